@@ -1,0 +1,44 @@
+"""The one error family of schedlab, and the help for mistyped names.
+
+A message says what was wrong, where (file and key path, or file path), and what to do.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class SchedlabError(Exception):
+    """Something the user can act on: printed as one message, never as a traceback."""
+
+
+class UsageError(SchedlabError):
+    """The plan, the command line or an input file asks for something that cannot be."""
+
+
+class HostError(SchedlabError):
+    """This host lacks or refuses something a run needs."""
+
+
+class KnobError(HostError):
+    """A setting could not be read, written, or did not read back as written."""
+
+
+class IncompleteRun(SchedlabError):
+    """A benchmark ended without a complete, trustworthy result."""
+
+
+class StoreError(SchedlabError):
+    """Results could not be written or read."""
+
+
+class Interrupted(SchedlabError):
+    """The user or the system asked the lab to stop; results so far are kept."""
+
+
+def nearest(wrong: str, known: Iterable[str]) -> str:
+    """Give a `Did you mean ...?` sentence for a mistyped name, or an empty string."""
+    by_folded = {name.casefold(): name for name in known}
+    close = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=0.6)
+    if not close:
+        return ""
+    return f" Did you mean {' or '.join(by_folded[name] for name in close)}?"
