@@ -1,0 +1,1 @@
+"""Machines: reading one from sysfs, writing its file, drawing it."""
