@@ -23,6 +23,10 @@ class KnobError(HostError):
     """A setting could not be read, written, or did not read back as written."""
 
 
+class RestoreError(HostError):
+    """A knob could not be put back; the journal stays, and nothing more may be run."""
+
+
 class IncompleteRun(SchedlabError):
     """A benchmark ended without a complete, trustworthy result."""
 

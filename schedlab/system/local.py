@@ -44,6 +44,14 @@ class LocalSystem:
         finally:
             os.close(descriptor)
 
+    def writable(self, path: str) -> bool:
+        """Tell whether a kernel file really opens for writing; permission bits do not say it."""
+        try:
+            os.close(os.open(self.path(path), os.O_WRONLY))
+        except OSError:
+            return False
+        return True
+
     def exists(self, path: str) -> bool:
         """Tell whether a file or folder is there."""
         try:
@@ -86,6 +94,13 @@ class LocalSystem:
     def is_root(self) -> bool:
         """Tell whether we may do as root does."""
         return os.geteuid() == 0
+
+    def state_folder(self) -> Path:
+        """Give the folder where the lab remembers what it changed on this host."""
+        if self.is_root():
+            return self.path("/var/lib/schedlab")
+        home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        return Path(home) / "schedlab"
 
     def kernel_release(self) -> str:
         """Give the running kernel's release."""

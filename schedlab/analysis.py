@@ -1,0 +1,154 @@
+"""From recorded runs to verdicts: pairs runs by block, judges metrics and counters apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schedlab.metric import Metric
+from schedlab.plan import Plan
+from schedlab.record import RunRecord
+from schedlab.stats import Comparison, Verdict, finished, judge
+from schedlab.store import CaseInfo, Store
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a metric of a benchmark did in a variant, against the baseline."""
+
+    case: CaseInfo
+    metric: Metric
+    variant: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class CounterOutcome:
+    """What a counter did in a variant while a benchmark ran, against the baseline."""
+
+    case: CaseInfo
+    counter: str
+    variant: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything judged of one result."""
+
+    outcomes: list[Outcome]
+    counters: list[CounterOutcome]
+
+    def counters_of(self, outcome: Outcome) -> list[CounterOutcome]:
+        """Give the counters that stand beside a result and may explain it."""
+        return [
+            counter
+            for counter in self.counters
+            if (counter.case.label, counter.variant) == (outcome.case.label, outcome.variant)
+        ]
+
+
+class RunTable:
+    """Recorded runs by benchmark, variant and block."""
+
+    def __init__(self, plan: Plan, records: Sequence[RunRecord]) -> None:
+        """Sort the runs that count: neither warm-up nor failed."""
+        self._variants = [variant.name for variant in plan.variant]
+        self._measured: dict[tuple[str, str], dict[int, RunRecord]] = {}
+        self._attempted: dict[str, set[tuple[int, str]]] = {}
+        for record in records:
+            key = record.key
+            if key.warmup:
+                continue
+            self._attempted.setdefault(key.case, set()).add((key.block, key.variant))
+            if record.status == "ok":
+                self._measured.setdefault((key.case, key.variant), {})[key.block] = record
+
+    def measured(self, case: str, variant: str) -> dict[int, RunRecord]:
+        """Give the good runs of a benchmark in a variant, by block."""
+        return self._measured.get((case, variant), {})
+
+    def blocks_done(self, case: str) -> int:
+        """Count the blocks, from the first, in which every variant was run."""
+        attempted = self._attempted.get(case, set())
+        done = 0
+        while all((done, variant) in attempted for variant in self._variants):
+            done += 1
+        return done
+
+
+def analyse(store: Store) -> Analysis:
+    """Judge everything in a store."""
+    table = RunTable(store.plan, store.records())
+    return Analysis(
+        judge_metrics(store.plan, store.cases, table),
+        _judge_counters(store.plan, store.cases, table),
+    )
+
+
+def judge_metrics(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> list[Outcome]:
+    """Judge every metric of every benchmark, each variant against the baseline."""
+    asked = [
+        (case, metric, variant.name)
+        for case in cases
+        for metric in case.metrics
+        for variant in plan.variant[1:]
+    ]
+    comparisons = []
+    for case, metric, variant in asked:
+        base = table.measured(case.label, plan.baseline.name)
+        other = table.measured(case.label, variant)
+        comparisons.append(
+            Comparison(
+                key=(case.label, metric.name, variant),
+                base=_figures(base, metric.name),
+                other=_figures(other, metric.name),
+                better=metric.better,
+                blocks_done=table.blocks_done(case.label),
+                flagged=any(run.caveats for run in (*base.values(), *other.values())),
+            )
+        )
+    verdicts = judge(comparisons, plan.design())
+    return [Outcome(*what, verdict) for what, verdict in zip(asked, verdicts, strict=True)]
+
+
+def settled_cases(plan: Plan, outcomes: Sequence[Outcome]) -> set[str]:
+    """Give the benchmarks that need no more blocks: all their metrics are finished."""
+    open_cases = {
+        outcome.case.label for outcome in outcomes if not finished(outcome.verdict, plan.design())
+    }
+    return {outcome.case.label for outcome in outcomes} - open_cases
+
+
+def _judge_counters(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> list[CounterOutcome]:
+    asked = []
+    comparisons = []
+    for case in cases:
+        base = table.measured(case.label, plan.baseline.name)
+        for variant in plan.variant[1:]:
+            other = table.measured(case.label, variant.name)
+            runs = [*base.values(), *other.values()]
+            for counter in dict.fromkeys(name for run in runs for name in run.counters):
+                asked.append((case, counter, variant.name))
+                comparisons.append(
+                    Comparison(
+                        key=(case.label, counter, variant.name),
+                        base=_counts(base, counter),
+                        other=_counts(other, counter),
+                        better=None,
+                        blocks_done=table.blocks_done(case.label),
+                        counts=True,
+                    )
+                )
+    verdicts = judge(comparisons, plan.design())
+    return [CounterOutcome(*what, verdict) for what, verdict in zip(asked, verdicts, strict=True)]
+
+
+def _figures(runs: dict[int, RunRecord], metric: str) -> dict[int, float]:
+    return {block: run.metrics[metric] for block, run in runs.items() if metric in run.metrics}
+
+
+def _counts(runs: dict[int, RunRecord], counter: str) -> dict[int, float]:
+    return {
+        block: max(run.counters[counter], 0.0)
+        for block, run in runs.items()
+        if counter in run.counters
+    }

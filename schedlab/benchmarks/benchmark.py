@@ -1,0 +1,190 @@
+"""What a benchmark is: a command built from parameters, its metrics, and the parser beside it.
+
+A module of this package describes a family of benchmarks; writing one is all it takes to add
+them (docs/benchmarks.md).
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from schedlab.errors import IncompleteRun, UsageError, nearest
+from schedlab.machine import Machine
+from schedlab.metric import Metric
+from schedlab.sizes import amount, count
+
+Values = dict[Metric, float]
+Parameter = int | str
+_NUMBER = r"\s*([-+]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?)"
+
+
+class Amount(str):
+    """A parameter that is an amount of memory, such as `512MB` or `memory_gib/4 GB`."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A program that must serve before the benchmark starts."""
+
+    argv: tuple[str, ...]
+    port: int
+
+
+class Command:
+    """A program with its arguments, and the server it needs, if any."""
+
+    def __init__(self, *argv: str, server: Server | None = None) -> None:
+        """Take the arguments as they go to the kernel; no shell comes between."""
+        self.argv = argv
+        self.server = server
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a benchmark wrote and how it ended."""
+
+    stdout: str
+    stderr: str = ""
+    exit_status: int = 0
+
+    def number_after(self, label: str) -> float:
+        """Give the number that follows `label` on standard output.
+
+        Raises:
+            IncompleteRun: there is none, so the benchmark did not finish.
+        """
+        return self.number(re.escape(label) + _NUMBER, f"'{label}' line")
+
+    def number(self, pattern: str, what: str) -> float:
+        """Give the number a pattern's group catches on standard output."""
+        match = re.search(pattern, self.stdout, re.MULTILINE)
+        if not match:
+            raise IncompleteRun(f"the output has no {what}")
+        try:
+            return float(match[1].replace(",", ""))
+        except ValueError:
+            raise IncompleteRun(f"the {what} holds no number: '{match[1]}'") from None
+
+
+Parser = Callable[[Output], Values]
+Caveats = Callable[[Output], list[str]]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A named workload: how to run it and how to read what it prints."""
+
+    name: str
+    summary: str
+    tool: str
+    package: str
+    metrics: tuple[Metric, ...]
+    parse: Parser
+    build: Callable[..., Command]
+    defaults: Mapping[str, Parameter]
+    caveats: Caveats = field(default=lambda _: [])
+
+    def case(
+        self, machine: Machine, params: Mapping[str, Parameter], label: str | None, where: str
+    ) -> "Case":
+        """Size the benchmark for a machine.
+
+        Raises:
+            UsageError: an unknown parameter, or a value that does not fit.
+        """
+        for key in params:
+            if key not in self.defaults:
+                known = ", ".join(self.defaults)
+                raise UsageError(
+                    f"{where}.{key}: {self.name} has no such parameter."
+                    f"{nearest(key, self.defaults)} It has: {known}."
+                )
+        kinds = inspect.signature(self.build).parameters
+        values = {
+            key: _resolve(params.get(key, default), kinds[key].annotation, machine, where, key)
+            for key, default in self.defaults.items()
+        }
+        return Case(label or self.name, self, values, self.build(**values))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A benchmark with its parameters worked out for one machine."""
+
+    label: str
+    benchmark: Benchmark
+    params: Mapping[str, Parameter]
+    command: Command
+
+    def measure(self, output: Output) -> tuple[Values, list[str]]:
+        """Read the metrics and the caveats of a finished run.
+
+        Raises:
+            IncompleteRun: the tool failed, or its result is not complete or makes no sense.
+        """
+        if output.exit_status != 0:
+            raise IncompleteRun(f"{_ending(output.exit_status)}{_last_words(output)}")
+        values = self.benchmark.parse(output)
+        for metric, value in values.items():
+            if not 0 < value < float("inf"):
+                raise IncompleteRun(f"{metric.name} is {value:g} {metric.unit}, which is no result")
+        return values, self.benchmark.caveats(output)
+
+
+REGISTRY: dict[str, Benchmark] = {}
+
+
+def benchmark(
+    name: str,
+    *,
+    tool: str,
+    package: str,
+    metrics: Sequence[Metric],
+    parse: Parser,
+    defaults: Mapping[str, Parameter],
+    caveats: Caveats = lambda _: [],
+) -> Callable[[Callable[..., Command]], Callable[..., Command]]:
+    """Register a command builder as a benchmark; its docstring becomes the summary.
+
+    `defaults` gives every parameter of the builder; numbers may be expressions over the
+    machine's sizes, such as `cpus/2`.
+    """
+
+    def register(build: Callable[..., Command]) -> Callable[..., Command]:
+        assert set(defaults) == set(inspect.signature(build).parameters), name
+        assert name not in REGISTRY, name
+        REGISTRY[name] = Benchmark(
+            name=name,
+            summary=inspect.getdoc(build) or "",
+            tool=tool,
+            package=package,
+            metrics=tuple(metrics),
+            parse=parse,
+            build=build,
+            defaults=defaults,
+            caveats=caveats,
+        )
+        return build
+
+    return register
+
+
+def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: str) -> int | str:
+    place = f"{where}.{key}"
+    if kind is Amount:
+        return amount(str(value), machine.sizes(), place)
+    if kind is int:
+        return count(value, machine.sizes(), place)
+    if not isinstance(value, str) or not value or not value.isprintable():
+        raise UsageError(f"{place}: expected a word, found {value!r}")
+    return value
+
+
+def _ending(status: int) -> str:
+    return f"signal {-status} ended it" if status < 0 else f"exit status {status}"
+
+
+def _last_words(output: Output) -> str:
+    lines = (output.stderr.strip() or output.stdout.strip()).splitlines()
+    return f": {lines[-1].strip()[:200]}" if lines else ""

@@ -1,0 +1,67 @@
+"""hackbench: groups of senders and receivers passing small messages (rt-tests)."""
+
+from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.metric import Metric
+
+TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
+
+
+def parse(output: Output) -> Values:
+    """Read hackbench's own time, in seconds.
+
+    Raises:
+        IncompleteRun: no `Time:` line, so hackbench did not finish.
+    """
+    return {TIME: output.number(r"^Time:\s*([\d.]+)", "'Time:' line")}
+
+
+@benchmark(
+    "HackbenchForkSockets",
+    tool="hackbench",
+    package="rt-tests",
+    metrics=[TIME],
+    parse=parse,
+    defaults={"loops": 20_000, "groups": 10},
+)
+def hackbench_fork_sockets(loops: int, groups: int) -> Command:
+    """Processes over socket pairs, each group of 20 senders and 20 receivers."""
+    return Command("hackbench", *_groups(groups), f"--loops={loops}")
+
+
+@benchmark(
+    "HackbenchPipeThreads",
+    tool="hackbench",
+    package="rt-tests",
+    metrics=[TIME],
+    parse=parse,
+    defaults={"loops": 20_000, "groups": 10},
+)
+def hackbench_pipe_threads(loops: int, groups: int) -> Command:
+    """Threads of one process over pipes, each group of 20 senders and 20 receivers."""
+    return Command("hackbench", "--pipe", "--threads", *_groups(groups), f"--loops={loops}")
+
+
+@benchmark(
+    "HackbenchPipeThreads4k",
+    tool="hackbench",
+    package="rt-tests",
+    metrics=[TIME],
+    parse=parse,
+    defaults={"loops": 20_000, "groups": 10, "datasize": 4096},
+)
+def hackbench_pipe_threads_4k(loops: int, groups: int, datasize: int) -> Command:
+    """As HackbenchPipeThreads, with messages of a page."""
+    # hackbench 2.4 takes --datasize=4096 but not --datasize 4096.
+    return Command(
+        "hackbench",
+        "--pipe",
+        "--threads",
+        *_groups(groups),
+        f"--loops={loops}",
+        f"--datasize={datasize}",
+    )
+
+
+def _groups(groups: int) -> list[str]:
+    """Name the number of groups only where it is not hackbench's own 10, as published."""
+    return [] if groups == 10 else [f"--groups={groups}"]

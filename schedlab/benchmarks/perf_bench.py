@@ -1,0 +1,96 @@
+"""perf bench: message passing, futexes and memory, from the kernel's own tools (linux-perf)."""
+
+from schedlab.benchmarks.benchmark import Amount, Command, Output, Values, benchmark
+from schedlab.errors import IncompleteRun
+from schedlab.metric import Metric
+
+TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
+WAKE_TIME = Metric("wake_time", unit="ms", better="lower", label="Time (ms)")
+BANDWIDTH = Metric("bandwidth", unit="GB/s", better="higher", label="Memory BW (GB/s)")
+
+_BARE_NUMBER = r"^([\d.]+)$"
+
+
+def parse_seconds(output: Output) -> Values:
+    """Read the bare number that `-f simple` prints, in seconds.
+
+    perf reports wrong formats on standard output and still ends with status 0.
+    """
+    return {TIME: output.number(_BARE_NUMBER, "bare number of seconds")}
+
+
+def parse_bytes_per_second(output: Output) -> Values:
+    """Read bytes per second, given in GB/s of 10^9 bytes."""
+    return {BANDWIDTH: output.number(_BARE_NUMBER, "bare number of bytes/s") / 1e9}
+
+
+def parse_futex_wake(output: Output) -> Values:
+    """Read the mean time to wake all threads, in ms.
+
+    Raises:
+        IncompleteRun: no summary line, or not every thread was woken.
+    """
+    summary = r"^Wokeup (?:\d+) of (?:\d+) threads in ([\d.]+) ms \(\+-"
+    woken = output.number(r"^Wokeup (\d+) of \d+ threads in [\d.]+ ms \(", "'Wokeup' summary")
+    threads = output.number(r"^Wokeup \d+ of (\d+) threads in [\d.]+ ms \(", "'Wokeup' summary")
+    if woken < threads:
+        raise IncompleteRun(f"only {woken:g} of {threads:g} threads were woken")
+    return {WAKE_TIME: output.number(summary, "'Wokeup' summary")}
+
+
+@benchmark(
+    "PerfBenchSchedPipe",
+    tool="perf",
+    package="linux-perf",
+    metrics=[TIME],
+    parse=parse_seconds,
+    defaults={"loops": 4_000_000},
+)
+def sched_pipe(loops: int) -> Command:
+    """Two tasks pass one token to and fro over two pipes."""
+    return Command("perf", "bench", "-f", "simple", "sched", "pipe", "-l", str(loops))
+
+
+@benchmark(
+    "PerfBenchSchedMessaging",
+    tool="perf",
+    package="linux-perf",
+    metrics=[TIME],
+    parse=parse_seconds,
+    defaults={"loops": 30_000},
+)
+def sched_messaging(loops: int) -> Command:
+    """Ten groups of 20 senders and 20 receivers over socket pairs."""
+    return Command("perf", "bench", "-f", "simple", "sched", "messaging", "-l", str(loops))
+
+
+@benchmark(
+    "PerfBenchMemMemset",
+    tool="perf",
+    package="linux-perf",
+    metrics=[BANDWIDTH],
+    parse=parse_bytes_per_second,
+    defaults={"size": "memory_gib/4 GB", "loops": 15},
+)
+def mem_memset(size: Amount, loops: int) -> Command:
+    """One thread sets a quarter of the machine's memory, over and over."""
+    return Command(
+        *("perf", "bench", "-f", "simple", "mem", "memset"),
+        *("-s", size, "-l", str(loops), "-f", "default"),
+    )
+
+
+@benchmark(
+    "PerfBenchFutexWake",
+    tool="perf",
+    package="linux-perf",
+    metrics=[WAKE_TIME],
+    parse=parse_futex_wake,
+    defaults={"threads": "cpus*80", "wakes": 1},
+)
+def futex_wake(threads: int, wakes: int) -> Command:
+    """Many threads block on one futex and are woken a few at a time."""
+    return Command(
+        *("perf", "bench", "-f", "simple", "futex", "wake"),
+        *("-s", "-t", str(threads), "-w", str(wakes)),
+    )

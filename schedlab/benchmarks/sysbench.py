@@ -1,0 +1,136 @@
+"""sysbench 1.0: CPU, memory, threads and mutex tests."""
+
+import re
+
+from schedlab.benchmarks.benchmark import Amount, Command, Output, Values, benchmark
+from schedlab.errors import IncompleteRun
+from schedlab.metric import Metric
+
+EVENT_RATE = Metric("events_per_second", unit="1/s", better="higher", label="Events/sec")
+BANDWIDTH = Metric("bandwidth", unit="MiB/s", better="higher", label="Memory BW (MiB/s)")
+TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
+
+
+def parse_cpu(output: Output) -> Values:
+    """Read sysbench's own rate of events."""
+    _events(output)
+    return {EVENT_RATE: output.number_after("events per second:")}
+
+
+def parse_memory(output: Output) -> Values:
+    """Read sysbench's own transfer rate."""
+    _events(output)
+    return {BANDWIDTH: output.number(r"transferred \(([\d.]+) MiB/sec\)", "'transferred' line")}
+
+
+def capped_memory(output: Output) -> list[str]:
+    """Tell when the test ended at its total size before its time: a short run, not a full one."""
+    total = output.number(r"total size: (\d+)MiB", "'total size' line")
+    moved = output.number(r"^([\d.]+) MiB transferred", "'transferred' line")
+    if moved < total:
+        return []
+    return [f"capped: stopped at --memory-total-size ({total:g} MiB) before its time was up"]
+
+
+def parse_threads(output: Output) -> Values:
+    """Work out the rate from events and the true duration, which overruns `--time`."""
+    return {EVENT_RATE: _events(output) / _total_time(output)}
+
+
+def parse_mutex(output: Output) -> Values:
+    """Read the total time.
+
+    Raises:
+        IncompleteRun: fewer events than threads: a time limit cut the test short.
+    """
+    threads = output.number_after("Number of threads:")
+    events = _events(output)
+    if events < threads:
+        raise IncompleteRun(
+            f"a time limit cut it short: {events:g} of {threads:g} threads finished"
+        )
+    return {TIME: _total_time(output)}
+
+
+@benchmark(
+    "SysBenchCpu",
+    tool="sysbench",
+    package="sysbench",
+    metrics=[EVENT_RATE],
+    parse=parse_cpu,
+    defaults={"time": 60, "threads": "cpus/2", "max_prime": 10_000},
+)
+def sysbench_cpu(time: int, threads: int, max_prime: int) -> Command:
+    """Independent threads look for primes."""
+    return Command(
+        *("sysbench", "cpu", f"--time={time}", f"--threads={threads}"),
+        *(f"--cpu-max-prime={max_prime}", "run"),
+    )
+
+
+@benchmark(
+    "SysBenchMemory",
+    tool="sysbench",
+    package="sysbench",
+    metrics=[BANDWIDTH],
+    parse=parse_memory,
+    caveats=capped_memory,
+    defaults={"time": 60, "threads": "cpus/2", "access_mode": "rnd", "total_size": "100 GB"},
+)
+def sysbench_memory(time: int, threads: int, access_mode: str, total_size: Amount) -> Command:
+    """Threads write 1 KiB blocks of one shared buffer at random places."""
+    # 100G is sysbench's own total; the published command leaves it out.
+    total = [] if total_size == "100GB" else [f"--memory-total-size={total_size.rstrip('B')}"]
+    return Command(
+        *("sysbench", "memory", f"--time={time}", f"--memory-access-mode={access_mode}"),
+        *(*total, f"--threads={threads}", "run"),
+    )
+
+
+@benchmark(
+    "SysBenchThreads",
+    tool="sysbench",
+    package="sysbench",
+    metrics=[EVENT_RATE],
+    parse=parse_threads,
+    defaults={"time": 60, "threads": "cpus/2"},
+)
+def sysbench_threads(time: int, threads: int) -> Command:
+    """Threads take one of eight locks, yield, and give it back, a thousand times an event."""
+    return Command("sysbench", "threads", f"--time={time}", f"--threads={threads}", "run")
+
+
+@benchmark(
+    "SysBenchMutex",
+    tool="sysbench",
+    package="sysbench",
+    metrics=[TIME],
+    parse=parse_mutex,
+    defaults={"threads": "cpus*4", "mutexes": 1, "locks": 50_000, "loops": 10_000},
+)
+def sysbench_mutex(threads: int, mutexes: int, locks: int, loops: int) -> Command:
+    """Threads contend for one mutex, with some spinning between."""
+    # Without --time=0 the default limit of 10 s ends the test early, with status 0.
+    own = [
+        f"--mutex-{name}={value}"
+        for name, value, default in (("locks", locks, 50_000), ("loops", loops, 10_000))
+        if value != default
+    ]
+    return Command(
+        *("sysbench", "mutex", f"--mutex-num={mutexes}", *own),
+        *(f"--threads={threads}", "--time=0", "run"),
+    )
+
+
+def _events(output: Output) -> float:
+    events = output.number_after("total number of events:")
+    if events < 1:
+        raise IncompleteRun("no event finished")
+    return events
+
+
+def _total_time(output: Output) -> float:
+    match = re.search(r"total time:\s+([\d.]+)s", output.stdout)
+    if not match:
+        raise IncompleteRun("the output has no 'total time:' line")
+    return float(match[1])

@@ -1,0 +1,100 @@
+"""Tracepoints and software events, counted on all CPUs by `perf stat` around the command."""
+
+import re
+from pathlib import Path
+
+from schedlab.counters.group import Counts, Unavailable
+from schedlab.system import LocalSystem
+
+TRACEPOINTS = (
+    "sched:sched_migrate_task",
+    "sched:sched_stick_numa",
+    "sched:sched_move_numa",
+    "sched:sched_swap_numa",
+    "migrate:mm_migrate_pages",
+)
+"""The five of the NUMA balancing report."""
+
+MIGRATIONS = ("cpu-migrations",)
+
+_EVENT = re.compile(r"[a-z0-9_]+(:[a-z0-9_]+)?|[a-z]+(-[a-z]+)+", re.IGNORECASE)
+
+
+class PerfStat:
+    """One `perf stat` for all events of a run."""
+
+    def __init__(self, events: tuple[str, ...]) -> None:
+        """Take the events to count."""
+        self.events = events
+
+    def wrap(self, argv: tuple[str, ...], report: Path) -> tuple[str, ...]:
+        """Give the command that counts while `argv` runs and writes its report to a file."""
+        events = ",".join(self.events)
+        return ("perf", "stat", "-x,", "-o", str(report), "-e", events, "-a", "--", *argv)
+
+    def read(self, report: Path) -> Counts:
+        """Read a report.
+
+        Raises:
+            Unavailable: the report lacks an event, or perf could not count it.
+        """
+        try:
+            counts = parse_report(report.read_text(errors="replace"))
+        except OSError as error:
+            raise Unavailable(f"perf stat left no report: {error.strerror}") from error
+        for event in self.events:
+            if event not in counts:
+                raise Unavailable(f"perf stat did not count {event}")
+        return counts
+
+
+def is_event(name: str) -> bool:
+    """Tell whether a name can be a perf event: `subsystem:tracepoint` or `context-switches`."""
+    return _EVENT.fullmatch(name) is not None
+
+
+def probe(system: LocalSystem, events: tuple[str, ...], folder: Path) -> dict[str, str]:
+    """Find out, by trying, which events cannot be counted here: event -> why."""
+    if system.which("perf") is None:
+        return dict.fromkeys(events, "perf is not installed (Debian package linux-perf)")
+    if not events or _refusal(system, events, folder) is None:
+        return {}
+    reasons = {event: _refusal(system, (event,), folder) for event in events}
+    return {event: reason for event, reason in reasons.items() if reason is not None}
+
+
+def parse_report(text: str) -> Counts:
+    """Read the lines `value,unit,event,...`; events not counted or not supported are left out."""
+    counts: Counts = {}
+    for line in text.splitlines():
+        fields = line.split(",")
+        if len(fields) > 2 and re.fullmatch(r"\d+(\.\d+)?", fields[0]):
+            # Without privilege perf counts user mode only, and says so in the name.
+            counts[fields[2].removesuffix(":u")] = float(fields[0])
+    return counts
+
+
+def _refusal(system: LocalSystem, events: tuple[str, ...], folder: Path) -> str | None:
+    report = folder / "perf-probe.csv"
+    try:
+        done = system.capture(PerfStat(events).wrap(("true",), report))
+        if done.returncode != 0:
+            return _reason(done.stderr)
+        text = report.read_text(errors="replace")
+        PerfStat(events).read(report)
+    except (OSError, Unavailable) as error:
+        return str(error)
+    finally:
+        report.unlink(missing_ok=True)
+    if ":u," in text:
+        return "an ordinary user counts its own user mode only (kernel.perf_event_paranoid)"
+    return None
+
+
+def _reason(stderr: str) -> str:
+    """Give the most telling line of perf's complaint."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    for line in lines:
+        if line.startswith("Error:") or "No permission" in line:
+            return line.removeprefix("Error:").strip() or "perf refused"
+    return lines[0] if lines else "perf failed without a word"

@@ -1,0 +1,52 @@
+"""/proc/stat: context switches and busy time of the whole machine."""
+
+from schedlab.counters.group import Counts, Unavailable
+from schedlab.system import LocalSystem
+
+_TICKS_PER_SECOND = 100  # USER_HZ, fixed in the kernel's interface
+_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_NOT_BUSY = ("idle", "iowait", "steal")
+
+
+class ProcStatGroup:
+    """Context switches, and CPU seconds by kind."""
+
+    name = "procstat"
+    summary = "context switches and busy CPU seconds (user, system, irq), from /proc/stat"
+
+    def read(self, system: LocalSystem) -> Counts:
+        """Give context switches and CPU seconds since boot."""
+        lines = _lines(system)
+        times = cpu_seconds(lines["cpu"])
+        return {
+            "context-switches": float(lines["ctxt"][0]),
+            "cpu:busy-seconds": busy_seconds(times),
+            "cpu:user-seconds": times["user"] + times["nice"],
+            "cpu:system-seconds": times["system"],
+            "cpu:irq-seconds": times["irq"] + times["softirq"],
+        }
+
+
+def machine_busy_seconds(system: LocalSystem) -> float:
+    """Give the CPU seconds the whole machine has been busy since boot."""
+    return busy_seconds(cpu_seconds(_lines(system)["cpu"]))
+
+
+def cpu_seconds(fields: list[str]) -> dict[str, float]:
+    """Read the fields of a `cpu` line of /proc/stat, in seconds."""
+    ticks = dict(zip(_FIELDS, fields, strict=False))
+    return {name: float(ticks.get(name, 0)) / _TICKS_PER_SECOND for name in _FIELDS}
+
+
+def busy_seconds(times: dict[str, float]) -> float:
+    """Sum what was spent working; stolen time was spent by others."""
+    return sum(value for name, value in times.items() if name not in _NOT_BUSY)
+
+
+def _lines(system: LocalSystem) -> dict[str, list[str]]:
+    try:
+        rows = [line.split() for line in system.read("/proc/stat").splitlines() if line.strip()]
+        lines = {row[0]: row[1:] for row in rows}
+        return {"cpu": lines["cpu"], "ctxt": lines["ctxt"]}
+    except (OSError, KeyError) as error:
+        raise Unavailable(f"/proc/stat cannot be read: {error}") from error

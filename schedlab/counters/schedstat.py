@@ -1,0 +1,76 @@
+"""/proc/schedstat: run queue waiting, wakeups and balancing, where the kernel keeps them.
+
+The columns are those of Documentation/scheduler/sched-stats.rst, versions 15 to 17.
+"""
+
+from schedlab.counters.group import Counts, Unavailable
+from schedlab.system import LocalSystem
+
+_FILE = "/proc/schedstat"
+_CPU_FIELDS = {  # after the cpuN word, from 0
+    "schedule": 2,
+    "schedule-idle": 3,
+    "wakeups": 4,
+    "wakeups-local": 5,
+    "run-ns": 6,
+    "wait-ns": 7,
+    "timeslices": 8,
+}
+_IDLE_TYPES = {  # the order of the balance columns
+    15: ("idle", "busy", "newidle"),
+    16: ("busy", "idle", "newidle"),
+    17: ("busy", "idle", "newidle"),
+}
+_COLUMNS_PER_TYPE = {15: 8, 16: 8, 17: 11}  # 17 splits the imbalance into four kinds
+_GAINED = {15: 4, 16: 4, 17: 7}
+
+
+class SchedstatGroup:
+    """The scheduler's own statistics, summed over CPUs and domains."""
+
+    name = "schedstat"
+    summary = "run queue wait, wakeups and load balancing, from /proc/schedstat"
+
+    def read(self, system: LocalSystem) -> Counts:
+        """Sum the counters over CPUs and, for balancing, over domains."""
+        try:
+            lines = system.read(_FILE).splitlines()
+        except OSError:
+            raise Unavailable(
+                f"this kernel has no {_FILE} (it is built without CONFIG_SCHEDSTATS)"
+            ) from None
+        version = _version(lines)
+        counts: Counts = {}
+        for line in lines:
+            word, *fields = line.split()
+            if word.startswith("cpu"):
+                _add(counts, {name: fields[at] for name, at in _CPU_FIELDS.items()})
+            elif word.startswith("domain"):
+                _add(counts, _balance(fields, version))
+        return counts
+
+
+def _version(lines: list[str]) -> int:
+    word = lines[0].split()[-1] if lines else ""
+    version = int(word) if word.isdigit() else 0
+    if version not in _IDLE_TYPES:
+        known = ", ".join(str(known) for known in _IDLE_TYPES)
+        raise Unavailable(f"{_FILE} is of version {word or 'unknown'}; known are {known}")
+    return version
+
+
+def _balance(fields: list[str], version: int) -> dict[str, str]:
+    first = 1 if version < 17 else 2  # the CPU mask; 17 has the domain's name before it
+    columns = _COLUMNS_PER_TYPE[version]
+    values = {}
+    for i, kind in enumerate(_IDLE_TYPES[version]):
+        start = first + i * columns
+        values[f"balance-{kind}"] = fields[start]
+        values[f"balance-{kind}-pulled"] = fields[start + _GAINED[version]]
+    return values
+
+
+def _add(counts: Counts, values: dict[str, str]) -> None:
+    for name, value in values.items():
+        key = f"schedstat:{name}"
+        counts[key] = counts.get(key, 0.0) + float(value)

@@ -1,0 +1,206 @@
+"""A plan: which benchmarks, which variants, where, and how the evidence is gathered.
+
+One TOML file, or the same built from the command line; what was run is stored with the results.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tomli_w
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from schedlab.benchmarks import Case, find_benchmark
+from schedlab.data import data_folder
+from schedlab.errors import UsageError, nearest
+from schedlab.machine import Machine
+from schedlab.stats import Design
+from schedlab.validation import load_toml
+from schedlab.variant import Variant
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)")
+_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def _duration(text: str) -> str:
+    match = _DURATION.fullmatch(text)
+    if not match:
+        raise ValueError(f"'{text}' is no duration; write it as 200ms, 90s, 10min or 2h")
+    return text
+
+
+def _rising(looks: tuple[int, ...]) -> tuple[int, ...]:
+    if any(later <= earlier for earlier, later in zip(looks, looks[1:], strict=False)):
+        raise ValueError("the numbers of blocks must rise")
+    return looks
+
+
+Duration = Annotated[str, AfterValidator(_duration)]
+PositiveInt = Annotated[int, Field(ge=1, strict=True)]
+
+
+def seconds(duration: str) -> float:
+    """Give a duration such as `10min` in seconds."""
+    match = _DURATION.fullmatch(duration)
+    assert match, duration
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BenchmarkEntry(_Data):
+    """A benchmark of a suite or plan, with the parameters that differ from its own.
+
+    `label` tells apart entries of one benchmark with several parameters.
+    """
+
+    name: str
+    label: str | None = Field(default=None, min_length=1, max_length=80)
+    params: dict[str, int | str] = {}
+
+
+class Suite(_Data):
+    """A named list of benchmarks."""
+
+    name: str
+    title: str = ""
+    benchmark: Annotated[tuple[BenchmarkEntry, ...], Field(min_length=1)]
+
+
+class Blocks(_Data):
+    """How runs are ordered and how many there are."""
+
+    looks: Annotated[tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(_rising)] = (
+        6,
+        12,
+        24,
+        40,
+    )
+    """Blocks after which the evidence is judged; the last is the most there can be."""
+    warmup: Annotated[int, Field(ge=0)] = 1
+    seed: Annotated[int, Field(ge=0)] = 1
+    settle: Duration = "100ms"
+    """Pause before each run, in which other load on the host is measured."""
+    timeout: Duration = "10min"
+    """The longest a single run may take."""
+
+
+class Judging(_Data):
+    """When the evidence is enough."""
+
+    margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
+    """Differences within this ratio either way count as none."""
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    strict: bool = False
+    """Hold the chance of even one false claim to alpha (Holm), not their share."""
+
+
+class Plan(_Data):
+    """Suite x variants x target x blocks."""
+
+    title: str = ""
+    target: str = "host"
+    suite: str | None = None
+    benchmark: tuple[BenchmarkEntry, ...] = ()
+    """Benchmarks beside those of the suite."""
+    only: tuple[str, ...] = ()
+    """Of all these, only the benchmarks or labels named here."""
+    variant: Annotated[tuple[Variant, ...], Field(min_length=2)]
+    aa: bool = False
+    """The variants are meant to be the same: the run measures the method's own noise."""
+    blocks: Blocks = Blocks()
+    judging: Judging = Judging()
+    counters: tuple[str, ...] | Literal["all"] = "all"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Plan":
+        if not self.suite and not self.benchmark:
+            raise ValueError("names neither a suite nor a benchmark")
+        names = [variant.name for variant in self.variant]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two variants are called {name}")
+        return self
+
+    @property
+    def baseline(self) -> Variant:
+        """Give the variant all others are compared with: the first."""
+        return self.variant[0]
+
+    def design(self) -> Design:
+        """Give the rules by which the evidence is judged."""
+        return Design(
+            looks=self.blocks.looks,
+            margin=self.judging.margin,
+            alpha=self.judging.alpha,
+            strict=self.judging.strict,
+        )
+
+    def cases(self, machine: Machine) -> list[Case]:
+        """Size every benchmark of the plan for a machine.
+
+        Raises:
+            UsageError: an unknown suite, benchmark or parameter, or two cases of one label.
+        """
+        cases = []
+        if self.suite:
+            suite, where = find_suite(self.suite)
+            cases += _cases(suite.benchmark, machine, where)
+        cases += _cases(self.benchmark, machine, "plan")
+        labels = [case.label for case in cases]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise UsageError(f"two benchmarks are labelled '{label}'; give one another label.")
+        return _chosen(cases, self.only)
+
+    def to_toml(self) -> str:
+        """Write the plan as its file would be."""
+        return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True, exclude_unset=True))
+
+
+def load_plan(path: Path) -> Plan:
+    """Read a plan file; UsageError with the key path where it does not fit."""
+    return load_toml(path, Plan)
+
+
+def find_suite(name: str) -> tuple[Suite, str]:
+    """Give a suite, by name or as a file, and the place it came from.
+
+    Raises:
+        UsageError: there is none, or the file does not fit.
+    """
+    if name.endswith(".toml"):
+        return load_toml(Path(name), Suite), name
+    known = all_suites()
+    if name not in known:
+        raise UsageError(
+            f"no suite is called '{name}'.{nearest(name, known)}"
+            f"\n  There are: {', '.join(known)}; or give a file, PATH.toml."
+        )
+    path = data_folder("suites") / f"{name}.toml"
+    return load_toml(path, Suite), f"suites/{name}.toml"
+
+
+def all_suites() -> list[str]:
+    """Give the names of the suites that come with schedlab."""
+    return sorted(path.stem for path in data_folder("suites").glob("*.toml"))
+
+
+def _cases(entries: Sequence[BenchmarkEntry], machine: Machine, where: str) -> list[Case]:
+    return [
+        find_benchmark(entry.name, f"{where}: benchmark[{i}].name").case(
+            machine, entry.params, entry.label, f"{where}: benchmark[{i}].params"
+        )
+        for i, entry in enumerate(entries)
+    ]
+
+
+def _chosen(cases: list[Case], only: tuple[str, ...]) -> list[Case]:
+    known = {case.label for case in cases} | {case.benchmark.name for case in cases}
+    for name in only:
+        if name not in known:
+            raise UsageError(f"the plan has no benchmark '{name}'.{nearest(name, known)}")
+    return [case for case in cases if not only or case.label in only or case.benchmark.name in only]

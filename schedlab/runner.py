@@ -1,0 +1,109 @@
+"""Running a plan: blocks in order, each run recorded at once, benchmarks stopped when settled."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from schedlab.analysis import Outcome, RunTable, judge_metrics, settled_cases
+from schedlab.benchmarks import Case
+from schedlab.order import block_order, blocks, run_seed
+from schedlab.record import RunRecord
+from schedlab.store import Store
+from schedlab.targets.target import Order, Session
+
+GIVE_UP_AFTER = 3
+"""Failed runs of one benchmark in one variant after which the benchmark is left out."""
+
+
+class Progress(Protocol):
+    """Who watches a plan run."""
+
+    def block(self, block: int, cases: Sequence[str]) -> None:
+        """Begin a block with the benchmarks that are still open."""
+
+    def start(self, order: Order) -> None:
+        """Begin a run."""
+
+    def done(self, record: RunRecord) -> None:
+        """End a run."""
+
+    def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
+        """Judge the evidence so far; `settled` are the benchmarks that need no more blocks."""
+
+    def give_up(self, case: str, why: str) -> None:
+        """Leave a benchmark out because it keeps failing."""
+
+
+class Runner:
+    """Brings a plan from wherever its store stands to its end."""
+
+    def __init__(
+        self, store: Store, cases: Sequence[Case], session: Session, progress: Progress
+    ) -> None:
+        """Take up the work; what the store already holds is not run again."""
+        self._store = store
+        self._plan = store.plan
+        self._cases = list(cases)
+        self._session = session
+        self._progress = progress
+        self._records = store.records()
+        self._failures: dict[tuple[str, str], int] = {}
+        self._left_out: set[str] = set()
+        for record in self._records:
+            self._count_failure(record)
+
+    def run(self) -> None:
+        """Run every block that is still owed; every record is on disk before the next run."""
+        settled: set[str] = set()
+        for block in blocks(self._plan):
+            open_cases = [
+                case
+                for case in self._cases
+                if case.label not in settled and case.label not in self._left_out
+            ]
+            if not open_cases:
+                break
+            self._progress.block(block, [case.label for case in open_cases])
+            self._run_block(block, open_cases)
+            if block + 1 in self._plan.blocks.looks:
+                settled = self._look(block + 1)
+
+    def _run_block(self, block: int, cases: Sequence[Case]) -> None:
+        recorded = {record.key for record in self._records}
+        for key, case, variant in block_order(self._plan, cases, block):
+            if key in recorded or case.label in self._left_out:
+                continue
+            order = Order(
+                key=key,
+                case=case,
+                variant=variant,
+                seed=run_seed(self._plan, block, case.label),
+                position=len(self._records),
+            )
+            self._progress.start(order)
+            record = self._session.run(order, Path(self._store.folder) / "raw")
+            self._store.add(record)
+            self._records.append(record)
+            self._progress.done(record)
+            self._count_failure(record)
+        self._store.note(self._session.notices)
+
+    def _look(self, blocks_done: int) -> set[str]:
+        # Later blocks can be there already after a resume; a look sees only its own.
+        seen = [record for record in self._records if record.key.block < blocks_done]
+        table = RunTable(self._plan, seen)
+        outcomes = judge_metrics(self._plan, self._store.cases, table)
+        settled = settled_cases(self._plan, outcomes)
+        self._progress.look(blocks_done, outcomes, settled)
+        return settled
+
+    def _count_failure(self, record: RunRecord) -> None:
+        if record.status == "ok":
+            return
+        at = (record.key.case, record.key.variant)
+        self._failures[at] = self._failures.get(at, 0) + 1
+        if self._failures[at] == GIVE_UP_AFTER and record.key.case not in self._left_out:
+            self._left_out.add(record.key.case)
+            why = f"failed {GIVE_UP_AFTER} times in {record.key.variant}: {record.error}"
+            self._store.note([f"{record.key.case}: left out: {why}"])
+            self._progress.give_up(record.key.case, why)

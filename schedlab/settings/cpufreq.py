@@ -1,0 +1,20 @@
+"""The cpufreq governor, of all CPUs."""
+
+from schedlab.errors import KnobError
+from schedlab.settings.knob import FileKnob
+from schedlab.system import LocalSystem
+
+
+def knobs(system: LocalSystem) -> list[FileKnob]:
+    """Give the governor knob of each CPU.
+
+    Raises:
+        KnobError: this host has no cpufreq.
+    """
+    paths = system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
+    if not paths:
+        raise KnobError("governor: this host has no cpufreq (usual in a virtual machine).")
+    return [
+        FileKnob(path, "cpufreq governor", int(path.split("/")[5].removeprefix("cpu")))
+        for path in paths
+    ]

@@ -1,0 +1,36 @@
+"""cpuidle states, allowed or not, on all CPUs or some."""
+
+from schedlab.cpulist import parse_cpulist
+from schedlab.errors import KnobError, nearest
+from schedlab.settings.knob import FileKnob
+from schedlab.system import LocalSystem
+
+
+def knobs(system: LocalSystem, state: str, cpus: str | None) -> list[FileKnob]:
+    """Give the `disable` knob of a state (its name, or `stateN`) on each CPU that has it.
+
+    Raises:
+        KnobError: no CPU asked for has such a state.
+    """
+    wanted = None if cpus is None else set(parse_cpulist(cpus))
+    found = []
+    names: set[str] = set()
+    for path in system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*/name"):
+        parts = path.split("/")
+        cpu, folder = int(parts[5].removeprefix("cpu")), parts[7]
+        name = system.read_or(path, folder)
+        names.add(name)
+        if (wanted is None or cpu in wanted) and state in (name, folder):
+            disable = path.removesuffix("name") + "disable"
+            found.append(FileKnob(disable, f"cpuidle {name} disable", cpu))
+    if not found:
+        if not names:
+            raise KnobError(
+                f"cpuidle {state}: this host shows no idle states (usual in a virtual machine)."
+            )
+        where = f" on CPUs {cpus}" if cpus else ""
+        raise KnobError(
+            f"cpuidle: no idle state '{state}'{where}.{nearest(state, names)}"
+            f" It has: {', '.join(sorted(names))}."
+        )
+    return found

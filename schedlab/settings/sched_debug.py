@@ -1,0 +1,30 @@
+"""Scheduler features and knobs in debugfs, wherever this kernel keeps them.
+
+Since 5.13 both live in /sys/kernel/debug/sched/; before, features had a file of their own and
+the knobs were sysctls named kernel.sched_*.
+"""
+
+from schedlab.settings.knob import FeatureKnob, FileKnob, feature_name
+from schedlab.system import LocalSystem
+
+DEBUG_FOLDER = "/sys/kernel/debug/sched"
+_FEATURES = f"{DEBUG_FOLDER}/features"
+_FEATURES_BEFORE_5_13 = "/sys/kernel/debug/sched_features"
+
+
+def features_path(system: LocalSystem) -> str:
+    """Give the place of the features file in this kernel."""
+    return _FEATURES_BEFORE_5_13 if system.exists(_FEATURES_BEFORE_5_13) else _FEATURES
+
+
+def feature_knob(system: LocalSystem, word: str) -> FeatureKnob:
+    """Give the knob that `NAME` or `NO_NAME` turns."""
+    return FeatureKnob(features_path(system), feature_name(word))
+
+
+def debug_knob(system: LocalSystem, name: str) -> FileKnob:
+    """Give the knob of a scheduler tunable such as `base_slice_ns`."""
+    before_5_13 = f"/proc/sys/kernel/sched_{name}"
+    if not system.exists(DEBUG_FOLDER) and system.exists(before_5_13):
+        return FileKnob(before_5_13, f"sched {name}")
+    return FileKnob(f"{DEBUG_FOLDER}/{name}", f"sched {name}")

@@ -1,0 +1,47 @@
+"""What this host can really switch: the variants to offer where the user names none."""
+
+from collections.abc import Iterator
+
+from schedlab.errors import KnobError
+from schedlab.settings import cpuidle, sched_debug, sysctl
+from schedlab.settings.knob import read_features
+from schedlab.system import LocalSystem
+
+
+def switchable(system: LocalSystem) -> list[tuple[str, str]]:
+    """Give variants as `--variant` takes them, each with a word on what it does; best first."""
+    return [*_numa_balancing(system), *_deepest_idle_state(system), *_wake_affine(system)]
+
+
+def _numa_balancing(system: LocalSystem) -> Iterator[tuple[str, str]]:
+    knob = sysctl.knob("kernel.numa_balancing")
+    if not system.writable(knob.path):
+        return
+    if knob.read(system) == "0":
+        yield "NB-ON: sysctl kernel.numa_balancing=1", "NUMA balancing, now off, switched on"
+    else:
+        yield "NB-OFF: sysctl kernel.numa_balancing=0", "NUMA balancing, now on, switched off"
+
+
+def _deepest_idle_state(system: LocalSystem) -> Iterator[tuple[str, str]]:
+    names = system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*/name")
+    states = {path.split("/")[7]: system.read_or(path, "") for path in names}
+    if len(states) < 2:
+        return
+    deepest = states[max(states, key=lambda folder: int(folder.removeprefix("state")))]
+    knobs = cpuidle.knobs(system, deepest, None)
+    allowed = all(knob.read(system) == "0" for knob in knobs)
+    if allowed and all(system.writable(knob.path) for knob in knobs):
+        yield f"NO-{deepest}: cpuidle {deepest}=off", f"the deepest idle state, {deepest}, left out"
+
+
+def _wake_affine(system: LocalSystem) -> Iterator[tuple[str, str]]:
+    path = sched_debug.features_path(system)
+    if not system.writable(path):
+        return
+    try:
+        words = read_features(system, path)
+    except KnobError:
+        return
+    if "WA_IDLE" in words:
+        yield "NO-WA-IDLE: NO_WA_IDLE", "wake-affine no longer prefers an idle waking CPU"

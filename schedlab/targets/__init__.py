@@ -1,0 +1,1 @@
+"""Where runs happen. A benchmark, a variant and a report do not know which target they are on."""

@@ -1,0 +1,59 @@
+"""What every target can do: open a plan, run its cases under its variants, tell what it is."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from schedlab.benchmarks import Case
+from schedlab.machine import Machine
+from schedlab.plan import Plan
+from schedlab.record import RunKey, RunRecord
+from schedlab.variant import Variant
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run to do: the key, its case and variant, the run's seed and place in the run order."""
+
+    key: RunKey
+    case: Case
+    variant: Variant
+    seed: int
+    position: int
+
+
+class Session(Protocol):
+    """A target made ready for one plan."""
+
+    notices: list[str]
+    """What the user should know once: counters that are missing, load on the machine, ..."""
+
+    def run(self, order: Order, raw: Path) -> RunRecord:
+        """Do one run; raw output goes below `raw`. A failed run is a record, not an error.
+
+        Raises:
+            SchedlabError: the target itself can no longer be trusted; the plan ends here.
+        """
+
+
+class Target(Protocol):
+    """A host, a simulated machine, ..."""
+
+    name: str
+
+    def machine(self) -> Machine:
+        """Describe the machine runs happen on."""
+
+    def environment(self) -> dict[str, str]:
+        """Give the rows of a report's platform table, e.g. `Kernel release`."""
+
+    def preview(self, order: Order) -> list[str]:
+        """Say in lines what a run would touch and call, touching nothing."""
+
+    def open(self, plan: Plan, cases: list[Case], scratch: Path) -> AbstractContextManager[Session]:
+        """Check everything a plan needs, then hold the target until the block ends.
+
+        Raises:
+            SchedlabError: something is missing or refused; nothing was changed.
+        """

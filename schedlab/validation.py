@@ -1,0 +1,69 @@
+"""Data files against their models: TOML in, one exact sentence out when it does not fit."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from schedlab.errors import UsageError, nearest
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def load_toml(path: Path, model: type[Model]) -> Model:
+    """Read a TOML file into a model.
+
+    Raises:
+        UsageError: the file cannot be read, is no TOML, or does not fit the model.
+    """
+    return validate(read_toml(path), model, str(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file; UsageError with file and line where it is none."""
+    try:
+        return tomllib.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{path}: is no TOML: {error}") from error
+
+
+def validate(data: object, model: type[Model], where: str) -> Model:
+    """Fit data to a model; UsageError naming `where`, the key path and the mend."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise UsageError(f"{where}: {first_problem(error, model)}") from None
+
+
+def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
+    """Say the first thing wrong: `variant[1].sysctl: unknown key ...`."""
+    problem = error.errors(include_url=False)[0]
+    path = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]
+    ).lstrip(".")
+    place = f"{path}: " if path else ""
+    match problem["type"]:
+        case "extra_forbidden":
+            wrong = str(problem["loc"][-1])
+            return f"{place}unknown key.{nearest(wrong, _all_keys(model))}"
+        case "missing":
+            return f"{place}is missing"
+        case "value_error":
+            return f"{place}{problem['ctx']['error']}"
+    given = repr(problem["input"])
+    shown = given if len(given) <= 60 else f"{given[:57]}..."
+    return f"{place}{problem['msg'][0].lower()}{problem['msg'][1:]} (found {shown})"
+
+
+def _all_keys(model: type[BaseModel]) -> set[str]:
+    schema = model.model_json_schema()
+    return {
+        key
+        for part in [schema, *schema.get("$defs", {}).values()]
+        for key in part.get("properties", {})
+    }
