@@ -19,6 +19,8 @@ from pydantic import (
 )
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
+from schedlab.data import data_folder
+from schedlab.errors import UsageError, nearest
 from schedlab.topology import toml
 from schedlab.validation import load_toml
 
@@ -174,6 +176,29 @@ class Machine(_Table):
 def load_machine(path: Path) -> Machine:
     """Read a machine's file; UsageError with the key path where it does not fit."""
     return load_toml(path, Machine)
+
+
+def find_machine(which: str) -> Machine:
+    """Give a machine that comes with schedlab, by name, or one from a file.
+
+    Raises:
+        UsageError: there is none, or its file does not fit.
+    """
+    if which.endswith(".toml") or "/" in which:
+        return load_machine(Path(which))
+    known = known_machines()
+    if which not in known:
+        listed = f"There are: {', '.join(known)}" if known else "None comes with this schedlab"
+        raise UsageError(
+            f"no machine is called '{which}'.{nearest(which, known)}"
+            f"\n  {listed}; or give a file, PATH.toml."
+        )
+    return load_machine(data_folder("machines") / f"{which}.toml")
+
+
+def known_machines() -> list[str]:
+    """Give the names of the machines that come with schedlab."""
+    return sorted(path.stem for path in data_folder("machines").glob("*.toml"))
 
 
 def _problems(machine: Machine) -> Iterator[str]:

@@ -27,7 +27,10 @@ def write(table: Mapping[str, Any], sources: Mapping[str, str], header: str = ""
 def _table(table: Mapping[str, Any], path: str, sources: Mapping[str, str]) -> Iterator[str]:
     plain = {key: value for key, value in table.items() if not _is_table(value)}
     for key, value in plain.items():
-        yield from _pair(key, value, sources.get(path + key))
+        lines = list(_pair(key, value, sources.get(path + key)))
+        if len(lines) > 1 and not path:
+            yield ""
+        yield from lines
     for key, value in table.items():
         name = ".".join(_key(part) for part in (*path.split(".")[:-1], key))
         source = sources.get(path + key)
@@ -47,14 +50,14 @@ def _table(table: Mapping[str, Any], path: str, sources: Mapping[str, str]) -> I
 
 
 def _is_table(value: object) -> bool:
-    """Tell tables and lists of tables from what stands behind a key; short ones stay inline."""
+    """Tell tables from values; a list of tables without lists in them is a value, a row each."""
     if isinstance(value, Mapping):
         return True
     return (
         isinstance(value, list | tuple)
         and bool(value)
         and isinstance(value[0], Mapping)
-        and not all(_is_plain(element) and "name" in element for element in value)
+        and not all(_is_plain(element) for element in value)
     )
 
 

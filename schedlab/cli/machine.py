@@ -1,0 +1,65 @@
+"""`schedlab machine`: describe the machine we stand on, show any described one."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from schedlab.errors import HostError, UsageError
+from schedlab.machine import find_machine, known_machines
+from schedlab.system import LocalSystem
+from schedlab.topology.drawing import draw
+from schedlab.topology.here import describe
+
+
+@click.group("machine", invoke_without_command=True)
+@click.option("--here", is_flag=True, help="Describe this host as a machine file.")
+@click.option(
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write it to FILE; without it, to the terminal.",
+)
+@click.pass_context
+def machine(context: click.Context, here: bool, output: Path | None) -> None:
+    """Describe and show machines: topology, caches, distances, idle states."""
+    if context.invoked_subcommand:
+        if here or output:
+            raise UsageError(
+                "--here and --output stand behind the sub-command, or without one:"
+                "\n  `schedlab machine --here --output FILE`, `schedlab machine show --here`."
+            )
+        return
+    if not here:
+        if output:
+            raise UsageError("--output needs --here: `schedlab machine --here --output FILE`.")
+        click.echo(context.get_help())
+        return
+    text = describe(LocalSystem()).to_toml()
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise HostError(f"{output}: cannot be written: {error.strerror}") from error
+    click.echo(f"Wrote {output}. `schedlab machine show {output}` draws it.")
+
+
+@machine.command("show")
+@click.argument("which", required=False, metavar="[NAME|FILE]")
+@click.option("--here", is_flag=True, help="Show this host.")
+def show(which: str | None, here: bool) -> None:
+    """Draw a machine: a NAME that comes with schedlab, a FILE, or this host."""
+    if here == (which is not None):
+        raise UsageError("name one machine to show, or --here; `schedlab machine list` lists them.")
+    shown = find_machine(which) if which else describe(LocalSystem()).machine
+    Console(highlight=False, markup=False, soft_wrap=True).print(draw(shown))
+
+
+@machine.command("list")
+def list_machines() -> None:
+    """List the machines that come with schedlab."""
+    for name in known_machines():
+        known = find_machine(name)
+        click.echo(f"{name:24} {known.nr_cpus:>4} CPUs  {known.title}")

@@ -1,0 +1,63 @@
+"""Which CPUs there are and how they are grouped, from /sys/devices/system/cpu."""
+
+from collections.abc import Iterable, Sequence
+
+from schedlab.cpulist import format_cpulist, parse_cpulist
+from schedlab.errors import HostError
+from schedlab.system import LocalSystem
+
+CPU = "/sys/devices/system/cpu"
+Groups = tuple[tuple[int, ...], ...]
+
+
+def online(system: LocalSystem) -> tuple[int, ...]:
+    """Give the CPUs that are online.
+
+    Raises:
+        HostError: sysfs does not say.
+    """
+    try:
+        return parse_cpulist(system.read(f"{CPU}/online"))
+    except OSError as error:
+        raise HostError(
+            f"{CPU}/online: {error.strerror}. Is sysfs mounted? `mount -t sysfs sysfs /sys`"
+        ) from error
+
+
+def offline(system: LocalSystem) -> tuple[int, ...]:
+    """Give the CPUs that are present but switched off."""
+    present = parse_cpulist(system.read_or(f"{CPU}/present", ""))
+    return tuple(cpu for cpu in present if cpu not in set(online(system)))
+
+
+def groups(system: LocalSystem, cpus: Sequence[int], *names: str) -> Groups:
+    """Give the groups of a level; `names` are its file in topology/, the newest name first.
+
+    Nothing where no CPU tells. A CPU that does not tell, among others that do, stands alone.
+    """
+    lists: dict[int, tuple[int, ...]] = {}
+    for cpu in cpus:
+        for name in names:
+            text = system.read_or(f"{CPU}/cpu{cpu}/topology/{name}", "")
+            if text:
+                lists[cpu] = parse_cpulist(text)
+                break
+    if not lists:
+        return ()
+    return distinct(lists.get(cpu, (cpu,)) for cpu in cpus)
+
+
+def distinct(lists: Iterable[tuple[int, ...]]) -> Groups:
+    """Give every list once, in the order of their first CPUs."""
+    return tuple(sorted(set(lists)))
+
+
+def written(found: Groups) -> tuple[str, ...]:
+    """Write groups as a machine file holds them."""
+    return tuple(format_cpulist(group) for group in found)
+
+
+def number(system: LocalSystem, path: str) -> int | None:
+    """Give a whole number from a file, or None where there is none."""
+    text = system.read_or(path, "")
+    return int(text) if text.removeprefix("-").isdecimal() else None
