@@ -1,0 +1,57 @@
+"""The command line: one module per sub-command, thin.
+
+Exit status: 0 done, 1 a regression was found and `--fail-on worse` was given, 2 usage or
+environment error, 130 interrupted (results kept).
+"""
+
+import sys
+from importlib import import_module
+
+import click
+
+from schedlab import __version__
+from schedlab.errors import Interrupted, SchedlabError, nearest
+
+_COMMANDS = ("doctor", "list", "machine", "report", "run")
+
+
+class _Commands(click.Group):
+    """Sub-commands, each loaded from its module when it is called."""
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            context.fail(f"no command is called '{name}'.{nearest(name, _COMMANDS)}")
+        module = import_module(f"schedlab.cli.{name}")
+        command: click.Command = getattr(module, f"{name}_command", None) or getattr(module, name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="schedlab")
+def schedlab() -> None:
+    """The laboratory for Linux CPU-scheduler changes.
+
+    Is a change better, worse, the same, or can't we tell yet; by how much; and why.
+    """
+
+
+def main() -> None:
+    """Run the command line; every expected error is one message, not a traceback."""
+    try:
+        schedlab.main(standalone_mode=False)
+    except SchedlabError as error:
+        click.echo(f"schedlab: {error}", err=True)
+        sys.exit(130 if isinstance(error, Interrupted) else 2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("schedlab: stopped", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; nothing is left to say.
+        sys.stderr.close()
+        sys.exit(0)

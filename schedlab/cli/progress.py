@@ -1,0 +1,130 @@
+"""Showing how a plan runs: one line that moves on a terminal, plain lines elsewhere."""
+
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from schedlab.analysis import Outcome
+from schedlab.plan import Plan
+from schedlab.record import RunRecord
+from schedlab.targets.target import Order
+
+
+class RunProgress:
+    """Tells which run is under way, how long the rest may take, and each look's outcome."""
+
+    def __init__(self, plan: Plan, console: Console) -> None:
+        """Take the plan for its block counts."""
+        self._plan = plan
+        self._console = console
+        self._moving = console.is_terminal
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[left]}"),
+            console=console,
+            transient=True,
+            disable=not self._moving,
+        )
+        self._task: TaskID | None = None
+        self._seconds: dict[str, list[float]] = {}
+        self._open: Sequence[str] = ()
+        self._block = 0
+        self._run_began = 0.0
+        self._done_in_block = 0
+
+    def __enter__(self) -> "RunProgress":
+        """Begin to show."""
+        self._bar.start()
+        self._task = self._bar.add_task("starting", total=None, left="")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the moving line."""
+        self._bar.stop()
+
+    def block(self, block: int, cases: Sequence[str]) -> None:
+        """Begin a block; without a moving line, say so."""
+        self._block, self._open, self._done_in_block = block, cases, 0
+        if not self._moving:
+            left = self._time_left()
+            self._console.print(
+                f"{self._block_name()}: {len(cases)} benchmarks{f', {left}' if left else ''}",
+                highlight=False,
+            )
+
+    def start(self, order: Order) -> None:
+        """Show the run that begins."""
+        self._run_began = time.monotonic()
+        if self._task is not None:
+            runs = len(self._open) * len(self._plan.variant)
+            self._bar.update(
+                self._task,
+                description=f"{self._block_name()}  {order.key.case} [{order.key.variant}]",
+                total=runs,
+                completed=self._done_in_block,
+                left=self._time_left(),
+            )
+
+    def done(self, record: RunRecord) -> None:
+        """Learn how long a run takes; tell of a failed one."""
+        self._done_in_block += 1
+        elapsed = time.monotonic() - self._run_began
+        self._seconds.setdefault(record.key.case, []).append(elapsed)
+        if record.status == "failed":
+            self._say(f"{record.key.case} [{record.key.variant}] failed: {record.error}")
+
+    def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
+        """Tell what the evidence says after so many blocks."""
+        told = sum(outcome.verdict.settled for outcome in outcomes)
+        still = len({outcome.case.label for outcome in outcomes} - settled)
+        self._say(
+            f"after {blocks_done} blocks: {told} of {len(outcomes)} results have a verdict; "
+            f"{still} benchmarks go on"
+            if blocks_done < self._plan.blocks.looks[-1]
+            else f"after {blocks_done} blocks: {told} of {len(outcomes)} results have a verdict"
+        )
+
+    def give_up(self, case: str, why: str) -> None:
+        """Tell that a benchmark is left out."""
+        self._say(f"{case} is left out: {why}")
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def _block_name(self) -> str:
+        if self._block < 0:
+            return "warm-up"
+        return f"block {self._block + 1} of at most {self._plan.blocks.looks[-1]}"
+
+    def _time_left(self) -> str:
+        """Say how long it is to the next look, and to the end if nothing settles before."""
+        per_block = len(self._plan.variant) * sum(
+            _mean(self._seconds.get(case) or self._all_seconds()) for case in self._open
+        )
+        if not per_block:
+            return ""
+        runs = len(self._open) * len(self._plan.variant)
+        begun = self._done_in_block / runs
+        looks = self._plan.blocks.looks
+        next_look = next(look for look in looks if look > self._block)
+        to_look = (next_look - self._block - begun) * per_block
+        to_end = (looks[-1] - self._block - begun) * per_block
+        if next_look == looks[-1]:
+            return f"{_clock(to_end)} left"
+        return f"{_clock(to_look)} to the look at block {next_look}, at most {_clock(to_end)} left"
+
+    def _all_seconds(self) -> list[float]:
+        return [second for seconds in self._seconds.values() for second in seconds]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

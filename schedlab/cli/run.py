@@ -1,0 +1,281 @@
+"""`schedlab run`: run a plan, or go on with one."""
+
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from schedlab.analysis import Analysis, analyse
+from schedlab.benchmarks import Case
+from schedlab.cli.progress import RunProgress
+from schedlab.errors import Interrupted, UsageError
+from schedlab.interrupt import stoppable
+from schedlab.order import block_order, run_seed
+from schedlab.plan import Plan, load_plan
+from schedlab.report import write_reports
+from schedlab.report.terminal import print_report
+from schedlab.runner import Runner
+from schedlab.settings.switchable import switchable
+from schedlab.store import Store, describe
+from schedlab.targets.choice import find_system, find_target
+from schedlab.targets.target import Order, Target
+from schedlab.validation import validate
+from schedlab.variant import Variant, parse_variant
+
+
+@click.command("run")
+@click.argument("plan_file", required=False, metavar="[PLAN.toml]", type=click.Path(path_type=Path))
+@click.option("--suite", metavar="NAME", help="The benchmarks to run; `schedlab list suites`.")
+@click.option(
+    "--benchmark",
+    "benchmarks",
+    metavar="NAME[:KEY=VALUE,...]",
+    multiple=True,
+    help="A benchmark beside or instead of a suite's, with parameters.",
+)
+@click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one.")
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="'NAME: SETTING; ...'",
+    help="A variant; the first is the baseline. Settings: NO_FEATURE, sysctl K=V, sched K=V, "
+    "cpuidle STATE=off [cpus=LIST], governor NAME, env K=V, prefix COMMAND, companion COMMAND. "
+    "A single variant is compared with the host as it is; `auto` takes what this host can switch.",
+)
+@click.option("--aa", is_flag=True, help="Compare the host with itself: the method's own noise.")
+@click.option("--target", metavar="TARGET", help="Where to run; `host` if not given.")
+@click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged.")
+@click.option("--blocks", type=int, metavar="N", help="Exactly N blocks: the same as --looks N.")
+@click.option("--warmup", type=int, metavar="N", help="Warm-up blocks that do not count.")
+@click.option("--margin", metavar="PCT", help="Differences within +-PCT % count as none.")
+@click.option("--strict", is_flag=True, help="Hold the chance of any false claim to alpha (Holm).")
+@click.option("--seed", type=int, help="Seed of the run order.")
+@click.option("--timeout", metavar="TIME", help="The longest a run may take, such as 90s.")
+@click.option("--counters", metavar="NAME,...", help="Counters; `schedlab list counters`.")
+@click.option("--no-counters", is_flag=True, help="Count nothing.")
+@click.option("--output", metavar="DIR", type=click.Path(path_type=Path), help="Result folder.")
+@click.option(
+    "--resume",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Go on with the result in DIR, in the same order.",
+)
+@click.option("--dry-run", is_flag=True, help="Print every command and knob; touch nothing.")
+@click.option("--fail-on", type=click.Choice(["worse"]), help="Exit 1 if anything got worse.")
+def run(
+    resume: Path | None,
+    dry_run: bool,
+    output: Path | None,
+    fail_on: str | None,
+    plan_file: Path | None,
+    **options: Any,
+) -> None:
+    """Run benchmarks under variants, interleaved, until there is a verdict.
+
+    \b
+    schedlab run --suite quick --variant auto
+    schedlab run --suite common --variant 'NB-OFF: sysctl kernel.numa_balancing=0'
+    schedlab run plan.toml
+    """
+    store: Store | None = None
+    if resume:
+        if plan_file or output or any(options.values()):
+            raise UsageError("--resume takes its plan from DIR; give no other options with it.")
+        store, cases, target = _reopen(resume)
+        plan = store.plan
+    else:
+        plan = _plan(plan_file, options)
+        target = find_target(plan.target)
+        cases = plan.cases(target.machine())
+    if dry_run:
+        _preview(plan, cases, target)
+        return
+    store = store or _begin(plan, cases, target, output)
+    analysis = _run(store, cases, target)
+    if fail_on and any(outcome.verdict.word == "worse" for outcome in analysis.outcomes):
+        sys.exit(1)
+
+
+def _plan(plan_file: Path | None, options: dict[str, Any]) -> Plan:
+    """Put a plan together from its file, if any, and the options that change it."""
+    given = {key: value for key, value in options.items() if value not in (None, (), False)}
+    data: dict[str, Any] = {}
+    where = "command line"
+    if plan_file:
+        data = load_plan(plan_file).model_dump(exclude_unset=True)
+        where = str(plan_file)
+    for key in ("suite", "only", "target", "aa"):
+        if key in given:
+            data[key] = given[key]
+    if "benchmarks" in given:
+        data["benchmark"] = [_benchmark(text) for text in given["benchmarks"]]
+    blocks = {**data.get("blocks", {}), **{k: given[k] for k in _BLOCKS if k in given}}
+    if "looks" in given or "blocks" in given:
+        blocks["looks"] = _looks(given)
+    if blocks:
+        data["blocks"] = blocks
+    judging = dict(data.get("judging", {}))
+    if "margin" in given:
+        judging["margin"] = _percent(given["margin"])
+    if "strict" in given:
+        judging["strict"] = True
+    if judging:
+        data["judging"] = judging
+    if "no_counters" in given:
+        data["counters"] = ()
+    elif "counters" in given:
+        data["counters"] = [name.strip() for name in given["counters"].split(",")]
+    _add_variants(data, given.get("variants", ()))
+    plan = validate(data, Plan, where)
+    plan.design()
+    return plan
+
+
+_BLOCKS = ("warmup", "seed", "timeout")
+
+
+def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
+    """Give the plan its variants: those named, `auto`, or the two equal ones of an A/A run."""
+    if "auto" in texts:
+        if len(texts) > 1:
+            raise UsageError("--variant auto stands alone.")
+        offers = switchable(find_system(data.get("target", "host")))
+        if offers:
+            texts = (offers[0][0],)
+        else:
+            data["aa"] = True
+            texts = ()
+    if texts:
+        variants = [parse_variant(text) for text in texts]
+        if len(variants) == 1 and not data.get("aa"):
+            variants = [Variant(name="base"), *variants]
+        data["variant"] = variants
+    elif data.get("aa") and "variant" not in data:
+        data["variant"] = [Variant(name="A1"), Variant(name="A2")]
+    elif "variant" not in data:
+        raise UsageError(
+            "no variant is given. Name one, --variant 'NB-OFF: sysctl kernel.numa_balancing=0';"
+            "\n  or --variant auto for what this host can switch, or --aa for an A/A run."
+        )
+
+
+def _benchmark(text: str) -> dict[str, Any]:
+    """Read `NAME:key=value,key=value`."""
+    name, _, rest = text.partition(":")
+    params: dict[str, int | str] = {}
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--benchmark '{text}': write it as NAME:KEY=VALUE,KEY=VALUE")
+        params[key.strip()] = int(value) if value.strip().isdigit() else value.strip()
+    entry: dict[str, Any] = {"name": name, "params": params}
+    if rest:
+        entry["label"] = f"{name}:{rest}"
+    return entry
+
+
+def _looks(given: dict[str, Any]) -> list[int]:
+    if "blocks" in given:
+        if "looks" in given:
+            raise UsageError("--blocks and --looks say the same; give one.")
+        return [given["blocks"]]
+    try:
+        return [int(part) for part in given["looks"].split(",")]
+    except ValueError:
+        raise UsageError(f"--looks '{given['looks']}': write it as 6,12,24,40") from None
+
+
+def _percent(text: str) -> float:
+    try:
+        return float(text.removesuffix("%")) / 100
+    except ValueError:
+        raise UsageError(f"--margin '{text}': write it as 2 or 2%") from None
+
+
+def _begin(plan: Plan, cases: list[Case], target: Target, output: Path | None) -> Store:
+    stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
+    folder = output or Path("results") / f"{stamp}-{_slug(plan)}"
+    infos = [describe(case, shlex.join(case.command.argv)) for case in cases]
+    invocation = shlex.join(["schedlab", *sys.argv[1:]])
+    return Store.create(folder, plan, target.machine(), target.environment(), infos, invocation)
+
+
+def _slug(plan: Plan) -> str:
+    name = Path(plan.suite).stem if plan.suite else plan.benchmark[0].name
+    return f"{name}-aa" if plan.aa else name
+
+
+def _reopen(folder: Path) -> tuple[Store, list[Case], Target]:
+    """Open a result to go on with; refuse where the host is no longer the same."""
+    store = Store.open(folder, readonly=False)
+    target = find_target(store.plan.target)
+    machine = target.machine()
+    changed = [
+        f"{row} was {old}, is {new}"
+        for row, new in target.environment().items()
+        if (old := store.environment.get(row)) != new
+    ]
+    if machine != store.machine:
+        changed.append("its CPUs, memory or idle states differ")
+    if changed:
+        raise UsageError(
+            f"{folder}: began on another host or kernel: {'; '.join(changed)}."
+            "\n  Runs of both cannot be compared; begin a new result."
+        )
+    return store, store.plan.cases(machine), target
+
+
+def _run(store: Store, cases: list[Case], target: Target) -> Analysis:
+    console = Console(stderr=True)
+    scratch = store.folder / "raw"
+    try:
+        with (
+            stoppable(),
+            target.open(store.plan, cases, scratch) as session,
+            RunProgress(store.plan, console) as progress,
+        ):
+            store.note(session.notices)
+            Runner(store, cases, session, progress).run()
+    except Interrupted as error:
+        kept = len(store.records())
+        raise Interrupted(
+            f"{error}; {kept} runs are kept in {store.folder}, this host is as it was before."
+            f"\n  `schedlab run --resume {store.folder}` goes on;"
+            f" `schedlab report {store.folder}` shows what there is."
+        ) from error
+    finally:
+        _forget_if_empty(store)
+    analysis = analyse(store)
+    print_report(store, analysis, Console())
+    for path in write_reports(store):
+        click.echo(f"wrote {path}")
+    return analysis
+
+
+def _forget_if_empty(store: Store) -> None:
+    """Leave no result folder behind where not a single run was made."""
+    if not store.records():
+        store.close()
+        shutil.rmtree(store.folder, ignore_errors=True)
+
+
+def _preview(plan: Plan, cases: list[Case], target: Target) -> None:
+    """Print every knob and command of one block, and how many runs there may be."""
+    for key, case, variant in block_order(plan, cases, 0):
+        order = Order(key, case, variant, run_seed(plan, 0, case.label), position=0)
+        click.echo(f"{key.case} [{key.variant}]")
+        for line in target.preview(order):
+            click.echo(f"  {line}")
+    per_block = len(cases) * len(plan.variant)
+    blocks, warmup = plan.blocks.looks[-1], plan.blocks.warmup
+    click.echo(
+        f"{per_block} runs a block in an order shuffled anew each time;"
+        f" {warmup} warm-up and at most {blocks} blocks: {per_block * (warmup + blocks)} runs."
+    )

@@ -1,0 +1,93 @@
+"""Programs beside a benchmark: its server, or a companion such as a sched_ext scheduler."""
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from schedlab.benchmarks.benchmark import Server
+from schedlab.errors import HostError
+from schedlab.interrupt import uninterrupted
+from schedlab.system import Child, Launch, LocalSystem
+from schedlab.variant import Companion
+
+_POLL_SECONDS = 0.02
+_SERVER_SECONDS = 5.0
+
+
+@contextmanager
+def serving(
+    system: LocalSystem, server: Server | None, raw: Path, env: dict[str, str]
+) -> Iterator[None]:
+    """Keep a benchmark's server running inside a `with` block.
+
+    Raises:
+        HostError: it did not start to listen, or its port is taken.
+    """
+    if server is None:
+        yield
+        return
+    if _listens(server.port):
+        raise HostError(f"port {server.port} is taken: another {server.argv[0]} runs; end it first")
+    with _beside(system, server.argv, raw / "server", env) as child:
+        _await(child, server.argv[0], _SERVER_SECONDS, lambda: _listens(server.port))
+        yield
+
+
+@contextmanager
+def accompanied(
+    system: LocalSystem, companion: Companion | None, raw: Path, env: dict[str, str]
+) -> Iterator[None]:
+    """Keep a variant's companion running inside a `with` block.
+
+    Raises:
+        HostError: it did not become ready, or had ended before the block did.
+    """
+    if companion is None:
+        yield
+        return
+    with _beside(system, companion.command, raw / "companion", env) as child:
+        file, value = companion.ready_file, companion.ready_value
+        if file is not None:
+            _await(
+                child,
+                companion.command[0],
+                companion.ready_seconds,
+                lambda: system.read_or(file, "") == value,
+            )
+        yield
+        if not child.running():
+            raise HostError(f"companion {companion.command[0]} ended before the run did")
+
+
+@contextmanager
+def _beside(
+    system: LocalSystem, argv: tuple[str, ...], output: Path, env: dict[str, str]
+) -> Iterator[Child]:
+    launch = Launch(argv, output.with_suffix(".stdout.txt"), output.with_suffix(".stderr.txt"), env)
+    child = system.start(launch)
+    before = system.spared
+    system.spared = before | {child.pid}
+    try:
+        yield child
+    finally:
+        with uninterrupted():
+            system.spared = before
+            child.finish(spare=before)
+
+
+def _await(child: Child, name: str, limit: float, ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + limit
+    while not ready():
+        if not child.running():
+            raise HostError(f"{name} ended at once; its output is in the run's raw folder")
+        if time.monotonic() > deadline:
+            raise HostError(f"{name} was not ready after {limit:g} s")
+        time.sleep(_POLL_SECONDS)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as asking:
+        asking.settimeout(0.5)
+        return asking.connect_ex(("127.0.0.1", port)) == 0

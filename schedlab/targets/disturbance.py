@@ -1,0 +1,25 @@
+"""How busy the machine is with other work, before a run and during it."""
+
+import time
+
+from schedlab.counters.procstat import machine_busy_seconds
+from schedlab.system import LocalSystem
+
+
+class BusyWindow:
+    """A stretch of time in which the machine's busy time is measured."""
+
+    def __init__(self, system: LocalSystem, cpus: int) -> None:
+        """Begin the window now."""
+        self._system = system
+        self._cpus = cpus
+        self._began = time.monotonic()
+        self._busy = machine_busy_seconds(system)
+
+    def others_share(self, own_cpu_seconds: float = 0.0) -> float:
+        """Give the share (0..1 of all CPUs) that others used since the window began."""
+        elapsed = time.monotonic() - self._began
+        if elapsed <= 0:
+            return 0.0
+        others = machine_busy_seconds(self._system) - self._busy - own_cpu_seconds
+        return min(max(others / (elapsed * self._cpus), 0.0), 1.0)

@@ -1,0 +1,281 @@
+"""The host target: real benchmarks on the machine we stand on, variants switched at run time."""
+
+import shlex
+import shutil
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from schedlab.benchmarks import Case, Output
+from schedlab.counters.choice import CounterChoice, check_names, choose
+from schedlab.counters.group import Unavailable, difference
+from schedlab.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
+from schedlab.interrupt import uninterrupted
+from schedlab.machine import Machine
+from schedlab.plan import Plan, seconds
+from schedlab.record import RunRecord
+from schedlab.settings.journal import restore_journal
+from schedlab.settings.switchboard import Switchboard
+from schedlab.system import Exit, Launch, LocalSystem
+from schedlab.system.lock import HostLock
+from schedlab.system.process import TAG, adopt_orphans, end_descendants
+from schedlab.targets.companion import accompanied, serving
+from schedlab.targets.disturbance import BusyWindow
+from schedlab.targets.platform import platform_table
+from schedlab.targets.target import Order
+from schedlab.topology.here import describe
+from schedlab.variant import Companion, Variant
+
+_MOST_OUTPUT = 4 << 20
+"""Bytes of a tool's output that are looked at; a tool run wild does not fill our memory."""
+
+_CLOCK_STEP_SECONDS = 0.5
+"""A wall clock that moves this much against the monotonic one was set; tools time with it."""
+
+
+class HostTarget:
+    """This host, or an emulated one."""
+
+    name = "host"
+
+    def __init__(self, system: LocalSystem) -> None:
+        """Take the system to run on."""
+        self._system = system
+
+    def machine(self) -> Machine:
+        """Describe this host from sysfs."""
+        return describe(self._system).machine
+
+    def environment(self) -> dict[str, str]:
+        """Give the platform table, with the tools' versions."""
+        return platform_table(self._system, self.machine())
+
+    def preview(self, order: Order) -> list[str]:
+        """Give the knobs a run would write and the command it would call."""
+        switchboard = Switchboard(self._system, [order.variant])
+        lines = [
+            f"write {value} to {knob.path} (now {knob.read(self._system)})"
+            for knob, value in switchboard.wanted(order.variant)
+        ]
+        if order.variant.companion:
+            lines.append(f"beside it: {shlex.join(order.variant.companion.command)}")
+        if order.case.command.server:
+            lines.append(f"server: {shlex.join(order.case.command.server.argv)}")
+        return [*lines, _shown(order.variant, _command(order))]
+
+    @contextmanager
+    def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["HostSession"]:
+        """Check tools, knobs and counters; hold the host; put everything back at the end."""
+        _check_tools(self._system, plan, cases)
+        if plan.counters != "all":
+            check_names(plan.counters)
+        with HostLock(self._system):
+            notices = [f"before the start: {line}" for line in restore_journal(self._system)]
+            switchboard = Switchboard(self._system, plan.variant)
+            tag = uuid.uuid4().hex
+            journal = switchboard.journal(tag)
+            adopt_orphans()
+            in_order = True
+            try:
+                _check_variants(plan, switchboard)
+                counters = choose(self._system, plan.counters, scratch)
+                notices += [f"not counted: {line}" for line in counters.missing]
+                cpus = self.machine().nr_cpus
+                yield HostSession(self._system, plan, switchboard, counters, tag, notices, cpus)
+            except RestoreError:
+                in_order = False  # the journal stays, for `schedlab doctor --restore`
+                raise
+            finally:
+                with uninterrupted():
+                    end_descendants()
+                    if in_order:
+                        journal.remove()
+
+
+class HostSession:
+    """The host made ready for one plan."""
+
+    def __init__(
+        self,
+        system: LocalSystem,
+        plan: Plan,
+        switchboard: Switchboard,
+        counters: CounterChoice,
+        tag: str,
+        notices: list[str],
+        cpus: int,
+    ) -> None:
+        """Take what `HostTarget.open` has checked."""
+        self.notices = notices
+        self._system = system
+        self._plan = plan
+        self._switchboard = switchboard
+        self._counters = counters
+        self._env = {TAG: tag}
+        self._cpus = cpus
+
+    def run(self, order: Order, raw: Path) -> RunRecord:
+        """Set the variant, run the benchmark, count, read the result, put the host back."""
+        key = order.key
+        folder = raw / f"{order.position:05d}-{key.case}-{key.variant}".replace(" ", "_")
+        if folder.exists():
+            shutil.rmtree(folder)  # left by a run that was cut off and never recorded
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            raise HostError(f"{folder}: cannot be written: {error.strerror}") from error
+        record = RunRecord(
+            key=key,
+            position=order.position,
+            seed=order.seed,
+            command=_shown(order.variant, _command(order)),
+            started=datetime.now(UTC).astimezone().isoformat(timespec="milliseconds"),
+            raw=str(folder.relative_to(raw.parent)),
+        )
+        try:
+            with (
+                self._switchboard.applied(order.variant) as record.settings,
+                accompanied(self._system, order.variant.companion, folder, self._env),
+                serving(self._system, order.case.command.server, folder, self._env),
+            ):
+                self._measure(order, record, folder)
+        except RestoreError:
+            raise
+        except (IncompleteRun, KnobError, HostError, Unavailable) as error:
+            record.status = "failed"
+            record.error = str(error)
+            record.metrics = {}
+        self.notices += sorted(self._switchboard.foreign)
+        return record
+
+    def _measure(self, order: Order, record: RunRecord, folder: Path) -> None:
+        before = BusyWindow(self._system, self._cpus)
+        time.sleep(seconds(self._plan.blocks.settle))
+        record.busy_before = before.others_share()
+        counted = [(group, group.read(self._system)) for group in self._counters.snapshots]
+        during = BusyWindow(self._system, self._cpus)
+        clock = _WallClock()
+        exit_ = self._execute(order, folder)
+        record.busy_during = during.others_share(exit_.cpu_seconds)
+        record.seconds, record.exit_status = exit_.seconds, exit_.status
+        record.cpu_seconds = exit_.cpu_seconds
+        if exit_.timed_out:
+            limit = self._plan.blocks.timeout
+            raise IncompleteRun(f"did not end within {limit}; it and all it started were killed")
+        step = clock.step()
+        if abs(step) > _CLOCK_STEP_SECONDS:
+            raise IncompleteRun(f"the clock was set by {step:+.1f} s during the run")
+        output = Output(_text(folder / "stdout.txt"), _text(folder / "stderr.txt"), exit_.status)
+        values, caveats = order.case.measure(output)
+        for group, earlier in counted:
+            record.counters |= difference(earlier, group.read(self._system))
+        if self._counters.perf:
+            record.counters |= self._counters.perf.read(folder / "perf.csv")
+        record.metrics = {metric.name: value for metric, value in values.items()}
+        record.caveats = caveats
+        if exit_.left_behind:
+            record.caveats.append(f"left {exit_.left_behind} processes running; they were killed")
+
+    def _execute(self, order: Order, folder: Path) -> Exit:
+        argv = _command(order)
+        if self._counters.perf:
+            argv = self._counters.perf.wrap(argv, folder / "perf.csv")
+        return self._system.execute(
+            Launch(
+                argv,
+                stdout=folder / "stdout.txt",
+                stderr=folder / "stderr.txt",
+                env={**order.variant.env, **self._env},
+                timeout=seconds(self._plan.blocks.timeout),
+            )
+        )
+
+
+class _WallClock:
+    """Notices when the wall clock is set while it is watched."""
+
+    def __init__(self) -> None:
+        self._offset = time.time() - time.monotonic()
+
+    def step(self) -> float:
+        """Give the seconds the wall clock was moved by."""
+        return time.time() - time.monotonic() - self._offset
+
+
+def _command(order: Order) -> tuple[str, ...]:
+    return (*order.variant.prefix, *order.case.command.argv)
+
+
+def _shown(variant: Variant, argv: Sequence[str]) -> str:
+    env = [f"{name}={shlex.quote(value)}" for name, value in variant.env.items()]
+    return " ".join([*env, shlex.join(argv)])
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_OUTPUT).decode(errors="replace")
+    except OSError as error:
+        raise IncompleteRun(f"{path.name} cannot be read: {error.strerror}") from error
+
+
+def _check_tools(system: LocalSystem, plan: Plan, cases: Sequence[Case]) -> None:
+    """Refuse a plan whose programs are not all there."""
+    missing: dict[str, list[str]] = {}
+    packages: set[str] = set()
+    for case in cases:
+        server = case.command.server
+        for tool in (case.command.argv[0], *(server.argv[:1] if server else ())):
+            if system.which(tool) is None:
+                missing.setdefault(tool, []).append(case.label)
+                packages.add(case.benchmark.package)
+    if missing:
+        lines = [f"{tool} is not installed: {', '.join(by)}" for tool, by in missing.items()]
+        raise HostError(
+            "; ".join(lines) + f".\n  Install: apt-get install {' '.join(sorted(packages))}"
+            "; or leave these out with --only."
+        )
+    for variant in plan.variant:
+        commands = [variant.prefix, variant.companion.command if variant.companion else ()]
+        for command in commands:
+            if command and system.which(command[0]) is None:
+                raise HostError(f"variant {variant.name}: {command[0]} is not installed.")
+
+
+@dataclass(frozen=True)
+class _Face:
+    """All that makes a variant what it is on this host."""
+
+    settings: dict[str, str]
+    env: dict[str, str]
+    prefix: tuple[str, ...]
+    companion: Companion | None
+
+
+def _check_variants(plan: Plan, switchboard: Switchboard) -> None:
+    """Try every variant once; refuse those that differ in nothing, unless the plan is A/A."""
+    faces: dict[str, _Face] = {}
+    for variant in plan.variant:
+        with switchboard.applied(variant) as settings:
+            face = _Face(settings, variant.env, variant.prefix, variant.companion)
+        for other, earlier in faces.items():
+            _check_pair(plan.aa, other, variant.name, face, face == earlier)
+        faces[variant.name] = face
+
+
+def _check_pair(aa: bool, first: str, second: str, face: _Face, same: bool) -> None:
+    if same and not aa:
+        shown = ", ".join(f"{label} = {value}" for label, value in face.settings.items())
+        raise UsageError(
+            f"variants {first} and {second} are the same on this host"
+            f"{f' ({shown})' if shown else ''}; there is nothing to compare."
+            "\n  Change one, or ask for an A/A run with --aa."
+        )
+    if aa and not same:
+        raise UsageError(
+            f"an A/A run needs variants that are the same; {first} and {second} differ."
+        )
