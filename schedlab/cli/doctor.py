@@ -1,0 +1,116 @@
+"""`schedlab doctor`: whether this host can run an experiment, and what would falsify it."""
+
+import dataclasses
+import json
+import sys
+import textwrap
+from collections import Counter
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from schedlab.doctor import CHECKS, Finding, Level, possible
+from schedlab.settings.journal import restore_left_behind
+from schedlab.settings.switchable import switchable
+from schedlab.system import LocalSystem
+
+_STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "missing": "bold red"}
+_MARGIN = " " * 12
+_SUMMED: dict[Level, str] = {"missing": "missing", "warning": "warnings", "note": "notes"}
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print findings as JSON, for scripts.")
+@click.option("--restore", is_flag=True, help="Put back what a killed lab left changed.")
+def doctor(as_json: bool, restore: bool) -> None:
+    """Check this host: tools, permissions, settings that falsify results, with remedies.
+
+    Exit status 0: a real experiment is possible. 2: something required is missing.
+    """
+    system = LocalSystem()
+    if restore:
+        _restore(system, as_json)
+        return
+    sections = {heading: list(check(system)) for heading, check in CHECKS.items()}
+    findings = [finding for section in sections.values() for finding in section]
+    variants = switchable(system)
+    if as_json:
+        click.echo(_json(sections, variants, possible(findings)))
+    else:
+        _print(Console(highlight=False, soft_wrap=True), sections, variants)
+    sys.exit(0 if possible(findings) else 2)
+
+
+def _restore(system: LocalSystem, as_json: bool) -> None:
+    lines = restore_left_behind(system)
+    if as_json:
+        click.echo(json.dumps({"restored": lines}, indent=2))
+        return
+    for line in lines or ["No lab left anything changed."]:
+        click.echo(line)
+
+
+def _json(
+    sections: dict[str, list[Finding]], variants: list[tuple[str, str]], can_run: bool
+) -> str:
+    return json.dumps(
+        {
+            "possible": can_run,
+            "findings": [
+                {"section": heading, **dataclasses.asdict(finding)}
+                for heading, section in sections.items()
+                for finding in section
+            ],
+            "switchable": [
+                {"variant": variant, "explanation": words} for variant, words in variants
+            ],
+        },
+        indent=2,
+    )
+
+
+def _print(
+    console: Console, sections: dict[str, list[Finding]], variants: list[tuple[str, str]]
+) -> None:
+    for heading, section in sections.items():
+        console.print(Text(heading, style="bold"))
+        for finding in section:
+            _print_finding(console, finding)
+        console.print()
+    console.print(Text("switchable here", style="bold"))
+    for variant, words in variants:
+        console.print(Text(f"  --variant '{variant}'\n{_MARGIN}{words}"))
+    if not variants:
+        console.print(Text("  nothing; only variants of environment and command prefix, or A/A"))
+    console.print()
+    console.print(_verdict([finding for section in sections.values() for finding in section]))
+
+
+def _print_finding(console: Console, finding: Finding) -> None:
+    line = Text("  ")
+    line.append(f"{finding.level:<8}  ", style=_STYLES[finding.level])
+    line.append(_wrapped(finding.found))
+    console.print(line)
+    if finding.level == "ok":
+        return
+    if finding.why:
+        console.print(Text(_MARGIN + _wrapped(finding.why), style="dim"))
+    if finding.remedy:
+        console.print(Text(f"{_MARGIN}-> {finding.remedy}"))
+
+
+def _wrapped(words: str) -> str:
+    """Wrap prose under its own first line; commands are never wrapped, so that they copy."""
+    return textwrap.fill(
+        words, 88, subsequent_indent=_MARGIN, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _verdict(findings: list[Finding]) -> Text:
+    counted = Counter(finding.level for finding in findings)
+    parts = [f"{counted[level]} {word}" for level, word in _SUMMED.items() if counted[level]]
+    summary = ", ".join(parts) or "nothing to remark"
+    if possible(findings):
+        return Text(f"A real experiment is possible here ({summary}).", style="green")
+    return Text(f"Something required is missing ({summary}).", style="bold red")

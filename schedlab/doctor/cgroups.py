@@ -1,0 +1,73 @@
+"""The limits of our own cgroup and of those above it, in both versions of cgroups."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schedlab.system import LocalSystem
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit and the folder it was found in."""
+
+    folder: str
+    value: str
+
+
+def tightest(system: LocalSystem, controller: str, v2: str, v1: str) -> Limit | None:
+    """Give the smallest limit on the way up from our cgroup, None where nothing limits.
+
+    Args:
+        system: where to read.
+        controller: the controller's name in version 1.
+        v2: the limit's file name in version 2.
+        v1: its file name in version 1.
+    """
+    found = [
+        Limit(folder, value)
+        for folder, name in _places(system, controller, v2, v1)
+        if (value := system.read_or(f"{folder}/{name}", "")) and not _unlimited(value)
+    ]
+    return min(found, key=lambda limit: _size(limit.value), default=None)
+
+
+def _places(system: LocalSystem, controller: str, v2: str, v1: str) -> Iterator[tuple[str, str]]:
+    mounts = _mounts(system, controller)
+    for line in system.read_or("/proc/self/cgroup", "").splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if number == "0" and mounts[0]:
+            yield from ((folder, v2) for folder in _upwards(mounts[0], path))
+        elif controller in controllers.split(",") and mounts[1]:
+            yield from ((folder, v1) for folder in _upwards(mounts[1], path))
+
+
+def _mounts(system: LocalSystem, controller: str) -> tuple[str, str]:
+    """Give where version 2 and the controller's version 1 are mounted; empty where not."""
+    v2 = v1 = ""
+    for line in system.read_or("/proc/self/mounts", "").splitlines():
+        fields = line.split()
+        if len(fields) < 4:
+            continue
+        if fields[2] == "cgroup2":
+            v2 = v2 or fields[1]
+        elif fields[2] == "cgroup" and controller in fields[3].split(","):
+            v1 = v1 or fields[1]
+    return v2, v1
+
+
+def _upwards(mount: str, path: str) -> Iterator[str]:
+    """Give our folder and all above it; a path from outside the container leads to the mount."""
+    parts = [part for part in path.split("/") if part and part != ".."]
+    for depth in range(len(parts), -1, -1):
+        yield "/".join([mount, *parts[:depth]])
+
+
+def _unlimited(value: str) -> bool:
+    return value.split()[0] in ("max", "-1")
+
+
+def _size(value: str) -> float:
+    """Give what a limit comes to: `50000 100000` is half a CPU, `512` are 512 tasks."""
+    numbers = [float(word) for word in value.split() if word.lstrip("-").isdecimal()]
+    return numbers[0] / numbers[1] if len(numbers) > 1 and numbers[1] else numbers[0]

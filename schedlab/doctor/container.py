@@ -1,0 +1,71 @@
+"""Whether a cgroup, a cpuset or a mask gives us less than the machine."""
+
+from collections.abc import Iterator
+
+from schedlab.cpulist import format_cpulist, parse_cpulist
+from schedlab.doctor.cgroups import tightest
+from schedlab.doctor.finding import Finding
+from schedlab.doctor.permissions import status_field
+from schedlab.system import LocalSystem
+from schedlab.topology.cpus import CPU, number
+
+_MARKS = {
+    "/.dockerenv": "Docker",
+    "/run/.containerenv": "Podman",
+    "/run/systemd/container": "systemd-nspawn or similar",
+}
+"""Files that container managers leave."""
+
+
+def check(system: LocalSystem) -> Iterator[Finding]:
+    """Look for a container, and at the CPU time and CPUs we may use."""
+    yield _container(system)
+    yield from _quota(system)
+    yield from _allowed(system)
+
+
+def _container(system: LocalSystem) -> Finding:
+    names = [name for mark, name in _MARKS.items() if system.exists(mark)]
+    if not names:
+        return Finding("container", "ok", "no container to be seen")
+    return Finding(
+        "container",
+        "note",
+        f"inside a container ({names[0]})",
+        "sysctls and sysfs are the host's, or read-only; other containers' load is not listed",
+    )
+
+
+def _quota(system: LocalSystem) -> Iterator[Finding]:
+    limit = tightest(system, "cpu", "cpu.max", "cpu.cfs_quota_us")
+    if limit is None:
+        yield Finding("cpu quota", "ok", "no cgroup limits our CPU time")
+        return
+    words = limit.value.split()
+    period = (
+        int(words[1]) if len(words) > 1 else number(system, f"{limit.folder}/cpu.cfs_period_us")
+    )
+    cpus = int(words[0]) / (period or 100_000)
+    file = "cpu.max" if len(words) > 1 else "cpu.cfs_quota_us"
+    yield Finding(
+        "cpu quota",
+        "warning",
+        f"{limit.folder}/{file}: {cpus:g} CPUs' time",
+        "all tasks are stopped together when it is used up; that is measured, not the scheduler",
+        f"echo {'max' if len(words) > 1 else '-1'} > {limit.folder}/{file}",
+    )
+
+
+def _allowed(system: LocalSystem) -> Iterator[Finding]:
+    allowed = set(parse_cpulist(status_field(system, "Cpus_allowed_list")))
+    online = set(parse_cpulist(system.read_or(f"{CPU}/online", "")))
+    if not allowed or online <= allowed:
+        yield Finding("cpuset", "ok", "we may run on every CPU")
+        return
+    yield Finding(
+        "cpuset",
+        "warning",
+        f"we may run on CPUs {format_cpulist(allowed & online)} of {format_cpulist(online)}",
+        "benchmarks are sized for CPUs they cannot use",
+        "start the lab outside the cpuset or taskset, or the container with all CPUs",
+    )

@@ -1,0 +1,133 @@
+"""The running kernel: its scheduler's settings that colour every result."""
+
+import re
+from collections.abc import Iterator
+
+from schedlab.doctor.finding import Finding
+from schedlab.system import LocalSystem
+
+_SYS = "/proc/sys/kernel"
+_CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+_SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit")
+_CPU = "/sys/devices/system/cpu"
+_THP = "/sys/kernel/mm/transparent_hugepage/enabled"
+
+
+def check(system: LocalSystem) -> Iterator[Finding]:
+    """Look at release, sysctls, statistics, clock and CPUs set apart."""
+    yield Finding("release", "ok", f"Linux {system.kernel_release()}")
+    yield from _autogroup(system)
+    yield _schedstat(system)
+    yield from _schedstats(system)
+    yield _numa_balancing(system)
+    yield from _huge_pages(system)
+    yield _clock(system)
+    yield from _set_apart(system)
+
+
+def _autogroup(system: LocalSystem) -> Iterator[Finding]:
+    value = system.read_or(f"{_SYS}/sched_autogroup_enabled", "")
+    if value == "1":
+        yield Finding(
+            "autogroup",
+            "note",
+            "kernel.sched_autogroup_enabled = 1",
+            "each terminal session is a task group; shares depend on where the lab was started",
+            "sysctl -w kernel.sched_autogroup_enabled=0",
+        )
+    elif value:
+        yield Finding("autogroup", "ok", f"kernel.sched_autogroup_enabled = {value}")
+
+
+def _schedstat(system: LocalSystem) -> Finding:
+    text = system.read_or("/proc/schedstat", "")
+    version = re.match(r"version (\d+)", text)
+    if version:
+        return Finding("schedstat", "ok", f"/proc/schedstat version {version[1]}")
+    return Finding(
+        "schedstat",
+        "note",
+        "no /proc/schedstat",
+        "balancing statistics per domain are left out of reports",
+        "boot a kernel with CONFIG_SCHEDSTATS",
+    )
+
+
+def _schedstats(system: LocalSystem) -> Iterator[Finding]:
+    value = system.read_or(f"{_SYS}/sched_schedstats", "")
+    if value == "0":
+        yield Finding(
+            "schedstats",
+            "note",
+            "kernel.sched_schedstats = 0",
+            "wait times in /proc/schedstat stay zero; counting them costs a little",
+            "sysctl -w kernel.sched_schedstats=1",
+        )
+    elif value:
+        yield Finding("schedstats", "ok", f"kernel.sched_schedstats = {value}")
+
+
+def _numa_balancing(system: LocalSystem) -> Finding:
+    value = system.read_or(f"{_SYS}/numa_balancing", "")
+    nodes = len(system.glob("/sys/devices/system/node/node[0-9]*"))
+    if not value:
+        return Finding("numa_balancing", "ok", "this kernel has no NUMA balancing")
+    found = f"kernel.numa_balancing = {value}"
+    if nodes < 2:
+        return Finding("numa_balancing", "ok", f"{found}, without effect on one node")
+    if value == "0":
+        return Finding("numa_balancing", "ok", f"{found} on {nodes} nodes")
+    return Finding(
+        "numa_balancing",
+        "note",
+        f"{found} on {nodes} nodes",
+        "it moves tasks and pages during a run; make it a variant, or switch it off in all",
+        "sysctl -w kernel.numa_balancing=0",
+    )
+
+
+def _huge_pages(system: LocalSystem) -> Iterator[Finding]:
+    match = re.search(r"\[(\w+)\]", system.read_or(_THP, ""))
+    if match and match[1] == "always":
+        yield Finding(
+            "thp",
+            "note",
+            "transparent huge pages: always",
+            "memory results depend on how fragmented memory is",
+            f"echo madvise > {_THP}",
+        )
+    elif match:
+        yield Finding("thp", "ok", f"transparent huge pages: {match[1]}")
+
+
+def _clock(system: LocalSystem) -> Finding:
+    name = system.read_or(_CLOCK, "")
+    if name in _SLOW_CLOCKS:
+        return Finding(
+            "clocksource",
+            "warning",
+            f"clock source {name}",
+            "reading the time takes a microsecond; benchmarks that read it often measure the clock",
+            "look in dmesg for why the TSC was given up; boot with tsc=reliable if it is sound",
+        )
+    return Finding("clocksource", "ok", f"clock source {name or 'not shown'}")
+
+
+def _set_apart(system: LocalSystem) -> Iterator[Finding]:
+    for name, effect in (
+        ("isolated", "the load balancer leaves these CPUs alone; threads = CPUs is too many"),
+        ("nohz_full", "their tick stops; they account time otherwise than the rest"),
+    ):
+        cpus = system.read_or(f"{_CPU}/{name}", "")
+        if cpus and "null" not in cpus:
+            yield Finding(
+                name,
+                "warning",
+                f"CPUs {cpus} are {name}",
+                effect,
+                f"boot without {_boot_word(name)}",
+            )
+
+
+def _boot_word(name: str) -> str:
+    return "isolcpus=" if name == "isolated" else "nohz_full="

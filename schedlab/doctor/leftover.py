@@ -1,0 +1,26 @@
+"""What a lab that was killed left changed."""
+
+from collections.abc import Iterator
+
+from schedlab.doctor.finding import Finding
+from schedlab.errors import SchedlabError
+from schedlab.settings.journal import left_behind
+from schedlab.system import LocalSystem
+
+
+def check(system: LocalSystem) -> Iterator[Finding]:
+    """Look for the journal of a lab that did not end by itself."""
+    try:
+        changed = left_behind(system)
+    except SchedlabError as error:
+        changed = str(error)
+    if changed is None:
+        yield Finding("left over", "ok", "no earlier lab left anything changed")
+        return
+    yield Finding(
+        "left over",
+        "warning",
+        f"a lab was killed, or still runs: {changed}",
+        "every result until then has these settings, whatever its variant says",
+        "schedlab doctor --restore",
+    )

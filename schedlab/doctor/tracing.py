@@ -1,0 +1,120 @@
+"""tracefs, debugfs, scheduler features, lockdown: tried by opening, as permission bits do not tell.
+
+A locked-down kernel refuses /sys/kernel/debug even to root.
+"""
+
+import errno
+import re
+from collections.abc import Iterator
+
+from schedlab.counters.perf_stat import TRACEPOINTS
+from schedlab.doctor.finding import Finding
+from schedlab.settings.sched_debug import features_path
+from schedlab.system import LocalSystem
+
+DEBUGFS = "/sys/kernel/debug"
+_TRACEFS = ("/sys/kernel/tracing", f"{DEBUGFS}/tracing")
+_LOCKDOWN = "/sys/kernel/security/lockdown"
+_AS_ROOT = "run as root"
+
+
+def check(system: LocalSystem) -> Iterator[Finding]:
+    """Try each of them."""
+    mode = _lockdown_mode(system)
+    yield _tracepoints(system)
+    yield _debugfs(system)
+    yield _features(system, mode)
+    yield _lockdown(mode)
+
+
+def _tracepoints(system: LocalSystem) -> Finding:
+    why = "without it perf counts no migrations and no NUMA events"
+    folder = next((place for place in _TRACEFS if _mounted(system, place)), None)
+    if folder is None:
+        mount = f"mount -t tracefs nodev {_TRACEFS[0]}"
+        return Finding("tracefs", "warning", "tracefs is not mounted", why, mount)
+    refused = _refusal(system, f"{folder}/events/sched/sched_migrate_task/id")
+    if refused in (errno.EACCES, errno.EPERM):
+        found = f"tracefs on {folder} does not let us read"
+        return Finding("tracefs", "warning", found, why, _AS_ROOT)
+    absent = [
+        event
+        for event in TRACEPOINTS
+        if not system.exists(f"{folder}/events/{event.replace(':', '/')}/id")
+    ]
+    if absent:
+        return Finding(
+            "tracefs",
+            "note",
+            f"tracefs on {folder}; this kernel has no {', '.join(absent)}",
+            "these are left out of reports; the NUMA ones need CONFIG_NUMA_BALANCING",
+        )
+    return Finding("tracefs", "ok", f"tracefs on {folder}, {len(TRACEPOINTS)} tracepoints found")
+
+
+def _debugfs(system: LocalSystem) -> Finding:
+    why = "scheduler features and tunables live there; they cannot be variants"
+    if _mounted(system, DEBUGFS):
+        return Finding("debugfs", "ok", f"debugfs on {DEBUGFS}")
+    if re.search(r"^nodev\s+debugfs$", system.read_or("/proc/filesystems", ""), re.MULTILINE):
+        mount = f"mount -t debugfs none {DEBUGFS}"
+        return Finding("debugfs", "warning", "debugfs is not mounted", why, mount)
+    boot = "boot a kernel with CONFIG_DEBUG_FS_ALLOW_ALL"
+    return Finding("debugfs", "warning", "this kernel has no debugfs", why, boot)
+
+
+def _features(system: LocalSystem, lockdown: str) -> Finding:
+    why = "no variant can switch a scheduler feature"
+    if not _mounted(system, DEBUGFS):
+        return Finding("features", "note", "scheduler features: not seen without debugfs", why)
+    path = features_path(system)
+    refused = _refusal(system, path)
+    if refused == errno.ENOENT:
+        boot = "boot a kernel with CONFIG_SCHED_DEBUG"
+        return Finding("features", "warning", "this kernel shows no scheduler features", why, boot)
+    if refused is not None and lockdown not in ("", "none"):
+        found = f"{path}: refused, as the kernel is locked down ({lockdown})"
+        return Finding("features", "warning", found, why, "see lockdown below")
+    if refused is not None:
+        found = f"{path}: {errno.errorcode.get(refused, refused)} on reading"
+        return Finding("features", "warning", found, why, _AS_ROOT)
+    count = len(system.read(path).split())
+    if not system.writable(path):
+        found = f"{path}: {count} features, read-only for us"
+        return Finding("features", "warning", found, why, _AS_ROOT)
+    return Finding("features", "ok", f"{path}: {count} features, readable and writable")
+
+
+def _lockdown_mode(system: LocalSystem) -> str:
+    """Give the mode in brackets: `none [integrity] confidentiality`."""
+    match = re.search(r"\[(\w+)\]", system.read_or(_LOCKDOWN, ""))
+    return match[1] if match else ""
+
+
+def _lockdown(mode: str) -> Finding:
+    if mode in ("", "none"):
+        found = "not locked down" if mode else f"no {_LOCKDOWN}, so no lockdown to be seen"
+        return Finding("lockdown", "ok", found)
+    return Finding(
+        "lockdown",
+        "warning",
+        f"the kernel is locked down: {mode}",
+        "even root cannot read or write scheduler features and tunables in debugfs",
+        "switch Secure Boot off in the firmware, or boot without lockdown=",
+    )
+
+
+def _mounted(system: LocalSystem, place: str) -> bool:
+    return any(
+        line.split()[1:2] == [place]
+        for line in system.read_or("/proc/self/mounts", "").splitlines()
+    )
+
+
+def _refusal(system: LocalSystem, path: str) -> int | None:
+    """Give the error number of reading a file, or None where it can be read."""
+    try:
+        system.read(path)
+    except OSError as error:
+        return error.errno
+    return None

@@ -1,0 +1,92 @@
+"""Whether a hypervisor stands below us, and how much CPU time it takes away."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+
+from schedlab.doctor.finding import Finding
+from schedlab.system import LocalSystem
+
+_DMI = "/sys/class/dmi/id"
+_DMI_MAKERS = {
+    "QEMU": "QEMU",
+    "VMware": "VMware",
+    "innotek": "VirtualBox",
+    "Xen": "Xen",
+    "Amazon EC2": "Amazon EC2",
+    "Google Compute Engine": "Google Compute Engine",
+    "Microsoft Corporation Virtual Machine": "Hyper-V",
+    "Parallels": "Parallels",
+}
+_STEAL_SHARE = 0.01
+_STEAL_FIELD = 7
+
+
+def check(system: LocalSystem) -> Iterator[Finding]:
+    """Look for a hypervisor and for stolen time."""
+    name = hypervisor(system)
+    if name is None:
+        yield Finding("hypervisor", "ok", "no hypervisor to be seen")
+    else:
+        yield Finding(
+            "hypervisor",
+            "warning",
+            f"a virtual machine ({name})",
+            "another scheduler moves our CPUs; caches, distances and idle states may be invented",
+            "confirm on bare metal; more blocks help against noise, not against a wrong topology",
+        )
+    yield from _steal(system)
+
+
+def hypervisor(system: LocalSystem) -> str | None:
+    """Name what we run on, or None on bare metal; from CPU flags, DMI and device tree."""
+    told = system.read_or("/sys/hypervisor/type", "")
+    maker = " ".join(
+        system.read_or(f"{_DMI}/{name}", "") for name in ("sys_vendor", "product_name")
+    )
+    known = next((name for word, name in _DMI_MAKERS.items() if word in maker), "")
+    tree = system.read_or("/proc/device-tree/hypervisor/compatible", "").strip("\0")
+    if told or known or tree:
+        return told or known or tree
+    if asked := _systemd_says(system):
+        return asked
+    cpuinfo = system.read_or("/proc/cpuinfo", "")
+    if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE):
+        return "CPU flag hypervisor"
+    if re.search(r"^platform\s*:\s*pSeries", cpuinfo, re.MULTILINE):
+        return "a PowerVM or KVM partition"
+    return None
+
+
+def _systemd_says(system: LocalSystem) -> str | None:
+    """Ask systemd-detect-virt, which knows more hypervisors than we do, where it is installed."""
+    if system.which("systemd-detect-virt") is None:
+        return None
+    try:
+        answer = system.capture(("systemd-detect-virt", "--vm")).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return None if answer in ("", "none") else answer
+
+
+def _steal(system: LocalSystem) -> Iterator[Finding]:
+    line = system.read_or("/proc/stat", "").partition("\n")[0].split()
+    if line[:1] != ["cpu"] or len(line) <= _STEAL_FIELD + 1:
+        return
+    ticks = [int(word) for word in line[1 : _STEAL_FIELD + 2]]
+    stolen, total = ticks[_STEAL_FIELD], sum(ticks)
+    if not stolen:
+        return
+    busy = total - ticks[3] - ticks[4]
+    share = stolen / busy
+    found = f"the hypervisor took {share:.1%} of the CPU time we wanted since boot"
+    if share < _STEAL_SHARE:
+        yield Finding("steal", "ok", found)
+        return
+    yield Finding(
+        "steal",
+        "warning",
+        found,
+        "a task waits without our scheduler knowing; it looks like noise or like latency",
+        "move to a host with fewer guests, or to one with CPUs of its own",
+    )
