@@ -50,7 +50,8 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     match problem["type"]:
         case "extra_forbidden":
             wrong = str(problem["loc"][-1])
-            return f"{place}unknown key.{nearest(wrong, _all_keys(model))}"
+            known = _keys_at(model, problem["loc"][:-1])
+            return f"{place}unknown key.{nearest(wrong, known)} Known: {', '.join(known)}."
         case "missing":
             return f"{place}is missing"
         case "value_error":
@@ -60,10 +61,25 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     return f"{place}{problem['msg'][0].lower()}{problem['msg'][1:]} (found {shown})"
 
 
-def _all_keys(model: type[BaseModel]) -> set[str]:
+def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """Give the keys a table of the file may have, by the model's own schema."""
     schema = model.model_json_schema()
-    return {
-        key
-        for part in [schema, *schema.get("$defs", {}).values()]
-        for key in part.get("properties", {})
-    }
+    places = _unfolded(schema, schema)
+    for part in path:
+        inner: list[dict[str, Any]] = []
+        for place in places:
+            if isinstance(part, int):
+                inner.append(place.get("items") or {})
+            else:
+                inner.append(place.get("properties", {}).get(part) or {})
+        places = [found for step in inner for found in _unfolded(step, schema)]
+    return [key for place in places for key in place.get("properties", {})]
+
+
+def _unfolded(place: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the tables a place of the schema stands for, references and choices followed."""
+    if "$ref" in place:
+        return [schema["$defs"][place["$ref"].rpartition("/")[2]]]
+    if "anyOf" in place:
+        return [found for choice in place["anyOf"] for found in _unfolded(choice, schema)]
+    return [place]

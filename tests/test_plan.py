@@ -1,0 +1,132 @@
+"""Plans: files, defaults, and what is wrong with bad ones."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedlab.errors import SchedlabError, UsageError
+from schedlab.machine import Machine
+from schedlab.plan import Plan, load_plan, seconds
+from schedlab.validation import validate
+
+GOOD: dict[str, Any] = {
+    "title": "Does NUMA balancing hurt us?",
+    "suite": "common",
+    "variant": [{"name": "Default"}, {"name": "NB-OFF", "sysctl": {"kernel.numa_balancing": 0}}],
+}
+MACHINE = Machine.model_validate(
+    {"name": "m", "arch": "x86_64", "memory_gib": 8, "cpus": "0-3", "topology": {}}
+)
+
+
+def written(tmp_path: Path, data: dict[str, Any]) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_text(tomli_w.dumps(data))
+    return path
+
+
+def test_a_plan_is_the_same_after_writing_and_reading(tmp_path: Path) -> None:
+    plan = load_plan(written(tmp_path, GOOD))
+    again = tmp_path / "again.toml"
+    again.write_text(plan.to_toml())
+    assert load_plan(again) == plan
+    assert plan.baseline.name == "Default"
+    assert plan.design().looks == (6, 12, 24, 40)
+    assert len(plan.cases(MACHINE)) == 11
+
+
+def test_only_leaves_the_rest_out() -> None:
+    plan = Plan.model_validate({**GOOD, "only": ["SysBenchCpu"]})
+    assert [case.label for case in plan.cases(MACHINE)] == ["SysBenchCpu"]
+
+
+def test_one_benchmark_several_ways() -> None:
+    entries = [
+        {"name": "HackbenchForkSockets", "label": f"{n}-groups", "params": {"groups": n}}
+        for n in (1, 16)
+    ]
+    plan = Plan.model_validate({**GOOD, "suite": None, "benchmark": entries})
+    assert [case.command.argv[1:3] for case in plan.cases(MACHINE)] == [("-g", "1"), ("-g", "16")]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"suit": "common"}, r"suit: unknown key. Did you mean suite\? Known: title, target, suite"),
+        ({"suite": None}, "names neither a suite nor a benchmark"),
+        ({"variant": [{"name": "a"}]}, "variant: "),
+        ({"variant": [{"name": "a"}, {"name": "a"}]}, "two variants are called a"),
+        ({"blocks": {"looks": [6, 3]}}, "blocks.looks: the numbers of blocks must rise"),
+        ({"blocks": {"looks": [0]}}, r"blocks.looks\[0\]: "),
+        ({"blocks": {"looks": [1.5]}}, r"blocks.looks\[0\]: "),
+        ({"blocks": {"timeout": "soon"}}, "blocks.timeout: 'soon' is no duration"),
+        ({"blocks": {"warmup": -1}}, "blocks.warmup: "),
+        ({"judging": {"margin": 0}}, "judging.margin: "),
+        ({"counters": [3]}, "counters"),
+        (
+            {"variant": [{"name": "a", "cpuidle": [{"state": "C1", "enable": True}]}, {}]},
+            r"variant\[0\].cpuidle\[0\].enabled: is missing",
+        ),
+        (
+            {"variant": [{"name": "a", "cpuidle": [{"state": "C", "enabled": True, "cpu": ""}]}]},
+            r"variant\[0\].cpuidle\[0\].cpu: unknown key. Did you mean cpus\? Known: state, ",
+        ),
+        ({"benchmark": [{"nam": "x"}]}, r"benchmark\[0\].name: is missing"),
+    ],
+)
+def test_a_bad_plan_names_file_and_key(tmp_path: Path, change: dict[str, Any], why: str) -> None:
+    data = {key: value for key, value in {**GOOD, **change}.items() if value is not None}
+    with pytest.raises(UsageError, match=f"plan.toml: {why}"):
+        load_plan(written(tmp_path, data))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"suite": "comon"}, "no suite is called 'comon'. Did you mean common"),
+        ({"suite": "none.toml"}, "none.toml: cannot be read"),
+        ({"only": ["SysBenchCPU"]}, "Did you mean SysBenchCpu"),
+        ({"benchmark": [{"name": "SysBenchCpu"}]}, "two benchmarks are labelled 'SysBenchCpu'"),
+        (
+            {"benchmark": [{"name": "Tbench", "params": {"time": -1}}]},
+            r"plan: benchmark\[0\].params.time: -1",
+        ),
+    ],
+)
+def test_a_plan_that_cannot_be_carried_out(change: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        Plan.model_validate({**GOOD, **change}).cases(MACHINE)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"a = [", b"a = 1\na = 2", b"x" * 10])
+def test_a_file_that_is_no_toml(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"plan\.toml: is no"):
+        load_plan(path)
+
+
+def test_durations() -> None:
+    assert [seconds(text) for text in ("200ms", "90s", "1.5min", "2h")] == [0.2, 90, 90, 7200]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=5,
+)
+KEYS = st.sampled_from([*Plan.model_fields, "name", "params", "looks", "sysctl", "x"])
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4))
+def test_any_data_is_a_plan_or_one_clear_error(data: dict[str, Any]) -> None:
+    try:
+        plan = validate({**GOOD, **data}, Plan, "plan.toml")
+        plan.design()
+        plan.cases(MACHINE)
+    except SchedlabError as error:
+        assert str(error)

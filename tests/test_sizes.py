@@ -1,0 +1,44 @@
+"""Sizes relative to a machine."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedlab.errors import UsageError
+from schedlab.sizes import amount, count
+
+NAMES = {"cpus": 128, "nodes": 4, "memory_gib": 125}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (7, 7),
+        ("7", 7),
+        ("cpus/2", 64),
+        ("cpus*80", 10240),
+        ("(cpus - 8) / nodes", 30),
+        ("cpus/1000", 1),
+    ],
+)
+def test_count(text: int | str, value: int) -> None:
+    assert count(text, NAMES, "x") == value
+
+
+def test_amount_keeps_its_unit() -> None:
+    assert amount("memory_gib/4 GB", NAMES, "x") == "31GB"
+    assert amount("512MB", NAMES, "x") == "512MB"
+
+
+@pytest.mark.parametrize("text", ["", "31", "31 XB", "GB", "-1GB", "cpus/2"])
+def test_bad_amounts(text: str) -> None:
+    with pytest.raises(UsageError, match="x: "):
+        amount(text, NAMES, "x")
+
+
+@given(st.one_of(st.text(), st.text("0123456789cpus+-*/(). ", max_size=30), st.integers()))
+def test_any_text_is_a_size_or_one_clear_error(text: str | int) -> None:
+    try:
+        assert count(text, NAMES, "x") >= 1
+    except UsageError as error:
+        assert str(error).startswith("x: ")
