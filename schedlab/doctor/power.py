@@ -110,14 +110,15 @@ def _smt(system: LocalSystem) -> Iterator[Finding]:
 
 def _offline(system: LocalSystem) -> Iterator[Finding]:
     try:
-        off = cpus.offline(system)
+        on = cpus.online(system)
     except HostError as error:
         yield Finding(
             "cpus", "missing", str(error).partition("\n")[0], "nothing can be sized or counted"
         )
         return
+    off = cpus.offline(system)
     if not off:
-        yield Finding("cpus", "ok", f"CPUs {format_cpulist(cpus.online(system))}, all online")
+        yield Finding("cpus", "ok", f"CPUs {format_cpulist(on)}, all online")
         return
     shown = format_cpulist(off)
     yield Finding(
