@@ -189,26 +189,32 @@ def test_a_kernel_without_debugfs(host: Make) -> None:
 
 
 def test_lockdown_refuses_even_root(host: Make) -> None:
-    files = tracing_files(
-        TRACEFS,
-        DEBUGFS,
-        **{
-            FEATURES: "X",
-            "sys/kernel/security/lockdown": "none [integrity] confidentiality",
-        },
-    )
-    locked = host(files)
+    lockdown = {"sys/kernel/security/lockdown": "none [integrity] confidentiality"}
+    locked = host(tracing_files(TRACEFS, DEBUGFS, **{FEATURES: "X", **lockdown}))
     locked.refused[f"/{FEATURES}"] = 1
     found = list(tracing.check(locked))
-    assert "locked down (integrity)" in only(found, "features").found
-    assert only(found, "lockdown").level == "warning"
+    assert "EPERM" in only(found, "features").found
+    assert "Secure Boot" in only(found, "features").remedy
+    assert only(found, "lockdown").found == "the kernel is locked down: integrity"
 
 
-@pytest.mark.parametrize(("number", "word"), [(1, "EPERM"), (13, "EACCES")])
-def test_features_refused_without_lockdown(host: Make, number: int, word: str) -> None:
+def test_features_that_are_not_for_this_user(host: Make) -> None:
     refusing = host(tracing_files(DEBUGFS, **{FEATURES: "X"}), root_user=False)
-    refusing.refused[f"/{FEATURES}"] = number
-    assert word in only(list(tracing.check(refusing)), "features").found
+    refusing.refused[f"/{FEATURES}"] = 13
+    found = only(list(tracing.check(refusing)), "features")
+    assert ("EACCES" in found.found, found.remedy) == (True, "run as root")
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({"proc/filesystems": "nodev\tsecurityfs"}, "note"),
+        ({"sys/kernel/security/lockdown": "[none] integrity confidentiality"}, "ok"),
+        ({}, "ok"),
+    ],
+)
+def test_lockdown_seen_or_not(host: Make, files: dict[str, object], level: str) -> None:
+    assert only(list(tracing.check(host(files))), "lockdown").level == level
 
 
 def test_a_kernel_without_scheduler_debugging(host: Make) -> None:

@@ -46,7 +46,7 @@ def test_all_is_well(findings: list[Finding]) -> None:
         "  --variant 'NB: sysctl x=1'",
         "            switched on",
         "",
-        "A real experiment is possible here (1 notes).",
+        "A real experiment is possible here (1 note).",
     ]
 
 
@@ -54,7 +54,7 @@ def test_something_required_is_missing(findings: list[Finding]) -> None:
     findings.append(BAD)
     result = run()
     assert result.exit_code == 2
-    assert result.output.splitlines()[-1] == "Something required is missing (1 missing, 1 notes)."
+    assert result.output.splitlines()[-1] == "Something required is missing (1 missing, 1 note)."
 
 
 def test_json(findings: list[Finding]) -> None:

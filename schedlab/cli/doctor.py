@@ -17,7 +17,7 @@ from schedlab.system import LocalSystem
 
 _STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "missing": "bold red"}
 _MARGIN = " " * 12
-_SUMMED: dict[Level, str] = {"missing": "missing", "warning": "warnings", "note": "notes"}
+_SUMMED: tuple[Level, ...] = ("missing", "warning", "note")
 
 
 @click.command("doctor")
@@ -109,7 +109,11 @@ def _wrapped(words: str) -> str:
 
 def _verdict(findings: list[Finding]) -> Text:
     counted = Counter(finding.level for finding in findings)
-    parts = [f"{counted[level]} {word}" for level, word in _SUMMED.items() if counted[level]]
+    parts = [
+        f"{count} {level}{'s' if count > 1 and level != 'missing' else ''}"
+        for level in _SUMMED
+        if (count := counted[level])
+    ]
     summary = ", ".join(parts) or "nothing to remark"
     if possible(findings):
         return Text(f"A real experiment is possible here ({summary}).", style="green")

@@ -31,7 +31,7 @@ TOOLS = (
     _Tool("sysbench", "sysbench", ("sysbench", "--version"), True),
     _Tool("tbench", "dbench", ("tbench",)),
     _Tool("tbench_srv", "dbench", use="the server tbench talks to"),
-    _Tool("numactl", "numactl", ("numactl", "--version"), use="variants that bind to nodes"),
+    _Tool("numactl", "numactl", use="variants that bind to nodes"),
     _Tool("taskset", "util-linux", ("taskset", "--version"), use="variants that pin to CPUs"),
 )
 

@@ -14,17 +14,17 @@ from schedlab.system import LocalSystem
 
 DEBUGFS = "/sys/kernel/debug"
 _TRACEFS = ("/sys/kernel/tracing", f"{DEBUGFS}/tracing")
-_LOCKDOWN = "/sys/kernel/security/lockdown"
+_SECURITYFS = "/sys/kernel/security"
 _AS_ROOT = "run as root"
+_UNLOCK = "switch Secure Boot off in the firmware, or boot without lockdown="
 
 
 def check(system: LocalSystem) -> Iterator[Finding]:
     """Try each of them."""
-    mode = _lockdown_mode(system)
     yield _tracepoints(system)
     yield _debugfs(system)
-    yield _features(system, mode)
-    yield _lockdown(mode)
+    yield _features(system)
+    yield _lockdown(system)
 
 
 def _tracepoints(system: LocalSystem) -> Finding:
@@ -56,14 +56,14 @@ def _debugfs(system: LocalSystem) -> Finding:
     why = "scheduler features and tunables live there; they cannot be variants"
     if _mounted(system, DEBUGFS):
         return Finding("debugfs", "ok", f"debugfs on {DEBUGFS}")
-    if re.search(r"^nodev\s+debugfs$", system.read_or("/proc/filesystems", ""), re.MULTILINE):
+    if _supported(system, "debugfs"):
         mount = f"mount -t debugfs none {DEBUGFS}"
         return Finding("debugfs", "warning", "debugfs is not mounted", why, mount)
     boot = "boot a kernel with CONFIG_DEBUG_FS_ALLOW_ALL"
     return Finding("debugfs", "warning", "this kernel has no debugfs", why, boot)
 
 
-def _features(system: LocalSystem, lockdown: str) -> Finding:
+def _features(system: LocalSystem) -> Finding:
     why = "no variant can switch a scheduler feature"
     if not _mounted(system, DEBUGFS):
         return Finding("features", "note", "scheduler features: not seen without debugfs", why)
@@ -72,9 +72,9 @@ def _features(system: LocalSystem, lockdown: str) -> Finding:
     if refused == errno.ENOENT:
         boot = "boot a kernel with CONFIG_SCHED_DEBUG"
         return Finding("features", "warning", "this kernel shows no scheduler features", why, boot)
-    if refused is not None and lockdown not in ("", "none"):
-        found = f"{path}: refused, as the kernel is locked down ({lockdown})"
-        return Finding("features", "warning", found, why, "see lockdown below")
+    if refused == errno.EPERM:
+        found = f"{path}: the kernel refuses it even to root (EPERM), as under lockdown"
+        return Finding("features", "warning", found, why, _UNLOCK)
     if refused is not None:
         found = f"{path}: {errno.errorcode.get(refused, refused)} on reading"
         return Finding("features", "warning", found, why, _AS_ROOT)
@@ -85,23 +85,33 @@ def _features(system: LocalSystem, lockdown: str) -> Finding:
     return Finding("features", "ok", f"{path}: {count} features, readable and writable")
 
 
-def _lockdown_mode(system: LocalSystem) -> str:
-    """Give the mode in brackets: `none [integrity] confidentiality`."""
-    match = re.search(r"\[(\w+)\]", system.read_or(_LOCKDOWN, ""))
-    return match[1] if match else ""
+def _lockdown(system: LocalSystem) -> Finding:
+    """Read the mode in brackets: `none [integrity] confidentiality`."""
+    match = re.search(r"\[(\w+)\]", system.read_or(f"{_SECURITYFS}/lockdown", ""))
+    if match and match[1] != "none":
+        return Finding(
+            "lockdown",
+            "warning",
+            f"the kernel is locked down: {match[1]}",
+            "even root cannot read or write scheduler features and tunables in debugfs",
+            _UNLOCK,
+        )
+    if match:
+        return Finding("lockdown", "ok", "the kernel is not locked down")
+    if _supported(system, "securityfs") and not _mounted(system, _SECURITYFS):
+        return Finding(
+            "lockdown",
+            "note",
+            "lockdown: not seen without securityfs",
+            "under lockdown even root cannot use scheduler features and tunables in debugfs",
+            f"mount -t securityfs none {_SECURITYFS}",
+        )
+    return Finding("lockdown", "ok", "this kernel shows no lockdown")
 
 
-def _lockdown(mode: str) -> Finding:
-    if mode in ("", "none"):
-        found = "not locked down" if mode else f"no {_LOCKDOWN}, so no lockdown to be seen"
-        return Finding("lockdown", "ok", found)
-    return Finding(
-        "lockdown",
-        "warning",
-        f"the kernel is locked down: {mode}",
-        "even root cannot read or write scheduler features and tunables in debugfs",
-        "switch Secure Boot off in the firmware, or boot without lockdown=",
-    )
+def _supported(system: LocalSystem, filesystem: str) -> bool:
+    known = system.read_or("/proc/filesystems", "")
+    return re.search(rf"^nodev\s+{filesystem}$", known, re.MULTILINE) is not None
 
 
 def _mounted(system: LocalSystem, place: str) -> bool:
