@@ -5,6 +5,7 @@ One TOML file, or the same built from the command line; what was run is stored w
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -31,7 +32,7 @@ def _duration(text: str) -> str:
 
 
 def _rising(looks: tuple[int, ...]) -> tuple[int, ...]:
-    if any(later <= earlier for earlier, later in zip(looks, looks[1:], strict=False)):
+    if any(later <= earlier for earlier, later in pairwise(looks)):
         raise ValueError("the numbers of blocks must rise")
     return looks
 

@@ -62,6 +62,10 @@ class Store:
         self.folder = folder
         self._db = connection
         about = {key: json.loads(value) for key, value in self._rows("SELECT * FROM about")}
+        if about["format"] != _FORMAT:
+            raise StoreError(
+                f"{folder}: is of format {about['format']}; this schedlab reads {_FORMAT}."
+            )
         self.plan = Plan.model_validate(about["plan"])
         self.machine = Machine.model_validate(about["machine"])
         self.environment: dict[str, str] = about["environment"]
