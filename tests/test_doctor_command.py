@@ -1,16 +1,21 @@
 """`schedlab doctor` as a whole: text, JSON, exit status, and that it never fails or writes."""
 
+import contextlib
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from schedlab.cli import doctor as command
 from schedlab.doctor import CHECKS, Finding, examine, load, possible
-from schedlab.errors import KnobError
+from schedlab.errors import KnobError, SchedlabError
 from schedlab.system import LocalSystem
+from schedlab.topology.here import describe
 from tests import sysfs_tree
 
 RECORDED = Path(__file__).parent / "data" / "sysfs" / "vm-epyc-2"
@@ -23,7 +28,7 @@ BAD = Finding("hackbench", "missing", "hackbench is not installed", "needed", "a
 def findings(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     """Let the doctor find these, and three variants."""
     found = [GOOD, NOTED]
-    monkeypatch.setattr(command, "CHECKS", {"a section": lambda system: iter(found)})
+    monkeypatch.setattr(command, "sections", lambda system: {"a section": found})
     monkeypatch.setattr(command, "switchable", lambda system: [("NB: sysctl x=1", "switched on")])
     return found
 
@@ -106,6 +111,24 @@ def test_every_machine_can_be_examined(
         if finding.level in ("warning", "missing"):
             assert finding.why, finding
     assert before == sorted(str(path) for path in root.rglob("*")), "the doctor only reads"
+
+
+@given(damage=st.lists(st.tuples(st.integers(0, 200), st.text(max_size=20)), max_size=8))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damaged_files_are_never_a_traceback(
+    damage: list[tuple[int, str]],
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(load, "WINDOW_SECONDS", 0)
+    root = tmp_path_factory.mktemp("damaged")
+    shutil.copytree(RECORDED, root, dirs_exist_ok=True)
+    files = sorted(path for path in root.rglob("*") if path.is_file())
+    for index, text in damage:
+        files[index % len(files)].write_text(text, encoding="utf-8")
+    assert examine(LocalSystem(root))
+    with contextlib.suppress(SchedlabError):
+        describe(LocalSystem(root))
 
 
 def test_the_recorded_virtual_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from schedlab.doctor import CHECKS, Finding, Level, possible
+from schedlab.doctor import Finding, Level, possible, sections
 from schedlab.settings.journal import restore_left_behind
 from schedlab.settings.switchable import switchable
 from schedlab.system import LocalSystem
@@ -32,13 +32,13 @@ def doctor(as_json: bool, restore: bool) -> None:
     if restore:
         _restore(system, as_json)
         return
-    sections = {heading: list(check(system)) for heading, check in CHECKS.items()}
-    findings = [finding for section in sections.values() for finding in section]
+    found = sections(system)
+    findings = [finding for section in found.values() for finding in section]
     variants = switchable(system)
     if as_json:
-        click.echo(_json(sections, variants, possible(findings)))
+        click.echo(_json(found, variants, possible(findings)))
     else:
-        _print(Console(highlight=False, soft_wrap=True), sections, variants)
+        _print(Console(highlight=False, soft_wrap=True), found, variants)
     sys.exit(0 if possible(findings) else 2)
 
 
@@ -51,15 +51,13 @@ def _restore(system: LocalSystem, as_json: bool) -> None:
         click.echo(line)
 
 
-def _json(
-    sections: dict[str, list[Finding]], variants: list[tuple[str, str]], can_run: bool
-) -> str:
+def _json(found: dict[str, list[Finding]], variants: list[tuple[str, str]], can_run: bool) -> str:
     return json.dumps(
         {
             "possible": can_run,
             "findings": [
                 {"section": heading, **dataclasses.asdict(finding)}
-                for heading, section in sections.items()
+                for heading, section in found.items()
                 for finding in section
             ],
             "switchable": [
@@ -71,9 +69,9 @@ def _json(
 
 
 def _print(
-    console: Console, sections: dict[str, list[Finding]], variants: list[tuple[str, str]]
+    console: Console, found: dict[str, list[Finding]], variants: list[tuple[str, str]]
 ) -> None:
-    for heading, section in sections.items():
+    for heading, section in found.items():
         console.print(Text(heading, style="bold"))
         for finding in section:
             _print_finding(console, finding)
@@ -84,7 +82,7 @@ def _print(
     if not variants:
         console.print(Text("  nothing; only variants of environment and command prefix, or A/A"))
     console.print()
-    console.print(_verdict([finding for section in sections.values() for finding in section]))
+    console.print(_verdict([finding for section in found.values() for finding in section]))
 
 
 def _print_finding(console: Console, finding: Finding) -> None:

@@ -21,9 +21,11 @@ from schedlab.doctor import (
 from schedlab.doctor.finding import Finding, Level
 from schedlab.system import LocalSystem
 
-__all__ = ["CHECKS", "Finding", "Level", "examine", "possible"]
+__all__ = ["CHECKS", "Finding", "Level", "examine", "possible", "sections"]
 
-CHECKS: dict[str, Callable[[LocalSystem], Iterator[Finding]]] = {
+Check = Callable[[LocalSystem], Iterator[Finding]]
+
+CHECKS: dict[str, Check] = {
     "tools": tools.check,
     "permissions": permissions.check,
     "tracing and debugging": tracing.check,
@@ -40,7 +42,25 @@ CHECKS: dict[str, Callable[[LocalSystem], Iterator[Finding]]] = {
 
 def examine(system: LocalSystem) -> list[Finding]:
     """Make every check; takes the half second in which load is measured."""
-    return [finding for check in CHECKS.values() for finding in check(system)]
+    return [finding for section in sections(system).values() for finding in section]
+
+
+def sections(system: LocalSystem) -> dict[str, list[Finding]]:
+    """Make every check, and give what was found by heading."""
+    return {heading: list(_made(heading, check, system)) for heading, check in CHECKS.items()}
+
+
+def _made(heading: str, check: Check, system: LocalSystem) -> Iterator[Finding]:
+    """Make one check; a file that holds what no kernel writes must not hide the other checks."""
+    try:
+        yield from check(system)
+    except (OSError, ValueError, IndexError) as error:
+        yield Finding(
+            heading,
+            "warning",
+            f"could not be checked to the end: {error}",
+            "what remains of this section is unknown",
+        )
 
 
 def possible(findings: list[Finding]) -> bool:

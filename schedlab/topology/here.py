@@ -89,6 +89,8 @@ def describe(system: LocalSystem) -> Description:
             f"this host's sysfs describes no machine: {first_problem(error, Machine)}."
             "\n  Firmware or hypervisor may tell it wrong; compare `lscpu -e`."
         ) from error
+    except ValueError as error:
+        raise HostError(f"this host's sysfs holds what no kernel writes: {error}") from error
 
 
 def _machine(system: LocalSystem) -> Machine:
