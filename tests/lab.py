@@ -1,0 +1,49 @@
+"""A lab in a process of its own, on a fake file tree with real processes: to be interrupted.
+
+Run as `python -m tests.lab ROOT RESULT [--resume]`. The tree has one knob, /proc/sys/kernel/knob;
+the one benchmark writes its process ids to ROOT/pids, leaves an orphan, and takes a second.
+"""
+
+import sys
+from pathlib import Path
+
+import schedlab.cli.run as cli_run
+from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.cli import main
+from schedlab.metric import Metric
+from schedlab.system import LocalSystem
+from schedlab.targets.host import HostTarget
+
+TIME = Metric("time", "s", "lower", "Time (sec)")
+ROOT = Path(sys.argv[1])
+
+
+def parse(output: Output) -> Values:
+    return {TIME: output.number_after("Time:")}
+
+
+@benchmark("Slow", tool="sh", package="dash", metrics=[TIME], parse=parse, defaults={})
+def slow() -> Command:
+    """Takes its time, and leaves an orphan behind."""
+    script = (
+        f"echo $$ >> {ROOT}/pids; setsid sleep 1000 & echo $! >> {ROOT}/pids;"
+        f" touch {ROOT}/running-with-$(cat {ROOT}/proc/sys/kernel/knob); sleep 1; echo Time: 1.0"
+    )
+    return Command("sh", "-c", script)
+
+
+class RootedSystem(LocalSystem):
+    """Files below ROOT, the journal too."""
+
+    def is_root(self) -> bool:
+        return True
+
+
+if __name__ == "__main__":
+    target = HostTarget(RootedSystem(ROOT))
+    cli_run.find_target = lambda name: target
+    result = sys.argv[2]
+    options = ["--benchmark", "Slow", "--variant", "off: sysctl kernel.knob=0", "--blocks", "2"]
+    where = ["--resume", result] if "--resume" in sys.argv else [*options, "--output", result]
+    sys.argv = ["schedlab", "run", *where]
+    main()

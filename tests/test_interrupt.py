@@ -1,0 +1,113 @@
+"""A lab that is stopped, or killed: nothing recorded is lost, nothing stays changed or running."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from schedlab.store import Store
+from tests.emulated import SMALL_SERVER
+from tests.sysfs_tree import write
+
+KNOB = "proc/sys/kernel/knob"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    tree = write(tmp_path / "root", SMALL_SERVER)
+    (tree / KNOB).parent.mkdir(parents=True, exist_ok=True)
+    (tree / KNOB).write_text("1\n")
+    (tree / "proc/stat").write_text("cpu  100 0 50 1000 0 0 0 0 0 0\nctxt 1000\n")
+    return tree
+
+
+def lab(root: Path, result: Path, *more: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.lab", str(root), str(result), *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_until_changed(root: Path) -> None:
+    """Wait for the middle of a run in which the knob is turned."""
+    for _ in range(3000):
+        if (root / "running-with-0").exists():
+            return
+        time.sleep(0.01)
+    raise AssertionError("the lab never came to its variant")
+
+
+def survivors(root: Path) -> list[int]:
+    """Give the benchmark's processes that still live."""
+    return [pid for pid in map(int, (root / "pids").read_text().split()) if _alive(pid)]
+
+
+def _alive(pid: int) -> bool:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] not in "ZX"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_stopped_lab_puts_everything_back_and_can_go_on(
+    root: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    result = tmp_path / "result"
+    process = lab(root, result)
+    wait_until_changed(root)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert f"stopped by {number.name}" in errors
+    assert "Traceback" not in errors
+    assert (root / KNOB).read_text() == "1\n"
+    assert survivors(root) == []
+    assert not (root / "var/lib/schedlab/journal.json").exists()
+    if not result.exists():  # stopped before the first run was whole
+        return
+    kept = len(Store.open(result).records())
+    assert f"{kept} runs are kept" in errors
+    again = lab(root, result, "--resume")
+    _, errors = again.communicate(timeout=60)
+    assert again.returncode == 0, errors
+    assert len(Store.open(result).records()) == 6
+
+
+def test_after_a_kill_the_next_start_undoes_what_was_left(root: Path, tmp_path: Path) -> None:
+    result = tmp_path / "result"
+    process = lab(root, result)
+    wait_until_changed(root)
+    process.kill()
+    process.communicate()
+    assert (root / KNOB).read_text() == "0\n", "a killed lab cannot clean up"
+    left = survivors(root)
+    assert left
+    again = lab(root, tmp_path / "second")
+    _, errors = again.communicate(timeout=60)
+    assert again.returncode == 0, errors
+    assert (root / KNOB).read_text() == "1\n"
+    assert not set(left) & set(survivors(root))
+    notices = Store.open(tmp_path / "second").notices
+    assert any("knob: 0 -> 1" in line for line in notices)
+    assert any("processes an earlier lab left running" in line for line in notices)
+
+
+def test_two_labs_at_once_are_refused(root: Path, tmp_path: Path) -> None:
+    process = lab(root, tmp_path / "first")
+    wait_until_changed(root)
+    second = lab(root, tmp_path / "second")
+    _, errors = second.communicate(timeout=30)
+    assert second.returncode == 2
+    assert f"another schedlab runs on this host (process {process.pid})" in errors
+    assert not (tmp_path / "second").exists()
+    os.kill(process.pid, signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert (root / KNOB).read_text() == "1\n"
