@@ -7,13 +7,15 @@ tell is left out of its file; docs/machines.md describes every key.
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
+    StrictFloat,
     StrictInt,
     model_validator,
 )
@@ -21,7 +23,7 @@ from pydantic import (
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.data import data_folder
 from schedlab.errors import UsageError, nearest
-from schedlab.topology import toml
+from schedlab.topology import smt_rule, toml
 from schedlab.validation import load_toml
 
 Level = Literal["core", "cluster", "llc", "package", "node"]
@@ -41,8 +43,26 @@ def _cpulist(text: str) -> str:
     return text
 
 
+def _quantity(units: str, example: str) -> AfterValidator:
+    """Check a number with its unit, as the simulator reads it."""
+    pattern = re.compile(rf"\d+(\.\d+)? ?({units})")
+
+    def check(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError(f"'{text}' is no quantity; write it as {example}")
+        return text
+
+    return AfterValidator(check)
+
+
 CpuList = Annotated[str, AfterValidator(_cpulist)]
 """`0-3,8`; empty only for a NUMA node that has memory and no CPU."""
+Time = Annotated[str, _quantity("ns|us|ms|s", "1.5us")]
+Size = Annotated[str, _quantity("KiB|MiB|GiB", "512KiB")]
+Bandwidth = Annotated[str, _quantity("MB/s|GB/s", "20GB/s")]
+Number = StrictInt | StrictFloat
+PositiveInt = Annotated[StrictInt, Field(gt=0)]
+CountOrZero = Annotated[StrictInt, Field(ge=0)]
 
 
 class _Table(BaseModel):
@@ -57,35 +77,35 @@ class Topology(_Table):
     llc: tuple[CpuList, ...] = ()
     package: tuple[CpuList, ...] = ()
     node: tuple[CpuList, ...] = ()
-
-
-class Numa(_Table):
-    """How far the NUMA nodes are from each other, in the order of `topology.node`."""
-
-    distances: tuple[tuple[Annotated[StrictInt, Field(ge=1, le=255)], ...], ...] = ()
-    numbers: tuple[Annotated[StrictInt, Field(ge=0)], ...] = ()
+    distance: tuple[tuple[Annotated[StrictInt, Field(ge=1, le=255)], ...], ...] = ()
+    """How far each node is from each, in the order of `node`, as the firmware tells it."""
+    node_numbers: tuple[CountOrZero, ...] = ()
     """The kernel's node numbers, where they are not 0, 1, 2, ..."""
-    memory_mib: tuple[Annotated[StrictInt, Field(ge=0)], ...] = ()
+    node_memory_mib: tuple[CountOrZero, ...] = ()
 
 
-class Cache(_Table):
-    """One kind of cache: which CPUs have it, and who shares one instance."""
+class OperatingPoint(_Table):
+    """A frequency CPUs can run at, and what one of them takes at it."""
 
-    level: Annotated[StrictInt, Field(ge=1, le=9)]
-    type: Literal["data", "instruction", "unified"]
-    size_kib: Annotated[StrictInt, Field(gt=0)] | None = None
-    shared_by: Sharing | None = None
-    groups: tuple[CpuList, ...] = ()
-    """The CPUs of each instance, where they are those of no level."""
-    cpus: CpuList | None = None
-    """The CPUs that have this kind of cache, where not all have."""
+    mhz: Annotated[Number, Field(gt=0)]
+    power_mw: Annotated[Number, Field(gt=0)] | None = None
 
 
-class Capacity(_Table):
-    """What the scheduler takes these CPUs to be able to compute; the biggest CPU has 1024."""
+class Cpu(_Table):
+    """What some CPUs can do: capacity and frequencies."""
 
     cpus: CpuList
-    value: Annotated[StrictInt, Field(gt=0, le=1024)]
+    capacity: Annotated[StrictInt, Field(gt=0, le=1024)] | None = None
+    """What the scheduler takes one to be able to compute; the biggest CPU has 1024."""
+    speed: Annotated[Number, Field(gt=0, le=1)] | None = None
+    """How fast plain work runs on one, where that is not capacity / 1024."""
+    min_mhz: Annotated[Number, Field(gt=0)] | None = None
+    max_mhz: Annotated[Number, Field(gt=0)] | None = None
+    opp: tuple[OperatingPoint, ...] = ()
+    shared_by: Sharing | None = None
+    """Who changes frequency together; left out when all of `cpus` do."""
+    transition: Time | None = None
+    """How long a change of frequency takes."""
 
 
 class IdleState(_Table):
@@ -93,27 +113,77 @@ class IdleState(_Table):
 
     name: str
     desc: str = ""
-    exit_us: Annotated[StrictInt, Field(ge=0)]
-    residency_us: Annotated[StrictInt, Field(ge=0)]
-    power_mw: Annotated[StrictInt, Field(gt=0)] | None = None
+    cpus: CpuList | None = None
+    """The CPUs that have it, where not all have."""
+    latency: Time
+    residency: Time
+    entry: Time | None = None
+    exit: Time | None = None
+    """What hardware takes, where that is not what the kernel is told."""
+    polling: bool = False
+    mwait: bool = False
+    power_mw: Annotated[Number, Field(gt=0)] | None = None
 
 
 class Idle(_Table):
-    """The idle states of some CPUs, the shallowest first."""
+    """The idle states, the shallowest first, and the governor that chooses among them."""
 
-    cpus: CpuList
-    states: tuple[IdleState, ...] = Field(min_length=1)
+    governor: str = ""
+    state: tuple[IdleState, ...] = ()
 
 
-class Frequency(_Table):
-    """The frequencies some CPUs can run at."""
+class CacheKind(_Table):
+    """One kind of cache: how large an instance is, and who shares it."""
 
-    cpus: CpuList
+    size: Size | None = None
     shared_by: Sharing | None = None
-    """Who changes frequency together; left out when all of `cpus` do."""
-    min_khz: Annotated[StrictInt, Field(gt=0)] | None = None
-    max_khz: Annotated[StrictInt, Field(gt=0)] | None = None
-    opps_khz: tuple[Annotated[StrictInt, Field(gt=0)], ...] = ()
+    groups: tuple[CpuList, ...] = ()
+    """The CPUs of each instance, where they are those of no level."""
+    cpus: CpuList | None = None
+    """The CPUs that have this kind of cache, where not all have."""
+
+
+def _cache_kinds(value: object) -> object:
+    """Take a size alone, one kind, or several."""
+    if isinstance(value, str):
+        return ({"size": value},)
+    return (value,) if isinstance(value, Mapping) else value
+
+
+CacheKinds = Annotated[tuple[CacheKind, ...], BeforeValidator(_cache_kinds)]
+
+
+class Cache(_Table):
+    """The caches, by name; several kinds where CPUs differ."""
+
+    l1d: CacheKinds = ()
+    l1i: CacheKinds = ()
+    l1: CacheKinds = ()
+    l2: CacheKinds = ()
+    l3: CacheKinds = ()
+    l4: CacheKinds = ()
+    llc: CacheKinds = ()
+    """The last level, where its number does not matter."""
+
+    def last_level(self) -> CacheKinds:
+        """Give the kinds of the last level."""
+        return self.llc or self.l4 or self.l3 or self.l2
+
+
+class Smt(_Table):
+    """What busy siblings leave of a thread's speed; for the simulator."""
+
+    speed: tuple[Annotated[Number, Field(gt=0, le=1)], ...] = Field(min_length=1, max_length=8)
+    """With 0, 1, 2, ... busy siblings."""
+    polling: Annotated[Number, Field(ge=0, le=1)]
+    """A polling sibling counts as this much of a busy one."""
+
+
+class Memory(_Table):
+    """Memory bandwidth; for the simulator."""
+
+    node_bandwidth: Bandwidth
+    thread_bandwidth: Bandwidth
 
 
 class Machine(_Table):
@@ -121,16 +191,25 @@ class Machine(_Table):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     title: str = ""
+    notes: str = ""
     arch: str
     processor: str = ""
-    memory_gib: Annotated[StrictInt, Field(gt=0)]
+    memory_gib: PositiveInt
     cpus: CpuList
     topology: Topology = Topology()
-    numa: Numa = Numa()
-    cache: tuple[Cache, ...] = ()
-    capacity: tuple[Capacity, ...] = ()
-    idle: tuple[Idle, ...] = ()
-    frequency: tuple[Frequency, ...] = ()
+    cpu: tuple[Cpu, ...] = ()
+    smt: Smt | None = None
+    idle: Idle = Idle()
+    cache: Cache = Cache()
+    memory: Memory | None = None
+    cost: Mapping[str, Time | CountOrZero] = Field(default_factory=dict)
+    """What things cost in the simulator, which knows their names; no host tells them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _write_cores_out(cls, data: Any) -> Any:
+        """Replace `core = { threads = 2, stride = 128 }` by the lists it stands for."""
+        return smt_rule.expanded(data) if isinstance(data, Mapping) else data
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Machine":
@@ -170,7 +249,11 @@ class Machine(_Table):
 
     def to_toml(self, sources: Mapping[str, str] | None = None, header: str = "") -> str:
         """Write the machine's file; `sources` says by key path where a figure comes from."""
-        return toml.write(self.model_dump(exclude_defaults=True), sources or {}, header)
+        table = smt_rule.folded(self.model_dump(exclude_defaults=True))
+        for name, kinds in table.get("cache", {}).items():
+            if len(kinds) == 1:
+                [table["cache"][name]] = kinds
+        return toml.write(table, sources or {}, header)
 
 
 def load_machine(path: Path) -> Machine:
@@ -205,30 +288,37 @@ def _problems(machine: Machine) -> Iterator[str]:
     cpus = frozenset(parse_cpulist(machine.cpus))
     if not cpus:
         yield "cpus: names no CPU"
-    yield from _level_problems(machine, cpus)
+    yield from _level_problems(machine.topology, cpus)
     yield from _nesting_problems(machine.topology)
-    yield from _numa_problems(machine)
-    yield from _per_cpu_problems(machine, cpus)
-    yield from _cache_problems(machine, cpus)
+    yield from _node_problems(machine.topology)
+    yield from _cpu_problems(machine, cpus)
+    yield from _cache_problems(machine.cache, cpus)
 
 
-def _level_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
+def _level_problems(topology: Topology, cpus: frozenset[int]) -> Iterator[str]:
     """Every level that is written down holds every CPU exactly once."""
     for level in LEVELS:
-        groups: tuple[str, ...] = getattr(machine.topology, level)
-        if groups:
-            key = f"topology.{level}"
-            yield from _partition_problems(key, level, groups, cpus, empty=level == "node")
-            yield from _missing_cpus(key, groups, cpus)
+        groups: tuple[str, ...] = getattr(topology, level)
+        if not groups:
+            continue
+        key = f"topology.{level}"
+        yield from _overlap_problems(key, level, groups, cpus, may_be_empty=level == "node")
+        missing = cpus.difference(*(parse_cpulist(text) for text in groups))
+        if missing:
+            yield f"{key}: {_cpus(missing)} missing; every CPU is in one group"
 
 
-def _partition_problems(
-    key: str, short: str, groups: tuple[str, ...], cpus: frozenset[int], empty: bool = False
+def _overlap_problems(
+    key: str,
+    short: str,
+    groups: tuple[str, ...],
+    cpus: frozenset[int],
+    may_be_empty: bool = False,
 ) -> Iterator[str]:
     first_seen: dict[int, int] = {}
     for index, text in enumerate(groups):
         group = parse_cpulist(text)
-        if not group and not empty:
+        if not group and not may_be_empty:
             yield f"{key}[{index}]: names no CPU"
         for cpu in group:
             if cpu not in cpus:
@@ -236,12 +326,6 @@ def _partition_problems(
             if cpu in first_seen:
                 yield f"{key}[{index}]: CPU {cpu} is already in {short}[{first_seen[cpu]}]"
             first_seen[cpu] = index
-
-
-def _missing_cpus(key: str, groups: tuple[str, ...], cpus: frozenset[int]) -> Iterator[str]:
-    missing = cpus.difference(*(parse_cpulist(text) for text in groups))
-    if missing:
-        yield f"{key}: {_cpus(missing)} missing; every CPU is in one group"
 
 
 def _nesting_problems(topology: Topology) -> Iterator[str]:
@@ -267,55 +351,54 @@ def _nesting_problems(topology: Topology) -> Iterator[str]:
             levels.append((level, groups))
 
 
-def _numa_problems(machine: Machine) -> Iterator[str]:
-    count = len(machine.topology.node) or 1
-    numa = machine.numa
-    for key, values in (("numbers", numa.numbers), ("memory_mib", numa.memory_mib)):
+def _node_problems(topology: Topology) -> Iterator[str]:
+    count = len(topology.node) or 1
+    for key in ("node_numbers", "node_memory_mib"):
+        values: tuple[int, ...] = getattr(topology, key)
         if values and len(values) != count:
-            yield f"numa.{key}: has {len(values)} entries for {count} nodes"
-    if len(set(numa.numbers)) != len(numa.numbers):
-        yield "numa.numbers: names a node twice"
-    if not numa.distances:
+            yield f"topology.{key}: has {len(values)} entries for {count} nodes"
+    if len(set(topology.node_numbers)) != len(topology.node_numbers):
+        yield "topology.node_numbers: names a node twice"
+    if not topology.distance:
         if count > 1:
-            yield f"numa.distances: missing; {count} nodes need {count} rows of {count} distances"
+            yield f"topology.distance: missing; {count} nodes need {count} rows of {count}"
         return
-    if len(numa.distances) != count:
-        yield f"numa.distances: has {len(numa.distances)} rows for {count} nodes"
-    for index, row in enumerate(numa.distances):
+    if len(topology.distance) != count:
+        yield f"topology.distance: has {len(topology.distance)} rows for {count} nodes"
+    for index, row in enumerate(topology.distance):
+        key = f"topology.distance[{index}]"
         if len(row) != count:
-            yield f"numa.distances[{index}]: has {len(row)} distances for {count} nodes"
+            yield f"{key}: has {len(row)} distances for {count} nodes"
         for other, distance in enumerate(row):
             if other != index and distance <= row[index]:
-                yield (
-                    f"numa.distances[{index}][{other}]: {distance} is not above the node's"
-                    f" distance to itself, {row[index]}"
-                )
+                yield f"{key}[{other}]: {distance} is not above the node's own, {row[index]}"
 
 
-def _per_cpu_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
-    """No CPU has two capacities, sets of idle states or sets of frequencies."""
-    for key, lists in (
-        ("capacity", tuple(entry.cpus for entry in machine.capacity)),
-        ("idle", tuple(entry.cpus for entry in machine.idle)),
-        ("frequency", tuple(entry.cpus for entry in machine.frequency)),
-    ):
-        yield from _partition_problems(key, key, lists, cpus)
-    if machine.capacity:
-        yield from _missing_cpus("capacity", tuple(entry.cpus for entry in machine.capacity), cpus)
-    for index, entry in enumerate(machine.frequency):
-        if entry.min_khz and entry.max_khz and entry.min_khz > entry.max_khz:
-            yield f"frequency[{index}]: min_khz {entry.min_khz} is above max_khz {entry.max_khz}"
-        if list(entry.opps_khz) != sorted(set(entry.opps_khz)):
-            yield f"frequency[{index}].opps_khz: must rise from the lowest to the highest"
+def _cpu_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
+    lists = tuple(entry.cpus for entry in machine.cpu)
+    yield from _overlap_problems("cpu", "cpu", lists, cpus)
+    for index, entry in enumerate(machine.cpu):
+        if entry.min_mhz and entry.max_mhz and entry.min_mhz > entry.max_mhz:
+            yield f"cpu[{index}]: min_mhz {entry.min_mhz} is above max_mhz {entry.max_mhz}"
+        rates = [point.mhz for point in entry.opp]
+        if rates != sorted(set(rates)):
+            yield f"cpu[{index}].opp: must rise from the lowest frequency to the highest"
+    for index, state in enumerate(machine.idle.state):
+        if state.cpus is not None:
+            key = f"idle.state[{index}].cpus"
+            yield from _overlap_problems(key, "cpus", (state.cpus,), cpus)
 
 
-def _cache_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
-    for index, cache in enumerate(machine.cache):
-        if (cache.shared_by is None) == (not cache.groups):
-            yield f"cache[{index}]: needs either shared_by or groups"
-        if cache.cpus is not None:
-            yield from _partition_problems(f"cache[{index}].cpus", "cpus", (cache.cpus,), cpus)
-        yield from _partition_problems(f"cache[{index}].groups", "groups", cache.groups, cpus)
+def _cache_problems(cache: Cache, cpus: frozenset[int]) -> Iterator[str]:
+    for name in type(cache).model_fields:
+        kinds: tuple[CacheKind, ...] = getattr(cache, name)
+        for index, kind in enumerate(kinds):
+            key = f"cache.{name}[{index}]" if len(kinds) > 1 else f"cache.{name}"
+            if kind.shared_by and kind.groups:
+                yield f"{key}: has both shared_by and groups; one says who shares an instance"
+            if kind.cpus is not None:
+                yield from _overlap_problems(f"{key}.cpus", "cpus", (kind.cpus,), cpus)
+            yield from _overlap_problems(f"{key}.groups", "groups", kind.groups, cpus)
 
 
 def _cpus(cpus: frozenset[int]) -> str:

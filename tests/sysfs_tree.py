@@ -143,6 +143,8 @@ def _nodes(tree: Tree, spec: Spec) -> None:
 def _power(tree: Tree, spec: Spec) -> None:
     for cpu, capacity in spec.capacity.items():
         tree.put(f"{CPU}/cpu{cpu}/cpu_capacity", capacity)
+    if spec.idle:
+        tree.put(f"{CPU}/cpuidle/current_governor", "menu")
     for cpu, states in spec.idle.items():
         for index, state in enumerate(states):
             folder = f"{CPU}/cpu{cpu}/cpuidle/state{index}"

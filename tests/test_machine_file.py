@@ -53,50 +53,82 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         (
             "[topology]\nlcc = []",
             "topology.lcc: unknown key. Did you mean llc?"
-            " Known: core, cluster, llc, package, node.",
+            " Known: core, cluster, llc, package, node, distance, node_numbers, node_memory_mib.",
         ),
         (
             '[topology]\nnode = ["0-3", "4-7"]',
-            "numa.distances: missing; 2 nodes need 2 rows of 2 distances",
+            "topology.distance: missing; 2 nodes need 2 rows of 2",
         ),
         (
-            '[topology]\nnode = ["0-3", "4-7"]\n[numa]\ndistances = [[10, 20]]',
-            "numa.distances: has 1 rows for 2 nodes",
+            '[topology]\nnode = ["0-3", "4-7"]\ndistance = [[10, 20]]',
+            "topology.distance: has 1 rows for 2 nodes",
         ),
         (
-            '[topology]\nnode = ["0-3", "4-7"]\n[numa]\ndistances = [[10, 20], [20]]',
-            "numa.distances[1]: has 1 distances for 2 nodes",
+            '[topology]\nnode = ["0-3", "4-7"]\ndistance = [[10, 20], [20]]',
+            "topology.distance[1]: has 1 distances for 2 nodes",
         ),
         (
-            '[topology]\nnode = ["0-3", "4-7"]\n[numa]\ndistances = [[10, 10], [20, 10]]',
-            "numa.distances[0][1]: 10 is not above the node's distance to itself, 10",
+            '[topology]\nnode = ["0-3", "4-7"]\ndistance = [[10, 10], [20, 10]]',
+            "topology.distance[0][1]: 10 is not above the node's own, 10",
         ),
         (
-            '[topology]\nnode = ["0-3", "4-7"]\n[numa]\ndistances = [[10, 256], [20, 10]]',
-            "numa.distances[0][1]: input should be less than or equal to 255 (found 256)",
-        ),
-        ("[numa]\nnumbers = [0, 1]", "numa.numbers: has 2 entries for 1 nodes"),
-        (
-            '[[capacity]]\ncpus = "0-7"\nvalue = 0',
-            "capacity[0].value: input should be greater than 0 (found 0)",
+            '[topology]\nnode = ["0-3", "4-7"]\ndistance = [[10, 256], [20, 10]]',
+            "topology.distance[0][1]: input should be less than or equal to 255 (found 256)",
         ),
         (
-            '[[capacity]]\ncpus = "0-6"\nvalue = 1024',
-            "capacity: CPU 7 missing; every CPU is in one group",
+            "[topology]\nnode_numbers = [0, 1]",
+            "topology.node_numbers: has 2 entries for 1 nodes",
         ),
         (
-            '[[capacity]]\ncpus = "0-7"\nvalue = 1\n[[capacity]]\ncpus = "7"\nvalue = 2',
-            "capacity[1]: CPU 7 is already in capacity[0]",
-        ),
-        ('[[cache]]\nlevel = 1\ntype = "data"', "cache[0]: needs either shared_by or groups"),
-        (
-            '[[frequency]]\ncpus = "0-7"\nmin_khz = 2\nmax_khz = 1',
-            "frequency[0]: min_khz 2 is above max_khz 1",
+            "[topology]\ncore = { threads = 3, stride = 1 }",
+            "topology.core: 3 threads with a stride of 1 do not divide CPUs 0-7",
         ),
         (
-            '[[frequency]]\ncpus = "0-7"\nopps_khz = [2, 1]',
-            "frequency[0].opps_khz: must rise from the lowest to the highest",
+            "[topology]\ncore = { thread = 2, stride = 4 }",
+            "topology.core.thread: unknown key. Did you mean threads?",
         ),
+        ("[topology]\ncore = { threads = 2 }", "topology.core.stride: is missing"),
+        (
+            "[topology]\ncore = { threads = 0, stride = 1 }",
+            "topology.core.threads: must be a whole number above 0",
+        ),
+        (
+            "[topology]\ncore = { threads = 9, stride = 1 }",
+            "topology.core.threads: a core has at most 8",
+        ),
+        (
+            '[[cpu]]\ncpus = "0-7"\ncapacity = 0',
+            "cpu[0].capacity: input should be greater than 0 (found 0)",
+        ),
+        (
+            '[[cpu]]\ncpus = "0-7"\n[[cpu]]\ncpus = "7"',
+            "cpu[1]: CPU 7 is already in cpu[0]",
+        ),
+        (
+            '[[cpu]]\ncpus = "0-7"\nmin_mhz = 2\nmax_mhz = 1',
+            "cpu[0]: min_mhz 2 is above max_mhz 1",
+        ),
+        (
+            '[[cpu]]\ncpus = "0-7"\nopp = [{ mhz = 2 }, { mhz = 1 }]',
+            "cpu[0].opp: must rise from the lowest frequency to the highest",
+        ),
+        (
+            '[[idle.state]]\nname = "C1"\nlatency = 1\nresidency = "2us"',
+            "idle.state[0].latency: input should be a valid string (found 1)",
+        ),
+        (
+            '[[idle.state]]\nname = "C1"\nlatency = "1"\nresidency = "2us"',
+            "idle.state[0].latency: '1' is no quantity; write it as 1.5us",
+        ),
+        (
+            '[[idle.state]]\nname = "C1"\nlatency = "1us"\nresidency = "2us"\ncpus = "9"',
+            "idle.state[0].cpus[0]: CPU 9 is not in cpus",
+        ),
+        (
+            '[cache]\nl2 = { shared_by = "cpu", groups = ["0-3"] }',
+            "cache.l2: has both shared_by and groups; one says who shares an instance",
+        ),
+        ('[cache]\nl2 = "512"', "cache.l2[0].size: '512' is no quantity; write it as 512KiB"),
     ],
 )
 def test_a_file_that_fits_no_machine_is_refused_with_its_key_path(
@@ -159,24 +191,79 @@ def test_what_a_host_does_not_tell_is_as_the_kernel_assumes(
 
 def test_an_llc_may_hold_nodes_and_a_node_packages(loaded: Callable[[str], Machine]) -> None:
     levels = 'llc = ["0-7"]\nnode = ["0-3", "4-7"]\npackage = ["0-1", "2-3", "4-7"]\n'
-    loaded(f"{HEAD}[topology]\n{levels}[numa]\ndistances = [[10, 11], [11, 10]]")
+    loaded(f"{HEAD}[topology]\n{levels}distance = [[10, 11], [11, 10]]")
+
+
+@pytest.mark.parametrize(
+    ("rule", "lists"),
+    [
+        ("threads = 2, stride = 4", ("0,4", "1,5", "2,6", "3,7")),
+        ("threads = 4, stride = 1", ("0-3", "4-7")),
+        ("threads = 2, stride = 2", ("0,2", "1,3", "4,6", "5,7")),
+    ],
+)
+def test_cores_by_rule_are_written_as_the_rule_again(
+    loaded: Callable[[str], Machine], rule: str, lists: tuple[str, ...]
+) -> None:
+    machine = loaded(f"{HEAD}[topology]\ncore = {{ {rule} }}")
+    assert machine.topology.core == lists
+    assert f"core = {{ {rule} }}" in machine.to_toml()
+
+
+def test_everything_the_simulator_takes(loaded: Callable[[str], Machine]) -> None:
+    machine = loaded(
+        f"""{HEAD}
+[topology]
+core = {{ threads = 2, stride = 4 }}
+llc = ["0-7"]
+[[cpu]]
+cpus = "0-7"
+speed = 0.7
+opp = [{{ mhz = 1000, power_mw = 250.5 }}]
+transition = "500us"
+[smt]
+speed = [1, 0.59]
+polling = 0.5
+[idle]
+governor = "teo"
+state = [{{ name = "C1", latency = "1us", residency = "2us", entry = "200ns", mwait = true }}]
+[cache]
+l2 = "512KiB"
+llc = "32MiB"
+[memory]
+node_bandwidth = "33GB/s"
+thread_bandwidth = "11.3 GB/s"
+[cost]
+syscall = "100ns"
+wake_lines = 3
+"""
+    )
+    assert machine.cost == {"syscall": "100ns", "wake_lines": 3}
+    assert machine.cache.last_level()[0].size == "32MiB"
+    assert loaded(machine.to_toml()) == machine
 
 
 TEXT = st.text(max_size=12)
 COUNT = st.integers(min_value=1, max_value=10**7)
+RATE = st.floats(min_value=0.001, max_value=1e7)
+TIME = st.sampled_from(["0us", "1.5us", "3 ms", "7ns", "1s"])
+STATE = st.fixed_dictionaries(
+    {"name": TEXT, "latency": TIME, "residency": TIME},
+    optional={"desc": TEXT, "power_mw": COUNT | RATE, "polling": st.booleans()},
+)
 
 
 @st.composite
 def machines(draw: st.DrawFn) -> Machine:
     """Give any machine: levels by cutting a shuffled list of CPUs ever finer."""
     cpus = draw(st.lists(st.integers(0, 300), min_size=1, max_size=24, unique=True))
-    topology: dict[str, list[str]] = {}
+    topology: dict[str, object] = {}
     groups = [cpus]
     for level in ("package", "node", "llc", "cluster", "core"):
         groups = [part for group in groups for part in _cut(draw, group)]
         if draw(st.booleans()):
             topology[level] = [format_cpulist(group) for group in groups]
-    nodes = len(topology.get("node", [1]))
+    nodes = len(topology["node"]) if "node" in topology else 1  # type: ignore[arg-type]
     rows = [
         [10 if a == b else draw(st.integers(11, 255)) for b in range(nodes)] for a in range(nodes)
     ]
@@ -190,33 +277,26 @@ def machines(draw: st.DrawFn) -> Machine:
         "topology": topology,
     }
     if nodes > 1 or draw(st.booleans()):
-        told["numa"] = {"distances": rows, "memory_mib": [draw(COUNT) for _ in rows]}
-    if draw(st.booleans()):
-        told["capacity"] = [
-            {"cpus": format_cpulist(group), "value": draw(st.integers(1, 1024))} for group in groups
-        ]
-    state = st.fixed_dictionaries(
-        {"name": TEXT, "exit_us": COUNT, "residency_us": COUNT},
-        optional={"desc": TEXT, "power_mw": COUNT},
-    )
-    told["idle"] = [
-        {"cpus": format_cpulist(group), "states": draw(st.lists(state, min_size=1, max_size=3))}
-        for group in groups
-        if draw(st.booleans())
-    ]
+        topology["distance"] = rows
+        topology["node_memory_mib"] = [draw(COUNT) for _ in rows]
     sharing = st.sampled_from(["cpu", "core", "llc", "machine"])
-    told["frequency"] = [
+    told["cpu"] = [
         {
             "cpus": format_cpulist(group),
+            "capacity": draw(st.none() | st.integers(1, 1024)),
             "shared_by": draw(st.none() | sharing),
-            "opps_khz": sorted(draw(st.sets(COUNT, max_size=3))),
+            "opp": [{"mhz": mhz} for mhz in sorted(draw(st.sets(COUNT | RATE, max_size=3)))],
         }
         for group in groups
         if draw(st.booleans())
     ]
-    cache = {"level": 1, "type": "data", "size_kib": draw(st.none() | COUNT)}
+    told["idle"] = {"governor": draw(TEXT), "state": draw(st.lists(STATE, max_size=3))}
     listed = {"groups": [format_cpulist(group) for group in groups], "cpus": told["cpus"]}
-    told["cache"] = draw(st.lists(st.sampled_from([{**cache, "shared_by": "cpu"}, cache | listed])))
+    kinds = st.lists(st.sampled_from([{"size": "1KiB"}, {"shared_by": "cpu"}, listed]), max_size=2)
+    told["cache"] = {"l1d": draw(kinds), "l2": "512KiB", "l3": draw(kinds)}
+    told["cost"] = draw(st.dictionaries(TEXT, COUNT | TIME, max_size=3))
+    if draw(st.booleans()):
+        told["smt"] = {"speed": [1, 0.59], "polling": 0.5}
     return Machine.model_validate(told)
 
 
@@ -245,3 +325,9 @@ def test_garbage_is_refused_in_one_line(
         load_machine(path)
     except UsageError as error:
         assert "\n" not in str(error)
+
+
+def test_the_example_of_the_page_loads(loaded: Callable[[str], Machine]) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "machines.md").read_text()
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    assert loaded(example).cpu[0].capacity == 462

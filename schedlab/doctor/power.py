@@ -7,7 +7,7 @@ from schedlab.cpulist import format_cpulist
 from schedlab.doctor.finding import Finding
 from schedlab.errors import HostError
 from schedlab.system import LocalSystem
-from schedlab.topology import cpus
+from schedlab.topology import cpus, idle
 
 CPU = cpus.CPU
 _NO_TURBO = f"{CPU}/intel_pstate/no_turbo"
@@ -64,9 +64,7 @@ def _turbo(system: LocalSystem) -> Iterator[Finding]:
 
 def _idle(system: LocalSystem) -> Finding:
     driver = system.read_or(f"{CPU}/cpuidle/current_driver", "none")
-    governor = system.read_or(
-        f"{CPU}/cpuidle/current_governor", system.read_or(f"{CPU}/cpuidle/current_governor_ro", "?")
-    )
+    governor = idle.governor(system) or "unknown"
     folders = {path.rsplit("/", 1)[1] for path in system.glob(f"{CPU}/cpu[0-9]*/cpuidle/state*")}
     if not folders:
         return Finding(

@@ -1,17 +1,15 @@
 """Caches, from /sys/devices/system/cpu/cpu*/cache/index*."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
-from schedlab.machine import Cache
+from schedlab.machine import CacheKind
 from schedlab.system import LocalSystem
 from schedlab.topology.cpus import CPU, Groups, distinct, number, written
 from schedlab.topology.sharing import sharing
 
-_UNITS = {"K": 1, "M": 1024, "G": 1024 * 1024}
-_SIZE = re.compile(r"(\d+)([KMG])")
+_MOST_LEVELS = 4
 
 
 @dataclass(frozen=True)
@@ -20,7 +18,7 @@ class _Kind:
 
     level: int
     type: str
-    size_kib: int | None
+    size: str | None
 
 
 Found = dict[int, dict[_Kind, tuple[int, ...]]]
@@ -35,8 +33,13 @@ def read(system: LocalSystem, cpus: Sequence[int]) -> Found:
             level = number(system, f"{folder}/level")
             shared = system.read_or(f"{folder}/shared_cpu_list", "")
             kind = system.read_or(f"{folder}/type", "Unified").lower()
-            if level and shared and kind in ("data", "instruction", "unified"):
-                size = _kib(system.read_or(f"{folder}/size", ""))
+            if (
+                level
+                and level <= _MOST_LEVELS
+                and shared
+                and kind in ("data", "instruction", "unified")
+            ):
+                size = _size(system.read_or(f"{folder}/size", ""))
                 found[cpu][_Kind(level, kind, size)] = parse_cpulist(shared)
     return found
 
@@ -51,16 +54,17 @@ def last_level(found: Found) -> Groups:
     )
 
 
-def kinds(found: Found, levels: Mapping[str, Groups]) -> tuple[Cache, ...]:
-    """Give each kind of cache once, with the level whose CPUs share it."""
+def kinds(found: Found, levels: Mapping[str, Groups]) -> dict[str, list[CacheKind]]:
+    """Give each kind of cache once, by name, with the level whose CPUs share it."""
     by_kind: dict[_Kind, dict[int, tuple[int, ...]]] = {}
     for cpu, caches in found.items():
         for kind, shared in caches.items():
             by_kind.setdefault(kind, {})[cpu] = shared
-    return tuple(
-        _cache(kind, of_cpu, levels, everywhere=len(of_cpu) == len(found))
-        for kind, of_cpu in sorted(by_kind.items(), key=lambda item: _order(item[0]))
-    )
+    named: dict[str, list[CacheKind]] = {}
+    for kind, of_cpu in sorted(by_kind.items(), key=lambda item: _order(item[0])):
+        everywhere = len(of_cpu) == len(found)
+        named.setdefault(_name(kind), []).append(_cache(kind, of_cpu, levels, everywhere))
+    return named
 
 
 def _cache(
@@ -68,14 +72,12 @@ def _cache(
     of_cpu: Mapping[int, tuple[int, ...]],
     levels: Mapping[str, Groups],
     everywhere: bool,
-) -> Cache:
+) -> CacheKind:
     instances = distinct(of_cpu.values())
     level = sharing(instances, levels)
-    return Cache.model_validate(
+    return CacheKind.model_validate(
         {
-            "level": kind.level,
-            "type": kind.type,
-            "size_kib": kind.size_kib,
+            "size": kind.size,
             "shared_by": level,
             "groups": () if level else written(instances),
             "cpus": None if everywhere else format_cpulist(of_cpu),
@@ -83,10 +85,19 @@ def _cache(
     )
 
 
-def _order(kind: _Kind) -> tuple[int, str, int]:
-    return kind.level, kind.type, kind.size_kib or 0
+def _order(kind: _Kind) -> tuple[int, str, str]:
+    return kind.level, kind.type, kind.size or ""
 
 
-def _kib(text: str) -> int | None:
-    match = _SIZE.fullmatch(text)
-    return int(match[1]) * _UNITS[match[2]] or None if match else None
+def _name(kind: _Kind) -> str:
+    """Name a cache as people do: l1d, l1i, l2, l3."""
+    letter = kind.type[0] if kind.level == 1 and kind.type != "unified" else ""
+    return f"l{kind.level}{letter}"
+
+
+def _size(text: str) -> str | None:
+    """Write `32768K` as `32MiB`."""
+    if not text.endswith("K") or not text[:-1].isdecimal() or not int(text[:-1]):
+        return None
+    kib = int(text[:-1])
+    return f"{kib // 1024}MiB" if kib % 1024 == 0 else f"{kib}KiB"

@@ -1,6 +1,7 @@
 """Which CPUs there are and how they are grouped, from /sys/devices/system/cpu."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.errors import HostError
@@ -8,6 +9,7 @@ from schedlab.system import LocalSystem
 
 CPU = "/sys/devices/system/cpu"
 Groups = tuple[tuple[int, ...], ...]
+Same = TypeVar("Same", bound=Hashable)
 
 
 def online(system: LocalSystem) -> tuple[int, ...]:
@@ -50,6 +52,14 @@ def groups(system: LocalSystem, cpus: Sequence[int], *names: str) -> Groups:
 def distinct(lists: Iterable[tuple[int, ...]]) -> Groups:
     """Give every list once, in the order of their first CPUs."""
     return tuple(sorted(set(lists)))
+
+
+def together(values: Mapping[int, Same]) -> dict[Same, list[int]]:
+    """Turn a value for each CPU into the CPUs of each value."""
+    cpus: dict[Same, list[int]] = {}
+    for cpu, value in values.items():
+        cpus.setdefault(value, []).append(cpu)
+    return cpus
 
 
 def written(found: Groups) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A machine as text: its topology as a tree, NUMA distances, idle states and frequencies.
+"""A machine as text: its topology as a tree, NUMA distances, frequencies and idle states.
 
 Groups that look like the one drawn before them are folded, so that a machine of hundreds of CPUs
 still fits a screen.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
-from schedlab.machine import Cache, Frequency, Level, Machine
+from schedlab.machine import Cpu, Level, Machine
 
 _CANONICAL: tuple[Level, ...] = ("package", "node", "llc", "cluster", "core")
 _LABELS = {"package": "package", "node": "node", "llc": "LLC", "cluster": "cluster"}
@@ -21,15 +21,15 @@ _FULL_SIZE = 64
 
 def draw(machine: Machine) -> str:
     """Give the whole drawing."""
-    parts = [_heading(machine), _topology(machine), _distances(machine), _capacities(machine)]
-    parts += [_idle_states(machine), _frequencies(machine)]
+    parts = [_heading(machine), _topology(machine), _distances(machine)]
+    parts += [_cpus(machine), _idle_states(machine)]
     return "\n\n".join(part for part in parts if part)
 
 
 def counts(machine: Machine) -> str:
     """Count what the machine has: `256 CPUs, 128 cores of 2 threads, 16 LLCs, ...`."""
     cores = machine.groups("core")
-    threads = sorted({len(core) for core in cores})
+    threads = _threads(machine)
     smt = f" of {'-'.join(str(n) for n in threads)} threads" if threads != [1] else ""
     parts = [_plural(machine.nr_cpus, "CPU"), _plural(len(cores), "core") + smt]
     parts += [
@@ -38,6 +38,11 @@ def counts(machine: Machine) -> str:
         if getattr(machine.topology, level)
     ]
     return ", ".join(parts)
+
+
+def _threads(machine: Machine) -> list[int]:
+    """Give the numbers of threads cores have; mostly one number."""
+    return sorted({len(core) for core in machine.groups("core")})
 
 
 def _heading(machine: Machine) -> str:
@@ -94,7 +99,11 @@ def _topology(machine: Machine) -> str:
 
 def _outermost_first(machine: Machine) -> list[Level]:
     """Order the levels from the outside in; an LLC can hold nodes, a node can hold packages."""
-    told = [level for level in _CANONICAL if getattr(machine.topology, level)]
+    told = [
+        level
+        for level in _CANONICAL
+        if getattr(machine.topology, level) and (level != "core" or _threads(machine) != [1])
+    ]
     return sorted(told, key=lambda level: len(machine.groups(level)))
 
 
@@ -110,14 +119,15 @@ def _labels(machine: Machine, level: Level) -> dict[tuple[int, ...], _Label]:
 def _nodes(machine: Machine) -> Iterator[tuple[int, str, str]]:
     """Give each node's number, its memory, and its CPUs."""
     lists = machine.topology.node
-    memory = machine.numa.memory_mib
-    for index, number in enumerate(machine.numa.numbers or range(len(lists))):
+    memory = machine.topology.node_memory_mib
+    for index, number in enumerate(machine.topology.node_numbers or range(len(lists))):
         yield number, _mib(memory[index]) if memory else "", lists[index]
 
 
 def _llc_size(machine: Machine) -> str:
-    caches = [c for c in machine.cache if c.shared_by == "llc" and c.size_kib and not c.cpus]
-    return _kib(caches[-1]) if caches else ""
+    """Give the size of the last-level cache, where all have one size."""
+    sizes = {kind.size for kind in machine.cache.last_level()}
+    return (sizes.pop() or "") if len(sizes) == 1 else ""
 
 
 def _groups(
@@ -178,10 +188,10 @@ def _name(labels: Sequence[_Label]) -> str:
 
 
 def _distances(machine: Machine) -> str:
-    rows = machine.numa.distances
+    rows = machine.topology.distance
     if len(rows) < 2:
         return ""
-    numbers = machine.numa.numbers or range(len(rows))
+    numbers = machine.topology.node_numbers or range(len(rows))
     table = [["node", *(str(number) for number in numbers)]]
     table += [
         [str(number), *(str(distance) for distance in row)]
@@ -190,41 +200,33 @@ def _distances(machine: Machine) -> str:
     return "NUMA distances\n" + _table(table)
 
 
-def _capacities(machine: Machine) -> str:
-    if len({entry.value for entry in machine.capacity}) < 2:
+def _cpus(machine: Machine) -> str:
+    if not any(cpu.max_mhz or cpu.opp for cpu in machine.cpu) and len(machine.cpu) < 2:
         return ""
-    table = [["CPUs", "capacity"], *([entry.cpus, str(entry.value)] for entry in machine.capacity)]
-    return "Capacities\n" + _table(table)
+    table = [["CPUs", "capacity", "changed by", "MHz"]]
+    for cpu in machine.cpu:
+        mhz = _mhz(cpu)
+        changed_by = cpu.shared_by or "all together"
+        table.append([cpu.cpus, str(cpu.capacity or ""), changed_by if mhz else "", mhz])
+    return "CPUs\n" + _table(table, left=(0, 2, 3))
+
+
+def _mhz(cpu: Cpu) -> str:
+    if cpu.opp:
+        return " ".join(f"{point.mhz:g}" for point in cpu.opp)
+    return " to ".join(f"{mhz:g}" for mhz in (cpu.min_mhz, cpu.max_mhz) if mhz)
 
 
 def _idle_states(machine: Machine) -> str:
-    if not machine.idle:
+    if not machine.idle.state:
         return ""
-    table = [["CPUs", "state", "exit us", "residency us", "description"]]
-    for entry in machine.idle:
-        for index, state in enumerate(entry.states):
-            cpus = "" if index else entry.cpus
-            figures = [str(state.exit_us), str(state.residency_us)]
-            table.append([cpus, state.name, *figures, state.desc])
-    return "Idle states\n" + _table(table, left=(0, 1, 4))
-
-
-def _frequencies(machine: Machine) -> str:
-    if not machine.frequency:
-        return ""
-    table = [["CPUs", "changed by", "MHz"]]
+    table = [["state", "latency", "residency", "CPUs", "description"]]
     table += [
-        [entry.cpus, entry.shared_by or "these together", _mhz(entry)]
-        for entry in machine.frequency
+        [state.name, state.latency, state.residency, state.cpus or "all", state.desc]
+        for state in machine.idle.state
     ]
-    return "Frequencies\n" + _table(table, left=(0, 1, 2))
-
-
-def _mhz(entry: Frequency) -> str:
-    if entry.opps_khz:
-        return " ".join(f"{khz / 1000:g}" for khz in entry.opps_khz)
-    ends = [f"{khz / 1000:g}" for khz in (entry.min_khz, entry.max_khz) if khz]
-    return " to ".join(ends)
+    governor = f", governor {machine.idle.governor}" if machine.idle.governor else ""
+    return f"Idle states{governor}\n" + _table(table, left=(0, 3, 4))
 
 
 def _table(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
@@ -237,11 +239,6 @@ def _table(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
         ).rstrip()
         for row in rows
     )
-
-
-def _kib(cache: Cache) -> str:
-    size = cache.size_kib or 0
-    return f"{size // 1024} MiB" if size % 1024 == 0 else f"{size} KiB"
 
 
 def _mib(mib: int) -> str:

@@ -8,42 +8,36 @@ from schedlab.cpulist import format_cpulist
 from schedlab.errors import HostError
 from schedlab.machine import Machine
 from schedlab.system import LocalSystem
-from schedlab.topology import caches, cpus, identity, nodes, power
+from schedlab.topology import caches, cpus, identity, idle, nodes, power
 from schedlab.topology.cpus import Groups, written
 from schedlab.topology.sharing import all_levels
 from schedlab.validation import first_problem
+
+_SYS = "/sys/devices/system"
 
 SOURCES = {
     "arch": "uname -m",
     "processor": "/proc/cpuinfo",
     "memory_gib": "/proc/meminfo MemTotal, rounded",
-    "cpus": "/sys/devices/system/cpu/online",
-    "topology": "One list of CPUs a group; where `core` is left out, every CPU is a core (no SMT).",
-    "topology.core": "/sys/devices/system/cpu/cpu*/topology/core_cpus_list",
-    "topology.cluster": "/sys/devices/system/cpu/cpu*/topology/cluster_cpus_list",
-    "topology.llc": "/sys/devices/system/cpu/cpu*/cache/index*/shared_cpu_list, highest level",
-    "topology.package": "/sys/devices/system/cpu/cpu*/topology/package_cpus_list",
-    "topology.node": "/sys/devices/system/node/node*/cpulist",
-    "numa.distances": "/sys/devices/system/node/node*/distance",
-    "numa.numbers": "/sys/devices/system/node/online",
-    "numa.memory_mib": "/sys/devices/system/node/node*/meminfo MemTotal",
-    "cache": "/sys/devices/system/cpu/cpu*/cache/index*/{level,type,size,shared_cpu_list}",
-    "capacity": "/sys/devices/system/cpu/cpu*/cpu_capacity",
-    "idle": "/sys/devices/system/cpu/cpu*/cpuidle/state*/{name,desc,latency,residency,power}",
-    "frequency": (
-        "/sys/devices/system/cpu/cpufreq/policy*/"
-        "{cpuinfo_min_freq,cpuinfo_max_freq,scaling_available_frequencies}"
+    "cpus": f"{_SYS}/cpu/online",
+    "cpu": (
+        f"capacity: {_SYS}/cpu/cpu*/cpu_capacity\n"
+        f"frequencies: {_SYS}/cpu/cpufreq/policy*/{{cpuinfo_min_freq,cpuinfo_max_freq,\n"
+        "  scaling_available_frequencies,cpuinfo_transition_latency}"
     ),
+    "topology.core": f"{_SYS}/cpu/cpu*/topology/core_cpus_list",
+    "topology.cluster": f"{_SYS}/cpu/cpu*/topology/cluster_cpus_list",
+    "topology.llc": f"{_SYS}/cpu/cpu*/cache/index*/shared_cpu_list, highest level",
+    "topology.package": f"{_SYS}/cpu/cpu*/topology/package_cpus_list",
+    "topology.node": f"{_SYS}/node/node*/cpulist",
+    "topology.distance": f"{_SYS}/node/node*/distance",
+    "topology.node_numbers": f"{_SYS}/node/online",
+    "topology.node_memory_mib": f"{_SYS}/node/node*/meminfo MemTotal",
+    "idle.governor": f"{_SYS}/cpu/cpuidle/current_governor",
+    "idle.state": f"{_SYS}/cpu/cpu*/cpuidle/state*/{{name,desc,latency,residency,power}}",
+    "cache": f"{_SYS}/cpu/cpu*/cache/index*/{{level,type,size,shared_cpu_list}}",
 }
 """Where each figure of such a machine comes from, by key path."""
-
-_UNTOLD = {
-    "llc": "last-level caches (no cpu*/cache)",
-    "node": "NUMA nodes (no /sys/devices/system/node)",
-    "capacity": "CPU capacities (no cpu_capacity)",
-    "idle": "idle states (no cpuidle)",
-    "frequency": "frequencies (no cpufreq)",
-}
 
 
 @dataclass(frozen=True)
@@ -60,13 +54,13 @@ class Description:
     def _header(self) -> str:
         machine = self.machine
         told = {
-            "llc": machine.topology.llc,
-            "node": machine.topology.node,
-            "capacity": machine.capacity,
-            "idle": machine.idle,
-            "frequency": machine.frequency,
+            "last-level caches (no cpu*/cache)": machine.topology.llc,
+            f"NUMA nodes (no {_SYS}/node)": machine.topology.node,
+            "CPU capacities (no cpu_capacity)": any(cpu.capacity for cpu in machine.cpu),
+            "frequencies (no cpufreq)": any(cpu.max_mhz for cpu in machine.cpu),
+            "idle states (no cpuidle)": machine.idle.state,
         }
-        untold = [words for key, words in _UNTOLD.items() if not told[key]]
+        untold = [words for words, figures in told.items() if not figures]
         lines = ["Written by `schedlab machine --here`. Not told by this host:"]
         if not untold:
             lines = ["Written by `schedlab machine --here`."]
@@ -99,7 +93,6 @@ def _machine(system: LocalSystem) -> Machine:
     found = caches.read(system, online)
     if llc := caches.last_level(found):
         told["llc"] = llc
-    numa = nodes.read(system, online)
     levels = all_levels(online, told)
     processor = identity.processor(system)
     board = identity.board(system)
@@ -107,10 +100,8 @@ def _machine(system: LocalSystem) -> Machine:
     title = f"{packages}x {processor}" if packages > 1 else processor
     topology = {
         **{level: written(groups) for level, groups in told.items()},
-        "node": numa.cpus,
+        **nodes.read(system, online),
     }
-    if told.get("core") == levels["cpu"]:
-        del topology["core"]
     return Machine.model_validate(
         {
             "name": f"{identity.slug(board or processor)}-{len(online)}-cpus",
@@ -120,11 +111,9 @@ def _machine(system: LocalSystem) -> Machine:
             "memory_gib": identity.memory_gib(system),
             "cpus": format_cpulist(online),
             "topology": topology,
-            "numa": numa.numa,
+            "cpu": power.read(system, online, levels),
+            "idle": idle.read(system, online),
             "cache": caches.kinds(found, levels),
-            "capacity": power.capacities(system, online),
-            "idle": power.idle_states(system, online),
-            "frequency": power.frequencies(system, online, levels),
         }
     )
 

@@ -2,48 +2,36 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
-from schedlab.machine import Numa
 from schedlab.system import LocalSystem
 
 NODE = "/sys/devices/system/node"
 _MEMORY = re.compile(r"MemTotal:\s+(\d+) kB")
 
 
-@dataclass(frozen=True)
-class Nodes:
-    """The CPUs of each node, and what lies between the nodes."""
-
-    cpus: tuple[str, ...] = ()
-    numa: Numa = field(default_factory=Numa)
-
-
-def read(system: LocalSystem, online: Sequence[int]) -> Nodes:
-    """Give the nodes; none where the kernel has no NUMA, or its nodes hold no CPU."""
+def read(system: LocalSystem, online: Sequence[int]) -> dict[str, object]:
+    """Give a machine's keys about nodes; none where the kernel has no NUMA, or no CPU in a node."""
     numbers = parse_cpulist(system.read_or(f"{NODE}/online", ""))
     lists = [
         set(parse_cpulist(system.read_or(f"{NODE}/node{node}/cpulist", ""))) & set(online)
         for node in numbers
     ]
     if not any(lists):
-        return Nodes()
+        return {}
+    told: dict[str, object] = {"node": [format_cpulist(cpus) for cpus in lists]}
     distances = [
         [int(word) for word in system.read_or(f"{NODE}/node{node}/distance", "").split()]
         for node in numbers
     ]
+    if all(distances):
+        told["distance"] = distances
+    if numbers != tuple(range(len(numbers))):
+        told["node_numbers"] = numbers
     memory = [_memory_mib(system, node) for node in numbers]
-    return Nodes(
-        cpus=tuple(format_cpulist(cpus) for cpus in lists),
-        numa=Numa.model_validate(
-            {
-                "distances": distances if all(distances) else (),
-                "numbers": () if numbers == tuple(range(len(numbers))) else numbers,
-                "memory_mib": () if None in memory else memory,
-            }
-        ),
-    )
+    if None not in memory:
+        told["node_memory_mib"] = memory
+    return told
 
 
 def _memory_mib(system: LocalSystem, node: int) -> int | None:

@@ -1,98 +1,65 @@
-"""Capacities, idle states and frequencies of each CPU, from /sys/devices/system/cpu."""
+"""Capacity and frequencies of each CPU, from /sys/devices/system/cpu."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
 from schedlab.cpulist import format_cpulist
-from schedlab.machine import Capacity, Frequency, Idle, IdleState
+from schedlab.machine import Cpu, OperatingPoint
 from schedlab.system import LocalSystem
-from schedlab.topology.cpus import CPU, Groups, number
+from schedlab.topology.cpus import CPU, Groups, number, together
 from schedlab.topology.sharing import sharing
 
-_NO_FIGURE = 0xFFFFFFFF
-"""What a driver that gives no power figure leaves in the unsigned file."""
-
-Same = TypeVar("Same", bound=Hashable)
+_UNKNOWN_TRANSITION = 0xFFFFFFFF
+"""CPUFREQ_ETERNAL: the driver does not know."""
 
 
-def capacities(system: LocalSystem, cpus: Sequence[int]) -> tuple[Capacity, ...]:
-    """Give what the scheduler takes each CPU to compute, where the kernel shows it."""
-    value = {cpu: number(system, f"{CPU}/cpu{cpu}/cpu_capacity") for cpu in cpus}
-    return tuple(
-        Capacity(cpus=format_cpulist(same), value=capacity)
-        for capacity, same in _together(value).items()
-        if capacity
-    )
-
-
-def idle_states(system: LocalSystem, cpus: Sequence[int]) -> tuple[Idle, ...]:
-    """Give the idle states of each CPU, where it has cpuidle."""
-    states = {
-        cpu: tuple(
-            _idle_state(system, folder)
-            for folder in system.glob(f"{CPU}/cpu{cpu}/cpuidle/state[0-9]*")
-        )
-        for cpu in cpus
-    }
-    return tuple(
-        Idle(cpus=format_cpulist(same), states=known)
-        for known, same in _together(states).items()
-        if known
-    )
-
-
-def frequencies(
-    system: LocalSystem, cpus: Sequence[int], levels: Mapping[str, Groups]
-) -> tuple[Frequency, ...]:
-    """Give what each CPU can run at, where it has cpufreq; equal domains are written as one."""
-    domains: dict[tuple[int, ...], Frequency] = {}
-    for policy in system.glob(f"{CPU}/cpufreq/policy[0-9]*"):
-        members = {int(word) for word in system.read_or(f"{policy}/affected_cpus", "").split()}
-        domain = tuple(sorted(members & set(cpus)))
-        if domain:
-            domains[domain] = _frequency(system, policy)
-    found: list[Frequency] = []
-    for frequency, equal in _together(domains).items():
-        level = sharing(equal, levels)
-        if level and len(equal) > 1:
-            joined = format_cpulist(cpu for domain in equal for cpu in domain)
-            found.append(frequency.model_copy(update={"cpus": joined, "shared_by": level}))
-        else:
-            found += [
-                frequency.model_copy(update={"cpus": format_cpulist(domain)}) for domain in equal
-            ]
+def read(system: LocalSystem, cpus: Sequence[int], levels: Mapping[str, Groups]) -> tuple[Cpu, ...]:
+    """Give what each CPU can do, where the kernel tells; CPUs that are alike in one entry."""
+    policies = _policies(system, cpus)
+    kinds = {cpu: _kind(system, cpu, policies.get(cpu)) for cpu in cpus}
+    found: list[Cpu] = []
+    for kind, alike in together(kinds).items():
+        if kind == Cpu(cpus=""):
+            continue
+        domains = [
+            tuple(domain) for domain in together({cpu: policies.get(cpu) for cpu in alike}).values()
+        ]
+        level = sharing(domains, levels) if len(domains) > 1 else None
+        for members in [tuple(alike)] if level else domains:
+            update = {"cpus": format_cpulist(members), "shared_by": level}
+            found.append(kind.model_copy(update=update))
     return tuple(found)
 
 
-def _idle_state(system: LocalSystem, folder: str) -> IdleState:
-    power = number(system, f"{folder}/power")
-    name = system.read_or(f"{folder}/name", folder.rpartition("/")[2])
-    desc = system.read_or(f"{folder}/desc", "")
-    return IdleState(
-        name=name,
-        desc="" if desc == name else desc,
-        exit_us=number(system, f"{folder}/latency") or 0,
-        residency_us=number(system, f"{folder}/residency") or 0,
-        power_mw=power if power and 0 < power < _NO_FIGURE else None,
-    )
+def _policies(system: LocalSystem, cpus: Sequence[int]) -> dict[int, str]:
+    """Give the folder of each CPU's frequency domain."""
+    found: dict[int, str] = {}
+    for policy in system.glob(f"{CPU}/cpufreq/policy[0-9]*"):
+        members = {int(word) for word in system.read_or(f"{policy}/affected_cpus", "").split()}
+        found.update({cpu: policy for cpu in cpus if cpu in members})
+    return found
 
 
-def _frequency(system: LocalSystem, policy: str) -> Frequency:
-    opps = system.read_or(f"{policy}/scaling_available_frequencies", "").split()
-    return Frequency(
+def _kind(system: LocalSystem, cpu: int, policy: str | None) -> Cpu:
+    """Give everything but the CPUs."""
+    capacity = number(system, f"{CPU}/cpu{cpu}/cpu_capacity")
+    if policy is None:
+        return Cpu(cpus="", capacity=capacity)
+    rates = system.read_or(f"{policy}/scaling_available_frequencies", "").split()
+    khz = sorted({int(word) for word in rates if word.isdecimal()})
+    transition = number(system, f"{policy}/cpuinfo_transition_latency")
+    return Cpu(
         cpus="",
-        min_khz=number(system, f"{policy}/cpuinfo_min_freq") or None,
-        max_khz=number(system, f"{policy}/cpuinfo_max_freq") or None,
-        opps_khz=tuple(sorted({int(word) for word in opps if word.isdecimal()})),
+        capacity=capacity,
+        min_mhz=_mhz(number(system, f"{policy}/cpuinfo_min_freq")),
+        max_mhz=_mhz(number(system, f"{policy}/cpuinfo_max_freq")),
+        opp=tuple(OperatingPoint(mhz=_mhz(rate) or 0) for rate in khz),
+        transition=f"{transition}ns"
+        if transition is not None and 0 <= transition < _UNKNOWN_TRANSITION
+        else None,
     )
 
 
-Key = TypeVar("Key")
-
-
-def _together(values: Mapping[Key, Same]) -> dict[Same, list[Key]]:
-    """Turn a value for each key into the keys of each value."""
-    keys: dict[Same, list[Key]] = {}
-    for key, value in values.items():
-        keys.setdefault(value, []).append(key)
-    return keys
+def _mhz(khz: int | None) -> int | float | None:
+    if not khz:
+        return None
+    return khz // 1000 if khz % 1000 == 0 else khz / 1000

@@ -25,34 +25,32 @@ def write(table: Mapping[str, Any], sources: Mapping[str, str], header: str = ""
 
 
 def _table(table: Mapping[str, Any], path: str, sources: Mapping[str, str]) -> Iterator[str]:
-    plain = {key: value for key, value in table.items() if not _is_table(value)}
+    plain = {key: value for key, value in table.items() if not _is_table(value, path)}
     for key, value in plain.items():
         lines = list(_pair(key, value, sources.get(path + key)))
         if len(lines) > 1 and not path:
             yield ""
         yield from lines
     for key, value in table.items():
+        if key in plain:
+            continue
         name = ".".join(_key(part) for part in (*path.split(".")[:-1], key))
-        source = sources.get(path + key)
-        if isinstance(value, Mapping):
+        source, told = sources.get(path + key), sources
+        for element in [value] if isinstance(value, Mapping) else value:
             yield ""
             yield from _comment(source)
-            yield f"[{name}]"
-            yield from _table(value, f"{path}{key}.", sources)
-        elif _is_table(value):
-            told = sources
-            for element in value:
-                yield ""
-                yield from _comment(source)
-                yield f"[[{name}]]"
-                yield from _table(element, f"{path}{key}.", told)
-                source, told = None, {}
+            yield f"[{name}]" if isinstance(value, Mapping) else f"[[{name}]]"
+            yield from _table(element, f"{path}{key}.", told)
+            source, told = None, {}
 
 
-def _is_table(value: object) -> bool:
-    """Tell tables from values; a list of tables without lists in them is a value, a row each."""
+def _is_table(value: object, path: str) -> bool:
+    """Tell a table, or a list of them, from a value.
+
+    Tables of plain values stay in one line below the top; so do lists of them everywhere.
+    """
     if isinstance(value, Mapping):
-        return True
+        return not path or not _is_plain(value)
     return (
         isinstance(value, list | tuple)
         and bool(value)
@@ -67,35 +65,36 @@ def _is_plain(table: Mapping[str, Any]) -> bool:
 
 def _pair(key: str, value: object, source: str | None) -> Iterator[str]:
     """Write `key = value`; the source stands behind a short value and above a long one."""
-    start = f"{_key(key)} = "
-    line = start + _inline(value)
-    rows = isinstance(value, list | tuple) and any(
-        isinstance(element, list | tuple | Mapping) for element in value
-    )
-    if not rows and len(line) <= _WIDTH:
-        if source and len(line) + len(source) + 4 <= _WIDTH + 8 and "\n" not in source:
+    line = f"{_key(key)} = {_inline(value)}"
+    rows = _rows(value)
+    if len(rows) < 2 and (len(line) <= _WIDTH or not isinstance(value, list | tuple)):
+        if source and len(line) + len(source) <= _WIDTH + 4 and "\n" not in source:
             yield f"{line}  # {source}"
         else:
             yield from _comment(source)
             yield line
         return
     yield from _comment(source)
-    if not isinstance(value, list | tuple):
-        yield line
-        return
-    yield f"{start}["
-    yield from _rows(value) if rows else _wrapped([_inline(element) for element in value])
+    yield f"{_key(key)} = ["
+    yield from rows or _wrapped([_inline(element) for element in _elements(value)])
     yield "]"
 
 
-def _rows(rows: list[Any] | tuple[Any, ...]) -> Iterator[str]:
-    numbers = [number for row in rows if isinstance(row, list | tuple) for number in row]
-    width = max((len(_inline(number)) for number in numbers), default=0)
-    for row in rows:
-        if isinstance(row, list | tuple):
-            yield "  [" + ", ".join(_inline(number).rjust(width) for number in row) + "],"
-        else:
-            yield f"  {_inline(row)},"
+def _elements(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _rows(value: object) -> list[str]:
+    """Give the lines of a matrix or of a list of tables; nothing for what is written as a run."""
+    elements = _elements(value)
+    if all(isinstance(element, Mapping) and len(element) > 1 for element in elements):
+        return [f"  {_inline(element)}," for element in elements]
+    if not all(isinstance(element, list | tuple) for element in elements):
+        return []
+    width = max((len(_inline(number)) for row in elements for number in row), default=0)
+    return [
+        "  [" + ", ".join(_inline(number).rjust(width) for number in row) + "]," for row in elements
+    ]
 
 
 def _wrapped(elements: list[str]) -> Iterator[str]:
