@@ -1,7 +1,8 @@
 """A lab in a process of its own, on a fake file tree with real processes: to be interrupted.
 
 Run as `python -m tests.lab ROOT RESULT [--resume]`. The tree has one knob, /proc/sys/kernel/knob;
-the one benchmark writes its process ids to ROOT/pids, leaves an orphan, and takes a second.
+the one benchmark writes its process ids to ROOT/pids, leaves an orphan, and takes as long as
+ROOT/seconds says while the knob is turned.
 """
 
 import sys
@@ -27,7 +28,8 @@ def slow() -> Command:
     """Takes its time, and leaves an orphan behind."""
     script = (
         f"echo $$ >> {ROOT}/pids; setsid sleep 1000 & echo $! >> {ROOT}/pids;"
-        f" touch {ROOT}/running-with-$(cat {ROOT}/proc/sys/kernel/knob); sleep 1; echo Time: 1.0"
+        f" knob=$(cat {ROOT}/proc/sys/kernel/knob); touch {ROOT}/running-with-$knob;"
+        f" [ $knob = 1 ] || sleep $(cat {ROOT}/seconds); echo Time: 1.0"
     )
     return Command("sh", "-c", script)
 
@@ -44,6 +46,7 @@ if __name__ == "__main__":
     cli_run.find_target = lambda name: target
     result = sys.argv[2]
     options = ["--benchmark", "Slow", "--variant", "off: sysctl kernel.knob=0", "--blocks", "2"]
+    options += ["--counters", "procstat"]
     where = ["--resume", result] if "--resume" in sys.argv else [*options, "--output", result]
     sys.argv = ["schedlab", "run", *where]
     main()

@@ -22,6 +22,7 @@ def root(tmp_path: Path) -> Path:
     (tree / KNOB).parent.mkdir(parents=True, exist_ok=True)
     (tree / KNOB).write_text("1\n")
     (tree / "proc/stat").write_text("cpu  100 0 50 1000 0 0 0 0 0 0\nctxt 1000\n")
+    (tree / "seconds").write_text("20")
     return tree
 
 
@@ -71,8 +72,9 @@ def test_a_stopped_lab_puts_everything_back_and_can_go_on(
     assert (root / KNOB).read_text() == "1\n"
     assert survivors(root) == []
     assert not (root / "var/lib/schedlab/journal.json").exists()
-    if not result.exists():  # stopped before the first run was whole
+    if number != signal.SIGINT:
         return
+    (root / "seconds").write_text("0")
     kept = len(Store.open(result).records())
     assert f"{kept} runs are kept" in errors
     again = lab(root, result, "--resume")
@@ -90,6 +92,7 @@ def test_after_a_kill_the_next_start_undoes_what_was_left(root: Path, tmp_path: 
     assert (root / KNOB).read_text() == "0\n", "a killed lab cannot clean up"
     left = survivors(root)
     assert left
+    (root / "seconds").write_text("0")
     again = lab(root, tmp_path / "second")
     _, errors = again.communicate(timeout=60)
     assert again.returncode == 0, errors

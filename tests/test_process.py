@@ -53,7 +53,7 @@ def test_output_status_and_environment(tmp_path: Path) -> None:
 
 def test_cpu_time_counts_grandchildren(tmp_path: Path) -> None:
     burn = f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.3: pass'"
-    assert shell(tmp_path, f"sh -c \"{burn}\"; true").cpu_seconds >= 0.3
+    assert shell(tmp_path, f'sh -c "{burn}"; true').cpu_seconds >= 0.3
 
 
 def test_a_program_that_hangs_is_ended(tmp_path: Path) -> None:

@@ -96,7 +96,10 @@ def test_a_knob_this_host_lacks(system: LocalSystem, text: str, why: str) -> Non
 def test_lockdown_is_told_plainly(tmp_path: Path) -> None:
     system = emulated_system(tmp_path, refused=[FEATURES])
     variant = parse_variant("x: NO_WA_IDLE")
-    with pytest.raises(KnobError, match="lockdown"), Switchboard(system, [variant]).applied(variant):
+    with (
+        pytest.raises(KnobError, match="lockdown"),
+        Switchboard(system, [variant]).applied(variant),
+    ):
         raise AssertionError
 
 
@@ -143,7 +146,9 @@ def test_what_a_killed_lab_left_is_undone(system: LocalSystem) -> None:
 def test_a_value_somebody_else_set_since_is_left_alone(system: LocalSystem) -> None:
     killed_lab(system)
     system.write(NUMA_BALANCING, "2")
-    assert f"{NUMA_BALANCING}: left at 2: something else set it since" in restore_left_behind(system)
+    assert f"{NUMA_BALANCING}: left at 2: something else set it since" in restore_left_behind(
+        system
+    )
     assert system.read(NUMA_BALANCING) == "2"
 
 

@@ -19,7 +19,7 @@ class _Commands(click.Group):
     """Sub-commands, each loaded from its module when it is called."""
 
     def list_commands(self, _context: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return sorted(_COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:

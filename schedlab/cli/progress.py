@@ -50,10 +50,7 @@ class RunProgress:
         self._block, self._open, self._done_in_block = block, cases, 0
         if not self._moving:
             left = self._time_left()
-            self._console.print(
-                f"{self._block_name()}: {len(cases)} benchmarks{f', {left}' if left else ''}",
-                highlight=False,
-            )
+            self._say(f"{self._block_name()}: {len(cases)} benchmarks{f', {left}' if left else ''}")
 
     def start(self, order: Order) -> None:
         """Show the run that begins."""

@@ -105,7 +105,11 @@ def run(
 
 def _plan(plan_file: Path | None, options: dict[str, Any]) -> Plan:
     """Put a plan together from its file, if any, and the options that change it."""
-    given = {key: value for key, value in options.items() if value not in (None, (), False)}
+    given = {
+        key: value
+        for key, value in options.items()
+        if value is not None and value is not False and value != ()
+    }
     data: dict[str, Any] = {}
     where = "command line"
     if plan_file:
@@ -245,6 +249,8 @@ def _run(store: Store, cases: list[Case], target: Target) -> Analysis:
             Runner(store, cases, session, progress).run()
     except Interrupted as error:
         kept = len(store.records())
+        if not kept:
+            raise Interrupted(f"{error} before the first run was whole; nothing is kept.") from error
         raise Interrupted(
             f"{error}; {kept} runs are kept in {store.folder}, this host is as it was before."
             f"\n  `schedlab run --resume {store.folder}` goes on;"

@@ -5,6 +5,7 @@ import platform
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -90,6 +91,10 @@ class LocalSystem:
     def start(self, launch: Launch) -> Child:
         """Start a program that is to run beside others."""
         return Child(launch)
+
+    def pause(self, seconds: float) -> None:
+        """Let the machine come to rest for a while."""
+        time.sleep(seconds)
 
     def is_root(self) -> bool:
         """Tell whether we may do as root does."""

@@ -97,6 +97,9 @@ class EmulatedSystem(LocalSystem):
         """Give a place for the tools the description lists."""
         return f"/usr/bin/{tool}" if tool in self.host.tools else None
 
+    def pause(self, seconds: float) -> None:
+        """Come to rest at once."""
+
     def is_root(self) -> bool:
         """Tell what the description says."""
         return self.host.root_user

@@ -154,7 +154,7 @@ class HostSession:
 
     def _measure(self, order: Order, record: RunRecord, folder: Path) -> None:
         before = BusyWindow(self._system, self._cpus)
-        time.sleep(seconds(self._plan.blocks.settle))
+        self._system.pause(seconds(self._plan.blocks.settle))
         record.busy_before = before.others_share()
         counted = [(group, group.read(self._system)) for group in self._counters.snapshots]
         during = BusyWindow(self._system, self._cpus)
