@@ -1,0 +1,54 @@
+"""`schedlab report`: write the report of a result in any of its shapes."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from schedlab.analysis import analyse
+from schedlab.report import Report, all_shapes, save
+from schedlab.report.terminal import print_report
+from schedlab.store import Store
+
+_SHAPES = all_shapes()
+
+
+@click.command(
+    "report",
+    epilog="\b\n" + "\n".join(f"{shape.name:10}{shape.summary}" for shape in _SHAPES.values()),
+)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(list(_SHAPES)),
+    default="terminal",
+    show_default=True,
+    help="The shape of the report; they are described below.",
+)
+@click.option(
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write to FILE; without it to standard output, and html to DIR/report.html.",
+)
+def report(folder: Path, name: str, output: Path | None) -> None:
+    """Write the report of the result in DIR.
+
+    Nothing is measured again: every report is made from what the runs left behind.
+    """
+    store = Store.open(folder)
+    try:
+        analysis = analyse(store)
+        if name == "terminal" and output is None:
+            print_report(store, analysis, Console())
+            return
+        text = _SHAPES[name].render(Report(store, analysis))
+    finally:
+        store.close()
+    if output is None and name == "html":
+        output = folder / "report.html"
+    if output is None:
+        click.echo(text.encode(errors="backslashreplace"), nl=False)
+    else:
+        click.echo(f"wrote {save(text, output)}")

@@ -1,0 +1,48 @@
+"""Reports, all from one store; one module a shape, and every module of this package is loaded."""
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+from schedlab.analysis import analyse
+from schedlab.errors import StoreError
+from schedlab.report.content import Report
+from schedlab.report.shape import REGISTRY, Shape
+from schedlab.store import Store
+
+__all__ = ["Report", "Shape", "all_shapes", "save", "write_reports"]
+
+_LEFT_IN_STORE = {"report.html": "html", "report.md": "markdown", "report.txt": "lkml"}
+
+
+def all_shapes() -> dict[str, Shape]:
+    """Give every shape, by name."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return dict(sorted(REGISTRY.items()))
+
+
+def write_reports(store: Store) -> list[Path]:
+    """Leave report.html, report.md and report.txt in a store's folder.
+
+    Raises:
+        StoreError: the folder cannot be written, or the disk is full.
+    """
+    report = Report(store, analyse(store))
+    shapes = all_shapes()
+    return [
+        save(shapes[name].render(report), store.folder / file)
+        for file, name in _LEFT_IN_STORE.items()
+    ]
+
+
+def save(text: str, path: Path) -> Path:
+    """Write a report to a file; StoreError with the path where that fails."""
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise StoreError(
+            f"{path}: the report cannot be written: {error.strerror}."
+            "\n  The results are safe; `schedlab report DIR --output FILE` writes it elsewhere."
+        ) from error
+    return path

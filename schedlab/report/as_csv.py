@@ -1,0 +1,54 @@
+"""Every figure as a line of CSV: one line a run and metric or counter, warm-up and failures too."""
+
+import csv
+import io
+from collections.abc import Iterator
+
+from schedlab.record import RunRecord
+from schedlab.report.content import Report
+from schedlab.report.shape import shape
+from schedlab.report.wording import counter_unit
+
+COLUMNS = (
+    *("position", "benchmark", "variant", "block", "warmup", "status", "kind", "name"),
+    *("value", "unit", "better", "started", "seconds", "busy_during", "seed"),
+)
+
+
+@shape("csv", suffix="csv")
+def render(report: Report) -> str:
+    """CSV: a line a run and metric or counter; a failed run has one line without a figure."""
+    page = io.StringIO()
+    writer = csv.writer(page, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    metrics = {
+        (case.info.label, metric.name): (metric.unit, metric.better)
+        for case in report.cases
+        for metric in case.info.metrics
+    }
+    for record in report.records:
+        for kind, name, value in _figures(record):
+            unit, better = "", ""
+            if kind == "metric":
+                unit, better = metrics.get((record.key.case, name), ("", ""))
+            elif kind == "counter":
+                unit = counter_unit(name)
+            writer.writerow(_line(record, (kind, name, value, unit, better)))
+    return page.getvalue()
+
+
+def _figures(record: RunRecord) -> Iterator[tuple[str, str, float | None]]:
+    if not record.metrics and not record.counters:
+        yield "", "", None
+    for name, value in record.metrics.items():
+        yield "metric", name, value
+    for name, value in record.counters.items():
+        yield "counter", name, value
+
+
+def _line(record: RunRecord, figure: tuple[object, ...]) -> tuple[object, ...]:
+    key = record.key
+    return (
+        *(record.position, key.case, key.variant, key.block, int(key.warmup), record.status),
+        *(*figure, record.started, record.seconds, record.busy_during, record.seed),
+    )

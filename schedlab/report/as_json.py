@@ -1,0 +1,99 @@
+"""The whole result as JSON; docs/reports.md describes every key, and keys are only ever added."""
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+from schedlab import __version__
+from schedlab.record import RunRecord
+from schedlab.report.content import Report
+from schedlab.report.shape import shape
+from schedlab.report.wording import counter_unit
+from schedlab.stats import Verdict
+
+SCHEMA = "schedlab-report/1"
+
+
+@shape("json", suffix="json")
+def render(report: Report) -> str:
+    """JSON: the verdicts, every run, the plan and the machine."""
+    store, plan = report.store, report.plan
+    document = {
+        "schema": SCHEMA,
+        "title": report.title,
+        "banners": report.banners,
+        "aa": plan.aa,
+        "target": plan.target,
+        "kernel": report.kernel,
+        "seed": plan.blocks.seed,
+        "version": store.version,
+        "report_version": __version__,
+        "invocation": store.invocation,
+        "folder": str(store.folder),
+        "design": {
+            **asdict(report.design),
+            "correction": "holm" if report.design.strict else "benjamini-hochberg",
+        },
+        "method": report.method(),
+        "environment": store.environment,
+        "machine": store.machine.model_dump(mode="json"),
+        "plan": plan.model_dump(mode="json"),
+        "notices": report.notices,
+        "benchmarks": [asdict(case.info) for case in report.cases],
+        "results": [
+            {
+                "benchmark": outcome.case.label,
+                "metric": outcome.metric.name,
+                "unit": outcome.metric.unit,
+                "baseline": report.baseline,
+                "variant": outcome.variant,
+                **_verdict(outcome.verdict),
+            }
+            for outcome in report.analysis.outcomes
+        ],
+        "counters": [
+            {
+                "benchmark": counter.case.label,
+                "counter": counter.counter,
+                "unit": counter_unit(counter.counter),
+                "baseline": report.baseline,
+                "variant": counter.variant,
+                **_verdict(counter.verdict),
+            }
+            for counter in report.analysis.counters
+        ],
+        "runs": [_run(record) for record in report.records],
+    }
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    """Give the fields of a verdict under their own names, and those with the sign turned."""
+    fields = asdict(verdict)
+    del fields["key"]
+    fields["effect_better"] = verdict.effect_better
+    fields["interval_better"] = verdict.interval_better
+    fields["interval_adjusted_better"] = verdict.interval_adjusted_better
+    return {name: _finite(value) for name, value in fields.items()}
+
+
+def _run(record: RunRecord) -> dict[str, Any]:
+    fields = {name: _finite(value) for name, value in vars(record).items() if name != "key"}
+    key = record.key
+    return {
+        "benchmark": key.case,
+        "variant": key.variant,
+        "block": key.block,
+        "warmup": key.warmup,
+        **fields,
+    }
+
+
+def _finite(value: Any) -> Any:
+    """Give a value as JSON can hold it: null for what is infinite or no number."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, tuple) else value

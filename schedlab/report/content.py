@@ -1,0 +1,376 @@
+"""What every report says, whatever its shape: the runs and verdicts of a result, and its method."""
+
+import re
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from schedlab.analysis import Analysis, CounterOutcome, Outcome
+from schedlab.record import RunRecord
+from schedlab.report.wording import (
+    duration,
+    idle_counter,
+    is_evidence,
+    is_tracepoint,
+    listing,
+    plural,
+    points,
+    remark,
+    share,
+)
+from schedlab.stats import SCREENING_BELOW, Word
+from schedlab.store import CaseInfo, Store
+from schedlab.variant import IdleState, Variant
+
+DISTURBED = 0.05
+"""A run is called disturbed when others took more than this part of all CPUs."""
+
+_WORDS: tuple[Word, ...] = ("better", "worse", "equivalent", "can't tell")
+_UNTOUCHED = "no settings: the machine as it is"
+
+
+@dataclass(frozen=True)
+class CaseReport:
+    """A benchmark with its runs, in run order, and all that was judged of it."""
+
+    info: CaseInfo
+    all_runs: list[RunRecord]
+    outcomes: list[Outcome]
+    counters: list[CounterOutcome]
+
+    @cached_property
+    def runs(self) -> list[RunRecord]:
+        """The runs that were not to warm up."""
+        return [run for run in self.all_runs if not run.key.warmup]
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether a run failed, were it only to warm up."""
+        return any(run.status == "failed" for run in self.all_runs)
+
+    @cached_property
+    def counter_names(self) -> list[str]:
+        """Every counter of any good run, in the order they were first seen."""
+        return list(dict.fromkeys(name for run in self.runs for name in run.counters))
+
+    @cached_property
+    def lively_counters(self) -> list[str]:
+        """The counters that were not zero in every run."""
+        return [c for c in self.counter_names if any(run.counters.get(c) for run in self.runs)]
+
+    @property
+    def tracepoints(self) -> list[str]:
+        """The counters that are kernel events."""
+        return [name for name in self.counter_names if is_tracepoint(name)]
+
+    @property
+    def idle_states(self) -> list[str]:
+        """The idle states that were counted, in the kernel's order."""
+        found = (idle_counter(name) for name in self.counter_names)
+        return list(dict.fromkeys(state for state, _ in filter(None, found)))
+
+    def outcomes_in(self, variant: str) -> list[Outcome]:
+        """Give the results of one variant."""
+        return [outcome for outcome in self.outcomes if outcome.variant == variant]
+
+    def counters_in(self, variant: str) -> list[CounterOutcome]:
+        """Give the counters of one variant, those that changed first."""
+        mine = [counter for counter in self.counters if counter.variant == variant]
+        return sorted(mine, key=lambda counter: not is_notable(counter))
+
+
+def has_changed(counter: CounterOutcome) -> bool:
+    """Tell whether there is evidence that a counter went up or down."""
+    return is_evidence(counter.verdict) and counter.verdict.word != "equivalent"
+
+
+def is_notable(counter: CounterOutcome) -> bool:
+    """Tell whether a counter changed with evidence, or shows that the setting took."""
+    return has_changed(counter) or counter.verdict.manipulation_check
+
+
+class Report:
+    """A result, read once, with the sentences that every shape uses."""
+
+    def __init__(self, store: Store, analysis: Analysis) -> None:
+        """Read the runs of a store and sort them under their benchmarks."""
+        self.store = store
+        self.plan = store.plan
+        self.design = store.plan.design()
+        self.analysis = analysis
+        self.records = store.records()
+        self.notices = store.notices
+        runs: defaultdict[str, list[RunRecord]] = defaultdict(list)
+        outcomes: defaultdict[str, list[Outcome]] = defaultdict(list)
+        counters: defaultdict[str, list[CounterOutcome]] = defaultdict(list)
+        for record in self.records:
+            runs[record.key.case].append(record)
+        for outcome in analysis.outcomes:
+            outcomes[outcome.case.label].append(outcome)
+        for counter in analysis.counters:
+            counters[counter.case.label].append(counter)
+        self.cases = [
+            CaseReport(case, runs[case.label], outcomes[case.label], counters[case.label])
+            for case in store.cases
+        ]
+
+    @property
+    def baseline(self) -> str:
+        """The name of the variant all others are compared with."""
+        return self.plan.baseline.name
+
+    @property
+    def others(self) -> list[str]:
+        """The names of the variants that are compared with the baseline."""
+        return [variant.name for variant in self.plan.variant[1:]]
+
+    @property
+    def title(self) -> str:
+        """What the plan is called, or the question it asks."""
+        return self.plan.title.strip() or f"{listing(self.others)} against {self.baseline}"
+
+    @property
+    def banners(self) -> list[str]:
+        """What a reader must know before any figure."""
+        lines = []
+        if self.plan.aa:
+            which = "both" if len(self.plan.variant) == 2 else "all"
+            lines.append(
+                f"A/A run: {which} variants are the same; any difference claimed here is a false"
+                " alarm."
+            )
+        kind, _, what = self.plan.target.partition(":")
+        if kind == "sim":
+            lines.append(f"Simulated on {what}: a prediction, not a measurement.")
+        elif kind == "emulated":
+            lines.append("Emulated host: recorded outputs of tools, not a measurement.")
+        if not any(case.runs for case in self.cases):
+            lines.append("No run has been measured yet.")
+        verdicts = [outcome.verdict for outcome in self.analysis.outcomes]
+        hints = sum(verdict.screening for verdict in verdicts if verdict.effect is not None)
+        if hints:
+            lines.append(
+                f"Screening: {hints} of {plural(len(verdicts), 'result')} rest on fewer than"
+                f" {SCREENING_BELOW} blocks; such a result is a hint, not evidence."
+            )
+        return lines
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's release."""
+        return self.store.environment.get("Kernel release", "unknown")
+
+    @property
+    def failed(self) -> list[RunRecord]:
+        """The runs that failed, warm-up too."""
+        return [record for record in self.records if record.status == "failed"]
+
+    @property
+    def disturbed(self) -> list[RunRecord]:
+        """The runs during which others took CPU, the worst first."""
+        hit = [record for record in self.records if (record.busy_during or 0) > DISTURBED]
+        return sorted(hit, key=lambda record: -(record.busy_during or 0))
+
+    def changed_counters(self, variant: str) -> list[CounterOutcome]:
+        """Give the counters that went up or down in a variant."""
+        return [
+            counter
+            for case in self.cases
+            for counter in case.counters
+            if counter.variant == variant and has_changed(counter)
+        ]
+
+    def manipulation_checks(self, variant: str) -> list[str]:
+        """Say which counters show that the variant's setting took; alike ones in one sentence."""
+        where: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for case in self.cases:
+            for counter in case.counters:
+                if counter.variant == variant and counter.verdict.manipulation_check:
+                    runs = by_variant(case.runs, variant)
+                    counted = any(run.counters.get(counter.counter) for run in runs)
+                    silent = self.baseline if counted else variant
+                    where[counter.counter, silent].append(case.info.label)
+        alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        for (name, silent), labels in where.items():
+            alike[silent, *labels].append(name)
+        return [
+            f"{listing(names)}: zero in every run of {silent}, in {_some(labels, len(self.cases))}"
+            for (silent, *labels), names in alike.items()
+        ]
+
+    def outcomes_in(self, variant: str) -> list[Outcome]:
+        """Give all results of one variant."""
+        return [outcome for case in self.cases for outcome in case.outcomes_in(variant)]
+
+    def tally(self, variant: str) -> str:
+        """Count a variant's verdicts: `2 better, 0 worse, 5 equivalent, 4 can't tell`."""
+        found = Counter(outcome.verdict.word for outcome in self.outcomes_in(variant))
+        return ", ".join(f"{found[word]} {word}" for word in _WORDS)
+
+    def remarks(self, variant: str) -> list[str]:
+        """Say of each result that is open, or no ordinary one, what would settle it and why."""
+        said = ((self.name_of(o), remark(o.verdict)) for o in self.outcomes_in(variant))
+        return [f"{name}: {text}" for name, text in said if text]
+
+    def name_of(self, outcome: Outcome) -> str:
+        """Name a result: the benchmark, and the metric where it has several."""
+        several = len(outcome.case.metrics) > 1
+        return outcome.case.label + (f" {outcome.metric.name}" if several else "")
+
+    def run_count(self) -> str:
+        """Count the runs and say when they were."""
+        records = self.records
+        if not records:
+            return "no runs"
+        warmup = sum(record.key.warmup for record in records)
+        text = f"{plural(len(records), 'run')} ({warmup:,} to warm up, {len(self.failed):,} failed)"
+        spent = duration(sum(record.seconds for record in records))
+        began = f" from {records[0].started}" if records[0].started else ""
+        return f"{text}, {spent} of benchmarks{began}"
+
+    def disturbance(self) -> str:
+        """Say how many runs were disturbed, and how it is known."""
+        known = [r.busy_during for r in self.records if r.busy_during is not None]
+        if not known:
+            return "Other load during the runs was not recorded."
+        return (
+            f"Other processes took more than {share(DISTURBED)} of all CPUs during"
+            f" {len(self.disturbed):,} of {plural(len(known), 'run')}; at most {share(max(known))}."
+        )
+
+    def settings(self) -> list[tuple[str, dict[str, str]]]:
+        """Give each knob with its value in each variant, as read back before the runs.
+
+        Knobs that differ in nothing but their numbers, such as one of each CPU, share a line.
+        """
+        seen: dict[str, dict[str, dict[str, None]]] = {}
+        for record in self.records:
+            for knob, value in record.settings.items():
+                seen.setdefault(knob, {}).setdefault(record.key.variant, {})[value] = None
+        alike: dict[tuple[str, tuple[tuple[str, str], ...]], list[str]] = {}
+        for knob, by_variant in seen.items():
+            values = {variant: " / ".join(texts) for variant, texts in by_variant.items()}
+            family = re.sub(r"\d+", "#", knob)
+            alike.setdefault((family, tuple(sorted(values.items()))), []).append(knob)
+        return [
+            (
+                knobs[0] if len(knobs) == 1 else f"{knobs[0]} to {knobs[-1]} ({len(knobs)} alike)",
+                dict(values),
+            )
+            for (_, values), knobs in alike.items()
+        ]
+
+    def method(self) -> list[str]:
+        """Say how the figures were gathered and judged, one sentence or two an item."""
+        design, blocks = self.design, self.plan.blocks
+        looks = listing([str(look) for look in design.looks])
+        shuffled = (
+            f"A block is one run of every variant, in random order (seed {blocks.seed})."
+            f" Warm-up blocks, which are not counted: {blocks.warmup}."
+        )
+        tested = (
+            "Runs are compared pair by pair inside their block, on logarithms (t test), so a mean"
+            " is a geometric mean and a change is a ratio of two of them, less one. A failed run"
+            " takes its pair with it."
+        )
+        low, high = -design.margin / (1 + design.margin), design.margin
+        margin = (
+            f"Equivalent means: shown, by two one-sided t tests, to differ by no more than the"
+            f" margin of {share(design.margin)} ({points(low)} to {points(high)} %). No"
+            " difference found is not the same, and is called can't tell."
+        )
+        m = len(self.analysis.outcomes)
+        rule = (
+            f"by Holm, so that the chance of even one false claim is at most {share(design.alpha)}"
+            if design.strict
+            else f"by Benjamini-Hochberg, so that at most {share(design.alpha)} of the claims are"
+            " expected to be false"
+        )
+        corrected = (
+            f"The evidence may be looked at after {looks} blocks, and each p is multiplied by the"
+            f" {plural(len(design.looks), 'look')}; then all {plural(m, 'result')} of this report"
+            f" are corrected together (alpha {share(design.alpha)}) {rule}. Counters are a family"
+            " of their own."
+        )
+        return [shuffled, tested, margin, corrected, self._intervals(m)]
+
+    def _intervals(self, m: int) -> str:
+        levels = [outcome.verdict.level_adjusted for outcome in self.analysis.outcomes]
+        level = next(filter(None, levels), None)
+        if level is None:
+            return "There are no intervals yet: each takes two blocks at least."
+        claimed = max(1, sum(outcome.verdict.settled for outcome in self.analysis.outcomes))
+        rule = (
+            "alpha / (looks x m)"
+            if self.design.strict
+            else f"alpha x R / (looks x m), with R = {claimed} claimed"
+        )
+        return (
+            f"Intervals are widened to a level of {100 * level:.4g} %, which is 1 - {rule} of"
+            f" m = {m} results and {plural(len(self.design.looks), 'look')}: so they stay right"
+            " although one reads those first that stand out, and although the data were looked at"
+            " more than once."
+        )
+
+    def glossary(self) -> list[tuple[str, str]]:
+        """Say what each column of the tables means."""
+        return [
+            ("mean", "geometric mean over the blocks, in the metric's unit"),
+            (
+                "change",
+                "of the variant's mean against the baseline's, in percent; positive = better,"
+                " whichever way the metric counts (for a counter: positive = more)",
+            ),
+            ("interval", "where the true change lies, widened as the method says"),
+            ("blocks", "pairs of runs that count"),
+            ("better, worse", "there is evidence of a difference, larger than chance"),
+            ("equivalent", f"there is evidence that it is within {share(self.design.margin)}"),
+            ("can't tell", "neither is shown; with the number of blocks that should settle it"),
+            ("up, down", "the same for a counter, which has no better side"),
+            (
+                "manipulation check",
+                "a counter that is zero in one variant by construction: it shows that the setting"
+                " took, and is no result",
+            ),
+            (
+                "screening",
+                f"fewer than {SCREENING_BELOW} blocks: a hint of what to measure, no evidence",
+            ),
+            ("capped", "the benchmark stopped at a limit of its own, so it cannot show equality"),
+            ("zero variance", "every pair gave the same: nothing to judge the noise by"),
+        ]
+
+
+def _some(labels: Sequence[str], of: int) -> str:
+    return f"all {of} benchmarks" if 1 < len(labels) == of else listing(labels)
+
+
+def describe_variant(variant: Variant) -> str:
+    """Say what a variant sets, in the words of the command line."""
+    parts = [*variant.sched_features]
+    parts += [f"sysctl {name}={value}" for name, value in variant.sysctl.items()]
+    parts += [f"sched {name}={value}" for name, value in variant.sched.items()]
+    parts += [_idle(state) for state in variant.cpuidle]
+    parts += [f"governor {variant.governor}"] if variant.governor else []
+    parts += [f"env {name}={value}" for name, value in variant.env.items()]
+    parts += [f"prefix {shlex.join(variant.prefix)}"] if variant.prefix else []
+    if variant.companion:
+        parts.append(f"companion {shlex.join(variant.companion.command)}")
+    return "; ".join(parts) or _UNTOUCHED
+
+
+def _idle(state: IdleState) -> str:
+    text = f"cpuidle {state.state}={'on' if state.enabled else 'off'}"
+    return f"{text} cpus={state.cpus}" if state.cpus else text
+
+
+def run_name(record: RunRecord) -> str:
+    """Name a run as the published reports do: `Default-3-0`."""
+    return f"{record.key.variant}-{record.key.block}-0"
+
+
+def by_variant(runs: Sequence[RunRecord], variant: str) -> list[RunRecord]:
+    """Give the runs of one variant, in run order."""
+    return [run for run in runs if run.key.variant == variant]

@@ -1,0 +1,133 @@
+"""The report as one HTML page that needs no network: summary, figures, every run, how and where."""
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from schedlab.analysis import CounterOutcome
+from schedlab.record import RunRecord
+from schedlab.report import wording
+from schedlab.report.content import (
+    CaseReport,
+    Report,
+    by_variant,
+    describe_variant,
+    is_notable,
+    run_name,
+)
+from schedlab.report.shape import shape
+from schedlab.topology.drawing import draw
+
+
+@shape("html", suffix="html")
+def render(report: Report) -> str:
+    """HTML: one self-contained page with figures, every run and every setting."""
+    # Only here: matplotlib takes half a second to load, which no other shape should cost.
+    from schedlab.report import plots
+
+    environment = Environment(
+        loader=PackageLoader("schedlab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {
+        "wording": wording,
+        "plots": plots,
+        "describe_variant": describe_variant,
+        "run_name": run_name,
+        "by_variant": by_variant,
+        "forest_rows": lambda: [
+            plots.Row(_forest_name(report, outcome.variant, report.name_of(outcome)), outcome)
+            for outcome in report.analysis.outcomes
+        ],
+        "strip": lambda case, name, metric: plots.strip(
+            case.all_runs,
+            metric.name,
+            [variant.name for variant in report.plan.variant],
+            _means(report, case, metric.name),
+            plots.Caption(
+                name,
+                f"{case.info.label}: {metric.label} of every run, in run order",
+                f"{len(case.runs)} runs; the raw values are in the table below.",
+            ),
+        ),
+        "split_counters": _split_counters,
+        "idle_rows": _idle_rows,
+        "raw_rows": _raw_rows,
+        "machine": Markup.escape(wording.printable_lines(draw(report.store.machine))),
+        "plan_toml": Markup.escape(wording.printable_lines(report.plan.to_toml())),
+    }
+    return environment.get_template("report.html.j2").render(report=report)
+
+
+def _printable(value: Any) -> Any:
+    """Write out what a browser would not show or obey; markup of our own stays."""
+    is_text = isinstance(value, str) and not isinstance(value, Markup)
+    return wording.printable(value) if is_text else value
+
+
+def _forest_name(report: Report, variant: str, name: str) -> str:
+    return name if len(report.others) == 1 else f"{name}, {variant}"
+
+
+def _means(report: Report, case: CaseReport, metric: str) -> dict[str, float | None]:
+    """Give the means the verdicts speak of, by variant."""
+    means: dict[str, float | None] = {}
+    for outcome in case.outcomes:
+        if outcome.metric.name == metric:
+            means.setdefault(report.baseline, outcome.verdict.base_mean)
+            means[outcome.variant] = outcome.verdict.other_mean
+    return means
+
+
+def _split_counters(
+    case: CaseReport, variant: str
+) -> tuple[list[CounterOutcome], list[CounterOutcome], list[str]]:
+    """Part a variant's counters: those to look at, the others, and those that stayed at zero."""
+    counters = [c for c in case.counters_in(variant) if wording.idle_counter(c.counter) is None]
+    notable = [c for c in counters if is_notable(c)]
+    silent = [c.counter for c in counters if c.counter not in case.lively_counters]
+    ordinary = [c for c in counters if c not in notable and c.counter not in silent]
+    return notable, ordinary, silent
+
+
+def _idle_rows(case: CaseReport, variant: str) -> list[tuple[str, str, CounterOutcome]]:
+    """Give the use of the idle states: state, `usage` or `seconds`, and its verdict."""
+    by_name = {c.counter: c for c in case.counters if c.variant == variant}
+    names = [
+        (state, kind, f"cpuidle:{state}:{kind}")
+        for state in case.idle_states
+        for kind in ("usage", "seconds")
+    ]
+    return [(state, kind, by_name[name]) for state, kind, name in names if name in by_name]
+
+
+def _raw_rows(case: CaseReport) -> list[tuple[str, list[str], str]]:
+    """Give a style class, the cells and the remark of every run, in run order."""
+    metrics = [metric.name for metric in case.info.metrics]
+    counters = case.lively_counters
+    return [
+        (
+            "warmup" if run.key.warmup else run.status,
+            [
+                f"{run.position}",
+                run.key.variant,
+                f"{run.key.block}",
+                *(wording.exact(run.metrics[n]) if n in run.metrics else "" for n in metrics),
+                *(wording.count(run.counters[n]) if n in run.counters else "" for n in counters),
+                f"{run.seconds:.4g}",
+                "" if run.busy_during is None else f"{100 * run.busy_during:.3g}",
+            ],
+            _remark(run),
+        )
+        for run in case.all_runs
+    ]
+
+
+def _remark(run: RunRecord) -> str:
+    parts = ["warm-up" if run.key.warmup else "", run.error, *run.caveats]
+    return "; ".join(filter(None, parts))

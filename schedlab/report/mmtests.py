@@ -1,0 +1,85 @@
+"""The report in the shape of mmtests' comparison tables, in 72 columns."""
+
+from schedlab.analysis import Outcome
+from schedlab.report.content import Report
+from schedlab.report.plain import WIDTH, Page, close_mail, open_mail
+from schedlab.report.shape import shape
+from schedlab.report.wording import (
+    blocks_used,
+    columns,
+    direction,
+    fitted,
+    interval,
+    is_evidence,
+    number,
+    points,
+    printable,
+)
+
+_VALUE = 12
+_CHANGE = 11
+_NAME = WIDTH - 6 - 2 * (_VALUE + _CHANGE)
+
+
+@shape("mmtests", suffix="txt")
+def render(report: Report) -> str:
+    """Plain text in the shape of mmtests, where a star is a verdict."""
+    page = Page()
+    open_mail(page, report)
+    for variant in report.others:
+        page.gap()
+        names = (fitted(name, _VALUE + _CHANGE - 2) for name in (report.baseline, variant))
+        heads = "".join(f"{name:>{_VALUE + _CHANGE}}" for name in names)
+        page.lines += [" " * (WIDTH - columns(heads)) + heads]
+        for outcome in report.outcomes_in(variant):
+            _row(page, report, outcome)
+    page.gap()
+    page.items(_legend())
+    for variant in report.others:
+        remarks = report.remarks(variant)
+        if remarks:
+            page.heading(f"Open and special results of {variant}")
+            page.items(remarks)
+        page.heading(f"Metrics, blocks and intervals of {variant}")
+        page.items(
+            f"{report.name_of(o)}: {o.metric.name}, {o.metric.unit}, {direction(o.metric)};"
+            f" {blocks_used(o.verdict)} blocks, {interval(o.verdict.interval_adjusted_better)} %"
+            for o in report.outcomes_in(variant)
+        )
+    close_mail(page, report)
+    return str(page)
+
+
+def _row(page: Page, report: Report, outcome: Outcome) -> None:
+    verdict = outcome.verdict
+    name = printable(report.name_of(outcome))
+    if columns(name) > _NAME:
+        page.say(name, "Gmean ", "      ")
+        name, kind = "", ""
+    else:
+        kind = "Gmean"
+    left, right = "()"
+    if is_evidence(verdict):
+        left = right = "=" if verdict.word == "equivalent" else "*"
+    change = f"{points(verdict.effect_better, plus=False)}%" if verdict.effect is not None else "-"
+    label = f"{kind:<6}{name}{' ' * (_NAME - columns(name))}"
+    base = f"{number(verdict.base_mean):>{_VALUE}} {'(   0.00%)':>{_CHANGE - 1}}"
+    other = f"{number(verdict.other_mean):>{_VALUE}} {left}{change:>{_CHANGE - 3}}{right}"
+    row = f"{label}{base}{other}"
+    if columns(row) <= WIDTH:
+        page.lines.append(row)
+    else:
+        page.say(f"{number(verdict.base_mean)}, {number(verdict.other_mean)} {left}{change}{right}")
+
+
+def _legend() -> list[str]:
+    return [
+        "Percent is the change against the baseline, positive is better.",
+        "*  pct%* is evidence: better or worse, as judged by schedlab (see below). It is not"
+        " mmtests' own star, which compares two ranges of 1.96 standard deviations.",
+        "=  pct%= is evidence that there is no difference beyond the margin.",
+        "(  pct%) is no evidence either way: can't tell.",
+        "Gmean: where mmtests gives a harmonic mean of rates (Hmean) and an arithmetic mean of"
+        " times (Amean), here all means are geometric, so that the percentages are those of the"
+        " verdicts.",
+    ]

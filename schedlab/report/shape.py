@@ -1,0 +1,38 @@
+"""What a shape is: a name and a function that writes a report in it.
+
+A module of this package that registers a function is all it takes to add a shape
+(docs/reports.md).
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from schedlab.report.content import Report
+
+Render = Callable[[Report], str]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A way to write a report."""
+
+    name: str
+    suffix: str
+    summary: str
+    render: Render
+
+
+REGISTRY: dict[str, Shape] = {}
+
+
+def shape(name: str, *, suffix: str) -> Callable[[Render], Render]:
+    """Register a function as a shape; its docstring becomes the summary."""
+
+    def register(render: Render) -> Render:
+        assert name not in REGISTRY, name
+        summary = (inspect.getdoc(render) or "").splitlines()[0]
+        REGISTRY[name] = Shape(name, suffix, summary, render)
+        return render
+
+    return register

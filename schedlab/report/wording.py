@@ -1,0 +1,248 @@
+"""How figures and verdicts are written, alike in every shape: numbers, percent, intervals, words.
+
+Nothing is worked out here: all figures come from the verdicts and the runs.
+"""
+
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+
+from schedlab.metric import Metric
+from schedlab.stats import Interval, Verdict
+
+NONE = "-"
+"""What stands where there is no figure."""
+
+MARKS = {"better": "▲", "worse": "▼", "up": "↑", "down": "↓", "equivalent": "=", "can't tell": "?"}
+"""A sign for each verdict, so that none is told by its colour alone."""
+
+_SNAPSHOT_GROUPS = ("cpu", "cpuidle", "schedstat")
+
+
+def printable(text: str) -> str:
+    """Give text on one line with everything that could move a cursor or hide written out."""
+    if text.isprintable():
+        return text
+    return "".join(_visible(character) for character in " ".join(text.splitlines()))
+
+
+def printable_lines(text: str) -> str:
+    """Give text of several lines, each made printable."""
+    return "\n".join(printable(line.expandtabs()) for line in text.splitlines())
+
+
+def number(value: float | None) -> str:
+    """Give a mean to five significant digits."""
+    if value is None:
+        return NONE
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if not 1e-4 <= size < 1e9:
+        return f"{value:.4e}"
+    digits = max(0, 4 - math.floor(math.log10(size)))
+    return f"{value:,.{digits}f}"
+
+
+def exact(value: float) -> str:
+    """Give a figure as a tool printed it."""
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.10g}"
+
+
+def count(value: float) -> str:
+    """Give a counter's figure of one run: whole numbers in full, seconds to the hundredth."""
+    if abs(value) >= 1e15:
+        return f"{value:.3e}"
+    return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
+
+
+def mean_count(value: float | None) -> str:
+    """Give the mean of a counter: five significant digits, large ones without a fraction."""
+    if value is None or value >= 1e12:
+        return number(value)
+    if 0 < value < 0.01:
+        return "<0.01"
+    return count(float(round(value))) if value >= 1000 else f"{value:.2f}".removesuffix(".00")
+
+
+def points(ratio: float | None, plus: bool = True) -> str:
+    """Give a ratio - 1 in percent, as a bare figure with its sign."""
+    if ratio is None:
+        return NONE
+    value = 100 * ratio
+    size = abs(value)
+    sign = "+" if plus else ""
+    if not math.isfinite(value):
+        return f"{value:{sign}f}"
+    if size >= 1e5:
+        return f"{value:{sign}.1e}"
+    text = f"{value:{sign},.2f}" if size < 100 else f"{value:{sign},.0f}"
+    return "0.00" if text.strip("+-") == "0.00" else text
+
+
+def percent(ratio: float | None) -> str:
+    """Give a ratio - 1 in percent, with its sign."""
+    return NONE if ratio is None else f"{points(ratio)} %"
+
+
+def share(part: float) -> str:
+    """Give a part of the whole in percent, without a sign."""
+    return f"{100 * part:.3g} %"
+
+
+def interval(value: Interval | None) -> str:
+    """Give an interval of a ratio - 1, in percent but without saying so."""
+    return NONE if value is None else f"[{points(value.low)}, {points(value.high)}]"
+
+
+def plural(n: int, word: str) -> str:
+    """Count things: `1 block`, `12 blocks`."""
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def listing(items: Sequence[str]) -> str:
+    """Join items as in a sentence: `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def duration(seconds: float) -> str:
+    """Give a time in the units people plan in."""
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def direction(metric: Metric) -> str:
+    """Say which way a metric improves."""
+    return f"{metric.better} is better"
+
+
+def counter_unit(counter: str) -> str:
+    """Give the unit of a counter, which its name ends with unless it counts events."""
+    return {"seconds": "s", "ns": "ns"}.get(counter.replace(":", "-").rpartition("-")[2], "events")
+
+
+def is_tracepoint(counter: str) -> bool:
+    """Tell a tracepoint, `sched:sched_migrate_task`, from a counter read from a file."""
+    subsystem, colon, event = counter.partition(":")
+    return bool(colon) and subsystem not in _SNAPSHOT_GROUPS and ":" not in event
+
+
+def idle_counter(counter: str) -> tuple[str, str] | None:
+    """Take `cpuidle:C6:seconds` apart into state and kind; None for another counter."""
+    group, _, rest = counter.partition(":")
+    state, _, kind = rest.rpartition(":")
+    return (state, kind) if group == "cpuidle" and state else None
+
+
+def never_happened(verdict: Verdict) -> bool:
+    """Tell a counter that stayed at zero everywhere."""
+    means = (verdict.base_mean, verdict.other_mean)
+    return all(mean is not None and mean < 1e-9 for mean in means)
+
+
+def verdict_word(verdict: Verdict) -> str:
+    """Name the verdict; what was never at issue is not called undecided."""
+    if verdict.manipulation_check:
+        return "manipulation check"
+    return "never happened" if never_happened(verdict) else verdict.word
+
+
+def mark(verdict: Verdict) -> str:
+    """Give the sign of the verdict."""
+    return MARKS[verdict.word] if verdict_word(verdict) == verdict.word else "·"
+
+
+def is_evidence(verdict: Verdict) -> bool:
+    """Tell whether a verdict may be coloured: it is settled, and on enough blocks."""
+    return verdict.settled and not verdict.screening
+
+
+def outlook(verdict: Verdict) -> str:
+    """Say how many blocks would settle what is open; nothing for counters, which decide nothing."""
+    if verdict.better is None or verdict.settled or verdict.effect is None:
+        return ""
+    if verdict.blocks_needed is None:
+        return "as it stands, no number of blocks would settle it"
+    what = "blocks" if verdict.extendable else "values of each"
+    beyond = "; more than this plan has" if verdict.futile else ""
+    return f"about {verdict.blocks_needed:,} {what} would settle it{beyond}"
+
+
+def remark(verdict: Verdict) -> str:
+    """Say what would settle it, and what keeps it from being an ordinary verdict."""
+    word = verdict_word(verdict)
+    notes = (note for note in verdict.note.split("; ") if not note.startswith(word))
+    return "; ".join(filter(None, [outlook(verdict), *notes]))
+
+
+def verdict_phrase(verdict: Verdict) -> str:
+    """Give the verdict with its remark."""
+    return ": ".join(filter(None, [verdict_word(verdict), remark(verdict)]))
+
+
+def blocks_used(verdict: Verdict) -> str:
+    """Give the number of pairs, and of blocks where failed runs took pairs away."""
+    n, other = verdict.n
+    if not verdict.extendable:
+        return f"{n}+{other}"
+    return f"{n}" if n == verdict.blocks_done else f"{n}/{verdict.blocks_done}"
+
+
+def columns(text: str) -> int:
+    """Count the columns a text takes on a terminal and in a mail; never less than its length."""
+    return max(cell_len(text), len(text))
+
+
+def fitted(text: str, width: int) -> str:
+    """Shorten a text in its middle, so that both ends can still tell it from others."""
+    if columns(text) <= width:
+        return text
+    head, tail = (width - 2 + 1) // 2, (width - 2) // 2
+    return _cut(text, head) + ".." + _cut(text[::-1], tail)[::-1]
+
+
+def wrapped(text: str, width: int, first: str = "", rest: str | None = None) -> list[str]:
+    """Break a text into lines of at most `width` columns, indented by `first`, then by `rest`."""
+    rest = first if rest is None else rest
+    lines: list[str] = []
+    line, is_empty = first, True
+    for piece in _pieces(printable(text).split(" "), width - max(len(first), len(rest))):
+        if not is_empty and columns(line) + 1 + columns(piece) > width:
+            lines.append(line)
+            line, is_empty = rest, True
+        line += piece if is_empty else f" {piece}"
+        is_empty = False
+    return [each.rstrip() for each in [*lines, line]]
+
+
+def _pieces(words: Iterable[str], width: int) -> Iterable[str]:
+    """Give the words, those that are too long in parts."""
+    for word in words:
+        part = word
+        while columns(part) > width:
+            head = _cut(part, width)
+            yield head
+            part = part[len(head) :]
+        yield part
+
+
+def _cut(text: str, width: int) -> str:
+    """Give as much of a text as fits."""
+    used = 0
+    for at, character in enumerate(text):
+        used += columns(character)
+        if used > width:
+            return text[:at]
+    return text
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    if unicodedata.category(character) == "Zs":
+        return " "
+    return character.encode("unicode_escape").decode()
