@@ -246,6 +246,8 @@ def _run(store: Store, cases: list[Case], target: Target) -> Analysis:
             RunProgress(store.plan, console) as progress,
         ):
             store.note(session.notices)
+            for line in session.notices:
+                console.print(f"note: {line}", highlight=False, markup=False, soft_wrap=True)
             Runner(store, cases, session, progress).run()
     except Interrupted as error:
         kept = len(store.records())

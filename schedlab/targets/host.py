@@ -37,6 +37,10 @@ _CLOCK_STEP_SECONDS = 0.5
 """A wall clock that moves this much against the monotonic one was set; tools time with it."""
 
 
+_BUSY_SHARE = 0.05
+_LOOK_BEFORE_START_SECONDS = 0.5
+
+
 class HostTarget:
     """This host, or an emulated one."""
 
@@ -85,6 +89,7 @@ class HostTarget:
                 counters = choose(self._system, plan.counters, scratch)
                 notices += [f"not counted: {line}" for line in counters.missing]
                 cpus = self.machine().nr_cpus
+                notices += _busy_notice(self._system, cpus)
                 yield HostSession(self._system, plan, switchboard, counters, tag, notices, cpus)
             except RestoreError:
                 in_order = False  # the journal stays, for `schedlab doctor --restore`
@@ -94,6 +99,19 @@ class HostTarget:
                     end_descendants()
                     if in_order:
                         journal.remove()
+
+
+def _busy_notice(system: LocalSystem, cpus: int) -> list[str]:
+    """Say so when the machine is at work for others before the first run."""
+    window = BusyWindow(system, cpus)
+    system.pause(_LOOK_BEFORE_START_SECONDS)
+    share = window.others_share()
+    if share < _BUSY_SHARE:
+        return []
+    return [
+        f"this host was busy before the start: other work took {share:.0%} of its CPUs; "
+        "results will be noisy, or need many blocks"
+    ]
 
 
 class HostSession:

@@ -1,0 +1,116 @@
+"""The lab on the host we stand on: real tools, real knobs; skipped where they are not."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from schedlab.analysis import analyse
+from schedlab.counters.perf_stat import TRACEPOINTS, probe
+from schedlab.settings.switchable import switchable
+from schedlab.store import Store
+from schedlab.system import LocalSystem
+from tests.test_cli_run import Cli, cli
+
+__all__ = ["cli"]
+
+SYSTEM = LocalSystem()
+QUICK = {
+    "PerfBenchSchedPipe": "loops=1000",
+    "PerfBenchSchedMessaging": "loops=5",
+    "PerfBenchMemMemset": "size=8MB,loops=3",
+    "PerfBenchFutexWake": "threads=16",
+    "SysBenchCpu": "time=1",
+    "SysBenchMemory": "time=1",
+    "SysBenchThreads": "time=1",
+    "SysBenchMutex": "threads=4,locks=50",
+    "HackbenchForkSockets": "loops=5,groups=2",
+    "HackbenchPipeThreads": "loops=5,groups=2",
+    "HackbenchPipeThreads4k": "loops=5,groups=2",
+    "Tbench": "time=2,clients=2",  # of one second tbench measures nothing,
+}
+TOOLS = ("perf", "sysbench", "hackbench", "tbench", "tbench_srv")
+missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+needs_tools = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+@needs_tools
+def test_every_benchmark_gives_its_figure(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = [word for name, params in QUICK.items() for word in ("--benchmark", f"{name}:{params}")]
+    status, text, err = cli(
+        *("run", *words, "--aa", "--blocks", 2, "--warmup", 0, "--no-counters", "--output", out)
+    )
+    assert status == 0, err
+    records = Store.open(out).records()
+    assert {record.key.case for record in records} == {f"{n}:{p}" for n, p in QUICK.items()}
+    assert not [(record.key, record.error) for record in records if record.status == "failed"]
+    assert all(record.metrics for record in records)
+    assert "A/A" in text
+
+
+@needs_tools
+@pytest.mark.skipif(not switchable(SYSTEM), reason="this host lets us switch nothing (no root?)")
+def test_a_real_knob_is_switched_and_put_back(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    numa = SYSTEM.read_or("/proc/sys/kernel/numa_balancing", "")
+    status, _, err = cli(
+        *("run", "--benchmark", "HackbenchPipeThreads:loops=5", "--variant", "auto"),
+        *("--blocks", 2, "--counters", "procstat", "--output", out),
+    )
+    assert status == 0, err
+    store = Store.open(out)
+    base, other = (
+        {tuple(r.settings.items()) for r in store.records() if r.key.variant == variant.name}
+        for variant in store.plan.variant
+    )
+    assert len(base) == len(other) == 1
+    assert base != other
+    assert SYSTEM.read_or("/proc/sys/kernel/numa_balancing", "") == numa
+    assert not (SYSTEM.state_folder() / "journal.json").exists()
+
+
+@needs_tools
+def test_tracepoints_are_counted_system_wide(cli: Cli, tmp_path: Path) -> None:
+    refused = probe(SYSTEM, TRACEPOINTS, tmp_path)
+    if refused:
+        pytest.skip(f"tracepoints cannot be counted: {next(iter(refused.values()))}")
+    out = tmp_path / "out"
+    status, _, err = cli(
+        *("run", "--benchmark", "HackbenchForkSockets:loops=5", "--aa", "--blocks", 2),
+        *("--counters", "tracepoints,migrations", "--output", out),
+    )
+    assert status == 0, err
+    store = Store.open(out)
+    assert all(record.counters["sched:sched_migrate_task"] > 0 for record in store.records())
+    assert {o.counter for o in analyse(store).counters} == {*TRACEPOINTS, "cpu-migrations"}
+
+
+@needs_tools
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become an ordinary user")
+def test_an_ordinary_user_gets_results_and_is_told_what_is_missing() -> None:
+    drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        environment = {"HOME": folder, "PATH": os.environ["PATH"], "MPLCONFIGDIR": folder}
+        imported = [*drop, sys.executable, "-c", "import schedlab"]
+        if subprocess.run(imported, capture_output=True, check=False, cwd="/").returncode != 0:
+            pytest.skip("an ordinary user cannot read this Python environment")
+        lab = [sys.executable, "-c", "from schedlab.cli import main; main()", "run"]
+        words = ["--benchmark", "HackbenchPipeThreads:loops=5", "--aa", "--blocks", "2"]
+        done = subprocess.run(
+            [*drop, *lab, *words, "--output", f"{folder}/out"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            cwd="/",
+        )
+        assert done.returncode == 0, done.stderr
+        assert "not counted: sched:sched_migrate_task" in done.stderr
+        assert "A/A" in done.stdout
+        assert (Path(folder) / "out" / "report.html").exists()
