@@ -35,6 +35,7 @@ from tests.report_store import (
     plan_of,
 )
 
+DOCS = Path(__file__).parent.parent / "docs"
 GOLDEN = Path(__file__).parent / "data" / "report"
 SHAPES = all_shapes()
 CAPPED = Bench(
@@ -193,6 +194,15 @@ def test_json_has_everything(tmp_path: Path) -> None:
     assert {result["word"] for result in document["results"]} >= {"better", "worse"}
     assert document["counters"][1]["manipulation_check"]
     assert document["design"]["correction"] == "benjamini-hochberg"
+
+
+def test_every_key_of_the_json_is_documented(tmp_path: Path) -> None:
+    document = json.loads(render(make_store(tmp_path / "r", COMMON[:1], nr_blocks=2), "json"))
+    words = set(re.findall(r"`(\w+)(?:\[\])?`", (DOCS / "reports.md").read_text()))
+    keys = {*document, *document["design"]}
+    for part in ("benchmarks", "results", "counters", "runs"):
+        keys |= set(document[part][0])
+    assert keys <= words
 
 
 def test_alike_knobs_share_a_line(tmp_path: Path) -> None:

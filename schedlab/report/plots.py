@@ -73,7 +73,7 @@ _POINTS: dict[str, Any] = {"linestyle": "none", "clip_on": False}
 _NO_METADATA: dict[str, str | None] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
-_ROWS_FARTHEST = 1.0
+_FARTHEST = 1.0
 """A forest plot does not show changes beyond +-100 %; an arrow and the figure stand for them."""
 
 
@@ -124,12 +124,15 @@ def forest(rows: Sequence[Row], margin: float, width: int) -> Markup:
 
 
 def _reach(rows: Sequence[Row], margin: float) -> float:
-    """Give how far the axis goes: all estimates and most of their intervals."""
+    """Give how far the axis goes: to the estimates and most of their intervals."""
     verdicts = [row.outcome.verdict for row in rows]
     effects = [abs(v.effect_better) for v in verdicts if v.effect_better is not None]
     bounds = [max(map(abs, v.interval_adjusted_better or (0.0, 0.0))) for v in verdicts]
-    widest = max([*effects, 2.5 * margin], default=margin) * 1.25
-    return min(max([widest, *(b * 1.05 for b in bounds if b < 2 * widest)]), _ROWS_FARTHEST)
+    # A few results far out would press all the others together; arrows stand for them.
+    usual = sorted(effects)[(3 * len(effects)) // 4 - 1] if len(effects) > 1 else math.inf
+    near = [effect for effect in effects if effect <= 5 * max(usual, margin)]
+    widest = max([*near, 2.5 * margin]) * 1.25
+    return min(max([widest, *(b * 1.05 for b in bounds if b < 2 * widest)]), _FARTHEST)
 
 
 def _forest_row(

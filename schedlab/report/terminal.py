@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from schedlab.analysis import Analysis
+from schedlab.metric import Metric
 from schedlab.record import RunRecord
 from schedlab.report.content import Report, describe_variant
 from schedlab.report.shape import shape
@@ -29,6 +30,8 @@ from schedlab.stats import Verdict
 from schedlab.store import DATABASE, Store
 
 _STYLES = {"better": "bold green", "worse": "bold red", "equivalent": "cyan"}
+_WIDE = 100
+"""Columns from which on a result needs no second line for its unit."""
 _SHOWN = 8
 """Lines of a list that is only there to draw attention."""
 
@@ -37,7 +40,7 @@ _SHOWN = 8
 def render(report: Report) -> str:
     """Verdicts and what needs attention, for a terminal of 100 columns."""
     page = io.StringIO()
-    _print(report, Console(file=page, width=100, no_color=True, highlight=False))
+    _print(report, Console(file=page, width=_WIDE, no_color=True, highlight=False))
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 
@@ -58,7 +61,7 @@ def _print(report: Report, console: Console) -> None:
         _say(console, f"{variant.name}: {describe_variant(variant)}")
     for name in report.others:
         _section(console, f"{name} against {report.baseline}: {report.tally(name)}")
-        console.print(_verdicts(report, name))
+        console.print(_verdicts(report, name, "\n" if console.width < _WIDE else ", "))
         _list(console, report.remarks(name))
     for name in report.others:
         _counters(report, name, console)
@@ -80,15 +83,14 @@ def _print(report: Report, console: Console) -> None:
     _say(console, f"raw data: {report.store.folder}/raw, {report.store.folder}/{DATABASE}")
 
 
-def _verdicts(report: Report, variant: str) -> Table:
-    table = _table("benchmark", "unit, better")
+def _verdicts(report: Report, variant: str, before_unit: str) -> Table:
+    table = _table(f"benchmark{before_unit}unit, better")
     _add_figures(table, report.baseline, variant, "change, %\n+ = better", "interval, %", "blocks")
     table.add_column("verdict", no_wrap=True)
     for outcome in report.outcomes_in(variant):
         verdict = outcome.verdict
         table.add_row(
-            Text(printable(report.name_of(outcome))),
-            Text(printable(f"{outcome.metric.unit}, {outcome.metric.better}")),
+            Text(f"{printable(report.name_of(outcome))}{before_unit}{_unit(outcome.metric)}"),
             number(verdict.base_mean),
             number(verdict.other_mean),
             points(verdict.effect_better),
@@ -97,6 +99,10 @@ def _verdicts(report: Report, variant: str) -> Table:
             _verdict(verdict),
         )
     return table
+
+
+def _unit(metric: Metric) -> str:
+    return printable(f"{metric.unit}, {metric.better}")
 
 
 def _counters(report: Report, variant: str, console: Console) -> None:
