@@ -23,16 +23,14 @@ from pydantic import (
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.data import data_folder
 from schedlab.errors import UsageError, nearest
-from schedlab.topology import smt_rule, toml
+from schedlab.topology import shorthand, toml
+from schedlab.topology.shorthand import MOST_CPUS
 from schedlab.validation import load_toml
 
 Level = Literal["core", "cluster", "llc", "package", "node"]
 LEVELS: tuple[Level, ...] = ("core", "cluster", "llc", "package", "node")
 Sharing = Literal["cpu", "core", "cluster", "llc", "package", "node", "machine"]
 Groups = tuple[tuple[int, ...], ...]
-
-MOST_CPUS = 8192
-"""The kernel's own limit (NR_CPUS on x86 and arm64 with MAXSMP)."""
 
 
 def _cpulist(text: str) -> str:
@@ -192,9 +190,9 @@ class Machine(_Table):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     title: str = ""
     notes: str = ""
-    arch: str
+    arch: str = ""
     processor: str = ""
-    memory_gib: PositiveInt
+    memory_gib: PositiveInt | None = None
     cpus: CpuList
     topology: Topology = Topology()
     cpu: tuple[Cpu, ...] = ()
@@ -207,9 +205,9 @@ class Machine(_Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _write_cores_out(cls, data: Any) -> Any:
-        """Replace `core = { threads = 2, stride = 128 }` by the lists it stands for."""
-        return smt_rule.expanded(data) if isinstance(data, Mapping) else data
+    def _write_out(cls, data: Any) -> Any:
+        """Replace what the file says in short by what it stands for."""
+        return shorthand.expanded(data) if isinstance(data, Mapping) else data
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Machine":
@@ -237,19 +235,20 @@ class Machine(_Table):
         return tuple((cpu,) for cpu in cpus) if level in ("core", "cluster") else (cpus,)
 
     def sizes(self) -> dict[str, int]:
-        """Give the names a size expression may use, e.g. `cpus/2`."""
+        """Give the names a size expression may use, e.g. `cpus/2`; only what is known."""
+        memory = {} if self.memory_gib is None else {"memory_gib": self.memory_gib}
         return {
             "cpus": self.nr_cpus,
             "cores": len(self.groups("core")),
             "llcs": len(self.groups("llc")),
             "packages": len(self.groups("package")),
             "nodes": len(self.groups("node")),
-            "memory_gib": self.memory_gib,
+            **memory,
         }
 
     def to_toml(self, sources: Mapping[str, str] | None = None, header: str = "") -> str:
         """Write the machine's file; `sources` says by key path where a figure comes from."""
-        table = smt_rule.folded(self.model_dump(exclude_defaults=True))
+        table = shorthand.folded(self.model_dump(exclude_defaults=True))
         for name, kinds in table.get("cache", {}).items():
             if len(kinds) == 1:
                 [table["cache"][name]] = kinds

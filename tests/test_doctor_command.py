@@ -114,7 +114,9 @@ def test_every_machine_can_be_examined(
 
 
 @given(damage=st.lists(st.tuples(st.integers(0, 200), st.text(max_size=20)), max_size=8))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_damaged_files_are_never_a_traceback(
     damage: list[tuple[int, str]],
     tmp_path_factory: pytest.TempPathFactory,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedlab.cpulist import format_cpulist
@@ -143,6 +143,12 @@ def test_a_file_that_fits_no_machine_is_refused_with_its_key_path(
     ("text", "problem"),
     [
         (HEAD.replace("0-7", ""), "cpus: names no CPU"),
+        (HEAD.replace('cpus = "0-7"', ""), "cpus: is missing"),
+        (HEAD + "[topology]\ncpus = 8", "topology.cpus: `cpus` names the CPUs already"),
+        (
+            HEAD.replace('cpus = "0-7"', "[topology]\ncpus = 9999"),
+            "topology.cpus: must be a whole number from 1 to 8192",
+        ),
         (HEAD.replace("= 8", "= 0"), "memory_gib: input should be greater than 0 (found 0)"),
         (HEAD.replace("= 8", '= "8"'), "memory_gib: input should be a valid integer (found '8')"),
         (HEAD.replace('"x"', '"a b"'), "name: string should match pattern"),
@@ -306,6 +312,7 @@ def _cut(draw: st.DrawFn, group: list[int]) -> list[list[int]]:
 
 
 @given(machine=machines())
+@settings(deadline=None)
 def test_what_is_written_reads_back_the_same(
     machine: Machine, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -316,6 +323,7 @@ def test_what_is_written_reads_back_the_same(
 
 
 @given(garbage=st.text())
+@settings(deadline=None)
 def test_garbage_is_refused_in_one_line(
     garbage: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -1,5 +1,6 @@
 """`schedlab machine`: describe the machine we stand on, show any described one."""
 
+import json
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from schedlab.machine import find_machine, known_machines
 from schedlab.system import LocalSystem
 from schedlab.topology.drawing import draw
 from schedlab.topology.here import describe
+from schedlab.topology.simulator import description
 
 
 @click.group("machine", invoke_without_command=True)
@@ -49,11 +51,15 @@ def machine(context: click.Context, here: bool, output: Path | None) -> None:
 @machine.command("show")
 @click.argument("which", required=False, metavar="[NAME|FILE]")
 @click.option("--here", is_flag=True, help="Show this host.")
-def show(which: str | None, here: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON the simulator reads.")
+def show(which: str | None, here: bool, as_json: bool) -> None:
     """Draw a machine: a NAME that comes with schedlab, a FILE, or this host."""
     if here == (which is not None):
         raise UsageError("name one machine to show, or --here; `schedlab machine list` lists them.")
     shown = find_machine(which) if which else describe(LocalSystem()).machine
+    if as_json:
+        click.echo(json.dumps(description(shown), indent=2))
+        return
     Console(highlight=False, markup=False, soft_wrap=True).print(draw(shown))
 
 

@@ -47,9 +47,9 @@ def _threads(machine: Machine) -> list[int]:
 
 def _heading(machine: Machine) -> str:
     title = f": {machine.title}" if machine.title else ""
-    return (
-        f"{machine.name}{title}\n{machine.arch}, {machine.memory_gib} GiB memory\n{counts(machine)}"
-    )
+    memory = f"{machine.memory_gib} GiB memory" if machine.memory_gib else ""
+    about = ", ".join(part for part in (machine.arch, memory) if part)
+    return "\n".join(part for part in (f"{machine.name}{title}", about, counts(machine)) if part)
 
 
 @dataclass(frozen=True)

@@ -60,10 +60,10 @@ def architecture(system: LocalSystem) -> str:
     return told or system.capture(("uname", "-m")).stdout.strip() or "unknown"
 
 
-def memory_gib(system: LocalSystem) -> int:
-    """Give the memory the kernel manages, to the nearest GiB and at least 1."""
+def memory_gib(system: LocalSystem) -> int | None:
+    """Give the memory the kernel manages, to the nearest GiB and at least 1; None where untold."""
     match = re.search(r"^MemTotal:\s+(\d+) kB", system.read_or("/proc/meminfo", ""), re.MULTILINE)
-    return max(1, round(int(match[1]) / 1024 / 1024)) if match else 1
+    return max(1, round(int(match[1]) / 1024 / 1024)) if match else None
 
 
 def slug(text: str) -> str:

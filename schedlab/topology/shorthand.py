@@ -1,6 +1,8 @@
-"""Cores by rule: `core = { threads = 2, stride = 128 }` for cores 0,128 then 1,129 and so on.
+"""What a machine file may say in short: CPUs as a count, cores as a rule.
 
-Thread k of a core is its first CPU plus k strides. The model always holds the lists.
+`topology.cpus = 4` stands for `cpus = "0-3"`. `core = { threads = 2, stride = 128 }` stands for
+cores 0,128 then 1,129 and so on: thread k of a core is its first CPU plus k strides. The model
+always holds the lists.
 """
 
 import re
@@ -10,20 +12,40 @@ from typing import Any
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.errors import nearest
 
+MOST_CPUS = 8192
+"""The kernel's own limit (NR_CPUS on x86 and arm64 with MAXSMP)."""
 _KEYS = ("threads", "stride")
 _MOST_THREADS = 8
 _SHORT_LIST = re.compile(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*")
 
 
 def expanded(machine: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Replace a rule in a machine's table by lists; a table without one is given back as it is.
+    """Write out what a machine's table says in short; a table that does not is given back as is.
 
     Raises:
-        ValueError: the rule does not fit the CPUs.
+        ValueError: the short form does not fit.
     """
-    topology, cpus = machine.get("topology"), machine.get("cpus")
-    if not isinstance(topology, Mapping) or not isinstance(topology.get("core"), Mapping):
-        return machine
+    topology = machine.get("topology")
+    if isinstance(topology, Mapping) and "cpus" in topology:
+        machine = _with_cpus_listed(machine, topology)
+    topology = machine.get("topology")
+    if isinstance(topology, Mapping) and isinstance(topology.get("core"), Mapping):
+        machine = _with_cores_listed(machine, topology)
+    return machine
+
+
+def _with_cpus_listed(machine: Mapping[str, Any], topology: Mapping[str, Any]) -> dict[str, Any]:
+    count = topology["cpus"]
+    if "cpus" in machine:
+        raise ValueError("topology.cpus: `cpus` names the CPUs already; leave one of them out")
+    if type(count) is not int or not 1 <= count <= MOST_CPUS:
+        raise ValueError(f"topology.cpus: must be a whole number from 1 to {MOST_CPUS}")
+    rest = {key: value for key, value in topology.items() if key != "cpus"}
+    return {**machine, "cpus": format_cpulist(range(count)), "topology": rest}
+
+
+def _with_cores_listed(machine: Mapping[str, Any], topology: Mapping[str, Any]) -> dict[str, Any]:
+    cpus = machine.get("cpus")
     threads, stride = _checked(topology["core"])
     if not isinstance(cpus, str) or not _SHORT_LIST.fullmatch(cpus):
         # What is wrong with `cpus` is told where it is checked itself.
@@ -39,7 +61,7 @@ def expanded(machine: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def folded(machine: dict[str, Any]) -> dict[str, Any]:
-    """Replace lists in a machine's table by the rule that gives them, if one does."""
+    """Replace lists of cores in a machine's table by the rule that gives them, if one does."""
     written = tuple(machine.get("topology", {}).get("core", ()))
     if not written:
         return machine

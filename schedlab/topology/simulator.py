@@ -1,0 +1,95 @@
+"""A machine as the simulator reads it: the keys it knows, at the paths they have in the file.
+
+What only the lab uses (architecture, processor, memory, who shares a cache) is left out, so that
+the simulator's errors name keys of the user's own file. It checks what only it needs: which costs
+there are, symmetric distances, speeds of SMT threads.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from schedlab.cpulist import format_cpulist, parse_cpulist
+from schedlab.errors import UsageError
+from schedlab.machine import CacheKinds, Cpu, Groups, Machine
+
+
+def description(machine: Machine) -> dict[str, Any]:
+    """Give the machine's description for the simulator, ready for JSON.
+
+    Raises:
+        UsageError: it is a machine the simulator has no words for.
+    """
+    told = machine.model_dump(
+        mode="json",
+        exclude_defaults=True,
+        include={"name", "title", "notes", "smt", "memory", "cost"},
+    )
+    told["topology"] = _topology(machine)
+    if machine.cpu:
+        told["cpu"] = [entry for cpu in machine.cpu for entry in _cpu_entries(machine, cpu)]
+    if machine.idle.state:
+        told["idle"] = machine.idle.model_dump(
+            mode="json", exclude_defaults=True, exclude={"state": {"__all__": {"desc"}}}
+        )
+    sizes = {
+        "l2": _size(machine, "l2", machine.cache.l2),
+        "llc": _size(machine, "llc", machine.cache.last_level()),
+    }
+    told["cache"] = {name: size for name, size in sizes.items() if size}
+    return told
+
+
+def _topology(machine: Machine) -> dict[str, Any]:
+    if machine.cpus != format_cpulist(range(machine.nr_cpus)):
+        raise UsageError(
+            f"{machine.name}: cpus: the simulator numbers CPUs from 0 without holes; {machine.cpus}"
+            " has some. Renumber them in all lists of the file."
+        )
+    if "" in machine.topology.node:
+        raise UsageError(f"{machine.name}: topology.node: the simulator has no nodes without CPUs.")
+    topology: dict[str, Any] = {
+        "cpus": machine.nr_cpus,
+        "core": _lists(machine.groups("core")),
+        "llc": _lists(machine.groups("llc")),
+        "package": _lists(machine.groups("package")),
+        "node": _lists(machine.groups("node")),
+    }
+    if machine.topology.cluster:
+        topology["cluster"] = list(machine.topology.cluster)
+    if machine.topology.distance:
+        topology["distance"] = [list(row) for row in machine.topology.distance]
+    return topology
+
+
+def _cpu_entries(machine: Machine, cpu: Cpu) -> Iterator[dict[str, Any]]:
+    """Give an entry for each set of CPUs that change frequency together."""
+    told = {"capacity", "speed"} | ({"opp", "transition"} if cpu.opp else set())
+    entry = cpu.model_dump(mode="json", exclude_defaults=True, include=told)
+    for domain in _domains(machine, cpu) if cpu.opp else [cpu.cpus]:
+        yield {"cpus": domain, **entry}
+
+
+def _domains(machine: Machine, cpu: Cpu) -> list[str]:
+    members = parse_cpulist(cpu.cpus)
+    match cpu.shared_by:
+        case None | "machine":
+            return [cpu.cpus]
+        case "cpu":
+            return _lists(tuple((member,) for member in members))
+        case level:
+            inside = set(members)
+            return _lists(tuple(g for g in machine.groups(level) if inside.issuperset(g)))
+
+
+def _size(machine: Machine, name: str, kinds: CacheKinds) -> str | None:
+    sizes = {kind.size for kind in kinds if kind.size}
+    if len(sizes) > 1:
+        raise UsageError(
+            f"{machine.name}: cache.{name}: {' and '.join(sorted(sizes))}; the simulator has one"
+            " size for all CPUs. Choose one in the file."
+        )
+    return sizes.pop() if sizes else None
+
+
+def _lists(groups: Groups) -> list[str]:
+    return [format_cpulist(group) for group in groups]

@@ -1,0 +1,134 @@
+"""Machines as the simulator reads them."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from schedlab.cli.machine import machine as command
+from schedlab.errors import UsageError
+from schedlab.machine import Machine
+from schedlab.system import LocalSystem
+from schedlab.topology.here import describe
+from schedlab.topology.simulator import description
+from tests import sysfs_tree
+
+MINIMAL = """
+name = "smp4"
+title = "Four equal CPUs under one cache"
+[topology]
+cpus = 4
+core = { threads = 2, stride = 2 }
+llc = ["0-3"]
+package = ["0-3"]
+node = ["0,2", "1,3"]
+distance = [[10, 20], [20, 10]]
+[[cpu]]
+cpus = "0-1"
+capacity = 512
+speed = 0.7
+opp = [{ mhz = 1000, power_mw = 250 }]
+transition = "500us"
+[smt]
+speed = [1, 0.59]
+polling = 0.5
+[idle]
+governor = "teo"
+state = [{ name = "C1", latency = "1us", residency = "2us", exit = "1.5us", mwait = true }]
+[cache]
+l2 = "512KiB"
+llc = "32MiB"
+[memory]
+node_bandwidth = "33GB/s"
+thread_bandwidth = "11GB/s"
+[cost]
+syscall = "100ns"
+wake_lines = 4
+"""
+
+
+def test_a_file_for_the_simulator_goes_through_as_it_is() -> None:
+    table = tomllib.loads(MINIMAL)
+    told = description(Machine.model_validate(table))
+    table["topology"]["core"] = ["0,2", "1,3"]
+    assert told == table
+    assert json.loads(json.dumps(told)) == told
+
+
+def simulated(name: str, folder: Path) -> dict[str, Any]:
+    return description(describe(LocalSystem(sysfs_tree.MACHINES[name](folder))).machine)
+
+
+def test_kunpeng(tmp_path: Path) -> None:
+    told = simulated("kunpeng-920", tmp_path)
+    assert told.keys() == {"name", "title", "topology", "cpu", "cache"}
+    assert told["topology"]["cpus"] == 128
+    assert told["topology"]["core"][:2] == ["0", "1"]
+    assert told["topology"]["cluster"][0] == "0-3"
+    assert told["cpu"] == [{"cpus": "0-127", "capacity": 1024}]
+    assert told["cache"] == {"l2": "512KiB", "llc": "32MiB"}
+
+
+def test_frequency_domains_become_entries(tmp_path: Path) -> None:
+    told = simulated("epyc-nps4", tmp_path)
+    assert [entry["cpus"] for entry in told["cpu"]] == [str(cpu) for cpu in range(256)]
+    assert told["cpu"][0]["opp"] == [{"mhz": 1500}, {"mhz": 1700}, {"mhz": 2000}]
+    assert told["idle"]["state"][1] == {
+        "name": "C1",
+        "latency": "1us",
+        "residency": "2us",
+        "mwait": True,
+    }
+    assert told["topology"]["core"][0] == "0,128"
+
+
+def test_what_is_untold_is_as_the_kernel_assumes() -> None:
+    told = description(Machine.model_validate({"name": "x", "topology": {"cpus": 2}}))
+    assert told["topology"] == {
+        "cpus": 2,
+        "core": ["0", "1"],
+        "llc": ["0-1"],
+        "package": ["0-1"],
+        "node": ["0-1"],
+    }
+
+
+def test_domains_of_cores() -> None:
+    table = {
+        "name": "x",
+        "topology": {"cpus": 4, "core": {"threads": 2, "stride": 2}},
+        "cpu": [{"cpus": "0-3", "shared_by": "core", "opp": [{"mhz": 1}]}],
+    }
+    told = description(Machine.model_validate(table))
+    assert [entry["cpus"] for entry in told["cpu"]] == ["0,2", "1,3"]
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ({"cpus": "0,2"}, "cpus: the simulator numbers CPUs from 0 without holes; 0,2 has some"),
+        (
+            {"cpus": "0", "topology": {"node": ["0", ""], "distance": [[10, 20], [20, 10]]}},
+            "topology.node: the simulator has no nodes without CPUs",
+        ),
+        (
+            {"cpus": "0-1", "cache": {"l2": [{"size": "1MiB"}, {"size": "2MiB"}]}},
+            "cache.l2: 1MiB and 2MiB; the simulator has one size",
+        ),
+    ],
+)
+def test_what_the_simulator_has_no_words_for(table: dict[str, Any], problem: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        description(Machine.model_validate({"name": "x", **table}))
+    assert str(refused.value).startswith(f"x: {problem}")
+
+
+def test_the_command_prints_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(MINIMAL)
+    result = CliRunner().invoke(command, ["show", str(path), "--json"])
+    assert json.loads(result.output)["topology"]["cpus"] == 4
+    assert CliRunner().invoke(command, ["show", str(path)]).output.splitlines()[1].startswith("4 C")
