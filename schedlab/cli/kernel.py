@@ -1,0 +1,232 @@
+"""`schedlab kernel`: kernel trees and what is built of them for the simulator."""
+
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from schedlab.errors import UsageError
+from schedlab.interrupt import stoppable
+from schedlab.kernels import KernelError
+from schedlab.kernels.build import Builder
+from schedlab.kernels.debian import debian_tree
+from schedlab.kernels.engine import find_engine
+from schedlab.kernels.patches import Patch, check_applies, read_patch
+from schedlab.kernels.progress import ConsoleWatch
+from schedlab.kernels.shelf import (
+    HZ,
+    Base,
+    PatchCopy,
+    Preempt,
+    Recipe,
+    Shelf,
+    check_name,
+    digest_of,
+)
+from schedlab.kernels.tree import tree_as_it_is, tree_at_ref
+
+
+@click.group("kernel")
+def kernel() -> None:
+    """Get kernel trees, build the simulator of them, with patches and without."""
+
+
+@kernel.command("add")
+@click.option("--debian", metavar="SERIES", help="Debian's linux-source package, e.g. 6.12.")
+@click.option("--tree", metavar="PATH", type=click.Path(path_type=Path), help="Your own tree.")
+@click.option("--ref", metavar="REF", help="A git ref of it; without it, the tree as it stands.")
+@click.option("--name", metavar="NAME", help="What to call it; the series, or the folder's name.")
+def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None) -> None:
+    """Add a kernel tree: Debian's, or your own."""
+    if (debian is None) == (tree is None):
+        raise UsageError("give either --debian SERIES or --tree PATH.")
+    if ref and not tree:
+        raise UsageError("--ref belongs to --tree PATH.")
+    engine, shelf, watch = find_engine(), Shelf(), ConsoleWatch()
+    with stoppable():
+        if debian:
+            name = name or debian
+            _check_free(shelf, name, f"Debian linux-source-{debian} ")
+            base = debian_tree(debian, name, engine, shelf, watch)
+        else:
+            assert tree
+            name = name or (f"{tree.resolve().name}-{_plain(ref)}" if ref else tree.resolve().name)
+            check_name(name)
+            _check_free(shelf, name, f"{tree.expanduser().absolute()}")
+            base = (
+                tree_at_ref(tree, ref, name, engine, shelf, watch)
+                if ref
+                else tree_as_it_is(tree, name, engine)
+            )
+        shelf.put_base(base)
+    click.echo(f"{base.name}: Linux {base.release}, {base.origin}.")
+    click.echo(
+        f"`schedlab kernel build {base.name}` builds it now; a run does so when it needs it."
+    )
+
+
+@kernel.command("build")
+@click.argument("name")
+@click.option("--base", metavar="NAME", help="The kernel tree to build; NAME itself if not given.")
+@click.option(
+    "--patch",
+    "patches",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A patch on it; several apply in the order given.",
+)
+@click.option("--hz", type=click.Choice([str(hz) for hz in HZ]), default="250", show_default=True)
+@click.option(
+    "--preempt", type=click.Choice(get_args(Preempt)), default="voluntary", show_default=True
+)
+def build(
+    name: str, base: str | None, patches: tuple[Path, ...], hz: str, preempt: Preempt
+) -> None:
+    """Build the simulator of a tree, with patches, under a NAME that variants can ask for.
+
+    \b
+    schedlab kernel build wa-off --base 6.12 --patch 0001-wa-off.patch
+    schedlab run --target sim:MACHINE --variant base --variant 'wa-off: kernel=wa-off' ...
+    """
+    check_name(name)
+    engine, shelf, watch = find_engine(), Shelf(), ConsoleWatch()
+    builder = Builder(shelf, engine, watch)
+    known = {recipe.name: recipe for recipe in shelf.recipes()}
+    plain = base is None and not patches
+    with stoppable():
+        if plain and name in known:
+            built = builder.build(known[name])
+        else:
+            tree = shelf.base(base or name)
+            told = [_readable(path, tree, watch) for path in patches]
+            copies = tuple(
+                PatchCopy(name=patch.name, sha256=digest_of(patch.text)) for patch in told
+            )
+            recipe = Recipe(name=name, base=tree.name, patches=copies, hz=int(hz), preempt=preempt)
+            default = Recipe(name=name, base=name)
+            if name in {other.name for other in shelf.bases()} and recipe != default:
+                raise KernelError(
+                    f"{name} is a kernel tree; a build of it with patches or another"
+                    " configuration needs another name."
+                )
+            for line in check_applies(tree.tree, told, f"{tree.name} ({tree.release})"):
+                watch.say(line)
+            if recipe != default:
+                if name in known and known[name] != recipe:
+                    builder.forget(name, [builder.objects_folder(known[name])])
+                shelf.put_recipe(recipe, [patch.text for patch in told])
+            built = builder.build(recipe)
+    click.echo(
+        f"{name}: Linux {built.release}, HZ={built.hz}, PREEMPT={built.preempt},"
+        f" {_patched(built.patches)}, build {built.key} ({built.seconds:g} s)."
+    )
+
+
+@kernel.command("list")
+def list_kernels() -> None:
+    """List kernel trees and builds."""
+    engine, shelf = find_engine(), Shelf()
+    builder = Builder(shelf, engine, ConsoleWatch())
+    if not shelf.names():
+        click.echo(
+            "No kernel yet. `schedlab kernel add --debian 6.12` fetches Debian's sources;"
+            "\n`schedlab kernel add --tree PATH` takes yours."
+            f" Supported: {', '.join(engine.series)}."
+        )
+    for base in shelf.bases():
+        click.echo(
+            f"{base.name:20} {_state(builder, Recipe(name=base.name, base=base.name))}"
+            f"  Linux {base.release}, {base.origin}"
+        )
+        for recipe in shelf.recipes():
+            if recipe.base == base.name:
+                names = [patch.name for patch in recipe.patches]
+                click.echo(
+                    f"  {recipe.name:18} {_state(builder, recipe)}"
+                    f"  {recipe.config}, {_patched(names)}"
+                )
+
+
+@kernel.command("show")
+@click.argument("name")
+def show(name: str) -> None:
+    """Show where a kernel comes from and what is built of it."""
+    engine, shelf = find_engine(), Shelf()
+    recipe = shelf.recipe(name)
+    base = shelf.base(recipe.base)
+    built = Builder(shelf, engine, ConsoleWatch()).find(recipe)
+    rows = {
+        "tree": f"{base.name}: Linux {base.release}, {base.origin}",
+        "sources": str(base.tree),
+        "patches": ", ".join(patch.name for patch in recipe.patches) or "none",
+        "configuration": recipe.config,
+        "engine": engine.version,
+    }
+    if built:
+        rows |= {
+            "build": f"{built.key}, made in {built.seconds:g} s",
+            "compiler": built.compiler,
+            "program": str(built.program),
+            "features": " ".join(built.features),
+        }
+    else:
+        rows["build"] = "none of these sources yet; a run builds it when it needs it"
+    for row, value in rows.items():
+        click.echo(f"{row:14} {value}")
+
+
+@kernel.command("remove")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+def remove(names: tuple[str, ...]) -> None:
+    """Remove builds, or trees nothing is built on; your own tree itself is not touched."""
+    engine, shelf = find_engine(), Shelf()
+    builder = Builder(shelf, engine, ConsoleWatch())
+    for name in names:
+        recipe = shelf.recipe(name)
+        objects = [recipe]
+        if recipe.name == recipe.base:
+            objects += [
+                recipe.model_copy(update={"hz": hz, "preempt": preempt})
+                for hz in HZ
+                for preempt in get_args(Preempt)
+            ]
+        folders = [builder.objects_folder(each) for each in objects]
+        shelf.remove(name)
+        builder.forget(name, folders)
+        click.echo(f"{name} is removed.")
+
+
+def _readable(path: Path, tree: Base, watch: ConsoleWatch) -> Patch:
+    """Read a patch; tell which of its files the simulator has no use for."""
+    patch, left_out = read_patch(path).within(find_engine())
+    if left_out:
+        watch.say(f"{path.name}: not simulated, and left out: {', '.join(left_out)}")
+    if not patch.changes:
+        raise KernelError(f"{path}: touches nothing that the simulator compiles.")
+    return patch
+
+
+def _check_free(shelf: Shelf, name: str, origin: str) -> None:
+    """Refuse a name that stands for something else; the same source may be added anew."""
+    for recipe in shelf.recipes():
+        if recipe.name == name:
+            raise KernelError(f"{name} is a build on {recipe.base}; choose another --name.")
+    for base in shelf.bases():
+        if base.name == name and origin not in base.origin:
+            raise KernelError(
+                f"{name} is already {base.origin}.\n  Choose another --name, or"
+                f" `schedlab kernel remove {name}` first."
+            )
+
+
+def _state(builder: Builder, recipe: Recipe) -> str:
+    return "built    " if builder.find(recipe) else "not built"
+
+
+def _patched(patches: list[str] | tuple[str, ...]) -> str:
+    return f"with {', '.join(patches)}" if patches else "no patches"
+
+
+def _plain(ref: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "._+" else "-" for letter in ref)

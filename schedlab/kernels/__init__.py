@@ -1,0 +1,11 @@
+"""Kernels for the simulator: trees the user has, patches on them, and what is built of both.
+
+A *base* is a kernel tree of a supported series; a *recipe* is a base with patches and a
+configuration; a *build* is the simulator made of a recipe, cached by its content.
+"""
+
+from schedlab.errors import SchedlabError
+
+
+class KernelError(SchedlabError):
+    """A kernel tree or patch is refused, or the simulator cannot be built of it."""

@@ -1,0 +1,304 @@
+"""Building the simulator: one make per recipe, cached by content, objects shared.
+
+    objects/KEY/     make's output folder of one tree (or tree and patches) and configuration;
+                     a changed engine or a changed working tree only remakes what it touches
+    builds/KEY/      the finished simulator, named by everything that went into it
+
+A build with patches takes every object the patches do not touch from the unpatched one.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from schedlab.kernels import KernelError
+from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
+from schedlab.kernels.engine import Engine
+from schedlab.kernels.process import lines, output, plain_environment
+from schedlab.kernels.progress import Step, Watch
+from schedlab.kernels.shelf import Base, Recipe, Shelf
+
+PROGRAM = "schedsim"
+_INFO = "build.json"
+_TOOLS = {"make": "make", "bc": "bc", "patch": "patch", "objdump": "binutils"}
+_SAID = re.compile(r"^  (CC|LD|GEN|STUBS)\b.* (\S+)$")
+_WOULD_SAY = re.compile(r"^\s*(@:|printf '  )")
+_COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
+_FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
+_OURS = ("KERNEL", "SERIES", "HZ", "PREEMPT", "PATCHES", "BASE", "SANITIZE", "OPT", "V", "O", "CC")
+
+
+class Build(BaseModel):
+    """A finished simulator."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str
+    kernel: str
+    base: str
+    series: str
+    release: str
+    origin: str
+    patches: tuple[str, ...]
+    hz: int
+    preempt: str
+    engine: str
+    compiler: str
+    features: tuple[str, ...]
+    seconds: float
+    program: Path
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One call of make: what goes in, and where its objects are."""
+
+    objects: Path
+    variables: dict[str, str]
+    what: str
+
+
+class Builder:
+    """Makes simulators of recipes; what is built already is found again."""
+
+    def __init__(self, shelf: Shelf, engine: Engine, watch: Watch) -> None:
+        """Take the cache's shelf, the engine and who watches."""
+        self._shelf = shelf
+        self._engine = engine
+        self._watch = watch
+        self._cc = os.environ.get("CC", "gcc")
+
+    def find(self, recipe: Recipe) -> Build | None:
+        """Give the finished build of a recipe as it stands now, if there is one."""
+        return self._finished(self._key(recipe), recipe.name)
+
+    def build(self, recipe: Recipe) -> Build:
+        """Give the build of a recipe, building what is missing.
+
+        Raises:
+            KernelError: a tool is missing, or the sources do not compile or link.
+        """
+        self._check_tools()
+        found = self.find(recipe)
+        if found:
+            return found
+        began = time.monotonic()
+        base = self._shelf.base(recipe.base)
+        self._check_tree(base)
+        key = self._key(recipe)
+        with disk_errors(f"building {recipe.name}"):
+            part = self._part(recipe, base, None)
+            if recipe.patches:
+                unpatched = self._part(recipe.unpatched(), base, None)
+                self._make(unpatched)
+                part = self._part(recipe, base, unpatched)
+            self._make(part)
+            if self._key(recipe) != key:
+                raise KernelError(
+                    f"{base.tree} or the engine changed while {recipe.name} was built; build again."
+                )
+            return self._keep(recipe, base, part, key, time.monotonic() - began)
+
+    def objects_folder(self, recipe: Recipe) -> Path:
+        """Give the folder of make's output for a recipe."""
+        return self._part(recipe, self._shelf.base(recipe.base), None).objects
+
+    def forget(self, name: str, objects: Iterable[Path]) -> None:
+        """Drop folders of make's output, and every finished simulator of a name."""
+        for folder in objects:
+            shutil.rmtree(folder, ignore_errors=True)
+        for folder in (self._shelf.folder / "builds").glob("*"):
+            build = self._finished(folder.name, None)
+            if build is None or build.kernel == name:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def compiler(self) -> str:
+        """Name the compiler and its version."""
+        if shutil.which(self._cc) is None:
+            raise KernelError(
+                f"{self._cc} is not installed; the simulator is compiled with it."
+                "\n  Install: apt-get install gcc; or name another compiler in CC."
+            )
+        return output([self._cc, "--version"])[1].partition("\n")[0]
+
+    def _key(self, recipe: Recipe) -> str:
+        base = self._shelf.base(recipe.base)
+        return _digest(
+            *(base.content(self._engine), self._engine.version, self.compiler()),
+            *(patch.sha256 for patch in recipe.patches),
+            *(base.series, str(recipe.hz), recipe.preempt),
+        )
+
+    def _folder(self, key: str) -> Path:
+        return self._shelf.folder / "builds" / key
+
+    def _finished(self, key: str, name: str | None) -> Build | None:
+        """Read a finished build; another recipe of the same content may have made it."""
+        try:
+            build = Build.model_validate_json((self._folder(key) / _INFO).read_bytes())
+        except (OSError, ValidationError):
+            return None
+        if not build.program.is_file():
+            return None
+        return build.model_copy(update={"kernel": name}) if name else build
+
+    def _part(self, recipe: Recipe, base: Base, unpatched: _Part | None) -> _Part:
+        """Describe the make of a recipe; objects of a tree that changes stay where they are."""
+        content = base.content(self._engine) if recipe.patches else base.identity or str(base.tree)
+        patches = [patch.sha256 for patch in recipe.patches]
+        config = (base.series, str(recipe.hz), recipe.preempt, self.compiler())
+        objects = self._shelf.folder / "objects" / _digest(content, *config, *patches)
+        variables = {
+            "O": str(objects),
+            "KERNEL": str(base.tree),
+            "SERIES": base.series,
+            "HZ": str(recipe.hz),
+            "PREEMPT": recipe.preempt,
+            "CC": self._cc,
+        }
+        if recipe.patches:
+            files = [str(self._shelf.patch_file(patch)) for patch in recipe.patches]
+            variables["PATCHES"] = " ".join(files)
+        if unpatched:
+            variables["BASE"] = str(unpatched.objects)
+        for place in (self._shelf.folder, base.tree, self._engine.folder):
+            if re.search(r"[\s:$#'\"]", str(place)):
+                raise KernelError(
+                    f"{place}: make cannot work with a blank or one of : $ # ' \" in a path."
+                    "\n  Name another folder, e.g. in SCHEDLAB_CACHE."
+                )
+        return _Part(objects, variables, f"{recipe.name} ({recipe.config})")
+
+    def _make(self, part: _Part) -> None:
+        """Bring the objects of one part up to date; one process at a time."""
+
+        def waiting(holder: str) -> None:
+            self._watch.say(f"process {holder} is building {part.what}; waiting for it.")
+
+        lock = self._shelf.folder / "locks" / part.objects.name
+        with only_one(lock, waiting) as descriptor:
+            under_way = part.objects / ".under-way"
+            if under_way.exists():
+                # Cut off by a crash or a kill: the last object may be half written.
+                shutil.rmtree(part.objects)
+            part.objects.mkdir(parents=True, exist_ok=True)
+            under_way.touch()
+            # A make that is stopped removes what it was writing, so the mark can go.
+            try:
+                with self._watch.task(f"building {part.what}") as step:
+                    status, told = self._run_make(part, step, descriptor)
+            finally:
+                under_way.unlink(missing_ok=True)
+            with disk_errors("keeping make's words"):
+                (part.objects / "make.log").write_text("\n".join(told))
+            if status:
+                raise KernelError(_what_failed(part, told, self._engine))
+
+    def _run_make(self, part: _Part, step: Step, descriptor: int) -> tuple[int, list[str]]:
+        argv = ["make", "--no-print-directory", "-C", str(self._engine.folder)]
+        argv += [f"{name}={value}" for name, value in part.variables.items()]
+        env = {key: value for key, value in plain_environment().items() if key not in _OURS}
+        planned = output([*argv, "-n"])[1].splitlines()
+        total = sum(bool(_WOULD_SAY.match(line)) for line in planned) or 1
+        jobs = len(os.sched_getaffinity(0))
+        told: list[str] = []
+        done = 0
+        # Should we be killed, make goes on with the lock, so that nobody else begins.
+        for line in lines([*argv, f"-j{jobs}"], env=env, keep_open=(descriptor,)):
+            told.append(line)
+            match = _SAID.match(line)
+            if match:
+                done += 1
+                step(min(done / total, 1.0), match[2])
+        return int(told.pop()), told
+
+    def _keep(self, recipe: Recipe, base: Base, part: _Part, key: str, seconds: float) -> Build:
+        folder = self._folder(key)
+        folder.mkdir(parents=True, exist_ok=True)
+        program = folder / PROGRAM
+        fresh = folder / f".{PROGRAM}.{os.getpid()}"
+        shutil.copy2(part.objects / PROGRAM, fresh)
+        fresh.replace(program)
+        patched = part.objects / "src" / "kernel/sched/features.h"
+        features = patched if patched.is_file() else base.tree / "kernel/sched/features.h"
+        build = Build(
+            key=key,
+            kernel=recipe.name,
+            base=base.name,
+            series=base.series,
+            release=base.release,
+            origin=base.origin,
+            patches=tuple(patch.name for patch in recipe.patches),
+            hz=recipe.hz,
+            preempt=recipe.preempt,
+            engine=self._engine.version,
+            compiler=self.compiler(),
+            features=tuple(_FEATURE.findall(features.read_text(errors="replace"))),
+            seconds=round(seconds, 1),
+            program=program,
+        )
+        write_whole(folder / _INFO, build.model_dump_json(indent=1))
+        return build
+
+    def _check_tools(self) -> None:
+        self.compiler()
+        missing = {tool: package for tool, package in _TOOLS.items() if not shutil.which(tool)}
+        if missing:
+            raise KernelError(
+                f"{', '.join(missing)} not installed; building the simulator needs it."
+                f"\n  Install: apt-get install {' '.join(missing.values())}"
+            )
+
+    def _check_tree(self, base: Base) -> None:
+        if not base.tree.is_dir():
+            raise KernelError(
+                f"{base.name}: its tree {base.tree} is gone. Add it again, or"
+                f" `schedlab kernel remove {base.name}`."
+            )
+        if base.reach and not set(self._engine.reach) <= set(base.reach):
+            more = ", ".join(sorted(set(self._engine.reach) - set(base.reach)))
+            raise KernelError(
+                f"{base.name}: this schedlab needs more of the tree than was unpacked ({more})."
+                "\n  Add it again with the same `schedlab kernel add`."
+            )
+
+
+def _what_failed(part: _Part, told: Sequence[str], engine: Engine) -> str:
+    """Say the one thing that stopped make."""
+    text = "\n".join(told)
+    if "No space left on device" in text:
+        return full_disk(f"building {part.what}")
+    log = f"\n  All of make's words: {part.objects / 'make.log'}"
+    listed = re.search(r"^undefined (data )?symbols.*:\n((?:\w+\n?)+)", text, re.M)
+    if listed:
+        names = ", ".join(listed[2].split())
+        if listed[1]:
+            return f"{part.what} needs data the engine does not have: {names}.{log}"
+        stubs = engine.folder / "stubs" / f"{part.variables['SERIES']}.txt"
+        return (
+            f"{part.what} calls functions the engine does not have: {names}."
+            f"\n  If no run reaches them, add them to {stubs}; else the engine must answer them."
+            f"{log}"
+        )
+    if "jansson.h: No such file" in text:
+        return f"{part.what}: jansson is not installed.\n  Install: apt-get install libjansson-dev"
+    error = _COMPILER_ERROR.search(text)
+    if error:
+        return f"{part.what} does not compile: {error[1]}:{error[2]}: {error[3]}{log}"
+    linker = re.search(r"undefined reference to [`']?([\w.]+)", text)
+    if linker:
+        return f"{part.what} does not link: {linker[1]} is undefined.{log}"
+    last = [line for line in told if line.strip() and not line.startswith("  ")]
+    return f"{part.what} could not be built: {last[-1] if last else 'make failed'}{log}"
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,140 @@
+"""Debian's kernel sources: the linux-source package, installed or downloaded by apt."""
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from schedlab.kernels import KernelError
+from schedlab.kernels.cache import full_disk
+from schedlab.kernels.engine import Engine
+from schedlab.kernels.process import lines, output, plain_environment
+from schedlab.kernels.progress import Watch
+from schedlab.kernels.shelf import Base, Shelf
+from schedlab.kernels.tree import series_and_release
+from schedlab.kernels.unpacking import is_unpacked, pour, unpacked
+
+_OFFER = re.compile(r"^'[^']*' (\S+_(\S+)_\S+\.deb) (\d+)", re.M)
+_PROGRESS = re.compile(r"^dlstatus:\d+:([\d.]+):")
+_INSTALLED_IN = Path("/usr/src")
+
+
+@dataclass(frozen=True)
+class _Package:
+    """A linux-source package: installed as a tarball, or offered for download."""
+
+    name: str
+    version: str
+    tarball: Path | None = None
+    file: str = ""
+    size: int = 0
+
+
+def debian_tree(series: str, name: str, engine: Engine, shelf: Shelf, watch: Watch) -> Base:
+    """Get Debian's sources of a series; what is there already is not fetched again.
+
+    Raises:
+        KernelError: the series is not supported, apt does not have it, or the disk is full.
+    """
+    if series not in engine.series:
+        raise KernelError(
+            f"--debian {series}: not supported by the simulator."
+            f"\n  Supported: {', '.join(engine.series)}."
+        )
+    package = _find(f"linux-source-{series}")
+    identity = f"{package.name}-{package.version}"
+    folder = shelf.tree_folder(identity)
+    if is_unpacked(folder, engine.reach):
+        watch.say(f"{package.name} {package.version} is there already.")
+    else:
+        with unpacked(folder, engine.reach, watch) as partial:
+            if partial:
+                _fetch(package, partial, engine.reach, shelf.folder / "downloads", watch)
+    makefile = (folder / "Makefile").read_text(encoding="utf-8", errors="replace")
+    _, release = series_and_release(makefile, package.name, engine)
+    return Base(
+        name=name,
+        series=series,
+        release=release,
+        origin=f"Debian {package.name} {package.version}",
+        tree=folder,
+        identity=identity,
+        reach=engine.reach,
+    )
+
+
+def _find(name: str) -> _Package:
+    """Give the installed package, else the one apt offers."""
+    for tool in ("dpkg-deb", "apt-get", "tar", "xz"):
+        if shutil.which(tool) is None:
+            raise KernelError(
+                f"{tool} is not installed; Debian's packages need it."
+                "\n  Elsewhere, unpack a kernel tree and take it by --tree PATH."
+            )
+    status, version = output(["dpkg-query", "-W", "-f", "${Version}\n", name])
+    tarball = _INSTALLED_IN / f"{name}.tar.xz"
+    if status == 0 and tarball.is_file():
+        return _Package(name, version.strip(), tarball)
+    status, text = output(["apt-get", "download", "--print-uris", name])
+    offer = _OFFER.search(text)
+    if status or not offer:
+        said = [line for line in text.splitlines() if line.startswith("E:")]
+        raise KernelError(
+            f"apt does not offer {name}: {said[0][3:] if said else 'it knows no place to get it'}."
+            "\n  `apt-get update` (as root) reads the package lists; or unpack a kernel tree"
+            " and take it by --tree PATH."
+        )
+    return _Package(name, unquote(offer[2]), None, unquote(offer[1]), int(offer[3]))
+
+
+def _fetch(
+    package: _Package, folder: Path, reach: Sequence[str], downloads: Path, watch: Watch
+) -> None:
+    archive = package.tarball or _download(package, downloads, watch)
+    with watch.task(f"unpacking {package.name} {package.version}") as step:
+        size = archive.stat().st_size
+        for sent in _unpack(package, archive, folder, reach):
+            step(sent / size, f"{sent >> 20} of {size >> 20} MB")
+    if package.tarball is None:
+        archive.unlink(missing_ok=True)
+
+
+def _download(package: _Package, folder: Path, watch: Watch) -> Path:
+    """Let apt download the package, or the rest of it, and check it against its lists."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / package.file
+    # Root's apt would fetch as a user of its own, who may not write here.
+    argv = ["apt-get", "download", "-o", "APT::Status-Fd=1", "-o", "APT::Sandbox::User=root"]
+    told: list[str] = []
+    with watch.task(f"downloading {package.name} ({package.size >> 20} MB)") as step:
+        for line in lines([*argv, package.name], cwd=folder, env=plain_environment()):
+            match = _PROGRESS.match(line)
+            if match:
+                step(float(match[1]) / 100, "")
+            else:
+                told.append(line)
+    if told.pop() == "0" and file.is_file():
+        return file
+    problems = " ".join(line for line in told if line.startswith("E:"))
+    if "space" in problems:
+        raise KernelError(full_disk(f"downloading {package.name}"))
+    raise KernelError(
+        f"{package.name} could not be downloaded: {problems or 'apt-get failed'}"
+        "\n  The same command goes on where this one ended."
+    )
+
+
+def _unpack(package: _Package, archive: Path, folder: Path, reach: Sequence[str]) -> Iterator[int]:
+    """Unpack through pipes, so that only the parts wanted reach the disk; gives bytes read."""
+    wanted = [f"{package.name}/{part}" for part in reach]
+    pipeline = [
+        ["xz", "-d", "-c", "-T0"],
+        ["tar", "-x", "-f", "-", "--strip-components=1", "-C", str(folder), *wanted],
+    ]
+    if package.tarball is None:
+        inside = f"./usr/src/{package.name}.tar.xz"
+        outer = [["dpkg-deb", "--fsys-tarfile", "-"], ["tar", "-x", "-O", "-f", "-", inside]]
+        pipeline = outer + pipeline
+    return pour(archive, pipeline)

@@ -1,0 +1,73 @@
+"""The engine's sources: where they are, which version, which kernels they take."""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from schedlab.data import data_folder
+from schedlab.kernels import KernelError
+
+_ALWAYS = ("Makefile", "include", "kernel", "lib")
+_SOURCE = re.compile(r"[\w./-]+\.c\b")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The C sources of the simulator, which are compiled together with a kernel's."""
+
+    folder: Path
+
+    @cached_property
+    def version(self) -> str:
+        """Give a name for exactly these sources."""
+        digest = hashlib.sha256()
+        for path in sorted(self.folder.rglob("*")):
+            if path.is_file() and not path.name.startswith("."):
+                digest.update(f"{path.relative_to(self.folder)}\0".encode())
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+        return digest.hexdigest()[:12]
+
+    @cached_property
+    def series(self) -> tuple[str, ...]:
+        """Give the kernel series there is a compat folder for, oldest first."""
+        found = (path.name for path in (self.folder / "kernel" / "compat").iterdir())
+        numbered = (name for name in found if re.fullmatch(r"\d+\.\d+", name))
+        return tuple(sorted(numbered, key=lambda name: [int(part) for part in name.split(".")]))
+
+    @cached_property
+    def reach(self) -> tuple[str, ...]:
+        """Give the parts of a kernel tree the engine reads: files, and folders as a whole.
+
+        These are the headers, kernel/ and lib/, and of every other source it compiles the
+        folder two levels deep, e.g. drivers/cpuidle.
+        """
+        listed = (self.folder / "kernel-sources.mk").read_text(encoding="utf-8")
+        parts = dict.fromkeys(_ALWAYS)
+        for source in _SOURCE.findall(listed):
+            top, *rest = source.split("/")
+            if top not in parts and rest:
+                parts["/".join((top, rest[0]))] = None
+        return tuple(parts)
+
+    def reaches(self, path: str) -> bool:
+        """Tell whether the engine may read a file of the tree."""
+        return any(path == part or path.startswith(f"{part}/") for part in self.reach)
+
+
+def find_engine() -> Engine:
+    """Give the engine that comes with schedlab, or the one $SCHEDLAB_ENGINE names.
+
+    Raises:
+        KernelError: there is none.
+    """
+    named = os.environ.get("SCHEDLAB_ENGINE")
+    folder = Path(named).absolute() if named else data_folder("engine")
+    if not (folder / "kernel-sources.mk").is_file():
+        where = (
+            "SCHEDLAB_ENGINE names no engine" if named else "the simulator's sources are missing"
+        )
+        raise KernelError(f"{folder}: {where} (no kernel-sources.mk there).")
+    return Engine(folder)

@@ -1,0 +1,241 @@
+"""What the user has put in the cache by name: bases and recipes.
+
+bases/NAME.json        a kernel tree: unpacked below trees/, or the user's own where it stands
+recipes/NAME.json      a base with patches and a configuration
+patches/SHA256         the patches' text, so that a recipe outlives the user's file
+trees/IDENTITY/        unpacked trees
+objects/, builds/      what schedlab.kernels.build makes of them; it can be made again
+"""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+
+from schedlab.errors import nearest
+from schedlab.kernels import KernelError
+from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
+from schedlab.kernels.engine import Engine
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+
+Preempt = Literal["voluntary", "full"]
+HZ = (100, 250, 300, 1000)
+"""The tick rates the kernel's own configuration offers."""
+
+
+def _kernel_name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError(f"'{text}' is no name; use letters, digits and . _ + -")
+    return text
+
+
+def check_name(text: str) -> None:
+    """Refuse what cannot be a kernel's name."""
+    try:
+        _kernel_name(text)
+    except ValueError as error:
+        raise KernelError(f"{error}.") from None
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Base(_Kept):
+    """A kernel tree."""
+
+    name: Annotated[str, AfterValidator(_kernel_name)]
+    series: str
+    release: str
+    origin: str
+    """Where it came from, for people."""
+    tree: Path
+    identity: str | None = None
+    """Names exactly this content; None for the user's own tree, which may change any time."""
+    reach: tuple[str, ...] = ()
+    """The parts that were unpacked; empty when the whole tree is there."""
+
+    def content(self, engine: Engine) -> str:
+        """Name the present content: two trees of the same content build the same simulator.
+
+        For the user's own tree these are the sizes and times of the files the engine may read.
+        """
+        if self.identity:
+            return self.identity
+        digest = hashlib.sha256(str(self.tree).encode())
+        for part in engine.reach:
+            for line in sorted(_stamps(self.tree / part)):
+                digest.update(line.encode(errors="surrogateescape"))
+        return f"tree-{digest.hexdigest()[:16]}"
+
+
+class PatchCopy(_Kept):
+    """A patch of a recipe: the name of the user's file, and where its text is kept."""
+
+    name: str
+    sha256: str
+
+
+class Recipe(_Kept):
+    """A base with patches and a configuration; without patches it is the base itself."""
+
+    name: Annotated[str, AfterValidator(_kernel_name)]
+    base: str
+    patches: tuple[PatchCopy, ...] = ()
+    hz: int = 250
+    preempt: Preempt = "voluntary"
+
+    @property
+    def config(self) -> str:
+        """Give the configuration, for people."""
+        return f"HZ={self.hz}, PREEMPT={self.preempt}"
+
+    def unpatched(self) -> "Recipe":
+        """Give the recipe of the same base and configuration without the patches."""
+        return Recipe(name=self.base, base=self.base, hz=self.hz, preempt=self.preempt)
+
+
+_Item = TypeVar("_Item", Base, Recipe)
+
+
+class Shelf:
+    """The named things of one cache folder."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Take the folder; the user's cache if none is given."""
+        self.folder = (folder or cache_folder()) / "kernels"
+
+    def bases(self) -> list[Base]:
+        """Give every base, by name."""
+        return self._all("bases", Base)
+
+    def recipes(self) -> list[Recipe]:
+        """Give every recipe, by name."""
+        return self._all("recipes", Recipe)
+
+    def names(self) -> list[str]:
+        """Give every name."""
+        return [base.name for base in self.bases()] + [recipe.name for recipe in self.recipes()]
+
+    def base(self, name: str) -> Base:
+        """Give a base; KernelError with the nearest names where there is none."""
+        for base in self.bases():
+            if base.name == name:
+                return base
+        known = [base.name for base in self.bases()]
+        raise KernelError(_unknown("kernel tree", name, known, self.folder))
+
+    def recipe(self, name: str) -> Recipe:
+        """Give what a name stands for; a base's name is its recipe without patches.
+
+        Raises:
+            KernelError: nothing is called so; the nearest names are given.
+        """
+        for recipe in self.recipes():
+            if recipe.name == name:
+                return recipe
+        if any(base.name == name for base in self.bases()):
+            return Recipe(name=name, base=name)
+        raise KernelError(_unknown("kernel", name, self.names(), self.folder))
+
+    def put_base(self, base: Base) -> None:
+        """Keep a base under its name; the tree of one it replaces is dropped if nobody uses it."""
+        before = [known for known in self.bases() if known.name == base.name]
+        self._put("bases", base)
+        for known in before:
+            self._drop_tree(known)
+
+    def put_recipe(self, recipe: Recipe, patches: Sequence[str]) -> None:
+        """Keep a recipe and the texts of its patches."""
+        with disk_errors("keeping the patches"):
+            for copy, text in zip(recipe.patches, patches, strict=True):
+                write_whole(self.patch_file(copy), text)
+        self._put("recipes", recipe)
+
+    def patch_file(self, patch: PatchCopy) -> Path:
+        """Give the file that holds a patch's text."""
+        return self.folder / "patches" / patch.sha256
+
+    def remove(self, name: str) -> None:
+        """Forget a name, and its tree if nobody else uses it.
+
+        Raises:
+            KernelError: recipes stand on this base; they are listed.
+        """
+        self.recipe(name)
+        base = next((base for base in self.bases() if base.name == name), None)
+        if base is None:
+            (self.folder / "recipes" / f"{name}.json").unlink(missing_ok=True)
+            return
+        users = [recipe.name for recipe in self.recipes() if recipe.base == name]
+        if users:
+            raise KernelError(
+                f"{name} is in use: {', '.join(users)} {'is' if len(users) == 1 else 'are'} built"
+                f" on it.\n  Remove {'it' if len(users) == 1 else 'them'} first:"
+                f" `schedlab kernel remove {' '.join(users)}`."
+            )
+        (self.folder / "bases" / f"{name}.json").unlink(missing_ok=True)
+        self._drop_tree(base)
+
+    def tree_folder(self, identity: str) -> Path:
+        """Give the place of an unpacked tree."""
+        return self.folder / "trees" / identity
+
+    def _drop_tree(self, base: Base) -> None:
+        ours = base.identity is not None and base.tree == self.tree_folder(base.identity)
+        if ours and all(other.tree != base.tree for other in self.bases()):
+            shutil.rmtree(base.tree, ignore_errors=True)
+
+    def _put(self, kind: str, item: Base | Recipe) -> None:
+        with disk_errors(f"keeping {item.name}"):
+            write_whole(self.folder / kind / f"{item.name}.json", item.model_dump_json(indent=1))
+
+    def _all(self, kind: str, model: type[_Item]) -> list[_Item]:
+        found = []
+        for path in sorted((self.folder / kind).glob("[!.]*.json")):
+            try:
+                found.append(model.model_validate_json(path.read_bytes()))
+            except (OSError, ValidationError) as error:
+                raise KernelError(
+                    f"{path}: cannot be read ({str(error).splitlines()[0]})."
+                    "\n  Remove the file, and add or build that kernel again."
+                ) from error
+        return found
+
+
+def digest_of(text: str) -> str:
+    """Name a text by its content."""
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
+
+
+def _unknown(what: str, name: str, known: Sequence[str], folder: Path) -> str:
+    listed = f"There are: {', '.join(known)}." if known else f"There is none in {folder} yet."
+    return (
+        f"no {what} is called '{name}'.{nearest(name, known)} {listed}"
+        "\n  `schedlab kernel add --debian 6.12` fetches Debian's,"
+        " `schedlab kernel add --tree PATH` takes yours."
+    )
+
+
+def _stamps(path: Path) -> list[str]:
+    """Give a line of path, size and time for every file at or below a place."""
+    if path.is_file():
+        status = path.stat()
+        return [f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n"]
+    found: list[str] = []
+    folders = [str(path)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.is_file():
+                    status = entry.stat()
+                    found.append(f"{entry.path}\0{status.st_size}\0{status.st_mtime_ns}\n")
+    return found
