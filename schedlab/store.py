@@ -6,6 +6,7 @@ raw/NNNNN-.../   what each run wrote
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -61,6 +62,7 @@ class Store:
         """Take an open database; use `create` or `open`."""
         self.folder = folder
         self._db = connection
+        self._records: list[RunRecord] | None = None
         about = {key: json.loads(value) for key, value in self._rows("SELECT * FROM about")}
         if about["format"] != _FORMAT:
             raise StoreError(
@@ -133,6 +135,7 @@ class Store:
     def add(self, record: RunRecord) -> None:
         """Keep a run, whole or not at all; StoreError when the disk refuses."""
         key = record.key
+        self._records = None
         with _as_store_error(self.folder), self._db:
             self._db.execute(
                 f"INSERT INTO run VALUES ({','.join('?' * 17)})",
@@ -156,12 +159,14 @@ class Store:
 
     def records(self) -> list[RunRecord]:
         """Give every run in run order, warm-up and failed ones too."""
-        with _as_store_error(self.folder):
-            figures: dict[tuple[int, str], dict[str, float]] = {}
-            for position, kind, name, value in self._rows("SELECT * FROM figure"):
-                figures.setdefault((position, kind), {})[name] = value
-            rows = list(self._rows("SELECT * FROM run ORDER BY position"))
-        return [_record(row, figures) for row in rows]
+        if self._records is None:
+            with _as_store_error(self.folder):
+                figures: dict[tuple[int, str], dict[str, float]] = {}
+                for position, kind, name, value in self._rows("SELECT * FROM figure"):
+                    figures.setdefault((position, kind), {})[name] = value
+                rows = list(self._rows("SELECT * FROM run ORDER BY position"))
+            self._records = [_record(row, figures) for row in rows]
+        return list(self._records)
 
     @property
     def notices(self) -> list[str]:
@@ -197,7 +202,16 @@ def describe(case: Case, command: str) -> CaseInfo:
 
 def _connect(folder: Path, mode: str) -> sqlite3.Connection:
     path = (folder / DATABASE).resolve()
-    connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True)
+    options = f"mode={mode}"
+    if mode == "ro" and not os.access(folder, os.W_OK):
+        # SQLite wants to write beside a WAL database even to read it, unless nothing can change.
+        if path.with_name(f"{DATABASE}-wal").exists():
+            raise StoreError(
+                f"{folder}: was not closed and cannot be written, so its last runs cannot be read."
+                "\n  Copy the folder to where you may write, and read it there."
+            )
+        options += "&immutable=1"
+    connection = sqlite3.connect(f"{path.as_uri()}?{options}", uri=True)
     connection.execute("PRAGMA foreign_keys = ON")
     if mode != "ro":
         connection.execute("PRAGMA journal_mode = WAL")

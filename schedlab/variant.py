@@ -10,6 +10,7 @@ On a command line a variant is `NAME: SETTING; SETTING`, with settings
     env NAME=VALUE
     prefix taskset -c 0-3                   a command put before the benchmark
     companion scx_simple                    a command that runs beside it
+    kernel=NAME                             on a simulated machine, the kernel to run
 """
 
 import re
@@ -97,6 +98,8 @@ class Variant(_Data):
     env: dict[str, str] = {}
     prefix: tuple[str, ...] = ()
     companion: Companion | None = None
+    kernel: Annotated[str, AfterValidator(_name)] | None = None
+    """On a simulated machine, the kernel: a tree or a build of `schedlab kernel`."""
 
     @model_validator(mode="after")
     def _no_contradiction(self) -> "Variant":
@@ -123,7 +126,7 @@ def parse_variant(text: str) -> Variant:
 
 def _add_setting(fields: dict[str, object], setting: str, where: str) -> None:
     try:
-        kind, *words = shlex.split(setting)
+        kind, *words = shlex.split(re.sub(r"^kernel\s*=\s*", "kernel ", setting))
     except ValueError as error:
         raise UsageError(f"{where}: '{setting}': {error}") from None
     match kind:
@@ -135,18 +138,21 @@ def _add_setting(fields: dict[str, object], setting: str, where: str) -> None:
             _table(fields, kind)[key] = value
         case "cpuidle":
             _list(fields, "cpuidle").append(_idle_state(words, setting, where))
-        case "governor" if len(words) == 1:
-            fields["governor"] = words[0]
+        case "governor" | "kernel" if len(words) == 1:
+            fields[kind] = words[0]
         case "prefix" if words:
             fields["prefix"] = words
         case "companion" if words:
             fields["companion"] = {"command": words}
         case _ if _FEATURE.fullmatch(kind) and not words:
             _list(fields, "sched_features").append(kind)
-        case "governor" | "prefix" | "companion":
+        case "governor" | "kernel" | "prefix" | "companion":
             raise UsageError(f"{where}: '{setting}' is not complete; see `schedlab run --help`.")
         case _:
-            kinds = ("sysctl", "sched", "cpuidle", "governor", "env", "prefix", "companion")
+            kinds = (
+                *("sysctl", "sched", "cpuidle", "governor", "env", "prefix", "companion"),
+                "kernel",
+            )
             raise UsageError(
                 f"{where}: no setting is called '{kind}'.{nearest(kind, kinds)}"
                 f"\n  Settings: {', '.join(kinds)}, or a sched feature such as NO_WA_IDLE."

@@ -56,7 +56,10 @@ def test_one_benchmark_several_ways() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"suit": "common"}, r"suit: unknown key. Did you mean suite\? Known: title, target, suite"),
+        (
+            {"suit": "common"},
+            r"suit: unknown key. Did you mean suite\? Known: title, target, suite",
+        ),
         ({"suite": None}, "names neither a suite nor a benchmark"),
         ({"variant": [{"name": "a"}]}, "variant: "),
         ({"variant": [{"name": "a"}, {"name": "a"}]}, "two variants are called a"),

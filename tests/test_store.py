@@ -99,6 +99,22 @@ def test_a_folder_that_cannot_be_written() -> None:
         new_store(Path("/proc/schedlab-result"))
 
 
+def test_a_result_that_cannot_be_written_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store(tmp_path / "r")
+    store.add(record(0))
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(StoreError, match="was not closed"):
+        Store.open(tmp_path / "r")
+    store.close()
+    before = sorted(path.name for path in (tmp_path / "r").iterdir())
+    again = Store.open(tmp_path / "r")
+    assert again.records() == [record(0)]
+    assert sorted(path.name for path in (tmp_path / "r").iterdir()) == before
+    again.close()
+
+
 @contextmanager
 def full_disk(limit: int) -> Iterator[None]:
     """Let no file grow beyond `limit`, as on a full disk."""

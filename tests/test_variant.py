@@ -64,7 +64,10 @@ def test_bad_variants(text: str, why: str) -> None:
         ({"name": "x", "sched_features": ["wa_idle"]}, r"sched_features\[0\]: 'wa_idle'"),
         ({"name": "x", "prefix": "taskset"}, "prefix: "),
         ({"name": "x", "companion": {"command": []}}, "companion.command: "),
-        ({"name": "x", "companion": {"command": ["a"], "ready_file": "/a"}}, "companion: ready_file and ready_value go"),
+        (
+            {"name": "x", "companion": {"command": ["a"], "ready_file": "/a"}},
+            "companion: ready_file and ready_value go",
+        ),
         ({"name": 3}, "name: "),
     ],
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from schedlab.errors import IncompleteRun, UsageError, nearest
 from schedlab.machine import Machine
 from schedlab.metric import Metric
+from schedlab.models.model import Model
 from schedlab.sizes import amount, count
 
 Values = dict[Metric, float]
@@ -84,6 +85,8 @@ class Benchmark:
     build: Callable[..., Command]
     defaults: Mapping[str, Parameter]
     caveats: Caveats = field(default=lambda _: [])
+    model: Callable[..., Model] | None = None
+    """Gives the same behaviour for the simulator, from the same parameters."""
 
     def case(
         self, machine: Machine, params: Mapping[str, Parameter], label: str | None, where: str
@@ -117,6 +120,10 @@ class Case:
     params: Mapping[str, Parameter]
     command: Command
 
+    def model(self) -> Model | None:
+        """Give the case's model, if the benchmark has one."""
+        return self.benchmark.model(**self.params) if self.benchmark.model else None
+
     def measure(self, output: Output) -> tuple[Values, list[str]]:
         """Read the metrics and the caveats of a finished run.
 
@@ -144,6 +151,7 @@ def benchmark(
     parse: Parser,
     defaults: Mapping[str, Parameter],
     caveats: Caveats = lambda _: [],
+    model: Callable[..., Model] | None = None,
 ) -> Callable[[Callable[..., Command]], Callable[..., Command]]:
     """Register a command builder as a benchmark; its docstring becomes the summary.
 
@@ -153,6 +161,7 @@ def benchmark(
 
     def register(build: Callable[..., Command]) -> Callable[..., Command]:
         assert set(defaults) == set(inspect.signature(build).parameters), name
+        assert model is None or set(defaults) == set(inspect.signature(model).parameters), name
         assert name not in REGISTRY, name
         REGISTRY[name] = Benchmark(
             name=name,
@@ -164,6 +173,7 @@ def benchmark(
             build=build,
             defaults=defaults,
             caveats=caveats,
+            model=model,
         )
         return build
 

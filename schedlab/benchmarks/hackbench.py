@@ -2,6 +2,7 @@
 
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.metric import Metric
+from schedlab.models.model import Model
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 
@@ -15,6 +16,16 @@ def parse(output: Output) -> Values:
     return {TIME: output.number(r"^Time:\s*([\d.]+)", "'Time:' line")}
 
 
+def sockets_model(loops: int, groups: int) -> Model:
+    """Groups of processes over socket pairs."""
+    return _model(loops, groups, pipe=False, threads=False)
+
+
+def pipes_model(loops: int, groups: int, datasize: int = 100) -> Model:
+    """Groups of threads over pipes."""
+    return _model(loops, groups, datasize, pipe=True, threads=True)
+
+
 @benchmark(
     "HackbenchForkSockets",
     tool="hackbench",
@@ -22,6 +33,7 @@ def parse(output: Output) -> Values:
     metrics=[TIME],
     parse=parse,
     defaults={"loops": 20_000, "groups": 10},
+    model=sockets_model,
 )
 def hackbench_fork_sockets(loops: int, groups: int) -> Command:
     """Processes over socket pairs, each group of 20 senders and 20 receivers."""
@@ -35,6 +47,7 @@ def hackbench_fork_sockets(loops: int, groups: int) -> Command:
     metrics=[TIME],
     parse=parse,
     defaults={"loops": 20_000, "groups": 10},
+    model=lambda loops, groups: pipes_model(loops, groups),
 )
 def hackbench_pipe_threads(loops: int, groups: int) -> Command:
     """Threads of one process over pipes, each group of 20 senders and 20 receivers."""
@@ -48,6 +61,7 @@ def hackbench_pipe_threads(loops: int, groups: int) -> Command:
     metrics=[TIME],
     parse=parse,
     defaults={"loops": 20_000, "groups": 10, "datasize": 4096},
+    model=pipes_model,
 )
 def hackbench_pipe_threads_4k(loops: int, groups: int, datasize: int) -> Command:
     """As HackbenchPipeThreads, with messages of a page."""
@@ -70,3 +84,12 @@ def _loops(loops: int) -> tuple[str, str]:
 def _groups(groups: int) -> list[str]:
     """Name the number of groups only where it is not hackbench's own 10, as published."""
     return [] if groups == 10 else ["-g", str(groups)]
+
+
+def _model(loops: int, groups: int, datasize: int = 100, *, pipe: bool, threads: bool) -> Model:
+    """Give hackbench's behaviour: 20 senders, each to all 20 receivers of its group."""
+    shape = {"groups": groups, "fds": 20, "loops": loops, "datasize": datasize}
+    return Model(
+        {"kind": "hackbench", **shape, "pipe": pipe, "threads": threads},
+        {TIME: "hackbench.time_s"},
+    )

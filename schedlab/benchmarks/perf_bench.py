@@ -3,6 +3,7 @@
 from schedlab.benchmarks.benchmark import Amount, Command, Output, Values, benchmark
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
+from schedlab.models.model import Model
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 WAKE_TIME = Metric("wake_time", unit="ms", better="lower", label="Time (ms)")
@@ -38,6 +39,14 @@ def parse_futex_wake(output: Output) -> Values:
     return {WAKE_TIME: output.number(summary, "'Wokeup' summary")}
 
 
+def sched_pipe_model(loops: int) -> Model:
+    """Two processes and two pipes; each turn passes an int to and fro."""
+    return Model(
+        {"kind": "pingpong", "pairs": 1, "loops": loops, "datasize": 4},
+        {TIME: "pingpong.time_s"},
+    )
+
+
 @benchmark(
     "PerfBenchSchedPipe",
     tool="perf",
@@ -45,6 +54,7 @@ def parse_futex_wake(output: Output) -> Values:
     metrics=[TIME],
     parse=parse_seconds,
     defaults={"loops": 4_000_000},
+    model=sched_pipe_model,
 )
 def sched_pipe(loops: int) -> Command:
     """Two tasks pass one token to and fro over two pipes."""

@@ -4,6 +4,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,8 @@ def run(
         _preview(plan, cases, target)
         return
     store = store or _begin(plan, cases, target, output)
-    analysis = _run(store, cases, target)
+    with closing(store):
+        analysis = _run(store, cases, target)
     if fail_on and any(outcome.verdict.word == "worse" for outcome in analysis.outcomes):
         sys.exit(1)
 
@@ -252,7 +254,9 @@ def _run(store: Store, cases: list[Case], target: Target) -> Analysis:
     except Interrupted as error:
         kept = len(store.records())
         if not kept:
-            raise Interrupted(f"{error} before the first run was whole; nothing is kept.") from error
+            raise Interrupted(
+                f"{error} before the first run was whole; nothing is kept."
+            ) from error
         raise Interrupted(
             f"{error}; {kept} runs are kept in {store.folder}, this host is as it was before."
             f"\n  `schedlab run --resume {store.folder}` goes on;"

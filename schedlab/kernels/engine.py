@@ -10,7 +10,9 @@ from pathlib import Path
 from schedlab.data import data_folder
 from schedlab.kernels import KernelError
 
-_ALWAYS = ("Makefile", "include", "kernel", "lib")
+_ALWAYS = ("Makefile", "include", "io_uring", "kernel", "lib", "mm")
+"""kernel/sched includes headers of io_uring and mm by their place in the tree."""
+
 _SOURCE = re.compile(r"[\w./-]+\.c\b")
 
 
@@ -41,8 +43,8 @@ class Engine:
     def reach(self) -> tuple[str, ...]:
         """Give the parts of a kernel tree the engine reads: files, and folders as a whole.
 
-        These are the headers, kernel/ and lib/, and of every other source it compiles the
-        folder two levels deep, e.g. drivers/cpuidle.
+        These are the folders kernel/sched lives on, and of every other source the engine
+        compiles what is two levels deep, e.g. drivers/cpuidle.
         """
         listed = (self.folder / "kernel-sources.mk").read_text(encoding="utf-8")
         parts = dict.fromkeys(_ALWAYS)
