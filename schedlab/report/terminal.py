@@ -61,7 +61,7 @@ def _print(report: Report, console: Console) -> None:
         _say(console, f"{variant.name}: {describe_variant(variant)}")
     for name in report.others:
         _section(console, f"{name} against {report.baseline}: {report.tally(name)}")
-        console.print(_verdicts(report, name, "\n" if console.width < _WIDE else ", "))
+        console.print(_verdicts(report, name, narrow=console.width < _WIDE))
         _list(console, report.remarks(name))
     for name in report.others:
         _counters(report, name, console)
@@ -83,18 +83,24 @@ def _print(report: Report, console: Console) -> None:
     _say(console, f"raw data: {report.store.folder}/raw, {report.store.folder}/{DATABASE}")
 
 
-def _verdicts(report: Report, variant: str, before_unit: str) -> Table:
-    table = _table(f"benchmark{before_unit}unit, better")
-    _add_figures(table, report.baseline, variant, "change, %\n+ = better", "interval, %", "blocks")
+def _verdicts(report: Report, variant: str, narrow: bool) -> Table:
+    """One row a result; where columns are few, two lines a row."""
+    table = _table()
+    table.add_column("benchmark\nunit, better" if narrow else "benchmark, unit, better", no_wrap=True)
+    change = "change, %\n+ = better"
+    figures = [f"{change}\ninterval, %"] if narrow else [change, "interval, %"]
+    _add_figures(table, report.baseline, variant, *figures, "blocks")
     table.add_column("verdict", no_wrap=True)
     for outcome in report.outcomes_in(variant):
         verdict = outcome.verdict
+        effect = points(verdict.effect_better)
+        bounds = interval(verdict.interval_adjusted_better)
+        name, unit = printable(report.name_of(outcome)), _unit(outcome.metric)
         table.add_row(
-            Text(f"{printable(report.name_of(outcome))}{before_unit}{_unit(outcome.metric)}"),
+            Text(f"{name}\n{unit}" if narrow else f"{name}, {unit}"),
             number(verdict.base_mean),
             number(verdict.other_mean),
-            points(verdict.effect_better),
-            Text(interval(verdict.interval_adjusted_better)),
+            *([Text(f"{effect}\n{bounds}")] if narrow else [effect, Text(bounds)]),
             blocks_used(verdict),
             _verdict(verdict),
         )
