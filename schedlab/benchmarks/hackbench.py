@@ -21,8 +21,13 @@ def sockets_model(loops: int, groups: int) -> Model:
     return _model(loops, groups, pipe=False, threads=False)
 
 
-def pipes_model(loops: int, groups: int, datasize: int = 100) -> Model:
+def pipes_model(loops: int, groups: int) -> Model:
     """Groups of threads over pipes."""
+    return _model(loops, groups, pipe=True, threads=True)
+
+
+def pages_model(loops: int, groups: int, datasize: int) -> Model:
+    """As `pipes_model`, with messages of a page."""
     return _model(loops, groups, datasize, pipe=True, threads=True)
 
 
@@ -47,7 +52,7 @@ def hackbench_fork_sockets(loops: int, groups: int) -> Command:
     metrics=[TIME],
     parse=parse,
     defaults={"loops": 20_000, "groups": 10},
-    model=lambda loops, groups: pipes_model(loops, groups),
+    model=pipes_model,
 )
 def hackbench_pipe_threads(loops: int, groups: int) -> Command:
     """Threads of one process over pipes, each group of 20 senders and 20 receivers."""
@@ -61,7 +66,7 @@ def hackbench_pipe_threads(loops: int, groups: int) -> Command:
     metrics=[TIME],
     parse=parse,
     defaults={"loops": 20_000, "groups": 10, "datasize": 4096},
-    model=pipes_model,
+    model=pages_model,
 )
 def hackbench_pipe_threads_4k(loops: int, groups: int, datasize: int) -> Command:
     """As HackbenchPipeThreads, with messages of a page."""

@@ -71,14 +71,14 @@ class Builder:
 
     def __init__(self, shelf: Shelf, engine: Engine, watch: Watch) -> None:
         """Take the cache's shelf, the engine and who watches."""
-        self._shelf = shelf
-        self._engine = engine
+        self.shelf = shelf
+        self.engine = engine
         self._watch = watch
         self._cc = os.environ.get("CC", "gcc")
 
     def find(self, recipe: Recipe) -> Build | None:
         """Give the finished build of a recipe as it stands now, if there is one."""
-        return self._finished(self._key(recipe), recipe.name)
+        return self._finished(self.key(recipe), recipe.name)
 
     def build(self, recipe: Recipe) -> Build:
         """Give the build of a recipe, building what is missing.
@@ -91,9 +91,9 @@ class Builder:
         if found:
             return found
         began = time.monotonic()
-        base = self._shelf.base(recipe.base)
+        base = self.shelf.base(recipe.base)
         self._check_tree(base)
-        key = self._key(recipe)
+        key = self.key(recipe)
         with disk_errors(f"building {recipe.name}"):
             part = self._part(recipe, base, None)
             if recipe.patches:
@@ -101,7 +101,7 @@ class Builder:
                 self._make(unpatched)
                 part = self._part(recipe, base, unpatched)
             self._make(part)
-            if self._key(recipe) != key:
+            if self.key(recipe) != key:
                 raise KernelError(
                     f"{base.tree} or the engine changed while {recipe.name} was built; build again."
                 )
@@ -109,13 +109,13 @@ class Builder:
 
     def objects_folder(self, recipe: Recipe) -> Path:
         """Give the folder of make's output for a recipe."""
-        return self._part(recipe, self._shelf.base(recipe.base), None).objects
+        return self._part(recipe, self.shelf.base(recipe.base), None).objects
 
     def forget(self, name: str, objects: Iterable[Path]) -> None:
         """Drop folders of make's output, and every finished simulator of a name."""
         for folder in objects:
             shutil.rmtree(folder, ignore_errors=True)
-        for folder in (self._shelf.folder / "builds").glob("*"):
+        for folder in (self.shelf.folder / "builds").glob("*"):
             build = self._finished(folder.name, None)
             if build is None or build.kernel == name:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -129,16 +129,17 @@ class Builder:
             )
         return output([self._cc, "--version"])[1].partition("\n")[0]
 
-    def _key(self, recipe: Recipe) -> str:
-        base = self._shelf.base(recipe.base)
+    def key(self, recipe: Recipe) -> str:
+        """Name what the build of a recipe would be made of, as everything stands now."""
+        base = self.shelf.base(recipe.base)
         return _digest(
-            *(base.content(self._engine), self._engine.version, self.compiler()),
+            *(base.content(self.engine), self.engine.version, self.compiler()),
             *(patch.sha256 for patch in recipe.patches),
             *(base.series, str(recipe.hz), recipe.preempt),
         )
 
     def _folder(self, key: str) -> Path:
-        return self._shelf.folder / "builds" / key
+        return self.shelf.folder / "builds" / key
 
     def _finished(self, key: str, name: str | None) -> Build | None:
         """Read a finished build; another recipe of the same content may have made it."""
@@ -152,10 +153,10 @@ class Builder:
 
     def _part(self, recipe: Recipe, base: Base, unpatched: _Part | None) -> _Part:
         """Describe the make of a recipe; objects of a tree that changes stay where they are."""
-        content = base.content(self._engine) if recipe.patches else base.identity or str(base.tree)
+        content = base.content(self.engine) if recipe.patches else base.identity or str(base.tree)
         patches = [patch.sha256 for patch in recipe.patches]
         config = (base.series, str(recipe.hz), recipe.preempt, self.compiler())
-        objects = self._shelf.folder / "objects" / _digest(content, *config, *patches)
+        objects = self.shelf.folder / "objects" / _digest(content, *config, *patches)
         variables = {
             "O": str(objects),
             "KERNEL": str(base.tree),
@@ -165,11 +166,11 @@ class Builder:
             "CC": self._cc,
         }
         if recipe.patches:
-            files = [str(self._shelf.patch_file(patch)) for patch in recipe.patches]
+            files = [str(self.shelf.patch_file(patch)) for patch in recipe.patches]
             variables["PATCHES"] = " ".join(files)
         if unpatched:
             variables["BASE"] = str(unpatched.objects)
-        for place in (self._shelf.folder, base.tree, self._engine.folder):
+        for place in (self.shelf.folder, base.tree, self.engine.folder):
             if re.search(r"[\s:$#'\"]", str(place)):
                 raise KernelError(
                     f"{place}: make cannot work with a blank or one of : $ # ' \" in a path."
@@ -183,7 +184,7 @@ class Builder:
         def waiting(holder: str) -> None:
             self._watch.say(f"process {holder} is building {part.what}; waiting for it.")
 
-        lock = self._shelf.folder / "locks" / part.objects.name
+        lock = self.shelf.folder / "locks" / part.objects.name
         with only_one(lock, waiting) as descriptor:
             under_way = part.objects / ".under-way"
             if under_way.exists():
@@ -200,10 +201,10 @@ class Builder:
             with disk_errors("keeping make's words"):
                 (part.objects / "make.log").write_text("\n".join(told))
             if status:
-                raise KernelError(_what_failed(part, told, self._engine))
+                raise KernelError(_what_failed(part, told, self.engine))
 
     def _run_make(self, part: _Part, step: Step, descriptor: int) -> tuple[int, list[str]]:
-        argv = ["make", "--no-print-directory", "-C", str(self._engine.folder)]
+        argv = ["make", "--no-print-directory", "-C", str(self.engine.folder)]
         argv += [f"{name}={value}" for name, value in part.variables.items()]
         env = {key: value for key, value in plain_environment().items() if key not in _OURS}
         planned = output([*argv, "-n"])[1].splitlines()
@@ -239,7 +240,7 @@ class Builder:
             patches=tuple(patch.name for patch in recipe.patches),
             hz=recipe.hz,
             preempt=recipe.preempt,
-            engine=self._engine.version,
+            engine=self.engine.version,
             compiler=self.compiler(),
             features=tuple(_FEATURE.findall(features.read_text(errors="replace"))),
             seconds=round(seconds, 1),
@@ -263,8 +264,8 @@ class Builder:
                 f"{base.name}: its tree {base.tree} is gone. Add it again, or"
                 f" `schedlab kernel remove {base.name}`."
             )
-        if base.reach and not set(self._engine.reach) <= set(base.reach):
-            more = ", ".join(sorted(set(self._engine.reach) - set(base.reach)))
+        if base.reach and not set(self.engine.reach) <= set(base.reach):
+            more = ", ".join(sorted(set(self.engine.reach) - set(base.reach)))
             raise KernelError(
                 f"{base.name}: this schedlab needs more of the tree than was unpacked ({more})."
                 "\n  Add it again with the same `schedlab kernel add`."

@@ -1,0 +1,15 @@
+"""A model: the workload that behaves as a benchmark does, and where the metrics are found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schedlab.metric import Metric
+
+
+@dataclass(frozen=True)
+class Model:
+    """A workload of a scenario, by its kind and parameters (docs/engine.md lists them)."""
+
+    workload: Mapping[str, object]
+    figures: Mapping[Metric, str]
+    """For each metric the name of its figure in the simulator's result, e.g. `hackbench.time_s`."""

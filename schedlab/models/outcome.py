@@ -1,0 +1,53 @@
+"""Reading the simulator's result: the model's metrics, and counters under the host's names."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from schedlab.errors import IncompleteRun
+from schedlab.metric import Metric
+from schedlab.models.model import Model
+
+_MADE_OF = {
+    "context-switches": ("switches:voluntary", "switches:involuntary"),
+    "cpu-migrations": ("sched:sched_migrate_task",),
+}
+"""What perf counts on a host, from what the simulator counts."""
+
+_NOT_THE_KERNELS = ("engine:",)
+"""Counters of how the simulator itself worked."""
+
+_UNUSUAL = ("_tp", "kthread_work", "kthread_stop")
+"""Tracepoints without meaning for a comparison: PELT's inner steps, and what never happens."""
+
+
+def metrics(model: Model, result: Mapping[str, Any]) -> dict[Metric, float]:
+    """Give the model's metrics.
+
+    Raises:
+        IncompleteRun: the result lacks one, or it makes no sense.
+    """
+    values = {}
+    for metric, name in model.figures.items():
+        value = result.get("metrics", {}).get(name)
+        if value is None:
+            raise IncompleteRun(f"the simulator's result has no {name}")
+        if not 0 < value < float("inf"):
+            raise IncompleteRun(f"{metric.name} is {value:g} {metric.unit}, which is no result")
+        values[metric] = float(value)
+    return values
+
+
+def counters(
+    result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]
+) -> dict[str, float]:
+    """Give the counters of a result: all a comparison can use, or those wanted."""
+    counted = {name: float(value) for name, value in result.get("counters", {}).items()}
+    for name, parts in _MADE_OF.items():
+        counted[name] = sum(counted.get(part, 0.0) for part in parts)
+    if wanted != "all":
+        return {name: counted.get(name, 0.0) for name in wanted}
+    return {
+        name: value
+        for name, value in counted.items()
+        if not name.startswith(_NOT_THE_KERNELS) and not any(word in name for word in _UNUSUAL)
+    }
