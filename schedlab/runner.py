@@ -1,6 +1,6 @@
 """Running a plan: blocks in order, each run recorded at once, benchmarks stopped when settled."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from schedlab.benchmarks import Case
 from schedlab.order import block_order, blocks, run_seed
 from schedlab.record import RunRecord
 from schedlab.store import Store
-from schedlab.targets.target import Order, Session
+from schedlab.targets.target import Order, Session, SessionOfMany
 
 GIVE_UP_AFTER = 3
 """Failed runs of one benchmark in one variant after which the benchmark is left out."""
@@ -38,14 +38,24 @@ class Runner:
     """Brings a plan from wherever its store stands to its end."""
 
     def __init__(
-        self, store: Store, cases: Sequence[Case], session: Session, progress: Progress
+        self,
+        store: Store,
+        cases: Sequence[Case],
+        session: Session,
+        progress: Progress,
+        jobs: int = 1,
     ) -> None:
-        """Take up the work; what the store already holds is not run again."""
+        """Take up the work; what the store already holds is not run again.
+
+        `jobs` is how many runs may be under way where the session's runs do not disturb each
+        other; what is recorded does not depend on it.
+        """
         self._store = store
         self._plan = store.plan
         self._cases = list(cases)
         self._session = session
         self._progress = progress
+        self._jobs = jobs
         self._records = store.records()
         self._failures: dict[tuple[str, str], int] = {}
         self._left_out: set[str] = set()
@@ -55,38 +65,63 @@ class Runner:
     def run(self) -> None:
         """Run every block that is still owed; every record is on disk before the next run."""
         settled: set[str] = set()
-        for block in blocks(self._plan):
-            open_cases = [
-                case
-                for case in self._cases
-                if case.label not in settled and case.label not in self._left_out
-            ]
-            if not open_cases:
+        for stretch in self._stretches():
+            open_cases = [case for case in self._cases if case.label not in settled]
+            if all(case.label in self._left_out for case in open_cases):
                 break
-            self._progress.block(block, [case.label for case in open_cases])
-            self._run_block(block, open_cases)
-            if block + 1 in self._plan.blocks.looks:
-                settled = self._look(block + 1)
+            for record in self._runs(self._owed(stretch, open_cases)):
+                self._record(record)
+            self._store.note(self._session.notices)
+            if stretch[-1] + 1 in self._plan.blocks.looks:
+                settled = self._look(stretch[-1] + 1)
 
-    def _run_block(self, block: int, cases: Sequence[Case]) -> None:
+    def _stretches(self) -> Iterator[list[int]]:
+        """Give the blocks up to each look; in between, which runs are owed is known."""
+        stretch: list[int] = []
+        for block in blocks(self._plan):
+            stretch.append(block)
+            if block + 1 in self._plan.blocks.looks:
+                yield stretch
+                stretch = []
+
+    def _owed(self, stretch: Sequence[int], cases: Sequence[Case]) -> Iterator[Order]:
+        """Give the runs of these blocks that are not recorded, each when it is to begin."""
         recorded = {record.key for record in self._records}
-        for key, case, variant in block_order(self._plan, cases, block):
-            if key in recorded or case.label in self._left_out:
-                continue
-            order = Order(
-                key=key,
-                case=case,
-                variant=variant,
-                seed=run_seed(self._plan, block, case.label),
-                position=len(self._records),
-            )
-            self._progress.start(order)
-            record = self._session.run(order, Path(self._store.folder) / "raw")
-            self._store.add(record)
-            self._records.append(record)
-            self._progress.done(record)
-            self._count_failure(record)
-        self._store.note(self._session.notices)
+        for block in stretch:
+            going_on = [case for case in cases if case.label not in self._left_out]
+            if not going_on:
+                return
+            self._store.note(self._session.notices)
+            self._progress.block(block, [case.label for case in going_on])
+            for key, case, variant in block_order(self._plan, going_on, block):
+                if key in recorded or case.label in self._left_out:
+                    continue
+                order = Order(
+                    key=key,
+                    case=case,
+                    variant=variant,
+                    seed=run_seed(self._plan, block, case.label),
+                    position=len(self._records),
+                )
+                self._progress.start(order)
+                yield order
+
+    def _runs(self, orders: Iterator[Order]) -> Iterator[RunRecord]:
+        raw = Path(self._store.folder) / "raw"
+        if isinstance(self._session, SessionOfMany):
+            yield from self._session.run_many(orders, raw, self._jobs)
+        else:
+            for order in orders:
+                yield self._session.run(order, raw)
+
+    def _record(self, record: RunRecord) -> None:
+        if record.key.case in self._left_out:
+            return  # begun ahead, before an earlier run showed that its benchmark keeps failing
+        record.position = len(self._records)
+        self._store.add(record)
+        self._records.append(record)
+        self._progress.done(record)
+        self._count_failure(record)
 
     def _look(self, blocks_done: int) -> set[str]:
         # Later blocks can be there already after a resume; a look sees only its own.

@@ -32,8 +32,9 @@ class RunProgress:
         self._seconds: dict[str, list[float]] = {}
         self._open: Sequence[str] = ()
         self._block = 0
-        self._run_began = 0.0
-        self._done_in_block = 0
+        self._last_end = 0.0
+        self._under_way = 0
+        self._begun_in_block = 0
 
     def __enter__(self) -> "RunProgress":
         """Begin to show."""
@@ -47,29 +48,33 @@ class RunProgress:
 
     def block(self, block: int, cases: Sequence[str]) -> None:
         """Begin a block; without a moving line, say so."""
-        self._block, self._open, self._done_in_block = block, cases, 0
+        self._block, self._open, self._begun_in_block = block, cases, 0
         if not self._moving:
             left = self._time_left()
             self._say(f"{self._block_name()}: {len(cases)} benchmarks{f', {left}' if left else ''}")
 
     def start(self, order: Order) -> None:
         """Show the run that begins."""
-        self._run_began = time.monotonic()
+        if not self._under_way:
+            self._last_end = time.monotonic()
+        self._under_way += 1
+        self._begun_in_block += 1
         if self._task is not None:
             runs = len(self._open) * len(self._plan.variant)
             self._bar.update(
                 self._task,
                 description=f"{self._block_name()}  {order.key.case} [{order.key.variant}]",
                 total=runs,
-                completed=self._done_in_block,
+                completed=self._done_in_block(),
                 left=self._time_left(),
             )
 
     def done(self, record: RunRecord) -> None:
-        """Learn how long a run takes; tell of a failed one."""
-        self._done_in_block += 1
-        elapsed = time.monotonic() - self._run_began
-        self._seconds.setdefault(record.key.case, []).append(elapsed)
+        """Learn how long a run takes (its share, of several at a time); tell of a failed one."""
+        self._under_way -= 1
+        now = time.monotonic()
+        self._seconds.setdefault(record.key.case, []).append(now - self._last_end)
+        self._last_end = now
         if record.status == "failed":
             self._say(f"{record.key.case} [{record.key.variant}] failed: {record.error}")
 
@@ -104,7 +109,7 @@ class RunProgress:
         if not per_block:
             return ""
         runs = len(self._open) * len(self._plan.variant)
-        begun = self._done_in_block / runs
+        begun = self._done_in_block() / runs
         looks = self._plan.blocks.looks
         next_look = next(look for look in looks if look > self._block)
         to_look = (next_look - self._block - begun) * per_block
@@ -112,6 +117,10 @@ class RunProgress:
         if next_look == looks[-1]:
             return f"{_clock(to_end)} left"
         return f"{_clock(to_look)} to the look at block {next_look}, at most {_clock(to_end)} left"
+
+    def _done_in_block(self) -> int:
+        """Count the runs done; below 0 while runs of the block before are under way."""
+        return self._begun_in_block - self._under_way
 
     def _all_seconds(self) -> list[float]:
         return [second for seconds in self._seconds.values() for second in seconds]

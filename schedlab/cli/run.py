@@ -1,5 +1,6 @@
 """`schedlab run`: run a plan, or go on with one."""
 
+import os
 import shlex
 import shutil
 import sys
@@ -47,11 +48,12 @@ from schedlab.variant import Variant, parse_variant
     multiple=True,
     metavar="'NAME: SETTING; ...'",
     help="A variant; the first is the baseline. Settings: NO_FEATURE, sysctl K=V, sched K=V, "
-    "cpuidle STATE=off [cpus=LIST], governor NAME, env K=V, prefix COMMAND, companion COMMAND. "
+    "cpuidle STATE=off [cpus=LIST], governor NAME, env K=V, prefix COMMAND, companion COMMAND; "
+    "simulated: kernel=NAME. "
     "A single variant is compared with the host as it is; `auto` takes what this host can switch.",
 )
 @click.option("--aa", is_flag=True, help="Compare the host with itself: the method's own noise.")
-@click.option("--target", metavar="TARGET", help="Where to run; `host` if not given.")
+@click.option("--target", metavar="TARGET", help="host (if not given) or sim:MACHINE.")
 @click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged.")
 @click.option("--blocks", type=int, metavar="N", help="Exactly N blocks: the same as --looks N.")
 @click.option("--warmup", type=int, metavar="N", help="Warm-up blocks that do not count.")
@@ -68,10 +70,17 @@ from schedlab.variant import Variant, parse_variant
     type=click.Path(path_type=Path),
     help="Go on with the result in DIR, in the same order.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Simulated runs at a time; as many as there are CPUs if not given.",
+)
 @click.option("--dry-run", is_flag=True, help="Print every command and knob; touch nothing.")
 @click.option("--fail-on", type=click.Choice(["worse"]), help="Exit 1 if anything got worse.")
 def run(
     resume: Path | None,
+    jobs: int | None,
     dry_run: bool,
     output: Path | None,
     fail_on: str | None,
@@ -100,7 +109,7 @@ def run(
         return
     store = store or _begin(plan, cases, target, output)
     with closing(store):
-        analysis = _run(store, cases, target)
+        analysis = _run(store, cases, target, jobs)
     if fail_on and any(outcome.verdict.word == "worse" for outcome in analysis.outcomes):
         sys.exit(1)
 
@@ -210,7 +219,8 @@ def _begin(plan: Plan, cases: list[Case], target: Target, output: Path | None) -
     folder = output or Path("results") / f"{stamp}-{_slug(plan)}"
     infos = [describe(case, shlex.join(case.command.argv)) for case in cases]
     invocation = shlex.join(["schedlab", *sys.argv[1:]])
-    return Store.create(folder, plan, target.machine(), target.environment(), infos, invocation)
+    environment = target.environment(plan)
+    return Store.create(folder, plan, target.machine(), environment, infos, invocation)
 
 
 def _slug(plan: Plan) -> str:
@@ -225,7 +235,7 @@ def _reopen(folder: Path) -> tuple[Store, list[Case], Target]:
     machine = target.machine()
     changed = [
         f"{row} was {old}, is {new}"
-        for row, new in target.environment().items()
+        for row, new in target.environment(store.plan).items()
         if (old := store.environment.get(row)) != new
     ]
     if machine != store.machine:
@@ -238,7 +248,7 @@ def _reopen(folder: Path) -> tuple[Store, list[Case], Target]:
     return store, store.plan.cases(machine), target
 
 
-def _run(store: Store, cases: list[Case], target: Target) -> Analysis:
+def _run(store: Store, cases: list[Case], target: Target, jobs: int | None) -> Analysis:
     console = Console(stderr=True)
     scratch = store.folder / "raw"
     try:
@@ -250,7 +260,7 @@ def _run(store: Store, cases: list[Case], target: Target) -> Analysis:
             store.note(session.notices)
             for line in session.notices:
                 console.print(f"note: {line}", highlight=False, markup=False, soft_wrap=True)
-            Runner(store, cases, session, progress).run()
+            Runner(store, cases, session, progress, jobs or len(os.sched_getaffinity(0))).run()
     except Interrupted as error:
         kept = len(store.records())
         if not kept:

@@ -1,4 +1,4 @@
-"""Targets by name: `host`, or `emulated:FOLDER`."""
+"""Targets by name: `host`, `emulated:FOLDER`, or `sim:MACHINE`."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ from schedlab.errors import UsageError
 from schedlab.system import LocalSystem
 from schedlab.targets.emulated import EmulatedSystem
 from schedlab.targets.host import HostTarget
+from schedlab.targets.sim import SimTarget
 from schedlab.targets.target import Target
 
 
@@ -16,9 +17,16 @@ def find_system(name: str) -> LocalSystem:
         return LocalSystem()
     if kind == "emulated" and rest:
         return EmulatedSystem(Path(rest))
-    raise UsageError(f"no target is called '{name}'. There are: host, emulated:FOLDER.")
+    if kind == "sim" and rest:
+        raise UsageError(f"{name} is simulated: it has nothing to switch but what variants name.")
+    raise UsageError(
+        f"no target is called '{name}'. There are: host, emulated:FOLDER, sim:MACHINE."
+    )
 
 
 def find_target(name: str) -> Target:
     """Give a target by name; UsageError where there is none."""
+    kind, _, rest = name.partition(":")
+    if kind == "sim" and rest:
+        return SimTarget(rest)
     return HostTarget(find_system(name))

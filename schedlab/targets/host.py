@@ -54,7 +54,7 @@ class HostTarget:
         """Describe this host from sysfs."""
         return describe(self._system).machine
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, plan: Plan) -> dict[str, str]:
         """Give the platform table, with the tools' versions."""
         return platform_table(self._system, self.machine())
 
@@ -258,6 +258,11 @@ def _check_tools(system: LocalSystem, plan: Plan, cases: Sequence[Case]) -> None
             "; or leave these out with --only."
         )
     for variant in plan.variant:
+        if variant.kernel:
+            raise UsageError(
+                f"variant {variant.name}: kernel: a host runs the kernel it has booted;"
+                " only a simulated machine can be given another (--target sim:MACHINE)."
+            )
         commands = [variant.prefix, variant.companion.command if variant.companion else ()]
         for command in commands:
             if command and system.which(command[0]) is None:

@@ -1,9 +1,10 @@
 """What every target can do: open a plan, run its cases under its variants, tell what it is."""
 
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from schedlab.benchmarks import Case
 from schedlab.machine import Machine
@@ -37,6 +38,14 @@ class Session(Protocol):
         """
 
 
+@runtime_checkable
+class SessionOfMany(Session, Protocol):
+    """A session whose runs do not disturb each other."""
+
+    def run_many(self, orders: Iterable[Order], raw: Path, jobs: int) -> Iterator[RunRecord]:
+        """Do so many runs at a time, taking orders ahead; records come in the orders' order."""
+
+
 class Target(Protocol):
     """A host, a simulated machine, ..."""
 
@@ -45,7 +54,7 @@ class Target(Protocol):
     def machine(self) -> Machine:
         """Describe the machine runs happen on."""
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, plan: Plan) -> dict[str, str]:
         """Give the rows of a report's platform table, e.g. `Kernel release`."""
 
     def preview(self, order: Order) -> list[str]:

@@ -1,0 +1,321 @@
+"""The simulated target: a described machine, run by the kernel's own scheduler in user space."""
+
+import json
+import shlex
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from schedlab.benchmarks import Case, all_benchmarks
+from schedlab.errors import HostError, IncompleteRun, UsageError, nearest
+from schedlab.kernels.build import Build, Builder
+from schedlab.kernels.cache import disk_errors
+from schedlab.kernels.engine import find_engine
+from schedlab.kernels.progress import ConsoleWatch, Watch
+from schedlab.kernels.shelf import Shelf
+from schedlab.machine import Machine, find_machine
+from schedlab.models import outcome
+from schedlab.models.model import Model
+from schedlab.models.scenario import scenario, settings, shown, trial
+from schedlab.plan import Plan, seconds
+from schedlab.record import RunRecord
+from schedlab.targets.sim_kernels import kernels_of
+from schedlab.targets.sim_program import Call, Ended, Processes, failure, is_usage, read_result
+from schedlab.targets.target import Order
+from schedlab.topology.simulator import description
+from schedlab.variant import Variant
+
+_AHEAD = 4
+"""Runs begun or done ahead of the oldest unfinished one, per job, so that no core waits for it."""
+
+
+class SimTarget:
+    """A machine that comes with schedlab, or one from a file."""
+
+    def __init__(self, which: str, watch: Watch | None = None) -> None:
+        """Take the machine's name or file; `watch` is told what is built."""
+        self.name = f"sim:{which}"
+        self._which = which
+        self._watch = watch or ConsoleWatch()
+
+    def machine(self) -> Machine:
+        """Give the described machine."""
+        return find_machine(self._which)
+
+    def environment(self, plan: Plan) -> dict[str, str]:
+        """Give the rows of the platform table; they say that nothing here was measured."""
+        machine, builder = self.machine(), self._builder()
+        recipes = kernels_of(plan.variant, builder.shelf)
+        kernels = {
+            f"{recipe.name}: Linux {builder.shelf.base(recipe.base).release}, {recipe.config},"
+            f" build {builder.key(recipe)}"
+            for recipe in recipes.values()
+        }
+        releases = {builder.shelf.base(recipe.base).release for recipe in recipes.values()}
+        return {
+            "Kind": "simulation: a prediction, not a measurement",
+            "Machine": machine.title or machine.name,
+            "Architecture": machine.arch or "not told",
+            "CPUs": str(machine.nr_cpus),
+            "NUMA nodes": str(machine.sizes()["nodes"]),
+            "Kernel release": f"{', '.join(sorted(releases))} (simulated)",
+            "Kernels": "; ".join(sorted(kernels)),
+            "Engine version": builder.engine.version,
+            "Compiler": builder.compiler(),
+        }
+
+    def preview(self, order: Order) -> list[str]:
+        """Say what a run would set and simulate."""
+        [model] = _models([order.case]).values()
+        told = scenario(model, order.variant, host_seconds=0)
+        kernel = order.variant.kernel or "the plan's"
+        lines = [f"simulate {self._which}, kernel {kernel}, seed {order.seed}"]
+        lines += [f"set {name} = {value}" for name, value in shown(order.variant).items()]
+        return [*lines, f"workload {json.dumps(told['workloads'][0])}"]
+
+    @contextmanager
+    def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["SimSession"]:
+        """Check models, settings and the machine; build the kernels; end every run at the end."""
+        models = _models(cases)
+        for variant in plan.variant:
+            settings(variant)
+        machine = self._description()
+        builder = self._builder()
+        recipes = kernels_of(plan.variant, builder.shelf)
+        builds = {name: builder.build(recipe) for name, recipe in recipes.items()}
+        _check_variants(plan, builds)
+        with disk_errors("beginning the runs"):
+            machine_file = scratch / "machine.json"
+            machine_file.write_text(json.dumps(machine, indent=1))
+        session = SimSession(plan, models, builds, machine_file)
+        try:
+            for variant in plan.variant:
+                session.try_settings(variant, self._which, scratch)
+            yield session
+        finally:
+            session.stop()
+
+    def _description(self) -> dict[str, Any]:
+        """Give the machine for the simulator; UsageError with the key path of what is missing."""
+        machine = self.machine()
+        for key in ("cost", "cache"):
+            if not machine.model_dump(exclude_defaults=True).get(key):
+                raise UsageError(
+                    f"{self._which}: {key}: is missing, and the simulator needs it."
+                    "\n  docs/machines.md says what a machine to be simulated has."
+                )
+        return description(machine)
+
+    def _builder(self) -> Builder:
+        return Builder(Shelf(), find_engine(), self._watch)
+
+
+class SimSession:
+    """A simulated machine made ready for one plan."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        models: Mapping[str, Model],
+        builds: Mapping[str, Build],
+        machine_file: Path,
+    ) -> None:
+        """Take what `SimTarget.open` has checked and built."""
+        self.notices: list[str] = []
+        self._limit = seconds(plan.blocks.timeout)
+        self._wanted = plan.counters
+        self._models = models
+        self._builds = builds
+        self._machine_file = machine_file
+        self._processes = Processes()
+
+    def run(self, order: Order, raw: Path) -> RunRecord:
+        """Simulate one run; one that a lab before us finished, but could not record, is taken."""
+        model = self._models[order.case.label]
+        folder = raw / f"b{order.key.block:04d}-{order.key.case}-{order.key.variant}".replace(
+            " ", "_"
+        )
+        told = json.dumps(scenario(model, order.variant, self._limit), indent=1)
+        call = self._call(order, folder)
+        finished = _Finished.read(folder, call, told)
+        if finished is None:
+            finished = self._simulate(call, folder, told)
+        return self._record(order, model, call, finished, folder, raw)
+
+    def run_many(self, orders: Iterable[Order], raw: Path, jobs: int) -> Iterator[RunRecord]:
+        """Simulate several runs at a time; gives the records in the order of the orders."""
+        with ThreadPoolExecutor(jobs) as pool:
+            pending: deque[Future[RunRecord]] = deque()
+            try:
+                for order in orders:
+                    pending.append(pool.submit(self.run, order, raw))
+                    if len(pending) >= jobs * _AHEAD:
+                        yield pending.popleft().result()
+                while pending:
+                    yield pending.popleft().result()
+            finally:
+                for future in pending:
+                    future.cancel()
+                if pending:
+                    self.stop()
+
+    def stop(self) -> None:
+        """End every simulator that still runs."""
+        self._processes.stop()
+
+    def try_settings(self, variant: Variant, machine: str, scratch: Path) -> None:
+        """Boot the machine once with a variant's settings.
+
+        Raises:
+            UsageError: the machine or a setting is refused, in the simulator's words.
+            HostError: the simulator does not even start.
+        """
+        build = self._builds[variant.name]
+        _check_features(variant, build)
+        place = scratch / f".try-{variant.name}.json"
+        call = Call(build.program, self._machine_file, place, scratch / ".try-result.json", 1)
+        with disk_errors("trying the settings"):
+            place.write_text(json.dumps(trial(variant)))
+            ended = self._processes.run(call.argv, scratch / ".try-errors", self._limit)
+        for name in (place.name, ".try-result.json", ".try-errors"):
+            (scratch / name).unlink(missing_ok=True)
+        words = failure(ended) if ended.status else ""
+        if is_usage(ended):
+            words = words.replace(f"{self._machine_file}: ", f"{machine}: ")
+            words = words.replace(f"{place}: ", "")
+            about = "" if words.startswith(machine) else f"variant {variant.name}: "
+            raise UsageError(f"{about}{words} (kernel {build.kernel}, Linux {build.release}).")
+        if ended.status:
+            raise HostError(f"kernel {build.kernel} does not boot on {machine}: {words}")
+
+    def _call(self, order: Order, folder: Path) -> Call:
+        program = self._builds[order.variant.name].program
+        files = folder / "scenario.json", folder / "result.json"
+        return Call(program, self._machine_file, *files, order.seed)
+
+    def _simulate(self, call: Call, folder: Path, told: str) -> "_Finished":
+        with disk_errors("simulating"):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / _Finished.FILE).unlink(missing_ok=True)
+            call.result.unlink(missing_ok=True)
+            call.scenario.write_text(told)
+            started = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
+            ended = self._processes.run(call.argv, folder / "stderr.txt", self._limit)
+            finished = _Finished(call.argv, started, ended)
+            if not self._processes.stopped:
+                finished.write(folder)
+        return finished
+
+    def _record(
+        self,
+        order: Order,
+        model: Model,
+        call: Call,
+        finished: "_Finished",
+        folder: Path,
+        raw: Path,
+    ) -> RunRecord:
+        build = self._builds[order.variant.name]
+        record = RunRecord(
+            key=order.key,
+            position=order.position,
+            seed=order.seed,
+            command=shlex.join(call.argv),
+            started=finished.started,
+            seconds=finished.ended.seconds,
+            exit_status=finished.ended.status,
+            settings={"kernel": f"{build.kernel} (build {build.key})", **shown(order.variant)},
+            raw=str(folder.relative_to(raw.parent)),
+        )
+        try:
+            result = read_result(finished.ended, call.result)
+            values = outcome.metrics(model, result)
+        except IncompleteRun as error:
+            record.status, record.error = "failed", str(error)
+            return record
+        record.metrics = {metric.name: value for metric, value in values.items()}
+        record.counters = outcome.counters(result, self._wanted)
+        return record
+
+
+class _Finished:
+    """A run that ended by itself, as its folder keeps it."""
+
+    FILE = "run.json"
+
+    def __init__(self, argv: Sequence[str], started: str, ended: Ended) -> None:
+        self.argv = tuple(argv)
+        self.started = started
+        self.ended = ended
+
+    def write(self, folder: Path) -> None:
+        """Keep it beside its result."""
+        about = {
+            "argv": self.argv,
+            "started": self.started,
+            "status": self.ended.status,
+            "seconds": self.ended.seconds,
+        }
+        (folder / self.FILE).write_text(json.dumps(about, indent=1))
+
+    @classmethod
+    def read(cls, folder: Path, call: Call, told: str) -> "_Finished | None":
+        """Give the finished run in a folder, if it is of this very call and scenario."""
+        try:
+            about = json.loads((folder / cls.FILE).read_text())
+            if tuple(about["argv"]) != call.argv or call.scenario.read_text() != told:
+                return None
+            words = (folder / "stderr.txt").read_text(errors="replace")
+            ended = Ended(about["status"], about["seconds"], words)
+            return cls(call.argv, about["started"], ended)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def _models(cases: Sequence[Case]) -> dict[str, Model]:
+    """Give each case's model, by its label; refuse the plan where one has none."""
+    found = {case.label: case.model() for case in cases}
+    without = [label for label, model in found.items() if model is None]
+    if without:
+        names = [benchmark.name for benchmark in all_benchmarks() if benchmark.model]
+        verb = "has" if len(without) == 1 else "have"
+        raise UsageError(
+            f"{', '.join(without)} {verb} no model for the simulator."
+            f"\n  These have one: {', '.join(names)}; leave the others out with --only."
+        )
+    return {label: model for label, model in found.items() if model is not None}
+
+
+def _check_features(variant: Variant, build: Build) -> None:
+    for word in variant.sched_features:
+        name = word.removeprefix("NO_")
+        if build.features and name not in build.features:
+            raise UsageError(
+                f"variant {variant.name}: sched_features: no feature '{name}' in kernel"
+                f" {build.kernel} (Linux {build.release}).{nearest(name, build.features)}"
+                f"\n  It has: {', '.join(sorted(build.features))}."
+            )
+
+
+def _check_variants(plan: Plan, builds: Mapping[str, Build]) -> None:
+    """Refuse variants that differ in nothing, unless the plan is A/A; and the other way round."""
+    faces: dict[str, tuple[str, dict[str, str]]] = {}
+    for variant in plan.variant:
+        face = builds[variant.name].key, shown(variant)
+        for other, earlier in faces.items():
+            if face == earlier and not plan.aa:
+                raise UsageError(
+                    f"variants {other} and {variant.name} are the same: kernel"
+                    f" {builds[other].kernel}, equal settings; there is nothing to compare."
+                    "\n  Change one, or ask for an A/A run with --aa."
+                )
+            if face != earlier and plan.aa:
+                raise UsageError(
+                    f"an A/A run needs variants that are the same; {other} and {variant.name}"
+                    " differ."
+                )
+        faces[variant.name] = face

@@ -1,0 +1,53 @@
+"""Which kernel each variant of a plan runs on a simulated machine."""
+
+from collections.abc import Sequence
+
+from schedlab.errors import UsageError
+from schedlab.kernels import KernelError
+from schedlab.kernels.shelf import Recipe, Shelf
+from schedlab.variant import Variant
+
+_USUAL = "6.12"
+"""The tree that is taken where several are there and nobody names one."""
+
+
+def kernels_of(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
+    """Give each variant's kernel, by the variant's name.
+
+    A variant that names none runs what the named ones stand on: their tree without patches, in
+    their configuration. Where no variant names one, all run 6.12, or the only tree there is.
+
+    Raises:
+        KernelError: a kernel is not there.
+        UsageError: the named ones stand on several, so that a variant without is ambiguous.
+    """
+    named = {variant.name: shelf.recipe(variant.kernel) for variant in variants if variant.kernel}
+    without = [variant.name for variant in variants if not variant.kernel]
+    if not without:
+        return named
+    grounds = list(dict.fromkeys(recipe.unpatched() for recipe in named.values()))
+    if len(grounds) > 1:
+        told = " and ".join(f"{ground.name} ({ground.config})" for ground in grounds)
+        raise UsageError(
+            f"variant {without[0]} names no kernel, and the others stand on {told}."
+            f"\n  Say which it shall run: '{without[0]}: kernel=NAME'."
+        )
+    ground = grounds[0] if grounds else _usual(shelf)
+    return {variant.name: named.get(variant.name, ground) for variant in variants}
+
+
+def _usual(shelf: Shelf) -> Recipe:
+    names = [base.name for base in shelf.bases()]
+    if _USUAL in names:
+        return shelf.recipe(_USUAL)
+    if len(names) == 1:
+        return shelf.recipe(names[0])
+    if names:
+        raise UsageError(
+            f"no variant names a kernel, and there are several: {', '.join(names)}."
+            "\n  Say which, e.g. --variant 'base: kernel=NAME'."
+        )
+    raise KernelError(
+        "there is no kernel to simulate yet.\n  `schedlab kernel add --debian 6.12` fetches"
+        " Debian's sources, `schedlab kernel add --tree PATH` takes yours."
+    )

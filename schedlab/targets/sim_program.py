@@ -1,0 +1,136 @@
+"""Calling the simulator: one process a run, which does not outlive us, and its words on failure."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from schedlab.errors import IncompleteRun
+
+_USAGE = 2
+_BOUND = 4
+_GRACE_SECONDS = 30.0
+"""The simulator ends itself at its limit; this much later it is ended."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the simulator: the build, its files, the seed."""
+
+    program: Path
+    machine: Path
+    scenario: Path
+    result: Path
+    seed: int
+    more: tuple[str, ...] = ()
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Give the command line."""
+        return (
+            *(str(self.program), "--machine", str(self.machine)),
+            *("--scenario", str(self.scenario), "--out", str(self.result)),
+            *("--seed", str(self.seed), *self.more),
+        )
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended."""
+
+    status: int
+    seconds: float
+    words: str
+    """What it wrote on standard error."""
+
+
+class Processes:
+    """The simulators that run now, so that all can be ended at once."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.stopped = False
+        self._running: set[subprocess.Popen[bytes]] = set()
+
+    def run(self, argv: Sequence[str], errors: Path, limit: float | None = None) -> Ended:
+        """Run a simulator to its end; its standard error goes to a file."""
+        began = time.monotonic()
+        with errors.open("wb") as file:
+            process = subprocess.Popen(
+                [*_dying_with_us(), *argv],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=file,
+                start_new_session=True,
+            )
+        self._running.add(process)
+        try:
+            if self.stopped:
+                _kill(process)
+            process.wait(None if limit is None else limit + _GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            process.wait()
+        finally:
+            self._running.discard(process)
+        words = errors.read_text(errors="replace")
+        return Ended(process.returncode, time.monotonic() - began, words)
+
+    def stop(self) -> None:
+        """End all that run, and any that begins from now on."""
+        self.stopped = True
+        for process in list(self._running):
+            _kill(process)
+
+
+def read_result(ended: Ended, result: Path) -> dict[str, Any]:
+    """Give the result of a call.
+
+    Raises:
+        IncompleteRun: it failed, in the simulator's words: what, and when and where in
+            simulated time.
+    """
+    if ended.status == 0:
+        try:
+            told: dict[str, Any] = json.loads(result.read_bytes())
+        except (OSError, ValueError) as error:
+            raise IncompleteRun(f"the simulator left no readable result: {error}") from error
+        return told
+    raise IncompleteRun(failure(ended))
+
+
+def failure(ended: Ended) -> str:
+    """Say in one line why a call failed."""
+    said = [line for line in ended.words.splitlines() if line.startswith("schedsim: ")]
+    where = [line.strip() for line in ended.words.splitlines() if "simulated time " in line]
+    if said:
+        place = f" ({where[0]})" if where and where[0] not in said[0] else ""
+        return said[0].removeprefix("schedsim: ") + place
+    if ended.status == _BOUND:
+        return "the workload does not end: the bound on simulated time was reached"
+    if ended.status < 0:
+        return f"signal {-ended.status} ended the simulator"
+    last = ended.words.strip().splitlines()[-1:] or ["without a word"]
+    return f"the simulator ended with status {ended.status}: {last[0]}"
+
+
+def is_usage(ended: Ended) -> bool:
+    """Tell whether the simulator refused its input."""
+    return ended.status == _USAGE
+
+
+def _dying_with_us() -> list[str]:
+    """Give the words before a command that end it when the lab is killed."""
+    return ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
