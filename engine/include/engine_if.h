@@ -223,10 +223,8 @@ void sim_lock_imbalance(void *lock) __sim_noreturn __cold;
 /* ------------------------------------------------------------------ what the kernel tells the results */
 
 void sim_note_switch(struct sim_task *prev, int preempted, struct sim_task *next);
-void sim_note_runnable(struct sim_task *task, int cpu, int is_wakeup);
+void sim_note_runnable(struct sim_task *task, int is_wakeup);
 void sim_note_migration(struct sim_task *task, int from, int to, int kind);
-void sim_note_newidle(int level, int pulled);
-void sim_note_idle(int state, simtime ns, int too_deep, int too_shallow);
 void sim_hash(unsigned long long a, unsigned long long b);
 
 /* A tracepoint of the kernel; the linker collects them. */
@@ -242,6 +240,7 @@ void sim_trace_text(const struct sim_tracepoint *tp, const char *text, unsigned 
 
 /* ------------------------------------------------------------------ kernel side: boot and files */
 
+void kern_show_domains(void);		/* before kern_boot(): sched_verbose on the command line */
 void kern_boot(struct sim_task *init);	/* to the end of the initcalls; init runs as pid 1 */
 int kern_write_file(const char *path, const char *value);	/* 0 or -errno */
 long kern_read_file(const char *path, char *buf, unsigned long size);
@@ -252,7 +251,18 @@ void kern_check(struct sim_task *first);	/* invariants of CPUs and a list of tas
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
 void kern_collect(struct sim_task *task);
 void kern_print_domain(int cpu, int level, char *buf, unsigned long size);	/* span and groups */
-unsigned long kern_online_cpus(void);
+
+/* Sums over all CPUs since boot, from the kernel's own counters. */
+struct kern_balance {
+	char		name[16];
+	unsigned long	calls[3], pulls[3];	/* busy, idle, newly idle */
+};
+struct kern_idle {
+	unsigned long	usage, too_deep, too_shallow;
+	simtime		time_ns;
+};
+int kern_balance_stats(int level, struct kern_balance *stats);	/* 0: no such level */
+void kern_idle_stats(int state, struct kern_idle *stats);
 extern const int kern_hz;
 extern const char kern_release[];
 

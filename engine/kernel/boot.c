@@ -70,6 +70,11 @@ static void start_cpus(void)
 	}
 }
 
+void kern_show_domains(void)
+{
+	sched_debug_verbose = true;
+}
+
 void kern_boot(struct sim_task *init)
 {
 	struct task_struct *boot;

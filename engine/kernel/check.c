@@ -92,15 +92,3 @@ void kern_check(struct sim_task *first)
 		if (task->kernel)
 			check_task(task);
 }
-
-/* Takes the kernel's own figures over into the engine's side of the task. */
-void kern_collect(struct sim_task *task)
-{
-	struct task_struct *p = task->kernel;
-
-	if (!p)
-		return;
-	task->runtime = p->se.sum_exec_runtime;
-	if (p->flags & PF_EXITING)
-		task->kernel = NULL;
-}

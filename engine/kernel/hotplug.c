@@ -57,11 +57,6 @@ void set_cpu_online(unsigned int cpu, bool online)
 	}
 }
 
-unsigned long kern_online_cpus(void)
-{
-	return num_online_cpus();
-}
-
 static void run_range(unsigned int cpu, bool up, enum cpuhp_state from, enum cpuhp_state to)
 {
 	int i;
@@ -98,7 +93,8 @@ int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 		void *boot_task = current;
 
 		for_each_online_cpu(cpu) {
-			if (cpu != boot_cpu)
+			/* preparing is the controlling CPU's work */
+			if (cpu != boot_cpu && state > CPUHP_BRINGUP_CPU)
 				sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
 			startup(cpu);
 			sim_set_boot_cpu(boot_cpu, boot_task);

@@ -10,6 +10,9 @@ static DEFINE_PER_CPU(struct cpuidle_device, device);
 
 void arch_cpu_idle_enter(void)
 {
+	/* An idle loop that finds no rest must not run ahead of the others. */
+	if (sim.clk >= sim.catch_up)
+		sim_catch_up();
 	sim.epoch++;
 	sim_charge(sim_costs.idle_enter);
 }
@@ -35,9 +38,15 @@ static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, i
 
 	if (state->polling) {
 		local_irq_enable();
-		if (!current_set_polling_and_test())
-			while (!need_resched() && sim.clk < start + dev->poll_limit_ns)
-				sim_halt(1, start + dev->poll_limit_ns);
+		if (!current_set_polling_and_test()) {
+			simtime end = start + cpuidle_poll_time(drv, dev);
+
+			while (!need_resched() && sim.clk < end) {
+				sim_halt(1, end);
+				if (sim.clk >= sim.irq_due)
+					sim_irq_window();
+			}
+		}
 		current_clr_polling();
 		local_irq_disable();
 		return index;

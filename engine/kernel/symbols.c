@@ -113,6 +113,12 @@ int cpuidle_add_device_sysfs(struct cpuidle_device *dev)
 	return 0;
 }
 
+/* Whose latency limits the idle governors ask for: no CPU has any. */
+struct device *get_cpu_device(unsigned int cpu)
+{
+	return NULL;
+}
+
 int cap_task_setscheduler(struct task_struct *p)
 {
 	return 0;

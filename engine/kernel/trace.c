@@ -18,6 +18,7 @@ static void on_switch(bool preempt, struct task_struct *prev, struct task_struct
 
 static void on_waking(struct task_struct *p)
 {
+	sim_note_runnable(p->thread.sim, 1);
 	sim_charge(sim_costs.wakeup);
 	sim_stall(sim_costs.wake_lines * sim_costs.line[sim_cpu_distance[sim.cpu][task_cpu(p)]]);
 }
@@ -25,13 +26,18 @@ static void on_waking(struct task_struct *p)
 static void on_wakeup(struct task_struct *p)
 {
 	sim_hash((u32)p->pid, task_cpu(p));
-	sim_note_runnable(p->thread.sim, task_cpu(p), 1);
 }
 
 static void on_migrate(struct task_struct *p, int dest)
 {
 	sim_hash((u64)(u32)p->pid << 32 | 0x80000000u, (u64)task_cpu(p) << 32 | dest);
 	sim_note_migration(p->thread.sim, task_cpu(p), dest, READ_ONCE(p->__state) == TASK_WAKING);
+}
+
+static void on_wakeup_new(struct task_struct *p)
+{
+	sim_note_runnable(p->thread.sim, 1);
+	on_wakeup(p);
 }
 
 /* An idle CPU that polls its flags needs no interrupt: it sees the line change. */
@@ -46,7 +52,7 @@ void sim_setup_probes(void)
 	probe(sched_switch, on_switch);
 	probe(sched_waking, on_waking);
 	probe(sched_wakeup, on_wakeup);
-	probe(sched_wakeup_new, on_wakeup);
+	probe(sched_wakeup_new, on_wakeup_new);
 	probe(sched_migrate_task, on_migrate);
 	probe(sched_wake_idle_without_ipi, on_wake_idle);
 }

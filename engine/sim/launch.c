@@ -86,6 +86,8 @@ static void apply_settings(void)
 	char word[64];
 	json_t *v;
 
+	/* Counting costs no simulated time, and results want the balance counters. */
+	check(kern_write_file("/proc/sys/kernel/sched_schedstats", "1"), "writing", "sched_schedstats");
 	json_object_foreach(scenario.features, key, v) {
 		if (!json_is_boolean(v))
 			usage_error("features.%s: true or false is expected", key);

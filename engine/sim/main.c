@@ -35,9 +35,10 @@ static void print_domains(void)
 				if (kern_read_file(path, text, sizeof(text)) < 0)
 					break;
 				text[strcspn(text, "\n")] = 0;
-				printf("%s%s%s", i ? " " : "", i ? files[i] : path + strlen("/sys/kernel/debug/sched/domains/"),
-				       i ? "=" : "=");
-				printf("%s", text);
+				if (i)
+					printf(" %s=%s", files[i], text);
+				else
+					printf("cpu%d/domain%d/name=%s", cpu, d, text);
 			}
 			if (!i)
 				break;
@@ -172,6 +173,8 @@ int main(int argc, char **argv)
 	if (scenario_file)
 		scenario_read(scenario_file);
 	fail_init(scenario.max_host);
+	if (domains)
+		kern_show_domains();
 	sim.clk = 1;			/* 0 means "never" in many places of the kernel */
 	kern_boot(&init);
 	if (domains) {

@@ -56,15 +56,15 @@ static simtime percentile(const struct histogram *h, double p)
 
 /* ------------------------------------------------------------------ counting */
 
+#define MAX_LEVELS 8
+
 static struct {
 	simtime start;
 	struct histogram wakeup, queued;
 	unsigned long migrations[2][SIM_NR_DISTANCES];	/* [at wakeup] */
 	unsigned long voluntary, involuntary;
-	unsigned long newidle_calls[8], newidle_pulls[8];
-	unsigned long idle_use[SIM_MAX_IDLE_STATES], too_deep[SIM_MAX_IDLE_STATES],
-		      too_shallow[SIM_MAX_IDLE_STATES];
-	simtime idle_ns[SIM_MAX_IDLE_STATES];
+	struct kern_balance balance[MAX_LEVELS];
+	struct kern_idle idle[SIM_MAX_IDLE_STATES];
 	unsigned long events;
 } window;
 
@@ -106,9 +106,8 @@ void sim_note_switch(struct sim_task *prev, int preempted, struct sim_task *next
 	}
 }
 
-void sim_note_runnable(struct sim_task *task, int cpu, int is_wakeup)
+void sim_note_runnable(struct sim_task *task, int is_wakeup)
 {
-	(void)cpu;
 	task->ready_at = sim.clk;
 	task->ready_is_wakeup = is_wakeup;
 }
@@ -119,26 +118,16 @@ void sim_note_migration(struct sim_task *task, int from, int to, int at_wakeup)
 	window.migrations[at_wakeup][sim_cpu_distance[from][to]]++;
 }
 
-void sim_note_newidle(int level, int pulled)
-{
-	window.newidle_calls[level]++;
-	window.newidle_pulls[level] += pulled;
-}
-
-void sim_note_idle(int state, simtime ns, int deep, int shallow)
-{
-	window.idle_use[state]++;
-	window.idle_ns[state] += ns;
-	window.too_deep[state] += deep;
-	window.too_shallow[state] += shallow;
-}
-
 void results_window_begin(void)
 {
 	cpu_settle_accounts();
 	memset(&window, 0, sizeof(window));
 	window.start = sim.clk;
 	window.events = sim_events;
+	for (int l = 0; l < MAX_LEVELS; l++)
+		kern_balance_stats(l, &window.balance[l]);
+	for (int i = 0; i < sim_nr_idle_states; i++)
+		kern_idle_stats(i, &window.idle[i]);
 	for (struct sim_tracepoint *tp = __start_sim_tracepoints; tp < __stop_sim_tracepoints; tp++)
 		tp->count = 0;
 	for (int i = 0; i < sim_nr_cpus; i++) {
@@ -184,6 +173,24 @@ static json_t *histogram_json(const struct histogram *h)
 	return obj;
 }
 
+/* Balance passes and tasks pulled, by domain: busy, idle and newly idle. */
+static void balance_counters(json_t *obj, int level)
+{
+	static const char *const type[] = { "busy", "idle", "newidle" };
+	const struct kern_balance *base = &window.balance[level];
+	struct kern_balance now;
+	char key[64];
+
+	if (!kern_balance_stats(level, &now))
+		return;
+	for (int t = 0; t < 3; t++) {
+		snprintf(key, sizeof(key), "%s:calls:%s", type[t], now.name);
+		set_int(obj, key, now.calls[t] - base->calls[t]);
+		snprintf(key, sizeof(key), "%s:pulls:%s", type[t], now.name);
+		set_int(obj, key, now.pulls[t] - base->pulls[t]);
+	}
+}
+
 static json_t *counters_json(void)
 {
 	static const char *const distance[] = {
@@ -204,13 +211,8 @@ static json_t *counters_json(void)
 					 wake ? "wakeup" : "balance", distance[d]);
 				set_int(obj, key, window.migrations[wake][d]);
 			}
-	for (int l = 0; l < 8; l++)
-		if (window.newidle_calls[l]) {
-			snprintf(key, sizeof(key), "newidle:calls:%d", l);
-			set_int(obj, key, window.newidle_calls[l]);
-			snprintf(key, sizeof(key), "newidle:pulls:%d", l);
-			set_int(obj, key, window.newidle_pulls[l]);
-		}
+	for (int l = 0; l < MAX_LEVELS; l++)
+		balance_counters(obj, l);
 	set_int(obj, "switches:voluntary", window.voluntary);
 	set_int(obj, "switches:involuntary", window.involuntary);
 	set_int(obj, "cost:runqueue_lookups", cache_lookups);
@@ -276,13 +278,16 @@ static json_t *idle_json(void)
 	json_t *list = json_array();
 
 	for (int i = 0; i < sim_nr_idle_states; i++) {
+		const struct kern_idle *base = &window.idle[i];
 		json_t *obj = json_object();
+		struct kern_idle now;
 
+		kern_idle_stats(i, &now);
 		set_text(obj, "name", sim_idle_states[i].name);
-		set_int(obj, "usage", window.idle_use[i]);
-		set_int(obj, "time_ns", window.idle_ns[i]);
-		set_int(obj, "too_deep", window.too_deep[i]);
-		set_int(obj, "too_shallow", window.too_shallow[i]);
+		set_int(obj, "usage", now.usage - base->usage);
+		set_int(obj, "time_ns", now.time_ns - base->time_ns);
+		set_int(obj, "too_deep", now.too_deep - base->too_deep);
+		set_int(obj, "too_shallow", now.too_shallow - base->too_shallow);
 		json_array_append_new(list, obj);
 	}
 	return list;

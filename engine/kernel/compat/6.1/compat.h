@@ -25,6 +25,7 @@ static inline void sim_tick_cpu_dying(unsigned int cpu)
 
 /* 6.1 wants interrupts on when arch_cpu_idle() returns. */
 #define sim_arch_cpu_idle_return()	raw_local_irq_enable()
+#define SIM_CPU_BUSY			CPU_NOT_IDLE
 #define SIM_CFS_QUEUED(cfs)		((cfs)->h_nr_running)
 #define SIM_IS_DELAYED(p)		0
 #define SIM_RD_OVERLOADED(rd)		((rd)->overload)

@@ -24,6 +24,7 @@ static inline void sim_tick_cpu_dying(unsigned int cpu)
 }
 
 #define sim_arch_cpu_idle_return()	do { } while (0)
+#define SIM_CPU_BUSY			__CPU_NOT_IDLE
 #define SIM_CFS_QUEUED(cfs)		((cfs)->h_nr_queued)
 #define SIM_IS_DELAYED(p)		((p)->se.sched_delayed)
 #define SIM_RD_OVERLOADED(rd)		((rd)->overloaded)
