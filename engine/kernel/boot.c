@@ -6,6 +6,7 @@
 #include <linux/sched/isolation.h>
 #include <linux/sched/topology.h>
 #include <linux/timer.h>
+#include <linux/seq_file.h>
 #include <generated/utsrelease.h>
 #include "sim.h"
 #include "tasks.h"
@@ -93,6 +94,7 @@ void kern_boot(struct sim_task *init)
 	softirq_init();
 	sched_clock_init();
 	call_function_init();
+	seq_file_init();
 	sim_setup_clockevent();
 	fork_idle_tasks();
 	for (cpu = 1; cpu < sim_nr_cpus; cpu++)

@@ -9,8 +9,7 @@ struct cpumask *sim_package_mask[NR_CPUS], *sim_node_mask[MAX_NUMNODES];
 
 nodemask_t node_states[NR_NODE_STATES];
 unsigned int nr_node_ids = 1, nr_online_nodes = 1;
-/* As amd.c sets it for EPYC: NUMA levels up to here balance on fork, exec and wakeup. */
-int node_reclaim_distance = 32;
+int node_reclaim_distance = RECLAIM_DISTANCE;
 
 const struct cpumask *cpu_coregroup_mask(int cpu)
 {
@@ -51,6 +50,8 @@ void sim_setup_topology(void)
 	group_by(sim_llc_mask, llc_of);
 	group_by(sim_package_mask, package_of);
 	nr_node_ids = nr_online_nodes = sim_nr_nodes;
+	if (sim_reclaim_distance)
+		node_reclaim_distance = sim_reclaim_distance;
 	for (node = 0; node < sim_nr_nodes; node++) {
 		sim_node_mask[node] = sim_zalloc(sizeof(struct cpumask), 64);
 		node_set_state(node, N_POSSIBLE);

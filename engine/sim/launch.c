@@ -100,6 +100,8 @@ static void apply_settings(void)
 			usage_error("knobs.%s: a text is expected", key);
 		check(kern_write_file(key, json_string_value(v)), "writing", key);
 	}
+	for (int i = 0; i < scenario.nr_memory; i++)
+		check(kern_mm_create(scenario.memory[i].mb, scenario.memory[i].node), "creating", "memory");
 	for (int i = 0; i < scenario.nr_groups; i++) {
 		struct group_spec *g = &scenario.groups[i];
 

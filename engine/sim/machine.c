@@ -7,6 +7,7 @@
 struct machine machine;
 struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
 int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs;
+int sim_reclaim_distance;
 unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 struct sim_costs sim_costs;
 struct sim_idle_state sim_idle_states[SIM_MAX_IDLE_STATES];
@@ -135,7 +136,8 @@ static void read_topology(json_t *topo)
 	static int core[SIM_MAX_CPUS], cluster[SIM_MAX_CPUS], llc[SIM_MAX_CPUS];
 	static int package[SIM_MAX_CPUS], node[SIM_MAX_CPUS];
 
-	json_only(topo, at, "cpus", "core", "cluster", "llc", "package", "node", "distance", NULL);
+	json_only(topo, at, "cpus", "core", "cluster", "llc", "package", "node", "distance",
+		  "reclaim_distance", NULL);
 	sim_nr_cpus = json_int(json_need(topo, at, "cpus"), AT(at, "cpus"), 1, SIM_MAX_CPUS);
 	read_cores(topo, at, core);
 	if (json_object_get(topo, "cluster"))
@@ -152,6 +154,7 @@ static void read_topology(json_t *topo)
 	check_nested(AT(at, "package"), "core", core, package);
 	check_nested(AT(at, "node"), "core", core, node);
 	read_distances(topo, at);
+	sim_reclaim_distance = json_get_int(topo, at, "reclaim_distance", 10, 254, 0);
 
 	for (int a = 0; a < sim_nr_cpus; a++) {
 		sim_cpu_topo[a] = (struct sim_cpu_topo) {

@@ -85,7 +85,7 @@ static void read_task(json_t *obj, const struct path *at, struct task_spec *t)
 		t->footprint_kb = json_kb(json_object_get(obj, "footprint"), AT(at, "footprint"));
 	t->slow_ratio = json_get_num(obj, at, "slow_speed", 0.01, 1, 0) * 65536;
 	t->memory_share = json_get_num(obj, at, "memory_share", 0, 1, 0) * 1024;
-	t->mm = json_get_int(obj, at, "mm", 0, 255, -1);
+	t->mm = json_get_int(obj, at, "mm", 0, scenario.nr_memory - 1, -1);
 	t->loops = json_get_int(obj, at, "loops", 0, 1L << 40, 0);
 	program_read(json_need(obj, at, "program"), AT(at, "program"), &t->program);
 }
@@ -196,6 +196,13 @@ static void read_end(json_t *obj, const struct path *at)
 		json_error_at(AT(at, "max_simulated"), "missing: workloads_done needs a bound on simulated time");
 }
 
+static void read_memory(json_t *obj, const struct path *at, struct memory_spec *m)
+{
+	json_only(obj, at, "size", "node", NULL);
+	m->mb = json_kb(json_need(obj, at, "size"), AT(at, "size")) / 1024;
+	m->node = json_get_int(obj, at, "node", 0, sim_nr_nodes - 1, -1);
+}
+
 /* Reads every element of an optional list into a new array. */
 #define read_list(key, array, nr, fn)						\
 do {										\
@@ -221,7 +228,7 @@ void scenario_read(const char *path)
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "duration", "warmup", "settle", "features", "knobs", "groups",
-		  "tasks", "workloads", "actions", "background", "ablate", "end", "seed", NULL);
+		  "tasks", "workloads", "actions", "background", "ablate", "memory", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
 	scenario.warmup = json_get_time(root, NULL, "warmup", 0);
 	scenario.settle = json_get_time(root, NULL, "settle", 0);
@@ -236,6 +243,7 @@ void scenario_read(const char *path)
 	if (json_object_get(root, "ablate"))
 		read_ablate(json_object_get(root, "ablate"), AT(NULL, "ablate"));
 	read_list("groups", scenario.groups, scenario.nr_groups, read_group_counted);
+	read_list("memory", scenario.memory, scenario.nr_memory, read_memory);
 	read_list("tasks", scenario.tasks, scenario.nr_tasks, read_task);
 	read_list("workloads", scenario.workloads, scenario.nr_workloads, read_workload);
 	read_list("actions", scenario.actions, scenario.nr_actions, read_action);

@@ -75,6 +75,11 @@ struct group_spec {
 	struct group_file file[8];
 };
 
+struct memory_spec {
+	unsigned int	mb;
+	int		node;			/* -1: spread over all */
+};
+
 struct scenario {
 	simtime		duration, warmup, settle, max_simulated;
 	double		max_host;

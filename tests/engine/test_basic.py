@@ -23,7 +23,7 @@ def hackbench(**more: object) -> dict[str, object]:
 def test_hogs_use_all_time(sim: Simulator) -> None:
     result = sim("smp4", HOGS)
     assert result["metrics"]["utilisation"] == pytest.approx(1, abs=0.001)
-    assert sum(t["runtime_ns"] for t in tasks(result, "hog")) == pytest.approx(4e9, rel=0.002)
+    assert sum(t["runtime_ns"] for t in tasks(result, "hog")) == pytest.approx(4e9, rel=0.01)
 
 
 @pytest.mark.parametrize("pipe", [True, False])
