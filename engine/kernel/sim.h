@@ -60,6 +60,7 @@ ssize_t sim_strscpy(char *dest, const char *src, size_t count);
 
 /* files.c */
 struct ctl_table;
+void sim_sysctl_series(void);
 void sim_add_sysctl(const char *dir, struct ctl_table *table);
 
 /* numa.c and compat/<series>/numa.c */

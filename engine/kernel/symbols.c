@@ -11,6 +11,7 @@
 #include <linux/sysctl.h>
 #include <linux/capability.h>
 #include <linux/cpuidle.h>
+#include <linux/rcuwait.h>
 #include <linux/tracepoint-defs.h>
 #include "sim.h"
 
@@ -133,7 +134,32 @@ bool ns_capable(struct user_namespace *ns, int cap)
 const struct trace_print_flags gfpflag_names[1], pageflag_names[1], vmaflag_names[1];
 const u8 guid_index[16], uuid_index[16];
 
+/* Memory tiering walks the nodes' memory: there is none to tier. */
 struct pglist_data *node_data[MAX_NUMNODES];
+
+struct pglist_data *first_online_pgdat(void)
+{
+	return NULL;
+}
+
+struct pglist_data *next_online_pgdat(struct pglist_data *pgdat)
+{
+	return NULL;
+}
+
+/* kernel/exit.c's, for percpu_rwsem */
+int rcuwait_wake_up(struct rcuwait *w)
+{
+	struct task_struct *task = rcu_dereference_raw(w->task);
+
+	return task ? wake_up_process(task) : 0;
+}
+
+void finish_rcuwait(struct rcuwait *w)
+{
+	rcu_assign_pointer(w->task, NULL);
+	__set_current_state(TASK_RUNNING);
+}
 
 /* multi_cpu_stop() waits for its peers: simulated time passes meanwhile. */
 void stop_machine_yield(const struct cpumask *cpumask)

@@ -3,6 +3,8 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/mm.h>
 #include <linux/kthread.h>
+#include <linux/cred.h>
+#include <linux/user_namespace.h>
 #include "sim.h"
 #include "tasks.h"
 
@@ -18,6 +20,12 @@ static struct signal_struct init_signals = {
 
 static struct sighand_struct init_sighand = {
 	.count = REFCOUNT_INIT(1),
+};
+
+/* Everybody is root. */
+struct cred init_cred = {
+	.usage = ATOMIC_INIT(4),
+	.user_ns = &init_user_ns,
 };
 
 struct task_struct init_task __aligned(L1_CACHE_BYTES) = {
@@ -48,6 +56,8 @@ struct task_struct init_task __aligned(L1_CACHE_BYTES) = {
 	.comm		= "swapper",
 	.numa_preferred_nid = NUMA_NO_NODE,
 	.cgroups	= &sim_root_css_set,
+	.real_cred	= &init_cred,
+	.cred		= &init_cred,
 	SIM_INIT_TASK_SERIES
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include "sim.h"
 
@@ -12,17 +13,18 @@ int verbose;
 static unsigned long watched_events;
 static double host_limit, host_elapsed;
 
-static void where(void)
+static void where(void **frame, void *ip)
 {
 	struct cpu *c = &cpus[sim.cpu];
-	void **frame = __builtin_frame_address(0);
 
 	fprintf(stderr, "  simulated time %llu.%09llu s, CPU %d, task %s/%d, interrupts %s, %d locks held\n",
 		sim.clk / SEC, sim.clk % SEC, sim.cpu, c->task ? c->task->comm : "idle",
 		c->task ? c->task->pid : 0, sim.irq_on ? "on" : "off", sim.held);
 	fprintf(stderr, "  backtrace:\n");
+	if (ip)
+		symbol_print(stderr, ip);
 	/* Frame pointers are kept everywhere; a coroutine's chain ends with a null. */
-	for (int i = 0; i < 40 && frame && frame[1]; i++) {
+	for (int i = 0; i < 40 && (unsigned long)frame > 4096 && frame[1]; i++) {
 		void **up = frame[0];
 
 		symbol_print(stderr, (char *)frame[1] - 1);
@@ -34,7 +36,7 @@ static void where(void)
 
 static void end_failed(void)
 {
-	where();
+	where(__builtin_frame_address(0), NULL);
 	exit(3);
 }
 
@@ -91,32 +93,56 @@ void usage_error(const char *fmt, ...)
 	exit(2);
 }
 
+/* Where a signal hit. */
+#if defined(__x86_64__)
+static void *ip_of(void *context)
+{
+	return (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+}
+
+static void **frame_of(void *context)
+{
+	return (void **)((ucontext_t *)context)->uc_mcontext.gregs[REG_RBP];
+}
+#else
+static void *ip_of(void *context)
+{
+	return (void *)((ucontext_t *)context)->uc_mcontext.pc;
+}
+
+static void **frame_of(void *context)
+{
+	return (void **)((ucontext_t *)context)->uc_mcontext.regs[29];
+}
+#endif
+
 /* Every host second: has anything happened, and is there time left? */
-static void watchdog(int sig)
+static void watchdog(int sig, siginfo_t *info, void *context)
 {
 	static int quiet;
 
 	(void)sig;
+	(void)info;
 	host_elapsed += 1;
 	quiet = sim_events == watched_events ? quiet + 1 : 0;
 	watched_events = sim_events;
 	if (quiet >= 20) {
 		fprintf(stderr, "schedsim: no event for 20 s of host time: a loop in kernel code?\n");
-		where();
+		where(frame_of(context), ip_of(context));
 		_exit(3);
 	}
 	if (host_limit && host_elapsed >= host_limit) {
 		fprintf(stderr, "schedsim: the bound of %g s of host time is reached; simulated time moves at %.6f s so far\n",
 			host_limit, (double)sim.clk / SEC);
-		where();
+		where(frame_of(context), ip_of(context));
 		_exit(4);
 	}
 }
 
-static void crashed(int sig)
+static void crashed(int sig, siginfo_t *info, void *context)
 {
-	fprintf(stderr, "schedsim: signal %d (%s)\n", sig, strsignal(sig));
-	where();
+	fprintf(stderr, "schedsim: signal %d (%s) at address %p\n", sig, strsignal(sig), info->si_addr);
+	where(frame_of(context), ip_of(context));
 	_exit(3);
 }
 
@@ -125,12 +151,13 @@ void fail_init(double host_seconds)
 	struct itimerval second = { { 1, 0 }, { 1, 0 } };
 	static char stack[65536];
 	stack_t alt = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	struct sigaction act = { .sa_handler = watchdog, .sa_flags = SA_RESTART | SA_ONSTACK };
+	struct sigaction act = { .sa_sigaction = watchdog,
+				 .sa_flags = SA_RESTART | SA_ONSTACK | SA_SIGINFO };
 
 	host_limit = host_seconds;
 	sigaltstack(&alt, NULL);
 	sigaction(SIGALRM, &act, NULL);
-	act.sa_handler = crashed;
+	act.sa_sigaction = crashed;
 #ifndef SIM_SANITIZE
 	sigaction(SIGSEGV, &act, NULL);
 	sigaction(SIGBUS, &act, NULL);

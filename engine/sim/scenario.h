@@ -90,6 +90,8 @@ struct scenario {
 	struct workload	*workloads;
 	struct action	*actions;
 	struct group_spec *groups;
+	struct memory_spec *memory;
+	int		nr_memory;
 	int		nr_tasks, nr_workloads, nr_actions, nr_groups;
 };
 
