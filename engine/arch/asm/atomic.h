@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One host thread runs every CPU: plain read-modify-write is atomic. Hot lines are charged for. */
+#ifndef _ASM_SIM_ATOMIC_H
+#define _ASM_SIM_ATOMIC_H
+
+#include <linux/types.h>
+#include <asm/cmpxchg.h>
+#include <asm/barrier.h>
+#include <engine_if.h>
+
+#define ATOMIC64_INIT(i)	{ (i) }
+
+/* Lines registered as hot (tg->load_avg and the like) queue their users in simulated time. */
+#define sim_atomic_touch(v, write)					\
+do {									\
+	if (__builtin_expect(sim_hot_filter[((unsigned long)(v) >> 6) % SIM_HOT_FILTER], 0)) \
+		sim_hot_line((const void *)(v), (write));		\
+} while (0)
+
+#define SIM_ATOMIC_OP(p, T, V, op, c)					\
+static __always_inline void p##_##op(V i, T *v)				\
+{									\
+	sim_atomic_touch(v, 1);						\
+	v->counter = v->counter c i;					\
+}									\
+static __always_inline V p##_fetch_##op(V i, T *v)			\
+{									\
+	V old = v->counter;						\
+	sim_atomic_touch(v, 1);						\
+	v->counter = old c i;						\
+	return old;							\
+}
+
+#define SIM_ATOMIC_RETURN(p, T, V, op, c)				\
+static __always_inline V p##_##op##_return(V i, T *v)			\
+{									\
+	sim_atomic_touch(v, 1);						\
+	return v->counter = v->counter c i;				\
+}
+
+#define SIM_ATOMIC_ALL(p, T, V)						\
+static __always_inline void p##_set(T *v, V i)				\
+{									\
+	WRITE_ONCE(v->counter, i);					\
+}									\
+SIM_ATOMIC_OP(p, T, V, add, +)						\
+SIM_ATOMIC_RETURN(p, T, V, add, +)					\
+SIM_ATOMIC_OP(p, T, V, sub, -)						\
+SIM_ATOMIC_RETURN(p, T, V, sub, -)					\
+SIM_ATOMIC_OP(p, T, V, and, &)						\
+SIM_ATOMIC_OP(p, T, V, or, |)						\
+SIM_ATOMIC_OP(p, T, V, xor, ^)
+
+SIM_ATOMIC_ALL(arch_atomic, atomic_t, int)
+
+/* Static keys are read through this one all the time; no hot line is an atomic_t read. */
+static __always_inline int arch_atomic_read(const atomic_t *v)
+{
+	return READ_ONCE(v->counter);
+}
+
+static __always_inline s64 arch_atomic64_read(const atomic64_t *v)
+{
+	sim_atomic_touch(v, 0);
+	return READ_ONCE(v->counter);
+}
+
+SIM_ATOMIC_ALL(arch_atomic64, atomic64_t, s64)
+
+#define arch_atomic_cmpxchg(v, o, n)	arch_cmpxchg(&((v)->counter), o, n)
+#define arch_atomic_xchg(v, n)		arch_xchg(&((v)->counter), n)
+#define arch_atomic64_cmpxchg(v, o, n)	arch_cmpxchg(&((v)->counter), o, n)
+#define arch_atomic64_xchg(v, n)	arch_xchg(&((v)->counter), n)
+
+/* Tell the generic fallbacks which forms exist. */
+#define arch_atomic_fetch_add		arch_atomic_fetch_add
+#define arch_atomic_fetch_sub		arch_atomic_fetch_sub
+#define arch_atomic_fetch_and		arch_atomic_fetch_and
+#define arch_atomic_fetch_or		arch_atomic_fetch_or
+#define arch_atomic_fetch_xor		arch_atomic_fetch_xor
+#define arch_atomic_add_return		arch_atomic_add_return
+#define arch_atomic_sub_return		arch_atomic_sub_return
+#define arch_atomic64_fetch_add		arch_atomic64_fetch_add
+#define arch_atomic64_fetch_sub		arch_atomic64_fetch_sub
+#define arch_atomic64_fetch_and		arch_atomic64_fetch_and
+#define arch_atomic64_fetch_or		arch_atomic64_fetch_or
+#define arch_atomic64_fetch_xor		arch_atomic64_fetch_xor
+#define arch_atomic64_add_return	arch_atomic64_add_return
+#define arch_atomic64_sub_return	arch_atomic64_sub_return
+
+#endif

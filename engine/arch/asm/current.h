@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _ASM_SIM_CURRENT_H
+#define _ASM_SIM_CURRENT_H
+
+#include <engine_if.h>
+
+struct task_struct;
+
+#define get_current()	((struct task_struct *)sim.current_task)
+#define current		get_current()
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Interrupt flag of the simulated CPU; interrupts that became due are taken when it opens. */
+#ifndef _ASM_SIM_IRQFLAGS_H
+#define _ASM_SIM_IRQFLAGS_H
+
+#include <engine_if.h>
+
+#define ARCH_IRQ_DISABLED	0UL
+#define ARCH_IRQ_ENABLED	1UL
+
+static inline unsigned long arch_local_save_flags(void)
+{
+	return sim.irq_on;
+}
+#define arch_local_save_flags arch_local_save_flags
+
+static inline void arch_local_irq_restore(unsigned long flags)
+{
+	sim.irq_on = flags;
+	if (flags && __builtin_expect(sim.clk >= sim.irq_due, 0))
+		sim_irq_window();
+}
+#define arch_local_irq_restore arch_local_irq_restore
+
+#include <asm-generic/irqflags.h>
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _ASM_SIM_PROCESSOR_H
+#define _ASM_SIM_PROCESSOR_H
+
+#include <linux/types.h>
+#include <linux/compiler.h>
+#include <engine_if.h>
+
+#define TASK_SIZE		0x7ffffffff000UL
+#define TASK_SIZE_MAX		TASK_SIZE
+#define STACK_TOP		TASK_SIZE
+#define STACK_TOP_MAX		STACK_TOP
+#define TASK_UNMAPPED_BASE	(TASK_SIZE / 3)
+
+struct task_struct;
+struct pt_regs;
+
+struct thread_struct {
+	void *sp;		/* saved stack pointer of the task's coroutine */
+	void *stack_base;	/* lowest address of its stack; holds the canary */
+	struct sim_task *sim;	/* the engine's side of the task; kernel threads have one too */
+	void (*kthread)(void *); /* what a kernel thread runs */
+	void *kthread_arg;
+	void *family;		/* children waited for (kernel/exit.c) */
+	int last_cpu;		/* where its caches are warm; -1: nowhere yet */
+};
+
+#define INIT_THREAD		{ }
+#define task_pt_regs(t)		((struct pt_regs *)0)
+#define KSTK_EIP(t)		0UL
+#define KSTK_ESP(t)		0UL
+
+static inline unsigned long __get_wchan(struct task_struct *p) { return 0; }
+
+/* Every spin loop of the kernel lets simulated time pass. */
+#define cpu_relax()		sim_spin()
+
+#endif

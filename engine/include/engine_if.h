@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The one header between the kernel side (compiled with kernel headers) and
+ * the sim side (compiled with libc headers).  It includes nothing.
+ *
+ *   sim_*	variables and functions of the engine, used by the kernel side
+ *   kern_*	functions of the kernel side, used by the engine and by programs
+ */
+#ifndef ENGINE_IF_H
+#define ENGINE_IF_H
+
+typedef unsigned long long simtime;		/* integer nanoseconds */
+
+struct sim_task;
+
+#define SIM_MAX_CPUS	1024
+#define SIM_MAX_NODES	64
+#define SIM_NEVER	(~0ULL)
+#define SIM_HOT_FILTER	4096
+
+#ifndef __cold
+#define __cold		__attribute__((__cold__))
+#endif
+#define __sim_noreturn	__attribute__((__noreturn__))
+
+/* ------------------------------------------------------------------ the running CPU */
+
+/*
+ * State of the CPU whose code the host executes now.  Everything a header of
+ * the kernel side looks at on a hot path is in this one structure.
+ */
+struct sim_state {
+	simtime		clk;		/* the CPU's clock, moved by charges */
+	simtime		irq_due;	/* earliest interrupt for this CPU */
+	simtime		catch_up;	/* with no lock held, let the others run from here on */
+	simtime		next;		/* earliest event of any other CPU */
+	void		*current_task;	/* struct task_struct */
+	unsigned long	irq_on;
+	int		cpu;
+	int		held;		/* spinlocks held */
+	unsigned int	epoch;		/* changes with every kernel entry */
+	unsigned int	slowdown;	/* 1024: as fast as the machine's costs say; 0: boot, free */
+	unsigned int	live;		/* simulated time runs */
+};
+extern struct sim_state sim;
+
+/* Work of the CPU itself: slower on a slow CPU or beside a busy sibling. */
+static inline void sim_charge(unsigned int ns)
+{
+	sim.clk += (simtime)ns * sim.slowdown >> 10;
+}
+
+/* Waiting for something outside the core: does not depend on its speed. */
+static inline void sim_stall(simtime ns)
+{
+	sim.clk += ns * sim.live;
+}
+
+/* Nothing of another CPU and no interrupt is due before the CPU's own clock. */
+static inline int sim_time_is_free(void)
+{
+	return sim.clk <= sim.next && sim.clk < sim.irq_due;
+}
+
+/* ------------------------------------------------------------------ the machine */
+
+enum sim_distance {		/* how far a cache line comes */
+	SIM_SELF, SIM_CORE, SIM_CLUSTER, SIM_LLC, SIM_NODE, SIM_PACKAGE, SIM_REMOTE,
+	SIM_NR_DISTANCES
+};
+
+struct sim_cpu_topo {
+	int		core, cluster, llc, package, node;
+	unsigned int	capacity;	/* scheduler's view, 1024 = biggest */
+	unsigned int	freq_scale;	/* present frequency / maximum, 1024 = maximum */
+	int		domain;		/* frequency domain, or -1 */
+};
+extern struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
+extern int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs;
+extern int sim_reclaim_distance;	/* what the architecture sets, 0: the default */
+extern unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
+int sim_node_distance(int a, int b);
+
+/* All in ns unless the name says otherwise; the machine file names and sources each. */
+struct sim_costs {
+	unsigned int line[SIM_NR_DISTANCES];	/* a cache line from that far */
+	unsigned int line_hit;		/* a line this LLC still has */
+	unsigned int scan_visit;	/* instructions per CPU looked at */
+	unsigned int scan_overlap;	/* percent of a line's latency seen when scanning */
+	unsigned int wake_lines, queue_lines;	/* lines moved with a remote wakeup, a queue end */
+	unsigned int lock;		/* an uncontended atomic acquire */
+	unsigned int syscall, schedule, wakeup, tick, irq, ipi_send, ipi_latency;
+	unsigned int fork, exec, exit, fault, page_migrate;
+	unsigned int pipe, socket_send, socket_receive, futex, copy_per_kb;
+	unsigned int idle_enter, idle_exit;	/* the idle loop's own code */
+	unsigned int refill_overlap;	/* percent of a line's latency seen when refilling */
+	unsigned int hotplug;		/* one step of taking a CPU down or up */
+};
+extern struct sim_costs sim_costs;
+
+/* What can be switched off by name; 1 = modelled. */
+struct sim_mechanisms {
+	unsigned char coherence, locks, hot_lines, scan, refill, smt, idle_latency, ipi, bandwidth;
+};
+extern struct sim_mechanisms sim_mechanisms;
+
+struct sim_idle_state {
+	char		name[16], desc[32];
+	unsigned int	latency_us, residency_us;	/* what the governor is told */
+	simtime		entry_ns, exit_ns;		/* what the hardware does */
+	int		polling, mwait;
+};
+#define SIM_MAX_IDLE_STATES 10
+extern struct sim_idle_state sim_idle_states[SIM_MAX_IDLE_STATES];
+extern int sim_nr_idle_states;
+extern const char *sim_idle_governor;
+
+struct sim_opp {
+	unsigned int	khz;
+	unsigned int	power_mw;	/* 0: unknown, no energy model */
+};
+#define SIM_MAX_OPPS	32
+struct sim_freq_domain {
+	int		nr_opps;
+	struct sim_opp	opp[SIM_MAX_OPPS];
+	simtime		transition_ns;
+};
+extern struct sim_freq_domain sim_freq_domains[];
+extern int sim_nr_freq_domains;
+extern int sim_cpus_of_domain(int domain, int n);	/* the n-th CPU, or -1 */
+void sim_set_frequency(int domain, unsigned int khz);
+
+/* ------------------------------------------------------------------ costs that depend on history */
+
+extern unsigned int sim_touched[SIM_MAX_CPUS];		/* epoch of the last look at that CPU */
+extern unsigned int sim_rq_version[SIM_MAX_CPUS];	/* of the lines a runqueue lock guards */
+void sim_touch_cpu(unsigned int cpu);
+void sim_lock_wait(simtime acquired, simtime released, int last);
+
+extern unsigned char sim_hot_filter[SIM_HOT_FILTER];
+void sim_hot_register(const void *addr);
+void sim_hot_line(const void *addr, int write);
+
+/* A memory line of a program or a queue: whoever comes from elsewhere fetches it. */
+struct sim_line {
+	simtime	acquired, released;
+	int	owner;			/* CPU number + 1 */
+};
+void sim_refill_cache(struct sim_task *task, int from, int to);
+void sim_line_move(struct sim_line *line, unsigned int lines);
+void sim_line_lock(struct sim_line *line);
+void sim_line_unlock(struct sim_line *line);
+
+/* ------------------------------------------------------------------ tasks */
+
+#define SIM_COMM_LEN 16
+
+struct sim_task {
+	int		pid;
+	char		comm[SIM_COMM_LEN];
+	void		*kernel;		/* struct task_struct while it lives */
+	simtime		work;			/* nominal ns still to run in user mode */
+	int		on_clock;		/* busy-waits on the clock: speed does not matter */
+	unsigned int	slow_ratio;		/* speed on a CPU below full capacity, 0: the machine's */
+	unsigned int	footprint_kb;		/* what has to be refilled after a migration */
+	unsigned int	memory_share;		/* 0..1024 of its work that is memory traffic */
+	int		mem_node;		/* node of the memory it last touched, -1: local */
+	void		(*main)(struct sim_task *);
+	void		*arg;
+	struct sim_task	*next;
+	/* results */
+	simtime		born, died, runtime, runtime_base, wait_sum, wait_max, ready_at;
+	unsigned long	waits, migrations, voluntary, involuntary;
+	int		ready_is_wakeup;
+	int		measured;
+	unsigned long	ops;
+};
+
+struct sim_task *sim_first_task(void);		/* of all that were ever started, by next */
+
+/* ------------------------------------------------------------------ CPUs waiting for something */
+
+enum sim_vector { SIM_TIMER, SIM_CALL, SIM_RESCHED, SIM_POLL, SIM_NR_VECTORS };
+
+/* The running CPU gives the host to others.  All return at the CPU's own time. */
+int sim_run_user(struct sim_task *task);	/* 1: work done, 0: interrupted */
+void sim_halt(int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
+void sim_wait_until(simtime t);			/* in the kernel: nothing interrupts */
+void sim_catch_up(void);
+void sim_spin(void);
+void sim_irq_window(void);
+
+int sim_take_vector(void);			/* next due interrupt of this CPU, or -1 */
+void sim_set_timer(simtime expires);
+void sim_send_vector(int cpu, int vector, simtime latency);
+int sim_in_kernel(int cpu);			/* stopped in the middle of kernel code */
+void sim_context_switch(void *next_task, struct sim_task *next);
+void sim_cpu_dead(void);			/* off-line: until sim_cpu_alive() */
+void sim_cpu_alive(int cpu, void *sp, void *task);
+void sim_set_boot_cpu(int cpu, void *task);	/* boot: whose code runs; no time passes */
+void sim_start_cpu(int cpu, void *sp, void *task);
+simtime sim_cpu_busy_ns(int cpu);
+
+void sim_co_switch(void **save_sp, void *sp);
+void *sim_co_init(void *stack, unsigned long size, void (*entry)(void));
+void *sim_stack_alloc(void);
+void sim_stack_free(void *stack);
+extern const unsigned long sim_stack_size;
+#define SIM_STACK_CANARY 0x5c4ed1ab57ac0000ULL
+
+/* ------------------------------------------------------------------ services of libc */
+
+void *sim_zalloc(unsigned long size, unsigned long align);
+void *sim_zalloc_huge(unsigned long size);
+void sim_free(void *p);
+unsigned long long sim_random(void);
+void sim_log(const char *text, unsigned long len);
+void sim_die(const char *what, const char *file, int line) __sim_noreturn __cold;
+void sim_bug(const char *file, int line, const char *func) __sim_noreturn __cold;
+void sim_warn(const char *file, int line, const char *func) __cold;
+void sim_stub(const char *symbol) __sim_noreturn __cold;
+void sim_lock_imbalance(void *lock) __sim_noreturn __cold;
+
+/* ------------------------------------------------------------------ what the kernel tells the results */
+
+void sim_note_switch(struct sim_task *prev, int preempted, struct sim_task *next);
+void sim_note_runnable(struct sim_task *task, int is_wakeup);
+void sim_note_migration(struct sim_task *task, int from, int to, int kind);
+void sim_hash(unsigned long long a, unsigned long long b);
+
+/* A tracepoint of the kernel; the linker collects them. */
+struct sim_tracepoint {
+	const char	*system, *name;
+	unsigned long	count;
+	void		*probe;		/* ours, always called */
+	void		*emit;		/* prints it into the trace */
+	int		enabled;	/* printing asked for */
+} __attribute__((aligned(64)));		/* an array in its section, whatever the compiler aligns to */
+extern struct sim_tracepoint __start_sim_tracepoints[], __stop_sim_tracepoints[];
+void sim_trace_text(const struct sim_tracepoint *tp, const char *text, unsigned long len);
+
+/* ------------------------------------------------------------------ kernel side: boot and files */
+
+void kern_show_domains(void);		/* before kern_boot(): sched_verbose on the command line */
+void kern_boot(struct sim_task *init);	/* to the end of the initcalls; init runs as pid 1 */
+int kern_write_file(const char *path, const char *value);	/* 0 or -errno */
+long kern_read_file(const char *path, char *buf, unsigned long size);
+int kern_cgroup_create(const char *path);
+int kern_cgroup_write(const char *path, const char *file, const char *value);
+int kern_cgroup_attach(struct sim_task *task, const char *path);
+void kern_check(struct sim_task *first);	/* invariants of CPUs and a list of tasks */
+void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
+void kern_collect(struct sim_task *task);
+void kern_print_domain(int cpu, int level, char *buf, unsigned long size);	/* span and groups */
+
+/* Sums over all CPUs since boot, from the kernel's own counters. */
+struct kern_balance {
+	char		name[16];
+	unsigned long	calls[3], pulls[3];	/* busy, idle, newly idle */
+};
+struct kern_idle {
+	unsigned long	usage, too_deep, too_shallow;
+	simtime		time_ns;
+};
+int kern_balance_stats(int level, struct kern_balance *stats);	/* 0: no such level */
+void kern_idle_stats(int state, struct kern_idle *stats);
+extern const int kern_hz;
+extern const char kern_release[];
+
+/* ------------------------------------------------------------------ kernel side: what programs call */
+
+struct kern_attr {
+	int		policy;			/* SCHED_* */
+	int		nice;
+	int		rt_priority;
+	simtime		dl_runtime, dl_deadline, dl_period;
+	int		uclamp_min, uclamp_max;	/* -1: not set */
+};
+
+enum { KERN_THREAD = 1 };			/* shares the parent's address space */
+
+int kern_fork(struct sim_task *child, unsigned int flags);
+void kern_exec(void);
+void kern_exit(void) __sim_noreturn;
+int kern_wait_child(void);			/* pid, or -ECHILD */
+void kern_run(simtime ns);
+void kern_run_clock(simtime ns);
+void kern_sleep(simtime ns);
+simtime kern_sleep_until(simtime t);
+void kern_yield(void);
+int kern_setattr(struct sim_task *task, const struct kern_attr *attr);
+int kern_setaffinity(struct sim_task *task, const unsigned long *mask, unsigned int bits);
+int kern_cpu_down(int cpu);
+int kern_cpu_up(int cpu);
+simtime kern_now(void);
+
+struct kern_pipe;
+struct kern_pipe *kern_pipe_create(void);
+void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes);
+void kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes);
+
+struct kern_socket;				/* one direction of a connected pair */
+struct kern_socket *kern_socket_create(void);
+void kern_socket_send(struct kern_socket *sock, unsigned int bytes);
+void kern_socket_receive(struct kern_socket *sock, unsigned int bytes);
+
+struct kern_futex;
+struct kern_futex *kern_futex_create(void);
+void kern_futex_wait(struct kern_futex *futex);
+int kern_futex_wake(struct kern_futex *futex, int nr);
+
+int kern_mm_create(unsigned int mb, int node);	/* an address space for NUMA balancing */
+void kern_mm_use(struct sim_task *task, int mm);
+void kern_touch(unsigned long offset_mb, unsigned long mb);
+
+#endif

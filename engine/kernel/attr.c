@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Policy, priority, clamps and affinity through the system calls' own code. */
+#include <uapi/linux/sched/types.h>
+#include "sim.h"
+
+/* The task a system call is about; programs of the scenario hold no pids of others. */
+static struct task_struct *subject;
+
+struct task_struct *find_task_by_vpid(pid_t vnr)
+{
+	return subject && subject->pid == vnr ? subject : NULL;
+}
+
+int kern_setattr(struct sim_task *task, const struct kern_attr *from)
+{
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = from->policy,
+		.sched_nice = from->nice,
+		.sched_priority = from->rt_priority,
+		.sched_runtime = from->dl_runtime,
+		.sched_deadline = from->dl_deadline,
+		.sched_period = from->dl_period,
+	};
+	int ret;
+
+	if (!task->kernel)
+		return -ESRCH;
+	if (from->uclamp_min >= 0) {
+		attr.sched_flags |= SCHED_FLAG_UTIL_CLAMP_MIN;
+		attr.sched_util_min = from->uclamp_min;
+	}
+	if (from->uclamp_max >= 0) {
+		attr.sched_flags |= SCHED_FLAG_UTIL_CLAMP_MAX;
+		attr.sched_util_max = from->uclamp_max;
+	}
+	sim_syscall_enter();
+	ret = sched_setattr(task->kernel, &attr);
+	sim_syscall_exit();
+	return ret;
+}
+
+int kern_setaffinity(struct sim_task *task, const unsigned long *bits, unsigned int nr)
+{
+	struct cpumask mask;
+	long ret;
+
+	if (!task->kernel)
+		return -ESRCH;
+	cpumask_clear(&mask);
+	bitmap_copy(cpumask_bits(&mask), bits, nr);
+	sim_syscall_enter();
+	subject = task->kernel;
+	ret = sched_setaffinity(task->pid, &mask);
+	subject = NULL;
+	sim_syscall_exit();
+	return ret;
+}

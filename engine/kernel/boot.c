@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * start_kernel()'s stand-in.  Simulated time stands still until the last line;
+ * then every CPU starts in its idle loop and pid 1 runs the scenario.
+ */
+#include <linux/sched/isolation.h>
+#include <linux/sched/topology.h>
+#include <linux/timer.h>
+#include <linux/seq_file.h>
+#include <generated/utsrelease.h>
+#include "sim.h"
+#include "tasks.h"
+
+const char kern_release[] = UTS_RELEASE;
+enum system_states system_state;
+
+extern initcall_entry_t __sim_initcalls_start[], __sim_initcalls_end[];
+
+static void idle_entry(void)
+{
+	local_irq_enable();
+	cpu_startup_entry(sim.cpu ? CPUHP_AP_ONLINE_IDLE : CPUHP_ONLINE);
+}
+
+static void fork_idle_tasks(void)
+{
+	int cpu;
+
+	init_task.thread.stack_base = sim_stack_alloc();
+	init_task.thread.sim = sim_zalloc(sizeof(struct sim_task), 64);
+	for (cpu = 1; cpu < sim_nr_cpus; cpu++) {
+		struct task_struct *idle = sim_new_task(&init_task, 0, "swapper");
+
+		idle->flags |= PF_KTHREAD;
+		idle->thread.sim = init_task.thread.sim;
+		idle->active_mm = &init_mm;
+		init_idle(idle, cpu);
+	}
+}
+
+/* Initcalls of the linked sources; the early ones run before the other CPUs' domains exist. */
+static void run_initcalls(void)
+{
+	initcall_entry_t *entry;
+
+	for (entry = __sim_initcalls_start; entry < __sim_initcalls_end; entry++)
+		initcall_from_entry(entry)();
+}
+
+/* kernel_init()'s stand-in: sched_init_smp() must not run as the idle task. */
+static struct task_struct *boot_task(struct sim_task *init)
+{
+	struct task_struct *p = sim_new_task(&init_task, 1, "init");
+
+	p->thread.sim = init;
+	init->kernel = p;
+	sim_sched_new_task(p, &sim_root_css_set, 0);
+	return p;
+}
+
+static void start_cpus(void)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
+		struct task_struct *idle = raw_cpu_rq(cpu)->idle;
+
+		idle->thread.sp = sim_co_init(idle->thread.stack_base, sim_stack_size, idle_entry);
+		raw_cpu_rq(cpu)->__lock.raw_lock.home = cpu + 1;
+		sim_start_cpu(cpu, idle->thread.sp, idle);
+	}
+}
+
+void kern_show_domains(void)
+{
+	sched_debug_verbose = true;
+}
+
+void kern_boot(struct sim_task *init)
+{
+	struct task_struct *boot;
+	int cpu;
+
+	sim_setup_topology();
+	sim_setup_percpu();
+	sim_set_boot_cpu(0, &init_task);
+	set_cpu_online(0, true);
+	set_cpu_active(0, true);
+	cpumask_copy(&init_task.cpus_mask, cpu_possible_mask);
+	sim_setup_probes();
+	sched_init();
+	init_timers();
+	hrtimers_init();
+	softirq_init();
+	sched_clock_init();
+	call_function_init();
+	seq_file_init();
+	sim_setup_clockevent();
+	fork_idle_tasks();
+	for (cpu = 1; cpu < sim_nr_cpus; cpu++)
+		sim_cpuhp_bring_up(cpu);
+
+	sim_set_boot_cpu(0, &init_task);
+	boot = boot_task(init);
+	sim_set_boot_cpu(0, boot);
+	sim_setup_energy_model();
+	sched_init_smp();
+	sim_setup_idle_drivers();
+	run_initcalls();
+	sim_sysctl_series();
+	sim_set_boot_cpu(0, boot);
+	sim_setup_idle_devices();
+	sim_setup_cpufreq();
+	sim_set_boot_cpu(0, raw_cpu_rq(0)->idle);
+	wake_up_new_task(boot);
+	system_state = SYSTEM_RUNNING;
+	start_cpus();
+}
+
+/* Balance intervals as grown on an idle machine, their phases spread, not all due at once. */
+void kern_spread_balance(void)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
+		struct sched_domain *sd;
+
+		for (sd = raw_cpu_rq(cpu)->sd; sd; sd = sd->parent) {
+			sd->balance_interval = 2 * sd->span_weight;
+			sd->last_balance = jiffies -
+				sim_random() % (msecs_to_jiffies(sd->balance_interval) + 1);
+		}
+		raw_cpu_rq(cpu)->next_balance = jiffies;
+	}
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The cpu controller's tree of groups: css objects come from the scheduler's own
+ * css_alloc() and go through its css_online(), attach() and file handlers.
+ */
+#include <linux/cgroup.h>
+#include <linux/kernfs.h>
+#include <linux/ctype.h>
+#include "sim.h"
+
+struct group {
+	struct list_head list, children, child;
+	struct group *parent;
+	struct cgroup cgroup;
+	struct css_set cset;
+	struct cgroup_subsys_state *css;
+	struct kernfs_node kn;		/* only to be recognised by kernfs_path_from_node() */
+	char path[128];
+};
+
+static struct cgroup root_cgroup;
+struct css_set sim_root_css_set = {
+	.dfl_cgrp = &root_cgroup,
+	.subsys = { [cpu_cgrp_id] = &root_task_group.css },
+};
+
+static struct group root = {
+	.list = LIST_HEAD_INIT(root.list),
+	.children = LIST_HEAD_INIT(root.children),
+	.path = "/",
+};
+
+struct static_key_true cpu_cgrp_subsys_on_dfl_key = STATIC_KEY_TRUE_INIT;
+DEFINE_MUTEX(cgroup_mutex);
+
+static struct group *find_group(const char *path)
+{
+	struct group *g;
+
+	if (!root.css) {
+		root.css = &root_task_group.css;
+		INIT_LIST_HEAD(&root.css->children);
+		INIT_LIST_HEAD(&root.css->sibling);
+	}
+	if (!strcmp(path, "/"))
+		return &root;
+	list_for_each_entry(g, &root.list, list)
+		if (!strcmp(g->path, path))
+			return g;
+	return NULL;
+}
+
+struct css_set *sim_cgroup_css_set(const char *path)
+{
+	struct group *g = find_group(path);
+
+	return !g ? NULL : g == &root ? &sim_root_css_set : &g->cset;
+}
+
+int kern_cgroup_create(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct group *parent, *g;
+	char name[128];
+
+	if (path[0] != '/' || !slash[1] || find_group(path))
+		return -EINVAL;
+	strscpy(name, path, sizeof(name));
+	name[slash == path ? 1 : slash - path] = 0;
+	parent = find_group(name);
+	if (!parent)
+		return -ENOENT;
+
+	g = sim_zalloc(sizeof(*g), 64);
+	strscpy(g->path, path, sizeof(g->path));
+	g->parent = parent;
+	g->cgroup.kn = &g->kn;
+	g->css = cpu_cgrp_subsys.css_alloc(parent->css);
+	if (IS_ERR(g->css))
+		return PTR_ERR(g->css);
+	g->css->parent = parent->css;
+	g->css->ss = &cpu_cgrp_subsys;
+	g->css->cgroup = &g->cgroup;
+	g->css->flags = CSS_NO_REF | CSS_ONLINE;
+	INIT_LIST_HEAD(&g->children);
+	INIT_LIST_HEAD(&g->css->children);
+	INIT_LIST_HEAD(&g->css->sibling);
+	list_add_tail(&g->child, &parent->children);
+	list_add_tail_rcu(&g->css->sibling, &parent->css->children);
+	g->cset.subsys[cpu_cgrp_id] = g->css;
+	g->cset.dfl_cgrp = &g->cgroup;
+	list_add_tail(&g->list, &root.list);
+	if (cpu_cgrp_subsys.css_online(g->css))
+		sim_die("css_online() failed", path, 0);
+	sim_hot_register(&container_of(g->css, struct task_group, css)->load_avg);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ files of a group */
+
+static struct cgroup_subsys_state *file_css;
+
+struct cgroup_subsys_state *of_css(struct kernfs_open_file *of)
+{
+	return file_css;
+}
+
+int kern_cgroup_write(const char *path, const char *file, const char *value)
+{
+	struct group *g = find_group(path);
+	char buf[64];
+	struct cftype *cft;
+
+	if (!g)
+		return -ENOENT;
+	if (!strncmp(file, "cpu.", 4))
+		file += 4;
+	strscpy(buf, value, sizeof(buf));
+	file_css = g->css;
+	for (cft = cpu_cgrp_subsys.dfl_cftypes; cft->name[0]; cft++) {
+		s64 number;
+
+		if (strcmp(cft->name, file))
+			continue;
+		if (cft->write) {
+			ssize_t ret = cft->write(NULL, strim(buf), strlen(buf), 0);
+
+			return ret < 0 ? ret : 0;
+		}
+		if (kstrtoll(strim(buf), 0, &number))
+			return -EINVAL;
+		if (cft->write_u64)
+			return number < 0 ? -EINVAL : cft->write_u64(g->css, cft, number);
+		if (cft->write_s64)
+			return cft->write_s64(g->css, cft, number);
+		return -EACCES;
+	}
+	return -ENOENT;
+}
+
+/* ------------------------------------------------------------------ moving tasks */
+
+struct cgroup_taskset {
+	struct task_struct *task;
+	struct cgroup_subsys_state *css;
+	bool done;
+};
+
+struct task_struct *cgroup_taskset_first(struct cgroup_taskset *tset,
+					 struct cgroup_subsys_state **dst_cssp)
+{
+	tset->done = true;
+	*dst_cssp = tset->css;
+	return tset->task;
+}
+
+struct task_struct *cgroup_taskset_next(struct cgroup_taskset *tset,
+					struct cgroup_subsys_state **dst_cssp)
+{
+	return NULL;
+}
+
+int kern_cgroup_attach(struct sim_task *task, const char *path)
+{
+	struct css_set *cset = sim_cgroup_css_set(path);
+	struct cgroup_taskset tset;
+	struct task_struct *p = task->kernel;
+	int ret = 0;
+
+	if (!cset)
+		return -ENOENT;
+	if (!p || p->flags & PF_EXITING)
+		return -ESRCH;
+	tset = (struct cgroup_taskset) { .task = p, .css = cset->subsys[cpu_cgrp_id] };
+	if (cpu_cgrp_subsys.can_attach)
+		ret = cpu_cgrp_subsys.can_attach(&tset);
+	if (ret)
+		return ret;
+	rcu_assign_pointer(p->cgroups, cset);
+	cpu_cgrp_subsys.attach(&tset);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ walks the scheduler asks for */
+
+struct cgroup_subsys_state *css_next_child(struct cgroup_subsys_state *pos,
+					   struct cgroup_subsys_state *parent)
+{
+	struct list_head *next = pos ? pos->sibling.next : parent->children.next;
+
+	return next == &parent->children ? NULL :
+	       list_entry(next, struct cgroup_subsys_state, sibling);
+}
+
+struct cgroup_subsys_state *css_next_descendant_pre(struct cgroup_subsys_state *pos,
+						    struct cgroup_subsys_state *root_css)
+{
+	struct cgroup_subsys_state *next;
+
+	if (!pos)
+		return root_css;
+	next = css_next_child(NULL, pos);
+	if (next)
+		return next;
+	while (pos != root_css) {
+		next = css_next_child(pos, pos->parent);
+		if (next)
+			return next;
+		pos = pos->parent;
+	}
+	return NULL;
+}
+
+struct cgroup_subsys_state *css_rightmost_descendant(struct cgroup_subsys_state *pos)
+{
+	while (!list_empty(&pos->children))
+		pos = list_last_entry(&pos->children, struct cgroup_subsys_state, sibling);
+	return pos;
+}
+
+int kernfs_path_from_node(struct kernfs_node *to, struct kernfs_node *from, char *buf, size_t buflen)
+{
+	return strscpy(buf, to ? container_of(to, struct group, kn)->path : "/", buflen);
+}
+
+/* A decimal fraction in units of 10^-dec_shift, as cpu.uclamp.min takes it. */
+int cgroup_parse_float(const char *input, unsigned int dec_shift, s64 *v)
+{
+	s64 value = 0;
+	bool point = false, digits = false;
+
+	for (; *input; input++) {
+		if (*input == '.' && !point) {
+			point = true;
+		} else if (isdigit(*input)) {
+			digits = true;
+			if (point && !dec_shift)
+				continue;
+			value = value * 10 + *input - '0';
+			if (point)
+				dec_shift--;
+		} else {
+			return -EINVAL;
+		}
+	}
+	if (!digits)
+		return -EINVAL;
+	while (dec_shift--)
+		value *= 10;
+	*v = value;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ the tasks of a group */
+
+void css_task_iter_start(struct cgroup_subsys_state *css, unsigned int flags,
+			 struct css_task_iter *it)
+{
+	it->ss = NULL;
+	it->cset_pos = (void *)css;
+	it->task_pos = NULL;
+}
+
+struct task_struct *css_task_iter_next(struct css_task_iter *it)
+{
+	struct sim_task *task = it->task_pos ? (void *)it->task_pos : NULL;
+
+	for (task = task ? task->next : sim_first_task(); task; task = task->next) {
+		struct task_struct *p = task->kernel;
+
+		if (!p || p->cgroups->subsys[cpu_cgrp_id] != (void *)it->cset_pos)
+			continue;
+		it->task_pos = (void *)task;
+		return p;
+	}
+	return NULL;
+}
+
+void css_task_iter_end(struct css_task_iter *it)
+{
+}
+
+/* CPU time per cgroup is read from the tasks; the counters of cgroup/rstat.c have no reader. */
+void __cgroup_account_cputime(struct cgroup *cgrp, u64 delta_exec)
+{
+}
+
+void __cgroup_account_cputime_field(struct cgroup *cgrp, enum cpu_usage_stat index, u64 delta_exec)
+{
+}

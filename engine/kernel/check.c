@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Invariants, checked all the time: what no correct scheduler may do. */
+#include "sim.h"
+
+static void fail(const char *what, struct task_struct *p, int cpu)
+{
+	char text[160];
+
+	if (p)
+		snprintf(text, sizeof(text), "%s: task %s/%d on CPU %d, state %x, on_rq %d", what,
+			 p->comm, p->pid, task_cpu(p), READ_ONCE(p->__state), p->on_rq);
+	else
+		snprintf(text, sizeof(text), "%s on CPU %d", what, cpu);
+	sim_die(text, "invariant", cpu);
+}
+
+static void check_rq(int cpu)
+{
+	struct rq *rq = raw_cpu_rq(cpu);
+	unsigned int sum;
+
+	if (raw_spin_is_locked(&rq->__lock))	/* waits for something with its lock held */
+		return;
+	sum = SIM_CFS_QUEUED(&rq->cfs) + rq->rt.rt_nr_running + rq->dl.dl_nr_running +
+	      (rq->stop && rq->stop->on_rq == TASK_ON_RQ_QUEUED);
+	if (rq->nr_running != sum)
+		fail("nr_running is not the sum of its classes", NULL, cpu);
+	if (rq->curr != rq->idle && rq->curr->on_cpu == 0)
+		fail("the running task is not marked running", rq->curr, cpu);
+	if (!cpu_online(cpu) && rq->nr_running)
+		fail("tasks are left on an off-line CPU", NULL, cpu);
+}
+
+/* Nobody can hold it off: every queue above it runs, and no higher class is there. */
+static bool may_run(struct task_struct *p, struct rq *rq)
+{
+	struct sched_entity *se;
+
+	if (rq->rt.rt_nr_running || rq->dl.dl_nr_running)
+		return false;
+	for (se = &p->se; se; se = se->parent)
+		if (cfs_rq_of(se)->throttle_count || cfs_rq_of(se)->throttled)
+			return false;
+	return true;
+}
+
+/*
+ * How long a fair task may wait: its share of each level's weight decides how
+ * often it gets a slice; far beyond that it is starved.
+ */
+static u64 patience(struct task_struct *p)
+{
+	struct sched_entity *se;
+	u64 factor = 1;
+
+	for (se = &p->se; se; se = se->parent) {
+		u64 total = cfs_rq_of(se)->load.weight, own = max(se->load.weight, 1UL);
+
+		factor *= clamp_t(u64, total / own + 1, 1, 100000);
+		if (factor > 1000000)
+			break;
+	}
+	return NSEC_PER_SEC + factor * 32 * TICK_NSEC;
+}
+
+static void check_task(struct sim_task *task)
+{
+	struct task_struct *p = task->kernel;
+	unsigned int state = READ_ONCE(p->__state);
+	struct rq *rq = raw_cpu_rq(task_cpu(p));
+
+	if (state == TASK_RUNNING && !p->on_rq && !p->on_cpu)
+		fail("a runnable task is on no queue", p, task_cpu(p));
+	if (!task->ready_at || p->on_cpu || sim.clk < task->ready_at)
+		return;
+	if (state == TASK_WAKING && sim.clk - task->ready_at > NSEC_PER_SEC / 10)
+		fail("a wakeup got lost on its way", p, task_cpu(p));
+	if (state != TASK_RUNNING || p->sched_class != &fair_sched_class || SIM_IS_DELAYED(p))
+		return;
+	if (may_run(p, rq) && sim.clk - task->ready_at > patience(p))
+		fail("a runnable task is starved", p, task_cpu(p));
+}
+
+void kern_check(struct sim_task *first)
+{
+	struct sim_task *task;
+	int cpu;
+
+	for (cpu = 0; cpu < sim_nr_cpus; cpu++)
+		check_rq(cpu);
+	for (task = first; task; task = task->next)
+		if (task->kernel)
+			check_task(task);
+}

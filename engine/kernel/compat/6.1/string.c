@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What strscpy() is called in 6.1. */
+#include <linux/string.h>
+#include "../../sim.h"
+
+#undef strscpy
+ssize_t strscpy(char *dest, const char *src, size_t count)
+{
+	return sim_strscpy(dest, src, count);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Ways into and out of the kernel: interrupts, system calls, the return to user mode. */
+#include <linux/clockchips.h>
+#include <linux/task_work.h>
+#include <linux/resume_user_mode.h>
+#include <asm/irq_regs.h>
+#include "sim.h"
+
+DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
+
+static void handle_vector(int vector, bool user)
+{
+	struct pt_regs regs = { .user = user };
+	struct pt_regs *old;
+
+	sim.epoch++;
+	sim_charge(sim_costs.irq);
+
+	/* As on x86 the reschedule interrupt does no work of its own: the way out does. */
+	if (vector == SIM_RESCHED) {
+		scheduler_ipi();
+		return;
+	}
+	old = set_irq_regs(&regs);
+	irq_enter();
+	if (vector == SIM_TIMER) {
+		struct clock_event_device *evt = sim_clockevent();
+
+		evt->event_handler(evt);
+	} else {
+		generic_smp_call_function_single_interrupt();
+	}
+	irq_exit();
+	set_irq_regs(old);
+}
+
+/* An interrupt became due while kernel code ran with interrupts on. */
+void sim_irq_window(void)
+{
+	int vector;
+
+	while ((vector = sim_take_vector()) >= 0) {
+		sim.irq_on = 0;
+		handle_vector(vector, false);
+		if (IS_ENABLED(CONFIG_PREEMPTION) && !preempt_count() && need_resched())
+			preempt_schedule_irq();
+	}
+	sim.irq_on = 1;
+}
+
+/* Everything that has to happen before user code goes on. */
+void sim_exit_to_user(void)
+{
+	struct sim_task *task = current->thread.sim;
+
+	local_irq_disable();
+	while (need_resched() || task_work_pending(current)) {
+		local_irq_enable();
+		if (need_resched())
+			schedule();
+		if (task_work_pending(current))
+			task_work_run();
+		local_irq_disable();
+	}
+	if (current->thread.last_cpu != sim.cpu) {
+		if (current->thread.last_cpu >= 0)
+			sim_refill_cache(task, current->thread.last_cpu, sim.cpu);
+		current->thread.last_cpu = sim.cpu;
+	}
+	local_irq_enable();
+}
+
+/* Current computes in user mode until its work is done; interrupts and others come between. */
+static void run_user(struct sim_task *task)
+{
+	int vector;
+
+	while (!sim_run_user(task)) {
+		sim.irq_on = 0;
+		while ((vector = sim_take_vector()) >= 0)
+			handle_vector(vector, true);
+		sim_exit_to_user();
+	}
+}
+
+void sim_user_work(simtime ns)
+{
+	struct sim_task *task = current->thread.sim;
+
+	task->work = ns;
+	run_user(task);
+}
+
+/* What others can see happens in the order of simulated time, interrupts first. */
+void sim_sync(void)
+{
+	if (!sim_time_is_free())
+		sim_user_work(0);
+}
+
+void sim_syscall_enter(void)
+{
+	sim_sync();
+	sim.epoch++;
+	sim_charge(sim_costs.syscall);
+}
+
+void sim_syscall_exit(void)
+{
+	if (need_resched() || task_work_pending(current) ||
+	    current->thread.last_cpu != sim.cpu)
+		sim_exit_to_user();
+}
+
+simtime kern_now(void)
+{
+	return sim.clk;
+}
+
+void kern_run(simtime ns)
+{
+	sim_user_work(ns);
+}
+
+void kern_run_clock(simtime ns)
+{
+	struct sim_task *task = current->thread.sim;
+	simtime end = sim.clk + ns;
+
+	task->on_clock = 1;
+	while (sim.clk < end)
+		sim_user_work(end - sim.clk);
+	task->on_clock = 0;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs going up and down: kernel/cpu.c's steps in its order, with the callbacks
+ * that the linked kernel sources register.
+ */
+#include <linux/stop_machine.h>
+#include <linux/completion.h>
+#include <linux/clockchips.h>
+#include "sim.h"
+
+#define MAX_STEPS 16
+
+struct step {
+	enum cpuhp_state state;
+	int (*startup)(unsigned int cpu);
+	int (*teardown)(unsigned int cpu);
+};
+
+static struct step steps[MAX_STEPS];	/* registered ones, by state */
+static int nr_steps;
+static bool idle_dead[NR_CPUS];
+
+struct cpumask __cpu_possible_mask, __cpu_online_mask, __cpu_present_mask;
+struct cpumask __cpu_active_mask, __cpu_dying_mask;
+atomic_t __num_online_cpus;
+bool cpuhp_tasks_frozen;
+
+DEFINE_STATIC_PERCPU_RWSEM(cpu_hotplug_lock);
+
+void cpus_read_lock(void)
+{
+	percpu_down_read(&cpu_hotplug_lock);
+}
+
+int cpus_read_trylock(void)
+{
+	return percpu_down_read_trylock(&cpu_hotplug_lock);
+}
+
+void cpus_read_unlock(void)
+{
+	percpu_up_read(&cpu_hotplug_lock);
+}
+
+void lockdep_assert_cpus_held(void)
+{
+}
+
+void set_cpu_online(unsigned int cpu, bool online)
+{
+	if (online) {
+		if (!cpumask_test_and_set_cpu(cpu, &__cpu_online_mask))
+			atomic_inc(&__num_online_cpus);
+	} else {
+		if (cpumask_test_and_clear_cpu(cpu, &__cpu_online_mask))
+			atomic_dec(&__num_online_cpus);
+	}
+}
+
+static void run_range(unsigned int cpu, bool up, enum cpuhp_state from, enum cpuhp_state to)
+{
+	int i;
+
+	for (i = 0; i < nr_steps; i++) {
+		struct step *s = &steps[up ? i : nr_steps - 1 - i];
+
+		if (s->state < from || s->state > to)
+			continue;
+		if (up && s->startup)
+			s->startup(cpu);
+		if (!up && s->teardown)
+			s->teardown(cpu);
+	}
+}
+
+/* The linked sources register at boot: their startup runs for every CPU that is up. */
+int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
+			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu),
+			bool multi_instance)
+{
+	int cpu, i = nr_steps;
+
+	if (nr_steps == MAX_STEPS)
+		sim_die("too many hotplug states", name, 0);
+	while (i > 0 && steps[i - 1].state > state) {
+		steps[i] = steps[i - 1];
+		i--;
+	}
+	steps[i] = (struct step) { state, startup, teardown };
+	nr_steps++;
+	if (invoke && startup) {
+		int boot_cpu = sim.cpu;
+		void *boot_task = current;
+
+		for_each_online_cpu(cpu) {
+			/* preparing is the controlling CPU's work */
+			if (cpu != boot_cpu && state > CPUHP_BRINGUP_CPU)
+				sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
+			startup(cpu);
+			sim_set_boot_cpu(boot_cpu, boot_task);
+		}
+	}
+	return 0;
+}
+
+static void prepare(unsigned int cpu)
+{
+	hrtimers_prepare_cpu(cpu);
+	smpcfd_prepare_cpu(cpu);
+	run_range(cpu, true, CPUHP_OFFLINE, CPUHP_BRINGUP_CPU - 1);
+	timers_prepare_cpu(cpu);
+}
+
+/* On the CPU, interrupts off. */
+static void starting(unsigned int cpu)
+{
+	sched_cpu_starting(cpu);
+	hrtimers_cpu_starting(cpu);
+	run_range(cpu, true, CPUHP_AP_OFFLINE, CPUHP_AP_ONLINE - 1);
+	sim_setup_clockevent();
+	set_cpu_online(cpu, true);
+}
+
+static void online(unsigned int cpu)
+{
+	smpboot_unpark_threads(cpu);
+	run_range(cpu, true, CPUHP_AP_ONLINE, CPUHP_AP_ACTIVE - 1);
+	sched_cpu_activate(cpu);
+}
+
+/* At boot, with nothing running anywhere. */
+void sim_cpuhp_bring_up(unsigned int cpu)
+{
+	prepare(cpu);
+	sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->idle);
+	starting(cpu);
+	sched_cpu_activate(cpu);
+}
+
+void cpuhp_online_idle(enum cpuhp_state state)
+{
+	if (state == CPUHP_AP_ONLINE_IDLE)
+		stop_machine_unpark(sim.cpu);
+}
+
+/* ------------------------------------------------------------------ while the machine runs */
+
+struct ap_work {
+	unsigned int cpu;
+	bool up;
+	struct completion done;
+};
+
+/* What the kernel's cpuhp/N threads do. */
+static void ap_thread(void *arg)
+{
+	struct ap_work *work = arg;
+	unsigned int cpu = work->cpu;
+
+	sim_charge(sim_costs.hotplug);
+	if (work->up) {
+		online(cpu);
+	} else {
+		sched_cpu_deactivate(cpu);
+		run_range(cpu, false, CPUHP_AP_ONLINE, CPUHP_AP_ACTIVE - 1);
+		smpboot_park_threads(cpu);
+		sched_cpu_wait_empty(cpu);
+	}
+	complete(&work->done);
+}
+
+static void run_on_ap(unsigned int cpu, bool up)
+{
+	struct ap_work work = { .cpu = cpu, .up = up };
+	struct task_struct *p;
+	char comm[TASK_COMM_LEN];
+
+	init_completion(&work.done);
+	snprintf(comm, sizeof(comm), "cpuhp/%u", cpu);
+	p = sim_kthread_create(ap_thread, &work, cpu, comm);
+	wake_up_new_task(p);
+	wait_for_completion(&work.done);
+}
+
+static int take_down(void *unused)
+{
+	unsigned int cpu = sim.cpu;
+
+	set_cpu_online(cpu, false);
+	run_range(cpu, false, CPUHP_AP_OFFLINE, CPUHP_AP_ONLINE - 1);
+	sim_tick_cpu_dying(cpu);
+	hrtimers_cpu_dying(cpu);
+	smpcfd_dying_cpu(cpu);
+	sched_cpu_dying(cpu);
+	stop_machine_park(cpu);
+	return 0;
+}
+
+void cpuhp_report_idle_dead(void)
+{
+	idle_dead[sim.cpu] = true;
+}
+
+void arch_cpu_idle_dead(void)
+{
+	sim_cpu_dead();
+	unreachable();
+}
+
+int kern_cpu_down(int cpu)
+{
+	sim_syscall_enter();
+	if (!cpu_online(cpu) || num_online_cpus() == 1) {
+		sim_syscall_exit();
+		return -EBUSY;
+	}
+	percpu_down_write(&cpu_hotplug_lock);
+	run_on_ap(cpu, false);
+	idle_dead[cpu] = false;
+	stop_machine_cpuslocked(take_down, NULL, cpumask_of(cpu));
+	while (!idle_dead[cpu])
+		schedule_timeout_uninterruptible(1);
+	tick_cleanup_dead_cpu(cpu);
+	timers_dead_cpu(cpu);
+	run_range(cpu, false, CPUHP_OFFLINE, CPUHP_BRINGUP_CPU - 1);
+	smpcfd_dead_cpu(cpu);
+	percpu_up_write(&cpu_hotplug_lock);
+	sim_syscall_exit();
+	return 0;
+}
+
+/* First code of a CPU that comes back: start_secondary(). */
+static void secondary_start(void)
+{
+	sim_charge(sim_costs.hotplug);
+	starting(sim.cpu);
+	local_irq_enable();
+	cpu_startup_entry(CPUHP_AP_ONLINE_IDLE);
+}
+
+int kern_cpu_up(int cpu)
+{
+	struct task_struct *idle = raw_cpu_rq(cpu)->idle;
+
+	sim_syscall_enter();
+	if (cpu_online(cpu)) {
+		sim_syscall_exit();
+		return -EBUSY;
+	}
+	percpu_down_write(&cpu_hotplug_lock);
+	prepare(cpu);
+	idle->thread.sp = sim_co_init(idle->thread.stack_base, sim_stack_size, secondary_start);
+	sim_cpu_alive(cpu, idle->thread.sp, idle);
+	while (!cpu_online(cpu))
+		schedule_timeout_uninterruptible(1);
+	run_on_ap(cpu, true);
+	percpu_up_write(&cpu_hotplug_lock);
+	sim_syscall_exit();
+	return 0;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Idle states of the machine behind the kernel's own cpuidle core, governors and idle loop. */
+#include <linux/cpuidle.h>
+#include <linux/pm_qos.h>
+#include <linux/sched/idle.h>
+#include "sim.h"
+
+static struct cpuidle_driver driver = { .name = "sim", .owner = NULL };
+static DEFINE_PER_CPU(struct cpuidle_device, device);
+
+void arch_cpu_idle_enter(void)
+{
+	/* An idle loop that finds no rest must not run ahead of the others. */
+	if (sim.clk >= sim.catch_up)
+		sim_catch_up();
+	sim.epoch++;
+	sim_charge(sim_costs.idle_enter);
+}
+
+void arch_cpu_idle_exit(void)
+{
+	sim_charge(sim_costs.idle_exit);
+}
+
+/* No idle states described: the CPU halts, polling its flags as x86 does with mwait. */
+void arch_cpu_idle(void)
+{
+	if (!current_set_polling_and_test())
+		sim_halt(0, SIM_NEVER);
+	__current_clr_polling();
+	sim_arch_cpu_idle_return();
+}
+
+static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
+{
+	const struct sim_idle_state *state = &sim_idle_states[index];
+	simtime start = sim.clk;
+
+	if (state->polling) {
+		local_irq_enable();
+		if (!current_set_polling_and_test()) {
+			simtime end = start + cpuidle_poll_time(drv, dev);
+
+			while (!need_resched() && sim.clk < end) {
+				sim_halt(1, end);
+				if (sim.clk >= sim.irq_due)
+					sim_irq_window();
+			}
+		}
+		current_clr_polling();
+		local_irq_disable();
+		return index;
+	}
+	if (!state->mwait && current_clr_polling_and_test())
+		return -EBUSY;
+	if (sim_mechanisms.idle_latency)
+		sim_stall(state->entry_ns);
+	if (!need_resched())
+		sim_halt(0, SIM_NEVER);
+	if (sim_mechanisms.idle_latency)
+		sim_stall(state->exit_ns);
+	return index;
+}
+
+void sim_setup_idle_drivers(void)
+{
+	int i;
+
+	if (!sim_nr_idle_states) {
+		disable_cpuidle();
+		return;
+	}
+	for (i = 0; i < sim_nr_idle_states; i++) {
+		const struct sim_idle_state *from = &sim_idle_states[i];
+		struct cpuidle_state *to = &driver.states[i];
+
+		strscpy(to->name, from->name, sizeof(to->name));
+		strscpy(to->desc, from->desc, sizeof(to->desc));
+		to->exit_latency = from->latency_us;
+		to->target_residency = from->residency_us;
+		to->enter = enter_state;
+		if (from->polling)
+			to->flags |= CPUIDLE_FLAG_POLLING;
+	}
+	driver.state_count = sim_nr_idle_states;
+	if (cpuidle_register_driver(&driver))
+		sim_die("cpuidle_register_driver() failed", driver.name, 0);
+}
+
+/* After the governors' initcalls. */
+void sim_setup_idle_devices(void)
+{
+	int cpu;
+
+	if (!sim_nr_idle_states)
+		return;
+	for_each_online_cpu(cpu) {
+		struct cpuidle_device *dev = raw_per_cpu_ptr(&device, cpu);
+
+		dev->cpu = cpu;
+		if (cpuidle_register_device(dev))
+			sim_die("cpuidle_register_device() failed", driver.name, cpu);
+	}
+}
+
+s32 cpu_latency_qos_limit(void)
+{
+	return PM_QOS_CPU_LATENCY_DEFAULT_VALUE;
+}

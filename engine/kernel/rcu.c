@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RCU: a callback runs when every CPU that was stopped in the middle of kernel
+ * code at the time it was queued has switched context or left the kernel.
+ * CPUs in user mode or halted are quiescent, as in the kernel.
+ */
+#include <linux/rcupdate.h>
+#include <linux/completion.h>
+#include <linux/kthread.h>
+#include "sim.h"
+
+struct batch {
+	struct rcu_head *head, **tail;
+};
+
+static struct batch next = { .tail = &next.head };	/* queued, grace period not begun */
+static struct batch waiting = { .tail = &waiting.head };
+static struct cpumask not_quiescent;
+static unsigned int blocked_readers;			/* preempted inside a read-side section */
+static int driver_cpu = -1;				/* its tick moves the grace periods on */
+
+void call_rcu(struct rcu_head *head, rcu_callback_t func)
+{
+	head->func = func;
+	head->next = NULL;
+	*next.tail = head;
+	next.tail = &head->next;
+	driver_cpu = sim.cpu;
+}
+
+static void free_object(struct rcu_head *head)
+{
+	sim_free(*(void **)(head + 1));
+	sim_free(head);
+}
+
+/* The head may lie anywhere in the object: a little note of its own says what to free. */
+void sim_kfree_rcu(struct rcu_head *head, void *object)
+{
+	struct rcu_head *note = sim_zalloc(sizeof(*note) + sizeof(void *), 16);
+
+	*(void **)(note + 1) = object;
+	call_rcu(note, free_object);
+}
+
+void sim_rcu_advance(void)
+{
+	struct rcu_head *head;
+	int cpu;
+
+	if (waiting.head) {
+		for_each_cpu(cpu, &not_quiescent)
+			if (cpu == sim.cpu || !sim_in_kernel(cpu))
+				cpumask_clear_cpu(cpu, &not_quiescent);
+		if (!cpumask_empty(&not_quiescent) || blocked_readers)
+			return;
+		head = waiting.head;
+		waiting.head = NULL;
+		waiting.tail = &waiting.head;
+		while (head) {
+			struct rcu_head *following = head->next;
+
+			head->func(head);
+			head = following;
+		}
+	}
+	if (next.head) {
+		waiting = next;
+		if (waiting.tail == &next.head)
+			waiting.tail = &waiting.head;
+		next.head = NULL;
+		next.tail = &next.head;
+		cpumask_clear(&not_quiescent);
+		for_each_online_cpu(cpu)
+			if (cpu != sim.cpu && sim_in_kernel(cpu))
+				cpumask_set_cpu(cpu, &not_quiescent);
+	} else if (!waiting.head) {
+		driver_cpu = -1;
+	}
+}
+
+/* Called by every tick. */
+void rcu_sched_clock_irq(int user)
+{
+	sim_charge(sim_costs.tick);
+	if (sim.cpu == driver_cpu || (driver_cpu >= 0 && !cpu_online(driver_cpu)))
+		sim_rcu_advance();
+}
+
+int rcu_needs_cpu(void)
+{
+	return sim.cpu == driver_cpu;
+}
+
+void rcu_note_context_switch(bool preempt)
+{
+	cpumask_clear_cpu(sim.cpu, &not_quiescent);
+#ifdef CONFIG_PREEMPT_RCU
+	if (current->rcu_read_lock_nesting > 0 && !current->rcu_read_unlock_special.b.blocked) {
+		current->rcu_read_unlock_special.b.blocked = true;
+		blocked_readers++;
+	}
+#endif
+}
+
+#ifdef CONFIG_PREEMPT_RCU
+void __rcu_read_lock(void)
+{
+	current->rcu_read_lock_nesting++;
+}
+
+void __rcu_read_unlock(void)
+{
+	if (--current->rcu_read_lock_nesting == 0 && current->rcu_read_unlock_special.b.blocked) {
+		current->rcu_read_unlock_special.b.blocked = false;
+		blocked_readers--;
+	}
+}
+#endif
+
+struct waiter {
+	struct rcu_head head;
+	struct completion done;
+};
+
+static void wake_waiter(struct rcu_head *head)
+{
+	complete(&container_of(head, struct waiter, head)->done);
+}
+
+void synchronize_rcu(void)
+{
+	struct waiter waiter;
+
+	if (!sim.live)		/* boot: one task, nobody reads */
+		return;
+	init_completion(&waiter.done);
+	call_rcu(&waiter.head, wake_waiter);
+	wait_for_completion(&waiter.done);
+}
+
+void rcu_all_qs(void)
+{
+}
+
+void rcu_softirq_qs(void)
+{
+}
+

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the kernel side share. */
+#ifndef SIM_KERNEL_H
+#define SIM_KERNEL_H
+
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/sched/init.h>
+#include <linux/sched/hotplug.h>
+#include <linux/sched/clock.h>
+#include <linux/init_task.h>
+#include <linux/interrupt.h>
+#include <linux/hrtimer.h>
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/smpboot.h>
+#include <linux/wait.h>
+#include <linux/tick.h>
+#include <linux/mm.h>
+#include <linux/mmu_context.h>
+#include <linux/sched/cputime.h>
+#include "sched.h"
+#include <engine_if.h>
+#include "compat.h"
+#include "memory.h"
+
+/* Another CPU's data without the charge: for the engine's own bookkeeping. */
+#define raw_per_cpu_ptr(ptr, cpu) \
+	((typeof(ptr))((unsigned long)(ptr) + __per_cpu_offset[cpu]))
+#define raw_cpu_rq(cpu)		raw_per_cpu_ptr((struct rq *)&runqueues, cpu)
+
+/* tasks.c */
+struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *comm);
+void sim_free_task(struct task_struct *p);
+struct task_struct *sim_kthread_create(void (*fn)(void *), void *arg, int cpu, const char *comm);
+extern struct css_set sim_root_css_set;
+
+/* entry.c */
+void sim_sync(void);
+void sim_syscall_enter(void);
+void sim_syscall_exit(void);
+void sim_exit_to_user(void);
+void sim_user_work(simtime ns);
+
+/* percpu.c, topology.c, time.c, hotplug.c, ... in the order boot calls them */
+void sim_setup_percpu(void);
+void sim_setup_topology(void);
+void sim_setup_clockevent(void);
+struct clock_event_device *sim_clockevent(void);
+void sim_setup_idle_drivers(void);
+void sim_setup_idle_devices(void);
+void sim_setup_probes(void);
+void sim_setup_cpufreq(void);
+void sim_setup_energy_model(void);
+void sim_cpuhp_bring_up(unsigned int cpu);
+void sim_rcu_advance(void);
+
+/* string.c */
+ssize_t sim_strscpy(char *dest, const char *src, size_t count);
+
+/* files.c */
+struct ctl_table;
+void sim_sysctl_series(void);
+void sim_add_sysctl(const char *dir, struct ctl_table *table);
+
+/* numa.c and compat/<series>/numa.c */
+int sim_xchg_last_cpupid(int cpupid);
+bool sim_should_migrate(struct task_struct *p, int nid, int cpu);
+void sim_mm_series(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long pages);
+bool sim_mas_at_start(struct ma_state *mas);
+void sim_mas_set_active(struct ma_state *mas);
+void sim_mas_set_end(struct ma_state *mas);
+void sim_trace_migrate_pages(unsigned long pages);
+
+/* compat/<series>/energy.c */
+struct em_perf_domain *sim_energy_domain(const struct sim_freq_domain *d, const struct cpumask *span);
+
+/* kthread.c */
+int smpboot_park_threads(unsigned int cpu);
+int smpboot_unpark_threads(unsigned int cpu);
+int kthread_park(struct task_struct *p);
+
+/* cgroup.c */
+struct css_set *sim_cgroup_css_set(const char *path);
+
+#endif

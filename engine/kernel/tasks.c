@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tasks: init_task, new ones, and their way into the scheduler as kernel_clone() does it. */
+#include <linux/sched/signal.h>
+#include <linux/sched/mm.h>
+#include <linux/kthread.h>
+#include <linux/cred.h>
+#include <linux/user_namespace.h>
+#include "sim.h"
+#include "tasks.h"
+
+struct mm_struct init_mm = {
+	.mm_users = ATOMIC_INIT(2),
+	.mm_count = ATOMIC_INIT(1),
+};
+
+static struct signal_struct init_signals = {
+	.nr_threads = 1,
+	.rlim = { [0 ... RLIM_NLIMITS - 1] = { RLIM_INFINITY, RLIM_INFINITY } },
+};
+
+static struct sighand_struct init_sighand = {
+	.count = REFCOUNT_INIT(1),
+};
+
+/* Everybody is root. */
+struct cred init_cred = {
+	.usage = ATOMIC_INIT(4),
+	.user_ns = &init_user_ns,
+};
+
+struct task_struct init_task __aligned(L1_CACHE_BYTES) = {
+	.thread_info	= INIT_THREAD_INFO(init_task),
+	.signal		= &init_signals,
+	.sighand	= &init_sighand,
+	.usage		= REFCOUNT_INIT(2),
+	.flags		= PF_KTHREAD,
+	.prio		= MAX_PRIO - 20,
+	.static_prio	= MAX_PRIO - 20,
+	.normal_prio	= MAX_PRIO - 20,
+	.policy		= SCHED_NORMAL,
+	.cpus_ptr	= &init_task.cpus_mask,
+	.cpus_mask	= CPU_MASK_ALL,
+	.nr_cpus_allowed = NR_CPUS,
+	.active_mm	= &init_mm,
+	.se.group_node	= LIST_HEAD_INIT(init_task.se.group_node),
+	.rt.run_list	= LIST_HEAD_INIT(init_task.rt.run_list),
+	.rt.time_slice	= RR_TIMESLICE,
+	.tasks		= LIST_HEAD_INIT(init_task.tasks),
+	.pushable_tasks	= PLIST_NODE_INIT(init_task.pushable_tasks, MAX_PRIO),
+	.sched_task_group = &root_task_group,
+	.pi_lock	= __RAW_SPIN_LOCK_UNLOCKED(init_task.pi_lock),
+	.alloc_lock	= __SPIN_LOCK_UNLOCKED(init_task.alloc_lock),
+	.real_parent	= &init_task,
+	.parent		= &init_task,
+	.group_leader	= &init_task,
+	.comm		= "swapper",
+	.numa_preferred_nid = NUMA_NO_NODE,
+	.cgroups	= &sim_root_css_set,
+	.real_cred	= &init_cred,
+	.cred		= &init_cred,
+	SIM_INIT_TASK_SERIES
+};
+
+static int next_kernel_pid = -1;	/* kernel threads count down: they never collide with tasks */
+
+static void task_entry(void)
+{
+	sim_first_switch();
+	if (current->flags & PF_KTHREAD) {
+		current->thread.kthread(current->thread.kthread_arg);
+		sim_do_exit();
+	}
+	sim_exit_to_user();
+	current->thread.sim->main(current->thread.sim);
+	kern_exit();
+}
+
+/* What dup_task_struct() and copy_process() leave behind, before sched_fork(). */
+struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *comm)
+{
+	struct task_struct *p = sim_zalloc(sizeof(*p), L1_CACHE_BYTES);
+
+	*p = *from;
+	p->flags &= ~(PF_KTHREAD | PF_IDLE | PF_WQ_WORKER | PF_NO_SETAFFINITY | PF_EXITING);
+	p->flags |= PF_FORKNOEXEC;
+	p->pid = p->tgid = pid;
+	refcount_set(&p->usage, 2);
+	refcount_set(&p->rcu_users, 2);
+	p->cpus_ptr = &p->cpus_mask;
+	p->user_cpus_ptr = NULL;
+	p->migration_disabled = 0;
+	p->thread_info.flags = 0;
+	p->worker_private = NULL;
+	p->set_child_tid = NULL;
+	p->task_works = NULL;
+	p->group_leader = p;
+	p->real_parent = p->parent = from;
+	p->plug = NULL;
+	p->pi_blocked_on = NULL;
+	p->nvcsw = p->nivcsw = 0;
+	p->utime = p->stime = p->gtime = 0;
+	INIT_LIST_HEAD(&p->tasks);
+	INIT_LIST_HEAD(&p->children);
+	INIT_LIST_HEAD(&p->sibling);
+	INIT_LIST_HEAD(&p->thread_node);
+	INIT_LIST_HEAD(&p->cg_list);
+	raw_spin_lock_init(&p->pi_lock);
+	spin_lock_init(&p->alloc_lock);
+	p->pi_waiters = RB_ROOT_CACHED;
+	p->pi_top_task = NULL;
+	p->mm = p->active_mm = NULL;
+	sim_new_task_series(p);
+	strscpy(p->comm, comm, sizeof(p->comm));
+
+	p->thread = (struct thread_struct) { .last_cpu = -1 };
+	p->thread.stack_base = sim_stack_alloc();
+	p->thread.sp = sim_co_init(p->thread.stack_base, sim_stack_size, task_entry);
+	return p;
+}
+
+void sim_free_task(struct task_struct *p)
+{
+	sim_stack_free(p->thread.stack_base);
+	sim_free(p->thread.family);
+	if (p->flags & PF_KTHREAD)
+		sim_free(p->thread.sim);
+	sim_free(p);
+}
+
+static void free_task_rcu(struct rcu_head *rhp)
+{
+	sim_free_task(container_of(rhp, struct task_struct, rcu));
+}
+
+/* finish_task_switch() drops a dead task's last reference here. */
+void put_task_struct_rcu_user(struct task_struct *p)
+{
+	if (refcount_dec_and_test(&p->rcu_users))
+		call_rcu(&p->rcu, free_task_rcu);
+}
+
+void __put_task_struct(struct task_struct *p)
+{
+}
+
+void put_task_stack(struct task_struct *p)
+{
+}
+
+/* Into the scheduler, in copy_process()'s order. */
+void sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags)
+{
+	struct kernel_clone_args args = { .flags = clone_flags, .cset = cset };
+
+	if (sched_fork(clone_flags, p))
+		sim_die("sched_fork() failed", p->comm, p->pid);
+	RCU_INIT_POINTER(p->cgroups, cset);
+	sched_cgroup_fork(p, &args);
+	sched_post_fork(p);
+}
+
+/* The engine's side of a task that is not a program of the scenario. */
+static struct sim_task *kernel_sim_task(struct task_struct *p)
+{
+	struct sim_task *task = sim_zalloc(sizeof(*task), 64);
+
+	task->pid = p->pid;
+	strscpy(task->comm, p->comm, sizeof(task->comm));
+	task->kernel = p;
+	task->mem_node = -1;
+	return task;
+}
+
+struct task_struct *sim_kthread_create(void (*fn)(void *), void *arg, int cpu, const char *comm)
+{
+	struct task_struct *p = sim_new_task(&init_task, next_kernel_pid--, comm);
+
+	p->flags |= PF_KTHREAD;
+	p->thread.kthread = fn;
+	p->thread.kthread_arg = arg;
+	p->thread.sim = kernel_sim_task(p);
+	p->policy = SCHED_NORMAL;
+	p->prio = p->static_prio = p->normal_prio = NICE_TO_PRIO(0);
+	cpumask_copy(&p->cpus_mask, cpu_possible_mask);
+	p->nr_cpus_allowed = sim_nr_cpus;
+	sim_sched_new_task(p, &sim_root_css_set, 0);
+	if (cpu >= 0) {
+		p->flags |= PF_NO_SETAFFINITY;
+		cpumask_copy(&p->cpus_mask, cpumask_of(cpu));
+		p->nr_cpus_allowed = 1;
+	}
+	return p;
+}
+
+/* fork() of a program: the child copies its parent and starts where the kernel wants it. */
+int kern_fork(struct sim_task *child, unsigned int flags)
+{
+	struct css_set *cset = rcu_dereference_raw(current->cgroups);
+	struct task_struct *p;
+
+	sim_syscall_enter();
+	sim_charge(sim_costs.fork);
+	p = sim_new_task(current, child->pid, child->comm);
+	p->thread.sim = child;
+	child->kernel = p;
+	child->born = sim.clk;
+	sim_family_add(current, p);
+	sim_fork_mm(p, flags & KERN_THREAD);
+	sim_sched_new_task(p, cset, flags & KERN_THREAD ? CLONE_VM | CLONE_THREAD : 0);
+	sim_trace_fork(current, p);
+	wake_up_new_task(p);
+	sim_syscall_exit();
+	return child->pid;
+}
+
+void kern_exec(void)
+{
+	sim_syscall_enter();
+	sched_exec();
+	sim_charge(sim_costs.exec);
+	current->flags &= ~PF_FORKNOEXEC;
+	current->thread.last_cpu = sim.cpu;	/* a new image: nothing is warm anywhere */
+	sim_syscall_exit();
+}

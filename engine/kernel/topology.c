@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The machine's CPUs as masks, for the kernel's own topology code. */
+#include <linux/topology.h>
+#include <linux/nodemask.h>
+#include "sim.h"
+
+struct cpumask *sim_thread_mask[NR_CPUS], *sim_cluster_mask[NR_CPUS], *sim_llc_mask[NR_CPUS];
+struct cpumask *sim_package_mask[NR_CPUS], *sim_node_mask[MAX_NUMNODES];
+
+nodemask_t node_states[NR_NODE_STATES];
+unsigned int nr_node_ids = 1, nr_online_nodes = 1;
+int node_reclaim_distance = RECLAIM_DISTANCE;
+
+const struct cpumask *cpu_coregroup_mask(int cpu)
+{
+	return sim_llc_mask[cpu];
+}
+
+const struct cpumask *cpu_clustergroup_mask(int cpu)
+{
+	return sim_cluster_mask[cpu];
+}
+
+/* CPUs with the same id share one mask. */
+static void group_by(struct cpumask **masks, int (*id)(int cpu))
+{
+	int cpu, other;
+
+	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
+		for (other = 0; other < cpu; other++)
+			if (id(other) == id(cpu))
+				break;
+		masks[cpu] = other < cpu ? masks[other] : sim_zalloc(sizeof(struct cpumask), 64);
+		cpumask_set_cpu(cpu, masks[cpu]);
+	}
+}
+
+static int core_of(int cpu) { return sim_cpu_topo[cpu].core; }
+static int cluster_of(int cpu) { return sim_cpu_topo[cpu].cluster; }
+static int llc_of(int cpu) { return sim_cpu_topo[cpu].llc; }
+static int package_of(int cpu) { return sim_cpu_topo[cpu].package; }
+
+void sim_setup_topology(void)
+{
+	int cpu, node;
+
+	nr_cpu_ids = sim_nr_cpus;
+	group_by(sim_thread_mask, core_of);
+	group_by(sim_cluster_mask, cluster_of);
+	group_by(sim_llc_mask, llc_of);
+	group_by(sim_package_mask, package_of);
+	nr_node_ids = nr_online_nodes = sim_nr_nodes;
+	if (sim_reclaim_distance)
+		node_reclaim_distance = sim_reclaim_distance;
+	for (node = 0; node < sim_nr_nodes; node++) {
+		sim_node_mask[node] = sim_zalloc(sizeof(struct cpumask), 64);
+		node_set_state(node, N_POSSIBLE);
+		node_set_state(node, N_ONLINE);
+		node_set_state(node, N_MEMORY);
+		node_set_state(node, N_NORMAL_MEMORY);
+	}
+	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
+		cpumask_set_cpu(cpu, sim_node_mask[cpu_to_node(cpu)]);
+		node_set_state(cpu_to_node(cpu), N_CPU);
+		cpumask_set_cpu(cpu, &__cpu_possible_mask);
+		cpumask_set_cpu(cpu, &__cpu_present_mask);
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Our probes on the kernel's tracepoints, and printing them for traces. */
+#include "sim.h"
+#include <trace/events/sched.h>
+#include "tasks.h"
+#include "trace_print.h"
+
+#define probe(name, fn)	(sim_tp_##name.probe = (fn))
+
+static void on_switch(bool preempt, struct task_struct *prev, struct task_struct *next,
+		      unsigned int prev_state)
+{
+	sim_hash((u64)(u32)prev->pid << 32 | (u32)next->pid, prev_state | (u64)preempt << 32);
+	sim_note_switch(is_idle_task(prev) ? NULL : prev->thread.sim,
+			preempt || !prev_state,
+			is_idle_task(next) ? NULL : next->thread.sim);
+}
+
+static void on_waking(struct task_struct *p)
+{
+	sim_note_runnable(p->thread.sim, 1);
+	sim_charge(sim_costs.wakeup);
+	sim_stall(sim_costs.wake_lines * sim_costs.line[sim_cpu_distance[sim.cpu][task_cpu(p)]]);
+}
+
+static void on_wakeup(struct task_struct *p)
+{
+	sim_hash((u32)p->pid, task_cpu(p));
+}
+
+static void on_migrate(struct task_struct *p, int dest)
+{
+	sim_hash((u64)(u32)p->pid << 32 | 0x80000000u, (u64)task_cpu(p) << 32 | dest);
+	sim_note_migration(p->thread.sim, task_cpu(p), dest, READ_ONCE(p->__state) == TASK_WAKING);
+}
+
+static void on_wakeup_new(struct task_struct *p)
+{
+	sim_note_runnable(p->thread.sim, 1);
+	on_wakeup(p);
+}
+
+/* An idle CPU that polls its flags needs no interrupt: it sees the line change. */
+static void on_wake_idle(int cpu)
+{
+	sim_send_vector(cpu, SIM_POLL, sim_mechanisms.ipi ?
+			sim_costs.line[sim_cpu_distance[sim.cpu][cpu]] : 0);
+}
+
+void sim_setup_probes(void)
+{
+	probe(sched_switch, on_switch);
+	probe(sched_waking, on_waking);
+	probe(sched_wakeup, on_wakeup);
+	probe(sched_wakeup_new, on_wakeup_new);
+	probe(sched_migrate_task, on_migrate);
+	probe(sched_wake_idle_without_ipi, on_wake_idle);
+}
+
+void sim_trace_fork(struct task_struct *parent, struct task_struct *child)
+{
+	trace_sched_process_fork(parent, child);
+}
+
+void sim_trace_exit(struct task_struct *p)
+{
+	trace_sched_process_exit(p);
+}
+
+const char *sim_print_flags(unsigned long flags, const char *delim,
+			    const struct trace_print_flags *table)
+{
+	static char buf[128];
+	int len = 0;
+
+	buf[0] = 0;
+	for (; table->name; table++)
+		if (flags & table->mask)
+			len += scnprintf(buf + len, sizeof(buf) - len, "%s%s",
+					 len ? delim : "", table->name);
+	return buf;
+}
+
+const char *sim_print_symbolic(unsigned long value, const struct trace_print_flags *table)
+{
+	static char buf[24];
+
+	for (; table->name; table++)
+		if (value == table->mask)
+			return table->name;
+	snprintf(buf, sizeof(buf), "0x%lx", value);
+	return buf;
+}
+
+void sim_trace_printf(const struct sim_tracepoint *tp, const char *fmt, ...)
+{
+	char buf[512];
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vscnprintf(buf, sizeof(buf), fmt, args);
+	va_end(args);
+	sim_trace_text(tp, buf, len);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Helpers of the generated tracepoint printers (override/trace/trace_events.h). */
+#ifndef SIM_TRACE_PRINT_H
+#define SIM_TRACE_PRINT_H
+
+#include <linux/tracepoint-defs.h>
+
+const char *sim_print_flags(unsigned long flags, const char *delim,
+			    const struct trace_print_flags *table);
+const char *sim_print_symbolic(unsigned long value, const struct trace_print_flags *table);
+void sim_trace_printf(const struct sim_tracepoint *tp, const char *fmt, ...);
+
+#endif

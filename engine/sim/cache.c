@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What touching memory costs.  A runqueue's lines have a version, moved by every
+ * taking of its lock; each LLC remembers which version it last saw.  Shared lines
+ * and locks are handed on in the order in which CPUs arrive in simulated time.
+ */
+#include <stdlib.h>
+#include "sim.h"
+
+unsigned int sim_touched[SIM_MAX_CPUS], sim_rq_version[SIM_MAX_CPUS];
+unsigned char sim_hot_filter[SIM_HOT_FILTER];
+unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
+simtime lock_wait_ns, hot_wait_ns, refill_ns;
+
+static unsigned int *seen;		/* [llc][cpu] version + 1 */
+
+void cache_init(void)
+{
+	seen = sim_zalloc_huge(sizeof(*seen) * sim_nr_llcs * sim_nr_cpus);
+}
+
+static unsigned int line_cost(int owner)
+{
+	return sim_costs.line[sim_cpu_distance[sim.cpu][owner]];
+}
+
+/* First look at another CPU's runqueue in this kernel entry. */
+void sim_touch_cpu(unsigned int cpu)
+{
+	unsigned int *version;
+
+	sim_touched[cpu] = sim.epoch;
+	if ((int)cpu == sim.cpu || !sim.live || !sim_mechanisms.scan)
+		return;
+	cache_lookups++;
+	version = &seen[sim_cpu_topo[sim.cpu].llc * sim_nr_cpus + cpu];
+	if (*version != sim_rq_version[cpu] + 1 || !sim_mechanisms.coherence) {
+		*version = sim_rq_version[cpu] + 1;
+		cache_misses++;
+		sim_stall(line_cost(cpu) * sim_costs.scan_overlap / 100);
+	} else {
+		sim_stall(sim_costs.line_hit);
+	}
+	sim_charge(sim_costs.scan_visit);
+	if (!sim.held && sim.clk >= sim.catch_up)
+		sim_catch_up();
+}
+
+/* A lock that was last held elsewhere: wait for its holder's end, fetch its line. */
+void sim_lock_wait(simtime acquired, simtime released, int last)
+{
+	if (acquired <= sim.clk && sim.clk < released) {
+		lock_waits++;
+		lock_wait_ns += released - sim.clk;
+		sim.clk = released;
+	}
+	sim_charge(sim_costs.lock);
+	if (last)
+		sim_stall(line_cost(last - 1));
+}
+
+/* ------------------------------------------------------------------ hot lines */
+
+#define MAX_HOT 1024
+
+static struct hot {
+	const void *addr;
+	simtime arrived, free;
+	int owner;
+	unsigned int version;
+	unsigned int *seen;		/* by LLC */
+} hot[MAX_HOT];
+static int nr_hot;
+
+void sim_hot_register(const void *addr)
+{
+	if (nr_hot == MAX_HOT)
+		sim_die("more hot lines than the engine has room for", "cache", nr_hot);
+	hot[nr_hot].addr = addr;
+	hot[nr_hot].owner = -1;
+	hot[nr_hot].seen = sim_zalloc(sizeof(unsigned int) * sim_nr_llcs, 64);
+	nr_hot++;
+	sim_hot_filter[((unsigned long)addr >> 6) % SIM_HOT_FILTER] = 1;
+}
+
+/* An atomic somewhere near a hot line: only the registered ones cost more. */
+void sim_hot_line(const void *addr, int write)
+{
+	struct hot *h = NULL;
+	simtime arrived = sim.clk;
+	unsigned int cost, *version;
+
+	if (!sim.live || !sim_mechanisms.hot_lines)
+		return;
+	for (int i = 0; i < nr_hot; i++)
+		if (hot[i].addr == addr)
+			h = &hot[i];
+	if (!h)
+		return;
+	version = &h->seen[sim_cpu_topo[sim.cpu].llc];
+	cost = h->owner < 0 ? 0 : line_cost(h->owner);
+	if (write || *version != h->version + 1) {
+		if (h->arrived <= sim.clk && sim.clk < h->free) {
+			hot_waits++;
+			hot_wait_ns += h->free - sim.clk;
+			sim.clk = h->free;
+		}
+		sim_stall(cost);
+	}
+	if (write) {
+		h->arrived = arrived;
+		h->free = sim.clk + sim_costs.lock;
+		h->owner = sim.cpu;
+		h->version++;
+	}
+	*version = h->version + 1;
+}
+
+/* ------------------------------------------------------------------ lines of queues and pipes */
+
+void sim_line_move(struct sim_line *line, unsigned int lines)
+{
+	if (line->owner && line->owner != sim.cpu + 1)
+		sim_stall((simtime)lines * line_cost(line->owner - 1));
+	line->owner = sim.cpu + 1;
+}
+
+/* A short sleeping lock whose holder never blocks: waiters queue by arrival. */
+void sim_line_lock(struct sim_line *line)
+{
+	simtime arrived = sim.clk;
+
+	if (sim_mechanisms.locks && line->acquired <= sim.clk && sim.clk < line->released) {
+		lock_waits++;
+		lock_wait_ns += line->released - sim.clk;
+		sim.clk = line->released;
+	}
+	line->acquired = arrived;
+	sim_charge(sim_costs.lock);
+	sim_line_move(line, 1);
+}
+
+void sim_line_unlock(struct sim_line *line)
+{
+	line->released = sim.clk;
+}
+
+/* ------------------------------------------------------------------ migration */
+
+/* A task that moved finds its lines elsewhere: its footprint, as far as caches can hold it. */
+void sim_refill_cache(struct sim_task *task, int from, int to)
+{
+	enum sim_distance d = sim_cpu_distance[from][to];
+	unsigned int kb = task->footprint_kb;
+	simtime ns;
+
+	if (!sim_mechanisms.refill || d <= SIM_CORE || !kb)
+		return;
+	if (d <= SIM_LLC) {
+		if (kb > machine.l2_kb)
+			kb = machine.l2_kb;
+	} else if (kb > machine.llc_kb) {
+		kb = machine.llc_kb;
+	}
+	/* 16 lines a KiB */
+	ns = (simtime)kb * 16 * sim_costs.line[d] * sim_costs.refill_overlap / 100;
+	refill_ns += ns;
+	sim_stall(ns);
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The simulated CPUs.  Each runs on its own coroutine; one that has to wait gives
+ * the host to the CPU whose event comes first.  Clocks of different CPUs differ
+ * by less than the machine's catch_up allowance.
+ */
+#include <string.h>
+#include "event.h"
+#include "sim.h"
+
+struct sim_state sim = { .irq_due = SIM_NEVER, .catch_up = SIM_NEVER, .next = SIM_NEVER, .epoch = 1 };
+struct cpu cpus[SIM_MAX_CPUS];
+unsigned long sim_events;
+unsigned long spins, catch_ups;
+
+static void *main_sp;
+static int control_slot;
+static simtime last_event;
+
+static inline simtime min_time(simtime a, simtime b)
+{
+	return a < b ? a : b;
+}
+
+static inline simtime max_time(simtime a, simtime b)
+{
+	return a > b ? a : b;
+}
+
+static simtime irq_due(const struct cpu *c)
+{
+	return min_time(c->vector[SIM_TIMER], min_time(c->vector[SIM_CALL], c->vector[SIM_RESCHED]));
+}
+
+/* When the stopped CPU wants the host again. */
+static simtime wake_time(const struct cpu *c)
+{
+	switch (c->state) {
+	case CPU_USER:
+		return max_time(c->clk, min_time(c->resume, irq_due(c)));
+	case CPU_HALT:
+		return max_time(c->clk, min_time(c->vector[SIM_POLL], irq_due(c)));
+	case CPU_POLL:
+		return max_time(c->clk, min_time(c->resume, min_time(c->vector[SIM_POLL], irq_due(c))));
+	case CPU_KERNEL:
+		return c->resume;
+	default:
+		return SIM_NEVER;
+	}
+}
+
+void cpu_init(void)
+{
+	for (int i = 0; i < sim_nr_cpus; i++) {
+		cpus[i].id = i;
+		for (int v = 0; v < SIM_NR_VECTORS; v++)
+			cpus[i].vector[v] = SIM_NEVER;
+		cpus[i].rate = 65536;
+	}
+	control_slot = sim_nr_cpus;
+	event_init(sim_nr_cpus + 1);
+}
+
+void cpu_set_control(simtime t)
+{
+	event_set(control_slot, t);
+	sim.next = event_first_time;
+}
+
+static void load(struct cpu *c, simtime t)
+{
+	if (t < last_event)
+		sim_die("event in the past", "cpu", c->id);
+	last_event = t;
+	sim_events++;
+	sim.cpu = c->id;
+	sim.clk = max_time(c->clk, t);
+	sim.irq_on = c->irq_on;
+	sim.held = c->held;
+	sim.current_task = c->current_task;
+	sim.irq_due = irq_due(c);
+	sim.slowdown = speed_slowdown(c->id);
+	sim.epoch++;
+	sim.catch_up = sim.clk + machine.catch_up_ns;
+	event_set(c->id, SIM_NEVER);
+	sim.next = event_first_time;
+}
+
+/* Run whoever is first.  Returns when it is the caller's turn. */
+static void run_first(void **save_sp)
+{
+	struct cpu *next;
+
+	if (event_first == control_slot) {
+		sim_co_switch(save_sp, main_sp);
+		return;
+	}
+	next = &cpus[event_first];
+	load(next, event_first_time);
+	sim_co_switch(save_sp, next->sp);
+}
+
+static void give_up(struct cpu *c, simtime wake)
+{
+	if (wake <= sim.next) {		/* nobody comes before: go on at once */
+		last_event = max_time(last_event, wake);
+		sim_events++;
+		sim.clk = max_time(sim.clk, wake);
+		sim.irq_due = irq_due(c);
+		sim.epoch++;
+		sim.catch_up = sim.clk + machine.catch_up_ns;
+		if (wake == SIM_NEVER)
+			sim_die("every CPU waits for ever", "cpu", c->id);
+		return;
+	}
+	c->clk = sim.clk;
+	c->irq_on = sim.irq_on;
+	c->held = sim.held;
+	c->current_task = sim.current_task;
+	event_set(c->id, wake);
+	sim.next = event_first_time;
+	run_first(&c->sp);
+}
+
+/* The engine's own turn: run CPUs until the control event is first. */
+void cpu_run(void)
+{
+	if (event_first != control_slot)
+		run_first(&main_sp);
+	if (event_first_time > last_event)
+		last_event = event_first_time;
+	sim.clk = event_first_time;
+}
+
+static void account_kernel(struct cpu *c)
+{
+	c->kernel_ns += sim.clk - c->mark;
+	c->mark = sim.clk;
+}
+
+/* Brings the accounts of CPUs in user mode or idle up to the present. */
+void cpu_settle_accounts(void)
+{
+	for (int i = 0; i < sim_nr_cpus; i++) {
+		struct cpu *c = &cpus[i];
+		simtime ns = sim.clk > c->mark ? sim.clk - c->mark : 0;
+
+		if (c->state == CPU_USER)
+			c->user_ns += ns;
+		else if (c->state == CPU_HALT || c->state == CPU_POLL)
+			c->idle_ns += ns;
+		else if (c->state == CPU_OFF)
+			c->off_ns += ns;
+		else
+			continue;
+		c->mark += ns;
+	}
+}
+
+/* ------------------------------------------------------------------ user mode */
+
+static simtime work_time(const struct cpu *c)
+{
+	if (c->task->on_clock)
+		return c->task->work;
+	return (c->task->work * 65536 + c->rate - 1) / c->rate;
+}
+
+static void progress(struct cpu *c, simtime now)
+{
+	simtime done;
+
+	if (now <= c->since)
+		return;
+	done = now - c->since;
+	c->since = now;
+	if (!c->task->on_clock)
+		done = done * c->rate / 65536;
+	c->task->work -= min_time(done, c->task->work);
+}
+
+int sim_run_user(struct sim_task *task)
+{
+	struct cpu *c = &cpus[sim.cpu];
+
+	c->clk = sim.clk;
+	account_kernel(c);
+	if (sim.clk >= sim.irq_due)
+		return 0;
+	c->task = task;
+	c->state = CPU_USER;
+	c->since = sim.clk;
+	speed_task_starts(c);
+	c->rate = speed_of(c, task);
+	c->resume = sim.clk + work_time(c);
+	give_up(c, min_time(c->resume, sim.irq_due));
+
+	if (sim.clk >= c->resume)
+		task->work = 0;
+	else
+		progress(c, sim.clk);
+	speed_task_stops(c);
+	c->state = CPU_KERNEL;
+	c->user_ns += sim.clk - c->mark;
+	c->mark = sim.clk;
+	return task->work == 0 && sim.clk < sim.irq_due;
+}
+
+/* Its sibling, its frequency or its node's memory traffic changed. */
+void cpu_update_rate(int cpu)
+{
+	struct cpu *c = &cpus[cpu];
+	simtime wake;
+
+	if (c->state != CPU_USER)
+		return;
+	progress(c, sim.clk);
+	c->rate = speed_of(c, c->task);
+	c->resume = max_time(c->since, c->clk) + work_time(c);
+	if (cpu == sim.cpu)
+		return;
+	wake = wake_time(c);
+	if (wake < last_event)
+		wake = last_event;
+	event_set(cpu, wake);
+	sim.next = event_first_time;
+}
+
+/* ------------------------------------------------------------------ idle and waiting */
+
+void sim_halt(int polling, simtime until)
+{
+	struct cpu *c = &cpus[sim.cpu];
+
+	account_kernel(c);
+	if (sim.clk < sim.irq_due) {
+		c->state = polling ? CPU_POLL : CPU_HALT;
+		c->resume = until;
+		speed_siblings_changed(sim.cpu);
+		c->clk = sim.clk;
+		give_up(c, wake_time(c));
+		c->state = CPU_KERNEL;
+		speed_siblings_changed(sim.cpu);
+	}
+	c->vector[SIM_POLL] = SIM_NEVER;
+	c->idle_ns += sim.clk - c->mark;
+	c->mark = sim.clk;
+}
+
+void sim_wait_until(simtime t)
+{
+	struct cpu *c = &cpus[sim.cpu];
+
+	c->state = CPU_KERNEL;
+	c->resume = t;
+	give_up(c, t);
+}
+
+void sim_catch_up(void)
+{
+	catch_ups++;
+	if (sim.clk > sim.next)
+		sim_wait_until(sim.clk);
+	else
+		sim.catch_up = sim.clk + machine.catch_up_ns;
+}
+
+void sim_spin(void)
+{
+	if (!sim.live)
+		sim_die("something waits at boot", "sim_spin", 0);
+	spins++;
+	sim.clk += machine.spin_ns;
+	sim_wait_until(sim.clk);
+	if (sim.irq_on && sim.clk >= sim.irq_due)
+		sim_irq_window();
+}
+
+/* ------------------------------------------------------------------ interrupts */
+
+int sim_take_vector(void)
+{
+	struct cpu *c = &cpus[sim.cpu];
+	int first = SIM_TIMER;
+
+	for (int v = SIM_CALL; v <= SIM_RESCHED; v++)
+		if (c->vector[v] < c->vector[first])
+			first = v;
+	if (c->vector[first] > sim.clk)
+		return -1;
+	c->vector[first] = SIM_NEVER;
+	sim.irq_due = irq_due(c);
+	return first;
+}
+
+void sim_set_timer(simtime expires)
+{
+	struct cpu *c = &cpus[sim.cpu];
+
+	c->vector[SIM_TIMER] = expires;
+	sim.irq_due = irq_due(c);
+}
+
+void sim_send_vector(int cpu, int vector, simtime latency)
+{
+	struct cpu *c = &cpus[cpu];
+	simtime t = sim.clk + latency, wake;
+
+	if (c->vector[vector] <= t || c->state == CPU_OFF)
+		return;
+	c->vector[vector] = t;
+	if (cpu == sim.cpu) {
+		sim.irq_due = irq_due(c);
+		return;
+	}
+	if (!sim.live)
+		return;
+	wake = wake_time(c);
+	if (wake < event_time(cpu)) {
+		event_set(cpu, wake);
+		sim.next = event_first_time;
+	}
+}
+
+int sim_in_kernel(int cpu)
+{
+	return cpus[cpu].state == CPU_KERNEL;
+}
+
+void sim_context_switch(void *next_task, struct sim_task *next)
+{
+	struct cpu *c = &cpus[sim.cpu];
+
+	sim.current_task = next_task;
+	c->task = next;
+	c->vector[SIM_POLL] = SIM_NEVER;
+	sim.epoch++;
+}
+
+/* ------------------------------------------------------------------ CPUs coming and going */
+
+void sim_set_boot_cpu(int cpu, void *task)
+{
+	cpus[sim.cpu].state = CPU_KERNEL;
+	sim.cpu = cpu;
+	sim.current_task = task;
+	sim.irq_on = 0;
+	sim.irq_due = SIM_NEVER;
+	sim.epoch++;
+	cpus[cpu].state = CPU_KERNEL;
+}
+
+void sim_start_cpu(int cpu, void *sp, void *task)
+{
+	struct cpu *c = &cpus[cpu];
+
+	c->sp = sp;
+	c->current_task = task;
+	c->state = CPU_KERNEL;
+	c->clk = c->mark = c->started = c->resume = sim.clk;
+	c->irq_on = 0;
+	event_set(cpu, sim.clk);
+	sim.next = event_first_time;
+}
+
+void sim_cpu_dead(void)
+{
+	struct cpu *c = &cpus[sim.cpu];
+
+	account_kernel(c);
+	c->state = CPU_OFF;
+	for (int v = 0; v < SIM_NR_VECTORS; v++)
+		c->vector[v] = SIM_NEVER;
+	speed_siblings_changed(sim.cpu);
+	give_up(c, SIM_NEVER);
+}
+
+void sim_cpu_alive(int cpu, void *sp, void *task)
+{
+	struct cpu *c = &cpus[cpu];
+
+	c->off_ns += sim.clk - c->mark;
+	c->mark = c->clk = c->resume = sim.clk;
+	c->sp = sp;
+	c->current_task = task;
+	c->irq_on = 0;
+	c->held = 0;
+	c->state = CPU_KERNEL;
+	speed_siblings_changed(cpu);
+	event_set(cpu, sim.clk);
+	sim.next = event_first_time;
+}
+
+simtime sim_cpu_busy_ns(int cpu)
+{
+	return cpus[cpu].user_ns + cpus[cpu].kernel_ns;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The event queue: a winner tree with one slot for each CPU and one for the engine itself. */
+#ifndef SIM_EVENT_H
+#define SIM_EVENT_H
+
+#include "engine_if.h"
+
+void event_init(int slots);
+void event_set(int slot, simtime t);
+simtime event_time(int slot);
+
+extern int event_first;			/* slot of the earliest event; ties: the lowest slot */
+extern simtime event_first_time;
+
+#endif

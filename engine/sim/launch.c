@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Pid 1: applies the scenario's settings, starts its tasks, performs its actions. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include "scenario.h"
+
+struct sim_task *all_tasks;
+simtime origin;
+int workloads_running;
+
+static struct sim_task **last_task = &all_tasks;
+static int next_pid = 2;
+
+struct sim_task *sim_first_task(void)
+{
+	return all_tasks;
+}
+
+/*
+ * A new child of the calling task.  number < 0: named as given; -2: a thread.
+ * Runs on the caller's time, as fork() does.
+ */
+struct sim_task *launch_task(const char *comm, int number, void (*main)(struct sim_task *), void *arg)
+{
+	struct sim_task *t = sim_zalloc(sizeof(*t), 64);
+	char name[32] = "";
+
+	t->pid = next_pid++;
+	if (number > 0)
+		snprintf(name, sizeof(name), "%.9s%d", comm, number);
+	else
+		snprintf(name, sizeof(name), "%.15s", comm);
+	memcpy(t->comm, name, sizeof(t->comm) - 1);
+	t->main = main;
+	t->arg = arg;
+	t->mem_node = -1;
+	*last_task = t;
+	last_task = &t->next;
+	kern_fork(t, number == -2 ? KERN_THREAD : 0);
+	return t;
+}
+
+static void check(int err, const char *what, const char *name)
+{
+	if (err < 0)
+		usage_error("%s %s: %s", what, name, strerror(-err));
+}
+
+static void start_one(struct task_spec *spec, int number)
+{
+	struct sim_task *t = launch_task(spec->name, spec->count > 1 ? number + 1 : 0,
+					 program_main, spec);
+
+	t->measured = 1;
+	t->footprint_kb = spec->footprint_kb;
+	t->slow_ratio = spec->slow_ratio;
+	t->memory_share = spec->memory_share;
+	if (spec->group)
+		check(kern_cgroup_attach(t, spec->group), "group", spec->group);
+	if (spec->has_affinity)
+		check(kern_setaffinity(t, spec->affinity, sim_nr_cpus), "affinity of", t->comm);
+	if (spec->has_attr)
+		check(kern_setattr(t, &spec->attr), "attributes of", t->comm);
+	if (spec->mm >= 0)
+		kern_mm_use(t, spec->mm);
+}
+
+static void daemon_main(struct sim_task *task)
+{
+	uint64_t rng = sim_random();
+
+	(void)task;
+	for (;;) {
+		kern_run(60000);
+		kern_sleep(2 * MSEC + rng_next(&rng) % (4 * MSEC));
+	}
+}
+
+/* ------------------------------------------------------------------ settings */
+
+static void apply_settings(void)
+{
+	const char *key;
+	char word[64];
+	json_t *v;
+
+	/* Counting costs no simulated time, and results want the balance counters. */
+	check(kern_write_file("/proc/sys/kernel/sched_schedstats", "1"), "writing", "sched_schedstats");
+	json_object_foreach(scenario.features, key, v) {
+		if (!json_is_boolean(v))
+			usage_error("features.%s: true or false is expected", key);
+		snprintf(word, sizeof(word), "%s%s", json_is_true(v) ? "" : "NO_", key);
+		if (kern_write_file("/sys/kernel/debug/sched/features", word) < 0)
+			usage_error("features.%s: this kernel has no such scheduler feature", key);
+	}
+	json_object_foreach(scenario.knobs, key, v) {
+		if (!json_is_string(v))
+			usage_error("knobs.%s: a text is expected", key);
+		check(kern_write_file(key, json_string_value(v)), "writing", key);
+	}
+	for (int i = 0; i < scenario.nr_memory; i++)
+		check(kern_mm_create(scenario.memory[i].mb, scenario.memory[i].node), "creating", "memory");
+	for (int i = 0; i < scenario.nr_groups; i++) {
+		struct group_spec *g = &scenario.groups[i];
+
+		check(kern_cgroup_create(g->path), "creating group", g->path);
+		for (int f = 0; f < g->nr_files; f++)
+			check(kern_cgroup_write(g->path, g->file[f].name, g->file[f].value),
+			      g->path, g->file[f].name);
+	}
+}
+
+/* ------------------------------------------------------------------ what happens when */
+
+struct step {
+	simtime at;
+	int order;			/* as written, for equal times */
+	struct task_spec *spec;
+	int number;
+	struct workload *workload;
+	struct action *action;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->order - y->order;
+}
+
+static void act_on_task(const struct action *a, struct sim_task *t)
+{
+	if (a->kind == ACTION_MOVE)
+		check(kern_cgroup_attach(t, a->group ? a->group : "/"), "moving", t->comm);
+	else if (a->kind == ACTION_AFFINITY)
+		check(kern_setaffinity(t, a->affinity, sim_nr_cpus), "affinity of", t->comm);
+	else
+		check(kern_setattr(t, &a->attr), "attributes of", t->comm);
+}
+
+static void perform(const struct action *a)
+{
+	char cpu[16];
+
+	snprintf(cpu, sizeof(cpu), "CPU %d", a->cpu);
+	switch (a->kind) {
+	case ACTION_OFFLINE:
+		check(kern_cpu_down(a->cpu), "off-line", cpu);
+		break;
+	case ACTION_ONLINE:
+		check(kern_cpu_up(a->cpu), "on-line", cpu);
+		break;
+	case ACTION_WRITE:
+		check(kern_write_file(a->path, a->value), "writing", a->path);
+		break;
+	default:
+		for (struct sim_task *t = all_tasks; t; t = t->next)
+			if (t->kernel && !fnmatch(a->task, t->comm, 0))
+				act_on_task(a, t);
+	}
+}
+
+static struct step *plan(int *nr)
+{
+	int n = 0, total = scenario.nr_workloads + scenario.nr_actions;
+	struct step *steps;
+
+	for (int i = 0; i < scenario.nr_tasks; i++)
+		total += scenario.tasks[i].count;
+	steps = sim_zalloc((total + 1) * sizeof(*steps), 64);
+	for (int i = 0; i < scenario.nr_tasks; i++)
+		for (int k = 0; k < scenario.tasks[i].count; k++, n++)
+			steps[n] = (struct step) {
+				.at = scenario.tasks[i].start + k * scenario.tasks[i].stagger,
+				.order = n, .spec = &scenario.tasks[i], .number = k };
+	for (int i = 0; i < scenario.nr_workloads; i++, n++)
+		steps[n] = (struct step) { .at = scenario.workloads[i].start, .order = n,
+					   .workload = &scenario.workloads[i] };
+	for (int i = 0; i < scenario.nr_actions; i++, n++)
+		steps[n] = (struct step) { .at = scenario.actions[i].at, .order = n,
+					   .action = &scenario.actions[i] };
+	qsort(steps, n, sizeof(*steps), by_time);
+	*nr = n;
+	return steps;
+}
+
+void scenario_main(struct sim_task *init)
+{
+	struct step *steps;
+	int nr;
+
+	(void)init;
+	/* Every CPU has had its first ticks and runs its timers in high resolution. */
+	kern_sleep(8 * SEC / kern_hz);
+	apply_settings();
+	kern_spread_balance();
+	for (int i = 0; i < scenario.background; i++)
+		launch_task("daemon", 0, daemon_main, NULL);
+	/* Blocks differ by their seed also in how they lie against the ticks. */
+	kern_sleep(scenario.settle + sim_random() % (SEC / kern_hz));
+	origin = kern_now();
+	workloads_running = scenario.nr_workloads;
+	steps = plan(&nr);
+	for (int i = 0; i < nr; i++) {
+		if (steps[i].at > kern_now() - origin)
+			kern_sleep_until(origin + steps[i].at);
+		if (steps[i].spec)
+			start_one(steps[i].spec, steps[i].number);
+		else if (steps[i].workload)
+			workload_start(steps[i].workload);
+		else
+			perform(steps[i].action);
+	}
+	for (;;)
+		kern_sleep(1000 * SEC);
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The machine description: reads it, checks it, derives distances. */
+#include <stddef.h>
+#include <string.h>
+#include "json.h"
+
+struct machine machine;
+struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
+int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs;
+int sim_reclaim_distance;
+unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
+struct sim_costs sim_costs;
+struct sim_idle_state sim_idle_states[SIM_MAX_IDLE_STATES];
+int sim_nr_idle_states;
+const char *sim_idle_governor = "menu";
+struct sim_freq_domain sim_freq_domains[SIM_MAX_CPUS];
+int sim_nr_freq_domains;
+
+static int node_distance[SIM_MAX_NODES][SIM_MAX_NODES];
+
+int sim_node_distance(int a, int b)
+{
+	return node_distance[a][b];
+}
+
+/* ------------------------------------------------------------------ topology */
+
+struct level {
+	int *id;		/* of each CPU, -1: none yet */
+	int next;
+	const struct path *at;
+};
+
+static void put_cpu(int cpu, void *arg)
+{
+	struct level *l = arg;
+
+	if (l->id[cpu] != -1)
+		json_error_at(l->at, "CPU %d is already in entry %d", cpu, l->id[cpu]);
+	l->id[cpu] = l->next;
+}
+
+/* A level is a list of CPU lists that together hold every CPU once. */
+static int read_level(json_t *topo, const struct path *at, const char *key, int *id)
+{
+	json_t *list = json_need(topo, at, key), *entry;
+	struct level l = { .id = id };
+	size_t i;
+
+	if (!json_is_array(list))
+		json_error_at(AT(at, key), "a list of CPU lists is expected");
+	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+		id[cpu] = -1;
+	json_array_foreach(list, i, entry) {
+		l.next = i;
+		l.at = AT_INDEX(AT(at, key), i);
+		json_cpu_list(entry, l.at, sim_nr_cpus - 1, put_cpu, &l);
+	}
+	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+		if (id[cpu] == -1)
+			json_error_at(AT(at, key), "CPU %d is in no entry", cpu);
+	return json_array_size(list);
+}
+
+/* Cores: { threads, stride } (thread k of a core is its first CPU + k * stride), or lists. */
+static void read_cores(json_t *topo, const struct path *at, int *id)
+{
+	json_t *core = json_need(topo, at, "core");
+	int threads, stride, next = 0;
+
+	if (json_is_array(core)) {
+		read_level(topo, at, "core", id);
+		return;
+	}
+	at = AT(at, "core");
+	json_only(core, at, "threads", "stride", NULL);
+	threads = json_int(json_need(core, at, "threads"), AT(at, "threads"), 1, 8);
+	stride = json_int(json_need(core, at, "stride"), AT(at, "stride"), 1, sim_nr_cpus);
+	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+		id[cpu] = -1;
+	for (int cpu = 0; cpu < sim_nr_cpus; cpu++) {
+		if (id[cpu] != -1)
+			continue;
+		for (int k = 0; k < threads; k++) {
+			int other = cpu + k * stride;
+
+			if (other >= sim_nr_cpus || id[other] != -1)
+				json_error_at(at, "threads and stride do not divide %d CPUs", sim_nr_cpus);
+			id[other] = next;
+		}
+		next++;
+	}
+}
+
+/* CPUs together on the inner level must be together on the outer one. */
+static void check_nested(const struct path *at, const char *inner, const int *in, const int *out)
+{
+	for (int a = 0; a < sim_nr_cpus; a++)
+		for (int b = 0; b < a; b++)
+			if (in[a] == in[b] && out[a] != out[b])
+				json_error_at(at, "CPUs %d and %d share a %s but not this", b, a, inner);
+}
+
+static void read_distances(json_t *topo, const struct path *at)
+{
+	json_t *rows = json_object_get(topo, "distance"), *row, *v;
+	size_t i, j;
+
+	at = AT(at, "distance");
+	if (!rows && sim_nr_nodes == 1) {
+		node_distance[0][0] = 10;
+		return;
+	}
+	if (!json_is_array(rows) || (int)json_array_size(rows) != sim_nr_nodes)
+		json_error_at(at, "%d rows are expected, one for each node", sim_nr_nodes);
+	json_array_foreach(rows, i, row) {
+		if (!json_is_array(row) || (int)json_array_size(row) != sim_nr_nodes)
+			json_error_at(AT_INDEX(at, i), "%d distances are expected", sim_nr_nodes);
+		json_array_foreach(row, j, v)
+			node_distance[i][j] = json_int(v, AT_INDEX(AT_INDEX(at, i), j), 10, 254);
+		if (node_distance[i][i] != 10)
+			json_error_at(AT_INDEX(AT_INDEX(at, i), i), "a node is 10 from itself");
+	}
+	for (int a = 0; a < sim_nr_nodes; a++)
+		for (int b = 0; b < a; b++) {
+			if (node_distance[a][b] == 10)
+				json_error_at(at, "nodes %d and %d are 10 apart, as one node", b, a);
+			if (node_distance[a][b] != node_distance[b][a])
+				json_error_at(at, "nodes %d and %d differ there and back; the scheduler needs one distance", b, a);
+		}
+}
+
+static void read_topology(json_t *topo)
+{
+	const struct path *at = AT(NULL, "topology");
+	static int core[SIM_MAX_CPUS], cluster[SIM_MAX_CPUS], llc[SIM_MAX_CPUS];
+	static int package[SIM_MAX_CPUS], node[SIM_MAX_CPUS];
+
+	json_only(topo, at, "cpus", "core", "cluster", "llc", "package", "node", "distance",
+		  "reclaim_distance", NULL);
+	sim_nr_cpus = json_int(json_need(topo, at, "cpus"), AT(at, "cpus"), 1, SIM_MAX_CPUS);
+	read_cores(topo, at, core);
+	if (json_object_get(topo, "cluster"))
+		read_level(topo, at, "cluster", cluster);
+	else
+		memcpy(cluster, core, sizeof(core));
+	sim_nr_llcs = read_level(topo, at, "llc", llc);
+	read_level(topo, at, "package", package);
+	sim_nr_nodes = read_level(topo, at, "node", node);
+	if (sim_nr_nodes > SIM_MAX_NODES)
+		json_error_at(AT(at, "node"), "more than %d nodes", SIM_MAX_NODES);
+	check_nested(AT(at, "cluster"), "core", core, cluster);
+	check_nested(AT(at, "llc"), "core", core, llc);
+	check_nested(AT(at, "package"), "core", core, package);
+	check_nested(AT(at, "node"), "core", core, node);
+	read_distances(topo, at);
+	sim_reclaim_distance = json_get_int(topo, at, "reclaim_distance", 10, 254, 0);
+
+	for (int a = 0; a < sim_nr_cpus; a++) {
+		sim_cpu_topo[a] = (struct sim_cpu_topo) {
+			.core = core[a], .cluster = cluster[a], .llc = llc[a],
+			.package = package[a], .node = node[a],
+			.capacity = 1024, .freq_scale = 1024, .domain = -1,
+		};
+		machine.cpu_speed[a] = 65536;
+		for (int b = 0; b < sim_nr_cpus; b++) {
+			sim_cpu_distance[a][b] =
+				a == b ? SIM_SELF :
+				core[a] == core[b] ? SIM_CORE :
+				cluster[a] == cluster[b] ? SIM_CLUSTER :
+				llc[a] == llc[b] ? SIM_LLC :
+				node[a] == node[b] ? SIM_NODE :
+				package[a] == package[b] ? SIM_PACKAGE : SIM_REMOTE;
+			if (a != b && core[a] == core[b]) {
+				if (machine.nr_siblings[a] == 7)
+					json_error_at(AT(at, "core"), "more than 8 threads in a core");
+				machine.siblings[a][machine.nr_siblings[a]++] = b;
+			}
+		}
+	}
+}
+
+/* ------------------------------------------------------------------ CPUs: capacity, frequencies */
+
+struct cpu_group {
+	json_t *obj;
+	const struct path *at;
+	int domain;
+	unsigned int capacity, speed;
+};
+
+static void set_cpu(int cpu, void *arg)
+{
+	struct cpu_group *g = arg;
+
+	sim_cpu_topo[cpu].capacity = g->capacity;
+	machine.cpu_speed[cpu] = g->speed;
+	sim_cpu_topo[cpu].domain = g->domain;
+}
+
+static int read_opps(json_t *list, const struct path *at)
+{
+	struct sim_freq_domain *d = &sim_freq_domains[sim_nr_freq_domains];
+	json_t *opp;
+	size_t i;
+
+	if (!json_is_array(list) || !json_array_size(list) || json_array_size(list) > SIM_MAX_OPPS)
+		json_error_at(at, "a list of 1 to %d operating points is expected", SIM_MAX_OPPS);
+	json_array_foreach(list, i, opp) {
+		const struct path *here = AT_INDEX(at, i);
+
+		json_only(opp, here, "mhz", "power_mw", NULL);
+		d->opp[i].khz = json_num(json_need(opp, here, "mhz"), AT(here, "mhz"), 1, 10000) * 1000;
+		d->opp[i].power_mw = json_get_num(opp, here, "power_mw", 1, 1000000, 0);
+		if (i && d->opp[i].khz <= d->opp[i - 1].khz)
+			json_error_at(AT(here, "mhz"), "operating points must rise");
+	}
+	d->nr_opps = json_array_size(list);
+	return sim_nr_freq_domains++;
+}
+
+static void read_cpus(json_t *list)
+{
+	const struct path *top = AT(NULL, "cpu");
+	json_t *obj;
+	size_t i;
+
+	if (!json_is_array(list))
+		json_error_at(top, "a list is expected");
+	json_array_foreach(list, i, obj) {
+		const struct path *at = AT_INDEX(top, i);
+		struct cpu_group g = { .obj = obj, .at = at, .domain = -1 };
+
+		json_only(obj, at, "cpus", "capacity", "speed", "opp", "transition", NULL);
+		g.capacity = json_get_int(obj, at, "capacity", 1, 1024, 1024);
+		g.speed = json_get_num(obj, at, "speed", 0.01, 1, g.capacity / 1024.0) * 65536;
+		if (json_object_get(obj, "opp")) {
+			g.domain = read_opps(json_object_get(obj, "opp"), AT(at, "opp"));
+			sim_freq_domains[g.domain].transition_ns =
+				json_time(json_need(obj, at, "transition"), AT(at, "transition"));
+		}
+		json_cpu_list(json_need(obj, at, "cpus"), AT(at, "cpus"), sim_nr_cpus - 1, set_cpu, &g);
+	}
+}
+
+/* ------------------------------------------------------------------ idle states */
+
+static void read_idle(json_t *obj)
+{
+	const struct path *top = AT(NULL, "idle");
+	json_t *list, *state;
+	size_t i;
+
+	json_only(obj, top, "governor", "state", NULL);
+	sim_idle_governor = json_get_text(obj, top, "governor", sim_idle_governor);
+	if (strcmp(sim_idle_governor, "menu") && strcmp(sim_idle_governor, "teo"))
+		json_error_at(AT(top, "governor"), "menu or teo");
+	list = json_need(obj, top, "state");
+	if (!json_is_array(list) || json_array_size(list) > SIM_MAX_IDLE_STATES)
+		json_error_at(AT(top, "state"), "a list of at most %d states is expected", SIM_MAX_IDLE_STATES);
+	json_array_foreach(list, i, state) {
+		const struct path *at = AT_INDEX(AT(top, "state"), i);
+		struct sim_idle_state *s = &sim_idle_states[i];
+
+		json_only(state, at, "name", "latency", "residency", "entry", "exit", "polling",
+			  "mwait", "power_mw", NULL);
+		snprintf(s->name, sizeof(s->name), "%s", json_text(json_need(state, at, "name"), AT(at, "name")));
+		memcpy(s->desc, s->name, sizeof(s->name));
+		s->latency_us = json_time(json_need(state, at, "latency"), AT(at, "latency")) / 1000;
+		s->residency_us = json_time(json_need(state, at, "residency"), AT(at, "residency")) / 1000;
+		s->entry_ns = json_get_time(state, at, "entry", 0);
+		s->exit_ns = json_get_time(state, at, "exit", s->latency_us * 1000ULL);
+		s->polling = json_get_flag(state, at, "polling", 0);
+		s->mwait = json_get_flag(state, at, "mwait", 0);
+	}
+	sim_nr_idle_states = json_array_size(list);
+}
+
+/* ------------------------------------------------------------------ costs */
+
+static const struct {
+	const char *name;
+	size_t offset;
+} times[] = {
+#define T(field) { #field, offsetof(struct sim_costs, field) }
+#define L(name, d) { name, offsetof(struct sim_costs, line[d]) }
+	L("line_core", SIM_CORE), L("line_cluster", SIM_CLUSTER), L("line_llc", SIM_LLC),
+	L("line_node", SIM_NODE), L("line_package", SIM_PACKAGE), L("line_remote", SIM_REMOTE),
+	T(line_hit), T(scan_visit), T(lock), T(syscall), T(schedule), T(wakeup), T(tick), T(irq),
+	T(ipi_send), T(ipi_latency), T(fork), T(exec), T(exit), T(fault), T(page_migrate), T(pipe),
+	T(socket_send), T(socket_receive), T(futex), T(copy_per_kb), T(idle_enter), T(idle_exit),
+	T(hotplug),
+}, counts[] = {
+	T(scan_overlap), T(refill_overlap), T(wake_lines), T(queue_lines),
+#undef T
+#undef L
+};
+
+static void read_costs(json_t *obj)
+{
+	const struct path *at = AT(NULL, "cost");
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		v = json_need(obj, at, times[i].name);
+		*(unsigned int *)((char *)&sim_costs + times[i].offset) = json_time(v, AT(at, times[i].name));
+	}
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		v = json_need(obj, at, counts[i].name);
+		*(unsigned int *)((char *)&sim_costs + counts[i].offset) =
+			json_int(v, AT(at, counts[i].name), 0, 100);
+	}
+	machine.catch_up_ns = json_time(json_need(obj, at, "catch_up"), AT(at, "catch_up"));
+	machine.spin_ns = json_time(json_need(obj, at, "spin"), AT(at, "spin"));
+	if (!machine.spin_ns)
+		json_error_at(AT(at, "spin"), "a spin that takes no time never ends");
+	json_object_foreach(obj, key, v) {
+		int known = !strcmp(key, "catch_up") || !strcmp(key, "spin");
+
+		for (i = 0; !known && i < sizeof(times) / sizeof(times[0]); i++)
+			known = !strcmp(key, times[i].name);
+		for (i = 0; !known && i < sizeof(counts) / sizeof(counts[0]); i++)
+			known = !strcmp(key, counts[i].name);
+		if (!known)
+			json_error_at(AT(at, key), "unknown key");
+	}
+}
+
+static void read_smt(json_t *obj)
+{
+	const struct path *at = AT(NULL, "smt");
+	json_t *list, *v;
+	size_t i;
+
+	json_only(obj, at, "speed", "polling", NULL);
+	list = json_need(obj, at, "speed");
+	if (!json_is_array(list) || !json_array_size(list) || json_array_size(list) > 8)
+		json_error_at(AT(at, "speed"), "the speed of a thread with 0, 1, ... busy siblings is expected");
+	for (i = 0; i < 8; i++) {
+		v = json_array_get(list, i < json_array_size(list) ? i : json_array_size(list) - 1);
+		machine.smt_speed[i] = json_num(v, AT_INDEX(AT(at, "speed"), i), 0.01, 1) * 65536;
+	}
+	machine.smt_polling = json_num(json_need(obj, at, "polling"), AT(at, "polling"), 0, 1) * 1024;
+}
+
+static void read_cache(json_t *obj)
+{
+	const struct path *at = AT(NULL, "cache");
+
+	json_only(obj, at, "l2", "llc", NULL);
+	machine.l2_kb = json_kb(json_need(obj, at, "l2"), AT(at, "l2"));
+	machine.llc_kb = json_kb(json_need(obj, at, "llc"), AT(at, "llc"));
+}
+
+static void read_memory(json_t *obj)
+{
+	const struct path *at = AT(NULL, "memory");
+	unsigned int node = 0;
+
+	json_only(obj, at, "node_bandwidth", "thread_bandwidth", NULL);
+	node = json_mbs(json_need(obj, at, "node_bandwidth"), AT(at, "node_bandwidth"));
+	machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
+	for (int i = 0; i < sim_nr_nodes; i++)
+		machine.bandwidth_mbs[i] = node;
+}
+
+void machine_read(const char *path)
+{
+	json_t *root = json_read(path);
+
+	json_only(root, NULL, "name", "title", "notes", "topology", "cpu", "smt", "idle", "cache",
+		  "memory", "cost", NULL);
+	machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
+	machine.title = json_get_text(root, NULL, "title", machine.name);
+	for (int i = 0; i < 8; i++)
+		machine.smt_speed[i] = 65536;
+	read_topology(json_need(root, NULL, "topology"));
+	if (json_object_get(root, "cpu"))
+		read_cpus(json_object_get(root, "cpu"));
+	if (json_object_get(root, "smt"))
+		read_smt(json_object_get(root, "smt"));
+	else
+		for (int i = 0; i < sim_nr_cpus; i++)
+			if (machine.nr_siblings[i])
+				json_error_at(AT(NULL, "smt"), "missing, and CPU %d has siblings", i);
+	if (json_object_get(root, "idle"))
+		read_idle(json_object_get(root, "idle"));
+	read_cache(json_need(root, NULL, "cache"));
+	if (json_object_get(root, "memory"))
+		read_memory(json_object_get(root, "memory"));
+	read_costs(json_need(root, NULL, "cost"));
+}

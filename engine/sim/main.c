@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* schedsim: one scenario on one machine with one build of the kernel's scheduler. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "event.h"
+#include "scenario.h"
+#include "trace.h"
+
+#define CHECK_INTERVAL	(5 * MSEC)
+
+static double host_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static void print_domains(void)
+{
+	static char text[65536];
+	char path[128];
+
+	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+		for (int d = 0; ; d++) {
+			static const char *const files[] = { "name", "flags", "min_interval",
+							     "max_interval", "busy_factor", "imbalance_pct" };
+			size_t i;
+
+			for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+				snprintf(path, sizeof(path), "/sys/kernel/debug/sched/domains/cpu%d/domain%d/%s",
+					 cpu, d, files[i]);
+				if (kern_read_file(path, text, sizeof(text)) < 0)
+					break;
+				text[strcspn(text, "\n")] = 0;
+				if (i)
+					printf(" %s=%s", files[i], text);
+				else
+					printf("cpu%d/domain%d/name=%s", cpu, d, text);
+			}
+			if (!i)
+				break;
+			kern_print_domain(cpu, d, text, sizeof(text));
+			printf(" %s\n", text);
+		}
+}
+
+/* From warm-up to the end, with the invariants checked on the way. */
+static const char *run(void)
+{
+	int in_window = 0;
+	simtime next_check = 0;
+
+	for (;;) {
+		simtime begin = origin ? origin + scenario.warmup : SIM_NEVER;
+		simtime end = origin ? origin + scenario.duration : SIM_NEVER;
+		simtime bound = origin && scenario.max_simulated != SIM_NEVER ?
+				origin + scenario.max_simulated : SIM_NEVER;
+		simtime t = next_check;
+
+		if (scenario.end_when_done)
+			end = SIM_NEVER;
+		if (!in_window && begin < t)
+			t = begin;
+		if (end < t)
+			t = end;
+		if (t < sim.clk)
+			t = sim.clk;
+		cpu_set_control(t);
+		cpu_run();
+		if (!in_window && origin && sim.clk >= origin + scenario.warmup) {
+			in_window = 1;
+			results_window_begin();
+		}
+		if (sim.clk >= next_check) {
+			kern_check(all_tasks);
+			next_check = sim.clk + CHECK_INTERVAL;
+		}
+		if (scenario.end_when_done && origin && !workloads_running)
+			return "done";
+		if (sim.clk >= bound)
+			return "simulated_bound";
+		if (!scenario.end_when_done && origin && sim.clk >= origin + scenario.duration)
+			return "done";
+	}
+}
+
+/* Every nanosecond of every CPU is in exactly one account. */
+static void check_time_conserved(void)
+{
+	for (int i = 0; i < sim_nr_cpus; i++) {
+		const struct cpu *c = &cpus[i];
+
+		if (c->user_ns + c->kernel_ns + c->idle_ns + c->off_ns != c->mark - c->started)
+			sim_die("time is not conserved", "cpu", i);
+	}
+}
+
+enum { OPT_TRACE = 256, OPT_FORMAT, OPT_EVENTS, OPT_CPUS, OPT_TASKS, OPT_FROM, OPT_TO, OPT_RING,
+       OPT_DOMAINS };
+
+static const struct option options[] = {
+	{ "machine", 1, NULL, 'm' }, { "scenario", 1, NULL, 's' }, { "out", 1, NULL, 'o' },
+	{ "seed", 1, NULL, 'r' }, { "verbose", 0, NULL, 'v' }, { "help", 0, NULL, 'h' },
+	{ "trace", 1, NULL, OPT_TRACE }, { "trace-format", 1, NULL, OPT_FORMAT },
+	{ "trace-events", 1, NULL, OPT_EVENTS }, { "trace-cpus", 1, NULL, OPT_CPUS },
+	{ "trace-tasks", 1, NULL, OPT_TASKS }, { "trace-from", 1, NULL, OPT_FROM },
+	{ "trace-to", 1, NULL, OPT_TO }, { "trace-ring", 1, NULL, OPT_RING },
+	{ "print-domains", 0, NULL, OPT_DOMAINS }, { }
+};
+
+static void usage(void)
+{
+	printf("usage: schedsim --machine FILE --scenario FILE --out FILE [--seed N] [--verbose]\n"
+	       "                [--trace FILE [--trace-format ftrace|perfetto] [--trace-events A,B]\n"
+	       "                 [--trace-cpus LIST] [--trace-tasks PATTERN] [--trace-from S] [--trace-to S]\n"
+	       "                 [--trace-ring N]] [--print-domains]\n"
+	       "Linux %s scheduler, HZ=%d.  docs/engine.md describes the files.\n", kern_release, kern_hz);
+	exit(0);
+}
+
+static double number(const char *text, const char *what)
+{
+	char *end;
+	double d = strtod(text, &end);
+
+	if (*end || end == text || d < 0)
+		usage_error("%s: \"%s\" is not a number", what, text);
+	return d;
+}
+
+int main(int argc, char **argv)
+{
+	const char *machine_file = NULL, *scenario_file = NULL, *out = NULL, *status;
+	struct trace_options trace = { .format = "ftrace", .to = -1 };
+	static struct sim_task init = { .pid = 1, .comm = "init", .main = scenario_main, .mem_node = -1 };
+	static char stderr_buffer[4096];
+	double seed = 1, began;
+	int domains = 0, c;
+
+	/* Unbuffered output takes 8 KiB of stack, half of a coroutine's. */
+	setvbuf(stderr, stderr_buffer, _IOLBF, sizeof(stderr_buffer));
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 'm': machine_file = optarg; break;
+		case 's': scenario_file = optarg; break;
+		case 'o': out = optarg; break;
+		case 'r': seed = number(optarg, "--seed"); break;
+		case 'v': verbose = 1; break;
+		case 'h': usage(); break;
+		case OPT_TRACE: trace.file = optarg; break;
+		case OPT_FORMAT: trace.format = optarg; break;
+		case OPT_EVENTS: trace.events = optarg; break;
+		case OPT_CPUS: trace.cpus = optarg; break;
+		case OPT_TASKS: trace.tasks = optarg; break;
+		case OPT_FROM: trace.from = number(optarg, "--trace-from"); break;
+		case OPT_TO: trace.to = number(optarg, "--trace-to"); break;
+		case OPT_RING: trace.ring = number(optarg, "--trace-ring"); break;
+		case OPT_DOMAINS: domains = 1; break;
+		default: return 2;
+		}
+	}
+	if (optind < argc)
+		usage_error("unknown argument %s", argv[optind]);
+	if (!machine_file)
+		usage_error("--machine FILE is missing");
+	if (!domains && (!scenario_file || !out))
+		usage_error("--scenario FILE and --out FILE are needed");
+
+	rng_seed(seed);
+	machine_read(machine_file);
+	cache_init();
+	cpu_init();
+	if (scenario_file)
+		scenario_read(scenario_file);
+	fail_init(scenario.max_host);
+	if (domains)
+		kern_show_domains();
+	sim.clk = 1;			/* 0 means "never" in many places of the kernel */
+	kern_boot(&init);
+	if (domains) {
+		print_domains();
+		return 0;
+	}
+	trace_open(&trace);
+	began = host_now();
+	sim.live = 1;
+	status = run();
+	sim.live = 0;			/* reading kernel files is no part of the run */
+	sim.catch_up = SIM_NEVER;
+	check_time_conserved();
+	trace_close();
+	results_write(out, status, host_now() - began);
+	return strcmp(status, "done") ? 4 : 0;
+}

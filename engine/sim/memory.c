@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The host's memory: zeroed blocks, huge pages for what is touched all the time, stacks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "sim.h"
+
+#ifdef SIM_SANITIZE
+const unsigned long sim_stack_size = 128 << 10;
+#else
+const unsigned long sim_stack_size = 16 << 10;
+#endif
+
+#define HUGE	(2UL << 20)
+#define ARENA	(32UL << 20)
+
+struct free_stack {
+	struct free_stack *next;
+};
+
+static struct free_stack *free_stacks;
+
+static void *out_of_memory(unsigned long size)
+{
+	fprintf(stderr, "schedsim: no memory for %lu bytes; fewer tasks or CPUs will fit\n", size);
+	exit(2);
+}
+
+void *sim_zalloc(unsigned long size, unsigned long align)
+{
+	void *p;
+
+	if (align < 16)
+		align = 16;
+	size = (size + align - 1) / align * align;
+	p = aligned_alloc(align, size ? size : align);
+	if (!p)
+		return out_of_memory(size);
+	return memset(p, 0, size);
+}
+
+void *sim_zalloc_huge(unsigned long size)
+{
+	char *p;
+
+	size = (size + HUGE - 1) & ~(HUGE - 1);
+	p = mmap(NULL, size + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return out_of_memory(size);
+	p = (char *)(((unsigned long)p + HUGE - 1) & ~(HUGE - 1));
+	madvise(p, size, MADV_HUGEPAGE);
+	return p;
+}
+
+void sim_free(void *p)
+{
+	free(p);
+}
+
+void *sim_stack_alloc(void)
+{
+	static char *arena;
+	static unsigned long left;
+	struct free_stack *s = free_stacks;
+
+	if (s) {
+		free_stacks = s->next;
+		return s;
+	}
+	if (left < sim_stack_size) {
+		arena = sim_zalloc_huge(ARENA);
+		left = ARENA;
+	}
+	left -= sim_stack_size;
+	return arena + left;
+}
+
+void sim_stack_free(void *stack)
+{
+	struct free_stack *s = stack;
+
+	s->next = free_stacks;
+	free_stacks = s;
+}

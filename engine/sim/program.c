@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Programs of a scenario's tasks: lists of phases, read and run. */
+#include <stdlib.h>
+#include <string.h>
+#include "json.h"
+#include "scenario.h"
+
+/* ------------------------------------------------------------------ named objects */
+
+struct named {
+	struct named *next;
+	const char *kind, *name;
+	void *object;
+};
+
+static void *object_named(const char *kind, const char *name)
+{
+	static struct named *all;
+	struct named *n;
+
+	for (n = all; n; n = n->next)
+		if (!strcmp(n->kind, kind) && !strcmp(n->name, name))
+			return n->object;
+	n = sim_zalloc(sizeof(*n), 16);
+	n->kind = kind;
+	n->name = name;
+	n->object = !strcmp(kind, "pipe") ? (void *)kern_pipe_create() :
+		    !strcmp(kind, "socket") ? (void *)kern_socket_create() :
+		    (void *)kern_futex_create();
+	n->next = all;
+	all = n;
+	return n->object;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static void read_span(json_t *v, const struct path *at, struct phase *p)
+{
+	if (json_is_array(v)) {
+		if (json_array_size(v) != 2)
+			json_error_at(at, "a duration or [shortest, longest] is expected");
+		p->min = json_time(json_array_get(v, 0), AT_INDEX(at, 0));
+		p->max = json_time(json_array_get(v, 1), AT_INDEX(at, 1));
+		if (p->max < p->min)
+			json_error_at(at, "the longest is shorter than the shortest");
+	} else {
+		p->min = p->max = json_time(v, at);
+	}
+}
+
+static const struct {
+	const char *key;
+	enum phase_kind kind;
+	const char *object;
+} phases[] = {
+	{ "run", PHASE_RUN, NULL }, { "spin", PHASE_SPIN, NULL }, { "sleep", PHASE_SLEEP, NULL },
+	{ "yield", PHASE_YIELD, NULL }, { "exec", PHASE_EXEC, NULL }, { "loop", PHASE_LOOP, NULL },
+	{ "fork", PHASE_FORK, NULL }, { "pipe_write", PHASE_PIPE_WRITE, "pipe" },
+	{ "pipe_read", PHASE_PIPE_READ, "pipe" }, { "send", PHASE_SEND, "socket" },
+	{ "receive", PHASE_RECEIVE, "socket" }, { "wait", PHASE_WAIT, "futex" },
+	{ "wake", PHASE_WAKE, "futex" }, { "touch", PHASE_TOUCH, NULL },
+};
+
+static void read_phase(json_t *obj, const struct path *at, struct phase *p)
+{
+	const char *key;
+	json_t *v;
+	int found = 0;
+
+	if (!json_is_object(obj))
+		json_error_at(at, "an object is expected");
+	json_object_foreach(obj, key, v) {
+		const struct path *here = AT(at, key);
+		size_t i;
+
+		if (!strcmp(key, "body") || !strcmp(key, "bytes") || !strcmp(key, "count") ||
+		    !strcmp(key, "size"))
+			continue;
+		for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++)
+			if (!strcmp(key, phases[i].key))
+				break;
+		if (i == sizeof(phases) / sizeof(phases[0]))
+			json_error_at(here, "unknown key");
+		if (found++)
+			json_error_at(here, "a second phase in one object");
+		p->kind = phases[i].kind;
+		if (p->kind <= PHASE_SLEEP)
+			read_span(v, here, p);
+		else if (p->kind == PHASE_LOOP)
+			p->count = json_int(v, here, 0, 1L << 40);
+		else if (p->kind == PHASE_TOUCH)
+			p->offset_mb = json_kb(v, here) / 1024;
+		else if (phases[i].object)
+			p->object = object_named(phases[i].object, json_text(v, here));
+	}
+	if (!found)
+		json_error_at(at, "no phase in it");
+	p->bytes = json_get_int(obj, at, "bytes", 1, 65536, 1);
+	if (p->kind == PHASE_WAKE)
+		p->count = json_get_int(obj, at, "count", 1, 1000000, 1);
+	if (p->kind == PHASE_TOUCH)
+		p->mb = json_kb(json_need(obj, at, "size"), AT(at, "size")) / 1024;
+	if (p->kind == PHASE_LOOP || p->kind == PHASE_FORK) {
+		p->body = sim_zalloc(sizeof(*p->body), 16);
+		program_read(json_need(obj, at, "body"), AT(at, "body"), p->body);
+	}
+}
+
+/* Can it run for ever without any time passing? */
+static int takes_time(const struct program *program)
+{
+	for (int i = 0; i < program->nr; i++) {
+		const struct phase *p = &program->phase[i];
+
+		if (p->kind == PHASE_LOOP ? takes_time(p->body) : p->kind > PHASE_SLEEP || p->min)
+			return 1;
+	}
+	return 0;
+}
+
+void program_read(json_t *list, const struct path *at, struct program *program)
+{
+	json_t *obj;
+	size_t i;
+
+	if (!json_is_array(list) || !json_array_size(list))
+		json_error_at(at, "a list of phases is expected");
+	program->nr = json_array_size(list);
+	program->phase = sim_zalloc(program->nr * sizeof(struct phase), 16);
+	json_array_foreach(list, i, obj)
+		read_phase(obj, AT_INDEX(at, i), &program->phase[i]);
+	if (!takes_time(program))
+		json_error_at(at, "no phase takes any time; repeated, it would never end");
+}
+
+/* ------------------------------------------------------------------ running */
+
+static void run_program(struct sim_task *task, const struct program *program, uint64_t *rng);
+
+struct child_arg {
+	const struct program *program;
+	uint64_t rng;
+};
+
+static void child_main(struct sim_task *task)
+{
+	struct child_arg *arg = task->arg;
+
+	run_program(task, arg->program, &arg->rng);
+}
+
+static simtime span(const struct phase *p, uint64_t *rng)
+{
+	return p->min == p->max ? p->min : p->min + rng_next(rng) % (p->max - p->min + 1);
+}
+
+static void run_phase(struct sim_task *task, const struct phase *p, uint64_t *rng)
+{
+	struct child_arg *child;
+
+	switch (p->kind) {
+	case PHASE_RUN:
+		kern_run(span(p, rng));
+		break;
+	case PHASE_SPIN:
+		kern_run_clock(span(p, rng));
+		break;
+	case PHASE_SLEEP:
+		kern_sleep(span(p, rng));
+		break;
+	case PHASE_YIELD:
+		kern_yield();
+		break;
+	case PHASE_EXEC:
+		kern_exec();
+		break;
+	case PHASE_LOOP:
+		for (unsigned long i = 0; !p->count || i < p->count; i++)
+			run_program(task, p->body, rng);
+		break;
+	case PHASE_FORK:
+		child = sim_zalloc(sizeof(*child), 16);
+		child->program = p->body;
+		child->rng = rng_next(rng);
+		launch_task(task->comm, -1, child_main, child);
+		kern_wait_child();
+		sim_free(child);
+		break;
+	case PHASE_PIPE_WRITE:
+		kern_pipe_write(p->object, p->bytes);
+		break;
+	case PHASE_PIPE_READ:
+		kern_pipe_read(p->object, p->bytes);
+		break;
+	case PHASE_SEND:
+		kern_socket_send(p->object, p->bytes);
+		break;
+	case PHASE_RECEIVE:
+		kern_socket_receive(p->object, p->bytes);
+		break;
+	case PHASE_WAIT:
+		kern_futex_wait(p->object);
+		break;
+	case PHASE_WAKE:
+		kern_futex_wake(p->object, p->count);
+		break;
+	case PHASE_TOUCH:
+		kern_touch(p->offset_mb, p->mb);
+		break;
+	}
+}
+
+static void run_program(struct sim_task *task, const struct program *program, uint64_t *rng)
+{
+	for (int i = 0; i < program->nr; i++)
+		run_phase(task, &program->phase[i], rng);
+	task->ops++;
+}
+
+void program_main(struct sim_task *task)
+{
+	const struct task_spec *spec = task->arg;
+	uint64_t rng = sim_random();
+
+	for (unsigned long i = 0; !spec->loops || i < spec->loops; i++)
+		run_program(task, &spec->program, &rng);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reads a scenario. */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include "json.h"
+#include "scenario.h"
+
+struct scenario scenario;
+struct sim_mechanisms sim_mechanisms = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+
+static void set_bit(int cpu, void *arg)
+{
+	unsigned long *mask = arg;
+
+	mask[cpu / 64] |= 1UL << cpu % 64;
+}
+
+static void read_affinity(json_t *v, const struct path *at, unsigned long *mask)
+{
+	json_cpu_list(v, at, sim_nr_cpus - 1, set_bit, mask);
+}
+
+static const struct {
+	const char *name;
+	int policy;
+} policies[] = {
+	{ "normal", SCHED_OTHER }, { "batch", SCHED_BATCH }, { "idle", SCHED_IDLE },
+	{ "fifo", SCHED_FIFO }, { "rr", SCHED_RR }, { "deadline", 6 },
+};
+
+/* Returns whether anything differs from a plain task. */
+static int read_attr(json_t *obj, const struct path *at, struct kern_attr *attr)
+{
+	const char *policy = json_get_text(obj, at, "policy", "normal");
+	size_t i;
+
+	for (i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
+		if (!strcmp(policy, policies[i].name))
+			break;
+	if (i == sizeof(policies) / sizeof(policies[0]))
+		json_error_at(AT(at, "policy"), "\"%s\": normal, batch, idle, fifo, rr or deadline", policy);
+	attr->policy = policies[i].policy;
+	attr->nice = json_get_int(obj, at, "nice", -20, 19, 0);
+	attr->uclamp_min = json_get_int(obj, at, "uclamp_min", 0, 1024, -1);
+	attr->uclamp_max = json_get_int(obj, at, "uclamp_max", 0, 1024, -1);
+	if (attr->policy == SCHED_FIFO || attr->policy == SCHED_RR)
+		attr->rt_priority = json_int(json_need(obj, at, "priority"), AT(at, "priority"), 1, 99);
+	if (attr->policy == 6) {
+		attr->dl_runtime = json_time(json_need(obj, at, "runtime"), AT(at, "runtime"));
+		attr->dl_period = json_time(json_need(obj, at, "period"), AT(at, "period"));
+		attr->dl_deadline = json_get_time(obj, at, "deadline", attr->dl_period);
+	}
+	return attr->policy || attr->nice || attr->uclamp_min >= 0 || attr->uclamp_max >= 0;
+}
+
+static const char *group_name(json_t *obj, const struct path *at)
+{
+	const char *name = json_get_text(obj, at, "group", NULL);
+
+	if (!name || !strcmp(name, "/"))
+		return NULL;
+	for (int i = 0; i < scenario.nr_groups; i++)
+		if (!strcmp(scenario.groups[i].path, name))
+			return name;
+	json_error_at(AT(at, "group"), "no group \"%s\" in groups", name);
+}
+
+static void read_task(json_t *obj, const struct path *at, struct task_spec *t)
+{
+	json_only(obj, at, "name", "count", "start", "stagger", "policy", "nice", "priority", "runtime",
+		  "deadline", "period", "uclamp_min", "uclamp_max", "affinity", "group", "footprint",
+		  "slow_speed", "memory_share", "mm", "program", "loops", NULL);
+	t->name = json_get_text(obj, at, "name", "task");
+	t->count = json_get_int(obj, at, "count", 1, 1000000, 1);
+	t->start = json_get_time(obj, at, "start", 0);
+	t->stagger = json_get_time(obj, at, "stagger", 0);
+	t->has_attr = read_attr(obj, at, &t->attr);
+	if (json_object_get(obj, "affinity")) {
+		read_affinity(json_object_get(obj, "affinity"), AT(at, "affinity"), t->affinity);
+		t->has_affinity = 1;
+	}
+	t->group = group_name(obj, at);
+	if (json_object_get(obj, "footprint"))
+		t->footprint_kb = json_kb(json_object_get(obj, "footprint"), AT(at, "footprint"));
+	t->slow_ratio = json_get_num(obj, at, "slow_speed", 0.01, 1, 0) * 65536;
+	t->memory_share = json_get_num(obj, at, "memory_share", 0, 1, 0) * 1024;
+	t->mm = json_get_int(obj, at, "mm", 0, scenario.nr_memory - 1, -1);
+	t->loops = json_get_int(obj, at, "loops", 0, 1L << 40, 0);
+	program_read(json_need(obj, at, "program"), AT(at, "program"), &t->program);
+}
+
+static void read_workload(json_t *obj, const struct path *at, struct workload *w)
+{
+	json_only(obj, at, "kind", "group", "start", "groups", "fds", "loops", "datasize", "pipe",
+		  "threads", "pairs", "run", NULL);
+	w->kind = json_text(json_need(obj, at, "kind"), AT(at, "kind"));
+	if (strcmp(w->kind, "hackbench") && strcmp(w->kind, "pingpong"))
+		json_error_at(AT(at, "kind"), "\"%s\": hackbench or pingpong", w->kind);
+	w->group = group_name(obj, at);
+	w->start = json_get_time(obj, at, "start", 0);
+	w->groups = json_get_int(obj, at, "groups", 1, 4096, 1);
+	w->fds = json_get_int(obj, at, "fds", 1, 1000, 20);
+	w->loops = json_get_int(obj, at, "loops", 1, 1L << 30, 100);
+	w->datasize = json_get_int(obj, at, "datasize", 1, 65536, 100);
+	w->pairs = json_get_int(obj, at, "pairs", 1, 100000, 1);
+	w->pipe = json_get_flag(obj, at, "pipe", 0);
+	w->threads = json_get_flag(obj, at, "threads", 0);
+	w->run = json_get_time(obj, at, "run", 0);
+}
+
+static void read_group(json_t *obj, const struct path *at, struct group_spec *g)
+{
+	const char *key;
+	json_t *v;
+
+	g->path = json_text(json_need(obj, at, "path"), AT(at, "path"));
+	if (g->path[0] != '/' || !g->path[1])
+		json_error_at(AT(at, "path"), "\"%s\" does not begin with / and a name", g->path);
+	json_object_foreach(obj, key, v) {
+		if (!strcmp(key, "path"))
+			continue;
+		if (strncmp(key, "cpu.", 4))
+			json_error_at(AT(at, key), "unknown key; files of a group are cpu.weight, cpu.max, ...");
+		if (g->nr_files == 8)
+			json_error_at(at, "more than 8 files");
+		g->file[g->nr_files].name = key;
+		g->file[g->nr_files++].value = json_text(v, AT(at, key));
+	}
+}
+
+static void read_action(json_t *obj, const struct path *at, struct action *a)
+{
+	json_only(obj, at, "at", "offline", "online", "task", "group", "write", "value", "affinity",
+		  "policy", "nice", "priority", "runtime", "deadline", "period", "uclamp_min",
+		  "uclamp_max", NULL);
+	a->at = json_time(json_need(obj, at, "at"), AT(at, "at"));
+	a->task = json_get_text(obj, at, "task", NULL);
+	if (json_object_get(obj, "offline")) {
+		a->kind = ACTION_OFFLINE;
+		a->cpu = json_int(json_object_get(obj, "offline"), AT(at, "offline"), 0, sim_nr_cpus - 1);
+	} else if (json_object_get(obj, "online")) {
+		a->kind = ACTION_ONLINE;
+		a->cpu = json_int(json_object_get(obj, "online"), AT(at, "online"), 0, sim_nr_cpus - 1);
+	} else if (json_object_get(obj, "write")) {
+		a->kind = ACTION_WRITE;
+		a->path = json_text(json_object_get(obj, "write"), AT(at, "write"));
+		a->value = json_text(json_need(obj, at, "value"), AT(at, "value"));
+	} else if (!a->task) {
+		json_error_at(at, "offline, online, write or task is expected");
+	} else if (json_object_get(obj, "group")) {
+		a->kind = ACTION_MOVE;
+		a->group = group_name(obj, at);
+	} else if (json_object_get(obj, "affinity")) {
+		a->kind = ACTION_AFFINITY;
+		read_affinity(json_object_get(obj, "affinity"), AT(at, "affinity"), a->affinity);
+	} else {
+		a->kind = ACTION_ATTR;
+		read_attr(obj, at, &a->attr);
+	}
+}
+
+static const char *const mechanism_names[] = {
+	"coherence", "locks", "hot_lines", "scan", "refill", "smt", "idle_latency", "ipi", "bandwidth",
+};
+
+static void read_ablate(json_t *list, const struct path *at)
+{
+	json_t *v;
+	size_t i, m;
+
+	json_array_foreach(list, i, v) {
+		const char *name = json_text(v, AT_INDEX(at, i));
+
+		for (m = 0; m < sizeof(mechanism_names) / sizeof(mechanism_names[0]); m++)
+			if (!strcmp(name, mechanism_names[m]))
+				break;
+		if (m == sizeof(mechanism_names) / sizeof(mechanism_names[0]))
+			json_error_at(AT_INDEX(at, i), "no mechanism \"%s\": coherence, locks, hot_lines, scan, refill, smt, idle_latency, ipi, bandwidth", name);
+		((unsigned char *)&sim_mechanisms)[m] = 0;
+	}
+}
+
+static void read_end(json_t *obj, const struct path *at)
+{
+	const char *when;
+
+	json_only(obj, at, "when", "max_simulated", "max_host", NULL);
+	when = json_get_text(obj, at, "when", "duration");
+	if (strcmp(when, "duration") && strcmp(when, "workloads_done"))
+		json_error_at(AT(at, "when"), "duration or workloads_done");
+	scenario.end_when_done = !strcmp(when, "workloads_done");
+	scenario.max_simulated = json_get_time(obj, at, "max_simulated", SIM_NEVER);
+	scenario.max_host = json_get_num(obj, at, "max_host", 1, 1e9, 0);
+	if (scenario.end_when_done && scenario.max_simulated == SIM_NEVER)
+		json_error_at(AT(at, "max_simulated"), "missing: workloads_done needs a bound on simulated time");
+}
+
+static void read_memory(json_t *obj, const struct path *at, struct memory_spec *m)
+{
+	json_only(obj, at, "size", "node", NULL);
+	m->mb = json_kb(json_need(obj, at, "size"), AT(at, "size")) / 1024;
+	m->node = json_get_int(obj, at, "node", 0, sim_nr_nodes - 1, -1);
+}
+
+/* Reads every element of an optional list into a new array. */
+#define read_list(key, array, nr, fn)						\
+do {										\
+	json_t *list_ = json_object_get(root, key), *obj_;			\
+	size_t i_;								\
+										\
+	if (list_ && !json_is_array(list_))					\
+		json_error_at(AT(NULL, key), "a list is expected");		\
+	array = sim_zalloc((json_array_size(list_) + 1) * sizeof(*array), 64);	\
+	json_array_foreach(list_, i_, obj_)					\
+		fn(obj_, AT_INDEX(AT(NULL, key), i_), &array[i_]);		\
+	nr = json_array_size(list_);						\
+} while (0)
+
+static void read_group_counted(json_t *obj, const struct path *at, struct group_spec *g)
+{
+	read_group(obj, at, g);
+	scenario.nr_groups++;		/* tasks refer to groups by name */
+}
+
+void scenario_read(const char *path)
+{
+	json_t *root = json_read(path);
+
+	json_only(root, NULL, "name", "duration", "warmup", "settle", "features", "knobs", "groups",
+		  "tasks", "workloads", "actions", "background", "ablate", "memory", "end", NULL);
+	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
+	scenario.warmup = json_get_time(root, NULL, "warmup", 0);
+	scenario.settle = json_get_time(root, NULL, "settle", 0);
+	if (scenario.warmup > scenario.duration)
+		json_error_at(AT(NULL, "warmup"), "longer than the duration");
+	scenario.background = json_get_int(root, NULL, "background", 0, 100000, 0);
+	scenario.features = json_object_get(root, "features");
+	scenario.knobs = json_object_get(root, "knobs");
+	scenario.max_simulated = SIM_NEVER;
+	if (json_object_get(root, "end"))
+		read_end(json_object_get(root, "end"), AT(NULL, "end"));
+	if (json_object_get(root, "ablate"))
+		read_ablate(json_object_get(root, "ablate"), AT(NULL, "ablate"));
+	read_list("groups", scenario.groups, scenario.nr_groups, read_group_counted);
+	read_list("memory", scenario.memory, scenario.nr_memory, read_memory);
+	read_list("tasks", scenario.tasks, scenario.nr_tasks, read_task);
+	read_list("workloads", scenario.workloads, scenario.nr_workloads, read_workload);
+	read_list("actions", scenario.actions, scenario.nr_actions, read_action);
+	if (scenario.end_when_done && !scenario.nr_workloads)
+		json_error_at(AT(AT(NULL, "end"), "when"), "workloads_done, but there is no workload");
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A scenario as read: what to set, which tasks to run, what happens when. */
+#ifndef SIM_SCENARIO_H
+#define SIM_SCENARIO_H
+
+#include "sim.h"
+
+struct path;
+
+enum phase_kind {
+	PHASE_RUN, PHASE_SPIN, PHASE_SLEEP, PHASE_YIELD, PHASE_EXEC, PHASE_LOOP, PHASE_FORK,
+	PHASE_PIPE_WRITE, PHASE_PIPE_READ, PHASE_SEND, PHASE_RECEIVE, PHASE_WAIT, PHASE_WAKE,
+	PHASE_TOUCH,
+};
+
+struct phase {
+	enum phase_kind	kind;
+	simtime		min, max;		/* durations: uniform between them */
+	unsigned long	count;			/* loop: times (0: for ever); wake: how many */
+	unsigned int	bytes;
+	unsigned long	offset_mb, mb;
+	void		*object;		/* pipe, socket, futex */
+	struct program	*body;			/* loop, fork */
+};
+
+struct program {
+	int		nr;
+	struct phase	*phase;
+};
+
+struct task_spec {
+	const char	*name;
+	int		count;
+	simtime		start, stagger;
+	int		has_attr;
+	struct kern_attr attr;
+	unsigned long	affinity[SIM_MAX_CPUS / 64];
+	int		has_affinity;
+	const char	*group;
+	unsigned int	footprint_kb, slow_ratio, memory_share;
+	int		mm;			/* -1: none */
+	struct program	program;
+	unsigned long	loops;			/* of the whole program, 0: for ever */
+};
+
+struct workload {
+	const char	*kind, *group;
+	simtime		start;
+	int		groups, fds, loops, datasize, pipe, threads, pairs;
+	simtime		run;			/* pingpong: work per turn */
+	/* results */
+	simtime		began, ended;
+	unsigned long	ops;
+};
+
+enum action_kind { ACTION_OFFLINE, ACTION_ONLINE, ACTION_MOVE, ACTION_WRITE, ACTION_ATTR,
+		   ACTION_AFFINITY };
+
+struct action {
+	simtime		at;
+	enum action_kind kind;
+	int		cpu;
+	const char	*task, *group, *path, *value;
+	struct kern_attr attr;
+	unsigned long	affinity[SIM_MAX_CPUS / 64];
+};
+
+struct group_file {
+	const char	*name, *value;
+};
+
+struct group_spec {
+	const char	*path;
+	int		nr_files;
+	struct group_file file[8];
+};
+
+struct memory_spec {
+	unsigned int	mb;
+	int		node;			/* -1: spread over all */
+};
+
+struct scenario {
+	simtime		duration, warmup, settle, max_simulated;
+	double		max_host;
+	int		end_when_done;
+	int		background;
+	json_t		*features, *knobs;
+	struct task_spec *tasks;
+	struct workload	*workloads;
+	struct action	*actions;
+	struct group_spec *groups;
+	struct memory_spec *memory;
+	int		nr_memory;
+	int		nr_tasks, nr_workloads, nr_actions, nr_groups;
+};
+
+/* program.c */
+void program_read(json_t *list, const struct path *at, struct program *program);
+void program_main(struct sim_task *task);
+
+/* workloads.c */
+void workload_start(struct workload *w);
+
+/* launch.c */
+struct sim_task *launch_task(const char *comm, int number, void (*main)(struct sim_task *), void *arg);
+extern struct sim_task *all_tasks;
+extern simtime origin;			/* simulated time 0 of the scenario */
+extern int workloads_running;
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the sim side share. */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <jansson.h>
+#include "engine_if.h"
+
+#define MSEC	1000000ULL
+#define SEC	1000000000ULL
+
+/* cpu.c */
+enum cpu_state { CPU_OFF, CPU_KERNEL, CPU_USER, CPU_HALT, CPU_POLL };
+
+struct cpu {
+	enum cpu_state	state;
+	int		id;
+	simtime		clk;			/* when it stopped */
+	simtime		resume;			/* user work done, or kernel wait over */
+	simtime		since;			/* user work counted up to here */
+	simtime		mark;			/* time accounted up to here */
+	simtime		vector[SIM_NR_VECTORS];	/* arrival, or SIM_NEVER */
+	unsigned int	rate;			/* user work per ns, 65536 = nominal */
+	int		held;
+	unsigned long	irq_on;
+	struct sim_task	*task;
+	void		*sp, *current_task;
+	simtime		started;
+	simtime		user_ns, kernel_ns, idle_ns, off_ns;
+};
+extern struct cpu cpus[SIM_MAX_CPUS];
+extern unsigned long sim_events;
+void cpu_init(void);
+void cpu_update_rate(int cpu);
+void cpu_settle_accounts(void);
+void cpu_set_control(simtime t);	/* when the engine's own loop runs next */
+void cpu_run(void);			/* until then */
+
+/* speed.c */
+void speed_init(void);
+unsigned int speed_of(const struct cpu *c, const struct sim_task *task);
+unsigned int speed_slowdown(int cpu);
+void speed_siblings_changed(int cpu);
+void speed_task_starts(struct cpu *c);
+void speed_task_stops(struct cpu *c);
+
+/* cache.c */
+void cache_init(void);
+extern unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
+extern simtime lock_wait_ns, hot_wait_ns, refill_ns;
+extern unsigned long spins, catch_ups;
+
+/* machine.c, description.c */
+struct machine {
+	const char	*name, *title;
+	unsigned int	l2_kb, llc_kb;
+	unsigned int	smt_speed[8];		/* by busy siblings, 65536 = alone */
+	unsigned int	smt_polling;		/* a polling sibling counts as this much of a busy one */
+	unsigned int	bandwidth_mbs[SIM_MAX_NODES];
+	unsigned int	thread_bandwidth_mbs;
+	unsigned int	cpu_speed[SIM_MAX_CPUS];	/* of plain work, 65536 = fastest */
+	int		siblings[SIM_MAX_CPUS][8], nr_siblings[SIM_MAX_CPUS];
+	simtime		catch_up_ns, spin_ns;
+};
+extern struct machine machine;
+void machine_read(const char *path);
+
+/* scenario.c */
+void scenario_read(const char *path);
+void scenario_main(struct sim_task *init);
+extern struct scenario scenario;
+
+/* results.c */
+void results_window_begin(void);
+void results_write(const char *path, const char *status, double wall);
+extern unsigned long long results_hash;
+
+/* rng.c */
+void rng_seed(uint64_t seed);
+uint64_t rng_next(uint64_t *state);
+
+/* fail.c */
+void fail_init(double host_seconds);
+void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+void symbol_print(FILE *out, void *addr);	/* symbols.c */
+extern int verbose;
+
+#endif

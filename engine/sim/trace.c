@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ftrace text of the kernel's own tracepoints: everything, or a ring of the last lines. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include "scenario.h"
+#include "trace.h"
+
+static struct trace_options opt;
+static FILE *out;
+static char **ring;
+static unsigned long ring_used;
+static unsigned char cpu_wanted[SIM_MAX_CPUS];
+
+static void select_cpus(const char *list)
+{
+	char *end;
+
+	memset(cpu_wanted, !list, sizeof(cpu_wanted));
+	while (list && *list) {
+		long from = strtol(list, &end, 10), to = from;
+
+		if (end == list)
+			usage_error("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
+		if (*end == '-')
+			to = strtol(end + 1, &end, 10);
+		for (long i = from; i <= to && i < SIM_MAX_CPUS; i++)
+			cpu_wanted[i] = 1;
+		list = *end == ',' ? end + 1 : end;
+		if (*end && *end != ',')
+			usage_error("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
+	}
+}
+
+/* Names may be patterns, with or without their system: sched_switch, sched:*, power:cpu_idle. */
+static void select_events(const char *list)
+{
+	char *copy = strdup(list ? list : "sched_switch,sched_wakeup,sched_waking,sched_wakeup_new,sched_migrate_task,sched_process_fork,sched_process_exit");
+	char full[96];
+
+	for (char *name = strtok(copy, ","); name; name = strtok(NULL, ",")) {
+		int found = 0;
+
+		for (struct sim_tracepoint *tp = __start_sim_tracepoints; tp < __stop_sim_tracepoints; tp++) {
+			snprintf(full, sizeof(full), "%s:%s", tp->system, tp->name);
+			if (fnmatch(name, tp->name, 0) && fnmatch(name, full, 0))
+				continue;
+			found = 1;
+			tp->enabled = !!tp->emit;
+		}
+		if (!found)
+			usage_error("--trace-events: this kernel has no tracepoint \"%s\"", name);
+	}
+	free(copy);
+}
+
+void trace_open(const struct trace_options *options)
+{
+	opt = *options;
+	if (!opt.file)
+		return;
+	out = fopen(opt.file, "w");
+	if (!out)
+		usage_error("--trace: %s cannot be written", opt.file);
+	select_cpus(opt.cpus);
+	select_events(opt.events);
+	if (opt.ring)
+		ring = sim_zalloc(opt.ring * sizeof(*ring), 64);
+	fprintf(out, "# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:%d\n#\n"
+		"#                                _-----=> irqs-off/BH-disabled\n"
+		"#                               / _----=> need-resched\n"
+		"#                              | / _---=> hardirq/softirq\n"
+		"#                              || / _--=> preempt-depth\n"
+		"#                              ||| / _-=> migrate-disable\n"
+		"#                              |||| /     delay\n"
+		"#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+		"#              | |         |   |||||     |         |\n", sim_nr_cpus);
+}
+
+void sim_trace_text(const struct sim_tracepoint *tp, const char *text, unsigned long len)
+{
+	const struct sim_task *task = cpus[sim.cpu].task;
+	const char *comm = task ? task->comm : "<idle>";
+	char *line;
+
+	if (!out || !cpu_wanted[sim.cpu])
+		return;
+	if (!origin || sim.clk < origin + (simtime)(opt.from * 1e9) ||
+	    (opt.to >= 0 && sim.clk > origin + (simtime)(opt.to * 1e9)))
+		return;
+	/* An event that names a wanted task is wanted, whoever raised it. */
+	if (opt.tasks && fnmatch(opt.tasks, comm, 0)) {
+		char pattern[80];
+
+		snprintf(pattern, sizeof(pattern), "*comm=%s *", opt.tasks);
+		if (fnmatch(pattern, text, 0))
+			return;
+	}
+	if (asprintf(&line, "%16s-%-7d [%03d] %c.... %5llu.%06llu: %s: %.*s\n", comm, task ? task->pid : 0,
+		     sim.cpu, sim.irq_on ? '.' : 'd', sim.clk / SEC, sim.clk % SEC / 1000, tp->name,
+		     (int)len, text) < 0)
+		return;
+	if (!ring) {
+		fputs(line, out);
+		free(line);
+		return;
+	}
+	free(ring[ring_used % opt.ring]);
+	ring[ring_used++ % opt.ring] = line;
+}
+
+void trace_close(void)
+{
+	if (!out)
+		return;
+	for (unsigned long i = 0; ring && i < opt.ring; i++)
+		if (ring[(ring_used + i) % opt.ring])
+			fputs(ring[(ring_used + i) % opt.ring], out);
+	if (fclose(out))
+		usage_error("--trace: writing %s failed", opt.file);
+}

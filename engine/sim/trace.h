@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Traces of the kernel's tracepoints. */
+#ifndef SIM_TRACE_H
+#define SIM_TRACE_H
+
+struct trace_options {
+	const char	*file, *format, *events, *cpus, *tasks;
+	double		from, to;	/* seconds of the scenario; to < 0: to the end */
+	unsigned long	ring;		/* keep the last N only, 0: all */
+};
+
+void trace_open(const struct trace_options *options);
+void trace_close(void);
+
+#endif

@@ -1,0 +1,104 @@
+"""Builds schedsim for the tests and runs scenarios on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = Path(os.environ.get("SCHEDLAB_CACHE", Path.home() / ".cache" / "schedlab"))
+SERIES = ("6.12", "6.1")
+
+Json = dict[str, Any]
+
+
+def kernel_tree(series: str) -> Path | None:
+    """The unpacked kernel source of a series, or None."""
+    named = os.environ.get("SCHEDLAB_KERNEL_" + series.replace(".", "_"))
+    places = [Path(named)] if named else [CACHE / "kernels" / f"linux-source-{series}"]
+    return next((p for p in places if (p / "kernel/sched/core.c").exists()), None)
+
+
+def build(series: str, **variables: str) -> Path:
+    """schedsim of a series; extra make variables get a directory of their own."""
+    tree = kernel_tree(series)
+    if tree is None:
+        pytest.skip(
+            f"no kernel source for {series}: set SCHEDLAB_KERNEL_{series.replace('.', '_')} "
+            f"or unpack Debian's linux-source-{series} in {CACHE / 'kernels'}"
+        )
+    name = "-".join([series, *(f"{k}_{v}" for k, v in sorted(variables.items()))])
+    out = CACHE / "engine-tests" / name.replace("/", "_").replace(" ", "_")
+    command = ["make", "-j2", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={tree}"]
+    command += [f"SERIES={series}", *(f"{k}={v}" for k, v in variables.items())]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return out / "schedsim"
+
+
+class Simulator:
+    """One build of schedsim."""
+
+    def __init__(self, binary: Path, scratch: Path) -> None:
+        self.binary = binary
+        self.scratch = scratch
+        self.runs = 0
+
+    def machine(self, machine: str | Json) -> Path:
+        """The machine's JSON form: a name under machines/, or the description itself."""
+        if isinstance(machine, str):
+            machine = tomllib.loads((ROOT / "machines" / f"{machine}.toml").read_text())
+        path = self.scratch / f"machine{self.runs}.json"
+        path.write_text(json.dumps(machine))
+        return path
+
+    def start(
+        self, machine: str | Json, scenario: Json, *options: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run to the end, whatever it is; the result is in self.result."""
+        self.runs += 1
+        path = self.scratch / f"scenario{self.runs}.json"
+        path.write_text(json.dumps(scenario))
+        self.result = self.scratch / f"result{self.runs}.json"
+        command = [str(self.binary), "--machine", str(self.machine(machine))]
+        command += ["--scenario", str(path), "--out", str(self.result), *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+    def __call__(self, machine: str | Json, scenario: Json, *options: str) -> Json:
+        """Run a scenario that has to succeed; gives back its result."""
+        done = self.start(machine, scenario, *options)
+        assert done.returncode == 0, done.stderr[-4000:]
+        result: Json = json.loads(self.result.read_text())
+        return result
+
+
+@pytest.fixture(scope="session", params=SERIES)
+def series(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def sim(series: str, tmp_path: Path) -> Simulator:
+    return Simulator(build(series), tmp_path)
+
+
+@pytest.fixture
+def variant(tmp_path: Path) -> Callable[..., Simulator]:
+    """Simulators of other builds: variant("6.12", OPT="-O3")."""
+    return lambda series, **variables: Simulator(build(series, **variables), tmp_path)
+
+
+def machine(name: str) -> Json:
+    """A machine description to change before use."""
+    return tomllib.loads((ROOT / "machines" / f"{name}.toml").read_text())
+
+
+def tasks(result: Json, prefix: str) -> list[Json]:
+    return [t for t in result["tasks"] if t["name"].startswith(prefix)]

@@ -1,0 +1,85 @@
+"""The engine boots, runs the kernel's own code and is deterministic."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Simulator, machine, tasks
+
+HOGS = {"duration": "1s", "tasks": [{"name": "hog", "count": 8, "program": [{"run": "10ms"}]}]}
+MIX = {
+    "duration": "200ms",
+    "tasks": [{"name": "rs", "count": 512, "program": [{"run": ["100us", "2ms"]}, {"sleep": ["100us", "2ms"]}]}],
+}
+
+
+def hackbench(**more: object) -> dict[str, object]:
+    return {
+        "duration": "1s",
+        "workloads": [{"kind": "hackbench", "groups": 2, "loops": 20, **more}],
+        "end": {"when": "workloads_done", "max_simulated": "20s"},
+    }
+
+
+def test_hogs_use_all_time(sim: Simulator) -> None:
+    result = sim("smp4", HOGS)
+    assert result["metrics"]["utilisation"] == pytest.approx(1, abs=0.001)
+    assert sum(t["runtime_ns"] for t in tasks(result, "hog")) == pytest.approx(4e9, rel=0.01)
+
+
+@pytest.mark.parametrize("pipe", [True, False])
+@pytest.mark.parametrize("threads", [True, False])
+def test_hackbench_finishes(sim: Simulator, pipe: bool, threads: bool) -> None:
+    result = sim("epyc-7713-2p-nps1", hackbench(pipe=pipe, threads=threads))
+    assert result["status"] == "done"
+    assert result["metrics"]["hackbench.ops"] == 2 * 20 * 20 * 20
+    assert 0 < result["metrics"]["hackbench.time_s"] < 1
+
+
+def test_pingpong(sim: Simulator) -> None:
+    result = sim("smp4", {
+        "duration": "1s", "workloads": [{"kind": "pingpong", "pairs": 2, "loops": 1000}],
+        "end": {"when": "workloads_done", "max_simulated": "5s"},
+    })
+    # two switches and two wakeups a turn, a few microseconds each
+    assert 2e-6 < result["metrics"]["pingpong.time_s"] / 1000 < 30e-6
+
+
+def test_same_seed_same_run(sim: Simulator) -> None:
+    first, second, other = (sim("epyc-7713-2p-nps1", MIX, "--seed", s)["trace_hash"] for s in "112")
+    assert first == second
+    assert first != other
+
+
+def test_domains_are_the_kernels(series: str, sim: Simulator) -> None:
+    done = sim.start("epyc-7713-2p-nps1", HOGS, "--print-domains")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("cpu0/")]
+    names = [line.split("=")[1].split()[0] for line in lines]
+    assert names == ["SMT", "MC", "PKG" if series == "6.12" else "DIE", "NUMA"]
+    assert "span=0-7,128-135" in lines[1]
+    assert lines[2].count("{") == 8
+
+
+def test_no_cost_of_the_host_in_the_result(sim: Simulator) -> None:
+    """An idle machine stays idle."""
+    result = sim("smp4", {"duration": "1s", "tasks": [{"name": "nap", "program": [{"run": "10us"}, {"sleep": "100ms"}]}]})
+    assert result["metrics"]["utilisation"] < 0.01
+
+
+def test_switched_off_mechanisms_cost_nothing(sim: Simulator) -> None:
+    base = sim("epyc-7713-2p-nps1", MIX)["counters"]
+    off = sim("epyc-7713-2p-nps1", {**MIX, "ablate": ["scan", "locks", "hot_lines"]})["counters"]
+    assert base["cost:runqueue_lookups"] > 0
+    assert off["cost:runqueue_lookups"] == 0 and off["cost:lock_waits"] == 0
+
+
+def test_machine_of_1024_cpus(sim: Simulator) -> None:
+    big = machine("smp4")
+    big["name"] = "smp1024"
+    nodes = [f"{i * 128}-{i * 128 + 127}" for i in range(8)]
+    big["topology"] = {
+        "cpus": 1024, "core": {"threads": 1, "stride": 1}, "llc": [f"{i * 16}-{i * 16 + 15}" for i in range(64)],
+        "package": nodes, "node": nodes,
+        "distance": [[10 if a == b else 20 for b in range(8)] for a in range(8)],
+    }
+    result = sim(big, {"duration": "50ms", "tasks": [{"name": "hog", "count": 1024, "program": [{"run": "1ms"}]}]})
+    assert result["cpus"] == 1024
