@@ -12,7 +12,7 @@ import click
 from schedlab import __version__
 from schedlab.errors import Interrupted, SchedlabError, nearest
 
-_COMMANDS = ("doctor", "kernel", "list", "machine", "report", "run")
+_COMMANDS = ("doctor", "kernel", "list", "machine", "report", "run", "trace")
 
 
 class _Commands(click.Group):

@@ -7,8 +7,10 @@ import click
 from rich.console import Console
 
 from schedlab.errors import HostError, UsageError
+from schedlab.interrupt import stoppable
 from schedlab.machine import find_machine, known_machines
 from schedlab.system import LocalSystem
+from schedlab.targets.sim import SimTarget
 from schedlab.topology.drawing import draw
 from schedlab.topology.here import describe
 from schedlab.topology.simulator import description
@@ -52,10 +54,20 @@ def machine(context: click.Context, here: bool, output: Path | None) -> None:
 @click.argument("which", required=False, metavar="[NAME|FILE]")
 @click.option("--here", is_flag=True, help="Show this host.")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON the simulator reads.")
-def show(which: str | None, here: bool, as_json: bool) -> None:
+@click.option("--domains", is_flag=True, help="Print the scheduling domains the kernel builds.")
+@click.option("--kernel", metavar="NAME", help="Which kernel's; `schedlab kernel list` lists them.")
+def show(which: str | None, here: bool, as_json: bool, domains: bool, kernel: str | None) -> None:
     """Draw a machine: a NAME that comes with schedlab, a FILE, or this host."""
     if here == (which is not None):
         raise UsageError("name one machine to show, or --here; `schedlab machine list` lists them.")
+    if domains:
+        if not which:
+            raise UsageError("--domains is for a described machine; this host's are in debugfs.")
+        with stoppable():
+            click.echo(SimTarget(which).domains(kernel), nl=False)
+        return
+    if kernel:
+        raise UsageError("--kernel belongs to --domains.")
     shown = find_machine(which) if which else describe(LocalSystem()).machine
     if as_json:
         click.echo(json.dumps(description(shown), indent=2))

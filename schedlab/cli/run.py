@@ -130,8 +130,10 @@ def _plan(plan_file: Path | None, options: dict[str, Any]) -> Plan:
         if key in given:
             data[key] = given[key]
     if "benchmarks" in given:
-        data["benchmark"] = [_benchmark(text) for text in given["benchmarks"]]
+        data["benchmark"] = [benchmark_entry(text) for text in given["benchmarks"]]
     blocks = {**data.get("blocks", {}), **{k: given[k] for k in _BLOCKS if k in given}}
+    if data.get("target", "").startswith("sim:"):
+        blocks.setdefault("warmup", 0)  # every simulated run begins on a machine already settled
     if "looks" in given or "blocks" in given:
         blocks["looks"] = _looks(given)
     if blocks:
@@ -181,7 +183,7 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
         )
 
 
-def _benchmark(text: str) -> dict[str, Any]:
+def benchmark_entry(text: str) -> dict[str, Any]:
     """Read `NAME:key=value,key=value`."""
     name, _, rest = text.partition(":")
     params: dict[str, int | str] = {}

@@ -242,7 +242,7 @@ class Builder:
             preempt=recipe.preempt,
             engine=self.engine.version,
             compiler=self.compiler(),
-            features=tuple(_FEATURE.findall(features.read_text(errors="replace"))),
+            features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
             seconds=round(seconds, 1),
             program=program,
         )

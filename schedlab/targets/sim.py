@@ -5,10 +5,11 @@ import shlex
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
 
 from schedlab.benchmarks import Case, all_benchmarks
 from schedlab.errors import HostError, IncompleteRun, UsageError, nearest
@@ -80,24 +81,43 @@ class SimTarget:
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["SimSession"]:
         """Check models, settings and the machine; build the kernels; end every run at the end."""
+        session = self.session(cases, plan.variant, seconds(plan.blocks.timeout), plan.counters)
+        _check_variants(plan, session.builds)
+        with closing(session):
+            session.begin(plan.variant, scratch)
+            yield session
+
+    def session(
+        self,
+        cases: Sequence[Case],
+        variants: Sequence[Variant],
+        limit: float,
+        counters: tuple[str, ...] | Literal["all"] = "all",
+    ) -> "SimSession":
+        """Check models, settings and the machine, and build the kernels.
+
+        Raises:
+            SchedlabError: something has no meaning here, is missing, or does not build.
+        """
         models = _models(cases)
-        for variant in plan.variant:
+        for variant in variants:
             settings(variant)
         machine = self._description()
         builder = self._builder()
-        recipes = kernels_of(plan.variant, builder.shelf)
+        recipes = kernels_of(variants, builder.shelf)
         builds = {name: builder.build(recipe) for name, recipe in recipes.items()}
-        _check_variants(plan, builds)
-        with disk_errors("beginning the runs"):
-            machine_file = scratch / "machine.json"
-            machine_file.write_text(json.dumps(machine, indent=1))
-        session = SimSession(plan, models, builds, machine_file)
-        try:
-            for variant in plan.variant:
-                session.try_settings(variant, self._which, scratch)
-            yield session
-        finally:
-            session.stop()
+        return SimSession(self._which, machine, models, builds, limit, counters)
+
+    def domains(self, kernel: str | None) -> str:
+        """Give the scheduling domains a kernel builds on this machine, as it prints them.
+
+        Raises:
+            SchedlabError: there is no such kernel, or it refuses the machine.
+        """
+        variant = Variant(name="base", kernel=kernel)
+        session = self.session([], [variant], limit=60.0)
+        with closing(session), TemporaryDirectory() as folder:
+            return session.domains(variant, Path(folder))
 
     def _description(self) -> dict[str, Any]:
         """Give the machine for the simulator; UsageError with the key path of what is missing."""
@@ -119,32 +139,67 @@ class SimSession:
 
     def __init__(
         self,
-        plan: Plan,
+        which: str,
+        machine: Mapping[str, Any],
         models: Mapping[str, Model],
         builds: Mapping[str, Build],
-        machine_file: Path,
+        limit: float,
+        counters: tuple[str, ...] | Literal["all"],
     ) -> None:
-        """Take what `SimTarget.open` has checked and built."""
+        """Take the machine, the cases' models and the variants' kernels, all checked."""
         self.notices: list[str] = []
-        self._limit = seconds(plan.blocks.timeout)
-        self._wanted = plan.counters
+        self.builds = builds
+        self._which = which
+        self._machine = machine
         self._models = models
-        self._builds = builds
-        self._machine_file = machine_file
+        self._limit = limit
+        self._wanted = counters
         self._processes = Processes()
 
-    def run(self, order: Order, raw: Path) -> RunRecord:
-        """Simulate one run; one that a lab before us finished, but could not record, is taken."""
+    def begin(self, variants: Sequence[Variant], raw: Path) -> None:
+        """Write the machine's description below `raw`, and try each variant's settings once.
+
+        Raises:
+            UsageError: the machine or a setting is refused, in the simulator's words.
+        """
+        with disk_errors("beginning the runs"):
+            self._machine_file(raw).write_text(json.dumps(self._machine, indent=1))
+        for variant in variants:
+            _check_features(variant, self.builds[variant.name])
+            place = raw / ".trial.json"
+            with disk_errors("trying the settings"):
+                place.write_text(json.dumps(trial(variant)))
+            self._ask(variant, raw, place, ("--out", str(raw / ".trial-result.json")))
+            for name in (".trial.json", ".trial-result.json"):
+                (raw / name).unlink(missing_ok=True)
+
+    def domains(self, variant: Variant, raw: Path) -> str:
+        """Give the scheduling domains of the machine, as the variant's kernel prints them."""
+        with disk_errors("beginning"):
+            self._machine_file(raw).write_text(json.dumps(self._machine, indent=1))
+        return self._ask(variant, raw, None, ("--print-domains",))
+
+    def run(self, order: Order, raw: Path, more: tuple[str, ...] = ()) -> RunRecord:
+        """Simulate one run; one that a lab before us finished, but could not record, is taken.
+
+        `more` are further arguments of the simulator, for its trace.
+        """
         model = self._models[order.case.label]
-        folder = raw / f"b{order.key.block:04d}-{order.key.case}-{order.key.variant}".replace(
-            " ", "_"
+        name = f"b{order.key.block:04d}-{order.key.case}-{order.key.variant}"
+        folder = raw / name.replace(" ", "_").replace("/", "_")
+        call = Call(
+            program=self.builds[order.variant.name].program,
+            machine=self._machine_file(raw),
+            scenario=folder / "scenario.json",
+            result=folder / "result.json",
+            seed=order.seed,
+            more=more,
         )
         told = json.dumps(scenario(model, order.variant, self._limit), indent=1)
-        call = self._call(order, folder)
         finished = _Finished.read(folder, call, told)
         if finished is None:
             finished = self._simulate(call, folder, told)
-        return self._record(order, model, call, finished, folder, raw)
+        return self._record(order, model, call, finished, raw)
 
     def run_many(self, orders: Iterable[Order], raw: Path, jobs: int) -> Iterator[RunRecord]:
         """Simulate several runs at a time; gives the records in the order of the orders."""
@@ -161,41 +216,39 @@ class SimSession:
                 for future in pending:
                     future.cancel()
                 if pending:
-                    self.stop()
+                    self.close()
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """End every simulator that still runs."""
         self._processes.stop()
 
-    def try_settings(self, variant: Variant, machine: str, scratch: Path) -> None:
-        """Boot the machine once with a variant's settings.
+    def _machine_file(self, raw: Path) -> Path:
+        return raw / "machine.json"
+
+    def _ask(self, variant: Variant, raw: Path, place: Path | None, more: tuple[str, ...]) -> str:
+        """Call the simulator for a moment; give what it prints.
 
         Raises:
             UsageError: the machine or a setting is refused, in the simulator's words.
-            HostError: the simulator does not even start.
+            HostError: it does not come up at all.
         """
-        build = self._builds[variant.name]
-        _check_features(variant, build)
-        place = scratch / f".try-{variant.name}.json"
-        call = Call(build.program, self._machine_file, place, scratch / ".try-result.json", 1)
-        with disk_errors("trying the settings"):
-            place.write_text(json.dumps(trial(variant)))
-            ended = self._processes.run(call.argv, scratch / ".try-errors", self._limit)
-        for name in (place.name, ".try-result.json", ".try-errors"):
-            (scratch / name).unlink(missing_ok=True)
+        build = self.builds[variant.name]
+        machine_file = self._machine_file(raw)
+        argv = [str(build.program), "--machine", str(machine_file), *more]
+        argv += ["--scenario", str(place)] if place else []
+        with disk_errors("starting the simulator"), TemporaryDirectory() as folder:
+            said = Path(folder) / "said"
+            ended = self._processes.run(argv, Path(folder) / "words", self._limit, said)
+            printed = said.read_text(errors="replace")
         words = failure(ended) if ended.status else ""
         if is_usage(ended):
-            words = words.replace(f"{self._machine_file}: ", f"{machine}: ")
+            words = words.replace(f"{machine_file}: ", f"{self._which}: ")
             words = words.replace(f"{place}: ", "")
-            about = "" if words.startswith(machine) else f"variant {variant.name}: "
+            about = "" if words.startswith(self._which) else f"variant {variant.name}: "
             raise UsageError(f"{about}{words} (kernel {build.kernel}, Linux {build.release}).")
         if ended.status:
-            raise HostError(f"kernel {build.kernel} does not boot on {machine}: {words}")
-
-    def _call(self, order: Order, folder: Path) -> Call:
-        program = self._builds[order.variant.name].program
-        files = folder / "scenario.json", folder / "result.json"
-        return Call(program, self._machine_file, *files, order.seed)
+            raise HostError(f"kernel {build.kernel} does not come up on {self._which}: {words}")
+        return printed
 
     def _simulate(self, call: Call, folder: Path, told: str) -> "_Finished":
         with disk_errors("simulating"):
@@ -216,10 +269,9 @@ class SimSession:
         model: Model,
         call: Call,
         finished: "_Finished",
-        folder: Path,
         raw: Path,
     ) -> RunRecord:
-        build = self._builds[order.variant.name]
+        build = self.builds[order.variant.name]
         record = RunRecord(
             key=order.key,
             position=order.position,
@@ -229,7 +281,7 @@ class SimSession:
             seconds=finished.ended.seconds,
             exit_status=finished.ended.status,
             settings={"kernel": f"{build.kernel} (build {build.key})", **shown(order.variant)},
-            raw=str(folder.relative_to(raw.parent)),
+            raw=str(call.result.parent.relative_to(raw.parent)),
         )
         try:
             result = read_result(finished.ended, call.result)

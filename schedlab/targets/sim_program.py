@@ -59,14 +59,16 @@ class Processes:
         self.stopped = False
         self._running: set[subprocess.Popen[bytes]] = set()
 
-    def run(self, argv: Sequence[str], errors: Path, limit: float | None = None) -> Ended:
-        """Run a simulator to its end; its standard error goes to a file."""
+    def run(
+        self, argv: Sequence[str], errors: Path, limit: float, printed: Path | None = None
+    ) -> Ended:
+        """Run a simulator to its end; what it writes goes to files."""
         began = time.monotonic()
-        with errors.open("wb") as file:
+        with errors.open("wb") as file, (printed or Path(os.devnull)).open("wb") as out:
             process = subprocess.Popen(
                 [*_dying_with_us(), *argv],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=out,
                 stderr=file,
                 start_new_session=True,
             )
@@ -74,7 +76,7 @@ class Processes:
         try:
             if self.stopped:
                 _kill(process)
-            process.wait(None if limit is None else limit + _GRACE_SECONDS)
+            process.wait(limit + _GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             _kill(process)
             process.wait()
