@@ -1,4 +1,4 @@
-"""Where the data files that come with schedlab are: suites."""
+"""Where the data files that come with schedlab are: suites, machines, the engine's sources."""
 
 from pathlib import Path
 

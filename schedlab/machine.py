@@ -77,6 +77,8 @@ class Topology(_Table):
     node: tuple[CpuList, ...] = ()
     distance: tuple[tuple[Annotated[StrictInt, Field(ge=1, le=255)], ...], ...] = ()
     """How far each node is from each, in the order of `node`, as the firmware tells it."""
+    reclaim_distance: Annotated[StrictInt, Field(ge=10, le=254)] | None = None
+    """The kernel's node_reclaim_distance, where the architecture sets another than 30."""
     node_numbers: tuple[CountOrZero, ...] = ()
     """The kernel's node numbers, where they are not 0, 1, 2, ..."""
     node_memory_mib: tuple[CountOrZero, ...] = ()
