@@ -196,12 +196,11 @@ class Builder:
             try:
                 with self._watch.task(f"building {part.what}") as step:
                     status, told = self._run_make(part, step, descriptor)
+                    (part.objects / "make.log").write_text("\n".join(told))
+                    if status:
+                        raise KernelError(_what_failed(part, told, self.engine))
             finally:
                 under_way.unlink(missing_ok=True)
-            with disk_errors("keeping make's words"):
-                (part.objects / "make.log").write_text("\n".join(told))
-            if status:
-                raise KernelError(_what_failed(part, told, self.engine))
 
     def _run_make(self, part: _Part, step: Step, descriptor: int) -> tuple[int, list[str]]:
         argv = ["make", "--no-print-directory", "-C", str(self.engine.folder)]
@@ -274,11 +273,11 @@ class Builder:
 
 def _what_failed(part: _Part, told: Sequence[str], engine: Engine) -> str:
     """Say the one thing that stopped make."""
-    text = "\n".join(told)
+    text = "".join(f"{line}\n" for line in told)
     if "No space left on device" in text:
         return full_disk(f"building {part.what}")
     log = f"\n  All of make's words: {part.objects / 'make.log'}"
-    listed = re.search(r"^undefined (data )?symbols.*:\n((?:\w+\n?)+)", text, re.M)
+    listed = re.search(r"^undefined (data )?symbols.*:\n((?:\w+\n)+)", text, re.M)
     if listed:
         names = ", ".join(listed[2].split())
         if listed[1]:

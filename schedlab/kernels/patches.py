@@ -79,7 +79,7 @@ def read_patch(path: Path) -> Patch:
 
 def parse_patch(text: str, where: str) -> list[FileChange]:
     """Cut a unified diff by the files it touches."""
-    changes = list(_changes(text.split("\n"), where))
+    changes = list(_changes(text.removesuffix("\n").split("\n"), where))
     if not changes:
         raise KernelError(f"{where}: holds no unified diff (no '--- a/FILE' line).")
     return changes

@@ -1,0 +1,222 @@
+"""An engine and kernel trees that only pretend, so that the lab around them is tested anywhere.
+
+The fake simulator's figure is a constant of the tree's fair.c, times a little noise of the seed;
+what a scenario's features and knobs say makes it slower, fail, hang or warn.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from schedlab.cli import main
+
+MAKEFILE = """\
+all: $(O)/schedsim
+ifneq ($(PATCHES),)
+SRC := $(O)/src
+$(O)/schedsim: $(SRC)/kernel/sched/fair.c
+$(SRC)/kernel/sched/fair.c: $(KERNEL)/kernel/sched/fair.c $(PATCHES)
+\t@mkdir -p $(SRC) && cp -r $(KERNEL)/kernel $(SRC)/
+\t@for p in $(PATCHES); do patch -s -p1 -d $(SRC) < $$p; done
+else
+SRC := $(KERNEL)
+endif
+$(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
+\t@printf '  %-10s %s\\n' 'CC KERNEL' 'kernel/sched/fair.c'
+\t@if grep -q 'slow compile' $<; then sleep 30; fi
+\t@if grep -q 'not C' $<; then echo "$<:3:1: error: expected ';'" >&2; exit 1; fi
+\t@if grep -q 'fills the disk' $<; then echo "No space left on device" >&2; exit 1; fi
+\t@if grep -q 'calls away' $<; then \\
+\t\tprintf 'undefined symbols that are not in stubs/6.12.txt:\\nfar_away\\n' >&2; exit 1; fi
+\t@printf '  %-10s %s\\n' 'LD' 'schedsim'
+\t@sed "s/@SPEED@/$$(sed -n 's/.*speed = \\(.*\\);/\\1/p' $<)/" schedsim.py > $@ && chmod +x $@
+"""
+
+SCHEDSIM = """\
+#!/usr/bin/env python3
+import argparse, json, os, random, sys, time
+parser = argparse.ArgumentParser()
+for name in ("machine", "scenario", "out", "trace", "trace-format", "trace-events", "trace-cpus",
+             "trace-tasks", "trace-from", "trace-to", "trace-ring"):
+    parser.add_argument(f"--{name}")
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--print-domains", action="store_true")
+args = parser.parse_args()
+
+def end(status, text):
+    sys.stderr.write(f"schedsim: {text}\\n")
+    sys.exit(status)
+
+machine = json.load(open(args.machine))
+if "line_core" not in machine["cost"]:
+    end(2, f"{args.machine}: cost.line_core: missing")
+if args.print_domains:
+    print("cpu0/domain0/name=MC span=0-3")
+    sys.exit()
+scenario = json.load(open(args.scenario))
+knobs = scenario["knobs"]
+for path in knobs:
+    if "nosuch" in path:
+        end(2, f"writing {path}: No such file or directory")
+features = scenario["features"]
+took = @SPEED@ * random.Random(args.seed).lognormvariate(0, 0.02)
+if features.get("WA_IDLE") is False:
+    took *= 0.8
+told = {"status": "done", "metrics": {}, "counters": {
+    "sched:sched_migrate_task": 1000.0 * took, "sched:pelt_se_tp": 3,
+    "switches:voluntary": 10, "switches:involuntary": 5, "engine:spins": 1}}
+for workload in scenario.get("workloads", []):
+    mode = knobs.get("/sys/kernel/debug/sched/mode")
+    if mode == "warn":
+        sys.stderr.write("schedsim: kernel WARNING at kernel/sched/core.c:7 in f()\\n"
+                         "  simulated time 0.5 s, CPU 1, task a/2\\n")
+        sys.exit(3)
+    if mode == "hang":
+        time.sleep(1000)
+    if mode == "endless":
+        sys.exit(4)
+    if mode == "slow":
+        open(os.path.join(os.path.dirname(args.out), f"pid-{os.getpid()}"), "w").close()
+        time.sleep(1.5)
+    time.sleep(random.random() * 0.05)
+    told["metrics"][workload["kind"] + ".time_s"] = took * workload["loops"]
+if args.trace:
+    open(args.trace, "w").write(f"# {args.trace_format} {args.trace_events} {args.trace_ring}\\n")
+json.dump(told, open(args.out, "w"))
+"""
+
+FAIR = """\
+/* Completely pretended scheduler */
+
+int here;
+int speed = {speed};
+int there;
+
+/* More of it. */
+{more}
+/* the end */
+"""
+
+
+def write_engine(folder: Path) -> Path:
+    """Write an engine for series 6.1 and 6.12."""
+    for series in ("6.1", "6.12"):
+        (folder / "kernel/compat" / series).mkdir(parents=True)
+    (folder / "stubs").mkdir()
+    (folder / "kernel-sources.mk").write_text("KERNEL_SOURCES := kernel/sched/fair.c fs/seq.c\n")
+    (folder / "Makefile").write_text(MAKEFILE)
+    (folder / "schedsim.py").write_text(SCHEDSIM)
+    return folder
+
+
+def write_tree(
+    folder: Path, *, version: str = "6.12.7", speed: float = 1.0, more: str = ""
+) -> Path:
+    """Write a kernel tree with just the files the fake engine reads."""
+    major, minor, patch = version.split(".")
+    files = {
+        "Makefile": f"VERSION = {major}\nPATCHLEVEL = {minor}\nSUBLEVEL = {patch}\n",
+        "kernel/sched/core.c": "int core;\n",
+        "kernel/sched/fair.c": FAIR.format(speed=speed, more=more),
+        "kernel/sched/features.h": "SCHED_FEAT(WA_IDLE, true)\nSCHED_FEAT(WA_WEIGHT, true)\n",
+        "include/linux/sched.h": "\n",
+        "io_uring/io-wq.h": "\n",
+        "lib/sort.c": "\n",
+        "mm/internal.h": "\n",
+        "fs/seq.c": "\n",
+        "Documentation/scheduler.rst": "Words.\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def git_tree(folder: Path, **more: object) -> Path:
+    """Write a kernel tree and commit it as v6.12-test."""
+    write_tree(folder, **more)  # type: ignore[arg-type]
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "x"), ("tag", "v6.12-test")):
+        subprocess.run(["git", "-C", str(folder), *identity, *words], check=True)
+    return folder
+
+
+def speed_patch(old: float, new: float, *, also: str = "") -> str:
+    """Give a patch that changes the speed, with a description around it."""
+    return (
+        "From: Somebody\nSubject: [PATCH] faster\n\nWhy.\n---\n"
+        " kernel/sched/fair.c | 2 +-\n\n"
+        "diff --git a/kernel/sched/fair.c b/kernel/sched/fair.c\n"
+        "--- a/kernel/sched/fair.c\n+++ b/kernel/sched/fair.c\n@@ -1,7 +1,7 @@\n"
+        " /* Completely pretended scheduler */\n \n int here;\n"
+        f"-int speed = {old};\n+int speed = {new};\n"
+        f" int there;\n \n /* More of it. */\n{also}-- \n2.39\n"
+    )
+
+
+def write_machine(path: Path, **changes: object) -> Path:
+    """Write a machine of four CPUs that can be simulated."""
+    machine = {
+        "name": "four",
+        "topology": {"cpus": 4},
+        "cache": {"l2": "512KiB", "llc": "32MiB"},
+        "cost": {"line_core": "5ns"},
+        **changes,
+    }
+    path.write_text(tomli_w.dumps({key: value for key, value in machine.items() if value}))
+    return path
+
+
+class FakeLab:
+    """A lab with the fake engine, a cache of its own and a fake 6.12 tree."""
+
+    def __init__(
+        self, folder: Path, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.folder = folder
+        self.engine = write_engine(folder / "engine")
+        self.tree = write_tree(folder / "tree")
+        self.machine = write_machine(folder / "four.toml")
+        self.cache = folder / "cache"
+        self.env = {"SCHEDLAB_ENGINE": str(self.engine), "SCHEDLAB_CACHE": str(self.cache)}
+        for name, value in self.env.items():
+            patch.setenv(name, value)
+        self._patch = patch
+        self._capsys = capsys
+
+    def call(self, *words: object) -> tuple[int, str, str]:
+        """Run a command line; give status, output and errors."""
+        self._patch.setattr(sys, "argv", ["schedlab", *map(str, words)])
+        status = 0
+        try:
+            main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+        streams = self._capsys.readouterr()
+        assert "Traceback" not in streams.err
+        return status, streams.out, streams.err
+
+    def add_tree(self) -> None:
+        """Add the fake tree as 6.12."""
+        status, _, errors = self.call("kernel", "add", "--tree", self.tree, "--name", "6.12")
+        assert status == 0, errors
+
+    def patch_file(self, old: float = 1.0, new: float = 0.5, name: str = "faster.patch") -> Path:
+        """Write a patch that changes the fake scheduler's speed."""
+        path = self.folder / name
+        path.write_text(speed_patch(old, new))
+        return path
+
+    def start(self, *words: object) -> "subprocess.Popen[str]":
+        """Start a command line in a process of its own."""
+        return subprocess.Popen(
+            [sys.executable, "-c", "from schedlab.cli import main; main()", *map(str, words)],
+            env={**os.environ, **self.env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )

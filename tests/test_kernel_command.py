@@ -1,0 +1,214 @@
+"""`schedlab kernel` with a fake engine: adding, building, caching, sharing, removing, refusing."""
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.fake_engine import FakeLab, git_tree, write_tree
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> FakeLab:
+    return FakeLab(tmp_path, monkeypatch, capsys)
+
+
+def refused(lab: FakeLab, *words: object) -> str:
+    status, out, errors = lab.call(*words)
+    assert status == 2, (out, errors)
+    return errors
+
+
+def test_a_tree_is_built_once_and_again_when_it_changes(lab: FakeLab) -> None:
+    lab.add_tree()
+    assert "not built" in lab.call("kernel", "list")[1]
+    status, out, errors = lab.call("kernel", "build", "6.12")
+    assert (status, "6.12: Linux 6.12.7, HZ=250, PREEMPT=voluntary, no patches" in out) == (0, True)
+    assert "building 6.12 (HZ=250, PREEMPT=voluntary): done" in errors
+    assert "building" not in lab.call("kernel", "build", "6.12")[2], "it is built already"
+    fair = lab.tree / "kernel/sched/fair.c"
+    fair.write_text(fair.read_text().replace("1.0", "0.7"))
+    assert "not built" in lab.call("kernel", "list")[1], "the user's tree has changed"
+    assert "building" in lab.call("kernel", "build", "6.12")[2]
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    assert "building" in lab.call("kernel", "build", "6.12")[2], "the engine has changed"
+    shown = lab.call("kernel", "show", "6.12")[1]
+    assert "features       WA_IDLE WA_WEIGHT" in shown
+
+
+def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
+    lab.add_tree()
+    patch = lab.patch_file()
+    words = ("kernel", "build", "fast", "--base", "6.12", "--patch", patch, "--hz", 1000)
+    status, out, errors = lab.call(*words)
+    assert status == 0, errors
+    assert "fast: Linux 6.12.7, HZ=1000, PREEMPT=voluntary, with faster.patch" in out
+    assert "building 6.12 (HZ=1000" in errors, "its unpatched objects come first"
+    patch.unlink()
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    assert lab.call("kernel", "build", "fast")[0] == 0, "the patch's text was kept"
+    lab.patch_file(1.0, 0.25)
+    out, errors = lab.call(*words)[1:]
+    assert "building fast" in errors, "another patch under the same name"
+    program = next(
+        line.split()[1]
+        for line in lab.call("kernel", "show", "fast")[1].splitlines()
+        if line.startswith("program")
+    )
+    assert "took = 0.25" in Path(program).read_text()
+
+
+def test_a_ref_is_exported_once(lab: FakeLab) -> None:
+    repo = git_tree(lab.folder / "linux")
+    add = ("kernel", "add", "--tree", repo, "--ref", "v6.12-test")
+    status, out, errors = lab.call(*add)
+    assert (status, "linux-v6.12-test: Linux 6.12.7, v6.12-test (" in out) == (0, True), errors
+    [tree] = (lab.cache / "kernels/trees").iterdir()
+    assert (tree / "mm/internal.h").is_file()
+    assert not (tree / "Documentation").exists(), "only what the engine reads"
+    assert "exporting" not in lab.call(*add)[2]
+    write_tree(repo, speed=9.0)
+    assert "building" in lab.call("kernel", "build", "linux-v6.12-test")[2]
+    assert lab.call("kernel", "remove", "linux-v6.12-test")[0] == 0
+    assert not list((lab.cache / "kernels/trees").iterdir())
+    assert not list((lab.cache / "kernels/builds").iterdir())
+    assert not list((lab.cache / "kernels/objects").iterdir())
+    errors = refused(lab, *add[:-1], "v6.12-tset")
+    assert "has no ref 'v6.12-tset'. Did you mean v6.12-test?" in errors
+    assert "is no git tree" in refused(lab, "kernel", "add", "--tree", lab.tree, "--ref", "x")
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [("5.15.3", "is Linux 5.15.3; series 5.15 is not supported"), ("6.12.1", "")],
+)
+def test_series_are_checked(lab: FakeLab, version: str, words: str) -> None:
+    tree = write_tree(lab.folder / "other", version=version)
+    if not words:
+        assert lab.call("kernel", "add", "--tree", tree)[0] == 0
+        return
+    errors = refused(lab, "kernel", "add", "--tree", tree)
+    assert words in errors
+    assert "Supported: 6.1, 6.12." in errors
+
+
+def test_what_is_no_tree(lab: FakeLab) -> None:
+    assert "there is no such folder" in refused(lab, "kernel", "add", "--tree", lab.folder / "no")
+    assert "is no kernel tree" in refused(lab, "kernel", "add", "--tree", lab.engine)
+    (lab.tree / "Makefile").write_text("all:\n")
+    assert "names no version" in refused(lab, "kernel", "add", "--tree", lab.tree)
+    assert "either --debian SERIES or --tree" in refused(lab, "kernel", "add")
+    assert "--ref belongs to" in refused(lab, "kernel", "add", "--debian", "6.12", "--ref", "x")
+    assert "--debian 5.4: not supported" in refused(lab, "kernel", "add", "--debian", "5.4")
+
+
+def test_names(lab: FakeLab) -> None:
+    assert "no kernel tree is called '6.12'. There is none" in refused(
+        lab, "kernel", "build", "x", "--base", "6.12"
+    )
+    lab.add_tree()
+    assert "Did you mean 6.12?" in refused(lab, "kernel", "build", "6.21")
+    assert "'../x' is no name" in refused(lab, "kernel", "build", "../x")
+    errors = refused(lab, "kernel", "build", "6.12", "--patch", lab.patch_file())
+    assert "6.12 is a kernel tree" in errors
+    other = write_tree(lab.folder / "other")
+    errors = refused(lab, "kernel", "add", "--tree", other, "--name", "6.12")
+    assert "6.12 is already" in errors
+
+
+def test_a_base_in_use_is_not_removed(lab: FakeLab) -> None:
+    lab.add_tree()
+    lab.call("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
+    errors = refused(lab, "kernel", "remove", "6.12")
+    assert "6.12 is in use: fast is built on it" in errors
+    assert lab.call("kernel", "remove", "fast")[1] == "fast is removed.\n"
+    assert lab.call("kernel", "remove", "6.12")[0] == 0
+    assert (lab.tree / "Makefile").is_file(), "the user's own tree stays"
+    assert "No kernel yet" in lab.call("kernel", "list")[1]
+    assert "no kernel is called 'fast'" in refused(lab, "kernel", "remove", "fast")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("not C", "does not compile: "),
+        ("calls away", "calls functions the engine does not have: far_away."),
+        ("fills the disk", "no space is left below"),
+    ],
+)
+def test_what_does_not_build(lab: FakeLab, more: str, words: str) -> None:
+    write_tree(lab.tree, more=f"/* {more} */")
+    lab.add_tree()
+    errors = refused(lab, "kernel", "build", "6.12")
+    assert words in errors
+    write_tree(lab.tree)
+    assert lab.call("kernel", "build", "6.12")[0] == 0, "nothing of the failure stays"
+
+
+def test_a_patch_that_touches_nothing_simulated(lab: FakeLab) -> None:
+    lab.add_tree()
+    patch = lab.patch_file()
+    patch.write_text("--- a/Documentation/x\n+++ b/Documentation/x\n@@ -1 +1 @@\n-Words.\n+More.\n")
+    errors = refused(lab, "kernel", "build", "docs", "--base", "6.12", "--patch", patch)
+    assert "not simulated, and left out: Documentation/x" in errors
+    assert "touches nothing that the simulator compiles" in errors
+
+
+def test_a_tree_unpacked_for_an_older_engine_must_be_added_again(lab: FakeLab) -> None:
+    repo = git_tree(lab.folder / "linux")
+    add = ("kernel", "add", "--tree", repo, "--ref", "v6.12-test", "--name", "v")
+    lab.call(*add)
+    (lab.engine / "kernel-sources.mk").write_text("S := kernel/sched/fair.c Documentation/a.c\n")
+    assert "needs more of the tree than was unpacked" in refused(lab, "kernel", "build", "v")
+    write_tree(repo)
+    (lab.engine / "kernel-sources.mk").write_text("S := fs/seq.c include/a.c mm/a.c lib/x.c\n")
+    assert lab.call("kernel", "build", "v")[0] == 0
+
+
+def test_an_interrupted_build_can_be_done_again(lab: FakeLab) -> None:
+    write_tree(lab.tree, more="/* slow compile */")
+    lab.add_tree()
+    process = lab.start("kernel", "build", "6.12")
+    mark = _wait_for(lab, "objects/*/.under-way")
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130, errors
+    assert not mark.exists()
+    write_tree(lab.tree)
+    assert lab.call("kernel", "build", "6.12")[0] == 0
+
+
+def test_a_killed_build_leaves_no_half_object(lab: FakeLab) -> None:
+    lab.add_tree()
+    lab.call("kernel", "build", "6.12")
+    [objects] = (lab.cache / "kernels/objects").iterdir()
+    (objects / ".under-way").touch()
+    (objects / "half.o").touch()
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    assert lab.call("kernel", "build", "6.12")[0] == 0
+    assert not (objects / "half.o").exists()
+
+
+def test_two_builds_at_once_wait_for_each_other(lab: FakeLab) -> None:
+    write_tree(lab.tree, more="/* slow compile */")
+    (lab.engine / "Makefile").write_text(
+        (lab.engine / "Makefile").read_text().replace("sleep 30", "sleep 3")
+    )
+    lab.add_tree()
+    first = lab.start("kernel", "build", "6.12")
+    _wait_for(lab, "objects/*/.under-way")
+    second = lab.start("kernel", "build", "6.12")
+    outputs = [process.communicate(timeout=60) for process in (first, second)]
+    assert [first.returncode, second.returncode] == [0, 0], outputs
+    assert f"process {first.pid} is building 6.12" in outputs[1][1]
+
+
+def _wait_for(lab: FakeLab, pattern: str) -> Path:
+    for _ in range(2000):
+        for path in (lab.cache / "kernels").glob(pattern):
+            return path
+        time.sleep(0.01)
+    raise AssertionError(f"{pattern} never came")
