@@ -86,7 +86,9 @@ def _print(report: Report, console: Console) -> None:
 def _verdicts(report: Report, variant: str, narrow: bool) -> Table:
     """One row a result; where columns are few, two lines a row."""
     table = _table()
-    table.add_column("benchmark\nunit, better" if narrow else "benchmark, unit, better", no_wrap=True)
+    table.add_column(
+        "benchmark\nunit, better" if narrow else "benchmark, unit, better", no_wrap=True
+    )
     change = "change, %\n+ = better"
     figures = [f"{change}\ninterval, %"] if narrow else [change, "interval, %"]
     _add_figures(table, report.baseline, variant, *figures, "blocks")
