@@ -1,0 +1,123 @@
+"""The real engine with real kernel sources: built, patched, run. Skipped where they are missing."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schedlab.errors import SchedlabError
+from schedlab.kernels.engine import find_engine
+from schedlab.kernels.shelf import Shelf
+from schedlab.store import Store
+from tests.fake_engine import FakeLab
+
+NEWIDLE = """\
+--- a/kernel/sched/fair.c
++++ b/kernel/sched/fair.c
+@@ -{line},1 +{line},1 @@
+-{old}
++{new}
+"""
+
+
+def _source(series: str) -> Path:
+    """Give an unpacked tree: named by the environment, or in the user's cache."""
+    named = os.environ.get(f"SCHEDLAB_KERNEL_{series.replace('.', '_')}")
+    if named:
+        return Path(named)
+    for base in Shelf().bases():
+        if base.series == series and base.tree.is_dir():
+            return base.tree
+    pytest.skip(
+        f"no Linux {series} sources: set SCHEDLAB_KERNEL_{series.replace('.', '_')},"
+        f" or `schedlab kernel add --debian {series}`"
+    )
+
+
+@pytest.fixture(scope="module", params=["6.12", "6.1"])
+def series(request: pytest.FixtureRequest) -> str:
+    try:
+        find_engine()
+    except SchedlabError as error:
+        pytest.skip(str(error))
+    if shutil.which("gcc") is None or shutil.which("bc") is None:
+        pytest.skip("gcc and bc are needed")
+    name: str = request.param
+    _source(name)
+    return name
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory, series: str) -> Iterator[Path]:
+    """Give one cache for all tests of a series, so that its kernel is built once."""
+    folder = tmp_path_factory.mktemp(f"cache-{series}")
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path,
+    cache: Path,
+    series: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> FakeLab:
+    source, engine = _source(series), find_engine().folder
+    made = FakeLab(tmp_path, monkeypatch, capsys)
+    made.cache = cache
+    made.env = {"SCHEDLAB_ENGINE": str(engine), "SCHEDLAB_CACHE": str(cache)}
+    for name, value in made.env.items():
+        monkeypatch.setenv(name, value)
+    status, _, errors = made.call("kernel", "add", "--tree", source, "--name", series)
+    assert status == 0, errors
+    return made
+
+
+def fair_patch(lab: FakeLab, series: str) -> Path:
+    """Give a patch that has newidle balance look for work half as far ahead."""
+    lines = (_source(series) / "kernel/sched/fair.c").read_text().split("\n")
+    old = "\tunsigned long next_balance = jiffies + HZ;"
+    line = lines.index(old) + 1
+    patch = lab.folder / "half.patch"
+    patch.write_text(NEWIDLE.format(line=line, old=old, new=old.replace("HZ;", "HZ / 2;")))
+    return patch
+
+
+@pytest.mark.timeout(900)
+def test_a_kernel_builds_and_a_patch_rebuilds_little(lab: FakeLab, series: str) -> None:
+    status, out, errors = lab.call("kernel", "build", series)
+    assert status == 0, errors
+    assert f"{series}: Linux {series}." in out
+    words = ("--base", series, "--patch", fair_patch(lab, series))
+    status, _, errors = lab.call("kernel", "build", "half", *words)
+    assert status == 0, errors
+    [source] = lab.cache.glob("kernels/objects/*/src")
+    log = (source.parent / "make.log").read_text()
+    assert "kernel/sched/fair.c" in log
+    assert "kernel/sched/core.c" not in log, "what the patch does not touch is shared"
+
+
+@pytest.mark.timeout(600)
+def test_a_run_is_the_same_for_any_number_of_jobs(
+    lab: FakeLab, series: str, tmp_path: Path
+) -> None:
+    machine = Path(__file__).parent.parent / "machines" / "smp4.toml"
+    if not machine.is_file():
+        pytest.skip("the machine files are not there")
+    told = []
+    for jobs in (1, 2):
+        out = tmp_path / f"out-{jobs}"
+        status, _, errors = lab.call(
+            *("run", "--target", f"sim:{machine}", "--output", out, "--jobs", jobs),
+            *("--benchmark", "HackbenchPipeThreads:groups=1,loops=50"),
+            *("--benchmark", "PerfBenchSchedPipe:loops=300", "--blocks", 3),
+            *("--variant", f"base: kernel={series}", "--variant", "no-wa: NO_WA_IDLE"),
+        )
+        assert status == 0, errors
+        runs = Store.open(out).records()
+        assert [record.error for record in runs if record.status != "ok"] == []
+        told.append([(r.key, r.metrics, r.counters, r.settings) for r in runs])
+    assert told[0] == told[1]

@@ -1,0 +1,295 @@
+"""Runs on a simulated machine with a fake simulator: the same lab, several runs at a time."""
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedlab.analysis import analyse
+from schedlab.record import RunRecord
+from schedlab.store import Store
+from schedlab.targets import sim_program
+from tests.emulated import emulated_host
+from tests.fake_engine import FakeLab, write_machine, write_tree
+
+BENCHMARK = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10")
+TWO = (*BENCHMARK, "--benchmark", "PerfBenchSchedPipe:loops=5")
+NO_WA = ("--variant", "base", "--variant", "no-wa: NO_WA_IDLE")
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> FakeLab:
+    made = FakeLab(tmp_path, monkeypatch, capsys)
+    made.add_tree()
+    return made
+
+
+def run(lab: FakeLab, out: Path, *words: object) -> tuple[int, str, str]:
+    return lab.call("run", "--target", f"sim:{lab.machine}", "--output", out, *words)
+
+
+def refused(lab: FakeLab, *words: object) -> str:
+    out = lab.folder / "refused"
+    status, text, errors = run(lab, out, *words)
+    assert status == 2, (text, errors)
+    assert not out.exists(), "nothing is left behind"
+    return errors
+
+
+def records(out: Path) -> list[RunRecord]:
+    return Store.open(out).records()
+
+
+def essence(out: Path) -> list[dict[str, Any]]:
+    """Give everything a run says but when it was, how long it took and where its files are."""
+    told = [vars(record) for record in records(out)]
+    for record in told:
+        for name in ("started", "seconds", "command", "raw"):
+            del record[name]
+    return told
+
+
+def test_a_feature_is_judged_on_a_simulated_machine(lab: FakeLab, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    status, _, errors = run(lab, out, *TWO, *NO_WA, "--looks", "6,12")
+    assert status == 0, errors
+    assert "simulation: a prediction, not a measurement" in (out / "report.txt").read_text()
+    store = Store.open(out)
+    assert [outcome.verdict.word for outcome in analyse(store).outcomes] == ["better", "better"]
+    runs = store.records()
+    assert min(record.key.block for record in runs) == 0, "a simulated machine needs no warm-up"
+    one = next(record for record in runs if record.key.variant == "no-wa")
+    assert one.settings["sched_feature WA_IDLE"] == "NO_WA_IDLE"
+    assert one.settings["kernel"].startswith("6.12 (build ")
+    assert one.counters["context-switches"] == 15
+    assert one.counters["sched:sched_migrate_task"] == one.counters["cpu-migrations"]
+    assert not [name for name in one.counters if "pelt" in name or "engine" in name]
+    folder = out / one.raw
+    scenario = json.loads((folder / "scenario.json").read_text())
+    assert scenario["features"] == {"WA_IDLE": False}
+    assert (folder / "result.json").is_file()
+    seeds = {(r.key.case, r.key.block): set[int]() for r in runs}
+    for record in runs:
+        seeds[record.key.case, record.key.block].add(record.seed)
+    assert all(len(shared) == 1 for shared in seeds.values()), "common random numbers"
+    rows = store.environment
+    assert rows["Kernel release"] == "6.12.7 (simulated)"
+    assert "HZ=250, PREEMPT=voluntary" in rows["Kernels"]
+    assert len(rows["Engine version"]) == 12
+
+
+def test_the_number_of_jobs_changes_nothing(lab: FakeLab, tmp_path: Path) -> None:
+    for jobs in (1, 5):
+        out = tmp_path / f"out-{jobs}"
+        status, _, errors = run(lab, out, *TWO, *NO_WA, "--blocks", 7, "--jobs", jobs)
+        assert status == 0, errors
+    assert essence(tmp_path / "out-1") == essence(tmp_path / "out-5")
+
+
+def test_a_patched_kernel_against_its_tree(lab: FakeLab, tmp_path: Path) -> None:
+    write_tree(tmp_path / "old", version="6.1.9", speed=3.0)
+    lab.call("kernel", "add", "--tree", tmp_path / "old", "--name", "6.1")
+    patch = lab.patch_file(3.0, 2.0)
+    lab.call("kernel", "build", "fast", "--base", "6.1", "--patch", patch, "--hz", "1000")
+    out = tmp_path / "out"
+    words = ("--variant", "base", "--variant", "fast: kernel=fast", "--blocks", 6)
+    status, _, errors = run(lab, out, *BENCHMARK, *words)
+    assert status == 0, errors
+    store = Store.open(out)
+    assert "6.1: Linux 6.1.9, HZ=1000" in store.environment["Kernels"], "base stands on its tree"
+    base, fast = sorted(r.metrics["time"] for r in store.records() if r.key.block == 0)[::-1]
+    assert fast / base == pytest.approx(2 / 3)
+    errors = refused(
+        lab,
+        *BENCHMARK,
+        "--variant",
+        "base",
+        "--variant",
+        "a: kernel=6.12",
+        "--variant",
+        "b: kernel=fast",
+        "--blocks",
+        6,
+    )
+    assert "variant base names no kernel, and the others stand on 6.12" in errors
+
+
+def test_several_trees_and_none_named(lab: FakeLab, tmp_path: Path) -> None:
+    lab.call("kernel", "remove", "6.12")
+    assert "there is no kernel to simulate yet" in refused(lab, *BENCHMARK, *NO_WA)
+    for name in ("mine", "yours"):
+        lab.call("kernel", "add", "--tree", lab.tree, "--name", name)
+    assert "there are several: mine, yours" in refused(lab, *BENCHMARK, *NO_WA)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("governor performance", "variant x: governor has no meaning on a simulated machine"),
+        ("prefix taskset -c 0", "variant x: prefix has no meaning"),
+        ("companion scx_simple", "variant x: companion has no meaning"),
+        ("env A=1", "variant x: env has no meaning"),
+        ("cpuidle C6=off", "variant x: cpuidle has no meaning"),
+        ("NO_WA_IDEL", "no feature 'WA_IDEL' in kernel 6.12 (Linux 6.12.7). Did you mean WA_IDLE?"),
+        ("sysctl kernel.nosuch=1", "variant x: writing /proc/sys/kernel/nosuch: No such file"),
+        ("kernel=6.21", "no kernel is called '6.21'. Did you mean 6.12?"),
+        ("kernel=6.12", "variants base and x are the same: kernel 6.12, equal settings"),
+    ],
+)
+def test_settings_are_refused_by_name(lab: FakeLab, setting: str, words: str) -> None:
+    errors = refused(lab, *BENCHMARK, "--variant", "base", "--variant", f"x: {setting}")
+    assert words in errors
+
+
+def test_what_cannot_be_simulated(lab: FakeLab, tmp_path: Path) -> None:
+    errors = refused(lab, *BENCHMARK, "--benchmark", "SysBenchCpu", *NO_WA)
+    assert "SysBenchCpu has no model for the simulator." in errors
+    assert "HackbenchForkSockets" in errors
+    write_machine(lab.machine, cost={})
+    assert f"{lab.machine}: cost: is missing" in refused(lab, *BENCHMARK, *NO_WA)
+    write_machine(lab.machine, cost={"line_llc": "9ns"})
+    assert f"{lab.machine}: cost.line_core: missing" in refused(lab, *BENCHMARK, *NO_WA)
+    status, _, errors = lab.call("run", "--target", "sim:nosuch", *BENCHMARK, *NO_WA)
+    assert (status, "no machine is called 'nosuch'" in errors) == (2, True)
+    host = f"emulated:{emulated_host(tmp_path / 'host')}"
+    status, _, errors = lab.call(
+        *("run", "--target", host, *BENCHMARK, "--variant", "x: kernel=6.12"),
+        *("--output", tmp_path / "out"),
+    )
+    assert (status, "a host runs the kernel it has booted" in errors) == (2, True)
+    status, _, errors = lab.call(
+        "run", "--target", f"sim:{lab.machine}", *BENCHMARK, "--variant", "auto"
+    )
+    assert (status, "it has nothing to switch" in errors) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("warn", "kernel WARNING at kernel/sched/core.c:7 in f() (simulated time 0.5 s, CPU 1"),
+        ("endless", "the workload does not end"),
+    ],
+)
+def test_a_run_that_fails_says_why_and_its_benchmark_is_left_out(
+    lab: FakeLab, tmp_path: Path, mode: str, words: str
+) -> None:
+    variants = ("--variant", "base", "--variant", f"x: sched mode={mode}")
+    for jobs in (1, 6):
+        out = tmp_path / f"out-{jobs}"
+        run(lab, out, *BENCHMARK, *variants, "--blocks", 9, "--jobs", jobs)
+        failed = [record for record in records(out) if record.status == "failed"]
+        assert len(failed) == 3
+        assert words in failed[0].error
+    assert essence(tmp_path / "out-1") == essence(tmp_path / "out-6")
+
+
+def test_a_simulator_that_hangs_is_ended(
+    lab: FakeLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sim_program, "_GRACE_SECONDS", 0.5)
+    out = tmp_path / "out"
+    variants = ("--variant", "base", "--variant", "x: sched mode=hang")
+    run(lab, out, *BENCHMARK, *variants, "--blocks", 3, "--timeout", "500ms")
+    failed = [record for record in records(out) if record.status == "failed"]
+    assert "signal 9 ended the simulator" in failed[0].error
+
+
+def test_an_aa_run(lab: FakeLab, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    status, _, errors = run(lab, out, *BENCHMARK, "--aa", "--blocks", 6)
+    assert status == 0, errors
+    pairs: dict[int, list[float]] = {}
+    for record in records(out):
+        pairs.setdefault(record.key.block, []).append(record.metrics["time"])
+    assert all(first == second for first, second in pairs.values())
+
+
+def test_dry_run_says_what_would_be_simulated(lab: FakeLab) -> None:
+    status, text, _ = lab.call(
+        *("run", "--target", f"sim:{lab.machine}", *BENCHMARK, *NO_WA, "--dry-run")
+    )
+    assert status == 0
+    assert "set sched_feature WA_IDLE = NO_WA_IDLE" in text
+    assert '"kind": "hackbench"' in text
+    assert not (lab.cache / "kernels/builds").exists()
+
+
+SLOW = ("--variant", "base: sched mode=slow", "--variant", "no-wa: sched mode=slow; NO_WA_IDLE")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_stopped_lab_goes_on_as_if_never_stopped(
+    lab: FakeLab, tmp_path: Path, number: signal.Signals
+) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    words = ("run", "--target", f"sim:{lab.machine}", *BENCHMARK, *SLOW, "--blocks", 3)
+    words += ("--jobs", 3)
+    assert lab.call(*words, "--output", whole)[0] == 0
+    process = lab.start(*words, "--output", cut)
+    _wait_for_runs(cut, 4)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert "Traceback" not in errors
+    if number == signal.SIGKILL:
+        time.sleep(0.3)
+    else:
+        assert process.returncode == 130, errors
+        assert "runs are kept" in errors
+    assert _survivors(cut) == []
+    finished = len(list(cut.glob("raw/*/run.json")))
+    assert finished < 6
+    status, _, errors = lab.call("run", "--resume", cut)
+    assert status == 0, errors
+    assert essence(cut) == essence(whole)
+
+
+def test_resume_refuses_another_engine(lab: FakeLab, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(lab, out, *BENCHMARK, *NO_WA, "--blocks", 3)
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    status, _, errors = lab.call("run", "--resume", out)
+    assert (status, "Engine version was" in errors) == (2, True)
+
+
+def test_trace_and_domains(lab: FakeLab, tmp_path: Path) -> None:
+    out = tmp_path / "trace.txt"
+    words = ("trace", lab.machine, *BENCHMARK, "--output", out)
+    status, text, errors = lab.call(*words, "--events", "sched:*", "--ring", 5)
+    assert status == 0, errors
+    assert "HackbenchPipeThreads:groups=1,loops=10: time " in text
+    assert out.read_text() == "# ftrace sched:* 5\n"
+    assert lab.call(*words, "--format", "perfetto", "--variant", "x: NO_WA_IDLE")[0] == 0
+    assert "perfetto" in out.read_text()
+    status, _, errors = lab.call(*words, "--variant", "x: sched mode=warn")
+    assert (status, "kernel WARNING" in errors) == (2, True)
+    status, _, errors = lab.call(*words, "--cpus", "3-1")
+    assert (status, "runs backwards" in errors) == (2, True)
+    status, text, _ = lab.call("machine", "show", lab.machine, "--domains")
+    assert (status, text) == (0, "cpu0/domain0/name=MC span=0-3\n")
+    status, _, errors = lab.call("machine", "show", lab.machine, "--domains", "--kernel", "6.21")
+    assert (status, "Did you mean 6.12?" in errors) == (2, True)
+
+
+def _wait_for_runs(out: Path, number: int) -> None:
+    """Wait until so many runs have begun."""
+    for _ in range(3000):
+        if len(list(out.glob("raw/*/pid-*"))) >= number:
+            return
+        time.sleep(0.01)
+    raise AssertionError("the lab never came so far")
+
+
+def _survivors(out: Path) -> list[str]:
+    """Give the simulators that still run."""
+    alive = []
+    for path in out.glob("raw/*/pid-*"):
+        pid = path.name.removeprefix("pid-")
+        words = Path(f"/proc/{pid}/cmdline")
+        if words.exists() and b"schedsim" in words.read_bytes():
+            alive.append(pid)
+    return alive
