@@ -358,6 +358,7 @@ def describe_variant(variant: Variant) -> str:
     parts += [f"prefix {shlex.join(variant.prefix)}"] if variant.prefix else []
     if variant.companion:
         parts.append(f"companion {shlex.join(variant.companion.command)}")
+    parts += [f"kernel {variant.kernel}"] if variant.kernel else []
     return "; ".join(parts) or _UNTOUCHED
 
 
