@@ -102,6 +102,7 @@ def judge_metrics(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> lis
                 base=_figures(base, metric.name),
                 other=_figures(other, metric.name),
                 better=metric.better,
+                paired=plan.judging.paired,
                 blocks_done=table.blocks_done(case.label),
                 flagged=any(run.caveats for run in (*base.values(), *other.values())),
             )
@@ -134,6 +135,7 @@ def _judge_counters(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> l
                         base=_counts(base, counter),
                         other=_counts(other, counter),
                         better=None,
+                        paired=plan.judging.paired,
                         blocks_done=table.blocks_done(case.label),
                         counts=True,
                     )

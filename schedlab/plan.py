@@ -95,6 +95,8 @@ class Judging(_Data):
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
     """Differences within this ratio either way count as none."""
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    paired: bool = True
+    """Runs were interleaved in blocks; not so in imported tables."""
     strict: bool = False
     """Hold the chance of even one false claim to alpha (Holm), not their share."""
 

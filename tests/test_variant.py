@@ -17,7 +17,10 @@ def test_a_command_line_variant_equals_its_toml() -> None:
         sysctl = { "kernel.numa_balancing" = "0" }
         sched_features = ["NO_WA_IDLE", "WA_WEIGHT"]
         sched = { base_slice_ns = "3000000" }
-        cpuidle = [{ state = "C6", enabled = false, cpus = "0-3" }, { state = "C1", enabled = true }]
+        cpuidle = [
+            { state = "C6", enabled = false, cpus = "0-3" },
+            { state = "C1", enabled = true },
+        ]
         governor = "performance"
         env = { A = "b c" }
         prefix = ["taskset", "-c", "0-3"]

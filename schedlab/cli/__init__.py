@@ -12,7 +12,7 @@ import click
 from schedlab import __version__
 from schedlab.errors import Interrupted, SchedlabError, nearest
 
-_COMMANDS = ("doctor", "kernel", "list", "machine", "report", "run", "trace")
+_COMMANDS = ("doctor", "import", "kernel", "list", "machine", "report", "run", "trace")
 
 
 class _Commands(click.Group):
@@ -24,7 +24,8 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             context.fail(f"no command is called '{name}'.{nearest(name, _COMMANDS)}")
-        module = import_module(f"schedlab.cli.{name}")
+        word = "import_" if name == "import" else name  # `import` can name no module
+        module = import_module(f"schedlab.cli.{word}")
         command: click.Command = getattr(module, f"{name}_command", None) or getattr(module, name)
         return command
 

@@ -228,7 +228,7 @@ class Report:
         text = f"{plural(len(records), 'run')} ({warmup:,} to warm up, {len(self.failed):,} failed)"
         spent = duration(sum(record.seconds for record in records))
         began = f" from {records[0].started}" if records[0].started else ""
-        return f"{text}, {spent} of benchmarks{began}"
+        return f"{text}, {spent} of benchmarks{began}" if began else text
 
     def disturbance(self) -> str:
         """Say how many runs were disturbed, and how it is known."""
@@ -267,13 +267,18 @@ class Report:
         design, blocks = self.design, self.plan.blocks
         looks = listing([str(look) for look in design.looks])
         shuffled = (
-            f"A block is one run of every variant, in random order (seed {blocks.seed})."
+            "The runs were imported; their order is not known, so they are not taken as pairs."
+            if not self.plan.judging.paired
+            else f"A block is one run of every variant, in random order (seed {blocks.seed})."
             f" Warm-up blocks, which are not counted: {blocks.warmup}."
         )
         tested = (
-            "Runs are compared pair by pair inside their block, on logarithms (t test), so a mean"
-            " is a geometric mean and a change is a ratio of two of them, less one. A failed run"
-            " takes its pair with it."
+            "The runs of two variants are compared on logarithms (Welch's t test), so a mean is a"
+            " geometric mean and a change is a ratio of two of them, less one."
+            if not self.plan.judging.paired
+            else "Runs are compared pair by pair inside their block, on logarithms (t test), so a"
+            " mean is a geometric mean and a change is a ratio of two of them, less one. A failed"
+            " run takes its pair with it."
         )
         low, high = -design.margin / (1 + design.margin), design.margin
         margin = (
@@ -288,11 +293,15 @@ class Report:
             else f"by Benjamini-Hochberg, so that at most {share(design.alpha)} of the claims are"
             " expected to be false"
         )
-        corrected = (
+        looked = (
             f"The evidence may be looked at after {looks} blocks, and each p is multiplied by the"
-            f" {plural(len(design.looks), 'look')}; then all {plural(m, 'result')} of this report"
-            f" are corrected together (alpha {share(design.alpha)}) {rule}. Counters are a family"
-            " of their own."
+            f" {plural(len(design.looks), 'look')}; then all"
+            if self.plan.judging.paired
+            else "All"
+        )
+        corrected = (
+            f"{looked} {plural(m, 'result')} of this report are corrected together (alpha"
+            f" {share(design.alpha)}) {rule}. Counters are a family of their own."
         )
         return [shuffled, tested, margin, corrected, self._intervals(m)]
 

@@ -1,0 +1,1 @@
+"""Published tables in, results out: one module a shape."""
