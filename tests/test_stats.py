@@ -393,7 +393,7 @@ def test_futility_starts_at_the_second_look():
 
 positive = st.floats(1e-3, 1e3)
 samples = st.lists(st.tuples(positive, positive), min_size=0, max_size=45)
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=50, deadline=None)
 
 
 def close(x, y):
@@ -527,7 +527,7 @@ def some(rate, limit, reports):
 def null_reports():
     return {
         noise.__name__: lab.simulate(
-            np.random.default_rng(11), noise, 150, Design(), order="balanced sixes"
+            np.random.default_rng(11), noise, 120, Design(), order="balanced sixes"
         )
         for noise in lab.ORDINARY
     }
@@ -536,15 +536,15 @@ def null_reports():
 def test_false_alarms_in_reports_where_nothing_differs(null_reports):
     alarms = {name: out.differences.any(axis=1) for name, out in null_reports.items()}
     for name, alarm in alarms.items():
-        assert some(alarm.mean(), 0.05, 150), name
+        assert some(alarm.mean(), 0.05, 120), name
     # Together they are well below the limit, so that no room for chance is needed.
     assert np.mean(list(alarms.values())) <= 0.045
 
 
 def test_false_alarms_on_iid_noise_are_near_the_level():
-    out = lab.simulate(np.random.default_rng(12), lab.iid, 600, Design())
+    out = lab.simulate(np.random.default_rng(12), lab.iid, 500, Design())
     rate = out.differences.any(axis=1).mean()
-    assert some(rate, 0.05, 600)
+    assert some(rate, 0.05, 500)
     assert rate > 0.01, "a test that never claims anything is no test"
 
 
@@ -556,7 +556,7 @@ def test_false_alarms_under_noise_made_to_break_the_pairing(noise):
 
 def test_false_equivalence_exactly_at_the_margin():
     wrong = []
-    for noise in (lab.iid, lab.two_modes, lab.skewed, lab.drifting):
+    for noise in (lab.iid, lab.two_modes, lab.drifting):
         rng = np.random.default_rng(14)
         effects = MARGIN * rng.choice([-1.0, 1.0], (250, lab.BENCHMARKS))
         cv = lab.mixed_cv(rng, 250, 0.003, 0.03)

@@ -1,6 +1,6 @@
 """How often schedlab's verdicts are wrong, measured; prints the tables of docs/statistics.md.
 
-`PYTHONPATH=. python benchmarks/stats/error_rates.py` makes all of them, in about 15 minutes;
+`PYTHONPATH=. python benchmarks/stats/error_rates.py` makes all of them, in about 20 minutes;
 `--reports 500 coverage blocks` makes two of them roughly.
 """
 
@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import simulated_lab as lab
@@ -111,6 +112,18 @@ def blocks(reports: int) -> list[Row]:
     return [[t, f"{b:.1f}", f"{100 * f:.1f}", f"{100 * s:.1f}"] for t, b, f, s in rows]
 
 
+def few_pairs(pairs: int, reports: int) -> Row:
+    """Why fewer than 5 pairs are not judged; count false alarms if they were."""
+    row = [str(pairs)]
+    with mock.patch("schedlab.stats.JUDGED_FROM", 2):
+        for noise in (lab.iid, lab.skewed, lab.bimodal, lab.two_modes, lab.rare_outliers):
+            rng = np.random.default_rng(SEED)
+            design = replace(DESIGN, looks=(pairs,))
+            out = lab.simulate(rng, noise, reports, design, order="balanced sixes")
+            row.append(percent(lab.rate(np.any(out.differences, axis=1))))
+    return row
+
+
 def unpaired(sizes: tuple[int, int], reports: int) -> Row:
     """Imported tables, nothing differs; count those with anything better or worse."""
     # The permutation test, asked for unequal sizes, is slow.
@@ -162,7 +175,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reports", type=int, default=4000, help="simulated reports per figure")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    names = ["false-alarms", "equivalence", "coverage", "blocks", "unpaired", "limits"]
+    tables = "false-alarms equivalence coverage blocks few-pairs unpaired limits"
+    names = tables.split()
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(names))
     args = parser.parse_args()
     if unknown := set(args.tables) - set(names):
@@ -217,6 +231,12 @@ def main() -> None:
                 "Blocks, on the reports of the last table with noise of 1 to 15 %",
                 ["design", "blocks per benchmark", "effects of 3 % and more found", "settled"],
                 blocks(n),
+            )
+        if "few-pairs" in wanted:
+            table(
+                "One look at few pairs, nothing differs: any false `better` or `worse`",
+                ["pairs", "iid", "skewed", "bimodal", "two modes", "rare outliers"],
+                each(few_pairs, [3, 4, 5, 6]),
             )
         if "unpaired" in wanted:
             table(
