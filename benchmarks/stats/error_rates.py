@@ -195,12 +195,12 @@ def main() -> None:
         if "false-alarms" in wanted:
             table(
                 "A report in which nothing differs: any false `better` or `worse`",
-                ["noise", "schedlab, balanced order", "plain random order", "the old way, 10 + 10"],
+                ["noise", "balanced order", "plain random order", "the old way, 10 + 10"],
                 each(false_alarms, lab.ORDINARY),
             )
             table(
                 "The same under noise made to break it",
-                ["noise", "schedlab, balanced order", "plain random order", "the old way, 10 + 10"],
+                ["noise", "balanced order", "plain random order", "the old way, 10 + 10"],
                 each(false_alarms, lab.HOSTILE),
             )
         if "equivalence" in wanted:
