@@ -59,6 +59,7 @@ def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
         if line.startswith("program")
     )
     assert "took = 0.25" in Path(program).read_text()
+    assert len(list((lab.cache / "kernels/objects").iterdir())) == 2, "the tree's and the last"
 
 
 def test_a_ref_is_exported_once(lab: FakeLab) -> None:

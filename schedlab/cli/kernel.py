@@ -113,8 +113,6 @@ def build(
             for line in check_applies(tree.tree, told, f"{tree.name} ({tree.release})"):
                 watch.say(line)
             if recipe != default:
-                if name in known and known[name] != recipe:
-                    builder.forget(name, [builder.objects_folder(known[name])])
                 shelf.put_recipe(recipe, [patch.text for patch in told])
             built = builder.build(recipe)
     click.echo(
@@ -183,17 +181,8 @@ def remove(names: tuple[str, ...]) -> None:
     engine, shelf = find_engine(), Shelf()
     builder = Builder(shelf, engine, ConsoleWatch())
     for name in names:
-        recipe = shelf.recipe(name)
-        objects = [recipe]
-        if recipe.name == recipe.base:
-            objects += [
-                recipe.model_copy(update={"hz": hz, "preempt": preempt})
-                for hz in HZ
-                for preempt in get_args(Preempt)
-            ]
-        folders = [builder.objects_folder(each) for each in objects]
         shelf.remove(name)
-        builder.forget(name, folders)
+        builder.forget(name)
         click.echo(f"{name} is removed.")
 
 

@@ -13,7 +13,8 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,10 @@ from schedlab.kernels.shelf import Base, Recipe, Shelf
 
 PROGRAM = "schedsim"
 _INFO = "build.json"
+_OF = ".of"
+"""In make's output folder: the recipe's name."""
+_UNDER_WAY = ".under-way"
+"""There while make works; what it left behind where it was cut off."""
 _TOOLS = {"make": "make", "bc": "bc", "patch": "patch", "objdump": "binutils"}
 _SAID = re.compile(r"^  (CC|LD|GEN|STUBS)\b.* (\S+)$")
 _WOULD_SAY = re.compile(r"^\s*(@:|printf '  )")
@@ -63,7 +68,12 @@ class _Part:
 
     objects: Path
     variables: dict[str, str]
-    what: str
+    recipe: Recipe
+
+    @property
+    def what(self) -> str:
+        """Name it, for people."""
+        return f"{self.recipe.name} ({self.recipe.config})"
 
 
 class Builder:
@@ -75,6 +85,7 @@ class Builder:
         self.engine = engine
         self._watch = watch
         self._cc = os.environ.get("CC", "gcc")
+        self._compiler = ""
 
     def find(self, recipe: Recipe) -> Build | None:
         """Give the finished build of a recipe as it stands now, if there is one."""
@@ -105,15 +116,16 @@ class Builder:
                 raise KernelError(
                     f"{base.tree} or the engine changed while {recipe.name} was built; build again."
                 )
+            if recipe.patches:
+                # Those of an earlier patch of this name, or of the tree before it changed.
+                for folder in self._objects_of(recipe.name):
+                    if folder != part.objects and not (folder / _UNDER_WAY).exists():
+                        shutil.rmtree(folder, ignore_errors=True)
             return self._keep(recipe, base, part, key, time.monotonic() - began)
 
-    def objects_folder(self, recipe: Recipe) -> Path:
-        """Give the folder of make's output for a recipe."""
-        return self._part(recipe, self.shelf.base(recipe.base), None).objects
-
-    def forget(self, name: str, objects: Iterable[Path]) -> None:
-        """Drop folders of make's output, and every finished simulator of a name."""
-        for folder in objects:
+    def forget(self, name: str) -> None:
+        """Drop all that was made of a name, with earlier engines too."""
+        for folder in self._objects_of(name):
             shutil.rmtree(folder, ignore_errors=True)
         for folder in (self.shelf.folder / "builds").glob("*"):
             build = self._finished(folder.name, None)
@@ -127,7 +139,8 @@ class Builder:
                 f"{self._cc} is not installed; the simulator is compiled with it."
                 "\n  Install: apt-get install gcc; or name another compiler in CC."
             )
-        return output([self._cc, "--version"])[1].partition("\n")[0]
+        self._compiler = self._compiler or output([self._cc, "--version"])[1].partition("\n")[0]
+        return self._compiler
 
     def key(self, recipe: Recipe) -> str:
         """Name what the build of a recipe would be made of, as everything stands now."""
@@ -176,7 +189,12 @@ class Builder:
                     f"{place}: make cannot work with a blank or one of : $ # ' \" in a path."
                     "\n  Name another folder, e.g. in SCHEDLAB_CACHE."
                 )
-        return _Part(objects, variables, f"{recipe.name} ({recipe.config})")
+        return _Part(objects, variables, recipe)
+
+    def _objects_of(self, name: str) -> list[Path]:
+        """Give make's output folders of a name."""
+        marks = (self.shelf.folder / "objects").glob(f"*/{_OF}")
+        return [mark.parent for mark in marks if mark.read_text() == name]
 
     def _make(self, part: _Part) -> None:
         """Bring the objects of one part up to date; one process at a time."""
@@ -186,12 +204,13 @@ class Builder:
 
         lock = self.shelf.folder / "locks" / part.objects.name
         with only_one(lock, waiting) as descriptor:
-            under_way = part.objects / ".under-way"
+            under_way = part.objects / _UNDER_WAY
             if under_way.exists():
                 # Cut off by a crash or a kill: the last object may be half written.
                 shutil.rmtree(part.objects)
             part.objects.mkdir(parents=True, exist_ok=True)
             under_way.touch()
+            (part.objects / _OF).write_text(part.recipe.name)
             # A make that is stopped removes what it was writing, so the mark can go.
             try:
                 with self._watch.task(f"building {part.what}") as step:
@@ -212,12 +231,14 @@ class Builder:
         told: list[str] = []
         done = 0
         # Should we be killed, make goes on with the lock, so that nobody else begins.
-        for line in lines([*argv, f"-j{jobs}"], env=env, keep_open=(descriptor,)):
-            told.append(line)
-            match = _SAID.match(line)
-            if match:
-                done += 1
-                step(min(done / total, 1.0), match[2])
+        said = lines([*argv, f"-j{jobs}"], env=env, keep_open=(descriptor,))
+        with closing(said):
+            for line in said:
+                told.append(line)
+                match = _SAID.match(line)
+                if match:
+                    done += 1
+                    step(min(done / total, 1.0), match[2])
         return int(told.pop()), told
 
     def _keep(self, recipe: Recipe, base: Base, part: _Part, key: str, seconds: float) -> Build:

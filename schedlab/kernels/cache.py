@@ -20,20 +20,16 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def disk_errors(doing: str) -> Iterator[None]:
-    """Turn what a disk refuses into one message."""
+def disk_errors(doing: str, folder: Path | None = None) -> Iterator[None]:
+    """Turn what a disk refuses, in the cache or a folder, into one message."""
     try:
         yield
     except OSError as error:
-        raise disk_error(doing, error) from error
-
-
-def disk_error(doing: str, error: OSError) -> KernelError:
-    """Give the message for what a disk refused."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return KernelError(full_disk(doing))
-    named = f"{error.filename}: " if error.filename else ""
-    return KernelError(f"{doing}: {named}{error.strerror or error}")
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            told = f"{doing}: no space is left in {folder}." if folder else full_disk(doing)
+            raise KernelError(told) from error
+        named = f"{error.filename}: " if error.filename else ""
+        raise KernelError(f"{doing}: {named}{error.strerror or error}") from error
 
 
 def full_disk(doing: str) -> str:

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -109,21 +110,23 @@ def _download(package: _Package, folder: Path, watch: Watch) -> Path:
     argv = ["apt-get", "download", "-o", "APT::Status-Fd=1", "-o", "APT::Sandbox::User=root"]
     told: list[str] = []
     with watch.task(f"downloading {package.name} ({package.size >> 20} MB)") as step:
-        for line in lines([*argv, package.name], cwd=folder, env=plain_environment()):
-            match = _PROGRESS.match(line)
-            if match:
-                step(float(match[1]) / 100, "")
-            else:
-                told.append(line)
-    if told.pop() == "0" and file.is_file():
-        return file
-    problems = " ".join(line for line in told if line.startswith("E:"))
-    if "space" in problems:
-        raise KernelError(full_disk(f"downloading {package.name}"))
-    raise KernelError(
-        f"{package.name} could not be downloaded: {problems or 'apt-get failed'}"
-        "\n  The same command goes on where this one ended."
-    )
+        said = lines([*argv, package.name], cwd=folder, env=plain_environment())
+        with closing(said):
+            for line in said:
+                match = _PROGRESS.match(line)
+                if match:
+                    step(float(match[1]) / 100, "")
+                else:
+                    told.append(line)
+        if told.pop() != "0" or not file.is_file():
+            problems = " ".join(line for line in told if line.startswith("E:"))
+            if "space" in problems:
+                raise KernelError(full_disk(f"downloading {package.name}"))
+            raise KernelError(
+                f"{package.name} could not be downloaded: {problems or 'apt-get failed'}"
+                "\n  The same command goes on where this one ended."
+            )
+    return file
 
 
 def _unpack(package: _Package, archive: Path, folder: Path, reach: Sequence[str]) -> Iterator[int]:

@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -37,7 +37,7 @@ def lines(
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
     keep_open: Sequence[int] = (),
-) -> Iterator[str]:
+) -> Generator[str, None, None]:
     """Run a program and give its lines, of both outputs; the last is its exit status."""
     with started(
         argv,

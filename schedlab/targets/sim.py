@@ -162,12 +162,12 @@ class SimSession:
         Raises:
             UsageError: the machine or a setting is refused, in the simulator's words.
         """
-        with disk_errors("beginning the runs"):
+        with disk_errors("beginning the runs", raw):
             self._machine_file(raw).write_text(json.dumps(self._machine, indent=1))
         for variant in variants:
             _check_features(variant, self.builds[variant.name])
             place = raw / ".trial.json"
-            with disk_errors("trying the settings"):
+            with disk_errors("trying the settings", raw):
                 place.write_text(json.dumps(trial(variant)))
             self._ask(variant, raw, place, ("--out", str(raw / ".trial-result.json")))
             for name in (".trial.json", ".trial-result.json"):
@@ -175,7 +175,7 @@ class SimSession:
 
     def domains(self, variant: Variant, raw: Path) -> str:
         """Give the scheduling domains of the machine, as the variant's kernel prints them."""
-        with disk_errors("beginning"):
+        with disk_errors("beginning", raw):
             self._machine_file(raw).write_text(json.dumps(self._machine, indent=1))
         return self._ask(variant, raw, None, ("--print-domains",))
 
@@ -236,7 +236,7 @@ class SimSession:
         machine_file = self._machine_file(raw)
         argv = [str(build.program), "--machine", str(machine_file), *more]
         argv += ["--scenario", str(place)] if place else []
-        with disk_errors("starting the simulator"), TemporaryDirectory() as folder:
+        with disk_errors("starting the simulator", raw), TemporaryDirectory() as folder:
             said = Path(folder) / "said"
             ended = self._processes.run(argv, Path(folder) / "words", self._limit, said)
             printed = said.read_text(errors="replace")
@@ -251,7 +251,7 @@ class SimSession:
         return printed
 
     def _simulate(self, call: Call, folder: Path, told: str) -> "_Finished":
-        with disk_errors("simulating"):
+        with disk_errors("simulating", folder.parent):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / _Finished.FILE).unlink(missing_ok=True)
             call.result.unlink(missing_ok=True)
