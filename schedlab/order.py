@@ -5,6 +5,7 @@ of the machine falls on all of them alike.
 """
 
 import hashlib
+import itertools
 import random
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +13,9 @@ from schedlab.benchmarks import Case
 from schedlab.plan import Plan
 from schedlab.record import RunKey
 from schedlab.variant import Variant
+
+_BALANCED = 6
+"""Blocks in which every order is followed by its reverse somewhere; the first look is at six."""
 
 
 def blocks(plan: Plan) -> Iterator[int]:
@@ -25,7 +29,7 @@ def block_order(
 ) -> list[tuple[RunKey, Case, Variant]]:
     """Give the runs of one block in their order; leaving cases out does not change the rest."""
     by_case = {
-        case.label: _shuffled(plan.variant, f"{plan.blocks.seed}/{block}/{case.label}")
+        case.label: _variant_order(plan.variant, f"{plan.blocks.seed}/{case.label}", block)
         for case in cases
     }
     placed = sorted(cases, key=lambda case: _draw(f"{plan.blocks.seed}/{block}/at/{case.label}"))
@@ -41,10 +45,28 @@ def run_seed(plan: Plan, block: int, label: str) -> int:
     return _draw(f"{plan.blocks.seed}/{block}/seed/{label}") & 0x7FFFFFFF
 
 
-def _shuffled(variants: Sequence[Variant], text: str) -> list[Variant]:
-    mixed = list(variants)
-    random.Random(_draw(text)).shuffle(mixed)
-    return mixed
+def _variant_order(variants: Sequence[Variant], seed: str, block: int) -> list[Variant]:
+    """Give the variants in an order that is random, but balanced over each six blocks.
+
+    Of six blocks the baseline stands before each other variant in three, never strictly in turn:
+    plain random order lets noise with a rhythm of two or four runs pass for an effect, and so
+    does a fixed pattern (docs/statistics.md has the figures).
+    """
+    six, place = divmod(block, _BALANCED)
+    for attempt in itertools.count():
+        draw = random.Random(_draw(f"{seed}/{six}/{attempt}"))
+        half = [draw.sample(variants, len(variants)) for _ in range(_BALANCED // 2)]
+        orders = half + [order[::-1] for order in half]
+        draw.shuffle(orders)
+        if all(_irregular(orders, variants[0], other) for other in variants[1:]):
+            return orders[place]
+    raise AssertionError
+
+
+def _irregular(orders: list[list[Variant]], first: Variant, other: Variant) -> bool:
+    """Tell whether two variants' order repeats at least once from one block to the next."""
+    ahead = [order.index(first) < order.index(other) for order in orders]
+    return any(a == b for a, b in itertools.pairwise(ahead))
 
 
 def _draw(text: str) -> int:

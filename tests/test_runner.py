@@ -96,9 +96,24 @@ def test_blocks_hold_every_run_once_in_an_order_of_their_own() -> None:
         variants = [key.variant for key in order if key.case == "Tbench"]
         at = order.index(RunKey("Tbench", variants[0], block))
         assert order[at + 1].case == "Tbench", "the variants of a benchmark run side by side"
-    first = [order[0].variant for order in orders]
-    assert 4 < first.count("base") < 16
     assert len({order[0].case for order in orders}) == 3
+
+
+@pytest.mark.parametrize("others", [1, 2, 7])
+def test_six_blocks_are_balanced_and_without_a_rhythm(others: int) -> None:
+    names = [f"v{i}" for i in range(others + 1)]
+    plan = plan_of("SysBenchCpu", variant=[{"name": name} for name in names], looks=[60])
+    orders = [
+        [key.variant for key, _, _ in block_order(plan, plan.cases(MACHINE), block)]
+        for block in range(60)
+    ]
+    assert all(sorted(order) == names for order in orders)
+    for other in names[1:]:
+        ahead = [order.index("v0") < order.index(other) for order in orders]
+        sixes = [ahead[at : at + 6] for at in range(0, 60, 6)]
+        assert {sum(six) for six in sixes} == {3}
+        assert not any(six in ([True, False] * 3, [False, True] * 3) for six in sixes)
+        assert len({tuple(six) for six in sixes}) > 3, "and each six is drawn anew"
 
 
 def test_leaving_a_benchmark_out_does_not_change_the_rest() -> None:
