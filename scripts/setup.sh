@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 packages="linux-perf rt-tests sysbench dbench python3-venv"
 requirements="requirements.txt"
 if [ "$purpose" = test ]; then
-	packages="$packages chromium"
+	packages="$packages chromium gcc libc6-dev libjansson-dev xz-utils"
 	requirements="requirements-dev.txt"
 fi
 
@@ -79,8 +79,18 @@ make_environment() {
 	echo "$wanted" >"$stamp"
 }
 
+# The kernel sources the simulator's tests build; without them those tests are skipped.
+add_kernels() {
+	for series in 6.1 6.12; do
+		.venv/bin/schedlab kernel show "$series" >/dev/null 2>&1 ||
+			.venv/bin/schedlab kernel add --debian "$series" ||
+			echo "setup: without the kernel source $series its tests are skipped."
+	done
+}
+
 if ! install_packages && [ "$purpose" = demo ]; then
 	echo "setup: the demo runs real benchmarks and needs these packages; nothing was started."
 	exit 1
 fi
 make_environment
+[ "$purpose" = demo ] || add_kernels
