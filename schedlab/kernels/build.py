@@ -166,7 +166,11 @@ class Builder:
 
     def _part(self, recipe: Recipe, base: Base, unpatched: _Part | None) -> _Part:
         """Describe the make of a recipe; objects of a tree that changes stay where they are."""
-        content = base.content(self.engine) if recipe.patches else base.identity or str(base.tree)
+        if recipe.patches:
+            # With a changed engine they begin anew too: taking the base's objects is the quick way.
+            content = f"{base.content(self.engine)} {self.engine.version}"
+        else:
+            content = base.identity or str(base.tree)
         patches = [patch.sha256 for patch in recipe.patches]
         config = (base.series, str(recipe.hz), recipe.preempt, self.compiler())
         objects = self.shelf.folder / "objects" / _digest(content, *config, *patches)
