@@ -1,0 +1,173 @@
+"""The host target with real processes on a made-up file tree: companions, servers, clock, disk."""
+
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedlab.benchmarks import Case, Command, Output
+from schedlab.benchmarks.benchmark import Benchmark, Server, Values
+from schedlab.metric import Metric
+from schedlab.plan import Plan
+from schedlab.record import RunKey, RunRecord
+from schedlab.system import Exit, Launch, LocalSystem
+from schedlab.targets.host import HostTarget
+from schedlab.targets.target import Order
+from tests.emulated import SMALL_SERVER
+from tests.sysfs_tree import write
+
+TIME = Metric("time", "s", "lower", "Time (sec)")
+
+
+class RootedSystem(LocalSystem):
+    """Files below a folder, the journal too; real processes."""
+
+    def is_root(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> RootedSystem:
+    root = write(tmp_path / "root", SMALL_SERVER)
+    (root / "proc/stat").write_text("cpu  100 0 50 1000 0 0 0 0 0 0\nctxt 1000\n")
+    return RootedSystem(root)
+
+
+def parse(output: Output) -> Values:
+    return {TIME: output.number_after("Time:")}
+
+
+def shell_case(script: str, server: Server | None = None) -> Case:
+    command = Command("sh", "-c", script, server=server)
+    made_up = Benchmark("Made", "up", "sh", "dash", (TIME,), parse, lambda: command, {})
+    return Case("Made", made_up, {}, command)
+
+
+def one_run(system: LocalSystem, tmp_path: Path, case: Case, **variant: Any) -> RunRecord:
+    """Open the target for a plan of two variants, and do one run of the second."""
+    plan = Plan.model_validate(
+        {
+            "benchmark": [{"name": "Made"}],
+            "variant": [{"name": "base"}, {"name": "changed", **variant}],
+            "blocks": {"settle": "10ms", "timeout": "5s"},
+            "counters": ["procstat"],
+        }
+    )
+    order = Order(RunKey("Made", "changed", 0), case, plan.variant[1], seed=1, position=0)
+    with HostTarget(system).open(plan, [case], tmp_path) as session:
+        return session.run(order, tmp_path / "raw")
+
+
+def test_environment_and_prefix_reach_the_benchmark(system: LocalSystem, tmp_path: Path) -> None:
+    record = one_run(
+        *(system, tmp_path, shell_case("echo Time: $FIGURE")),
+        env={"FIGURE": "4.5"},
+        prefix=["nice", "-n", "1"],
+    )
+    assert record.metrics == {"time": 4.5}
+    assert record.command == "FIGURE=4.5 nice -n 1 sh -c 'echo Time: $FIGURE'"
+    assert record.counters["context-switches"] == 0
+    assert (tmp_path / record.raw / "stdout.txt").read_text() == "Time: 4.5\n"
+
+
+def companion(script: str, **more: object) -> dict[str, object]:
+    return {"companion": {"command": ["sh", "-c", script], **more}}
+
+
+def test_a_run_waits_for_its_companion_and_ends_it(system: LocalSystem, tmp_path: Path) -> None:
+    ready, gone = tmp_path / "root" / "ready", tmp_path / "gone"
+    script = (
+        f"trap 'touch {gone}; exit' TERM; sleep 0.3; echo on > {ready};"
+        " while :; do sleep 0.05; done"
+    )
+    record = one_run(
+        *(system, tmp_path, shell_case(f"grep -q on {ready} && echo Time: 1")),
+        **companion(script, ready_file="/ready", ready_value="on"),
+    )
+    assert record.error == ""
+    assert record.metrics == {"time": 1.0}
+    assert record.caveats == [], "the companion is no orphan of the benchmark"
+    assert gone.exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "more", "why"),
+    [
+        ("exit 3", {"ready_file": "/r", "ready_value": "1"}, "sh ended at once"),
+        (
+            "sleep 100",
+            {"ready_file": "/r", "ready_value": "1", "ready_seconds": 0.2},
+            "sh was not ready after 0.2 s",
+        ),
+        ("true", {}, "companion sh ended before the run did"),
+    ],
+)
+def test_a_companion_that_does_not_serve_fails_the_run(
+    system: LocalSystem, tmp_path: Path, script: str, more: dict[str, object], why: str
+) -> None:
+    case = shell_case("sleep 0.2; echo Time: 1")
+    record = one_run(system, tmp_path, case, **companion(script, **more))
+    assert record.status == "failed"
+    assert why in record.error
+    assert record.metrics == {}
+
+
+def free_port() -> int:
+    with socket.socket() as probing:
+        probing.bind(("127.0.0.1", 0))
+        return int(probing.getsockname()[1])
+
+
+def server_of(port: int) -> Server:
+    address = f"('127.0.0.1', {port})"
+    serve = f"import socket, time; s = socket.create_server({address}); time.sleep(100)"
+    return Server((sys.executable, "-c", serve), port)
+
+
+def test_a_server_serves_and_is_ended(system: LocalSystem, tmp_path: Path) -> None:
+    port = free_port()
+    record = one_run(
+        system, tmp_path, shell_case("echo Time: 2", server_of(port)), env={"MARK": "1"}
+    )
+    assert record.error == ""
+    with socket.socket() as asking:
+        assert asking.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_somebody_elses_server_is_not_measured(system: LocalSystem, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        case = shell_case("echo Time: 2", server_of(port))
+        record = one_run(system, tmp_path, case, env={"MARK": "1"})
+    assert f"port {port} is taken" in record.error
+
+
+def test_a_clock_set_during_a_run_fails_it(
+    system: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = time.time
+    execute = system.execute
+
+    def stepping(launch: Launch) -> Exit:
+        monkeypatch.setattr(time, "time", lambda: real() + 3600)
+        return execute(launch)
+
+    monkeypatch.setattr(system, "execute", stepping)
+    record = one_run(system, tmp_path, shell_case("echo Time: 1"), env={"MARK": "1"})
+    assert "the clock was set by +3600.0 s during the run" in record.error
+
+
+def test_orphans_are_ended_and_told(system: LocalSystem, tmp_path: Path) -> None:
+    case = shell_case("setsid sleep 1000 & echo Time: 1")
+    record = one_run(system, tmp_path, case, env={"MARK": "1"})
+    assert record.status == "ok"
+    assert record.caveats == ["left 1 processes running; they were killed"]
+
+
+def test_a_flood_of_garbage_is_a_failed_run(system: LocalSystem, tmp_path: Path) -> None:
+    case = shell_case("head -c 20000000 /dev/urandom")
+    record = one_run(system, tmp_path, case, env={"MARK": "1"})
+    assert record.error == "the output has no 'Time:' line"
