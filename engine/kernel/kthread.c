@@ -117,6 +117,13 @@ void kthread_unpark(struct task_struct *p)
 	wake_up_state(p, TASK_PARKED);
 }
 
+bool __kthread_should_park(struct task_struct *p)
+{
+	struct percpu_thread *td = p->thread.kthread_arg;
+
+	return td->request == PARK;
+}
+
 int smpboot_park_threads(unsigned int cpu)
 {
 	struct smp_hotplug_thread *ht;

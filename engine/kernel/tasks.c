@@ -148,15 +148,17 @@ void put_task_stack(struct task_struct *p)
 }
 
 /* Into the scheduler, in copy_process()'s order. */
-void sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags)
+int sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags)
 {
 	struct kernel_clone_args args = { .flags = clone_flags, .cset = cset };
+	int ret = sched_fork(clone_flags, p);
 
-	if (sched_fork(clone_flags, p))
-		sim_die("sched_fork() failed", p->comm, p->pid);
+	if (ret)
+		return ret;
 	RCU_INIT_POINTER(p->cgroups, cset);
 	sched_cgroup_fork(p, &args);
 	sched_post_fork(p);
+	return 0;
 }
 
 /* The engine's side of a task that is not a program of the scenario. */
@@ -197,16 +199,25 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 {
 	struct css_set *cset = rcu_dereference_raw(current->cgroups);
 	struct task_struct *p;
+	int ret;
 
 	sim_syscall_enter();
 	sim_charge(sim_costs.fork);
 	p = sim_new_task(current, child->pid, child->comm);
 	p->thread.sim = child;
-	child->kernel = p;
 	child->born = sim.clk;
-	sim_family_add(current, p);
 	sim_fork_mm(p, flags & KERN_THREAD);
-	sim_sched_new_task(p, cset, flags & KERN_THREAD ? CLONE_VM | CLONE_THREAD : 0);
+	ret = sim_sched_new_task(p, cset, flags & KERN_THREAD ? CLONE_VM | CLONE_THREAD : 0);
+	if (ret) {
+		/* the kernel refuses: a deadline task may not fork */
+		child->died = sim.clk;
+		sim_free_task(p);
+		sim_syscall_exit();
+		return ret;
+	}
+	/* from here on others find it */
+	child->kernel = p;
+	sim_family_add(current, p);
 	sim_trace_fork(current, p);
 	wake_up_new_task(p);
 	sim_syscall_exit();

@@ -6,3 +6,7 @@
 void workqueue_softirq_dead(unsigned int cpu)
 {
 }
+
+void workqueue_softirq_action(bool highpri)
+{
+}
