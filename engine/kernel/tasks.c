@@ -84,7 +84,7 @@ struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *
 	p->flags &= ~(PF_KTHREAD | PF_IDLE | PF_WQ_WORKER | PF_NO_SETAFFINITY | PF_EXITING);
 	p->flags |= PF_FORKNOEXEC;
 	p->pid = p->tgid = pid;
-	refcount_set(&p->usage, 2);
+	refcount_set(&p->usage, 1);
 	refcount_set(&p->rcu_users, 2);
 	p->cpus_ptr = &p->cpus_mask;
 	p->user_cpus_ptr = NULL;
@@ -127,20 +127,21 @@ void sim_free_task(struct task_struct *p)
 	sim_free(p);
 }
 
-static void free_task_rcu(struct rcu_head *rhp)
+static void delayed_put_task_struct(struct rcu_head *rhp)
 {
-	sim_free_task(container_of(rhp, struct task_struct, rcu));
+	put_task_struct(container_of(rhp, struct task_struct, rcu));
 }
 
 /* finish_task_switch() drops a dead task's last reference here. */
 void put_task_struct_rcu_user(struct task_struct *p)
 {
 	if (refcount_dec_and_test(&p->rcu_users))
-		call_rcu(&p->rcu, free_task_rcu);
+		call_rcu(&p->rcu, delayed_put_task_struct);
 }
 
 void __put_task_struct(struct task_struct *p)
 {
+	sim_free_task(p);
 }
 
 void put_task_stack(struct task_struct *p)
