@@ -157,7 +157,7 @@ static void ap_thread(void *arg)
 	struct ap_work *work = arg;
 	unsigned int cpu = work->cpu;
 
-	sim_charge(sim_costs.hotplug);
+	sim_kernel_work(sim_costs.hotplug);
 	if (work->up) {
 		online(cpu);
 	} else {

@@ -203,7 +203,7 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	int ret;
 
 	sim_syscall_enter();
-	sim_charge(sim_costs.fork);
+	sim_kernel_work(sim_costs.fork);
 	p = sim_new_task(current, child->pid, child->comm);
 	p->thread.sim = child;
 	child->born = sim.clk;
@@ -229,7 +229,7 @@ void kern_exec(void)
 {
 	sim_syscall_enter();
 	sched_exec();
-	sim_charge(sim_costs.exec);
+	sim_kernel_work(sim_costs.exec);
 	current->flags &= ~PF_FORKNOEXEC;
 	current->thread.last_cpu = sim.cpu;	/* a new image: nothing is warm anywhere */
 	sim_syscall_exit();
