@@ -9,6 +9,7 @@
 struct sim_task *all_tasks;
 simtime origin;
 int workloads_running;
+unsigned long tasks_started;
 
 static struct sim_task **last_task = &all_tasks;
 static int next_pid = 2;
@@ -27,6 +28,7 @@ struct sim_task *launch_task(const char *comm, int number, void (*main)(struct s
 	struct sim_task *t = sim_zalloc(sizeof(*t), 64);
 	char name[32] = "";
 
+	tasks_started++;
 	t->pid = next_pid++;
 	if (number > 0)
 		snprintf(name, sizeof(name), "%.9s%d", comm, number);
