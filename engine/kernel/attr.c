@@ -22,9 +22,10 @@ int kern_setattr(struct sim_task *task, const struct kern_attr *from)
 		.sched_deadline = from->dl_deadline,
 		.sched_period = from->dl_period,
 	};
+	struct task_struct *p = task->kernel;
 	int ret;
 
-	if (!task->kernel)
+	if (!p)
 		return -ESRCH;
 	if (from->uclamp_min >= 0) {
 		attr.sched_flags |= SCHED_FLAG_UTIL_CLAMP_MIN;
@@ -34,25 +35,30 @@ int kern_setattr(struct sim_task *task, const struct kern_attr *from)
 		attr.sched_flags |= SCHED_FLAG_UTIL_CLAMP_MAX;
 		attr.sched_util_max = from->uclamp_max;
 	}
+	get_task_struct(p);
 	sim_syscall_enter();
-	ret = sched_setattr(task->kernel, &attr);
+	ret = sched_setattr(p, &attr);
 	sim_syscall_exit();
+	put_task_struct(p);
 	return ret;
 }
 
 int kern_setaffinity(struct sim_task *task, const unsigned long *bits, unsigned int nr)
 {
+	struct task_struct *p = task->kernel;
 	struct cpumask mask;
 	long ret;
 
-	if (!task->kernel)
+	if (!p)
 		return -ESRCH;
 	cpumask_clear(&mask);
 	bitmap_copy(cpumask_bits(&mask), bits, nr);
+	get_task_struct(p);
 	sim_syscall_enter();
-	subject = task->kernel;
+	subject = p;
 	ret = sched_setaffinity(task->pid, &mask);
 	subject = NULL;
 	sim_syscall_exit();
+	put_task_struct(p);
 	return ret;
 }

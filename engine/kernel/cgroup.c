@@ -5,6 +5,7 @@
  */
 #include <linux/cgroup.h>
 #include <linux/kernfs.h>
+#include <linux/sched/task.h>
 #include <linux/ctype.h>
 #include "sim.h"
 
@@ -172,13 +173,15 @@ int kern_cgroup_attach(struct sim_task *task, const char *path)
 	if (!p || p->flags & PF_EXITING)
 		return -ESRCH;
 	tset = (struct cgroup_taskset) { .task = p, .css = cset->subsys[cpu_cgrp_id] };
+	get_task_struct(p);
 	if (cpu_cgrp_subsys.can_attach)
 		ret = cpu_cgrp_subsys.can_attach(&tset);
-	if (ret)
-		return ret;
-	rcu_assign_pointer(p->cgroups, cset);
-	cpu_cgrp_subsys.attach(&tset);
-	return 0;
+	if (!ret) {
+		rcu_assign_pointer(p->cgroups, cset);
+		cpu_cgrp_subsys.attach(&tset);
+	}
+	put_task_struct(p);
+	return ret;
 }
 
 /* ------------------------------------------------------------------ walks the scheduler asks for */

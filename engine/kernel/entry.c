@@ -98,6 +98,26 @@ void sim_sync(void)
 		sim_user_work(0);
 }
 
+/* Between two points where long kernel code looks at what else there is to do. */
+#define PREEMPTION_POINT	(10 * NSEC_PER_USEC)
+
+/* Long work in the kernel: interrupts come between, and whoever may preempt it does. */
+void sim_kernel_work(simtime ns)
+{
+	while (ns) {
+		simtime step = min_t(simtime, ns, PREEMPTION_POINT);
+
+		sim_charge(step);
+		ns -= step;
+		if (!sim.live)
+			continue;
+		sim_catch_up();
+		if (sim.irq_on && sim.clk >= sim.irq_due)
+			sim_irq_window();
+		cond_resched();
+	}
+}
+
 void sim_syscall_enter(void)
 {
 	sim_sync();

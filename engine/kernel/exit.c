@@ -64,7 +64,7 @@ void sim_do_exit(void)
 void kern_exit(void)
 {
 	sim_syscall_enter();
-	sim_charge(sim_costs.exit);
+	sim_kernel_work(sim_costs.exit);
 	current->thread.sim->died = sim.clk;
 	sim_do_exit();
 }

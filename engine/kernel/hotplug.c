@@ -157,7 +157,7 @@ static void ap_thread(void *arg)
 	struct ap_work *work = arg;
 	unsigned int cpu = work->cpu;
 
-	sim_charge(sim_costs.hotplug);
+	sim_kernel_work(sim_costs.hotplug);
 	if (work->up) {
 		online(cpu);
 	} else {
@@ -215,6 +215,7 @@ int kern_cpu_down(int cpu)
 		return -EBUSY;
 	}
 	percpu_down_write(&cpu_hotplug_lock);
+	set_cpu_dying(cpu, true);
 	run_on_ap(cpu, false);
 	idle_dead[cpu] = false;
 	stop_machine_cpuslocked(take_down, NULL, cpumask_of(cpu));
@@ -248,6 +249,7 @@ int kern_cpu_up(int cpu)
 		return -EBUSY;
 	}
 	percpu_down_write(&cpu_hotplug_lock);
+	set_cpu_dying(cpu, false);
 	prepare(cpu);
 	idle->thread.sp = sim_co_init(idle->thread.stack_base, sim_stack_size, secondary_start);
 	sim_cpu_alive(cpu, idle->thread.sp, idle);

@@ -66,8 +66,9 @@ static void thread_loop(void *arg)
 
 int smpboot_register_percpu_thread(struct smp_hotplug_thread *ht)
 {
+	struct task_struct *boot_task = current;
 	char comm[TASK_COMM_LEN];
-	int cpu;
+	int cpu, boot_cpu = sim.cpu;
 
 	for_each_possible_cpu(cpu) {
 		struct percpu_thread *td = sim_zalloc(sizeof(*td), 64);
@@ -85,6 +86,7 @@ int smpboot_register_percpu_thread(struct smp_hotplug_thread *ht)
 		td->request = ht->selfparking ? PARK : ACTIVE;
 		wake_up_new_task(p);
 	}
+	sim_set_boot_cpu(boot_cpu, boot_task);
 	list_add(&ht->list, &registered);
 	return 0;
 }
@@ -113,6 +115,13 @@ void kthread_unpark(struct task_struct *p)
 
 	td->request = ACTIVE;
 	wake_up_state(p, TASK_PARKED);
+}
+
+bool __kthread_should_park(struct task_struct *p)
+{
+	struct percpu_thread *td = p->thread.kthread_arg;
+
+	return td->request == PARK;
 }
 
 int smpboot_park_threads(unsigned int cpu)

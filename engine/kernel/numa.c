@@ -167,7 +167,7 @@ static void hinting_fault(struct chunk *c)
 	faulting = c;
 	/* asked for local pages too: it is where last_cpupid is recorded */
 	if (sim_should_migrate(current, nid, sim.cpu) && nid != here) {
-		sim_charge(sim_costs.page_migrate * CHUNK_PAGES);
+		sim_kernel_work((simtime)sim_costs.page_migrate * CHUNK_PAGES);
 		c->node = here;
 		flags |= TNF_MIGRATED;
 		sim_trace_migrate_pages(CHUNK_PAGES);

@@ -147,3 +147,8 @@ void rcu_softirq_qs(void)
 {
 }
 
+/* A stopper waiting with its CPU: readers there are done. */
+void rcu_momentary_eqs(void)
+{
+	cpumask_clear_cpu(sim.cpu, &not_quiescent);
+}

@@ -37,6 +37,7 @@ extern struct css_set sim_root_css_set;
 
 /* entry.c */
 void sim_sync(void);
+void sim_kernel_work(simtime ns);
 void sim_syscall_enter(void);
 void sim_syscall_exit(void);
 void sim_exit_to_user(void);

@@ -84,7 +84,7 @@ struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *
 	p->flags &= ~(PF_KTHREAD | PF_IDLE | PF_WQ_WORKER | PF_NO_SETAFFINITY | PF_EXITING);
 	p->flags |= PF_FORKNOEXEC;
 	p->pid = p->tgid = pid;
-	refcount_set(&p->usage, 2);
+	refcount_set(&p->usage, 1);
 	refcount_set(&p->rcu_users, 2);
 	p->cpus_ptr = &p->cpus_mask;
 	p->user_cpus_ptr = NULL;
@@ -127,20 +127,21 @@ void sim_free_task(struct task_struct *p)
 	sim_free(p);
 }
 
-static void free_task_rcu(struct rcu_head *rhp)
+static void delayed_put_task_struct(struct rcu_head *rhp)
 {
-	sim_free_task(container_of(rhp, struct task_struct, rcu));
+	put_task_struct(container_of(rhp, struct task_struct, rcu));
 }
 
 /* finish_task_switch() drops a dead task's last reference here. */
 void put_task_struct_rcu_user(struct task_struct *p)
 {
 	if (refcount_dec_and_test(&p->rcu_users))
-		call_rcu(&p->rcu, free_task_rcu);
+		call_rcu(&p->rcu, delayed_put_task_struct);
 }
 
 void __put_task_struct(struct task_struct *p)
 {
+	sim_free_task(p);
 }
 
 void put_task_stack(struct task_struct *p)
@@ -148,15 +149,17 @@ void put_task_stack(struct task_struct *p)
 }
 
 /* Into the scheduler, in copy_process()'s order. */
-void sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags)
+int sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags)
 {
 	struct kernel_clone_args args = { .flags = clone_flags, .cset = cset };
+	int ret = sched_fork(clone_flags, p);
 
-	if (sched_fork(clone_flags, p))
-		sim_die("sched_fork() failed", p->comm, p->pid);
+	if (ret)
+		return ret;
 	RCU_INIT_POINTER(p->cgroups, cset);
 	sched_cgroup_fork(p, &args);
 	sched_post_fork(p);
+	return 0;
 }
 
 /* The engine's side of a task that is not a program of the scenario. */
@@ -197,16 +200,25 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 {
 	struct css_set *cset = rcu_dereference_raw(current->cgroups);
 	struct task_struct *p;
+	int ret;
 
 	sim_syscall_enter();
-	sim_charge(sim_costs.fork);
+	sim_kernel_work(sim_costs.fork);
 	p = sim_new_task(current, child->pid, child->comm);
 	p->thread.sim = child;
-	child->kernel = p;
 	child->born = sim.clk;
-	sim_family_add(current, p);
 	sim_fork_mm(p, flags & KERN_THREAD);
-	sim_sched_new_task(p, cset, flags & KERN_THREAD ? CLONE_VM | CLONE_THREAD : 0);
+	ret = sim_sched_new_task(p, cset, flags & KERN_THREAD ? CLONE_VM | CLONE_THREAD : 0);
+	if (ret) {
+		/* the kernel refuses: a deadline task may not fork */
+		child->died = sim.clk;
+		sim_free_task(p);
+		sim_syscall_exit();
+		return ret;
+	}
+	/* from here on others find it */
+	child->kernel = p;
+	sim_family_add(current, p);
 	sim_trace_fork(current, p);
 	wake_up_new_task(p);
 	sim_syscall_exit();
@@ -217,7 +229,7 @@ void kern_exec(void)
 {
 	sim_syscall_enter();
 	sched_exec();
-	sim_charge(sim_costs.exec);
+	sim_kernel_work(sim_costs.exec);
 	current->flags &= ~PF_FORKNOEXEC;
 	current->thread.last_cpu = sim.cpu;	/* a new image: nothing is warm anywhere */
 	sim_syscall_exit();

@@ -6,7 +6,7 @@
 void sim_first_switch(void);
 void sim_do_exit(void) __noreturn;
 void sim_family_add(struct task_struct *parent, struct task_struct *child);
-void sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags);
+int sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags);
 void sim_fork_mm(struct task_struct *p, bool thread);
 void sim_exit_mm(void);
 void sim_trace_fork(struct task_struct *parent, struct task_struct *child);

@@ -56,6 +56,7 @@ void cpu_init(void)
 		for (int v = 0; v < SIM_NR_VECTORS; v++)
 			cpus[i].vector[v] = SIM_NEVER;
 		cpus[i].rate = 65536;
+		speed_cpu_changed(i);
 	}
 	control_slot = sim_nr_cpus;
 	event_init(sim_nr_cpus + 1);
@@ -64,7 +65,6 @@ void cpu_init(void)
 void cpu_set_control(simtime t)
 {
 	event_set(control_slot, t);
-	sim.next = event_first_time;
 }
 
 static void load(struct cpu *c, simtime t)
@@ -79,11 +79,10 @@ static void load(struct cpu *c, simtime t)
 	sim.held = c->held;
 	sim.current_task = c->current_task;
 	sim.irq_due = irq_due(c);
-	sim.slowdown = speed_slowdown(c->id);
+	sim.slowdown = c->slowdown;
 	sim.epoch++;
 	sim.catch_up = sim.clk + machine.catch_up_ns;
-	event_set(c->id, SIM_NEVER);
-	sim.next = event_first_time;
+	sim.next = event_others(c->id);
 }
 
 /* Run whoever is first.  Returns when it is the caller's turn. */
@@ -91,12 +90,12 @@ static void run_first(void **save_sp)
 {
 	struct cpu *next;
 
-	if (event_first == control_slot) {
+	if (event_first() == control_slot) {
 		sim_co_switch(save_sp, main_sp);
 		return;
 	}
-	next = &cpus[event_first];
-	load(next, event_first_time);
+	next = &cpus[event_first()];
+	load(next, event_first_time());
 	sim_co_switch(save_sp, next->sp);
 }
 
@@ -118,18 +117,17 @@ static void give_up(struct cpu *c, simtime wake)
 	c->held = sim.held;
 	c->current_task = sim.current_task;
 	event_set(c->id, wake);
-	sim.next = event_first_time;
 	run_first(&c->sp);
 }
 
 /* The engine's own turn: run CPUs until the control event is first. */
 void cpu_run(void)
 {
-	if (event_first != control_slot)
+	if (event_first() != control_slot)
 		run_first(&main_sp);
-	if (event_first_time > last_event)
-		last_event = event_first_time;
-	sim.clk = event_first_time;
+	if (event_first_time() > last_event)
+		last_event = event_first_time();
+	sim.clk = event_first_time();
 }
 
 static void account_kernel(struct cpu *c)
@@ -223,7 +221,7 @@ void cpu_update_rate(int cpu)
 	if (wake < last_event)
 		wake = last_event;
 	event_set(cpu, wake);
-	sim.next = event_first_time;
+	sim.next = event_others(sim.cpu);
 }
 
 /* ------------------------------------------------------------------ idle and waiting */
@@ -318,7 +316,8 @@ void sim_send_vector(int cpu, int vector, simtime latency)
 	wake = wake_time(c);
 	if (wake < event_time(cpu)) {
 		event_set(cpu, wake);
-		sim.next = event_first_time;
+		if (wake < sim.next)
+			sim.next = wake;
 	}
 }
 
@@ -360,7 +359,7 @@ void sim_start_cpu(int cpu, void *sp, void *task)
 	c->clk = c->mark = c->started = c->resume = sim.clk;
 	c->irq_on = 0;
 	event_set(cpu, sim.clk);
-	sim.next = event_first_time;
+	speed_siblings_changed(cpu);
 }
 
 void sim_cpu_dead(void)
@@ -388,7 +387,7 @@ void sim_cpu_alive(int cpu, void *sp, void *task)
 	c->state = CPU_KERNEL;
 	speed_siblings_changed(cpu);
 	event_set(cpu, sim.clk);
-	sim.next = event_first_time;
+	sim.next = event_others(sim.cpu);
 }
 
 simtime sim_cpu_busy_ns(int cpu)

@@ -1,49 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The event queue.  A CPU waits for one thing at a time, so the queue is a winner
- * tree with one slot a CPU: moving an event is one pass from leaf to root, and
- * nothing in it is ever stale.  The order is total: (time, slot).
+ * tree with one slot a CPU: moving an event is one pass from its leaf upwards, until
+ * a node does not change, and nothing in the tree is ever stale.  The slot of the
+ * running CPU keeps its old time; event_others() looks past it.
+ * The order is total: (time, slot).
  */
-#include <stdlib.h>
 #include "event.h"
 #include "sim.h"
 
 #define MAX_LEAVES 2048
 
-static simtime times[MAX_LEAVES];
-static unsigned short winner[2 * MAX_LEAVES];
-static int leaves;
-
-int event_first;
-simtime event_first_time;
+static struct node {
+	simtime t;
+	unsigned long slot;
+} node[2 * MAX_LEAVES];
+static unsigned long leaves;
 
 void event_init(int slots)
 {
-	for (leaves = 1; leaves < slots; leaves *= 2)
+	for (leaves = 2; leaves < (unsigned long)slots; leaves *= 2)
 		;
-	for (int i = 0; i < leaves; i++) {
-		times[i] = SIM_NEVER;
-		winner[leaves + i] = i;
-	}
-	for (int i = leaves - 1; i > 0; i--)
-		winner[i] = winner[2 * i];
-	event_first = 0;
-	event_first_time = SIM_NEVER;
+	for (unsigned long i = 0; i < leaves; i++)
+		node[leaves + i] = (struct node) { SIM_NEVER, i };
+	for (unsigned long i = leaves - 1; i > 0; i--)
+		node[i] = node[2 * i];
 }
 
 void event_set(int slot, simtime t)
 {
-	times[slot] = t;
-	for (int i = (leaves + slot) / 2; i; i /= 2) {
-		int left = winner[2 * i], right = winner[2 * i + 1];
+	unsigned long i = leaves + slot;
 
-		winner[i] = times[right] < times[left] ? right : left;
+	node[i].t = t;
+	while (i > 1) {
+		unsigned long left = i & ~1UL;
+		struct node w = node[left + (node[left + 1].t < node[left].t)];
+
+		i /= 2;
+		if (node[i].t == w.t && node[i].slot == w.slot)
+			return;
+		node[i] = w;
 	}
-	event_first = winner[1];
-	event_first_time = times[event_first];
+}
+
+int event_first(void)
+{
+	return node[1].slot;
+}
+
+simtime event_first_time(void)
+{
+	return node[1].t;
 }
 
 simtime event_time(int slot)
 {
-	return times[slot];
+	return node[leaves + slot].t;
+}
+
+simtime event_others(int slot)
+{
+	simtime t = SIM_NEVER;
+
+	for (unsigned long i = leaves + slot; i > 1; i /= 2)
+		t = node[i ^ 1].t < t ? node[i ^ 1].t : t;
+	return t;
 }

@@ -7,9 +7,9 @@
 
 void event_init(int slots);
 void event_set(int slot, simtime t);
+int event_first(void);			/* slot of the earliest event; ties: the lowest slot */
+simtime event_first_time(void);
 simtime event_time(int slot);
-
-extern int event_first;			/* slot of the earliest event; ties: the lowest slot */
-extern simtime event_first_time;
+simtime event_others(int slot);		/* earliest event of all slots but this one */
 
 #endif

@@ -9,6 +9,7 @@
 struct sim_task *all_tasks;
 simtime origin;
 int workloads_running;
+unsigned long tasks_started;
 
 static struct sim_task **last_task = &all_tasks;
 static int next_pid = 2;
@@ -27,6 +28,7 @@ struct sim_task *launch_task(const char *comm, int number, void (*main)(struct s
 	struct sim_task *t = sim_zalloc(sizeof(*t), 64);
 	char name[32] = "";
 
+	tasks_started++;
 	t->pid = next_pid++;
 	if (number > 0)
 		snprintf(name, sizeof(name), "%.9s%d", comm, number);
@@ -134,12 +136,17 @@ static int by_time(const void *a, const void *b)
 
 static void act_on_task(const struct action *a, struct sim_task *t)
 {
+	int err;
+
 	if (a->kind == ACTION_MOVE)
-		check(kern_cgroup_attach(t, a->group ? a->group : "/"), "moving", t->comm);
+		err = kern_cgroup_attach(t, a->group ? a->group : "/");
 	else if (a->kind == ACTION_AFFINITY)
-		check(kern_setaffinity(t, a->affinity, sim_nr_cpus), "affinity of", t->comm);
+		err = kern_setaffinity(t, a->affinity, sim_nr_cpus);
 	else
-		check(kern_setattr(t, &a->attr), "attributes of", t->comm);
+		err = kern_setattr(t, &a->attr);
+	/* it may have ended by now, as a process may between ps and kill */
+	if (err != -ESRCH)
+		check(err, "changing task", t->comm);
 }
 
 static void perform(const struct action *a)

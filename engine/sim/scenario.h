@@ -107,5 +107,6 @@ struct sim_task *launch_task(const char *comm, int number, void (*main)(struct s
 extern struct sim_task *all_tasks;
 extern simtime origin;			/* simulated time 0 of the scenario */
 extern int workloads_running;
+extern unsigned long tasks_started;
 
 #endif

@@ -23,6 +23,8 @@ struct cpu {
 	simtime		mark;			/* time accounted up to here */
 	simtime		vector[SIM_NR_VECTORS];	/* arrival, or SIM_NEVER */
 	unsigned int	rate;			/* user work per ns, 65536 = nominal */
+	unsigned int	share;			/* of the core, beside its siblings */
+	unsigned int	slowdown;		/* of kernel code, 1024 = none */
 	int		held;
 	unsigned long	irq_on;
 	struct sim_task	*task;
@@ -39,9 +41,8 @@ void cpu_set_control(simtime t);	/* when the engine's own loop runs next */
 void cpu_run(void);			/* until then */
 
 /* speed.c */
-void speed_init(void);
 unsigned int speed_of(const struct cpu *c, const struct sim_task *task);
-unsigned int speed_slowdown(int cpu);
+void speed_cpu_changed(int cpu);
 void speed_siblings_changed(int cpu);
 void speed_task_starts(struct cpu *c);
 void speed_task_stops(struct cpu *c);

@@ -31,7 +31,7 @@ static unsigned int smt_share(int cpu)
 static unsigned int core_speed(int cpu, unsigned int speed)
 {
 	speed = (uint64_t)speed * sim_cpu_topo[cpu].freq_scale / 1024;
-	return (uint64_t)speed * smt_share(cpu) / 65536;
+	return (uint64_t)speed * cpus[cpu].share / 65536;
 }
 
 /* Memory traffic beyond what a node delivers stretches the memory part of the work. */
@@ -64,20 +64,21 @@ unsigned int speed_of(const struct cpu *c, const struct sim_task *task)
 	return rate ? rate : 1;
 }
 
-/* Kernel code on this CPU takes this many 1024ths of what the machine's costs say. */
-unsigned int speed_slowdown(int cpu)
+/* Its siblings or its frequency changed. */
+void speed_cpu_changed(int cpu)
 {
-	unsigned int rate = core_speed(cpu, machine.cpu_speed[cpu]);
+	unsigned int rate;
 
-	return 1024ULL * 65536 / (rate ? rate : 1);
+	cpus[cpu].share = smt_share(cpu);
+	rate = core_speed(cpu, machine.cpu_speed[cpu]);
+	cpus[cpu].slowdown = 1024ULL * 65536 / (rate ? rate : 1);
+	cpu_update_rate(cpu);
 }
 
 void speed_siblings_changed(int cpu)
 {
-	if (!sim_mechanisms.smt)
-		return;
 	for (int i = 0; i < machine.nr_siblings[cpu]; i++)
-		cpu_update_rate(machine.siblings[cpu][i]);
+		speed_cpu_changed(machine.siblings[cpu][i]);
 }
 
 static void memory_changed(const struct cpu *c, int change)
@@ -111,6 +112,6 @@ void sim_set_frequency(int domain, unsigned int khz)
 		if (sim_cpu_topo[cpu].domain != domain)
 			continue;
 		sim_cpu_topo[cpu].freq_scale = (uint64_t)khz * 1024 / top;
-		cpu_update_rate(cpu);
+		speed_cpu_changed(cpu);
 	}
 }

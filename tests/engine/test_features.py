@@ -100,14 +100,15 @@ def test_numa_balancing_brings_memory_and_task_together(sim: Simulator) -> None:
 
 
 def test_task_follows_its_memory(sim: Simulator) -> None:
+    """Or its memory follows it, which is the kernel's choice."""
     result = sim("numa16", {
-        "duration": "10s", "warmup": "8s", "memory": [{"size": "256MiB", "node": 2}],
+        "duration": "8s", "memory": [{"size": "256MiB", "node": 2}],
         "knobs": {"/proc/sys/kernel/numa_balancing": "1"},
         "tasks": [{"name": "t", "mm": 0, "memory_share": 0.5, "affinity": "0-15",
                    "program": [{"touch": "0MiB", "size": "256MiB"}, {"run": "2ms"}]}]})
     busy = sum(c["user_ns"] for c in result["per_cpu"] if c["cpu"] in range(8, 12))
     moved = result["counters"].get("migrate:mm_migrate_pages", 0)
-    assert busy > 0.5 * 2e9 or moved > 0
+    assert busy > 0.5 * 8e9 or moved > 50
 
 
 def test_sockets_block_a_fast_sender(sim: Simulator) -> None:
