@@ -164,7 +164,7 @@ def test_orphans_are_ended_and_told(system: LocalSystem, tmp_path: Path) -> None
     case = shell_case("setsid sleep 1000 & echo Time: 1")
     record = one_run(system, tmp_path, case, env={"MARK": "1"})
     assert record.status == "ok"
-    assert record.caveats == ["left 1 processes running; they were killed"]
+    assert record.caveats == ["left a process running; killed"]
 
 
 def test_a_flood_of_garbage_is_a_failed_run(system: LocalSystem, tmp_path: Path) -> None:

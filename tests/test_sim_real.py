@@ -1,6 +1,5 @@
 """The real engine with real kernel sources: built, patched, run. Skipped where they are missing."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +8,9 @@ import pytest
 
 from schedlab.errors import SchedlabError
 from schedlab.kernels.engine import find_engine
-from schedlab.kernels.shelf import Shelf
 from schedlab.store import Store
 from tests.fake_engine import FakeLab
+from tests.kernel_source import kernel_source
 
 NEWIDLE = """\
 --- a/kernel/sched/fair.c
@@ -20,20 +19,6 @@ NEWIDLE = """\
 -{old}
 +{new}
 """
-
-
-def _source(series: str) -> Path:
-    """Give an unpacked tree: named by the environment, or in the user's cache."""
-    named = os.environ.get(f"SCHEDLAB_KERNEL_{series.replace('.', '_')}")
-    if named:
-        return Path(named)
-    for base in Shelf().bases():
-        if base.series == series and base.tree.is_dir():
-            return base.tree
-    pytest.skip(
-        f"no Linux {series} sources: set SCHEDLAB_KERNEL_{series.replace('.', '_')},"
-        f" or `schedlab kernel add --debian {series}`"
-    )
 
 
 @pytest.fixture(scope="module", params=["6.12", "6.1"])
@@ -45,7 +30,7 @@ def series(request: pytest.FixtureRequest) -> str:
     if shutil.which("gcc") is None or shutil.which("bc") is None:
         pytest.skip("gcc and bc are needed")
     name: str = request.param
-    _source(name)
+    kernel_source(name)
     return name
 
 
@@ -65,7 +50,7 @@ def lab(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> FakeLab:
-    source, engine = _source(series), find_engine().folder
+    source, engine = kernel_source(series), find_engine().folder
     made = FakeLab(tmp_path, monkeypatch, capsys)
     made.cache = cache
     made.env = {"SCHEDLAB_ENGINE": str(engine), "SCHEDLAB_CACHE": str(cache)}
@@ -78,7 +63,7 @@ def lab(
 
 def fair_patch(lab: FakeLab, series: str) -> Path:
     """Give a patch that has newidle balance look for work half as far ahead."""
-    lines = (_source(series) / "kernel/sched/fair.c").read_text().split("\n")
+    lines = (kernel_source(series) / "kernel/sched/fair.c").read_text().split("\n")
     old = "\tunsigned long next_balance = jiffies + HZ;"
     line = lines.index(old) + 1
     patch = lab.folder / "half.patch"

@@ -196,7 +196,9 @@ class HostSession:
         record.metrics = {metric.name: value for metric, value in values.items()}
         record.caveats = caveats
         if exit_.left_behind:
-            record.caveats.append(f"left {exit_.left_behind} processes running; they were killed")
+            count = exit_.left_behind
+            what = "a process" if count == 1 else f"{count} processes"
+            record.caveats.append(f"left {what} running; killed")
 
     def _execute(self, order: Order, folder: Path) -> Exit:
         argv = _command(order)

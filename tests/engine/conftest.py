@@ -22,7 +22,8 @@ Json = dict[str, Any]
 def kernel_tree(series: str) -> Path | None:
     """The unpacked kernel source of a series, or None."""
     named = os.environ.get("SCHEDLAB_KERNEL_" + series.replace(".", "_"))
-    places = [Path(named)] if named else [CACHE / "kernels" / f"linux-source-{series}"]
+    added = (CACHE / "kernels" / "trees").glob(f"linux-source-{series}-*")
+    places = [Path(named)] if named else sorted(added, reverse=True)
     return next((p for p in places if (p / "kernel/sched/core.c").exists()), None)
 
 
@@ -32,7 +33,7 @@ def build(series: str, **variables: str) -> Path:
     if tree is None:
         pytest.skip(
             f"no kernel source for {series}: set SCHEDLAB_KERNEL_{series.replace('.', '_')} "
-            f"or unpack Debian's linux-source-{series} in {CACHE / 'kernels'}"
+            f"or `schedlab kernel add --debian {series}`"
         )
     name = "-".join([series, *(f"{k}_{v}" for k, v in sorted(variables.items()))])
     out = CACHE / "engine-tests" / name.replace("/", "_").replace(" ", "_")
