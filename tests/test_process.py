@@ -79,12 +79,20 @@ def test_no_orphan_survives(tmp_path: Path, escape: str) -> None:
     assert not alive(marker)
 
 
+def test_an_orphan_that_ended_by_itself_was_not_left_running(tmp_path: Path) -> None:
+    end = shell(tmp_path, "(setsid sh -c 'exit 0' &) ; sleep 0.2")
+    assert end.left_behind == 0
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
 def test_an_interrupt_ends_the_program_too(tmp_path: Path) -> None:
     marker = tmp_path / "pid"
     wanted = launch(tmp_path, f"echo $$ > {marker}; sleep 1000")
-    subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -TERM {os.getpid()}"])
+    killer = subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -TERM {os.getpid()}"])
     with pytest.raises(Interrupted, match="SIGTERM"), stoppable():
         SYSTEM.execute(wanted)
+    killer.wait()
     assert not alive(marker)
 
 

@@ -136,17 +136,19 @@ def adopt_orphans() -> None:
 
 
 def end_descendants(spare: frozenset[int] = frozenset()) -> int:
-    """Kill and reap every descendant of this process but `spare` and theirs; count them."""
-    ended: set[int] = set()
-    while victims := [pid for pid in _descendants(os.getpid(), spare) if pid not in ended]:
+    """Kill and reap every descendant of this process but `spare` and theirs; count the living."""
+    ended: dict[int, bool] = {}
+    while victims := {
+        pid: alive for pid, alive in _descendants(os.getpid(), spare) if pid not in ended
+    }:
         for pid in victims:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-            ended.add(pid)
+        ended |= victims
         for pid in victims:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
-    return len(ended)
+    return sum(ended.values())
 
 
 def end_tagged(tag: str) -> list[int]:
@@ -160,18 +162,21 @@ def end_tagged(tag: str) -> list[int]:
     return ended
 
 
-def _descendants(root: int, spare: frozenset[int]) -> list[int]:
-    children: dict[int, list[int]] = {}
+def _descendants(root: int, spare: frozenset[int]) -> list[tuple[int, bool]]:
+    """Give the descendants' ids, each with whether it lives or only waits to be reaped."""
+    children: dict[int, list[tuple[int, bool]]] = {}
     for entry in _process_folders():
         with contextlib.suppress(OSError, IndexError, ValueError):
-            fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
-    found: list[int] = []
+            state, parent, *_ = (
+                (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            )
+            children.setdefault(int(parent), []).append((int(entry.name), state not in "ZX"))
+    found: list[tuple[int, bool]] = []
     queue = [root]
     while queue:
-        for pid in children.get(queue.pop(), ()):
+        for pid, alive in children.get(queue.pop(), ()):
             if pid not in spare:
-                found.append(pid)
+                found.append((pid, alive))
                 queue.append(pid)
     return found
 
