@@ -213,6 +213,7 @@ extern const unsigned long sim_stack_size;
 void *sim_zalloc(unsigned long size, unsigned long align);
 void *sim_zalloc_huge(unsigned long size);
 void sim_free(void *p);
+void sim_make_writable(const void *p, unsigned long size);
 unsigned long long sim_random(void);
 void sim_log(const char *text, unsigned long len);
 void sim_die(const char *what, const char *file, int line) __sim_noreturn __cold;

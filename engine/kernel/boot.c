@@ -88,6 +88,7 @@ void kern_boot(struct sim_task *init)
 	set_cpu_active(0, true);
 	cpumask_copy(&init_task.cpus_mask, cpu_possible_mask);
 	sim_setup_probes();
+	sim_setup_decisions();
 	sched_init();
 	init_timers();
 	hrtimers_init();

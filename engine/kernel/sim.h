@@ -51,6 +51,7 @@ struct clock_event_device *sim_clockevent(void);
 void sim_setup_idle_drivers(void);
 void sim_setup_idle_devices(void);
 void sim_setup_probes(void);
+void sim_setup_decisions(void);
 void sim_setup_cpufreq(void);
 void sim_setup_energy_model(void);
 void sim_cpuhp_bring_up(unsigned int cpu);

@@ -65,6 +65,8 @@ void cpu_init(void)
 void cpu_set_control(simtime t)
 {
 	event_set(control_slot, t);
+	if (t < sim.next)
+		sim.next = t;
 }
 
 static void load(struct cpu *c, simtime t)

@@ -4,25 +4,34 @@
  * tree with one slot a CPU: moving an event is one pass from its leaf upwards, until
  * a node does not change, and nothing in the tree is ever stale.  The slot of the
  * running CPU keeps its old time; event_others() looks past it.
- * The order is total: (time, slot).
+ * The order is total: time and slot are one number, compared as such.
  */
 #include "event.h"
 #include "sim.h"
 
-#define MAX_LEAVES 2048
+#define SLOT_BITS	11
+#define MAX_LEAVES	(1UL << SLOT_BITS)
+#define NEVER		(SIM_NEVER >> SLOT_BITS)	/* 104 days */
 
-static struct node {
-	simtime t;
-	unsigned long slot;
-} node[2 * MAX_LEAVES];
+static unsigned long long node[2 * MAX_LEAVES];
 static unsigned long leaves;
+
+static unsigned long long key(unsigned long slot, simtime t)
+{
+	return (t < NEVER ? t : NEVER) << SLOT_BITS | slot;
+}
+
+static simtime time_of(unsigned long long k)
+{
+	return k >> SLOT_BITS == NEVER ? SIM_NEVER : k >> SLOT_BITS;
+}
 
 void event_init(int slots)
 {
 	for (leaves = 2; leaves < (unsigned long)slots; leaves *= 2)
 		;
 	for (unsigned long i = 0; i < leaves; i++)
-		node[leaves + i] = (struct node) { SIM_NEVER, i };
+		node[leaves + i] = key(i, SIM_NEVER);
 	for (unsigned long i = leaves - 1; i > 0; i--)
 		node[i] = node[2 * i];
 }
@@ -30,39 +39,40 @@ void event_init(int slots)
 void event_set(int slot, simtime t)
 {
 	unsigned long i = leaves + slot;
+	unsigned long long first = key(slot, t);
 
-	node[i].t = t;
+	node[i] = first;
 	while (i > 1) {
-		unsigned long left = i & ~1UL;
-		struct node w = node[left + (node[left + 1].t < node[left].t)];
+		unsigned long long other = node[i ^ 1];
 
+		first = other < first ? other : first;
 		i /= 2;
-		if (node[i].t == w.t && node[i].slot == w.slot)
+		if (node[i] == first)
 			return;
-		node[i] = w;
+		node[i] = first;
 	}
 }
 
 int event_first(void)
 {
-	return node[1].slot;
+	return node[1] & (MAX_LEAVES - 1);
 }
 
 simtime event_first_time(void)
 {
-	return node[1].t;
+	return time_of(node[1]);
 }
 
 simtime event_time(int slot)
 {
-	return node[leaves + slot].t;
+	return time_of(node[leaves + slot]);
 }
 
 simtime event_others(int slot)
 {
-	simtime t = SIM_NEVER;
+	unsigned long long first = ~0ULL;
 
 	for (unsigned long i = leaves + slot; i > 1; i /= 2)
-		t = node[i ^ 1].t < t ? node[i ^ 1].t : t;
-	return t;
+		first = node[i ^ 1] < first ? node[i ^ 1] : first;
+	return time_of(first);
 }

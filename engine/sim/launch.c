@@ -14,6 +14,12 @@ unsigned long tasks_started;
 static struct sim_task **last_task = &all_tasks;
 static int next_pid = 2;
 
+void workload_done(void)
+{
+	if (!--workloads_running)
+		cpu_set_control(kern_now());
+}
+
 struct sim_task *sim_first_task(void)
 {
 	return all_tasks;
@@ -201,6 +207,7 @@ void scenario_main(struct sim_task *init)
 	int nr;
 
 	(void)init;
+	workloads_running = scenario.nr_workloads;
 	/* Every CPU has had its first ticks and runs its timers in high resolution. */
 	kern_sleep(8 * SEC / kern_hz);
 	apply_settings();
@@ -209,11 +216,13 @@ void scenario_main(struct sim_task *init)
 		launch_task("daemon", 0, daemon_main, NULL);
 	/* Blocks differ by their seed also in how they lie against the ticks. */
 	kern_sleep(scenario.settle + sim_random() % (SEC / kern_hz));
-	origin = kern_now();
-	workloads_running = scenario.nr_workloads;
+	/* The engine's own loop sees the beginning at that very moment. */
+	origin = kern_now() + 1000;
+	cpu_set_control(origin);
+	kern_run(2000);
 	steps = plan(&nr);
 	for (int i = 0; i < nr; i++) {
-		if (steps[i].at > kern_now() - origin)
+		if (origin + steps[i].at > kern_now())
 			kern_sleep_until(origin + steps[i].at);
 		if (steps[i].spec)
 			start_one(steps[i].spec, steps[i].number);

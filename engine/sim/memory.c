@@ -67,6 +67,16 @@ void sim_free(void *p)
 	free(p);
 }
 
+/* A constant of the program's image that boot changes once. */
+void sim_make_writable(const void *p, unsigned long size)
+{
+	unsigned long start = (unsigned long)p & ~4095UL;
+	unsigned long end = ((unsigned long)p + size + 4095) & ~4095UL;
+
+	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE))
+		sim_die("mprotect() failed", "memory", 0);
+}
+
 void *sim_stack_alloc(void)
 {
 	static char *arena;

@@ -201,7 +201,7 @@ static json_t *counters_json(void)
 
 	for (struct sim_tracepoint *tp = __start_sim_tracepoints; tp < __stop_sim_tracepoints; tp++) {
 		snprintf(key, sizeof(key), "%s:%s", tp->system, tp->name);
-		if (tp->count || !strcmp(tp->system, "sched"))
+		if (tp->count || !strcmp(tp->system, "sched") || !strcmp(tp->system, "schedlab"))
 			set_int(obj, key, tp->count);
 	}
 	for (int wake = 0; wake < 2; wake++)

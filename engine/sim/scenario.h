@@ -104,6 +104,7 @@ void workload_start(struct workload *w);
 
 /* launch.c */
 struct sim_task *launch_task(const char *comm, int number, void (*main)(struct sim_task *), void *arg);
+void workload_done(void);
 extern struct sim_task *all_tasks;
 extern simtime origin;			/* simulated time 0 of the scenario */
 extern int workloads_running;

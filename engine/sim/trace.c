@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ftrace text of the kernel's own tracepoints: everything, or a ring of the last lines. */
+/* Traces of the kernel's own tracepoints: everything, or a ring of the last events. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,11 @@
 
 static struct trace_options opt;
 static FILE *out;
-static char **ring;
+static struct record {
+	char *data;
+	size_t len;
+} *ring;
+static int perfetto;
 static unsigned long ring_used;
 static unsigned char cpu_wanted[SIM_MAX_CPUS];
 
@@ -59,6 +63,9 @@ void trace_open(const struct trace_options *options)
 	opt = *options;
 	if (!opt.file)
 		return;
+	perfetto = !strcmp(opt.format, "perfetto");
+	if (!perfetto && strcmp(opt.format, "ftrace"))
+		usage_error("--trace-format: \"%s\": ftrace or perfetto", opt.format);
 	out = fopen(opt.file, "w");
 	if (!out)
 		usage_error("--trace: %s cannot be written", opt.file);
@@ -66,6 +73,8 @@ void trace_open(const struct trace_options *options)
 	select_events(opt.events);
 	if (opt.ring)
 		ring = sim_zalloc(opt.ring * sizeof(*ring), 64);
+	if (perfetto)
+		return;
 	fprintf(out, "# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:%d\n#\n"
 		"#                                _-----=> irqs-off/BH-disabled\n"
 		"#                               / _----=> need-resched\n"
@@ -77,11 +86,34 @@ void trace_open(const struct trace_options *options)
 		"#              | |         |   |||||     |         |\n", sim_nr_cpus);
 }
 
+static void ftrace_write(FILE *f, const struct sim_tracepoint *tp, const struct sim_task *task,
+			 const char *comm, const char *text, unsigned long len)
+{
+	fprintf(f, "%16s-%-7d [%03d] %c.... %5llu.%06llu: %s: %.*s\n", comm, task ? task->pid : 0,
+		sim.cpu, sim.irq_on ? '.' : 'd', sim.clk / SEC, sim.clk % SEC / 1000, tp->name,
+		(int)len, text);
+}
+
+/* Each entry of the ring is the finished record in either format. */
+static void keep_in_ring(const struct sim_tracepoint *tp, const struct sim_task *task,
+			 const char *comm, const char *text, unsigned long len)
+{
+	struct record *r = &ring[ring_used++ % opt.ring];
+	FILE *f;
+
+	free(r->data);
+	f = open_memstream(&r->data, &r->len);
+	if (perfetto)
+		perfetto_write(f, tp->name, task ? task->pid : 0, text, len);
+	else
+		ftrace_write(f, tp, task, comm, text, len);
+	fclose(f);
+}
+
 void sim_trace_text(const struct sim_tracepoint *tp, const char *text, unsigned long len)
 {
 	const struct sim_task *task = cpus[sim.cpu].task;
-	const char *comm = task ? task->comm : "<idle>";
-	char *line;
+	const char *comm = task && task->pid ? task->comm : "<idle>";
 
 	if (!out || !cpu_wanted[sim.cpu])
 		return;
@@ -96,26 +128,25 @@ void sim_trace_text(const struct sim_tracepoint *tp, const char *text, unsigned 
 		if (fnmatch(pattern, text, 0))
 			return;
 	}
-	if (asprintf(&line, "%16s-%-7d [%03d] %c.... %5llu.%06llu: %s: %.*s\n", comm, task ? task->pid : 0,
-		     sim.cpu, sim.irq_on ? '.' : 'd', sim.clk / SEC, sim.clk % SEC / 1000, tp->name,
-		     (int)len, text) < 0)
-		return;
-	if (!ring) {
-		fputs(line, out);
-		free(line);
+	if (ring) {
+		keep_in_ring(tp, task, comm, text, len);
 		return;
 	}
-	free(ring[ring_used % opt.ring]);
-	ring[ring_used++ % opt.ring] = line;
+	if (perfetto)
+		perfetto_write(out, tp->name, task ? task->pid : 0, text, len);
+	else
+		ftrace_write(out, tp, task, comm, text, len);
 }
 
 void trace_close(void)
 {
 	if (!out)
 		return;
-	for (unsigned long i = 0; ring && i < opt.ring; i++)
-		if (ring[(ring_used + i) % opt.ring])
-			fputs(ring[(ring_used + i) % opt.ring], out);
+	for (unsigned long i = 0; ring && i < opt.ring; i++) {
+		struct record *r = &ring[(ring_used + i) % opt.ring];
+
+		fwrite(r->data, 1, r->len, out);
+	}
 	if (fclose(out))
 		usage_error("--trace: writing %s failed", opt.file);
 }

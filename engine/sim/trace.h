@@ -12,4 +12,7 @@ struct trace_options {
 void trace_open(const struct trace_options *options);
 void trace_close(void);
 
+/* perfetto.c: one event of the running CPU, with the kernel's text of it */
+void perfetto_write(FILE *out, const char *name, int pid, const char *text, unsigned int len);
+
 #endif

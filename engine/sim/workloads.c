@@ -94,7 +94,7 @@ static void hackbench(struct sim_task *task)
 		;
 	w->ended = kern_now();
 	w->ops = (unsigned long)w->groups * w->fds * w->fds * w->loops;
-	workloads_running--;
+	workload_done();
 }
 
 /* ------------------------------------------------------------------ pingpong */
@@ -142,7 +142,7 @@ static void pingpong(struct sim_task *task)
 		;
 	w->ended = kern_now();
 	w->ops = (unsigned long)w->pairs * w->loops;
-	workloads_running--;
+	workload_done();
 }
 
 void workload_start(struct workload *w)

@@ -1,0 +1,128 @@
+"""Traces: ftrace text and Perfetto protobuf of the kernel's own tracepoints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from conftest import Json, Simulator
+
+SCENARIO: Json = {"duration": "100ms", "tasks": [
+    {"name": "work", "count": 6, "program": [{"run": "500us"}, {"sleep": "700us"}]},
+    {"name": "other", "count": 2, "program": [{"run": "300us"}, {"sleep": "100us"}]}]}
+
+LINE = re.compile(r"^ *(.{1,16})-(\d+) +\[(\d{3})\] \S{5} +(\d+\.\d{6}): (\w+): (.*)$")
+
+
+def lines(path: Path) -> list[re.Match[str]]:
+    found = [LINE.match(line) for line in path.read_text().splitlines() if not line.startswith("#")]
+    assert all(found)
+    return [m for m in found if m]
+
+
+def test_ftrace_text(sim: Simulator, tmp_path: Path) -> None:
+    path = tmp_path / "trace.txt"
+    result = sim("smp4", SCENARIO, "--trace", str(path))
+    events = lines(path)
+    switches = [m for m in events if m[5] == "sched_switch"]
+    # the window of the counters and of the trace is the same
+    assert len(switches) == result["counters"]["sched:sched_switch"]
+    assert re.match(r"prev_comm=\S+ prev_pid=\d+ prev_prio=120 prev_state=[RSDIP]\S* ==> next_comm=", switches[0][6])
+    # on each CPU, the task that goes is the one that came
+    running: dict[str, str] = {}
+    for m in switches:
+        fields = dict(re.findall(r"(\w+_pid)=(\d+)", m[6]))
+        assert running.get(m[3], fields["prev_pid"]) == fields["prev_pid"]
+        running[m[3]] = fields["next_pid"]
+
+
+def test_filters(sim: Simulator, tmp_path: Path) -> None:
+    path = tmp_path / "trace.txt"
+    sim("smp4", SCENARIO, "--trace", str(path), "--trace-events", "sched_wakeup,sched:sched_switch",
+        "--trace-cpus", "1,3", "--trace-tasks", "other*", "--trace-from", "0.02", "--trace-to", "0.05")
+    events = lines(path)
+    assert events
+    assert {m[5] for m in events} == {"sched_wakeup", "sched_switch"}
+    assert {m[3] for m in events} <= {"001", "003"}
+    assert all("other" in m[0] for m in events)
+    times = [float(m[4]) for m in events]
+    assert times[-1] - times[0] <= 0.031
+
+
+def test_ring_keeps_the_last(sim: Simulator, tmp_path: Path) -> None:
+    whole, ring = tmp_path / "whole.txt", tmp_path / "ring.txt"
+    sim("smp4", SCENARIO, "--trace", str(whole))
+    sim("smp4", SCENARIO, "--trace", str(ring), "--trace-ring", "20")
+    assert [m[0] for m in lines(ring)] == [m[0] for m in lines(whole)][-20:]
+
+
+def test_tracing_changes_nothing(sim: Simulator, tmp_path: Path) -> None:
+    plain = sim("smp4", SCENARIO)
+    traced = sim("smp4", SCENARIO, "--trace", str(tmp_path / "t"), "--trace-events", "*:*")
+    assert plain["trace_hash"] == traced["trace_hash"]
+
+
+def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """The fields of one protobuf message."""
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(data):
+        tag = varint()
+        if tag & 7 == 0:
+            yield tag >> 3, varint()
+        else:
+            assert tag & 7 == 2
+            size = varint()
+            yield tag >> 3, data[at:at + size]
+            at += size
+
+
+def test_perfetto(sim: Simulator, tmp_path: Path) -> None:
+    path = tmp_path / "trace.pftrace"
+    result = sim("smp4", SCENARIO, "--trace", str(path), "--trace-format", "perfetto")
+    switches = 0
+    for number, packet in fields(path.read_bytes()):
+        assert number == 1 and isinstance(packet, bytes)
+        bundle = dict(fields(dict(fields(packet))[1]))  # type: ignore[arg-type]
+        event = dict(fields(bundle[2]))  # type: ignore[arg-type]
+        if 4 in event:
+            switch = dict(fields(event[4]))  # type: ignore[arg-type]
+            assert set(switch) == {1, 2, 3, 4, 5, 6, 7}
+            switches += 1
+    assert switches == result["counters"]["sched:sched_switch"]
+
+
+def test_decisions(sim: Simulator, tmp_path: Path) -> None:
+    """Every wakeup that chooses a CPU is there, and the task goes where it was decided."""
+    path = tmp_path / "trace.txt"
+    result = sim("smt8", SCENARIO, "--trace", str(path), "--trace-events", "schedlab:*,sched_wakeup")
+    chosen: dict[str, str] = {}
+    decisions = wakeups = 0
+    for m in lines(path):
+        fields = dict(re.findall(r"(\w+)=(\S+)", m[6]))
+        if m[5] == "select_task_rq":
+            chosen[fields["pid"]] = fields["cpu"]
+            decisions += 1
+        elif fields["pid"] in chosen:
+            wakeups += 1
+            assert int(fields["target_cpu"]) == int(chosen[fields["pid"]])
+    assert decisions == result["counters"]["schedlab:select_task_rq"] > 500
+    assert wakeups > 500
+
+
+def test_unknown_event(sim: Simulator, tmp_path: Path) -> None:
+    done = sim.start("smp4", SCENARIO, "--trace", str(tmp_path / "t"), "--trace-events", "sched_swich")
+    assert done.returncode == 2
+    assert 'no tracepoint "sched_swich"' in done.stderr
