@@ -1,6 +1,6 @@
 """Determinism table: random scenarios give the same trace hash in every build and on repeat.
 
-    python benchmarks/engine/determinism.py [SCENARIOS]
+python benchmarks/engine/determinism.py [SCENARIOS]
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ sys.path.insert(0, str(ROOT / "tests" / "engine"))
 from conftest import SERIES, build  # noqa: E402
 from scenarios import scenario  # noqa: E402
 
-BUILDS = {"gcc -O2": {}, "gcc -O2, again": {}, "gcc -O3": {"OPT": "-O3"}, "clang -O2": {"CC": "clang"}}
+BUILDS = {
+    "gcc -O2": {},
+    "gcc -O2, again": {},
+    "gcc -O3": {"OPT": "-O3"},
+    "clang -O2": {"CC": "clang"},
+}
 
 
 def trace_hash(binary: Path, scratch: Path, seed: int) -> str:

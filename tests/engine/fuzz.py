@@ -34,14 +34,28 @@ class Runner:
         described = tomllib.loads((ROOT / "machines" / f"{machine}.toml").read_text())
         (self.scratch / "machine.json").write_text(json.dumps(described))
         (self.scratch / "scenario.json").write_text(json.dumps(case))
-        command = [self.binary, "--machine", "machine.json", "--scenario", "scenario.json", "--out", "out.json"]
+        command = [
+            self.binary,
+            "--machine",
+            "machine.json",
+            "--scenario",
+            "scenario.json",
+            "--out",
+            "out.json",
+        ]
         try:
-            done = subprocess.run(command, cwd=self.scratch, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(
+                command, cwd=self.scratch, capture_output=True, text=True, timeout=120
+            )
         except subprocess.TimeoutExpired:
             return "no end within 120 s of host time"
         if done.returncode in (0, 2):  # 2: the kernel refused a setting, as it may
             return None
-        lines = [line for line in done.stderr.splitlines() if line.startswith("schedsim:") or "ERROR" in line]
+        lines = [
+            line
+            for line in done.stderr.splitlines()
+            if line.startswith("schedsim:") or "ERROR" in line
+        ]
         return lines[0] if lines else f"exit status {done.returncode}"
 
 

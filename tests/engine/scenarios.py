@@ -7,11 +7,40 @@ from typing import Any
 
 Json = dict[str, Any]
 
-MACHINES = {"smp4": 4, "smt8": 8, "numa16": 16, "biglittle-6": 6, "hikey960": 8, "epyc-7713-2p-nps1": 256}
+MACHINES = {
+    "smp4": 4,
+    "smt8": 8,
+    "numa16": 16,
+    "biglittle-6": 6,
+    "hikey960": 8,
+    "epyc-7713-2p-nps1": 256,
+}
 # Features both series know and that may be set at any time.
-FEATURES = ["WAKEUP_PREEMPTION", "CACHE_HOT_BUDDY", "TTWU_QUEUE", "SIS_UTIL", "WA_IDLE", "WA_WEIGHT",
-            "WA_BIAS", "UTIL_EST", "RT_PUSH_IPI", "LB_MIN", "ATTACH_AGE_LOAD", "NEXT_BUDDY"]
-MECHANISMS = ["coherence", "locks", "hot_lines", "scan", "refill", "smt", "idle_latency", "ipi", "bandwidth"]
+FEATURES = [
+    "WAKEUP_PREEMPTION",
+    "CACHE_HOT_BUDDY",
+    "TTWU_QUEUE",
+    "SIS_UTIL",
+    "WA_IDLE",
+    "WA_WEIGHT",
+    "WA_BIAS",
+    "UTIL_EST",
+    "RT_PUSH_IPI",
+    "LB_MIN",
+    "ATTACH_AGE_LOAD",
+    "NEXT_BUDDY",
+]
+MECHANISMS = [
+    "coherence",
+    "locks",
+    "hot_lines",
+    "scan",
+    "refill",
+    "smt",
+    "idle_latency",
+    "ipi",
+    "bandwidth",
+]
 
 
 def us(rng: random.Random, low: float, high: float) -> str:
@@ -43,7 +72,9 @@ def phases(rng: random.Random, pipes: list[str]) -> list[Json]:
 
 
 def policy(rng: random.Random) -> Json:
-    kind = rng.choices(["normal", "batch", "idle", "fifo", "rr", "deadline"], [10, 2, 1, 1, 1, 1])[0]
+    kind = rng.choices(["normal", "batch", "idle", "fifo", "rr", "deadline"], [10, 2, 1, 1, 1, 1])[
+        0
+    ]
     if kind in ("fifo", "rr"):
         return {"policy": kind, "priority": rng.randint(1, 99)}
     if kind == "deadline":
@@ -57,16 +88,25 @@ def scenario(seed: int) -> tuple[str, Json]:
     name = rng.choice(list(MACHINES))
     cpus = MACHINES[name]
     groups: list[Json] = [
-        {"path": f"/g{i}", "cpu.weight": str(rng.choice([1, 50, 100, 10000])),
-         **({"cpu.max": f"{rng.randint(2, 200) * 1000} 100000"} if rng.random() < 0.4 else {})}
-        for i in range(rng.randint(0, 3))]
+        {
+            "path": f"/g{i}",
+            "cpu.weight": str(rng.choice([1, 50, 100, 10000])),
+            **({"cpu.max": f"{rng.randint(2, 200) * 1000} 100000"} if rng.random() < 0.4 else {}),
+        }
+        for i in range(rng.randint(0, 3))
+    ]
     if groups and rng.random() < 0.5:
         groups.append({"path": "/g0/sub"})
     pipes = [f"p{i}" for i in range(rng.randint(0, 3))]
     tasks: list[Json] = []
     for i in range(rng.randint(1, 6)):
         how = policy(rng)
-        task: Json = {"name": f"t{i}.", "count": rng.randint(1, 2 * min(cpus, 24)), "program": phases(rng, pipes), **how}
+        task: Json = {
+            "name": f"t{i}.",
+            "count": rng.randint(1, 2 * min(cpus, 24)),
+            "program": phases(rng, pipes),
+            **how,
+        }
         if how["policy"] in ("fifo", "rr", "deadline"):
             task["count"] = rng.randint(1, 3)
             task["program"].append({"sleep": us(rng, 2000, 20000)})
@@ -94,18 +134,38 @@ def scenario(seed: int) -> tuple[str, Json]:
         if not fair:
             break
         target = rng.choice(fair) + "*"
-        actions.append(rng.choice([
-            {"at": at, "task": target, "nice": rng.randint(-20, 19)},
-            {"at": at, "task": target, "affinity": f"0-{cpus - 1}"},
-            {"at": at, "task": target, "group": rng.choice(groups)["path"] if groups else "/"},
-        ]))
+        actions.append(
+            rng.choice(
+                [
+                    {"at": at, "task": target, "nice": rng.randint(-20, 19)},
+                    {"at": at, "task": target, "affinity": f"0-{cpus - 1}"},
+                    {
+                        "at": at,
+                        "task": target,
+                        "group": rng.choice(groups)["path"] if groups else "/",
+                    },
+                ]
+            )
+        )
     features = {f: rng.random() < 0.5 for f in rng.sample(FEATURES, rng.randint(0, 3))}
     result: Json = {
-        "duration": f"{rng.randint(40, 120)}ms", "tasks": tasks, "groups": groups, "actions": actions,
-        "features": features, "background": rng.choice([0, 0, 4]),
+        "duration": f"{rng.randint(40, 120)}ms",
+        "tasks": tasks,
+        "groups": groups,
+        "actions": actions,
+        "features": features,
+        "background": rng.choice([0, 0, 4]),
         "ablate": rng.sample(MECHANISMS, rng.choice([0, 0, 0, 1, 2])),
     }
     if rng.random() < 0.3:
-        result["workloads"] = [{"kind": "hackbench", "groups": rng.randint(1, 2), "fds": rng.randint(2, 20),
-                                "loops": rng.randint(1, 20), "pipe": rng.random() < 0.5, "threads": rng.random() < 0.5}]
+        result["workloads"] = [
+            {
+                "kind": "hackbench",
+                "groups": rng.randint(1, 2),
+                "fds": rng.randint(2, 20),
+                "loops": rng.randint(1, 20),
+                "pipe": rng.random() < 0.5,
+                "threads": rng.random() < 0.5,
+            }
+        ]
     return name, result

@@ -8,7 +8,13 @@ from conftest import Simulator, machine, tasks
 HOGS = {"duration": "1s", "tasks": [{"name": "hog", "count": 8, "program": [{"run": "10ms"}]}]}
 MIX = {
     "duration": "200ms",
-    "tasks": [{"name": "rs", "count": 512, "program": [{"run": ["100us", "2ms"]}, {"sleep": ["100us", "2ms"]}]}],
+    "tasks": [
+        {
+            "name": "rs",
+            "count": 512,
+            "program": [{"run": ["100us", "2ms"]}, {"sleep": ["100us", "2ms"]}],
+        }
+    ],
 }
 
 
@@ -36,10 +42,14 @@ def test_hackbench_finishes(sim: Simulator, pipe: bool, threads: bool) -> None:
 
 
 def test_pingpong(sim: Simulator) -> None:
-    result = sim("smp4", {
-        "duration": "1s", "workloads": [{"kind": "pingpong", "pairs": 2, "loops": 1000}],
-        "end": {"when": "workloads_done", "max_simulated": "5s"},
-    })
+    result = sim(
+        "smp4",
+        {
+            "duration": "1s",
+            "workloads": [{"kind": "pingpong", "pairs": 2, "loops": 1000}],
+            "end": {"when": "workloads_done", "max_simulated": "5s"},
+        },
+    )
     # two switches and two wakeups a turn, a few microseconds each
     assert 2e-6 < result["metrics"]["pingpong.time_s"] / 1000 < 30e-6
 
@@ -61,7 +71,13 @@ def test_domains_are_the_kernels(series: str, sim: Simulator) -> None:
 
 def test_no_cost_of_the_host_in_the_result(sim: Simulator) -> None:
     """An idle machine stays idle."""
-    result = sim("smp4", {"duration": "1s", "tasks": [{"name": "nap", "program": [{"run": "10us"}, {"sleep": "100ms"}]}]})
+    result = sim(
+        "smp4",
+        {
+            "duration": "1s",
+            "tasks": [{"name": "nap", "program": [{"run": "10us"}, {"sleep": "100ms"}]}],
+        },
+    )
     assert result["metrics"]["utilisation"] < 0.01
 
 
@@ -77,9 +93,18 @@ def test_machine_of_1024_cpus(sim: Simulator) -> None:
     big["name"] = "smp1024"
     nodes = [f"{i * 128}-{i * 128 + 127}" for i in range(8)]
     big["topology"] = {
-        "cpus": 1024, "core": {"threads": 1, "stride": 1}, "llc": [f"{i * 16}-{i * 16 + 15}" for i in range(64)],
-        "package": nodes, "node": nodes,
+        "cpus": 1024,
+        "core": {"threads": 1, "stride": 1},
+        "llc": [f"{i * 16}-{i * 16 + 15}" for i in range(64)],
+        "package": nodes,
+        "node": nodes,
         "distance": [[10 if a == b else 20 for b in range(8)] for a in range(8)],
     }
-    result = sim(big, {"duration": "50ms", "tasks": [{"name": "hog", "count": 1024, "program": [{"run": "1ms"}]}]})
+    result = sim(
+        big,
+        {
+            "duration": "50ms",
+            "tasks": [{"name": "hog", "count": 1024, "program": [{"run": "1ms"}]}],
+        },
+    )
     assert result["cpus"] == 1024

@@ -11,13 +11,17 @@ from pathlib import Path
 import pytest
 from conftest import CACHE, ROOT, Simulator, build, kernel_tree
 
-HOGS = {"duration": "200ms", "tasks": [{"name": "h", "count": 9, "program": [{"run": "3ms"}, {"sleep": "300us"}]}]}
+HOGS = {
+    "duration": "200ms",
+    "tasks": [{"name": "h", "count": 9, "program": [{"run": "3ms"}, {"sleep": "300us"}]}],
+}
 
 
 def make(series: str, **variables: str) -> subprocess.CompletedProcess[str]:
     command = ["make", "-j2", "-C", str(ROOT / "engine"), f"SERIES={series}"]
     return subprocess.run(
-        [*command, *(f"{k}={v}" for k, v in variables.items())], capture_output=True, text=True)
+        [*command, *(f"{k}={v}" for k, v in variables.items())], capture_output=True, text=True
+    )
 
 
 def patch(tmp_path: Path, tree: Path, file: str, pattern: str, replacement: str) -> Path:
@@ -29,7 +33,9 @@ def patch(tmp_path: Path, tree: Path, file: str, pattern: str, replacement: str)
     text, changed = re.subn(pattern, replacement, target.read_text(), count=1)
     assert changed
     target.write_text(text)
-    diff = subprocess.run(["diff", "-u", f"a/{file}", f"b/{file}"], cwd=tmp_path, capture_output=True, text=True)
+    diff = subprocess.run(
+        ["diff", "-u", f"a/{file}", f"b/{file}"], cwd=tmp_path, capture_output=True, text=True
+    )
     path = tmp_path / "change.patch"
     path.write_text(diff.stdout)
     return path
@@ -39,7 +45,13 @@ def test_patch_changes_the_scheduler_and_shares_objects(series: str, tmp_path: P
     tree = kernel_tree(series)
     base = build(series)
     assert tree
-    change = patch(tmp_path, tree, "kernel/sched/fair.c", r"(normalized_sysctl_sched_(base_slice|latency)\s*= )", r"\g<1>5 * ")
+    change = patch(
+        tmp_path,
+        tree,
+        "kernel/sched/fair.c",
+        r"(normalized_sysctl_sched_(base_slice|latency)\s*= )",
+        r"\g<1>5 * ",
+    )
     out = CACHE / "engine-tests" / f"{series}-patched"
     shutil.rmtree(out, ignore_errors=True)
     done = make(series, O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base.parent))
@@ -54,26 +66,34 @@ def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:
     tree = kernel_tree(series)
     build(series)
     change = tmp_path / "bad.patch"
-    change.write_text("--- a/kernel/sched/fair.c\n+++ b/kernel/sched/fair.c\n@@ -1,3 +1,3 @@\n-no such line\n+x\n y\n z\n")
+    change.write_text(
+        "--- a/kernel/sched/fair.c\n+++ b/kernel/sched/fair.c\n@@ -1,3 +1,3 @@\n-no such line\n+x\n y\n z\n"
+    )
     done = make(series, O=str(tmp_path / "o"), KERNEL=str(tree), PATCHES=str(change))
     assert done.returncode != 0
     assert "bad.patch does not apply" in done.stderr
     assert "kernel/sched/fair.c" in done.stderr and "Hunk #1 FAILED" in done.stderr
 
 
-@pytest.mark.parametrize(("variables", "message"), [
-    ({"SERIES": "5.4"}, "SERIES=5.4 is not supported; supported: 6.1 6.12"),
-    ({"KERNEL": "/nowhere"}, "no kernel/sched/core.c there"),
-    ({"HZ": "77"}, "HZ=77: one of 100 250 300 1000"),
-    ({"PREEMPT": "maybe"}, "PREEMPT=maybe: voluntary or full"),
-])
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"SERIES": "5.4"}, "SERIES=5.4 is not supported; supported: 6.1 6.12"),
+        ({"KERNEL": "/nowhere"}, "no kernel/sched/core.c there"),
+        ({"HZ": "77"}, "HZ=77: one of 100 250 300 1000"),
+        ({"PREEMPT": "maybe"}, "PREEMPT=maybe: voluntary or full"),
+    ],
+)
 def test_wrong_variables(tmp_path: Path, variables: dict[str, str], message: str) -> None:
     tree = kernel_tree("6.12")
     if not tree:
         pytest.skip("no kernel source for 6.12")
     given = {"O": str(tmp_path), "KERNEL": str(tree), "SERIES": "6.12", **variables}
-    done = subprocess.run(["make", "-C", str(ROOT / "engine"), *(f"{k}={v}" for k, v in given.items())],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        ["make", "-C", str(ROOT / "engine"), *(f"{k}={v}" for k, v in given.items())],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode != 0
     assert message in done.stderr
 
@@ -81,27 +101,61 @@ def test_wrong_variables(tmp_path: Path, variables: dict[str, str], message: str
 def test_new_undefined_symbol_fails_with_its_name(tmp_path: Path) -> None:
     build("6.12")
     objects = tmp_path / "x.c"
-    objects.write_text("extern int some_table; int f(void); int g(void); int main(void) { return f() + g() + some_table; }")
-    subprocess.run(["gcc", "-c", "-O2", "-fno-pie", str(objects), "-o", str(tmp_path / "x.o")], check=True)
+    objects.write_text(
+        "extern int some_table; int f(void); int g(void); int main(void) { return f() + g() + some_table; }"
+    )
+    subprocess.run(
+        ["gcc", "-c", "-O2", "-fno-pie", str(objects), "-o", str(tmp_path / "x.o")], check=True
+    )
     (tmp_path / "list.txt").write_text("f\nsome_table\n")
-    run = [str(ROOT / "engine/scripts/make-stubs"), "gcc", str(tmp_path / "list.txt"), str(tmp_path / "s.c"), "-no-pie", "", str(tmp_path / "x.o")]
+    run = [
+        str(ROOT / "engine/scripts/make-stubs"),
+        "gcc",
+        str(tmp_path / "list.txt"),
+        str(tmp_path / "s.c"),
+        "-no-pie",
+        "",
+        str(tmp_path / "x.o"),
+    ]
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 1 and "\ng\n" in done.stderr
     (tmp_path / "list.txt").write_text("f\ng\nsome_table\n")
     done = subprocess.run(run, capture_output=True, text=True)
-    assert done.returncode == 1 and "undefined data symbols" in done.stderr and "some_table" in done.stderr
+    assert (
+        done.returncode == 1
+        and "undefined data symbols" in done.stderr
+        and "some_table" in done.stderr
+    )
 
 
 @pytest.mark.parametrize("hz", ["100", "1000"])
 def test_tick_rate(variant: Callable[..., Simulator], hz: str) -> None:
-    result = variant("6.12", HZ=hz)("smp4", {"duration": "1s", "tasks": [{"name": "h", "count": 4, "program": [{"run": "1s"}]}]})
+    result = variant("6.12", HZ=hz)(
+        "smp4", {"duration": "1s", "tasks": [{"name": "h", "count": 4, "program": [{"run": "1s"}]}]}
+    )
     assert result["hz"] == int(hz)
     assert result["counters"]["timer:hrtimer_expire_entry"] == pytest.approx(4 * int(hz), rel=0.1)
 
 
 def test_full_preemption(variant: Callable[..., Simulator]) -> None:
     sim = variant("6.12", PREEMPT="full")
-    result = sim("smt8", {"duration": "500ms", "tasks": [
-        {"name": "sh", "count": 16, "program": [{"fork": True, "body": [{"exec": True}, {"run": "200us"}]}]},
-        {"name": "rt", "policy": "fifo", "priority": 9, "program": [{"run": "50us"}, {"sleep": "1ms"}]}]})
+    result = sim(
+        "smt8",
+        {
+            "duration": "500ms",
+            "tasks": [
+                {
+                    "name": "sh",
+                    "count": 16,
+                    "program": [{"fork": True, "body": [{"exec": True}, {"run": "200us"}]}],
+                },
+                {
+                    "name": "rt",
+                    "policy": "fifo",
+                    "priority": 9,
+                    "program": [{"run": "50us"}, {"sleep": "1ms"}],
+                },
+            ],
+        },
+    )
     assert max(t["wait_max_ns"] for t in result["tasks"] if t["name"] == "rt") < 60_000

@@ -8,27 +8,49 @@ import pytest
 from conftest import CACHE, Json, Simulator, build, kernel_tree
 from test_build import make, patch
 
-LOAD: Json = {"duration": "3s", "tasks": [
-    {"name": "t", "count": 8, "program": [{"run": "2ms"}, {"sleep": "1ms"}]}]}
+LOAD: Json = {
+    "duration": "3s",
+    "tasks": [{"name": "t", "count": 8, "program": [{"run": "2ms"}, {"sleep": "1ms"}]}],
+}
 
 # what is broken, where (a pattern of the source and its replacement), what the engine says
 BROKEN = [
-    ("warn", r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
-     r"\1\tWARN_ON_ONCE(rq->nr_running > 1 && sim.clk > 500000000ULL);\n",
-     ["kernel WARNING at kernel/sched/core.c", "simulated time 0.5", "CPU ", "task ", "sched_tick"]),
-    ("lost", r"(ttwu_do_activate\(.*\n.*\n\{\n)",
-     r"\1\tif (p->pid == 5 && sim.clk > 500000000ULL) { WRITE_ONCE(p->__state, TASK_RUNNING); return; }\n",
-     ["a runnable task is on no queue: task t4/5"]),
-    ("count", r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
-     r"\1\tif (sim.clk > 500000000ULL) rq->nr_running++;\n",
-     ["nr_running is not the sum of its classes"]),
-    ("hang", r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
-     r"\1\twhile (sim.clk > 500000000ULL) barrier();\n",
-     ["no event for 20 s of host time", "sched_tick"]),
+    (
+        "warn",
+        r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
+        r"\1\tWARN_ON_ONCE(rq->nr_running > 1 && sim.clk > 500000000ULL);\n",
+        [
+            "kernel WARNING at kernel/sched/core.c",
+            "simulated time 0.5",
+            "CPU ",
+            "task ",
+            "sched_tick",
+        ],
+    ),
+    (
+        "lost",
+        r"(ttwu_do_activate\(.*\n.*\n\{\n)",
+        r"\1\tif (p->pid == 5 && sim.clk > 500000000ULL) { WRITE_ONCE(p->__state, TASK_RUNNING); return; }\n",
+        ["a runnable task is on no queue: task t4/5"],
+    ),
+    (
+        "count",
+        r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
+        r"\1\tif (sim.clk > 500000000ULL) rq->nr_running++;\n",
+        ["nr_running is not the sum of its classes"],
+    ),
+    (
+        "hang",
+        r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
+        r"\1\twhile (sim.clk > 500000000ULL) barrier();\n",
+        ["no event for 20 s of host time", "sched_tick"],
+    ),
 ]
 
 
-@pytest.mark.parametrize(("name", "pattern", "replacement", "messages"), BROKEN, ids=[b[0] for b in BROKEN])
+@pytest.mark.parametrize(
+    ("name", "pattern", "replacement", "messages"), BROKEN, ids=[b[0] for b in BROKEN]
+)
 def test_broken_scheduler_is_caught(
     tmp_path: Path, name: str, pattern: str, replacement: str, messages: list[str]
 ) -> None:

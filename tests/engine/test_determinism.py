@@ -19,7 +19,11 @@ def hashes(sim: Simulator) -> list[str]:
         machine, case = scenario(seed)
         done = sim.start(machine, case)
         assert done.returncode in (0, 2), done.stderr[-3000:]
-        found.append(done.stderr if done.returncode else sim.result.read_text().split('"trace_hash": "')[1][:16])
+        found.append(
+            done.stderr
+            if done.returncode
+            else sim.result.read_text().split('"trace_hash": "')[1][:16]
+        )
     return found
 
 

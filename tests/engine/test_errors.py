@@ -26,7 +26,11 @@ MACHINE = [
     ("cost/colour", "1ns", "cost.colour: unknown key"),
     ("cost/tick", "fast", 'cost.tick: "fast" is not a quantity like "1.5us"'),
     ("cpu", [{"cpus": "0-3", "capacity": 0}], "cpu[0].capacity: 0 is not within 1..1024"),
-    ("topology/core", {"threads": 2, "stride": 3}, "topology.core: threads and stride do not divide"),
+    (
+        "topology/core",
+        {"threads": 2, "stride": 3},
+        "topology.core: threads and stride do not divide",
+    ),
 ]
 
 SCENARIO = [

@@ -8,9 +8,13 @@ from pathlib import Path
 
 from conftest import Json, Simulator
 
-SCENARIO: Json = {"duration": "100ms", "tasks": [
-    {"name": "work", "count": 6, "program": [{"run": "500us"}, {"sleep": "700us"}]},
-    {"name": "other", "count": 2, "program": [{"run": "300us"}, {"sleep": "100us"}]}]}
+SCENARIO: Json = {
+    "duration": "100ms",
+    "tasks": [
+        {"name": "work", "count": 6, "program": [{"run": "500us"}, {"sleep": "700us"}]},
+        {"name": "other", "count": 2, "program": [{"run": "300us"}, {"sleep": "100us"}]},
+    ],
+}
 
 LINE = re.compile(r"^ *(.{1,16})-(\d+) +\[(\d{3})\] \S{5} +(\d+\.\d{6}): (\w+): (.*)$")
 
@@ -28,7 +32,10 @@ def test_ftrace_text(sim: Simulator, tmp_path: Path) -> None:
     switches = [m for m in events if m[5] == "sched_switch"]
     # the window of the counters and of the trace is the same
     assert len(switches) == result["counters"]["sched:sched_switch"]
-    assert re.match(r"prev_comm=\S+ prev_pid=\d+ prev_prio=120 prev_state=[RSDIP]\S* ==> next_comm=", switches[0][6])
+    assert re.match(
+        r"prev_comm=\S+ prev_pid=\d+ prev_prio=120 prev_state=[RSDIP]\S* ==> next_comm=",
+        switches[0][6],
+    )
     # on each CPU, the task that goes is the one that came
     running: dict[str, str] = {}
     for m in switches:
@@ -39,8 +46,22 @@ def test_ftrace_text(sim: Simulator, tmp_path: Path) -> None:
 
 def test_filters(sim: Simulator, tmp_path: Path) -> None:
     path = tmp_path / "trace.txt"
-    sim("smp4", SCENARIO, "--trace", str(path), "--trace-events", "sched_wakeup,sched:sched_switch",
-        "--trace-cpus", "1,3", "--trace-tasks", "other*", "--trace-from", "0.02", "--trace-to", "0.05")
+    sim(
+        "smp4",
+        SCENARIO,
+        "--trace",
+        str(path),
+        "--trace-events",
+        "sched_wakeup,sched:sched_switch",
+        "--trace-cpus",
+        "1,3",
+        "--trace-tasks",
+        "other*",
+        "--trace-from",
+        "0.02",
+        "--trace-to",
+        "0.05",
+    )
     events = lines(path)
     assert events
     assert {m[5] for m in events} == {"sched_wakeup", "sched_switch"}
@@ -85,7 +106,7 @@ def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
         else:
             assert tag & 7 == 2
             size = varint()
-            yield tag >> 3, data[at:at + size]
+            yield tag >> 3, data[at : at + size]
             at += size
 
 
@@ -107,7 +128,9 @@ def test_perfetto(sim: Simulator, tmp_path: Path) -> None:
 def test_decisions(sim: Simulator, tmp_path: Path) -> None:
     """Every wakeup that chooses a CPU is there, and the task goes where it was decided."""
     path = tmp_path / "trace.txt"
-    result = sim("smt8", SCENARIO, "--trace", str(path), "--trace-events", "schedlab:*,sched_wakeup")
+    result = sim(
+        "smt8", SCENARIO, "--trace", str(path), "--trace-events", "schedlab:*,sched_wakeup"
+    )
     chosen: dict[str, str] = {}
     decisions = wakeups = 0
     for m in lines(path):
@@ -123,6 +146,8 @@ def test_decisions(sim: Simulator, tmp_path: Path) -> None:
 
 
 def test_unknown_event(sim: Simulator, tmp_path: Path) -> None:
-    done = sim.start("smp4", SCENARIO, "--trace", str(tmp_path / "t"), "--trace-events", "sched_swich")
+    done = sim.start(
+        "smp4", SCENARIO, "--trace", str(tmp_path / "t"), "--trace-events", "sched_swich"
+    )
     assert done.returncode == 2
     assert 'no tracepoint "sched_swich"' in done.stderr
