@@ -269,7 +269,8 @@ class Report:
         shuffled = (
             "The runs were imported; their order is not known, so they are not taken as pairs."
             if not self.plan.judging.paired
-            else f"A block is one run of every variant, in balanced random order (seed {blocks.seed})."
+            else "A block is one run of every variant, in balanced random order"
+            f" (seed {blocks.seed})."
             f" Warm-up blocks, which are not counted: {blocks.warmup}."
         )
         tested = (
