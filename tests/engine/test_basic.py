@@ -65,6 +65,17 @@ def test_no_cost_of_the_host_in_the_result(sim: Simulator) -> None:
     assert result["metrics"]["utilisation"] < 0.01
 
 
+def test_time_is_conserved(sim: Simulator) -> None:
+    """Each CPU's accounts fill the window; kernel time by entry is the CPUs' kernel time."""
+    result = sim("epyc-7713-2p-nps1", {**MIX, "warmup": "50ms"})
+    for cpu in result["per_cpu"]:
+        total = sum(cpu[k] for k in ("user_ns", "kernel_ns", "idle_ns", "offline_ns"))
+        assert total == pytest.approx(150e6, abs=300e3)
+    kernel = sum(cpu["kernel_ns"] for cpu in result["per_cpu"])
+    assert sum(result["kernel_time_ns"].values()) == pytest.approx(kernel, rel=0.01)
+    assert result["kernel_time_ns"]["timer"] > result["kernel_time_ns"]["reschedule"]
+
+
 def test_switched_off_mechanisms_cost_nothing(sim: Simulator) -> None:
     base = sim("epyc-7713-2p-nps1", MIX)["counters"]
     off = sim("epyc-7713-2p-nps1", {**MIX, "ablate": ["scan", "locks", "hot_lines"]})["counters"]
