@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Simulator, machine, tasks
+from conftest import ROOT, Simulator, machine, tasks
 
 HOGS = {"duration": "1s", "tasks": [{"name": "hog", "count": 8, "program": [{"run": "10ms"}]}]}
 MIX = {
@@ -57,6 +57,13 @@ def test_domains_are_the_kernels(series: str, sim: Simulator) -> None:
     assert names == ["SMT", "MC", "PKG" if series == "6.12" else "DIE", "NUMA"]
     assert "span=0-7,128-135" in lines[1]
     assert lines[2].count("{") == 8
+
+
+@pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "machines").glob("*.toml")))
+def test_every_machine_boots_and_runs(sim: Simulator, name: str) -> None:
+    result = sim(name, {"duration": "20ms", "tasks": [{"name": "h", "count": 8, "program": [{"run": "1ms"}, {"sleep": "100us"}]}]})
+    assert result["machine"] == name
+    assert result["counters"]["sched:sched_switch"] > 0
 
 
 def test_no_cost_of_the_host_in_the_result(sim: Simulator) -> None:
