@@ -190,6 +190,11 @@ void sim_catch_up(void);
 void sim_spin(void);
 void sim_irq_window(void);
 
+/* What the kernel was entered for: its time is accounted by this. */
+enum sim_entry { SIM_ENTRY_OTHER, SIM_ENTRY_SYSCALL, SIM_ENTRY_TIMER, SIM_ENTRY_CALL,
+		 SIM_ENTRY_RESCHED, SIM_ENTRY_IDLE, SIM_NR_ENTRIES };
+enum sim_entry sim_enter(enum sim_entry entry);	/* returns the one before */
+
 int sim_take_vector(void);			/* next due interrupt of this CPU, or -1 */
 void sim_set_timer(simtime expires);
 void sim_send_vector(int cpu, int vector, simtime latency);

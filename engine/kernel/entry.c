@@ -11,6 +11,11 @@ DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
 static void handle_vector(int vector, bool user)
 {
 	struct pt_regs regs = { .user = user };
+	static const enum sim_entry entries[] = {
+		[SIM_TIMER] = SIM_ENTRY_TIMER, [SIM_CALL] = SIM_ENTRY_CALL,
+		[SIM_RESCHED] = SIM_ENTRY_RESCHED,
+	};
+	enum sim_entry before = sim_enter(entries[vector]);
 	struct pt_regs *old;
 
 	sim.epoch++;
@@ -19,6 +24,7 @@ static void handle_vector(int vector, bool user)
 	/* As on x86 the reschedule interrupt does no work of its own: the way out does. */
 	if (vector == SIM_RESCHED) {
 		scheduler_ipi();
+		sim_enter(before);
 		return;
 	}
 	old = set_irq_regs(&regs);
@@ -32,6 +38,7 @@ static void handle_vector(int vector, bool user)
 	}
 	irq_exit();
 	set_irq_regs(old);
+	sim_enter(before);
 }
 
 /* An interrupt became due while kernel code ran with interrupts on. */
@@ -121,6 +128,7 @@ void sim_kernel_work(simtime ns)
 void sim_syscall_enter(void)
 {
 	sim_sync();
+	sim_enter(SIM_ENTRY_SYSCALL);
 	sim.epoch++;
 	sim_charge(sim_costs.syscall);
 }

@@ -13,6 +13,7 @@ void arch_cpu_idle_enter(void)
 	/* An idle loop that finds no rest must not run ahead of the others. */
 	if (sim.clk >= sim.catch_up)
 		sim_catch_up();
+	sim_enter(SIM_ENTRY_IDLE);
 	sim.epoch++;
 	sim_charge(sim_costs.idle_enter);
 }

@@ -12,6 +12,7 @@ struct sim_state sim = { .irq_due = SIM_NEVER, .catch_up = SIM_NEVER, .next = SI
 struct cpu cpus[SIM_MAX_CPUS];
 unsigned long sim_events;
 unsigned long spins, catch_ups;
+simtime kernel_by_entry[SIM_NR_ENTRIES];
 
 static void *main_sp;
 static int control_slot;
@@ -134,8 +135,21 @@ void cpu_run(void)
 
 static void account_kernel(struct cpu *c)
 {
-	c->kernel_ns += sim.clk - c->mark;
+	simtime ns = sim.clk - c->mark;
+
+	c->kernel_ns += ns;
+	kernel_by_entry[c->entry] += ns;
 	c->mark = sim.clk;
+}
+
+enum sim_entry sim_enter(enum sim_entry entry)
+{
+	struct cpu *c = &cpus[sim.cpu];
+	enum sim_entry before = c->entry;
+
+	account_kernel(c);
+	c->entry = entry;
+	return before;
 }
 
 /* Brings the accounts of CPUs in user mode or idle up to the present. */
@@ -359,6 +373,7 @@ void sim_start_cpu(int cpu, void *sp, void *task)
 	c->current_task = task;
 	c->state = CPU_KERNEL;
 	c->clk = c->mark = c->started = c->resume = sim.clk;
+	c->kernel_ns = 0;
 	c->irq_on = 0;
 	event_set(cpu, sim.clk);
 	speed_siblings_changed(cpu);

@@ -145,6 +145,7 @@ void results_window_begin(void)
 	}
 	cache_lookups = cache_misses = lock_waits = hot_waits = spins = catch_ups = 0;
 	lock_wait_ns = hot_wait_ns = refill_ns = 0;
+	memset(kernel_by_entry, 0, sizeof(kernel_by_entry));
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -293,6 +294,18 @@ static json_t *idle_json(void)
 	return list;
 }
 
+static json_t *kernel_time_json(void)
+{
+	static const char *const names[] = {
+		"other", "syscall", "timer", "call_function", "reschedule", "idle_loop"
+	};
+	json_t *obj = json_object();
+
+	for (int i = 0; i < SIM_NR_ENTRIES; i++)
+		set_int(obj, names[i], kernel_by_entry[i]);
+	return obj;
+}
+
 static json_t *metrics_json(double seconds)
 {
 	json_t *obj = json_object();
@@ -346,6 +359,7 @@ void results_write(const char *path, const char *status, double wall)
 	json_object_set_new(root, "tasks", tasks_json());
 	json_object_set_new(root, "per_cpu", cpus_json());
 	json_object_set_new(root, "idle_states", idle_json());
+	json_object_set_new(root, "kernel_time_ns", kernel_time_json());
 	if (kern_read_file("/proc/schedstat", text, sizeof(text)) >= 0)
 		set_text(root, "schedstat", text);
 	set_int(engine, "events", sim_events);

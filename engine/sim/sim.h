@@ -27,6 +27,7 @@ struct cpu {
 	unsigned int	slowdown;		/* of kernel code, 1024 = none */
 	int		held;
 	unsigned long	irq_on;
+	enum sim_entry	entry;
 	struct sim_task	*task;
 	void		*sp, *current_task;
 	simtime		started;
@@ -36,6 +37,7 @@ extern struct cpu cpus[SIM_MAX_CPUS];
 extern unsigned long sim_events;
 void cpu_init(void);
 void cpu_update_rate(int cpu);
+extern simtime kernel_by_entry[SIM_NR_ENTRIES];
 void cpu_settle_accounts(void);
 void cpu_set_control(simtime t);	/* when the engine's own loop runs next */
 void cpu_run(void);			/* until then */

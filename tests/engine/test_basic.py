@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Simulator, machine, tasks
+from conftest import ROOT, Simulator, machine, tasks
 
 HOGS = {"duration": "1s", "tasks": [{"name": "hog", "count": 8, "program": [{"run": "10ms"}]}]}
 MIX = {
@@ -69,6 +69,13 @@ def test_domains_are_the_kernels(series: str, sim: Simulator) -> None:
     assert lines[2].count("{") == 8
 
 
+@pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "machines").glob("*.toml")))
+def test_every_machine_boots_and_runs(sim: Simulator, name: str) -> None:
+    result = sim(name, {"duration": "20ms", "tasks": [{"name": "h", "count": 8, "program": [{"run": "1ms"}, {"sleep": "100us"}]}]})
+    assert result["machine"] == name
+    assert result["counters"]["sched:sched_switch"] > 0
+
+
 def test_no_cost_of_the_host_in_the_result(sim: Simulator) -> None:
     """An idle machine stays idle."""
     result = sim(
@@ -79,6 +86,17 @@ def test_no_cost_of_the_host_in_the_result(sim: Simulator) -> None:
         },
     )
     assert result["metrics"]["utilisation"] < 0.01
+
+
+def test_time_is_conserved(sim: Simulator) -> None:
+    """Each CPU's accounts fill the window; kernel time by entry is the CPUs' kernel time."""
+    result = sim("epyc-7713-2p-nps1", {**MIX, "warmup": "50ms"})
+    for cpu in result["per_cpu"]:
+        total = sum(cpu[k] for k in ("user_ns", "kernel_ns", "idle_ns", "offline_ns"))
+        assert total == pytest.approx(150e6, abs=300e3)
+    kernel = sum(cpu["kernel_ns"] for cpu in result["per_cpu"])
+    assert sum(result["kernel_time_ns"].values()) == pytest.approx(kernel, rel=0.01)
+    assert result["kernel_time_ns"]["timer"] > result["kernel_time_ns"]["reschedule"]
 
 
 def test_switched_off_mechanisms_cost_nothing(sim: Simulator) -> None:
