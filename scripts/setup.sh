@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 packages="linux-perf rt-tests sysbench dbench python3-venv"
 requirements="requirements.txt"
 if [ "$purpose" = test ]; then
-	packages="$packages chromium gcc libc6-dev libjansson-dev bc xz-utils"
+	packages="$packages chromium gcc libc6-dev clang libjansson-dev bc xz-utils"
 	requirements="requirements-dev.txt"
 fi
 

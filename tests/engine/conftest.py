@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -36,7 +37,9 @@ def build(series: str, **variables: str) -> Path:
             f"or `schedlab kernel add --debian {series}`"
         )
     name = "-".join([series, *(f"{k}_{v}" for k, v in sorted(variables.items()))])
-    out = CACHE / "engine-tests" / name.replace("/", "_").replace(" ", "_")
+    # Every checkout has builds of its own: two must not answer for each other.
+    checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    out = CACHE / "engine-tests" / checkout / name.replace("/", "_").replace(" ", "_")
     command = ["make", "-j2", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={tree}"]
     command += [f"SERIES={series}", *(f"{k}={v}" for k, v in variables.items())]
     done = subprocess.run(command, capture_output=True, text=True)
