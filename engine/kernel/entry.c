@@ -2,6 +2,7 @@
 /* Ways into and out of the kernel: interrupts, system calls, the return to user mode. */
 #include <linux/clockchips.h>
 #include <linux/task_work.h>
+#include <linux/irq_work.h>
 #include <linux/resume_user_mode.h>
 #include <asm/irq_regs.h>
 #include "sim.h"
@@ -34,6 +35,7 @@ static void handle_vector(int vector, bool user)
 
 		evt->event_handler(evt);
 	} else {
+		irq_work_run();
 		generic_smp_call_function_single_interrupt();
 	}
 	irq_exit();

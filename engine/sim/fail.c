@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include "sim.h"
 
+#define HANG_SECONDS	10	/* of the host without any event */
+
 int verbose;
 static unsigned long watched_events;
 static double host_limit, host_elapsed;
@@ -126,8 +128,9 @@ static void watchdog(int sig, siginfo_t *info, void *context)
 	host_elapsed += 1;
 	quiet = sim_events == watched_events ? quiet + 1 : 0;
 	watched_events = sim_events;
-	if (quiet >= 20) {
-		fprintf(stderr, "schedsim: no event for 20 s of host time: a loop in kernel code?\n");
+	if (quiet >= HANG_SECONDS) {
+		fprintf(stderr, "schedsim: no event for %d s of host time: a loop in kernel code?\n",
+			HANG_SECONDS);
 		where(frame_of(context), ip_of(context));
 		_exit(3);
 	}

@@ -335,7 +335,7 @@ static json_t *metrics_json(double seconds)
 	return obj;
 }
 
-void results_write(const char *path, const char *status, double wall)
+void results_write(const char *path, const char *status, double wall, double cpu)
 {
 	double seconds = (sim.clk - window.start) / 1e9;
 	static char text[4 << 20];
@@ -365,7 +365,8 @@ void results_write(const char *path, const char *status, double wall)
 	set_int(engine, "events", sim_events);
 	set_int(engine, "window_events", sim_events - window.events);
 	set_num(engine, "wall_s", wall);
-	set_num(engine, "events_per_s", wall > 0 ? sim_events / wall : 0);
+	set_num(engine, "cpu_s", cpu);
+	set_num(engine, "events_per_cpu_s", cpu > 0 ? sim_events / cpu : 0);
 	json_object_set_new(root, "engine", engine);
 	if (json_dump_file(root, path, JSON_INDENT(1)))
 		usage_error("%s: cannot be written", path);

@@ -77,7 +77,7 @@ extern struct scenario scenario;
 
 /* results.c */
 void results_window_begin(void);
-void results_write(const char *path, const char *status, double wall);
+void results_write(const char *path, const char *status, double wall, double cpu);
 extern unsigned long long results_hash;
 
 /* rng.c */

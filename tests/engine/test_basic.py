@@ -71,7 +71,13 @@ def test_domains_are_the_kernels(series: str, sim: Simulator) -> None:
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "machines").glob("*.toml")))
 def test_every_machine_boots_and_runs(sim: Simulator, name: str) -> None:
-    result = sim(name, {"duration": "20ms", "tasks": [{"name": "h", "count": 8, "program": [{"run": "1ms"}, {"sleep": "100us"}]}]})
+    result = sim(
+        name,
+        {
+            "duration": "20ms",
+            "tasks": [{"name": "h", "count": 8, "program": [{"run": "1ms"}, {"sleep": "100us"}]}],
+        },
+    )
     assert result["machine"] == name
     assert result["counters"]["sched:sched_switch"] > 0
 
