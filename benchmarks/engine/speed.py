@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "engine"))
 
-from conftest import build  # noqa: E402
+from conftest import build
 
 Json = dict[str, Any]
 EPYC = tomllib.loads((ROOT / "machines/epyc-7713-2p-nps1.toml").read_text())
@@ -94,15 +94,13 @@ class Bench:
 
     def __call__(self, machine: Json, scenario: Json) -> tuple[Json, int]:
         """The result and the peak resident memory in KiB."""
-        limit = [
-            "/usr/bin/env",
-            "python3",
-            "-c",
+        code = (
             "import resource,subprocess,sys; r=subprocess.run(sys.argv[1:]).returncode;"
-            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(r)",
-        ]
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(r)"
+        )
+        limit = [sys.executable, "-c", code]
         done = subprocess.run(
-            limit + self.command(machine, scenario), capture_output=True, text=True
+            limit + self.command(machine, scenario), capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise SystemExit(done.stderr)
@@ -139,7 +137,7 @@ def kernel_symbols(binary: Path) -> dict[str, str]:
             else "sim"
         )
         for line in subprocess.run(
-            ["nm", str(path)], capture_output=True, text=True
+            ["nm", str(path)], capture_output=True, text=True, check=False
         ).stdout.splitlines():
             fields = line.split()
             if len(fields) == 3 and fields[1] in "tTW":
@@ -160,12 +158,13 @@ def profile(bench: Bench, machine: Json, scenario: Json) -> Iterator[tuple[str, 
         str(data),
         *bench.command(machine, scenario),
     ]
-    if subprocess.run(command, capture_output=True).returncode:
+    if subprocess.run(command, capture_output=True, check=False).returncode:
         return
     text = subprocess.run(
         ["perf", "report", "-i", str(data), "--no-children", "--sort=symbol", "--stdio", "-q"],
         capture_output=True,
         text=True,
+        check=False,
     ).stdout
     part, share = kernel_symbols(bench.binary), {}
     for line in text.splitlines():

@@ -13,8 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "engine"))
 
-from conftest import SERIES, Simulator, build, tasks  # noqa: E402
-from test_theory import HOG, WEIGHT, runtime  # noqa: E402
+from conftest import SERIES, Simulator, build, tasks
+from test_theory import HOG, WEIGHT, runtime
 
 
 def rows(sim: Simulator) -> Iterator[tuple[str, float, float]]:

@@ -45,7 +45,7 @@ class Runner:
         ]
         try:
             done = subprocess.run(
-                command, cwd=self.scratch, capture_output=True, text=True, timeout=120
+                command, cwd=self.scratch, capture_output=True, text=True, check=False, timeout=120
             )
         except subprocess.TimeoutExpired:
             return "no end within 120 s of host time"

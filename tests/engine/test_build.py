@@ -20,7 +20,10 @@ HOGS = {
 def make(series: str, **variables: str) -> subprocess.CompletedProcess[str]:
     command = ["make", "-j2", "-C", str(ROOT / "engine"), f"SERIES={series}"]
     return subprocess.run(
-        [*command, *(f"{k}={v}" for k, v in variables.items())], capture_output=True, text=True
+        [*command, *(f"{k}={v}" for k, v in variables.items())],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -34,7 +37,11 @@ def patch(tmp_path: Path, tree: Path, file: str, pattern: str, replacement: str)
     assert changed
     target.write_text(text)
     diff = subprocess.run(
-        ["diff", "-u", f"a/{file}", f"b/{file}"], cwd=tmp_path, capture_output=True, text=True
+        ["diff", "-u", f"a/{file}", f"b/{file}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     path = tmp_path / "change.patch"
     path.write_text(diff.stdout)
@@ -93,6 +100,7 @@ def test_wrong_variables(tmp_path: Path, variables: dict[str, str], message: str
         ["make", "-C", str(ROOT / "engine"), *(f"{k}={v}" for k, v in given.items())],
         capture_output=True,
         text=True,
+        check=False,
     )
     assert done.returncode != 0
     assert message in done.stderr
@@ -117,10 +125,10 @@ def test_new_undefined_symbol_fails_with_its_name(tmp_path: Path) -> None:
         "",
         str(tmp_path / "x.o"),
     ]
-    done = subprocess.run(run, capture_output=True, text=True)
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "\ng\n" in done.stderr
     (tmp_path / "list.txt").write_text("f\ng\nsome_table\n")
-    done = subprocess.run(run, capture_output=True, text=True)
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert (
         done.returncode == 1
         and "undefined data symbols" in done.stderr
