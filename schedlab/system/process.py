@@ -84,16 +84,7 @@ class Child:
 
     def wait(self, timeout: float | None) -> bool:
         """Wait for the end of the program; False when time ran out before."""
-        descriptor = os.pidfd_open(self.pid)
-        try:
-            poller = select.poll()
-            poller.register(descriptor, select.POLLIN)
-            if not poller.poll(None if timeout is None else timeout * 1000):
-                return False
-        finally:
-            os.close(descriptor)
-        self._popen.wait()
-        return True
+        return ended_within(self._popen, timeout)
 
     def finish(self, timed_out: bool = False, spare: frozenset[int] = frozenset()) -> Exit:
         """End the program if it still runs, and everything it started; `spare` may live on."""
@@ -128,6 +119,20 @@ def run(launch: Launch, spare: frozenset[int] = frozenset()) -> Exit:
         child.finish(spare=spare)
         raise
     return child.finish(timed_out=not in_time, spare=spare)
+
+
+def ended_within(process: subprocess.Popen[bytes], timeout: float | None) -> bool:
+    """Wait for a child's end, without the polling of `Popen.wait`; False when time ran out."""
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        poller = select.poll()
+        poller.register(descriptor, select.POLLIN)
+        if not poller.poll(None if timeout is None else timeout * 1000):
+            return False
+    finally:
+        os.close(descriptor)
+    process.wait()
+    return True
 
 
 def adopt_orphans() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.errors import IncompleteRun
+from schedlab.system.process import ended_within
 
 _USAGE = 2
 _BOUND = 4
@@ -76,10 +77,9 @@ class Processes:
         try:
             if self.stopped:
                 _kill(process)
-            process.wait(limit + _GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            _kill(process)
-            process.wait()
+            if not ended_within(process, limit + _GRACE_SECONDS):
+                _kill(process)
+                process.wait()
         finally:
             self._running.discard(process)
         words = errors.read_text(errors="replace")
