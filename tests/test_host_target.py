@@ -3,6 +3,7 @@
 import socket
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def one_run(system: LocalSystem, tmp_path: Path, case: Case, **variant: Any) -> 
             "counters": ["procstat"],
         }
     )
-    order = Order(RunKey("Made", "changed", 0), case, plan.variant[1], seed=1, position=0)
+    order = Order(RunKey(case.label, "changed", 0), case, plan.variant[1], seed=1, position=0)
     with HostTarget(system).open(plan, [case], tmp_path) as session:
         return session.run(order, tmp_path / "raw")
 
@@ -171,3 +172,11 @@ def test_a_flood_of_garbage_is_a_failed_run(system: LocalSystem, tmp_path: Path)
     case = shell_case("head -c 20000000 /dev/urandom")
     record = one_run(system, tmp_path, case, env={"MARK": "1"})
     assert record.error == "the output has no 'Time:' line"
+
+
+def test_a_label_with_slashes_stays_inside_the_result(system: LocalSystem, tmp_path: Path) -> None:
+    case = replace(shell_case("echo Time: 1"), label="../../16 groups")
+    record = one_run(system, tmp_path, case, env={"MARK": "1"})
+    assert record.status == "ok"
+    assert Path(record.raw).parts[0] == "raw"
+    assert len(Path(record.raw).parts) == 2

@@ -26,7 +26,7 @@ from schedlab.system.process import TAG, adopt_orphans, end_descendants
 from schedlab.targets.companion import accompanied, serving
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.platform import platform_table
-from schedlab.targets.target import Order
+from schedlab.targets.target import Order, folder_name
 from schedlab.topology.here import describe
 from schedlab.variant import Companion, Variant
 
@@ -49,10 +49,13 @@ class HostTarget:
     def __init__(self, system: LocalSystem) -> None:
         """Take the system to run on."""
         self._system = system
+        self._machine: Machine | None = None
 
     def machine(self) -> Machine:
-        """Describe this host from sysfs."""
-        return describe(self._system).machine
+        """Describe this host from sysfs, read once."""
+        if self._machine is None:
+            self._machine = describe(self._system).machine
+        return self._machine
 
     def environment(self, plan: Plan) -> dict[str, str]:
         """Give the platform table, with the tools' versions."""
@@ -139,7 +142,7 @@ class HostSession:
     def run(self, order: Order, raw: Path) -> RunRecord:
         """Set the variant, run the benchmark, count, read the result, put the host back."""
         key = order.key
-        folder = raw / f"{order.position:05d}-{key.case}-{key.variant}".replace(" ", "_")
+        folder = raw / folder_name(f"{order.position:05d}-{key.case}-{key.variant}")
         if folder.exists():
             shutil.rmtree(folder)  # left by a run that was cut off and never recorded
         try:

@@ -26,7 +26,7 @@ from schedlab.plan import Plan, seconds
 from schedlab.record import RunRecord
 from schedlab.targets.sim_kernels import kernels_of
 from schedlab.targets.sim_program import Call, Ended, Processes, failure, is_usage, read_result
-from schedlab.targets.target import Order
+from schedlab.targets.target import Order, folder_name
 from schedlab.topology.simulator import description
 from schedlab.variant import Variant
 
@@ -186,7 +186,7 @@ class SimSession:
         """
         model = self._models[order.case.label]
         name = f"b{order.key.block:04d}-{order.key.case}-{order.key.variant}"
-        folder = raw / name.replace(" ", "_").replace("/", "_")
+        folder = raw / folder_name(name)
         call = Call(
             program=self.builds[order.variant.name].program,
             machine=self._machine_file(raw),

@@ -24,6 +24,11 @@ class Order:
     position: int
 
 
+def folder_name(text: str) -> str:
+    """Give the name of a run's raw folder: a label with blanks or slashes stays one folder."""
+    return text.replace(" ", "_").replace("/", "_")
+
+
 class Session(Protocol):
     """A target made ready for one plan."""
 
