@@ -26,6 +26,7 @@ llc = ["0-3"]
 package = ["0-3"]
 node = ["0,2", "1,3"]
 distance = [[10, 20], [20, 10]]
+reclaim_distance = 32
 [[cpu]]
 cpus = "0-1"
 capacity = 512

@@ -58,6 +58,8 @@ def _topology(machine: Machine) -> dict[str, Any]:
         topology["cluster"] = list(machine.topology.cluster)
     if machine.topology.distance:
         topology["distance"] = [list(row) for row in machine.topology.distance]
+    if machine.topology.reclaim_distance:
+        topology["reclaim_distance"] = machine.topology.reclaim_distance
     return topology
 
 
