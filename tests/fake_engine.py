@@ -83,7 +83,8 @@ for workload in scenario.get("workloads", []):
         open(os.path.join(os.path.dirname(args.out), f"pid-{os.getpid()}"), "w").close()
         time.sleep(1.5)
     time.sleep(random.random() * 0.05)
-    told["metrics"][workload["kind"] + ".time_s"] = took * workload["loops"]
+    loops = workload.get("loops", workload.get("loop"))
+    told["metrics"][workload["kind"] + ".time"] = took * loops
 if args.trace:
     open(args.trace, "w").write(f"# {args.trace_format} {args.trace_events} {args.trace_ring}\\n")
 json.dump(told, open(args.out, "w"))

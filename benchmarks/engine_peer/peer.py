@@ -166,7 +166,7 @@ def simulate(build: Build, load: Load, seed: int, folder: Path) -> Simulated:
         simulated = max(ends) / 1e9
     else:
         result, (wall, cpu) = _run(build, scenario, seed, folder)
-        simulated = result["metrics"]["hackbench.time_s"]
+        simulated = result["metrics"]["hackbench.time"]
     return Simulated(simulated, wall, cpu, result["counters"]["sched:sched_switch"])
 
 

@@ -12,6 +12,7 @@
 typedef unsigned long long simtime;		/* integer nanoseconds */
 
 struct sim_task;
+struct instance;
 
 #define SIM_MAX_CPUS	1024
 #define SIM_MAX_NODES	64
@@ -81,6 +82,8 @@ extern int sim_reclaim_distance;	/* what the architecture sets, 0: the default *
 extern unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 int sim_node_distance(int a, int b);
 
+enum kern_protocol { KERN_UNIX, KERN_TCP, KERN_UDP, KERN_NR_PROTOCOLS };
+
 /* All in ns unless the name says otherwise; the machine file names and sources each. */
 struct sim_costs {
 	unsigned int line[SIM_NR_DISTANCES];	/* a cache line from that far */
@@ -91,7 +94,10 @@ struct sim_costs {
 	unsigned int lock;		/* an uncontended atomic acquire */
 	unsigned int syscall, schedule, wakeup, tick, irq, ipi_send, ipi_latency;
 	unsigned int fork, exec, exit, fault, page_migrate;
-	unsigned int pipe, socket_send, socket_receive, futex, copy_per_kb;
+	unsigned int pipe, poll, futex, copy_per_kb;
+	struct sim_socket_cost {
+		unsigned int send, receive;
+	} socket[KERN_NR_PROTOCOLS];
 	unsigned int idle_enter, idle_exit;	/* the idle loop's own code */
 	unsigned int refill_overlap;	/* percent of a line's latency seen when refilling */
 	unsigned int hotplug;		/* one step of taking a CPU down or up */
@@ -167,7 +173,18 @@ struct sim_task {
 	int		mem_node;		/* node of the memory it last touched, -1: local */
 	void		(*main)(struct sim_task *);
 	void		*arg;
-	struct sim_task	*next;
+	struct sim_task	*next, *previous;
+	int		is_thread;
+	unsigned int	thread;			/* its id while it lives, 0: a process; joined by futex */
+	enum { SIM_ALIVE, SIM_KILLED, SIM_DYING } killed;
+	int		zombie;
+	struct sim_task	*next_zombie;
+	/* as part of a workload (engine/sim/calls.c) */
+	struct instance	*instance;
+	unsigned long long chance;		/* random state */
+	const char	*waits_for;		/* NULL: for nothing that could keep it for ever */
+	struct sim_task	*waits_for_task;
+	int		joined, released;	/* nobody will ask for it again; the kernel has let go */
 	/* results */
 	simtime		born, died, runtime, runtime_base, wait_sum, wait_max, ready_at;
 	unsigned long	waits, migrations, voluntary, involuntary;
@@ -177,6 +194,7 @@ struct sim_task {
 };
 
 struct sim_task *sim_first_task(void);		/* of all that were ever started, by next */
+void sim_task_released(struct sim_task *task);	/* the kernel has let go of it */
 
 /* ------------------------------------------------------------------ CPUs waiting for something */
 
@@ -288,7 +306,11 @@ enum { KERN_THREAD = 1 };			/* shares the parent's address space */
 int kern_fork(struct sim_task *child, unsigned int flags);
 void kern_exec(void);
 void kern_exit(void) __sim_noreturn;
-int kern_wait_child(void);			/* pid, or -ECHILD */
+struct sim_task *kern_wait_child(struct sim_task *which);	/* NULL: any */
+void kern_kill(struct sim_task *task);
+int kern_is_blocked(const struct sim_task *task);
+void kern_sync(void);				/* the others have come up to the caller's time */
+void kern_null_syscall(void);
 void kern_run(simtime ns);
 void kern_run_clock(simtime ns);
 void kern_sleep(simtime ns);
@@ -303,17 +325,22 @@ simtime kern_now(void);
 struct kern_pipe;
 struct kern_pipe *kern_pipe_create(void);
 void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes);
-void kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes);
+int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes);	/* what is there */
 
-struct kern_socket;				/* one direction of a connected pair */
-struct kern_socket *kern_socket_create(void);
+struct kern_socket;				/* one direction of a connection */
+struct kern_socket *kern_socket_create(enum kern_protocol protocol);
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes);
-void kern_socket_receive(struct kern_socket *sock, unsigned int bytes);
+int kern_socket_receive(struct kern_socket *sock, unsigned int bytes);	/* what is there; 0: closed, empty */
+void kern_socket_close(struct kern_socket *sock);
 
-struct kern_futex;
-struct kern_futex *kern_futex_create(void);
-void kern_futex_wait(struct kern_futex *futex);
-int kern_futex_wake(struct kern_futex *futex, int nr);
+struct kern_pollable {				/* one of the two */
+	struct kern_pipe *pipe;
+	struct kern_socket *socket;
+};
+int kern_poll(const struct kern_pollable *set, int nr, simtime timeout);
+
+int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout);
+int kern_futex_wake(const unsigned int *word, int nr);
 
 int kern_mm_create(unsigned int mb, int node);	/* an address space for NUMA balancing */
 void kern_mm_use(struct sim_task *task, int mm);

@@ -77,6 +77,10 @@ void sim_exit_to_user(void)
 		current->thread.last_cpu = sim.cpu;
 	}
 	local_irq_enable();
+	if (task->killed == SIM_KILLED) {
+		task->killed = SIM_DYING;	/* exit itself comes by here */
+		kern_exit();
+	}
 }
 
 /* Current computes in user mode until its work is done; interrupts and others come between. */
@@ -137,7 +141,7 @@ void sim_syscall_enter(void)
 
 void sim_syscall_exit(void)
 {
-	if (need_resched() || task_work_pending(current) ||
+	if (need_resched() || task_work_pending(current) || signal_pending(current) ||
 	    current->thread.last_cpu != sim.cpu)
 		sim_exit_to_user();
 }
@@ -145,6 +149,17 @@ void sim_syscall_exit(void)
 simtime kern_now(void)
 {
 	return sim.clk;
+}
+
+void kern_sync(void)
+{
+	sim_sync();
+}
+
+void kern_null_syscall(void)
+{
+	sim_syscall_enter();
+	sim_syscall_exit();
 }
 
 void kern_run(simtime ns)

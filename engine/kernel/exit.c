@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* exit() and waiting for children. */
+/* exit(), waiting for children, and being killed. */
 #include <linux/sched/task.h>
 #include "sim.h"
 #include "tasks.h"
@@ -7,7 +7,7 @@
 struct family {
 	wait_queue_head_t wait_chldexit;
 	int children;			/* alive or not yet waited for */
-	int zombies;			/* dead, not yet waited for */
+	struct sim_task *zombies;	/* dead, not yet waited for; by next_zombie */
 };
 
 static struct family *family_of(struct task_struct *p)
@@ -50,9 +50,13 @@ void sim_do_exit(void)
 	kern_collect(current->thread.sim);
 	if (!list_empty(&current->sibling)) {
 		struct family *f = family_of(parent);
+		struct sim_task *task = current->thread.sim, **last = &f->zombies;
 
 		list_del_init(&current->sibling);
-		f->zombies++;
+		while (*last)
+			last = &(*last)->next_zombie;
+		*last = task;
+		task->zombie = 1;
 		__wake_up_sync(&f->wait_chldexit, TASK_INTERRUPTIBLE);
 	}
 	preempt_disable();
@@ -63,24 +67,67 @@ void sim_do_exit(void)
 
 void kern_exit(void)
 {
+	struct sim_task *task = current->thread.sim;
+
 	sim_syscall_enter();
 	sim_kernel_work(sim_costs.exit);
-	current->thread.sim->died = sim.clk;
+	task->died = sim.clk;
+	/* as mm_release() does for pthread_join() */
+	if (task->thread) {
+		task->thread = 0;
+		kern_futex_wake(&task->thread, 1);
+	}
 	sim_do_exit();
 }
 
-int kern_wait_child(void)
+static struct sim_task *find_zombie(struct family *f, const struct sim_task *which)
+{
+	struct sim_task *task;
+
+	for (task = f->zombies; task; task = task->next_zombie)
+		if (!which || task == which)
+			return task;
+	return NULL;
+}
+
+/* A child process that has ended: this one, or any; NULL when there is none to wait for. */
+struct sim_task *kern_wait_child(struct sim_task *which)
 {
 	struct family *f = family_of(current);
+	struct sim_task *task = NULL, **link;
 
 	sim_syscall_enter();
-	if (!f->children) {
-		sim_syscall_exit();
-		return -ECHILD;
-	}
-	wait_event_interruptible(f->wait_chldexit, f->zombies > 0);
-	f->zombies--;
+	if (!f->children)
+		goto out;
+	wait_event_interruptible(f->wait_chldexit, (task = find_zombie(f, which)));
+	if (!task)
+		goto out;
+	for (link = &f->zombies; *link != task; link = &(*link)->next_zombie)
+		;
+	*link = task->next_zombie;
+	task->zombie = 0;
 	f->children--;
+out:
 	sim_syscall_exit();
-	return 0;
+	return task;
+}
+
+/* SIGKILL: whatever it waits for, it goes no further than its way out of the kernel. */
+void kern_kill(struct sim_task *task)
+{
+	struct task_struct *p = task->kernel;
+
+	if (!p || p->flags & PF_EXITING || task->killed)
+		return;
+	task->killed = SIM_KILLED;
+	set_tsk_thread_flag(p, TIF_SIGPENDING);
+	if (!wake_up_state(p, TASK_INTERRUPTIBLE))
+		kick_process(p);
+}
+
+int kern_is_blocked(const struct sim_task *task)
+{
+	const struct task_struct *p = task->kernel;
+
+	return p && READ_ONCE(p->__state) == TASK_INTERRUPTIBLE;
 }

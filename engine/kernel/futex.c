@@ -1,48 +1,102 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Futexes: a wait queue each; a wake without a waiter is not remembered, as in the kernel. */
-#include <linux/wait.h>
+/*
+ * Futexes: a queue of waiters a word, woken through a wake_q after the bucket's lock is
+ * free, as kernel/futex does.  A wake without a waiter is not remembered.
+ */
+#include <linux/hashtable.h>
+#include <linux/sched/wake_q.h>
 #include "sim.h"
 
-struct kern_futex {
-	struct sim_line bucket;
-	wait_queue_head_t waiters;
-	unsigned long wakes;		/* who sleeps waits for this to pass its ticket */
-	unsigned long tickets;
+struct waiter {
+	struct list_head list;
+	struct task_struct *task;
+	bool woken;
 };
 
-struct kern_futex *kern_futex_create(void)
-{
-	struct kern_futex *futex = sim_zalloc(sizeof(*futex), 64);
+/* A word gets a bucket of its own: addresses, and so collisions, differ between runs. */
+struct bucket {
+	struct hlist_node node;
+	const unsigned int *word;
+	struct sim_line lock;
+	struct list_head waiters;
+};
 
-	init_waitqueue_head(&futex->waiters);
-	return futex;
+static DEFINE_HASHTABLE(buckets, 12);
+
+static struct bucket *bucket_of(const unsigned int *word)
+{
+	struct bucket *b;
+
+	hash_for_each_possible(buckets, b, node, (unsigned long)word)
+		if (b->word == word)
+			return b;
+	b = sim_zalloc(sizeof(*b), 64);
+	b->word = word;
+	INIT_LIST_HEAD(&b->waiters);
+	hash_add(buckets, &b->node, (unsigned long)word);
+	return b;
 }
 
-void kern_futex_wait(struct kern_futex *futex)
+/* 0: woken, or *word was not value; -ETIMEDOUT, -EINTR */
+int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout)
 {
-	unsigned long ticket;
+	struct bucket *b = bucket_of(word);
+	struct waiter w = { .task = current };
+	ktime_t until = sim.clk + timeout;
+	int ret = 0;
 
 	sim_syscall_enter();
 	sim_charge(sim_costs.futex);
-	sim_line_lock(&futex->bucket);
-	ticket = ++futex->tickets;
-	sim_line_unlock(&futex->bucket);
-	wait_event_interruptible_exclusive(futex->waiters, futex->wakes >= ticket);
+	sim_line_lock(&b->lock);
+	if (*word != value) {
+		sim_line_unlock(&b->lock);
+		sim_syscall_exit();
+		return 0;
+	}
+	set_current_state(TASK_INTERRUPTIBLE);
+	list_add_tail(&w.list, &b->waiters);
+	sim_line_unlock(&b->lock);
+	while (!w.woken) {
+		if (signal_pending(current))
+			ret = -EINTR;
+		else if (timeout != SIM_NEVER && sim.clk >= until)
+			ret = -ETIMEDOUT;
+		else if (timeout == SIM_NEVER)
+			schedule();
+		else
+			schedule_hrtimeout_range(&until, sim_timer_slack(), HRTIMER_MODE_ABS);
+		if (ret) {
+			list_del(&w.list);
+			break;
+		}
+		if (!w.woken)
+			set_current_state(TASK_INTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
 	sim_syscall_exit();
+	return w.woken ? 0 : ret;
 }
 
-int kern_futex_wake(struct kern_futex *futex, int nr)
+int kern_futex_wake(const unsigned int *word, int nr)
 {
-	unsigned long waiting;
+	struct bucket *b = bucket_of(word);
+	struct waiter *w, *next;
+	DEFINE_WAKE_Q(wake_q);
+	int woken = 0;
 
 	sim_syscall_enter();
 	sim_charge(sim_costs.futex);
-	sim_line_lock(&futex->bucket);
-	waiting = min_t(unsigned long, futex->tickets - futex->wakes, nr);
-	futex->wakes += waiting;
-	sim_line_unlock(&futex->bucket);
-	if (waiting)
-		wake_up_interruptible_nr(&futex->waiters, waiting);
+	sim_line_lock(&b->lock);
+	list_for_each_entry_safe(w, next, &b->waiters, list) {
+		if (woken == nr)
+			break;
+		list_del(&w->list);
+		w->woken = true;
+		wake_q_add(&wake_q, w->task);
+		woken++;
+	}
+	sim_line_unlock(&b->lock);
+	wake_up_q(&wake_q);
 	sim_syscall_exit();
-	return waiting;
+	return woken;
 }

@@ -5,8 +5,8 @@
  * wait, so it is a lock with waiters in order of arrival.
  */
 #include <linux/wait.h>
-#include <linux/poll.h>
 #include "sim.h"
+#include "poll.h"
 
 #define BUFFERS		16
 
@@ -49,38 +49,44 @@ static void copy(struct kern_pipe *pipe, unsigned int bytes)
 	sim_charge(sim_costs.copy_per_kb * bytes / 1024);
 }
 
-static bool try_write(struct kern_pipe *pipe, unsigned int bytes)
+/* How many of the bytes found room. */
+static unsigned int try_write(struct kern_pipe *pipe, unsigned int bytes)
 {
-	unsigned int last = (pipe->next - 1) % BUFFERS;
+	unsigned int last = (pipe->next - 1) % BUFFERS, slot = pipe->next % BUFFERS;
 
+	bytes = min_t(unsigned int, bytes, PAGE_SIZE);
 	if (!empty(pipe) && pipe->used[last] + bytes <= PAGE_SIZE) {
 		pipe->fill[last] += bytes;
 		pipe->used[last] += bytes;
 	} else if (!full(pipe)) {
-		pipe->fill[pipe->next % BUFFERS] = pipe->used[pipe->next % BUFFERS] = bytes;
+		pipe->fill[slot] = pipe->used[slot] = bytes;
 		pipe->next++;
 	} else {
-		return false;
+		return 0;
 	}
 	copy(pipe, bytes);
-	return true;
+	return bytes;
 }
 
 void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 {
 	bool was_empty, wake_next = false;
 
-	if (bytes > PAGE_SIZE)
-		bytes = PAGE_SIZE;
 	sim_syscall_enter();
 	sim_charge(sim_costs.pipe);
 	lock(pipe);
 	was_empty = empty(pipe);
-	while (!try_write(pipe, bytes)) {
+	for (;;) {
+		bytes -= try_write(pipe, bytes);
+		if (!bytes)
+			break;
+		if (!full(pipe))
+			continue;
 		sim_line_unlock(&pipe->mutex);
 		if (was_empty)
 			wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
-		wait_event_interruptible_exclusive(pipe->wr_wait, !full(pipe));
+		if (wait_event_interruptible_exclusive(pipe->wr_wait, !full(pipe)))
+			goto out;
 		lock(pipe);
 		was_empty = empty(pipe);
 		wake_next = true;
@@ -92,37 +98,44 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 		wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
+out:
 	sim_syscall_exit();
 }
 
-static bool try_read(struct kern_pipe *pipe, unsigned int bytes)
+static unsigned int try_read(struct kern_pipe *pipe, unsigned int bytes)
 {
 	unsigned int i = pipe->first % BUFFERS;
 
 	if (empty(pipe))
-		return false;
+		return 0;
+	bytes = min(bytes, pipe->fill[i]);
 	copy(pipe, bytes);
-	pipe->fill[i] -= min(bytes, pipe->fill[i]);
+	pipe->fill[i] -= bytes;
 	if (!pipe->fill[i])
 		pipe->first++;
-	return true;
+	return bytes;
 }
 
-void kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
+int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 {
 	bool was_full, wake_next = false;
+	unsigned int got;
+	int have = 0;
 
-	if (bytes > PAGE_SIZE)
-		bytes = PAGE_SIZE;
 	sim_syscall_enter();
 	sim_charge(sim_costs.pipe);
 	lock(pipe);
 	was_full = full(pipe);
-	while (!try_read(pipe, bytes)) {
+	for (;;) {
+		while ((got = try_read(pipe, bytes - have)))
+			have += got;
+		if (have)
+			break;
 		sim_line_unlock(&pipe->mutex);
 		if (was_full)
 			wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
-		wait_event_interruptible_exclusive(pipe->rd_wait, !empty(pipe));
+		if (wait_event_interruptible_exclusive(pipe->rd_wait, !empty(pipe)))
+			goto out;
 		lock(pipe);
 		was_full = full(pipe);
 		wake_next = true;
@@ -134,5 +147,17 @@ void kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 		wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
+out:
 	sim_syscall_exit();
+	return have;
+}
+
+bool sim_pipe_readable(struct kern_pipe *pipe)
+{
+	return !empty(pipe);
+}
+
+wait_queue_head_t *sim_pipe_readers(struct kern_pipe *pipe)
+{
+	return &pipe->rd_wait;
 }

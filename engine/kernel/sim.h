@@ -5,6 +5,7 @@
 
 #include <linux/sched.h>
 #include <linux/sched/task.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/init.h>
 #include <linux/sched/hotplug.h>
 #include <linux/sched/clock.h>
@@ -42,6 +43,9 @@ void sim_syscall_enter(void);
 void sim_syscall_exit(void);
 void sim_exit_to_user(void);
 void sim_user_work(simtime ns);
+
+/* sleep.c */
+u64 sim_timer_slack(void);
 
 /* percpu.c, topology.c, time.c, hotplug.c, ... in the order boot calls them */
 void sim_setup_percpu(void);

@@ -3,15 +3,19 @@
 #include <linux/hrtimer.h>
 #include "sim.h"
 
+/* Every task's default slack is 50 us, none for the real-time classes. */
+u64 sim_timer_slack(void)
+{
+	return rt_task(current) || dl_task(current) ? 0 : 50 * NSEC_PER_USEC;
+}
+
 static void sleep_to(ktime_t expires)
 {
-	while (sim.clk < expires) {
+	while (sim.clk < expires && !signal_pending(current)) {
 		ktime_t until = expires;
 
 		set_current_state(TASK_INTERRUPTIBLE);
-		/* every task's default slack is 50 us, none for the real-time classes */
-		schedule_hrtimeout_range(&until, rt_task(current) || dl_task(current) ? 0 :
-					 50 * NSEC_PER_USEC, HRTIMER_MODE_ABS);
+		schedule_hrtimeout_range(&until, sim_timer_slack(), HRTIMER_MODE_ABS);
 	}
 }
 

@@ -1,30 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One direction of a connected local socket: a queue of messages with a limit on
- * what may be under way, receivers woken with each message, senders when half of
- * the space is free, as in net/unix.
+ * One direction of a connection on one machine: a queue of buffers with a limit on
+ * what may be under way.  A send ends with the wakeup of the receiver: for unix sockets
+ * by the sender itself, for TCP and UDP over loopback in the softirq that runs on the
+ * sender's CPU at the end of its send.
  */
 #include <linux/wait.h>
-#include <linux/poll.h>
 #include "sim.h"
+#include "poll.h"
 
 #define SEND_BUFFER	212992		/* net.core.wmem_default */
 #define OVERHEAD	768		/* what a small message takes of it (skb->truesize) */
 
+struct buffer {
+	unsigned int left, space;	/* bytes not yet read; what it takes of the limit */
+};
+
 struct kern_socket {
+	enum kern_protocol protocol;
 	struct sim_line lock, queue, data;
-	unsigned long messages;
-	unsigned long used;
+	struct buffer *buffer;		/* a ring */
+	unsigned long size, first, next;
+	unsigned long used;		/* space of all buffers */
+	bool closed;
 	wait_queue_head_t readers, writers;
 };
 
-struct kern_socket *kern_socket_create(void)
+struct kern_socket *kern_socket_create(enum kern_protocol protocol)
 {
 	struct kern_socket *sock = sim_zalloc(sizeof(*sock), 64);
 
+	sock->protocol = protocol;
 	init_waitqueue_head(&sock->readers);
 	init_waitqueue_head(&sock->writers);
 	return sock;
+}
+
+static struct buffer *buffer_at(struct kern_socket *sock, unsigned long i)
+{
+	return &sock->buffer[i % sock->size];
+}
+
+static void grow(struct kern_socket *sock)
+{
+	unsigned long i, size = max(16UL, sock->size * 2);
+	struct buffer *buffer = sim_zalloc(size * sizeof(*buffer), 64);
+
+	for (i = sock->first; i != sock->next; i++)
+		buffer[i % size] = *buffer_at(sock, i);
+	sim_free(sock->buffer);
+	sock->buffer = buffer;
+	sock->size = size;
 }
 
 static unsigned long space_of(unsigned int bytes)
@@ -32,35 +58,95 @@ static unsigned long space_of(unsigned int bytes)
 	return OVERHEAD + ALIGN(bytes, 256);
 }
 
-void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
+static void lock(struct kern_socket *sock, unsigned int bytes)
 {
-	sim_syscall_enter();
-	sim_charge(sim_costs.socket_send + sim_costs.copy_per_kb * bytes / 1024);
-	wait_event_interruptible_exclusive(sock->writers,
-					   sock->used + space_of(bytes) <= SEND_BUFFER);
 	sim_line_lock(&sock->lock);
 	sim_line_move(&sock->queue, sim_costs.queue_lines);
 	sim_line_move(&sock->data, 1 + bytes / L1_CACHE_BYTES);
+}
+
+/* One that is larger than the whole limit goes when nothing else is under way. */
+static bool has_room(const struct kern_socket *sock, unsigned int bytes)
+{
+	return !sock->used || sock->used + space_of(bytes) <= SEND_BUFFER;
+}
+
+void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
+{
+	const struct sim_socket_cost *cost = &sim_costs.socket[sock->protocol];
+
+	sim_syscall_enter();
+	sim_charge(cost->send + sim_costs.copy_per_kb * bytes / 1024);
+	if (wait_event_interruptible_exclusive(sock->writers, has_room(sock, bytes)))
+		goto out;
+	lock(sock, bytes);
+	if (sock->next - sock->first == sock->size)
+		grow(sock);
+	*buffer_at(sock, sock->next++) = (struct buffer) { bytes, space_of(bytes) };
 	sock->used += space_of(bytes);
-	sock->messages++;
 	sim_line_unlock(&sock->lock);
 	wake_up_interruptible_sync_poll(&sock->readers, EPOLLIN | EPOLLRDNORM | EPOLLRDBAND);
+out:
 	sim_syscall_exit();
 }
 
-void kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
+/* Takes up to so many bytes out of a stream; of datagrams one. */
+static unsigned int take(struct kern_socket *sock, unsigned int bytes)
 {
+	unsigned int have = 0;
+
+	while (have < bytes && sock->first != sock->next) {
+		struct buffer *b = buffer_at(sock, sock->first);
+		unsigned int part = min(bytes - have, b->left);
+
+		have += part;
+		b->left -= part;
+		if (b->left && sock->protocol != KERN_UDP)
+			break;
+		sock->used -= b->space;
+		sock->first++;
+		if (sock->protocol == KERN_UDP)
+			break;
+	}
+	return have;
+}
+
+/* What is there, at most so many bytes; 0: closed and empty */
+int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
+{
+	const struct sim_socket_cost *cost = &sim_costs.socket[sock->protocol];
+	int have = 0;
+
 	sim_syscall_enter();
-	sim_charge(sim_costs.socket_receive + sim_costs.copy_per_kb * bytes / 1024);
-	wait_event_interruptible_exclusive(sock->readers, sock->messages);
-	sim_line_lock(&sock->lock);
-	sim_line_move(&sock->queue, sim_costs.queue_lines);
-	sim_line_move(&sock->data, 1 + bytes / L1_CACHE_BYTES);
-	sock->messages--;
-	sock->used -= space_of(bytes);
+	sim_charge(cost->receive);
+	if (wait_event_interruptible_exclusive(sock->readers, sim_socket_readable(sock)))
+		goto out;
+	lock(sock, bytes);
+	have = take(sock, bytes);
+	sim_charge(sim_costs.copy_per_kb * have / 1024);
 	sim_line_unlock(&sock->lock);
-	/* unix_write_space(): only when a good part is free again */
+	/* unix_write_space(), sk_stream_write_space(): only when a good part is free again */
 	if (sock->used * 4 <= SEND_BUFFER)
 		wake_up_interruptible_sync_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
+out:
 	sim_syscall_exit();
+	return have;
+}
+
+void kern_socket_close(struct kern_socket *sock)
+{
+	sim_syscall_enter();
+	sock->closed = true;
+	wake_up_interruptible_all(&sock->readers);
+	sim_syscall_exit();
+}
+
+bool sim_socket_readable(struct kern_socket *sock)
+{
+	return sock->first != sock->next || sock->closed;
+}
+
+wait_queue_head_t *sim_socket_readers(struct kern_socket *sock)
+{
+	return &sock->readers;
 }

@@ -124,6 +124,8 @@ void sim_free_task(struct task_struct *p)
 	sim_free(p->thread.family);
 	if (p->flags & PF_KTHREAD)
 		sim_free(p->thread.sim);
+	else
+		sim_task_released(p->thread.sim);
 	sim_free(p);
 }
 
@@ -218,7 +220,10 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	}
 	/* from here on others find it */
 	child->kernel = p;
-	sim_family_add(current, p);
+	if (flags & KERN_THREAD)
+		child->thread = child->pid;
+	else
+		sim_family_add(current, p);
 	sim_trace_fork(current, p);
 	wake_up_new_task(p);
 	sim_syscall_exit();

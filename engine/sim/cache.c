@@ -145,6 +145,31 @@ void sim_line_unlock(struct sim_line *line)
 	line->released = sim.clk;
 }
 
+/* ------------------------------------------------------------------ lines of programs' memory */
+
+struct user_line {
+	struct user_line *next;
+	unsigned long number;
+	struct sim_line line;
+};
+
+/* Found by address, but never ordered by it: addresses differ between runs. */
+struct sim_line *cache_user_line(const void *addr)
+{
+	static struct user_line *buckets[4096];
+	unsigned long number = (unsigned long)addr >> 6;
+	struct user_line *l, **bucket = &buckets[number % 4096];
+
+	for (l = *bucket; l; l = l->next)
+		if (l->number == number)
+			return &l->line;
+	l = sim_zalloc(sizeof(*l), 16);
+	l->number = number;
+	l->next = *bucket;
+	*bucket = l;
+	return &l->line;
+}
+
 /* ------------------------------------------------------------------ migration */
 
 /* A task that moved finds its lines elsewhere: its footprint, as far as caches can hold it. */

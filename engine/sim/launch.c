@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include "instance.h"
 #include "scenario.h"
 
 struct sim_task *all_tasks;
@@ -11,7 +12,7 @@ simtime origin;
 int workloads_running;
 unsigned long tasks_started;
 
-static struct sim_task **last_task = &all_tasks;
+static struct sim_task *last_task;
 static int next_pid = 2;
 
 void workload_done(void)
@@ -31,7 +32,7 @@ struct sim_task *sim_first_task(void)
  */
 struct sim_task *launch_task(const char *comm, int number, void (*main)(struct sim_task *), void *arg)
 {
-	struct sim_task *t = sim_zalloc(sizeof(*t), 64);
+	struct sim_task *t = sim_zalloc(sizeof(*t), 64), *parent = cpus[sim.cpu].task;
 	char name[32] = "";
 
 	tasks_started++;
@@ -44,10 +45,49 @@ struct sim_task *launch_task(const char *comm, int number, void (*main)(struct s
 	t->main = main;
 	t->arg = arg;
 	t->mem_node = -1;
-	*last_task = t;
-	last_task = &t->next;
-	kern_fork(t, number == -2 ? KERN_THREAD : 0);
+	t->instance = parent ? parent->instance : NULL;
+	t->is_thread = number == -2;
+	t->chance = sim_random();
+	t->previous = last_task;
+	if (last_task)
+		last_task->next = t;
+	else
+		all_tasks = t;
+	last_task = t;
+	kern_fork(t, t->is_thread ? KERN_THREAD : 0);
 	return t;
+}
+
+void launch_workload(const char *comm, void (*main)(struct sim_task *), struct instance *instance)
+{
+	struct sim_task *init = cpus[sim.cpu].task;
+
+	init->instance = instance;
+	launch_task(comm, 0, main, instance);
+	init->instance = NULL;
+}
+
+/* Its results are of no interest and nobody holds it any more. */
+void task_free(struct sim_task *task)
+{
+	if (task->measured)
+		return;
+	if (task->previous)
+		task->previous->next = task->next;
+	else
+		all_tasks = task->next;
+	if (task->next)
+		task->next->previous = task->previous;
+	else
+		last_task = task->previous;
+	sim_free(task);
+}
+
+void sim_task_released(struct sim_task *task)
+{
+	task->released = 1;
+	if (task->joined)
+		task_free(task);
 }
 
 static void check(int err, const char *what, const char *name)
@@ -127,7 +167,7 @@ struct step {
 	int order;			/* as written, for equal times */
 	struct task_spec *spec;
 	int number;
-	struct workload *workload;
+	struct instance *workload;
 	struct action *action;
 };
 
@@ -227,7 +267,7 @@ void scenario_main(struct sim_task *init)
 		if (steps[i].spec)
 			start_one(steps[i].spec, steps[i].number);
 		else if (steps[i].workload)
-			workload_start(steps[i].workload);
+			instance_start(steps[i].workload);
 		else
 			perform(steps[i].action);
 	}

@@ -284,16 +284,20 @@ static const struct {
 } times[] = {
 #define T(field) { #field, offsetof(struct sim_costs, field) }
 #define L(name, d) { name, offsetof(struct sim_costs, line[d]) }
+#define S(name, p) { name "_send", offsetof(struct sim_costs, socket[p].send) }, \
+		   { name "_receive", offsetof(struct sim_costs, socket[p].receive) }
 	L("line_core", SIM_CORE), L("line_cluster", SIM_CLUSTER), L("line_llc", SIM_LLC),
 	L("line_node", SIM_NODE), L("line_package", SIM_PACKAGE), L("line_remote", SIM_REMOTE),
 	T(line_hit), T(scan_visit), T(lock), T(syscall), T(schedule), T(wakeup), T(tick), T(irq),
 	T(ipi_send), T(ipi_latency), T(fork), T(exec), T(exit), T(fault), T(page_migrate), T(pipe),
-	T(socket_send), T(socket_receive), T(futex), T(copy_per_kb), T(idle_enter), T(idle_exit),
+	S("unix", KERN_UNIX), S("tcp", KERN_TCP), S("udp", KERN_UDP), T(poll), T(futex),
+	T(copy_per_kb), T(idle_enter), T(idle_exit),
 	T(hotplug),
 }, counts[] = {
 	T(scan_overlap), T(refill_overlap), T(wake_lines), T(queue_lines),
 #undef T
 #undef L
+#undef S
 };
 
 static void read_costs(json_t *obj)

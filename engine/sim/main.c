@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "event.h"
+#include "instance.h"
 #include "scenario.h"
 #include "trace.h"
 
@@ -76,6 +77,7 @@ static const char *run(void)
 		}
 		if (sim.clk >= next_check) {
 			kern_check(all_tasks);
+			instances_check();
 			next_check = sim.clk + CHECK_INTERVAL * (1 + tasks_started / 1000);
 		}
 		if (scenario.end_when_done && origin && !workloads_running)

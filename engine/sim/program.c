@@ -25,8 +25,8 @@ static void *object_named(const char *kind, const char *name)
 	n->kind = kind;
 	n->name = name;
 	n->object = !strcmp(kind, "pipe") ? (void *)kern_pipe_create() :
-		    !strcmp(kind, "socket") ? (void *)kern_socket_create() :
-		    (void *)kern_futex_create();
+		    !strcmp(kind, "socket") ? (void *)kern_socket_create(KERN_UNIX) :
+		    sim_zalloc(sizeof(unsigned int), 64);	/* a futex's word, always 0 */
 	n->next = all;
 	all = n;
 	return n->object;
@@ -183,7 +183,7 @@ static void run_phase(struct sim_task *task, const struct phase *p, uint64_t *rn
 		child->program = p->body;
 		child->rng = rng_next(rng);
 		launch_task(task->comm, -1, child_main, child);
-		kern_wait_child();
+		kern_wait_child(NULL);
 		sim_free(child);
 		break;
 	case PHASE_PIPE_WRITE:
@@ -199,7 +199,7 @@ static void run_phase(struct sim_task *task, const struct phase *p, uint64_t *rn
 		kern_socket_receive(p->object, p->bytes);
 		break;
 	case PHASE_WAIT:
-		kern_futex_wait(p->object);
+		kern_futex_wait(p->object, 0, SIM_NEVER);
 		break;
 	case PHASE_WAKE:
 		kern_futex_wake(p->object, p->count);

@@ -2,6 +2,7 @@
 /* Accounting while the run goes, and its result as JSON. */
 #include <stdlib.h>
 #include <string.h>
+#include "instance.h"
 #include "scenario.h"
 
 unsigned long long results_hash = 1469598103934665603ULL;
@@ -323,14 +324,15 @@ static json_t *metrics_json(double seconds)
 		set_num(obj, "ops_per_s", ops / seconds);
 	}
 	for (int i = 0; i < scenario.nr_workloads; i++) {
-		const struct workload *w = &scenario.workloads[i];
+		const struct instance *instance = &scenario.workloads[i];
+		json_t *result;
+		size_t n;
 
-		if (!w->ended)
-			continue;
-		snprintf(key, sizeof(key), i ? "%s.%d.time_s" : "%s.time_s", w->kind, i);
-		set_num(obj, key, (w->ended - w->began) / 1e9);
-		snprintf(key, sizeof(key), i ? "%s.%d.ops" : "%s.ops", w->kind, i);
-		set_int(obj, key, w->ops);
+		json_array_foreach(instance->results, n, result) {
+			snprintf(key, sizeof(key), "%s.%s", instance->label,
+				 json_string_value(json_object_get(result, "name")));
+			json_object_set(obj, key, json_object_get(result, "value"));
+		}
 	}
 	return obj;
 }

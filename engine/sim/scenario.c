@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "json.h"
+#include "instance.h"
 #include "scenario.h"
 
 struct scenario scenario;
@@ -90,23 +91,60 @@ static void read_task(json_t *obj, const struct path *at, struct task_spec *t)
 	program_read(json_need(obj, at, "program"), AT(at, "program"), &t->program);
 }
 
-static void read_workload(json_t *obj, const struct path *at, struct workload *w)
+/* An option of a workload: a text as on its command line, a number, true or false. */
+static void read_option(json_t *v, const struct path *at, struct wl_values *values, int index)
 {
-	json_only(obj, at, "kind", "group", "start", "groups", "fds", "loops", "datasize", "pipe",
-		  "threads", "pairs", "run", NULL);
-	w->kind = json_text(json_need(obj, at, "kind"), AT(at, "kind"));
-	if (strcmp(w->kind, "hackbench") && strcmp(w->kind, "pingpong"))
-		json_error_at(AT(at, "kind"), "\"%s\": hackbench or pingpong", w->kind);
-	w->group = group_name(obj, at);
-	w->start = json_get_time(obj, at, "start", 0);
-	w->groups = json_get_int(obj, at, "groups", 1, 4096, 1);
-	w->fds = json_get_int(obj, at, "fds", 1, 1000, 20);
-	w->loops = json_get_int(obj, at, "loops", 1, 1L << 30, 100);
-	w->datasize = json_get_int(obj, at, "datasize", 1, 65536, 100);
-	w->pairs = json_get_int(obj, at, "pairs", 1, 100000, 1);
-	w->pipe = json_get_flag(obj, at, "pipe", 0);
-	w->threads = json_get_flag(obj, at, "threads", 0);
-	w->run = json_get_time(obj, at, "run", 0);
+	char number[40], why[200];
+	const char *text = number;
+
+	if (json_is_string(v))
+		text = json_string_value(v);
+	else if (json_is_integer(v) || json_is_boolean(v))
+		snprintf(number, sizeof(number), "%lld", json_is_integer(v) ? json_integer_value(v) :
+			 (json_int_t)json_is_true(v));
+	else if (json_is_real(v))
+		snprintf(number, sizeof(number), "%.17g", json_real_value(v));
+	else
+		json_error_at(at, "a text, a number, true or false is expected");
+	if (wl_value_parse(values, index, text, why, sizeof(why)))
+		json_error_at(at, "%s", why);
+}
+
+static const struct workload *read_kind(json_t *obj, const struct path *at)
+{
+	const char *kind = json_text(json_need(obj, at, "kind"), AT(at, "kind"));
+	const struct workload *w = wl_find(kind);
+	char known[1000] = "";
+
+	if (w)
+		return w;
+	for (int i = 0; wl_workloads[i]; i++)
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "",
+			 wl_workloads[i]->name);
+	json_error_at(AT(at, "kind"), "no workload \"%s\"; there are %s", kind, known);
+}
+
+static void read_workload(json_t *obj, const struct path *at, struct instance *instance)
+{
+	const struct workload *w = read_kind(obj, at);
+	const char *key;
+	json_t *v;
+
+	wl_values_init(&instance->values, w);
+	instance->label = json_get_text(obj, at, "label", w->name);
+	instance->group = group_name(obj, at);
+	instance->start = json_get_time(obj, at, "start", 0);
+	instance->results = json_array();
+	json_object_foreach(obj, key, v) {
+		int index = wl_option_index(w, key);
+
+		if (!strcmp(key, "kind") || !strcmp(key, "label") || !strcmp(key, "group") ||
+		    !strcmp(key, "start"))
+			continue;
+		if (index < 0)
+			json_error_at(AT(at, key), "unknown key; schedlab-load %s --help lists its options", w->name);
+		read_option(v, AT(at, key), &instance->values, index);
+	}
 }
 
 static void read_group(json_t *obj, const struct path *at, struct group_spec *g)
@@ -247,6 +285,8 @@ void scenario_read(const char *path)
 	read_list("tasks", scenario.tasks, scenario.nr_tasks, read_task);
 	read_list("workloads", scenario.workloads, scenario.nr_workloads, read_workload);
 	read_list("actions", scenario.actions, scenario.nr_actions, read_action);
+	if (scenario.nr_workloads == 1)
+		scenario.workloads->measures = 1;
 	if (scenario.end_when_done && !scenario.nr_workloads)
 		json_error_at(AT(AT(NULL, "end"), "when"), "workloads_done, but there is no workload");
 }

@@ -43,16 +43,6 @@ struct task_spec {
 	unsigned long	loops;			/* of the whole program, 0: for ever */
 };
 
-struct workload {
-	const char	*kind, *group;
-	simtime		start;
-	int		groups, fds, loops, datasize, pipe, threads, pairs;
-	simtime		run;			/* pingpong: work per turn */
-	/* results */
-	simtime		began, ended;
-	unsigned long	ops;
-};
-
 enum action_kind { ACTION_OFFLINE, ACTION_ONLINE, ACTION_MOVE, ACTION_WRITE, ACTION_ATTR,
 		   ACTION_AFFINITY };
 
@@ -87,7 +77,7 @@ struct scenario {
 	int		background;
 	json_t		*features, *knobs;
 	struct task_spec *tasks;
-	struct workload	*workloads;
+	struct instance	*workloads;
 	struct action	*actions;
 	struct group_spec *groups;
 	struct memory_spec *memory;
@@ -99,11 +89,10 @@ struct scenario {
 void program_read(json_t *list, const struct path *at, struct program *program);
 void program_main(struct sim_task *task);
 
-/* workloads.c */
-void workload_start(struct workload *w);
-
 /* launch.c */
 struct sim_task *launch_task(const char *comm, int number, void (*main)(struct sim_task *), void *arg);
+void launch_workload(const char *comm, void (*main)(struct sim_task *), struct instance *instance);
+void task_free(struct sim_task *task);
 void workload_done(void);
 extern struct sim_task *all_tasks;
 extern simtime origin;			/* simulated time 0 of the scenario */

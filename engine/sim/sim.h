@@ -51,6 +51,7 @@ void speed_task_stops(struct cpu *c);
 
 /* cache.c */
 void cache_init(void);
+struct sim_line *cache_user_line(const void *addr);	/* of a program's shared memory */
 extern unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
 extern simtime lock_wait_ns, hot_wait_ns, refill_ns;
 extern unsigned long spins, catch_ups;

@@ -96,5 +96,5 @@ def _model(loops: int, groups: int, datasize: int = 100, *, pipe: bool, threads:
     shape = {"groups": groups, "fds": 20, "loops": loops, "datasize": datasize}
     return Model(
         {"kind": "hackbench", **shape, "pipe": pipe, "threads": threads},
-        {TIME: "hackbench.time_s"},
+        {TIME: "hackbench.time"},
     )

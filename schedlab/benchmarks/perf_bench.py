@@ -42,8 +42,8 @@ def parse_futex_wake(output: Output) -> Values:
 def sched_pipe_model(loops: int) -> Model:
     """Two processes and two pipes; each turn passes an int to and fro."""
     return Model(
-        {"kind": "pingpong", "pairs": 1, "loops": loops, "datasize": 4},
-        {TIME: "pingpong.time_s"},
+        {"kind": "sched-pipe", "loop": loops},
+        {TIME: "sched-pipe.time"},
     )
 
 

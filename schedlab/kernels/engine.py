@@ -18,7 +18,10 @@ _SOURCE = re.compile(r"[\w./-]+\.c\b")
 
 @dataclass(frozen=True)
 class Engine:
-    """The C sources of the simulator, which are compiled together with a kernel's."""
+    """The C sources of the simulator, which are compiled together with a kernel's.
+
+    The workloads beside them become part of it.
+    """
 
     folder: Path
 
@@ -26,10 +29,12 @@ class Engine:
     def version(self) -> str:
         """Give a name for exactly these sources."""
         digest = hashlib.sha256()
-        for path in sorted(self.folder.rglob("*")):
-            if path.is_file() and not path.name.startswith("."):
-                digest.update(f"{path.relative_to(self.folder)}\0".encode())
-                digest.update(hashlib.sha256(path.read_bytes()).digest())
+        above = self.folder.parent
+        for folder in (self.folder, above / "workloads"):
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and not path.name.startswith("."):
+                    digest.update(f"{path.relative_to(above)}\0".encode())
+                    digest.update(hashlib.sha256(path.read_bytes()).digest())
         return digest.hexdigest()[:12]
 
     @cached_property

@@ -12,4 +12,4 @@ class Model:
 
     workload: Mapping[str, object]
     figures: Mapping[Metric, str]
-    """For each metric the name of its figure in the simulator's result, e.g. `hackbench.time_s`."""
+    """For each metric the name of its figure in the simulator's result, e.g. `hackbench.time`."""

@@ -75,7 +75,7 @@ def test_scenario(sim: Simulator, path: str, value: Any, message: str) -> None:
 def test_bounds_end_a_run(sim: Simulator) -> None:
     endless = {
         "duration": "1s",
-        "workloads": [{"kind": "pingpong", "loops": 1 << 30}],
+        "workloads": [{"kind": "sched-pipe", "loop": 1 << 30}],
         "end": {"when": "workloads_done", "max_simulated": "100ms"},
     }
     assert sim.start("smp4", endless).returncode == 4

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A workload of the scenario while it runs (calls.c), and after (results.c). */
+#ifndef SIM_INSTANCE_H
+#define SIM_INSTANCE_H
+
+#include "sim.h"
+#include "../../workloads/backend.h"
+
+struct instance {
+	const char	*label, *group;
+	simtime		start;
+	struct wl_values values;
+	int		measures;		/* its measured part is the scenario's window */
+	int		done;
+	simtime		began, ended;
+	json_t		*results;		/* [{ name, value, unit }] */
+};
+
+void instance_start(struct instance *instance);
+void instances_check(void);			/* do all tasks of one wait for each other? */
+
+#endif

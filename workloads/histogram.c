@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Histograms of durations: logarithmic, sixteen buckets an octave, at most 6 % wide. */
+#include <stdio.h>
+#include "workload.h"
+
+#define SUB	4			/* 2^4 buckets an octave */
+#define BUCKETS	((65 - SUB) << SUB)
+
+struct wl_histogram {
+	unsigned long bucket[BUCKETS], count;
+	unsigned long long sum, max;
+};
+
+static int bucket_of(unsigned long long ns)
+{
+	int octave;
+
+	if (ns < 1 << SUB)
+		return ns;
+	octave = 63 - __builtin_clzll(ns);
+	return ((octave - SUB + 1) << SUB) + (ns >> (octave - SUB) & ((1 << SUB) - 1));
+}
+
+static unsigned long long bucket_start(int bucket)
+{
+	int octave = bucket >> SUB;
+
+	if (!octave)
+		return bucket;
+	return (unsigned long long)((1 << SUB) + (bucket & ((1 << SUB) - 1))) << (octave - 1);
+}
+
+struct wl_histogram *wl_histogram(void)
+{
+	return wl_new(struct wl_histogram, 1);
+}
+
+void wl_record(struct wl_histogram *histogram, unsigned long long ns)
+{
+	unsigned long long max = histogram->max;
+
+	__atomic_fetch_add(&histogram->bucket[bucket_of(ns)], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&histogram->count, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&histogram->sum, ns, __ATOMIC_RELAXED);
+	while (ns > max && !__atomic_compare_exchange_n(&histogram->max, &max, ns, 0, __ATOMIC_RELAXED,
+							__ATOMIC_RELAXED))
+		;
+}
+
+unsigned long wl_count(const struct wl_histogram *histogram)
+{
+	return histogram->count;
+}
+
+double wl_mean(const struct wl_histogram *histogram)
+{
+	return histogram->count ? (double)histogram->sum / histogram->count : 0;
+}
+
+unsigned long long wl_percentile(const struct wl_histogram *histogram, double percent)
+{
+	unsigned long need = histogram->count * percent / 100, have = 0;
+
+	for (int b = 0; b < BUCKETS; b++) {
+		have += histogram->bucket[b];
+		if (have > need) {
+			unsigned long long middle = (bucket_start(b) + bucket_start(b + 1)) / 2;
+
+			return middle < histogram->max ? middle : histogram->max;
+		}
+	}
+	return histogram->max;
+}
+
+void wl_result_latency(const char *name, const struct wl_histogram *histogram)
+{
+	static const double shown[] = { 50, 90, 99, 99.9 };
+	char text[100];
+
+	snprintf(text, sizeof(text), "%s mean", name);
+	wl_result(text, wl_mean(histogram) / WL_USEC, "us");
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		snprintf(text, sizeof(text), "%s p%g", name, shown[i]);
+		wl_result(text, (double)wl_percentile(histogram, shown[i]) / WL_USEC, "us");
+	}
+	snprintf(text, sizeof(text), "%s max", name);
+	wl_result(text, (double)histogram->max / WL_USEC, "us");
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What all processes of a native run share: one file in memory, mapped at the same
+ * address in each of them, also after exec().
+ */
+#ifndef POSIX_ARENA_H
+#define POSIX_ARENA_H
+
+#include <pthread.h>
+#include <sys/types.h>
+#include "../backend.h"
+
+#define MAX_RESULTS	200
+#define MAX_CPUS	1024
+
+struct wl_task {
+	char		name[16];
+	pid_t		pid;
+	pthread_t	thread;
+	int		is_thread;
+	void		(*fn)(void *);
+	void		*arg;
+	unsigned long long chance;
+	/* for the supervisor */
+	volatile int	alive;
+	volatile unsigned int steps;	/* changes with every wait and its end */
+	volatile long	waits_for;	/* text, as an offset from wl_registry; 0: for nothing */
+	struct wl_task	*holder;
+	struct wl_task	*next, *previous;
+	unsigned long	footprint, position;
+};
+
+struct result {
+	char		name[60], unit[12];
+	double		value;
+};
+
+struct arena {
+	unsigned long	used;			/* bytes, this structure included */
+	pthread_mutex_t	lock;
+	struct wl_task	*tasks;			/* not yet joined */
+	char		workload[40];
+	long long	number[WL_MAX_OPTIONS];
+	char		*text[WL_MAX_OPTIONS];
+	unsigned long long seed;
+	double		iterations_per_ns;
+	int		cpus, llcs, nodes;
+	short		llc_of[MAX_CPUS], node_of[MAX_CPUS], capacity[MAX_CPUS];
+	unsigned long long began, ended;
+	int		done;
+	int		nr_results;
+	struct result	result[MAX_RESULTS];
+};
+
+extern struct arena *arena;
+extern const struct workload *running;
+extern int arena_fd;
+
+void arena_create(void);
+void arena_attach(int fd);		/* after exec() */
+void arena_read_machine(void);		/* machine.c */
+
+void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));	/* main.c */
+
+/* tasks.c */
+void task_begin_main(void (*fn)(void));
+void task_resume(struct wl_task *task, long fn_offset) __attribute__((noreturn));
+
+/* work.c */
+double work_measure(double seconds);	/* iterations a ns, the best of some tries */
+
+#endif

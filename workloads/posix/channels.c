@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Pipes, sockets and futexes. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "arena.h"
+
+#define CHUNK	65536		/* of one read() or write() */
+
+static char *buffer(void)
+{
+	static __thread char *memory;
+
+	if (!memory)
+		memory = calloc(1, CHUNK);
+	if (!memory)
+		fail("no memory for messages");
+	return memory;
+}
+
+static void check(long ret, const char *what)
+{
+	if (ret < 0)
+		fail("%s: %s", what, strerror(errno));
+}
+
+static unsigned int part(unsigned int bytes)
+{
+	return bytes < CHUNK ? bytes : CHUNK;
+}
+
+/* ------------------------------------------------------------------ pipes */
+
+struct wl_pipe {
+	int fd[2];
+};
+
+struct wl_pipe *wl_pipe(void)
+{
+	struct wl_pipe *p = wl_new(struct wl_pipe, 1);
+
+	check(pipe(p->fd), "pipe");
+	return p;
+}
+
+void wl_pipe_write(struct wl_pipe *pipe, unsigned int bytes)
+{
+	wl_note_wait("room in a pipe", NULL);
+	while (bytes) {
+		ssize_t n = write(pipe->fd[1], buffer(), part(bytes));
+
+		check(n, "writing to a pipe");
+		bytes -= n;
+	}
+	wl_note_wait(NULL, NULL);
+}
+
+void wl_pipe_read(struct wl_pipe *pipe, unsigned int bytes)
+{
+	wl_note_wait("a message in a pipe", NULL);
+	while (bytes) {
+		ssize_t n = read(pipe->fd[0], buffer(), part(bytes));
+
+		check(n, "reading from a pipe");
+		bytes -= n;
+	}
+	wl_note_wait(NULL, NULL);
+}
+
+/* ------------------------------------------------------------------ sockets */
+
+struct wl_socket {
+	enum wl_protocol protocol;
+	int fd;
+};
+
+static int bound(int type, struct sockaddr_in *addr)
+{
+	socklen_t len = sizeof(*addr);
+	int fd = socket(AF_INET, type, 0);
+
+	check(fd, "socket");
+	*addr = (struct sockaddr_in) { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	check(bind(fd, (struct sockaddr *)addr, len), "bind on the loopback interface");
+	check(getsockname(fd, (struct sockaddr *)addr, &len), "getsockname");
+	return fd;
+}
+
+static void connect_to(int fd, const struct sockaddr_in *addr)
+{
+	check(connect(fd, (const struct sockaddr *)addr, sizeof(*addr)), "connect on the loopback interface");
+}
+
+static void connect_tcp(int fd[2])
+{
+	struct sockaddr_in addr, own;
+	int one = 1, listener = bound(SOCK_STREAM, &addr);
+
+	check(listen(listener, 1), "listen");
+	fd[0] = bound(SOCK_STREAM, &own);
+	connect_to(fd[0], &addr);
+	fd[1] = accept(listener, NULL, NULL);
+	check(fd[1], "accept");
+	close(listener);
+	for (int i = 0; i < 2; i++)
+		check(setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "TCP_NODELAY");
+}
+
+static void connect_udp(int fd[2])
+{
+	struct sockaddr_in addr[2];
+
+	for (int i = 0; i < 2; i++)
+		fd[i] = bound(SOCK_DGRAM, &addr[i]);
+	for (int i = 0; i < 2; i++)
+		connect_to(fd[i], &addr[!i]);
+}
+
+void wl_connect(enum wl_protocol protocol, struct wl_socket *end[2])
+{
+	int fd[2];
+
+	if (protocol == WL_UNIX)
+		check(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), "socketpair");
+	else if (protocol == WL_TCP)
+		connect_tcp(fd);
+	else
+		connect_udp(fd);
+	for (int i = 0; i < 2; i++) {
+		end[i] = wl_new(struct wl_socket, 1);
+		*end[i] = (struct wl_socket) { protocol, fd[i] };
+	}
+}
+
+void wl_send(struct wl_socket *socket, unsigned int bytes)
+{
+	wl_note_wait("room in a socket", NULL);
+	while (bytes) {
+		ssize_t n = send(socket->fd, buffer(), part(bytes), MSG_NOSIGNAL);
+
+		check(n, "sending");
+		bytes -= n;
+	}
+	wl_note_wait(NULL, NULL);
+}
+
+int wl_receive(struct wl_socket *socket, unsigned int bytes)
+{
+	unsigned int have = 0;
+	ssize_t n;
+
+	wl_note_wait("a message in a socket", NULL);
+	do {
+		n = recv(socket->fd, buffer(), part(bytes - have), 0);
+		check(n, "receiving");
+		have += n;
+	} while (n && have < bytes && socket->protocol != WL_UDP);
+	wl_note_wait(NULL, NULL);
+	return have;
+}
+
+/* An empty datagram says what shutdown() says on a stream. */
+void wl_close(struct wl_socket *socket)
+{
+	if (socket->protocol == WL_UDP)
+		check(send(socket->fd, "", 0, 0), "sending");
+	else
+		check(shutdown(socket->fd, SHUT_WR), "shutdown");
+}
+
+int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout)
+{
+	struct timespec t = { timeout / WL_SEC, timeout % WL_SEC };
+	struct pollfd one, *fds = nr == 1 ? &one : calloc(nr, sizeof(*fds));
+	int n, found = -1;
+
+	for (int i = 0; i < nr; i++)
+		fds[i] = (struct pollfd) { set[i].pipe ? set[i].pipe->fd[0] : set[i].socket->fd, POLLIN, 0 };
+	if (timeout == WL_NEVER)
+		wl_note_wait("something to read in poll()", NULL);
+	n = ppoll(fds, nr, timeout == WL_NEVER ? NULL : &t, NULL);
+	wl_note_wait(NULL, NULL);
+	check(n, "poll");
+	for (int i = 0; n && i < nr && found < 0; i++)
+		if (fds[i].revents)
+			found = i;
+	if (fds != &one)
+		free(fds);
+	return found;
+}
+
+/* ------------------------------------------------------------------ futexes */
+
+int wl_futex_wait(unsigned int *word, unsigned int value, unsigned long long timeout)
+{
+	struct timespec t = { timeout / WL_SEC, timeout % WL_SEC };
+	long ret;
+
+	if (timeout != WL_NEVER)
+		wl_note_wait(NULL, NULL);
+	else if (!wl_self()->waits_for)
+		wl_note_wait("a futex", NULL);
+	ret = syscall(SYS_futex, word, FUTEX_WAIT, value, timeout == WL_NEVER ? NULL : &t, NULL, 0);
+	wl_note_wait(NULL, NULL);
+	if (ret && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
+		fail("futex: %s", strerror(errno));
+	return !(ret && errno == ETIMEDOUT);
+}
+
+int wl_futex_wake(unsigned int *word, int nr)
+{
+	return syscall(SYS_futex, word, FUTEX_WAKE, nr, NULL, NULL, 0);
+}

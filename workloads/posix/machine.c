@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The machine as sysfs shows it, and keeping tasks on parts of it. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "arena.h"
+
+/* One line of a file, or "" */
+static void read_line(const char *path, char *line, size_t size)
+{
+	FILE *f = fopen(path, "r");
+
+	line[0] = 0;
+	if (!f)
+		return;
+	if (fgets(line, size, f))
+		line[strcspn(line, "\n")] = 0;
+	fclose(f);
+}
+
+/* "0-3,8" into a set; 0, or -1: not a list of CPUs */
+static int parse_list(const char *list, cpu_set_t *set)
+{
+	CPU_ZERO(set);
+	do {
+		char *end;
+		long first = strtol(list, &end, 10), last = first;
+
+		if (end == list)
+			return -1;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		if (first < 0 || last < first || last >= MAX_CPUS)
+			return -1;
+		for (long cpu = first; cpu <= last; cpu++)
+			CPU_SET(cpu, set);
+		list = end;
+	} while (*list++ == ',');
+	return list[-1] ? -1 : 0;
+}
+
+/* The CPUs that share the largest cache of this one. */
+static void llc_of(int cpu, char *list, size_t size)
+{
+	char path[100], line[200];
+
+	snprintf(list, size, "%d", cpu);
+	for (int index = 0; ; index++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list",
+			 cpu, index);
+		read_line(path, line, sizeof(line));
+		if (!line[0])
+			return;
+		snprintf(list, size, "%s", line);
+	}
+}
+
+void arena_read_machine(void)
+{
+	char list[200], path[100];
+	cpu_set_t set;
+
+	arena->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (arena->cpus > MAX_CPUS)
+		fail("more than %d CPUs", MAX_CPUS);
+	for (int cpu = 0; cpu < arena->cpus; cpu++) {
+		llc_of(cpu, list, sizeof(list));
+		arena->llc_of[cpu] = -1;
+		if (!parse_list(list, &set))
+			for (int other = 0; other < cpu; other++)
+				if (CPU_ISSET(other, &set))
+					arena->llc_of[cpu] = arena->llc_of[other];
+		if (arena->llc_of[cpu] < 0)
+			arena->llc_of[cpu] = arena->llcs++;
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpu_capacity", cpu);
+		read_line(path, list, sizeof(list));
+		arena->capacity[cpu] = list[0] ? atoi(list) : 1024;
+	}
+	for (int node = 0; ; node++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
+		read_line(path, list, sizeof(list));
+		if (parse_list(list, &set))
+			break;
+		for (int cpu = 0; cpu < arena->cpus; cpu++)
+			if (CPU_ISSET(cpu, &set))
+				arena->node_of[cpu] = node;
+		arena->nodes = node + 1;
+	}
+	if (!arena->nodes)
+		arena->nodes = 1;
+}
+
+int wl_cpus(void)
+{
+	return arena->cpus;
+}
+
+int wl_llcs(void)
+{
+	return arena->llcs;
+}
+
+int wl_nodes(void)
+{
+	return arena->nodes;
+}
+
+int wl_cpu(void)
+{
+	return sched_getcpu();
+}
+
+int wl_capacity(int cpu)
+{
+	return arena->capacity[cpu];
+}
+
+static void pin(const cpu_set_t *set)
+{
+	if (sched_setaffinity(0, sizeof(*set), set))
+		fail("%s cannot be pinned: %s", wl_self()->name, strerror(errno));
+}
+
+void wl_pin_cpus(int first, int count)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (int cpu = first; cpu < first + count; cpu++)
+		CPU_SET(cpu, &set);
+	pin(&set);
+}
+
+void wl_pin_llcs(int first, int count)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (int cpu = 0; cpu < arena->cpus; cpu++)
+		if (arena->llc_of[cpu] >= first && arena->llc_of[cpu] < first + count)
+			CPU_SET(cpu, &set);
+	pin(&set);
+}
+
+void wl_pin_node(int node)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (int cpu = 0; cpu < arena->cpus; cpu++)
+		if (arena->node_of[cpu] == node)
+			CPU_SET(cpu, &set);
+	pin(&set);
+}
+
+void wl_pin_list(const char *list)
+{
+	cpu_set_t set;
+
+	if (parse_list(list, &set))
+		fail("\"%s\" is no list of CPUs such as 0-3,8", list);
+	pin(&set);
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Processes and threads. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "arena.h"
+
+#define THREAD_STACK	(256UL << 10)
+
+static __thread struct wl_task *me;
+
+struct wl_task *wl_self(void)
+{
+	return me;
+}
+
+unsigned long long *wl_chance(void)
+{
+	return &me->chance;
+}
+
+void wl_note_wait(const char *what, struct wl_task *holder)
+{
+	me->holder = holder;
+	me->waits_for = what ? what - (const char *)wl_workloads : 0;
+	me->steps++;
+}
+
+static struct wl_task *new_task(const char *name, void (*fn)(void *), void *arg)
+{
+	struct wl_task *task = wl_new(struct wl_task, 1);
+
+	snprintf(task->name, sizeof(task->name), "%s", name);
+	task->fn = fn;
+	task->arg = arg;
+	task->chance = wl_chance_next(me ? &me->chance : &arena->seed);
+	pthread_mutex_lock(&arena->lock);
+	task->next = arena->tasks;
+	if (task->next)
+		task->next->previous = task;
+	arena->tasks = task;
+	task->alive = 1;
+	pthread_mutex_unlock(&arena->lock);
+	return task;
+}
+
+static void forget(struct wl_task *task)
+{
+	pthread_mutex_lock(&arena->lock);
+	if (task->previous)
+		task->previous->next = task->next;
+	else
+		arena->tasks = task->next;
+	if (task->next)
+		task->next->previous = task->previous;
+	pthread_mutex_unlock(&arena->lock);
+}
+
+static void begin(struct wl_task *task)
+{
+	me = task;
+	pthread_setname_np(pthread_self(), task->name);
+}
+
+/* The workload's first task, in the calling process. */
+void task_begin_main(void (*fn)(void))
+{
+	begin(new_task(running->name, NULL, NULL));
+	me->pid = getpid();
+	fn();
+	wl_note_wait(NULL, NULL);
+	if (!arena->ended)
+		arena->ended = wl_now();
+	arena->done = 1;
+}
+
+struct wl_task *wl_fork(const char *name, void (*fn)(void *), void *arg)
+{
+	struct wl_task *task = new_task(name, fn, arg);
+	pid_t pid = fork();
+
+	if (pid < 0)
+		fail("fork of %s: %s", name, strerror(errno));
+	if (!pid) {
+		task->pid = getpid();
+		begin(task);
+		fn(arg);
+		wl_exit();
+	}
+	task->pid = pid;
+	return task;
+}
+
+static void *thread_main(void *arg)
+{
+	struct wl_task *task = arg;
+
+	begin(task);
+	task->fn(task->arg);
+	task->alive = 0;
+	return NULL;
+}
+
+struct wl_task *wl_thread(const char *name, void (*fn)(void *), void *arg)
+{
+	struct wl_task *task = new_task(name, fn, arg);
+	pthread_attr_t attr;
+	int err;
+
+	task->is_thread = 1;
+	task->pid = getpid();
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, THREAD_STACK);
+	err = pthread_create(&task->thread, &attr, thread_main, task);
+	if (err)
+		fail("thread %s: %s", name, strerror(err));
+	pthread_attr_destroy(&attr);
+	return task;
+}
+
+void wl_exit(void)
+{
+	me->alive = 0;
+	if (me->is_thread)
+		pthread_exit(NULL);
+	_exit(0);
+}
+
+static void check_status(const char *name, int status)
+{
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail("%s ended by %s %d", name, WIFSIGNALED(status) ? "signal" : "status",
+		     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+void wl_join(struct wl_task *task)
+{
+	int status;
+
+	wl_note_wait("the end", task);
+	if (task->is_thread) {
+		pthread_join(task->thread, NULL);
+	} else {
+		while (waitpid(task->pid, &status, 0) < 0)
+			if (errno != EINTR)
+				fail("waiting for %s: %s", task->name, strerror(errno));
+		check_status(task->name, status);
+	}
+	wl_note_wait(NULL, NULL);
+	forget(task);
+}
+
+static struct wl_task *find(pid_t pid)
+{
+	struct wl_task *task;
+
+	pthread_mutex_lock(&arena->lock);
+	for (task = arena->tasks; task && task->pid != pid; task = task->next)
+		;
+	pthread_mutex_unlock(&arena->lock);
+	return task;
+}
+
+int wl_wait(void)
+{
+	struct wl_task *task;
+	int status;
+	pid_t pid;
+
+	wl_note_wait("the end of a child", NULL);
+	while ((pid = wait(&status)) < 0 && errno == EINTR)
+		;
+	wl_note_wait(NULL, NULL);
+	if (pid < 0)
+		return 0;
+	task = find(pid);
+	check_status(task ? task->name : "a child", status);
+	if (task)
+		forget(task);
+	return 1;
+}
+
+/* Addresses differ after exec(): the function goes along as its distance from here. */
+void wl_exec(void (*fn)(void *), void *arg)
+{
+	char fd[20], task[24], offset[24];
+
+	me->arg = arg;
+	snprintf(fd, sizeof(fd), "%d", arena_fd);
+	snprintf(task, sizeof(task), "%lu", (unsigned long)((char *)me - (char *)arena));
+	snprintf(offset, sizeof(offset), "%ld", (long)((char *)fn - (char *)wl_exec));
+	execl("/proc/self/exe", "schedlab-load", "--resume", fd, task, offset, NULL);
+	fail("exec: %s", strerror(errno));
+}
+
+void task_resume(struct wl_task *task, long fn_offset)
+{
+	begin(task);
+	task->fn = (void (*)(void *))((char *)wl_exec + fn_offset);
+	task->fn(task->arg);
+	wl_exit();
+}
+
+/* ------------------------------------------------------------------ policies and groups */
+
+/* sched_setattr() and its structure have no place in older C libraries. */
+struct attr {
+	unsigned int	size, policy;
+	unsigned long long flags;
+	int		nice;
+	unsigned int	priority;
+	unsigned long long runtime, deadline, period;
+	unsigned int	util_min, util_max;
+};
+
+#define POLICY_DEADLINE		6
+#define FLAG_UTIL_MIN		0x20
+#define FLAG_UTIL_MAX		0x40
+
+void wl_sched(const struct wl_sched *sched)
+{
+	static const int policies[] = { SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR,
+					POLICY_DEADLINE };
+	struct attr attr = {
+		.size = sizeof(attr), .policy = policies[sched->policy], .nice = sched->nice,
+		.priority = sched->priority, .runtime = sched->runtime,
+		.deadline = sched->deadline, .period = sched->period,
+	};
+
+	if (sched->util_min >= 0) {
+		attr.flags |= FLAG_UTIL_MIN;
+		attr.util_min = sched->util_min;
+	}
+	if (sched->util_max >= 0) {
+		attr.flags |= FLAG_UTIL_MAX;
+		attr.util_max = sched->util_max;
+	}
+	if (syscall(SYS_sched_setattr, 0, &attr, 0))
+		fail("policy of %s: %s", me->name, strerror(errno));
+}
+
+void wl_nice(int nice)
+{
+	if (setpriority(PRIO_PROCESS, syscall(SYS_gettid), nice))
+		fail("nice value of %s: %s", me->name, strerror(errno));
+}
+
+void wl_group(const char *path)
+{
+	char file[300];
+	FILE *f;
+
+	snprintf(file, sizeof(file), "/sys/fs/cgroup%s", path);
+	if (mkdir(file, 0755) && errno != EEXIST)
+		fail("group %s: %s", file, strerror(errno));
+	snprintf(file, sizeof(file), "/sys/fs/cgroup%s/cgroup.procs", path);
+	f = fopen(file, "w");
+	if (!f || fprintf(f, "0\n") < 0 || fclose(f))
+		fail("group %s: %s", file, strerror(errno));
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Time, sleeping, and work: a loop whose speed on an idle CPU is known. */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "arena.h"
+
+#define LINE	64
+#define BURST	64		/* turns of the loop to one line of the footprint */
+
+unsigned long long wl_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * WL_SEC + t.tv_nsec;
+}
+
+/* A chain of multiplications: one after the other on every CPU. */
+static unsigned long turn(unsigned long turns)
+{
+	unsigned long x = turns;
+
+	for (unsigned long i = 0; i < turns; i++) {
+		x = x * 6364136223846793005UL + 1442695040888963407UL;
+		__asm__ volatile("" : "+r" (x));
+	}
+	return x;
+}
+
+double work_measure(double seconds)
+{
+	const unsigned long turns = 1 << 16;
+	unsigned long long start = wl_now(), best = WL_NEVER;
+
+	while (wl_now() - start < seconds * WL_SEC) {
+		unsigned long long before = wl_now(), took;
+
+		turn(turns);
+		took = wl_now() - before;
+		if (took < best)
+			best = took;
+	}
+	return (double)turns / best;
+}
+
+/* The task's own memory, walked through along with its work. */
+static unsigned char *footprint(struct wl_task *me)
+{
+	static __thread unsigned char *memory;
+	static __thread unsigned long size;
+
+	if (size != me->footprint) {
+		free(memory);
+		size = me->footprint;
+		memory = size ? calloc(1, size) : NULL;
+		if (size && !memory)
+			fail("no memory for a footprint of %lu bytes", size);
+	}
+	return memory;
+}
+
+void wl_run(unsigned long long ns)
+{
+	unsigned long turns = ns * arena->iterations_per_ns;
+	struct wl_task *me = wl_self();
+	unsigned char *memory;
+
+	if (!me->footprint) {
+		turn(turns);
+		return;
+	}
+	memory = footprint(me);
+	for (unsigned long done = 0; done < turns; done += BURST) {
+		turn(BURST);
+		memory[me->position]++;
+		me->position += LINE;
+		if (me->position >= me->footprint)
+			me->position = 0;
+	}
+}
+
+void wl_footprint(unsigned long bytes)
+{
+	wl_self()->footprint = bytes;
+	wl_self()->position = 0;
+}
+
+/* Of no effect here: what part of real work waits for memory is the machine's affair. */
+void wl_memory_share(int percent)
+{
+	(void)percent;
+}
+
+void wl_spin(unsigned long long ns)
+{
+	unsigned long long end = wl_now() + ns;
+
+	while (wl_now() < end)
+		;
+}
+
+void wl_sleep_until(unsigned long long time)
+{
+	struct timespec t = { time / WL_SEC, time % WL_SEC };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
+void wl_sleep(unsigned long long ns)
+{
+	struct timespec t = { ns / WL_SEC, ns % WL_SEC };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) == EINTR)
+		;
+}
+
+void wl_yield(void)
+{
+	sched_yield();
+}
+
+void wl_syscall(void)
+{
+	syscall(SYS_getppid);
+}

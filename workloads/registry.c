@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* All workloads. */
+#include "workload.h"
+
+#define WORKLOADS(X)		\
+	X(hackbench)		\
+	X(sched_pipe)
+
+#define DECLARE(name)	extern const struct workload name##_workload;
+WORKLOADS(DECLARE)
+
+#define ENTRY(name)	&name##_workload,
+const struct workload *const wl_workloads[] = { WORKLOADS(ENTRY) NULL };

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The calls a workload may make.  The same source runs in the simulator
+ * (engine/sim/calls.c: coroutines on simulated CPUs, through the kernel's own wait,
+ * wake, fork and exit paths) and on a host (workloads/posix/: real processes, threads,
+ * pipes, sockets and futexes).
+ *
+ * A workload is a struct workload with a table of options and a main function, which is
+ * its first task.  It keeps no global state: what its tasks share lies in memory from
+ * wl_alloc(), and each gets its place in it as its argument.  When main returns, all
+ * tasks of the workload that still live are ended.
+ *
+ * Times are nanoseconds, amounts of memory bytes.  A call that fails ends the run with
+ * a message; no call returns an error the caller would have to check.
+ */
+#ifndef WORKLOAD_H
+#define WORKLOAD_H
+
+#include <stddef.h>
+
+#define WL_USEC		1000ULL
+#define WL_MSEC		1000000ULL
+#define WL_SEC		1000000000ULL
+#define WL_NEVER	(~0ULL)
+
+/* ------------------------------------------------------------------ what a workload is */
+
+enum wl_kind {
+	WL_COUNT,		/* a whole number */
+	WL_FLAG,		/* given or not */
+	WL_TIME,		/* "1.5us", on a command line also plain seconds */
+	WL_SIZE,		/* bytes: "64KiB" */
+	WL_WORD,		/* one of `words` */
+	WL_TEXT,		/* a file name, a list */
+};
+
+struct wl_option {
+	const char	*name;		/* as the original calls it */
+	char		letter;		/* the original's short form, or 0 */
+	enum wl_kind	kind;
+	long long	standard;	/* when not given; WL_WORD: index into words */
+	long long	min, max;
+	const char	*words;		/* "mutex|spin" */
+	const char	*help;
+};
+
+struct workload {
+	const char	*name;
+	const char	*summary;	/* one line */
+	const char	*original;	/* the program whose structure it has, with its version */
+	const struct wl_option *options;	/* ended by an empty one */
+	void		(*main)(void);
+};
+
+extern const struct workload *const wl_workloads[];	/* registry.c, ended by NULL */
+
+/* Values of the running workload's options. */
+long long wl_option(const char *name);
+const char *wl_text(const char *name);		/* WL_WORD, WL_TEXT; "" when not given */
+
+/* Bad combination of options: one message, nothing has been started. */
+void wl_refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* ------------------------------------------------------------------ the machine */
+
+int wl_cpus(void);			/* online */
+int wl_llcs(void);
+int wl_nodes(void);
+
+/* Allows the calling task these CPUs only; children inherit it. */
+void wl_pin_cpus(int first, int count);		/* by number */
+void wl_pin_llcs(int first, int count);		/* LLCs in the order of their first CPUs */
+void wl_pin_node(int node);
+void wl_pin_list(const char *list);		/* "0-3,8" */
+int wl_cpu(void);				/* where the caller runs now */
+int wl_capacity(int cpu);			/* 1024 = the biggest */
+
+/* ------------------------------------------------------------------ memory shared by all tasks */
+
+void *wl_alloc(unsigned long bytes);		/* zeroed; lives as long as the workload */
+#define wl_new(type, n)		((type *)wl_alloc(sizeof(type) * (unsigned long)(n)))
+
+/* One word that several tasks change: costs what moving its cache line costs. */
+unsigned int wl_load(const unsigned int *word);
+void wl_store(unsigned int *word, unsigned int value);
+unsigned int wl_add(unsigned int *word, int n);			/* gives the value before */
+unsigned int wl_exchange(unsigned int *word, unsigned int value);	/* gives the value before */
+int wl_replace(unsigned int *word, unsigned int expected, unsigned int value);	/* 1: it was */
+
+/* ------------------------------------------------------------------ tasks */
+
+struct wl_task;
+
+struct wl_task *wl_fork(const char *name, void (*fn)(void *), void *arg);
+struct wl_task *wl_thread(const char *name, void (*fn)(void *), void *arg);
+void wl_join(struct wl_task *task);		/* waitpid(), pthread_join() */
+int wl_wait(void);				/* any child process: 1, or 0 when there is none */
+void wl_exec(void (*fn)(void *), void *arg) __attribute__((noreturn));	/* the program anew, at fn */
+void wl_exit(void) __attribute__((noreturn));
+
+enum wl_policy { WL_NORMAL, WL_BATCH, WL_IDLE, WL_FIFO, WL_RR, WL_DEADLINE };
+
+struct wl_sched {
+	enum wl_policy	policy;
+	int		nice;
+	int		priority;			/* FIFO, RR */
+	unsigned long long runtime, deadline, period;	/* DEADLINE */
+	int		util_min, util_max;		/* 0..1024, -1: as it is */
+};
+void wl_sched(const struct wl_sched *sched);	/* of the calling task */
+void wl_nice(int nice);
+void wl_group(const char *path);		/* into this task group, made when absent */
+
+/* ------------------------------------------------------------------ time and work */
+
+unsigned long long wl_now(void);
+void wl_run(unsigned long long ns);		/* so much work: as long as it takes the fastest CPU, alone */
+void wl_spin(unsigned long long ns);		/* until the clock has moved so far */
+void wl_sleep(unsigned long long ns);
+void wl_sleep_until(unsigned long long time);
+void wl_yield(void);
+void wl_syscall(void);				/* one that does nothing */
+void wl_footprint(unsigned long bytes);		/* the caller's work goes over so much memory */
+void wl_memory_share(int percent);		/* of the caller's work is waiting for memory */
+
+/* ------------------------------------------------------------------ messages */
+
+/* Pipes and sockets are made before the processes that use them. */
+struct wl_pipe;
+struct wl_pipe *wl_pipe(void);
+void wl_pipe_write(struct wl_pipe *pipe, unsigned int bytes);
+void wl_pipe_read(struct wl_pipe *pipe, unsigned int bytes);	/* all of them */
+
+enum wl_protocol { WL_UNIX, WL_TCP, WL_UDP };	/* stream, stream over loopback, datagrams over loopback */
+struct wl_socket;
+void wl_connect(enum wl_protocol protocol, struct wl_socket *end[2]);
+void wl_send(struct wl_socket *socket, unsigned int bytes);
+int wl_receive(struct wl_socket *socket, unsigned int bytes);	/* all of them; 0: closed and empty */
+void wl_close(struct wl_socket *socket);			/* the other end reads to the end, then 0 */
+
+/* Waits until one of them can be read: its index, or -1 after the timeout. */
+struct wl_poll {
+	struct wl_pipe	*pipe;			/* one of the two */
+	struct wl_socket *socket;
+};
+int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout);
+
+/* ------------------------------------------------------------------ waiting for each other */
+
+/* As the system call: sleeps if *word is value; 0: timed out. */
+int wl_futex_wait(unsigned int *word, unsigned int value, unsigned long long timeout);
+int wl_futex_wake(unsigned int *word, int nr);	/* how many were woken */
+
+/* As glibc makes them of futexes. */
+struct wl_mutex { unsigned int word; struct wl_task *holder; };
+void wl_lock(struct wl_mutex *mutex);
+void wl_unlock(struct wl_mutex *mutex);
+
+struct wl_condition { unsigned int sequence, waiting; };
+int wl_condition_wait(struct wl_condition *condition, struct wl_mutex *mutex,
+		      unsigned long long timeout);		/* 0: timed out */
+void wl_signal(struct wl_condition *condition);
+void wl_broadcast(struct wl_condition *condition);
+
+struct wl_barrier { unsigned int round, arrived, size; };
+void wl_barrier_init(struct wl_barrier *barrier, unsigned int size);
+void wl_barrier_wait(struct wl_barrier *barrier);
+
+/* ------------------------------------------------------------------ memory with a place */
+
+struct wl_region;
+struct wl_region *wl_region(unsigned long bytes);	/* of the calling process; no page is there yet */
+void wl_bind(struct wl_region *region, int node);	/* before the first touch; -1: interleaved */
+enum wl_access { WL_READ, WL_WRITE };
+void wl_touch(struct wl_region *region, unsigned long offset, unsigned long bytes,
+	      enum wl_access access);			/* all of it, once, at memory's speed */
+enum wl_kernel { WL_COPY, WL_SCALE, WL_SUM, WL_TRIAD };
+void wl_stream(enum wl_kernel kernel, struct wl_region *to, struct wl_region *from,
+	       struct wl_region *from2, unsigned long offset, unsigned long bytes);
+
+/* ------------------------------------------------------------------ chance, from the run's seed */
+
+unsigned long long wl_random(void);
+unsigned long long wl_uniform(unsigned long long low, unsigned long long high);	/* both included */
+unsigned long long wl_exponential(unsigned long long mean);
+
+/* ------------------------------------------------------------------ results */
+
+void wl_begin(void);			/* the measured part */
+void wl_end(void);
+double wl_elapsed(void);		/* seconds from wl_begin() to wl_end(), or to now */
+
+struct wl_histogram;
+struct wl_histogram *wl_histogram(void);
+void wl_record(struct wl_histogram *histogram, unsigned long long ns);
+unsigned long wl_count(const struct wl_histogram *histogram);
+double wl_mean(const struct wl_histogram *histogram);
+unsigned long long wl_percentile(const struct wl_histogram *histogram, double percent);
+
+void wl_result(const char *name, double value, const char *unit);
+void wl_result_latency(const char *name, const struct wl_histogram *histogram);	/* mean, percentiles, max */
+
+#endif
