@@ -69,6 +69,10 @@ class LocalSystem:
         """Give the place of a program, or None where it is not installed."""
         return shutil.which(tool)
 
+    def add_to_path(self, folder: Path) -> None:
+        """Find programs in this folder as well, last."""
+        os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}{folder}"
+
     def capture(
         self, argv: tuple[str, ...], env: Mapping[str, str] | None = None, timeout: float = 20
     ) -> subprocess.CompletedProcess[str]:

@@ -97,6 +97,9 @@ class EmulatedSystem(LocalSystem):
         """Give a place for the tools the description lists."""
         return f"/usr/bin/{tool}" if tool in self.host.tools else None
 
+    def add_to_path(self, folder: Path) -> None:
+        """Stay with the tools the description lists."""
+
     def pause(self, seconds: float) -> None:
         """Come to rest at once."""
 

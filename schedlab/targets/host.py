@@ -16,6 +16,7 @@ from schedlab.counters.group import Unavailable, difference
 from schedlab.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
 from schedlab.interrupt import uninterrupted
 from schedlab.machine import Machine
+from schedlab.native import PROGRAM, schedlab_load
 from schedlab.plan import Plan, seconds
 from schedlab.record import RunRecord
 from schedlab.settings.journal import restore_journal
@@ -247,7 +248,9 @@ def _text(path: Path) -> str:
 
 
 def _check_tools(system: LocalSystem, plan: Plan, cases: Sequence[Case]) -> None:
-    """Refuse a plan whose programs are not all there."""
+    """Refuse a plan whose programs are not all there; our own is built."""
+    if any(case.command.argv[0] == PROGRAM for case in cases) and not system.which(PROGRAM):
+        system.add_to_path(schedlab_load().parent)
     missing: dict[str, list[str]] = {}
     packages: set[str] = set()
     for case in cases:

@@ -1,0 +1,90 @@
+"""Benchmarks whose program is our own: `schedlab-load` on a host, the same source in the simulator.
+
+It stands in where the field's own tool is not at hand, and says so.
+"""
+
+import functools
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from schedlab.benchmarks.benchmark import Command, Output, Parameter, Values, benchmark
+from schedlab.errors import IncompleteRun
+from schedlab.metric import Metric
+from schedlab.models.model import Model
+from schedlab.native import PROGRAM
+
+Options = Mapping[str, object]
+"""Options of a workload, by the names `schedlab-load NAME --help` lists."""
+
+
+def stand_in(
+    name: str,
+    *,
+    workload: str,
+    stands_for: str,
+    results: Mapping[Metric, str],
+    defaults: Mapping[str, Parameter],
+) -> Callable[[Callable[..., Options]], Callable[..., Options]]:
+    """Register a benchmark run by one of our workloads.
+
+    The decorated function makes the workload's options of the benchmark's parameters;
+    `results` names, for each metric, the workload's result.
+    """
+
+    def register(options: Callable[..., Options]) -> Callable[..., Options]:
+        def build(**params: Parameter) -> Command:
+            return command(workload, options(**params))
+
+        def model(**params: Parameter) -> Model:
+            return workload_model(workload, options(**params), results)
+
+        for made in (build, model):
+            functools.update_wrapper(made, options)
+        benchmark(
+            name,
+            tool=PROGRAM,
+            package=f"schedlab's stand-in for {stands_for}",
+            metrics=list(results),
+            parse=lambda output: parse(output, results),
+            defaults=defaults,
+            model=model,
+        )(build)
+        return options
+
+    return register
+
+
+def command(workload: str, options: Options) -> Command:
+    """Give the command line of a workload on a host."""
+    words = [word for key, value in options.items() for word in _words(key, value)]
+    return Command(PROGRAM, workload, *words, "--json")
+
+
+def workload_model(workload: str, options: Options, results: Mapping[Metric, str]) -> Model:
+    """Give the workload in the simulator."""
+    figures = {metric: f"{workload}.{result}" for metric, result in results.items()}
+    return Model({"kind": workload, **options}, figures)
+
+
+def parse(output: Output, results: Mapping[Metric, str]) -> Values:
+    """Read the JSON of `schedlab-load`.
+
+    Raises:
+        IncompleteRun: it is none, or a result is not in it.
+    """
+    try:
+        told: Any = json.loads(output.stdout)
+        values = {result["name"]: float(result["value"]) for result in told["results"]}
+    except (ValueError, KeyError, TypeError):
+        raise IncompleteRun(f"{PROGRAM} wrote no result") from None
+    for result in results.values():
+        if result not in values:
+            raise IncompleteRun(f"{PROGRAM}'s result has no '{result}'")
+    return {metric: values[result] for metric, result in results.items()}
+
+
+def _words(key: str, value: object) -> list[str]:
+    if value is False:
+        return []
+    return [f"--{key}"] if value is True else [f"--{key}", str(value)]
