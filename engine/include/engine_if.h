@@ -286,7 +286,8 @@ struct kern_idle {
 	unsigned long	usage, too_deep, too_shallow;
 	simtime		time_ns;
 };
-int kern_balance_stats(int level, struct kern_balance *stats);	/* 0: no such level */
+#define KERN_MAX_DOMAINS 16			/* different names; the last one is always empty */
+void kern_balance_stats(struct kern_balance stats[KERN_MAX_DOMAINS]);
 void kern_idle_stats(int state, struct kern_idle *stats);
 extern const int kern_hz;
 extern const char kern_release[];

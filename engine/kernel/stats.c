@@ -15,28 +15,34 @@ void kern_collect(struct sim_task *task)
 		task->kernel = NULL;
 }
 
-int kern_balance_stats(int level, struct kern_balance *stats)
+static struct kern_balance *find_balance(struct kern_balance *stats, const char *name)
+{
+	while (stats->name[0] && strcmp(stats->name, name))
+		stats++;
+	if (!stats->name[0])
+		strscpy(stats->name, name, sizeof(stats->name));
+	return stats;
+}
+
+/* By name: a machine may have several NUMA levels, and CPUs with different domains. */
+void kern_balance_stats(struct kern_balance stats[KERN_MAX_DOMAINS])
 {
 	static const int types[3] = { SIM_CPU_BUSY, CPU_IDLE, CPU_NEWLY_IDLE };
-	int cpu, i, found = 0;
+	int cpu, i;
 
-	*stats = (struct kern_balance) { };
+	memset(stats, 0, KERN_MAX_DOMAINS * sizeof(*stats));
 	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
-		struct sched_domain *sd = raw_cpu_rq(cpu)->sd;
-		int l;
+		struct sched_domain *sd;
 
-		for (l = 0; sd && l < level; l++)
-			sd = sd->parent;
-		if (!sd)
-			continue;
-		found = 1;
-		strscpy(stats->name, sd->name, sizeof(stats->name));
-		for (i = 0; i < 3; i++) {
-			stats->calls[i] += sd->lb_count[types[i]];
-			stats->pulls[i] += sd->lb_gained[types[i]];
+		for (sd = raw_cpu_rq(cpu)->sd; sd; sd = sd->parent) {
+			struct kern_balance *s = find_balance(stats, sd->name);
+
+			for (i = 0; i < 3; i++) {
+				s->calls[i] += sd->lb_count[types[i]];
+				s->pulls[i] += sd->lb_gained[types[i]];
+			}
 		}
 	}
-	return found;
 }
 
 void kern_idle_stats(int state, struct kern_idle *stats)

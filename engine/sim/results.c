@@ -57,14 +57,12 @@ static simtime percentile(const struct histogram *h, double p)
 
 /* ------------------------------------------------------------------ counting */
 
-#define MAX_LEVELS 8
-
 static struct {
 	simtime start;
 	struct histogram wakeup, queued;
 	unsigned long migrations[2][SIM_NR_DISTANCES];	/* [at wakeup] */
 	unsigned long voluntary, involuntary;
-	struct kern_balance balance[MAX_LEVELS];
+	struct kern_balance balance[KERN_MAX_DOMAINS];
 	struct kern_idle idle[SIM_MAX_IDLE_STATES];
 	unsigned long events;
 } window;
@@ -125,8 +123,7 @@ void results_window_begin(void)
 	memset(&window, 0, sizeof(window));
 	window.start = sim.clk;
 	window.events = sim_events;
-	for (int l = 0; l < MAX_LEVELS; l++)
-		kern_balance_stats(l, &window.balance[l]);
+	kern_balance_stats(window.balance);
 	for (int i = 0; i < sim_nr_idle_states; i++)
 		kern_idle_stats(i, &window.idle[i]);
 	for (struct sim_tracepoint *tp = __start_sim_tracepoints; tp < __stop_sim_tracepoints; tp++)
@@ -176,20 +173,24 @@ static json_t *histogram_json(const struct histogram *h)
 }
 
 /* Balance passes and tasks pulled, by domain: busy, idle and newly idle. */
-static void balance_counters(json_t *obj, int level)
+static void balance_counters(json_t *obj)
 {
 	static const char *const type[] = { "busy", "idle", "newidle" };
-	const struct kern_balance *base = &window.balance[level];
-	struct kern_balance now;
+	struct kern_balance now[KERN_MAX_DOMAINS];
 	char key[64];
 
-	if (!kern_balance_stats(level, &now))
-		return;
-	for (int t = 0; t < 3; t++) {
-		snprintf(key, sizeof(key), "%s:calls:%s", type[t], now.name);
-		set_int(obj, key, now.calls[t] - base->calls[t]);
-		snprintf(key, sizeof(key), "%s:pulls:%s", type[t], now.name);
-		set_int(obj, key, now.pulls[t] - base->pulls[t]);
+	kern_balance_stats(now);
+	for (const struct kern_balance *d = now; d->name[0]; d++) {
+		const struct kern_balance *base = window.balance;
+
+		while (base->name[0] && strcmp(base->name, d->name))
+			base++;
+		for (int t = 0; t < 3; t++) {
+			snprintf(key, sizeof(key), "%s:calls:%.15s", type[t], d->name);
+			set_int(obj, key, d->calls[t] - base->calls[t]);
+			snprintf(key, sizeof(key), "%s:pulls:%.15s", type[t], d->name);
+			set_int(obj, key, d->pulls[t] - base->pulls[t]);
+		}
 	}
 }
 
@@ -213,8 +214,7 @@ static json_t *counters_json(void)
 					 wake ? "wakeup" : "balance", distance[d]);
 				set_int(obj, key, window.migrations[wake][d]);
 			}
-	for (int l = 0; l < MAX_LEVELS; l++)
-		balance_counters(obj, l);
+	balance_counters(obj);
 	set_int(obj, "switches:voluntary", window.voluntary);
 	set_int(obj, "switches:involuntary", window.involuntary);
 	set_int(obj, "cost:runqueue_lookups", cache_lookups);
