@@ -5,7 +5,6 @@
  * to wrappers at boot.
  */
 #include "sim.h"
-#define CREATE_TRACE_POINTS
 #include <trace/events/schedlab.h>
 
 typedef int (*select_fn)(struct task_struct *p, int cpu, int flags);

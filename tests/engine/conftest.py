@@ -28,6 +28,12 @@ def kernel_tree(series: str) -> Path | None:
     return next((p for p in places if (p / "kernel/sched/core.c").exists()), None)
 
 
+def build_folder(name: str) -> Path:
+    """Where a build lies. Every checkout has its own: two must not answer for each other."""
+    checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    return CACHE / "engine-tests" / checkout / name.replace("/", "_").replace(" ", "_")
+
+
 def build(series: str, **variables: str) -> Path:
     """schedsim of a series; extra make variables get a directory of their own."""
     tree = kernel_tree(series)
@@ -37,9 +43,7 @@ def build(series: str, **variables: str) -> Path:
             f"or `schedlab kernel add --debian {series}`"
         )
     name = "-".join([series, *(f"{k}_{v}" for k, v in sorted(variables.items()))])
-    # Every checkout has builds of its own: two must not answer for each other.
-    checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    out = CACHE / "engine-tests" / checkout / name.replace("/", "_").replace(" ", "_")
+    out = build_folder(name)
     command = ["make", "-j2", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={tree}"]
     command += [f"SERIES={series}", *(f"{k}={v}" for k, v in variables.items())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import CACHE, ROOT, Simulator, build, kernel_tree
+from conftest import ROOT, Simulator, build, build_folder, kernel_tree
 
 HOGS = {
     "duration": "200ms",
@@ -48,6 +48,19 @@ def patch(tmp_path: Path, tree: Path, file: str, pattern: str, replacement: str)
     return path
 
 
+def patched_build(
+    series: str, name: str, tmp_path: Path, file: str, pattern: str, replacement: str
+) -> Path:
+    """schedsim with one substitution in one file, beside the plain build of the series."""
+    base, tree = build(series), kernel_tree(series)
+    assert tree
+    change = patch(tmp_path, tree, file, pattern, replacement)
+    out = build_folder(f"{series}-{name}")
+    done = make(series, O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base.parent))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out / "schedsim"
+
+
 def test_patch_changes_the_scheduler_and_shares_objects(series: str, tmp_path: Path) -> None:
     tree = kernel_tree(series)
     base = build(series)
@@ -59,7 +72,7 @@ def test_patch_changes_the_scheduler_and_shares_objects(series: str, tmp_path: P
         r"(normalized_sysctl_sched_(base_slice|latency)\s*= )",
         r"\g<1>5 * ",
     )
-    out = CACHE / "engine-tests" / f"{series}-patched"
+    out = build_folder(f"{series}-patched")
     shutil.rmtree(out, ignore_errors=True)
     done = make(series, O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base.parent))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import CACHE, Json, Simulator, build, kernel_tree
-from test_build import make, patch
+from conftest import Json, Simulator
+from test_build import patched_build
 
 LOAD: Json = {
     "duration": "3s",
@@ -54,13 +54,10 @@ BROKEN = [
 def test_broken_scheduler_is_caught(
     tmp_path: Path, name: str, pattern: str, replacement: str, messages: list[str]
 ) -> None:
-    base, tree = build("6.12"), kernel_tree("6.12")
-    assert tree
-    change = patch(tmp_path, tree, "kernel/sched/core.c", pattern, replacement)
-    out = CACHE / "engine-tests" / f"broken-{name}"
-    done = make("6.12", O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base.parent))
-    assert done.returncode == 0, done.stdout + done.stderr
-    run = Simulator(out / "schedsim", tmp_path).start("smp4", LOAD)
+    binary = patched_build(
+        "6.12", f"broken-{name}", tmp_path, "kernel/sched/core.c", pattern, replacement
+    )
+    run = Simulator(binary, tmp_path).start("smp4", LOAD)
     assert run.returncode == 3, run.stderr
     for message in messages:
         assert message in run.stderr

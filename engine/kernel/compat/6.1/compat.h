@@ -29,5 +29,6 @@ static inline void sim_tick_cpu_dying(unsigned int cpu)
 #define SIM_CFS_QUEUED(cfs)		((cfs)->h_nr_running)
 #define SIM_IS_DELAYED(p)		0
 #define SIM_RD_OVERLOADED(rd)		((rd)->overload)
+#define SIM_GROUP_TYPES_SERIES
 
 #endif

@@ -8,6 +8,15 @@
 
 #include <linux/tracepoint.h>
 
+struct task_struct;
+struct rq;
+struct sched_domain;
+struct sched_group;
+struct lb_env;
+struct sd_lb_stats;
+struct sg_lb_stats;
+struct sim_pass;
+
 /* What a class's select_task_rq() answers at wakeup, fork and exec. */
 TRACE_EVENT(select_task_rq,
 
@@ -36,6 +45,211 @@ TRACE_EVENT(select_task_rq,
 	TP_printk("comm=%s pid=%d this_cpu=%d prev_cpu=%d cpu=%d flags=%#x",
 		  __entry->comm, __entry->pid, __entry->this_cpu, __entry->prev_cpu,
 		  __entry->cpu, __entry->flags)
+);
+
+/* What __schedule() goes on with, and from what. */
+TRACE_EVENT(pick_next,
+
+	TP_PROTO(struct rq *rq, struct task_struct *next),
+
+	TP_ARGS(rq, next),
+
+	TP_STRUCT__entry(
+		__array(	char,	comm,	TASK_COMM_LEN		)
+		__field(	pid_t,	pid				)
+		__array(	char,	prev_comm,	TASK_COMM_LEN	)
+		__field(	pid_t,	prev_pid			)
+		__field(	const char *,	class			)
+		__field(	unsigned int,	nr_running		)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->comm, next->comm, TASK_COMM_LEN);
+		__entry->pid		= next->pid;
+		memcpy(__entry->prev_comm, rq->curr->comm, TASK_COMM_LEN);
+		__entry->prev_pid	= rq->curr->pid;
+		__entry->class		= next->sched_class == &stop_sched_class ? "stop" :
+					  next->sched_class == &dl_sched_class ? "deadline" :
+					  next->sched_class == &rt_sched_class ? "rt" :
+					  next->sched_class == &fair_sched_class ? "fair" :
+					  next->sched_class == &idle_sched_class ? "idle" : "other";
+		__entry->nr_running	= rq->nr_running;
+	),
+
+	TP_printk("comm=%s pid=%d prev_comm=%s prev_pid=%d class=%s nr_running=%u",
+		  __entry->comm, __entry->pid, __entry->prev_comm, __entry->prev_pid,
+		  __entry->class, __entry->nr_running)
+);
+
+/* One group as update_sg_lb_stats() sums it up for the pass of dst_cpu. */
+TRACE_EVENT(group_stats,
+
+	TP_PROTO(struct lb_env *env, struct sd_lb_stats *sds, struct sched_group *group,
+		 struct sg_lb_stats *sgs),
+
+	TP_ARGS(env, sds, group, sgs),
+
+	TP_STRUCT__entry(
+		__field(	int,		dst_cpu		)
+		__field(	int,		level		)
+		__field(	const char *,	domain		)
+		__field(	int,		group		)
+		__field(	bool,		local		)
+		__field(	struct sg_lb_stats,	s	)
+	),
+
+	TP_fast_assign(
+		__entry->dst_cpu	= env->dst_cpu;
+		__entry->level		= env->sd->level;
+		__entry->domain		= env->sd->name;
+		__entry->group		= cpumask_first(sched_group_span(group));
+		__entry->local		= group == sds->local;
+		__entry->s		= *sgs;
+	),
+
+	TP_printk("dst_cpu=%d level=%d domain=%s group=%d local=%d weight=%u type=%s "
+		  "load=%lu util=%lu runnable=%lu capacity=%lu nr_running=%u fair_running=%u "
+		  "idle_cpus=%u misfit=%lu avg_load=%lu",
+		  __entry->dst_cpu, __entry->level, __entry->domain, __entry->group,
+		  __entry->local, __entry->s.group_weight,
+		  __print_symbolic(__entry->s.group_type,
+			{ group_has_spare, "has_spare" }, { group_fully_busy, "fully_busy" },
+			{ group_misfit_task, "misfit_task" }, SIM_GROUP_TYPES_SERIES
+			{ group_asym_packing, "asym_packing" }, { group_imbalanced, "imbalanced" },
+			{ group_overloaded, "overloaded" }),
+		  __entry->s.group_load, __entry->s.group_util, __entry->s.group_runnable,
+		  __entry->s.group_capacity, __entry->s.sum_nr_running,
+		  __entry->s.sum_h_nr_running, __entry->s.idle_cpus,
+		  __entry->s.group_misfit_task_load, __entry->s.avg_load)
+);
+
+/*
+ * A balance pass for a CPU over one of its domains, at its end.  ours=0: should_we_balance()
+ * left it to another CPU.  group (its first CPU) and queue are the busiest ones, -1 when there
+ * was none; active: the task that runs there is pushed by its CPU's stopper.
+ */
+TRACE_EVENT(load_balance,
+
+	TP_PROTO(int cpu, struct sched_domain *sd, int idle, int ours, unsigned int failed,
+		 struct sim_pass *pass, int moved),
+
+	TP_ARGS(cpu, sd, idle, ours, failed, pass, moved),
+
+	TP_STRUCT__entry(
+		__field(	int,		cpu		)
+		__field(	int,		idle		)
+		__field(	int,		level		)
+		__field(	const char *,	domain		)
+		__field(	unsigned int,	span		)
+		__field(	int,		ours		)
+		__field(	unsigned int,	failed		)
+		__field(	int,		group		)
+		__field(	int,		queue		)
+		__field(	long,		imbalance	)
+		__field(	int,		migration	)
+		__field(	int,		moved		)
+		__field(	bool,		active		)
+	),
+
+	TP_fast_assign(
+		__entry->cpu		= cpu;
+		__entry->idle		= idle;
+		__entry->level		= sd->level;
+		__entry->domain		= sd->name;
+		__entry->span		= sd->span_weight;
+		__entry->ours		= ours;
+		__entry->failed		= failed;
+		__entry->group		= pass->group ? cpumask_first(sched_group_span(pass->group)) : -1;
+		__entry->queue		= pass->queue ? pass->queue->cpu : -1;
+		__entry->imbalance	= pass->imbalance;
+		__entry->migration	= pass->group ? pass->migration : -1;
+		__entry->moved		= moved;
+		__entry->active		= pass->queue && pass->queue->active_balance &&
+					  pass->queue->push_cpu == cpu;
+	),
+
+	TP_printk("cpu=%d idle=%s level=%d domain=%s span=%u ours=%d failed_before=%u group=%d queue=%d "
+		  "imbalance=%ld migration=%s pulled=%d active=%d",
+		  __entry->cpu,
+		  __print_symbolic(__entry->idle, { SIM_CPU_BUSY, "busy" }, { CPU_IDLE, "idle" },
+				   { CPU_NEWLY_IDLE, "newidle" }),
+		  __entry->level, __entry->domain, __entry->span, __entry->ours,
+		  __entry->failed, __entry->group, __entry->queue, __entry->imbalance,
+		  __print_symbolic(__entry->migration, { migrate_load, "load" },
+				   { migrate_util, "util" }, { migrate_task, "task" },
+				   { migrate_misfit, "misfit" }, { -1, "none" }),
+		  __entry->moved, __entry->active)
+);
+
+/* A CPU runs out of tasks and asks newidle balancing for one. */
+TRACE_EVENT(newidle_entry,
+
+	TP_PROTO(struct rq *rq),
+
+	TP_ARGS(rq),
+
+	TP_STRUCT__entry(
+		__field(	int,	cpu		)
+		__field(	u64,	avg_idle	)
+		__field(	bool,	overloaded	)
+	),
+
+	TP_fast_assign(
+		__entry->cpu		= rq->cpu;
+		__entry->avg_idle	= rq->avg_idle;
+		__entry->overloaded	= SIM_RD_OVERLOADED(rq->rd);
+	),
+
+	TP_printk("cpu=%d avg_idle=%llu overloaded=%d", __entry->cpu, __entry->avg_idle,
+		  __entry->overloaded)
+);
+
+/* Newidle balancing reaches a domain and weighs its cost; a pass follows if it is worth it. */
+TRACE_EVENT(newidle_domain,
+
+	TP_PROTO(struct rq *rq, struct sched_domain *sd),
+
+	TP_ARGS(rq, sd),
+
+	TP_STRUCT__entry(
+		__field(	int,		cpu		)
+		__field(	int,		level		)
+		__field(	const char *,	domain		)
+		__field(	u64,		avg_idle	)
+		__field(	u64,		max_cost	)
+	),
+
+	TP_fast_assign(
+		__entry->cpu		= rq->cpu;
+		__entry->level		= sd->level;
+		__entry->domain		= sd->name;
+		__entry->avg_idle	= rq->avg_idle;
+		__entry->max_cost	= sd->max_newidle_lb_cost;
+	),
+
+	TP_printk("cpu=%d level=%d domain=%s avg_idle=%llu max_newidle_lb_cost=%llu",
+		  __entry->cpu, __entry->level, __entry->domain, __entry->avg_idle,
+		  __entry->max_cost)
+);
+
+/* pulled as newidle balancing answers: 1 and more for tasks, -1 for one of a higher class. */
+TRACE_EVENT(newidle_exit,
+
+	TP_PROTO(struct rq *rq, int pulled),
+
+	TP_ARGS(rq, pulled),
+
+	TP_STRUCT__entry(
+		__field(	int,	cpu	)
+		__field(	int,	pulled	)
+	),
+
+	TP_fast_assign(
+		__entry->cpu	= rq->cpu;
+		__entry->pulled	= pulled;
+	),
+
+	TP_printk("cpu=%d pulled=%d", __entry->cpu, __entry->pulled)
 );
 
 #endif

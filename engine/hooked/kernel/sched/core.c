@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kernel/sched/core.c with a tracepoint at the choice of the next task. */
+#include <trace/events/schedlab.h>
+#include "hook.h"
+
+#define PICK_NEXT(name, rq, more...)					\
+({									\
+	struct task_struct *__next = (name)(rq, ##more);		\
+									\
+	trace_pick_next(rq, __next);					\
+	__next;								\
+})
+#define __pick_next_task(args...)	SIM_HOOK(PICK_NEXT, __pick_next_task, args)
+
+#include <kernel/sched/core.c>

@@ -1,0 +1,181 @@
+"""Our own tracepoints: what the scheduler decided, and from what it did."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from conftest import Json, Simulator
+from test_build import patched_build
+from test_traces import SCENARIO, lines
+
+HOGS: Json = {"name": "hog", "count": 6, "affinity": "0-3", "program": [{"run": "100ms"}]}
+# Six hogs held on the first LLC of four, and let go.
+RELEASED: Json = {
+    "duration": "100ms",
+    "tasks": [HOGS],
+    "actions": [{"at": "50ms", "task": "hog*", "affinity": "0-15"}],
+}
+
+
+def decisions(
+    sim: Simulator, machine: str, scenario: Json, path: Path, names: str = "schedlab:*"
+) -> tuple[list[Json], Json]:
+    """Events, their fields by name, and the run's counters; migrations and switches too."""
+    names += ",sched_migrate_task,sched_switch"
+    result = sim(machine, scenario, "--trace", str(path), "--trace-events", names)
+    found: list[Json] = []
+    for m in lines(path):
+        told = {k: int(v) if v.lstrip("-").isdigit() else v for k, v in FIELD.findall(m[6])}
+        found.append({"event": m[5], "on": int(m[3]), **told})
+    return found, result["counters"]
+
+
+FIELD = re.compile(r"(\w+)=(\S+)")
+
+
+def of(events: list[Json], name: str) -> list[Json]:
+    return [e for e in events if e["event"] == name]
+
+
+def test_wakeups_go_where_it_was_decided(sim: Simulator, tmp_path: Path) -> None:
+    """Every wakeup that chooses a CPU is there, and the task goes where it was decided."""
+    path = tmp_path / "trace.txt"
+    result = sim(
+        "smt8", SCENARIO, "--trace", str(path), "--trace-events", "select_task_rq,sched_wakeup"
+    )
+    chosen: dict[str, str] = {}
+    decisions = wakeups = 0
+    for m in lines(path):
+        fields = dict(re.findall(r"(\w+)=(\S+)", m[6]))
+        if m[5] == "select_task_rq":
+            chosen[fields["pid"]] = fields["cpu"]
+            decisions += 1
+        elif fields["pid"] in chosen:
+            wakeups += 1
+            assert int(fields["target_cpu"]) == int(chosen[fields["pid"]])
+    assert decisions == result["counters"]["schedlab:select_task_rq"] > 500
+    assert wakeups > 500
+
+
+def test_balance_pass_and_its_groups(sim: Simulator, tmp_path: Path) -> None:
+    """The pass that empties the loaded LLC saw it as the kernel sums it up, and says so."""
+    events, counters = decisions(sim, "numa16", RELEASED, tmp_path / "t")
+    pulls = [
+        i
+        for i, e in enumerate(events)
+        if e["event"] == "load_balance" and e["pulled"] and not e["group"]
+    ]
+    at = next(i for i in pulls if events[i]["cpu"] >= 4)
+    pulled = events[at]
+    assert pulled["idle"] == "idle" and pulled["domain"] in ("NUMA", "PKG", "DIE")
+    assert pulled["ours"] == 1 and pulled["imbalance"] > 0 and 0 <= pulled["queue"] <= 3
+    moved = events[at - 1]
+    assert moved["event"] == "sched_migrate_task"
+    assert (moved["orig_cpu"], moved["dest_cpu"]) == (pulled["queue"], pulled["cpu"])
+
+    groups = []
+    for event in reversed(events[: at - 1]):
+        if event["event"] != "group_stats" or event["dst_cpu"] != pulled["cpu"]:
+            break
+        groups.append(event)
+    assert {(g["level"], g["domain"]) for g in groups} == {(pulled["level"], pulled["domain"])}
+    busiest = next(g for g in groups if g["group"] == 0)
+    assert busiest["type"] == "overloaded" and busiest["idle_cpus"] == 0
+    assert busiest["weight"] == 4 and busiest["capacity"] == 4096
+    assert (
+        busiest["nr_running"]
+        == busiest["fair_running"]
+        == 6 - sum(e["dest_cpu"] >= 4 for e in of(events[: at - 1], "sched_migrate_task"))
+    )
+    assert busiest["load"] == busiest["avg_load"] * 4 + busiest["load"] % 4
+    local = [g for g in groups if g["local"]]
+    assert len(local) == 1 and local[0]["nr_running"] == 0
+    assert local[0]["idle_cpus"] == local[0]["weight"] and local[0]["type"] == "has_spare"
+    for event in ("load_balance", "group_stats"):
+        assert len(of(events, event)) == counters[f"schedlab:{event}"]
+
+
+def test_balance_passes_are_the_kernels_own_count(sim: Simulator, tmp_path: Path) -> None:
+    """Passes and pulls by type are those of the kernel's statistics."""
+    load: Json = {"name": "t", "count": 40, "program": [{"run": "300us"}, {"sleep": "200us"}]}
+    scenario: Json = {"duration": "100ms", "tasks": [load]}
+    events, counters = decisions(sim, "numa16", scenario, tmp_path / "t")
+    passes = of(events, "load_balance")
+    for kind in ("busy", "idle", "newidle"):
+        mine = [p for p in passes if p["idle"] == kind]
+        names = {p["domain"] for p in mine}
+        assert len(mine) == sum(counters[f"{kind}:calls:{name}"] for name in names)
+        assert sum(p["pulled"] for p in mine) == sum(counters[f"{kind}:pulls:{n}"] for n in names)
+    assert any(p["pulled"] for p in passes if p["idle"] == "newidle")
+
+
+def test_newidle_weighs_each_domain(sim: Simulator, tmp_path: Path) -> None:
+    """It looks at domains from below while the CPU's idle time is worth their cost."""
+    load: Json = {"name": "t", "count": 450, "program": [{"run": "40us"}, {"sleep": "12us"}]}
+    scenario: Json = {"duration": "20ms", "tasks": [load], "features": {"NI_RANDOM": False}}
+    names = "schedlab:newidle*,schedlab:load_balance"
+    events, counters = decisions(sim, "epyc-7713-2p-nps1", scenario, tmp_path / "t", names)
+    inside: dict[int, list[Json]] = {}
+    searched = stopped = 0
+    for event in events:
+        name, cpu = event["event"], event["on"]
+        if name == "newidle_entry":
+            inside[cpu] = []
+        elif name == "newidle_exit" and cpu in inside:
+            reached = inside.pop(cpu)
+            domains = [e for e in reached if e["event"] == "newidle_domain"]
+            passes = [e for e in reached if e["event"] == "load_balance"]
+            levels = [d["level"] for d in domains]
+            assert levels == sorted(levels)
+            assert [p["level"] for p in passes] == levels[: len(passes)]
+            if domains and domains[-1]["avg_idle"] < domains[-1]["max_newidle_lb_cost"]:
+                assert len(passes) < len(domains)
+                stopped += 1
+            assert not any(p["pulled"] for p in passes[:-1])
+            assert event["pulled"] or not (passes and passes[-1]["pulled"])
+            searched += bool(passes)
+        elif cpu in inside:
+            inside[cpu].append(event)
+    assert searched > 10 and stopped > 10
+    assert len(of(events, "newidle_entry")) == counters["schedlab:newidle_entry"]
+
+
+def test_picked_task_is_the_one_that_runs(sim: Simulator, tmp_path: Path) -> None:
+    mix: Json = {
+        "duration": "100ms",
+        "tasks": [
+            *SCENARIO["tasks"],
+            {
+                "name": "rt",
+                "policy": "fifo",
+                "priority": 5,
+                "program": [{"run": "1ms"}, {"sleep": "3ms"}],
+            },
+        ],
+    }
+    events, _ = decisions(sim, "smp4", mix, tmp_path / "t")
+    picked: dict[int, Json] = {}
+    for event in events:
+        if event["event"] == "pick_next":
+            picked[event["on"]] = event
+        elif event["event"] == "sched_switch":
+            pick = picked[event["on"]]
+            assert (pick["prev_pid"], pick["pid"]) == (event["prev_pid"], event["next_pid"])
+            assert (pick["class"] == "idle") == (pick["nr_running"] == 0) == (pick["pid"] == 0)
+    classes = {e["class"]: e["comm"] for e in of(events, "pick_next")}
+    assert set(classes) >= {"fair", "rt", "idle"} and classes["rt"].startswith("rt")
+
+
+def test_patched_kernel_is_traced(series: str, tmp_path: Path) -> None:
+    """A patch of a traced function is what the tracepoint sees."""
+    binary = patched_build(
+        series,
+        "traced",
+        tmp_path,
+        "kernel/sched/fair.c",
+        r"(sgs->group_weight = group->group_weight);",
+        r"\1 + 1000;",
+    )
+    events, _ = decisions(Simulator(binary, tmp_path), "numa16", RELEASED, tmp_path / "t")
+    assert min(e["weight"] for e in of(events, "group_stats")) > 1000
