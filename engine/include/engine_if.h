@@ -226,6 +226,7 @@ simtime sim_cpu_busy_ns(int cpu);
 
 void sim_co_switch(void **save_sp, void *sp);
 void *sim_co_init(void *stack, unsigned long size, void (*entry)(void));
+void **sim_co_frame(void *sp, void **ip);	/* where a switched-away coroutine stands */
 void *sim_stack_alloc(void);
 void sim_stack_free(void *stack);
 extern const unsigned long sim_stack_size;
@@ -240,6 +241,7 @@ void sim_make_writable(const void *p, unsigned long size);
 unsigned long long sim_random(void);
 void sim_log(const char *text, unsigned long len);
 void sim_die(const char *what, const char *file, int line) __sim_noreturn __cold;
+void sim_die_about(const char *what, int cpu, const char *task, void *sp) __sim_noreturn __cold;
 void sim_bug(const char *file, int line, const char *func) __sim_noreturn __cold;
 void sim_warn(const char *file, int line, const char *func) __cold;
 void sim_stub(const char *symbol) __sim_noreturn __cold;

@@ -11,7 +11,8 @@ static void fail(const char *what, struct task_struct *p, int cpu)
 			 p->comm, p->pid, task_cpu(p), READ_ONCE(p->__state), p->on_rq);
 	else
 		snprintf(text, sizeof(text), "%s on CPU %d", what, cpu);
-	sim_die(text, "invariant", cpu);
+	/* the stack of a task that runs is its CPU's */
+	sim_die_about(text, cpu, p ? p->comm : NULL, p && !p->on_cpu ? p->thread.sp : NULL);
 }
 
 static void check_rq(int cpu)

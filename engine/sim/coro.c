@@ -34,6 +34,9 @@ static uint64_t *first_frame(uint64_t *sp, void (*entry)(void))
 		sp[i] = 0;
 	return sp;
 }
+
+#define SAVED_FRAME	5		/* rbp */
+#define SAVED_IP	6
 #elif defined(__aarch64__)
 asm(".text\n"
     ".globl sim_co_switch\n"
@@ -67,12 +70,15 @@ asm(".text\n"
     "	ret\n"
     ".size sim_co_switch, . - sim_co_switch\n");
 
+#define SAVED_FRAME	10		/* x29 */
+#define SAVED_IP	11		/* x30 */
+
 static uint64_t *first_frame(uint64_t *sp, void (*entry)(void))
 {
 	sp -= 20;
 	for (int i = 0; i < 20; i++)
 		sp[i] = 0;
-	sp[11] = (uint64_t)entry;	/* x30 */
+	sp[SAVED_IP] = (uint64_t)entry;
 	return sp;
 }
 #else
@@ -89,4 +95,10 @@ void *sim_co_init(void *stack, unsigned long size, void (*entry)(void))
 
 	*(uint64_t *)stack = SIM_STACK_CANARY;
 	return first_frame((uint64_t *)(top & ~15ULL), entry);
+}
+
+void **sim_co_frame(void *sp, void **ip)
+{
+	*ip = ((void **)sp)[SAVED_IP];
+	return ((void ***)sp)[SAVED_FRAME];
 }

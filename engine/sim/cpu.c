@@ -4,6 +4,7 @@
  * the host to the CPU whose event comes first.  Clocks of different CPUs differ
  * by less than the machine's catch_up allowance.
  */
+#include <stddef.h>
 #include <string.h>
 #include "event.h"
 #include "sim.h"
@@ -15,6 +16,7 @@ unsigned long spins, catch_ups;
 simtime kernel_by_entry[SIM_NR_ENTRIES];
 
 static void *main_sp;
+static void **given_by;			/* saved stack of who gave the host to the running CPU */
 static int control_slot;
 static simtime last_event;
 
@@ -98,8 +100,15 @@ static void run_first(void **save_sp)
 		return;
 	}
 	next = &cpus[event_first()];
+	given_by = save_sp;
 	load(next, event_first_time());
 	sim_co_switch(save_sp, next->sp);
+}
+
+void *cpu_resumer(int *cpu)
+{
+	*cpu = given_by == &main_sp ? -1 : (struct cpu *)((char *)given_by - offsetof(struct cpu, sp)) - cpus;
+	return given_by ? *given_by : NULL;
 }
 
 static void give_up(struct cpu *c, simtime wake)

@@ -15,25 +15,78 @@ int verbose;
 static unsigned long watched_events;
 static double host_limit, host_elapsed;
 
-static void where(void **frame, void *ip)
+/*
+ * Frame pointers are kept everywhere; a coroutine's chain ends with a null.  What calls
+ * the first kern_*() is the task's own program, or the engine's loop.
+ */
+static void backtrace(void **frame, const void *ip, const char *caller)
 {
-	struct cpu *c = &cpus[sim.cpu];
+	int in_kernel = 1;
 
-	fprintf(stderr, "  simulated time %llu.%09llu s, CPU %d, task %s/%d, interrupts %s, %d locks held\n",
-		sim.clk / SEC, sim.clk % SEC, sim.cpu, c->task ? c->task->comm : "idle",
-		c->task ? c->task->pid : 0, sim.irq_on ? "on" : "off", sim.held);
-	fprintf(stderr, "  backtrace:\n");
-	if (ip)
-		symbol_print(stderr, ip);
-	/* Frame pointers are kept everywhere; a coroutine's chain ends with a null. */
-	for (int i = 0; i < 40 && (unsigned long)frame > 4096 && frame[1]; i++) {
-		void **up = frame[0];
+	for (int i = 0; i < 48; i++) {
+		unsigned long offset = 0;
+		const char *name;
+		void **up;
 
-		symbol_print(stderr, (char *)frame[1] - 1);
-		if (up <= frame || up > frame + sim_stack_size)
+		if (ip) {
+			name = symbol_of(ip, &offset);
+			if (name)
+				fprintf(stderr, "    %s+0x%lx\n", name, offset);
+			else
+				fprintf(stderr, "    %p\n", ip);
+			if (in_kernel && name && !strncmp(name, "kern_", 5)) {
+				fprintf(stderr, "  called by %s:\n", caller);
+				in_kernel = 0;
+			}
+		}
+		/* the frame's caller */
+		if ((unsigned long)frame <= 4096 || !frame[1])
+			break;
+		ip = (char *)frame[1] - 1;
+		up = frame[0];
+		if (up && (up <= frame || up > frame + sim_stack_size))
 			break;
 		frame = up;
 	}
+}
+
+static const char *task_name(const struct sim_task *task)
+{
+	static char text[40];
+
+	if (!task || !task->pid)
+		return "the idle task";
+	snprintf(text, sizeof(text), "task %s/%d", task->comm, task->pid);
+	return text;
+}
+
+static void stopped_backtrace(void *sp, const char *caller)
+{
+	void *ip, **frame = sim_co_frame(sp, &ip);
+
+	backtrace(frame, ip, caller);
+}
+
+/* Where the host is, in the kernel and in the task, and where who gave it the host stands. */
+static void where(void **frame, void *ip)
+{
+	const struct cpu *c = &cpus[sim.cpu];
+	void *resumer;
+	int cpu;
+
+	fprintf(stderr, "  simulated time %llu.%09llu s, CPU %d, %s, interrupts %s, %d locks held\n",
+		sim.clk / SEC, sim.clk % SEC, sim.cpu, task_name(c->task),
+		sim.irq_on ? "on" : "off", sim.held);
+	fprintf(stderr, "  in the kernel:\n");
+	backtrace(frame, ip, task_name(c->task));
+	resumer = cpu_resumer(&cpu);
+	if (!resumer)
+		return;
+	if (cpu < 0)
+		fprintf(stderr, "  resumed by the engine's loop:\n");
+	else
+		fprintf(stderr, "  resumed by CPU %d, %s:\n", cpu, task_name(cpus[cpu].task));
+	stopped_backtrace(resumer, cpu < 0 ? "the engine's loop" : task_name(cpus[cpu].task));
 }
 
 static void end_failed(void)
@@ -47,6 +100,23 @@ void sim_die(const char *what, const char *file, int line)
 	fprintf(stderr, "schedsim: %s (%s:%d)\n", what, file, line);
 	end_failed();
 	__builtin_unreachable();
+}
+
+/* A check of the engine's own loop failed about a CPU, or about a task with a stopped stack. */
+void sim_die_about(const char *what, int cpu, const char *task, void *sp)
+{
+	const struct cpu *c = &cpus[cpu];
+
+	fprintf(stderr, "schedsim: %s\n", what);
+	fprintf(stderr, "  simulated time %llu.%09llu s, found by:\n", sim.clk / SEC, sim.clk % SEC);
+	backtrace(__builtin_frame_address(0), NULL, "the engine's loop");
+	if (sp)
+		fprintf(stderr, "  task %s is stopped in the kernel:\n", task);
+	else
+		fprintf(stderr, "  CPU %d runs %s, in the kernel:\n", cpu, task_name(c->task));
+	if (sp || c->sp)
+		stopped_backtrace(sp ? sp : c->sp, sp ? "the task" : task_name(c->task));
+	exit(3);
 }
 
 void sim_bug(const char *file, int line, const char *func)

@@ -41,6 +41,7 @@ extern simtime kernel_by_entry[SIM_NR_ENTRIES];
 void cpu_settle_accounts(void);
 void cpu_set_control(simtime t);	/* when the engine's own loop runs next */
 void cpu_run(void);			/* until then */
+void *cpu_resumer(int *cpu);		/* stack of who gave the host; cpu -1: the engine's loop */
 
 /* speed.c */
 unsigned int speed_of(const struct cpu *c, const struct sim_task *task);
@@ -88,7 +89,9 @@ uint64_t rng_next(uint64_t *state);
 /* fail.c */
 void fail_init(double host_seconds);
 void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-void symbol_print(FILE *out, void *addr);	/* symbols.c */
 extern int verbose;
+
+/* symbols.c */
+const char *symbol_of(const void *addr, unsigned long *offset);	/* NULL: none */
 
 #endif

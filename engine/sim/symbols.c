@@ -20,41 +20,38 @@ static const Elf64_Shdr *section(unsigned int type)
 	return NULL;
 }
 
-/* Exported functions would hold the linker back from dropping unused code: hence not dladdr(). */
-void symbol_print(FILE *out, void *addr)
+static int map_image(void)
 {
-	const Elf64_Shdr *symtab, *strings;
-	const Elf64_Sym *sym, *best = NULL;
 	struct stat st;
 	int fd;
 
-	if (!image) {
-		fd = open("/proc/self/exe", O_RDONLY);
-		if (fd < 0 || fstat(fd, &st))
-			return;
-		image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		close(fd);
-		if (image == MAP_FAILED) {
-			image = NULL;
-			return;
-		}
-	}
-	symtab = section(SHT_SYMTAB);
-	if (symtab) {
-		const Elf64_Ehdr *eh = (const void *)image;
+	if (image)
+		return 1;
+	fd = open("/proc/self/exe", O_RDONLY);
+	if (fd < 0 || fstat(fd, &st))
+		return 0;
+	image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (image == MAP_FAILED)
+		image = NULL;
+	return !!image;
+}
 
-		strings = (const Elf64_Shdr *)(image + eh->e_shoff) + symtab->sh_link;
-		sym = (const void *)(image + symtab->sh_offset);
-		for (size_t i = 0; i < symtab->sh_size / sizeof(*sym); i++)
-			if (ELF64_ST_TYPE(sym[i].st_info) == STT_FUNC &&
-			    sym[i].st_value <= (unsigned long)addr &&
-			    (unsigned long)addr < sym[i].st_value + (sym[i].st_size ? sym[i].st_size : 1))
-				best = &sym[i];
-		if (best) {
-			fprintf(out, "    %s+0x%lx\n", image + strings->sh_offset + best->st_name,
-				(unsigned long)addr - best->st_value);
-			return;
-		}
+/* Exported functions would hold the linker back from dropping unused code: hence not dladdr(). */
+const char *symbol_of(const void *addr, unsigned long *offset)
+{
+	const Elf64_Shdr *symtab = map_image() ? section(SHT_SYMTAB) : NULL, *strings;
+	const Elf64_Sym *sym;
+
+	if (!symtab)
+		return NULL;
+	strings = (const Elf64_Shdr *)(image + ((const Elf64_Ehdr *)image)->e_shoff) + symtab->sh_link;
+	sym = (const void *)(image + symtab->sh_offset);
+	for (size_t i = 0; i < symtab->sh_size / sizeof(*sym); i++) {
+		*offset = (unsigned long)addr - sym[i].st_value;
+		if (ELF64_ST_TYPE(sym[i].st_info) == STT_FUNC &&
+		    *offset < (sym[i].st_size ? sym[i].st_size : 1))
+			return image + strings->sh_offset + sym[i].st_name;
 	}
-	fprintf(out, "    %p\n", addr);
+	return NULL;
 }
