@@ -155,6 +155,7 @@ struct sim_line {
 void sim_refill_cache(struct sim_task *task, int from, int to);
 void sim_line_move(struct sim_line *line, unsigned int lines);
 void sim_line_lock(struct sim_line *line);
+void sim_line_settle(struct sim_line *line);
 void sim_line_unlock(struct sim_line *line);
 
 /* ------------------------------------------------------------------ tasks */
@@ -205,6 +206,7 @@ int sim_run_user(struct sim_task *task);	/* 1: work done, 0: interrupted */
 void sim_halt(int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
 void sim_wait_until(simtime t);			/* in the kernel: nothing interrupts */
 void sim_catch_up(void);
+void sim_order(void);
 void sim_spin(void);
 void sim_irq_window(void);
 

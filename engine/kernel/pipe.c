@@ -41,6 +41,7 @@ static void lock(struct kern_pipe *pipe)
 {
 	sim_line_lock(&pipe->mutex);
 	sim_line_move(&pipe->head, sim_costs.queue_lines);
+	sim_line_settle(&pipe->mutex);
 }
 
 static void copy(struct kern_pipe *pipe, unsigned int bytes)

@@ -63,6 +63,7 @@ static void lock(struct kern_socket *sock, unsigned int bytes)
 	sim_line_lock(&sock->lock);
 	sim_line_move(&sock->queue, sim_costs.queue_lines);
 	sim_line_move(&sock->data, 1 + bytes / L1_CACHE_BYTES);
+	sim_line_settle(&sock->lock);
 }
 
 /* One that is larger than the whole limit goes when nothing else is under way. */
@@ -119,6 +120,7 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 
 	sim_syscall_enter();
 	sim_charge(cost->receive);
+	sim_order();
 	if (wait_event_interruptible_exclusive(sock->readers, sim_socket_readable(sock)))
 		goto out;
 	lock(sock, bytes);

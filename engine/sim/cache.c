@@ -130,6 +130,7 @@ void sim_line_lock(struct sim_line *line)
 {
 	simtime arrived = sim.clk;
 
+	sim_order();
 	if (sim_mechanisms.locks && line->acquired <= sim.clk && sim.clk < line->released) {
 		lock_waits++;
 		lock_wait_ns += line->released - sim.clk;
@@ -140,9 +141,20 @@ void sim_line_lock(struct sim_line *line)
 	sim_line_move(line, 1);
 }
 
-void sim_line_unlock(struct sim_line *line)
+/*
+ * What the holder does to the object happens now, for everybody: the others come this
+ * far first.  Who of them wants the lock meanwhile queues behind.
+ */
+void sim_line_settle(struct sim_line *line)
 {
 	line->released = sim.clk;
+	sim_order();
+}
+
+void sim_line_unlock(struct sim_line *line)
+{
+	if (line->released < sim.clk)
+		line->released = sim.clk;
 }
 
 /* ------------------------------------------------------------------ lines of programs' memory */

@@ -288,6 +288,13 @@ void sim_catch_up(void)
 		sim.catch_up = sim.clk + machine.catch_up_ns;
 }
 
+/* Others come as far as this CPU is: what it does next, all see in order of time. */
+void sim_order(void)
+{
+	if (sim.clk > sim.next && !sim.held)
+		sim_catch_up();
+}
+
 void sim_spin(void)
 {
 	if (!sim.live)
