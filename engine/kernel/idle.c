@@ -52,14 +52,19 @@ static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, i
 		local_irq_disable();
 		return index;
 	}
-	if (!state->mwait && current_clr_polling_and_test())
-		return -EBUSY;
+	/* call_cpuidle() cleared the flag; a CPU that waits for a write to it says so again */
+	if (state->mwait && current_set_polling_and_test()) {
+		current_clr_polling();
+		return index;
+	}
 	if (sim_mechanisms.idle_latency)
 		sim_stall(state->entry_ns);
 	if (!need_resched())
 		sim_halt(0, SIM_NEVER);
 	if (sim_mechanisms.idle_latency)
 		sim_stall(state->exit_ns);
+	if (state->mwait)
+		current_clr_polling();
 	return index;
 }
 
