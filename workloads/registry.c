@@ -4,6 +4,7 @@
 
 #define WORKLOADS(X)		\
 	X(hackbench)		\
+	X(micro)		\
 	X(sched_pipe)
 
 #define DECLARE(name)	extern const struct workload name##_workload;

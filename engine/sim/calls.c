@@ -391,6 +391,11 @@ void wl_spin(unsigned long long ns)
 	kern_run_clock(ns);
 }
 
+void wl_relax(void)
+{
+	kern_run_clock(machine.spin_ns);
+}
+
 void wl_sleep(unsigned long long ns)
 {
 	kern_sleep(ns);

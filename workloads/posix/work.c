@@ -103,6 +103,15 @@ void wl_spin(unsigned long long ns)
 		;
 }
 
+void wl_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
 void wl_sleep_until(unsigned long long time)
 {
 	struct timespec t = { time / WL_SEC, time % WL_SEC };

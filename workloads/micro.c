@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What single operations cost: in the simulator what the machine file's constants come to,
+ * on a host what they have to come to.  Of many short batches the fastest counts, so that
+ * other work on a host disturbs little.
+ */
+#include "workload.h"
+
+#define BATCH	200		/* operations timed together */
+#define SLOW_BATCH	5	/* of those that take a tenth of a millisecond */
+#define PAGE	4096UL
+
+struct bench {
+	unsigned int stop, word;
+	int rounds, cpu, other;
+	struct wl_pipe *pipe, *there, *back;
+	struct wl_socket *end[2];
+	unsigned int bytes;
+};
+
+/* ns of one operation in the fastest batch */
+static double fastest(struct bench *b, void (*batch)(struct bench *, int), int operations)
+{
+	unsigned long long best = WL_NEVER;
+
+	for (int i = 0; i < b->rounds; i++) {
+		unsigned long long start = wl_now(), took;
+
+		batch(b, operations);
+		took = wl_now() - start;
+		if (took < best)
+			best = took;
+	}
+	return (double)best / operations;
+}
+
+static void measure(struct bench *b, const char *name, void (*batch)(struct bench *, int), int operations)
+{
+	wl_result(name, fastest(b, batch, operations), "ns");
+}
+
+/* ------------------------------------------------------------------ one task alone */
+
+static void syscalls(struct bench *b, int n)
+{
+	(void)b;
+	while (n--)
+		wl_syscall();
+}
+
+static void atomics(struct bench *b, int n)
+{
+	while (n--)
+		wl_add(&b->word, 1);
+}
+
+static void futex_wakes(struct bench *b, int n)
+{
+	while (n--)
+		wl_futex_wake(&b->word, 1);
+}
+
+static void polls(struct bench *b, int n)
+{
+	struct wl_poll set = { .pipe = b->pipe };
+
+	while (n--)
+		wl_poll(&set, 1, 0);
+}
+
+static void pipe_turns(struct bench *b, int n)
+{
+	while (n--) {
+		wl_pipe_write(b->pipe, b->bytes);
+		wl_pipe_read(b->pipe, b->bytes);
+	}
+}
+
+static void sends(struct bench *b, int n)
+{
+	while (n--)
+		wl_send(b->end[0], 1);
+}
+
+static void receives(struct bench *b, int n)
+{
+	while (n--)
+		wl_receive(b->end[1], 1);
+}
+
+/* As many are under way as a batch has: receivers never wait. */
+static void measure_socket(struct bench *b, enum wl_protocol protocol, const char *send, const char *receive)
+{
+	double best_send = 0, best_receive = 0;
+
+	wl_connect(protocol, b->end);
+	for (int i = 0; i < b->rounds; i++) {
+		unsigned long long start = wl_now(), middle, end;
+		double s, r;
+
+		sends(b, SLOW_BATCH);
+		middle = wl_now();
+		receives(b, SLOW_BATCH);
+		end = wl_now();
+		s = (double)(middle - start) / SLOW_BATCH;
+		r = (double)(end - middle) / SLOW_BATCH;
+		if (!i || s < best_send)
+			best_send = s;
+		if (!i || r < best_receive)
+			best_receive = r;
+	}
+	wl_result(send, best_send, "ns");
+	wl_result(receive, best_receive, "ns");
+}
+
+/* ------------------------------------------------------------------ children */
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+static void exec_nothing(void *arg)
+{
+	wl_exec(nothing, arg);
+}
+
+static void forks(struct bench *b, int n)
+{
+	(void)b;
+	while (n--)
+		wl_join(wl_fork("child", nothing, NULL));
+}
+
+static void execs(struct bench *b, int n)
+{
+	(void)b;
+	while (n--)
+		wl_join(wl_fork("child", exec_nothing, NULL));
+}
+
+/* ------------------------------------------------------------------ two tasks */
+
+static void echo(void *arg)
+{
+	struct bench *b = arg;
+
+	wl_pin_cpus(b->other, 1);
+	for (;;) {
+		wl_pipe_read(b->there, 1);
+		if (wl_load(&b->stop))
+			break;
+		wl_pipe_write(b->back, 1);
+	}
+}
+
+static void round_trips(struct bench *b, int n)
+{
+	while (n--) {
+		wl_pipe_write(b->there, 1);
+		wl_pipe_read(b->back, 1);
+	}
+}
+
+/* A round trip over two pipes with a task on that CPU. */
+static void measure_echo(struct bench *b, const char *name, int other)
+{
+	struct wl_task *task;
+	int mine = b->other;
+
+	b->other = other;
+	wl_store(&b->stop, 0);
+	task = wl_fork("echo", echo, b);
+	measure(b, name, round_trips, BATCH);
+	wl_store(&b->stop, 1);
+	wl_pipe_write(b->there, 1);
+	wl_join(task);
+	b->other = mine;
+}
+
+/* The line of the word goes to and fro: even turns are ours, odd ones theirs. */
+static void take_turns(struct bench *b, unsigned int parity, int n)
+{
+	while (n && !wl_load(&b->stop)) {
+		unsigned int turn = wl_load(&b->word);
+
+		if (turn % 2 != parity)
+			wl_relax();
+		else if (wl_replace(&b->word, turn, turn + 1))
+			n--;
+	}
+}
+
+static void other_turns(void *arg)
+{
+	struct bench *b = arg;
+
+	wl_pin_cpus(b->other, 1);
+	take_turns(b, 1, 1 << 30);
+}
+
+static void own_turns(struct bench *b, int n)
+{
+	take_turns(b, 0, n);
+}
+
+/* Two transfers a turn and back */
+static void measure_line(struct bench *b)
+{
+	struct wl_task *task;
+
+	wl_store(&b->stop, 0);
+	wl_store(&b->word, 0);
+	task = wl_fork("turns", other_turns, b);
+	wl_result("line", fastest(b, own_turns, BATCH) / 2, "ns");
+	wl_store(&b->stop, 1);
+	wl_join(task);
+}
+
+static void micro(void)
+{
+	struct bench *b = wl_new(struct bench, 1);
+
+	b->rounds = wl_option("rounds");
+	b->cpu = wl_option("cpu");
+	b->other = wl_option("other");
+	if (b->cpu >= wl_cpus() || b->other >= wl_cpus())
+		wl_refuse("there are CPUs 0 to %d only", wl_cpus() - 1);
+	b->pipe = wl_pipe();
+	b->there = wl_pipe();
+	b->back = wl_pipe();
+	wl_pin_cpus(b->cpu, 1);
+	wl_begin();
+	measure(b, "syscall", syscalls, BATCH);
+	measure(b, "atomic", atomics, BATCH);
+	measure(b, "futex wake", futex_wakes, BATCH);
+	measure(b, "poll", polls, BATCH);
+	b->bytes = 1;
+	measure(b, "pipe turn", pipe_turns, BATCH);
+	b->bytes = PAGE;
+	measure(b, "pipe turn of a page", pipe_turns, BATCH);
+	measure_socket(b, WL_UNIX, "unix send", "unix receive");
+	measure_socket(b, WL_TCP, "tcp send", "tcp receive");
+	measure_socket(b, WL_UDP, "udp send", "udp receive");
+	measure(b, "fork, exit, wait", forks, SLOW_BATCH);
+	measure(b, "fork, exec, exit, wait", execs, SLOW_BATCH);
+	measure_echo(b, "round trip on one CPU", b->cpu);
+	if (b->other != b->cpu) {
+		measure_echo(b, "round trip to another CPU", b->other);
+		measure_line(b);
+	}
+	wl_end();
+}
+
+static const struct wl_option options[] = {
+	{ "rounds", 'r', WL_COUNT, 100, 1, 1000000, NULL, "batches, of which the fastest counts" },
+	{ "cpu", 'c', WL_COUNT, 0, 0, 4095, NULL, "where it runs" },
+	{ "other", 'o', WL_COUNT, 1, 0, 4095, NULL, "where the other task of a pair runs" },
+	{ }
+};
+
+const struct workload micro_workload = {
+	.name = "micro",
+	.summary = "single operations: system calls, pipes, forks, wakeups, cache lines",
+	.original = "lmbench's way of timing; the operations are those of the machine file's constants",
+	.options = options,
+	.main = micro,
+};
