@@ -1,0 +1,112 @@
+"""The simulator against this host: every workload in both, side by side."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from schedlab.accuracy.worlds import Native, Options, Outcome, Simulated
+
+
+@dataclass(frozen=True)
+class Case:
+    """A workload with parameters small enough for any host, and how to read its results."""
+
+    workload: str
+    options: Options
+    figure: str
+    """The result that is compared."""
+    better: Literal["higher", "lower"]
+    operations: str | float
+    """What counts are divided by: a result's name, or the number itself."""
+
+
+CASES: tuple[Case, ...] = (
+    Case("hackbench", {"groups": 1, "loops": 500}, "time", "lower", "messages"),
+    Case("hackbench", {"groups": 1, "loops": 500, "pipe": True, "threads": True}, "time", "lower",
+         "messages"),
+    Case("hackbench", {"groups": 4, "loops": 200}, "time", "lower", "messages"),
+    Case("sched-pipe", {"loop": 20000}, "ops/sec", "higher", 20000),
+    Case("sched-pipe", {"loop": 20000, "threaded": True}, "ops/sec", "higher", 20000),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A case in both worlds."""
+
+    case: Case
+    native: Outcome
+    simulated: Outcome
+
+    @property
+    def name(self) -> str:
+        """Give the workload with its options, as on a command line."""
+        words = [
+            f"--{key}" if value is True else f"--{key} {value}"
+            for key, value in self.case.options.items()
+        ]
+        return " ".join((self.case.workload, *words))
+
+    @property
+    def speed(self) -> float:
+        """Give the simulated speed over the real one; 1 is right, 2 is twice too fast."""
+        ratio = self.simulated.results[self.case.figure] / self.native.results[self.case.figure]
+        return ratio if self.case.better == "higher" else 1 / ratio
+
+    def per_operation(self, outcome: Outcome, count: float | None) -> float | None:
+        """Divide a count by the operations of its world."""
+        if count is None:
+            return None
+        by = self.case.operations
+        return count / (outcome.results[by] if isinstance(by, str) else by)
+
+
+def compare(
+    native: Native, simulated: Simulated, cases: Iterable[Case], told: Callable[[str], None]
+) -> Iterator[Compared]:
+    """Run the cases in both worlds, one after the other."""
+    for case in cases:
+        told(f"{case.workload} here")
+        real = native.run_with_latencies(case.workload, case.options)
+        told(f"{case.workload} simulated")
+        yield Compared(case, real, simulated.run(case.workload, case.options))
+
+
+_COLUMNS: Mapping[str, Callable[[Outcome], float | None]] = {
+    "switches/op": lambda outcome: outcome.switches,
+    "wakeups/op": lambda outcome: outcome.wakeups,
+    "migrations/op": lambda outcome: outcome.migrations,
+}
+_LATENCIES: Mapping[str, Callable[[Outcome], float | None]] = {
+    "wake p50 us": lambda outcome: outcome.wake_p50_us,
+    "wake p99 us": lambda outcome: outcome.wake_p99_us,
+}
+
+
+def table(compared: Iterable[Compared]) -> str:
+    """Give the comparison as a Markdown table, native / simulated in each cell."""
+    head = ("workload", "figure", "here", "simulated", "speed ratio", *_COLUMNS, *_LATENCIES)
+    lines = [_row(head), _row(["---", *["---:"] * (len(head) - 1)])]
+    for item in compared:
+        figure = item.case.figure
+        cells = [f"`{item.name}`", figure]
+        cells += [f"{outcome.results[figure]:.4g}" for outcome in (item.native, item.simulated)]
+        cells += [f"{item.speed:.2f}"]
+        cells += [
+            _pair(
+                item.per_operation(item.native, read(item.native)),
+                item.per_operation(item.simulated, read(item.simulated)),
+            )
+            for read in _COLUMNS.values()
+        ]
+        cells += [_pair(read(item.native), read(item.simulated)) for read in _LATENCIES.values()]
+        lines.append(_row(cells))
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _pair(native: float | None, simulated: float | None) -> str:
+    return " / ".join("-" if value is None else f"{value:.3g}" for value in (native, simulated))

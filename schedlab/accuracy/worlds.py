@@ -1,0 +1,167 @@
+"""One workload, run on this host or simulated, and what the scheduler did meanwhile."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+
+from schedlab.benchmarks.stand_in import command
+from schedlab.errors import HostError
+from schedlab.native import schedlab_load
+from schedlab.targets.sim_program import Call, Processes, read_result
+
+Options = Mapping[str, object]
+
+_LIMIT_SECONDS = 600.0
+_LONGEST = "600s"
+_EVENTS = {
+    "context-switches": "switches",
+    "sched:sched_wakeup": "wakeups",
+    "cpu-migrations": "migrations",
+}
+_DELAY = re.compile(r"^\s*[\d.]+ \[\d+\] +(\S+?)\[[\d/]+\] +[\d.]+ +([\d.]+) +[\d.]+", re.MULTILINE)
+"""A line of `perf sched timehist`: the task, and how long it waited for its CPU, in ms."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a workload reported, and what the scheduler did; None where nobody could count."""
+
+    results: Mapping[str, float]
+    switches: float | None = None
+    wakeups: float | None = None
+    migrations: float | None = None
+    wake_p50_us: float | None = None
+    wake_p99_us: float | None = None
+
+
+class World(Protocol):
+    """Where a workload can run."""
+
+    def run(self, workload: str, options: Options) -> Outcome:
+        """Run it to its end."""
+
+
+class Native:
+    """This host, by `schedlab-load`; counts and latencies by perf where it is allowed to."""
+
+    def __init__(self) -> None:
+        """Build the program where that has not been done."""
+        self._program = str(schedlab_load())
+
+    def run(self, workload: str, options: Options) -> Outcome:
+        """Run it once for its results and counts."""
+        with TemporaryDirectory() as folder:
+            counts = Path(folder) / "counts"
+            before: list[str] = []
+            if shutil.which("perf"):
+                events = ",".join(_EVENTS)
+                before = ["perf", "stat", "-x", ";", "-e", events, "-o", str(counts), "--"]
+            said = self._call(before, workload, options)
+            counted = _counts(counts.read_text()) if counts.exists() else {}
+        return Outcome(results=_results(said), **counted)
+
+    def run_with_latencies(self, workload: str, options: Options) -> Outcome:
+        """Run it once more under `perf sched record`, which slows it, for its wake latencies."""
+        outcome = self.run(workload, options)
+        if not shutil.which("perf"):
+            return outcome
+        with TemporaryDirectory() as folder:
+            data = str(Path(folder) / "data")
+            self._call(["perf", "sched", "record", "-o", data, "--"], workload, options)
+            told = _output(["perf", "sched", "timehist", "-i", data])
+        delays = sorted(
+            float(delay) * 1000
+            for task, delay in _DELAY.findall(told)
+            if task != "<idle>" and float(delay) > 0
+        )
+        if not delays:
+            return outcome
+        middle, tail = delays[len(delays) // 2], delays[len(delays) * 99 // 100]
+        return Outcome(
+            outcome.results, outcome.switches, outcome.wakeups, outcome.migrations, middle, tail
+        )
+
+    def _call(self, before: list[str], workload: str, options: Options) -> str:
+        argv = command(workload, options).argv
+        return _output([*before, self._program, *argv[1:]])
+
+
+class Simulated:
+    """A described machine, by one build of the simulator."""
+
+    def __init__(self, program: Path, machine: Mapping[str, Any]) -> None:
+        """Take the simulator and the machine as it reads it."""
+        self._program = program
+        self._machine = machine
+
+    def run(self, workload: str, options: Options) -> Outcome:
+        """Simulate it; seed 1."""
+        told = {
+            "duration": _LONGEST,
+            "settle": "100ms",
+            "workloads": [{"kind": workload, **options}],
+            "end": {"when": "workloads_done", "max_simulated": _LONGEST},
+        }
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            call = Call(
+                self._program, folder / "machine", folder / "scenario", folder / "result", seed=1
+            )
+            call.machine.write_text(json.dumps(self._machine))
+            call.scenario.write_text(json.dumps(told))
+            ended = Processes().run(call.argv, folder / "words", _LIMIT_SECONDS)
+            result = read_result(ended, call.result)
+        counters, latency = result["counters"], result["wakeup_latency"]
+        prefix = f"{workload}."
+        return Outcome(
+            results={
+                key.removeprefix(prefix): value
+                for key, value in result["metrics"].items()
+                if key.startswith(prefix)
+            },
+            switches=counters["switches:voluntary"] + counters["switches:involuntary"],
+            wakeups=counters.get("sched:sched_wakeup", 0),
+            migrations=counters.get("sched:sched_migrate_task", 0),
+            wake_p50_us=latency["p50_ns"] / 1000,
+            wake_p99_us=latency["p99_ns"] / 1000,
+        )
+
+
+def _output(argv: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LIMIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostError(f"{argv[0]}: {error}") from error
+    if done.returncode:
+        last = (done.stderr.strip() or done.stdout.strip() or "no word").splitlines()[-1]
+        raise HostError(f"{' '.join(argv[:6])} ...: exit status {done.returncode}: {last}")
+    return done.stdout
+
+
+def _results(said: str) -> dict[str, float]:
+    told = json.loads(said[said.index("{") :])
+    return {result["name"]: float(result["value"]) for result in told["results"]}
+
+
+def _counts(text: str) -> dict[str, float]:
+    found = {}
+    for line in text.splitlines():
+        value, *rest = line.split(";")
+        name = next((word for word in rest if word in _EVENTS), None)
+        if name and value.strip().isdigit():
+            found[_EVENTS[name]] = float(value)
+    return found
