@@ -112,7 +112,7 @@ int wl_value_parse(struct wl_values *values, int index, const char *text, char *
 	const struct wl_option *o = &values->workload->options[index];
 	double value;
 
-	if (o->kind == WL_TEXT) {
+	if (o->kind == WL_TEXT || o->kind == WL_PATH) {
 		values->text[index] = strdup(text);
 		return 0;
 	}

@@ -31,7 +31,8 @@ enum wl_kind {
 	WL_TIME,		/* "1.5us", on a command line also plain seconds */
 	WL_SIZE,		/* bytes: "64KiB" */
 	WL_WORD,		/* one of `words` */
-	WL_TEXT,		/* a file name, a list */
+	WL_TEXT,		/* a list */
+	WL_PATH,		/* a file or folder; in a scenario, seen from the scenario's folder */
 };
 
 struct wl_option {
@@ -49,14 +50,19 @@ struct workload {
 	const char	*summary;	/* one line */
 	const char	*original;	/* the program whose structure it has, with its version */
 	const struct wl_option *options;	/* ended by an empty one */
+	void		*(*prepare)(void);	/* reads files before anything starts; or NULL */
 	void		(*main)(void);
+	void		(*finish)(void *prepared);	/* writes files when all is over; or NULL */
 };
 
 extern const struct workload *const wl_workloads[];	/* registry.c, ended by NULL */
 
 /* Values of the running workload's options. */
 long long wl_option(const char *name);
-const char *wl_text(const char *name);		/* WL_WORD, WL_TEXT; "" when not given */
+const char *wl_text(const char *name);		/* WL_WORD, WL_TEXT, WL_PATH; "" when not given */
+
+/* What prepare() gave.  It and finish() have the C library, but tasks and time they have not. */
+void *wl_prepared(void);
 
 /* Bad combination of options: one message, nothing has been started. */
 void wl_refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));

@@ -18,9 +18,11 @@ static struct sim_task *self(void)
 	return cpus[sim.cpu].task;
 }
 
+static struct instance *outside;	/* its hook runs on the host's stack, before or after the run */
+
 static struct instance *running(void)
 {
-	return self()->instance;
+	return outside ? outside : self()->instance;
 }
 
 struct wl_task *wl_self(void)
@@ -43,9 +45,14 @@ const char *wl_text(const char *name)
 	return wl_value_text(&running()->values, name);
 }
 
+void *wl_prepared(void)
+{
+	return running()->prepared;
+}
+
 void wl_refuse(const char *fmt, ...)
 {
-	char text[200];
+	char text[1000];
 	va_list args;
 
 	va_start(args, fmt);
@@ -366,10 +373,15 @@ void wl_nice(int nice)
 
 void wl_group(const char *path)
 {
-	int err = kern_cgroup_create(path);
+	char part[128];
+	int err;
 
-	if (!err || err == -EEXIST)
-		err = kern_cgroup_attach(self(), path);
+	for (const char *end = path; *end && end[1]; ) {
+		end = strchrnul(end + 1, '/');
+		snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
+		kern_cgroup_create(part);	/* or it is there */
+	}
+	err = kern_cgroup_attach(self(), path);
 	if (err)
 		usage_error("workload %s: group %s: %s", running()->label, path, strerror(-err));
 }
@@ -559,6 +571,26 @@ void wl_result(const char *name, double value, const char *unit)
 }
 
 /* ------------------------------------------------------------------ beginning and end */
+
+void instance_prepare(struct instance *instance)
+{
+	outside = instance;
+	if (instance->values.workload->prepare)
+		instance->prepared = instance->values.workload->prepare();
+	outside = NULL;
+}
+
+void instances_finish(void)
+{
+	for (int i = 0; i < scenario.nr_workloads; i++) {
+		struct instance *instance = &scenario.workloads[i];
+
+		outside = instance;
+		if (instance->done && instance->values.workload->finish)
+			instance->values.workload->finish(instance->prepared);
+	}
+	outside = NULL;
+}
 
 static void instance_main(struct sim_task *task)
 {

@@ -11,12 +11,15 @@ struct instance {
 	simtime		start;
 	struct wl_values values;
 	int		measures;		/* its measured part is the scenario's window */
+	void		*prepared;
 	int		done;
 	simtime		began, ended;
 	json_t		*results;		/* [{ name, value, unit }] */
 };
 
+void instance_prepare(struct instance *instance);
 void instance_start(struct instance *instance);
+void instances_finish(void);
 void instances_check(void);			/* do all tasks of one wait for each other? */
 
 #endif

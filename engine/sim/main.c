@@ -195,6 +195,7 @@ int main(int argc, char **argv)
 	sim.catch_up = SIM_NEVER;
 	check_time_conserved();
 	trace_close();
+	instances_finish();
 	results_write(out, status, host_now(CLOCK_MONOTONIC) - began,
 		      host_now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began);
 	return strcmp(status, "done") ? 4 : 0;

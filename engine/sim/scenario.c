@@ -91,13 +91,23 @@ static void read_task(json_t *obj, const struct path *at, struct task_spec *t)
 	program_read(json_need(obj, at, "program"), AT(at, "program"), &t->program);
 }
 
+static const char *beside_scenario(const char *name, char *path, size_t size)
+{
+	const char *slash = strrchr(json_file, '/');
+
+	snprintf(path, size, "%.*s%s", *name != '/' && slash ? (int)(slash - json_file + 1) : 0, json_file, name);
+	return path;
+}
+
 /* An option of a workload: a text as on its command line, a number, true or false. */
 static void read_option(json_t *v, const struct path *at, struct wl_values *values, int index)
 {
-	char number[40], why[200];
+	char number[40], path[1000], why[200];
 	const char *text = number;
 
-	if (json_is_string(v))
+	if (values->workload->options[index].kind == WL_PATH)
+		text = beside_scenario(json_text(v, at), path, sizeof(path));
+	else if (json_is_string(v))
 		text = json_string_value(v);
 	else if (json_is_integer(v) || json_is_boolean(v))
 		snprintf(number, sizeof(number), "%lld", json_is_integer(v) ? json_integer_value(v) :
@@ -145,6 +155,7 @@ static void read_workload(json_t *obj, const struct path *at, struct instance *i
 			json_error_at(AT(at, key), "unknown key; schedlab-load %s --help lists its options", w->name);
 		read_option(v, AT(at, key), &instance->values, index);
 	}
+	instance_prepare(instance);
 }
 
 static void read_group(json_t *obj, const struct path *at, struct group_spec *g)

@@ -10,7 +10,6 @@
 #include <sys/types.h>
 #include "../backend.h"
 
-#define MAX_RESULTS	200
 #define MAX_CPUS	1024
 
 struct wl_task {
@@ -31,7 +30,8 @@ struct wl_task {
 };
 
 struct result {
-	char		name[60], unit[12];
+	struct result	*next;
+	char		name[80], unit[12];
 	double		value;
 };
 
@@ -48,8 +48,8 @@ struct arena {
 	short		llc_of[MAX_CPUS], node_of[MAX_CPUS], capacity[MAX_CPUS];
 	unsigned long long began, ended;
 	int		done;
-	int		nr_results;
-	struct result	result[MAX_RESULTS];
+	void		*prepared;
+	struct result	*results, *last_result;
 };
 
 extern struct arena *arena;

@@ -35,7 +35,7 @@ void fail(const char *fmt, ...)
 
 void wl_refuse(const char *fmt, ...)
 {
-	char text[200];
+	char text[1000];
 	va_list args;
 
 	va_start(args, fmt);
@@ -63,6 +63,11 @@ const char *wl_text(const char *name)
 	return arena->text[index_of(name)];
 }
 
+void *wl_prepared(void)
+{
+	return arena->prepared;
+}
+
 /* ------------------------------------------------------------------ results */
 
 void wl_begin(void)
@@ -82,21 +87,22 @@ double wl_elapsed(void)
 
 void wl_result(const char *name, double value, const char *unit)
 {
-	struct result *r = &arena->result[arena->nr_results];
+	struct result *r = wl_new(struct result, 1);
 
-	if (arena->nr_results == MAX_RESULTS)
-		fail("more than %d results", MAX_RESULTS);
 	snprintf(r->name, sizeof(r->name), "%s", name);
 	snprintf(r->unit, sizeof(r->unit), "%s", unit);
 	r->value = value;
-	arena->nr_results++;
+	if (arena->last_result)
+		arena->last_result->next = r;
+	else
+		arena->results = r;
+	arena->last_result = r;
 }
 
 static void print_text(const struct calibration *c, double drift)
 {
-	for (int i = 0; i < arena->nr_results; i++)
-		printf("%s: %.10g%s%s\n", arena->result[i].name, arena->result[i].value,
-		       arena->result[i].unit[0] ? " " : "", arena->result[i].unit);
+	for (const struct result *r = arena->results; r; r = r->next)
+		printf("%s: %.10g%s%s\n", r->name, r->value, r->unit[0] ? " " : "", r->unit);
 	if (drift > DRIFT_PERCENT || drift < -DRIFT_PERCENT)
 		fprintf(stderr, "schedlab-load: this CPU now runs at %+.1f %% of its calibration (%s); "
 			"schedlab-load --calibrate measures anew\n", drift, c->file);
@@ -109,13 +115,12 @@ static void print_json(const struct calibration *c, double drift, unsigned long 
 	for (int i = 0; running->options[i].name; i++) {
 		const struct wl_option *o = &running->options[i];
 
-		json_object_set_new(options, o->name, o->kind == WL_WORD || o->kind == WL_TEXT ?
+		json_object_set_new(options, o->name, o->kind >= WL_WORD ?
 				    json_string(arena->text[i]) : json_integer(arena->number[i]));
 	}
-	for (int i = 0; i < arena->nr_results; i++)
-		json_array_append_new(results, json_pack("{s:s, s:f, s:s}", "name", arena->result[i].name,
-							 "value", arena->result[i].value, "unit",
-							 arena->result[i].unit));
+	for (const struct result *r = arena->results; r; r = r->next)
+		json_array_append_new(results, json_pack("{s:s, s:f, s:s}", "name", r->name, "value",
+							 r->value, "unit", r->unit));
 	root = json_pack("{s:s, s:s, s:o, s:I, s:f, s:o, s:{s:f, s:f}}", "workload", running->name,
 			 "follows", running->original, "options", options, "seed", (json_int_t)seed,
 			 "elapsed_s", (arena->ended - arena->began) / 1e9, "results", results,
@@ -387,7 +392,11 @@ int main(int argc, char **argv)
 	drift = calibration_drift(&calibration);
 	allow_many_files();
 	fill_arena(&command, &calibration);
+	if (running->prepare)
+		arena->prepared = running->prepare();
 	run();
+	if (running->finish)
+		running->finish(arena->prepared);
 	if (command.json)
 		print_json(&calibration, drift, command.seed);
 	else
