@@ -106,3 +106,31 @@ def test_a_run_is_the_same_for_any_number_of_jobs(
         assert [record.error for record in runs if record.status != "ok"] == []
         told.append([(r.key, r.metrics, r.counters, r.settings) for r in runs])
     assert told[0] == told[1]
+
+
+@pytest.mark.timeout(600)
+def test_the_first_decision_that_differs(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    asked = (
+        *("--machine", "smp4", "--window", 20),
+        *("--benchmark", "HackbenchPipeThreads:groups=1,loops=50"),
+    )
+    base = f"base: kernel={series}"
+    status, out, errors = lab.call("diverge", base, f"again: kernel={series}", *asked)
+    assert status == 0, errors
+    assert out.startswith("No difference")
+    status, out, errors = lab.call("diverge", base, f"rest: kernel={series}; NO_WA_IDLE", *asked)
+    assert status == 0, errors
+    assert "The first decision that differs" in out
+    first, second = out.split("\nbase, ")[1].split("\nrest, ")
+    assert "select_task_rq" in first
+    assert first.splitlines()[1] == second.splitlines()[1], "before it, both are the same"
+    scenario = tmp_path / "scenario.json"
+    scenario.write_text(
+        '{"duration": "20ms", "tasks":'
+        ' [{"count": 8, "program": [{"run": "1ms"}, {"sleep": "1ms"}]}]}'
+    )
+    words = ("diverge", base, f"slow: kernel={series}; sched base_slice_ns=9000000")
+    if series == "6.1":
+        words = ("diverge", base, f"slow: kernel={series}; sched min_granularity_ns=9000000")
+    status, out, errors = lab.call(*words, "--machine", "smp4", "--scenario", scenario)
+    assert status == 0, errors

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "sim.h"
+#include "scenario.h"
 #include "trace.h"
 
 enum { PACKET = 1, PACKET_FTRACE_EVENTS = 1, PACKET_SEQUENCE_ID = 10,
@@ -126,7 +126,7 @@ void perfetto_write(FILE *out, const char *name, int pid, const char *text, unsi
 
 		put_bytes(&body, PRINT_BUF, line, n < (int)sizeof(line) ? n : (int)sizeof(line) - 1);
 	}
-	put_number(&event, EVENT_TIMESTAMP, sim.clk);
+	put_number(&event, EVENT_TIMESTAMP, sim.clk - origin);
 	put_number(&event, EVENT_PID, pid);
 	put_bytes(&event, number, body.data, body.len);
 	put_number(&bundle, BUNDLE_CPU, sim.cpu);

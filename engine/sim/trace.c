@@ -89,8 +89,10 @@ void trace_open(const struct trace_options *options)
 static void ftrace_write(FILE *f, const struct sim_tracepoint *tp, const struct sim_task *task,
 			 const char *comm, const char *text, unsigned long len)
 {
+	simtime since = sim.clk - origin;
+
 	fprintf(f, "%16s-%-7d [%03d] %c.... %5llu.%06llu: %s: %.*s\n", comm, task ? task->pid : 0,
-		sim.cpu, sim.irq_on ? '.' : 'd', sim.clk / SEC, sim.clk % SEC / 1000, tp->name,
+		sim.cpu, sim.irq_on ? '.' : 'd', since / SEC, since % SEC / 1000, tp->name,
 		(int)len, text);
 }
 

@@ -12,7 +12,18 @@ import click
 from schedlab import __version__
 from schedlab.errors import Interrupted, SchedlabError, nearest
 
-_COMMANDS = ("doctor", "import", "kernel", "list", "machine", "report", "run", "trace", "validate")
+_COMMANDS = (
+    "diverge",
+    "doctor",
+    "import",
+    "kernel",
+    "list",
+    "machine",
+    "report",
+    "run",
+    "trace",
+    "validate",
+)
 
 
 class _Commands(click.Group):

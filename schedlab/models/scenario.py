@@ -63,6 +63,11 @@ def scenario(model: Model, variant: Variant, host_seconds: float) -> dict[str, A
     }
 
 
+def under(variant: Variant, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a scenario written by hand under a variant's settings as well as its own."""
+    return {**told, **{key: {**told.get(key, {}), **own} for key, own in settings(variant).items()}}
+
+
 def trial(variant: Variant) -> Mapping[str, Any]:
     """Give a scenario that only applies a variant's settings."""
     return {"duration": "1ms", **settings(variant)}
