@@ -54,6 +54,13 @@ static void atomics(struct bench *b, int n)
 		wl_add(&b->word, 1);
 }
 
+static void divisions(struct bench *b, int n)
+{
+	(void)b;
+	while (n--)
+		wl_divide(1000);
+}
+
 static void futex_wakes(struct bench *b, int n)
 {
 	while (n--)
@@ -233,6 +240,7 @@ static void micro(void)
 	wl_begin();
 	measure(b, "syscall", syscalls, BATCH);
 	measure(b, "atomic", atomics, BATCH);
+	measure(b, "1000 divisions", divisions, SLOW_BATCH);
 	measure(b, "futex wake", futex_wakes, BATCH);
 	measure(b, "poll", polls, BATCH);
 	b->bytes = 1;

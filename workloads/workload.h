@@ -121,6 +121,7 @@ void wl_group(const char *path);		/* into this task group, made when absent */
 
 unsigned long long wl_now(void);
 void wl_run(unsigned long long ns);		/* so much work: as long as it takes the fastest CPU, alone */
+void wl_divide(unsigned long long n);		/* so many integer divisions, one after another */
 void wl_spin(unsigned long long ns);		/* until the clock has moved so far */
 void wl_relax(void);				/* one turn of a loop that waits for a word */
 void wl_sleep(unsigned long long ns);

@@ -95,6 +95,7 @@ struct sim_costs {
 	unsigned int syscall, schedule, wakeup, tick, irq, ipi_send, ipi_latency;
 	unsigned int fork, exec, exit, fault, page_migrate;
 	unsigned int pipe, poll, futex, copy_per_kb;
+	unsigned int divide_per_1000;	/* integer divisions of a program, one after another */
 	struct sim_socket_cost {
 		unsigned int send, receive;
 	} socket[KERN_NR_PROTOCOLS];

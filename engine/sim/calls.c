@@ -398,6 +398,11 @@ void wl_run(unsigned long long ns)
 	kern_run(ns);
 }
 
+void wl_divide(unsigned long long n)
+{
+	kern_run(n * sim_costs.divide_per_1000 / 1000);
+}
+
 void wl_spin(unsigned long long ns)
 {
 	kern_run_clock(ns);

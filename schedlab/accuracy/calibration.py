@@ -28,6 +28,7 @@ class Step:
 STEPS = (
     Step("syscall", 1, ("syscall",)),
     Step("atomic", 1, ("lock",)),
+    Step("1000 divisions", 1, ("divide_per_1000",)),
     Step("futex wake", 1, ("futex",)),
     Step("poll", 1, ("poll",)),
     Step("pipe turn", 2, ("pipe",)),

@@ -83,6 +83,18 @@ void wl_run(unsigned long long ns)
 	}
 }
 
+/* As in a search for primes: of a number of some thousands, by one after the other up to its root. */
+void wl_divide(unsigned long long n)
+{
+	unsigned long number = 9973, sum = 0;
+
+	while (n)
+		for (unsigned long divisor = 2; divisor < 100 && n; divisor++, n--) {
+			sum += number % divisor;
+			__asm__ volatile("" : "+r" (sum));
+		}
+}
+
 void wl_footprint(unsigned long bytes)
 {
 	wl_self()->footprint = bytes;
