@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Histograms of durations: logarithmic, sixteen buckets an octave, at most 6 % wide. */
+/* Histograms of durations: logarithmic, 128 buckets an octave, at most 0.8 % wide. */
 #include <stdio.h>
 #include "workload.h"
 
-#define SUB	4			/* 2^4 buckets an octave */
+#define SUB	7			/* 2^7 buckets an octave */
 #define BUCKETS	((65 - SUB) << SUB)
 
 struct wl_histogram {

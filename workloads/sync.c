@@ -15,6 +15,14 @@ void wl_lock(struct wl_mutex *mutex)
 	mutex->holder = wl_self();
 }
 
+int wl_trylock(struct wl_mutex *mutex)
+{
+	if (!wl_replace(&mutex->word, FREE, TAKEN))
+		return 0;
+	mutex->holder = wl_self();
+	return 1;
+}
+
 void wl_unlock(struct wl_mutex *mutex)
 {
 	mutex->holder = NULL;

@@ -162,6 +162,7 @@ int wl_futex_wake(unsigned int *word, int nr);	/* how many were woken */
 /* As glibc makes them of futexes. */
 struct wl_mutex { unsigned int word; struct wl_task *holder; };
 void wl_lock(struct wl_mutex *mutex);
+int wl_trylock(struct wl_mutex *mutex);			/* 1: it is the caller's */
 void wl_unlock(struct wl_mutex *mutex);
 
 struct wl_condition { unsigned int sequence, waiting; };
@@ -200,7 +201,7 @@ double wl_elapsed(void);		/* seconds from wl_begin() to wl_end(), or to now */
 
 struct wl_histogram;
 struct wl_histogram *wl_histogram(void);
-void wl_record(struct wl_histogram *histogram, unsigned long long ns);
+void wl_record(struct wl_histogram *histogram, unsigned long long value);	/* ns, or any number */
 unsigned long wl_count(const struct wl_histogram *histogram);
 double wl_mean(const struct wl_histogram *histogram);
 unsigned long long wl_percentile(const struct wl_histogram *histogram, double percent);
