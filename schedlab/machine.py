@@ -184,6 +184,8 @@ class Memory(_Table):
 
     node_bandwidth: Bandwidth
     thread_bandwidth: Bandwidth
+    cache_bandwidth: Bandwidth
+    """What a thread gets from its LLC."""
 
 
 class Machine(_Table):

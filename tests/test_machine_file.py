@@ -240,6 +240,7 @@ llc = "32MiB"
 [memory]
 node_bandwidth = "33GB/s"
 thread_bandwidth = "11.3 GB/s"
+cache_bandwidth = "20GB/s"
 [cost]
 syscall = "100ns"
 wake_lines = 3

@@ -45,6 +45,7 @@ llc = "32MiB"
 [memory]
 node_bandwidth = "33GB/s"
 thread_bandwidth = "11GB/s"
+cache_bandwidth = "20GB/s"
 [cost]
 syscall = "100ns"
 wake_lines = 4

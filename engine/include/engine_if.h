@@ -155,6 +155,7 @@ struct sim_line {
 };
 void sim_refill_cache(struct sim_task *task, int from, int to);
 void sim_line_move(struct sim_line *line, unsigned int lines);
+simtime sim_clear_time(int node, unsigned long bytes);	/* of new pages */
 void sim_line_lock(struct sim_line *line);
 void sim_line_settle(struct sim_line *line);
 void sim_line_unlock(struct sim_line *line);
@@ -173,6 +174,7 @@ struct sim_task {
 	unsigned int	footprint_kb;		/* what has to be refilled after a migration */
 	unsigned int	memory_share;		/* 0..1024 of its work that is memory traffic */
 	int		mem_node;		/* node of the memory it last touched, -1: local */
+	struct kern_region *memory;		/* of a scenario's task: what its program touches */
 	void		(*main)(struct sim_task *);
 	void		*arg;
 	struct sim_task	*next, *previous;
@@ -348,8 +350,12 @@ int kern_poll(const struct kern_pollable *set, int nr, simtime timeout);
 int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout);
 int kern_futex_wake(const unsigned int *word, int nr);
 
-int kern_mm_create(unsigned int mb, int node);	/* an address space for NUMA balancing */
-void kern_mm_use(struct sim_task *task, int mm);
-void kern_touch(unsigned long offset_mb, unsigned long mb);
+struct kern_region;				/* of the calling process; shared with its threads */
+struct kern_region *kern_region_create(unsigned long bytes);	/* no page is there yet */
+void kern_region_bind(struct kern_region *region, int node);	/* -1: over all nodes in turn */
+/* Takes the faults; gives how many bytes from offset on lie on one node, and which. */
+unsigned long kern_touch(struct kern_region *region, unsigned long offset, unsigned long bytes, int *node);
+struct kern_region *kern_memory_create(unsigned long bytes, int node);	/* an address space, all there */
+void kern_memory_use(struct sim_task *task, struct kern_region *region);
 
 #endif

@@ -33,6 +33,7 @@ static void fork_idle_tasks(void)
 
 		idle->flags |= PF_KTHREAD;
 		idle->thread.sim = init_task.thread.sim;
+		mmgrab(&init_mm);
 		idle->active_mm = &init_mm;
 		init_idle(idle, cpu);
 	}

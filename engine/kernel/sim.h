@@ -72,7 +72,6 @@ void sim_add_sysctl(const char *dir, struct ctl_table *table);
 /* numa.c and compat/<series>/numa.c */
 int sim_xchg_last_cpupid(int cpupid);
 bool sim_should_migrate(struct task_struct *p, int nid, int cpu);
-void sim_mm_series(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long pages);
 bool sim_mas_at_start(struct ma_state *mas);
 void sim_mas_set_active(struct ma_state *mas);
 void sim_mas_set_end(struct ma_state *mas);

@@ -214,6 +214,7 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	if (ret) {
 		/* the kernel refuses: a deadline task may not fork */
 		child->died = sim.clk;
+		sim_put_mm(p->mm);
 		sim_free_task(p);
 		sim_syscall_exit();
 		return ret;
@@ -235,6 +236,7 @@ void kern_exec(void)
 	sim_syscall_enter();
 	sched_exec();
 	sim_kernel_work(sim_costs.exec);
+	sim_exec_mm();
 	current->flags &= ~PF_FORKNOEXEC;
 	current->thread.last_cpu = sim.cpu;	/* a new image: nothing is warm anywhere */
 	sim_syscall_exit();

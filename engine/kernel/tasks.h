@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The life of a task, across tasks.c, exit.c, switch.c, numa.c and trace.c. */
+/* The life of a task, across tasks.c, exit.c, switch.c, mm.c and trace.c. */
 #ifndef SIM_TASKS_H
 #define SIM_TASKS_H
 
@@ -8,7 +8,9 @@ void sim_do_exit(void) __noreturn;
 void sim_family_add(struct task_struct *parent, struct task_struct *child);
 int sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags);
 void sim_fork_mm(struct task_struct *p, bool thread);
+void sim_exec_mm(void);
 void sim_exit_mm(void);
+void sim_put_mm(struct mm_struct *mm);
 void sim_trace_fork(struct task_struct *parent, struct task_struct *child);
 void sim_trace_exit(struct task_struct *p);
 

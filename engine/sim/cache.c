@@ -13,10 +13,12 @@ unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
 simtime lock_wait_ns, hot_wait_ns, refill_ns;
 
 static unsigned int *seen;		/* [llc][cpu] version + 1 */
+static unsigned long *came_in;		/* [llc] bytes of regions, ever */
 
 void cache_init(void)
 {
 	seen = sim_zalloc_huge(sizeof(*seen) * sim_nr_llcs * sim_nr_cpus);
+	came_in = sim_zalloc(sizeof(*came_in) * sim_nr_llcs, 64);
 }
 
 static unsigned int line_cost(int owner)
@@ -180,6 +182,29 @@ struct sim_line *cache_user_line(const void *addr)
 	l->next = *bucket;
 	*bucket = l;
 	return &l->line;
+}
+
+/* ------------------------------------------------------------------ regions' memory */
+
+/*
+ * An LLC holds what was touched last: a grain is still there when less than the cache's
+ * size has come in since.  Of a grain it holds one span, and a grain is in one LLC.
+ */
+unsigned long cache_fill(struct grain *g, unsigned int from, unsigned int to)
+{
+	int llc = sim_cpu_topo[sim.cpu].llc;
+	unsigned int start = from, end = to, found = 0;
+
+	if (g->llc == llc + 1 && came_in[llc] - g->seen < (unsigned long)machine.llc_kb << 10) {
+		if (g->from < to && from < g->to)
+			found = (to < g->to ? to : g->to) - (from > g->from ? from : g->from);
+		start = from < g->from ? from : g->from;
+		end = to > g->to ? to : g->to;
+		came_in[llc] -= g->to - g->from;
+	}
+	came_in[llc] += end - start;
+	*g = (struct grain) { start, end, llc + 1, came_in[llc] };
+	return to - from - found;
 }
 
 /* ------------------------------------------------------------------ migration */

@@ -164,7 +164,11 @@ unsigned int json_mbs(json_t *v, const struct path *at)
 		{ "MB/s", 1 }, { "GB/s", 1e3 }, { }
 	};
 
-	return with_unit(v, at, units, "20GB/s") + 0.5;
+	double mbs = with_unit(v, at, units, "20GB/s");
+
+	if (mbs < 1)
+		json_error_at(at, "less than 1 MB/s");
+	return mbs + 0.5;
 }
 
 void json_cpu_list(json_t *v, const struct path *at, int max, void (*fn)(int, void *), void *arg)

@@ -111,8 +111,10 @@ static void start_one(struct task_spec *spec, int number)
 		check(kern_setaffinity(t, spec->affinity, sim_nr_cpus), "affinity of", t->comm);
 	if (spec->has_attr)
 		check(kern_setattr(t, &spec->attr), "attributes of", t->comm);
-	if (spec->mm >= 0)
-		kern_mm_use(t, spec->mm);
+	if (spec->mm >= 0) {
+		t->memory = scenario.memory[spec->mm].region;
+		kern_memory_use(t, t->memory);
+	}
 }
 
 static void daemon_main(struct sim_task *task)
@@ -149,7 +151,8 @@ static void apply_settings(void)
 		check(kern_write_file(key, json_string_value(v)), "writing", key);
 	}
 	for (int i = 0; i < scenario.nr_memory; i++)
-		check(kern_mm_create(scenario.memory[i].mb, scenario.memory[i].node), "creating", "memory");
+		scenario.memory[i].region = kern_memory_create(scenario.memory[i].bytes,
+							       scenario.memory[i].node);
 	for (int i = 0; i < scenario.nr_groups; i++) {
 		struct group_spec *g = &scenario.groups[i];
 

@@ -362,9 +362,10 @@ static void read_memory(json_t *obj)
 	const struct path *at = AT(NULL, "memory");
 	unsigned int node = 0;
 
-	json_only(obj, at, "node_bandwidth", "thread_bandwidth", NULL);
+	json_only(obj, at, "node_bandwidth", "thread_bandwidth", "cache_bandwidth", NULL);
 	node = json_mbs(json_need(obj, at, "node_bandwidth"), AT(at, "node_bandwidth"));
 	machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
+	machine.cache_bandwidth_mbs = json_mbs(json_need(obj, at, "cache_bandwidth"), AT(at, "cache_bandwidth"));
 	for (int i = 0; i < sim_nr_nodes; i++)
 		machine.bandwidth_mbs[i] = node;
 }

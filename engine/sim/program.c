@@ -89,7 +89,7 @@ static void read_phase(json_t *obj, const struct path *at, struct phase *p)
 		else if (p->kind == PHASE_LOOP)
 			p->count = json_int(v, here, 0, 1L << 40);
 		else if (p->kind == PHASE_TOUCH)
-			p->offset_mb = json_kb(v, here) / 1024;
+			p->offset = (unsigned long)json_kb(v, here) << 10;
 		else if (phases[i].object)
 			p->object = object_named(phases[i].object, json_text(v, here));
 	}
@@ -99,7 +99,7 @@ static void read_phase(json_t *obj, const struct path *at, struct phase *p)
 	if (p->kind == PHASE_WAKE)
 		p->count = json_get_int(obj, at, "count", 1, 1000000, 1);
 	if (p->kind == PHASE_TOUCH)
-		p->mb = json_kb(json_need(obj, at, "size"), AT(at, "size")) / 1024;
+		p->size = (unsigned long)json_kb(json_need(obj, at, "size"), AT(at, "size")) << 10;
 	if (p->kind == PHASE_LOOP || p->kind == PHASE_FORK) {
 		p->body = sim_zalloc(sizeof(*p->body), 16);
 		program_read(json_need(obj, at, "body"), AT(at, "body"), p->body);
@@ -154,6 +154,23 @@ static simtime span(const struct phase *p, uint64_t *rng)
 	return p->min == p->max ? p->min : p->min + rng_next(rng) % (p->max - p->min + 1);
 }
 
+/* The task's next work is on this part of its memory: on the node that has most of it. */
+static void touch(struct sim_task *task, unsigned long offset, unsigned long size)
+{
+	unsigned long on_node[SIM_MAX_NODES] = { }, bytes;
+	int node, most = 0;
+
+	if (!task->memory)
+		usage_error("task %s touches memory and has no mm", task->comm);
+	for (; size; offset += bytes, size -= bytes) {
+		bytes = kern_touch(task->memory, offset, size, &node);
+		on_node[node] += bytes;
+		if (on_node[node] > on_node[most])
+			most = node;
+	}
+	task->mem_node = most;
+}
+
 static void run_phase(struct sim_task *task, const struct phase *p, uint64_t *rng)
 {
 	struct child_arg *child;
@@ -205,7 +222,7 @@ static void run_phase(struct sim_task *task, const struct phase *p, uint64_t *rn
 		kern_futex_wake(p->object, p->count);
 		break;
 	case PHASE_TOUCH:
-		kern_touch(p->offset_mb, p->mb);
+		touch(task, p->offset, p->size);
 		break;
 	}
 }

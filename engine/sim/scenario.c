@@ -248,7 +248,7 @@ static void read_end(json_t *obj, const struct path *at)
 static void read_memory(json_t *obj, const struct path *at, struct memory_spec *m)
 {
 	json_only(obj, at, "size", "node", NULL);
-	m->mb = json_kb(json_need(obj, at, "size"), AT(at, "size")) / 1024;
+	m->bytes = (unsigned long)json_kb(json_need(obj, at, "size"), AT(at, "size")) << 10;
 	m->node = json_get_int(obj, at, "node", 0, sim_nr_nodes - 1, -1);
 }
 

@@ -18,7 +18,7 @@ struct phase {
 	simtime		min, max;		/* durations: uniform between them */
 	unsigned long	count;			/* loop: times (0: for ever); wake: how many */
 	unsigned int	bytes;
-	unsigned long	offset_mb, mb;
+	unsigned long	offset, size;		/* of touched memory */
 	void		*object;		/* pipe, socket, futex */
 	struct program	*body;			/* loop, fork */
 };
@@ -66,8 +66,9 @@ struct group_spec {
 };
 
 struct memory_spec {
-	unsigned int	mb;
+	unsigned long	bytes;
 	int		node;			/* -1: spread over all */
+	struct kern_region *region;
 };
 
 struct scenario {

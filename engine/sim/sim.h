@@ -25,6 +25,8 @@ struct cpu {
 	unsigned int	rate;			/* user work per ns, 65536 = nominal */
 	unsigned int	share;			/* of the core, beside its siblings */
 	unsigned int	slowdown;		/* of kernel code, 1024 = none */
+	unsigned int	traffic;		/* MB/s its task wants of a node's memory */
+	int		traffic_node;
 	int		held;
 	unsigned long	irq_on;
 	enum sim_entry	entry;
@@ -52,6 +54,12 @@ void speed_task_stops(struct cpu *c);
 
 /* cache.c */
 void cache_init(void);
+struct grain {				/* of a region: what an LLC has of it */
+	unsigned int	from, to;
+	int		llc;			/* number + 1 */
+	unsigned long	seen;
+};
+unsigned long cache_fill(struct grain *grain, unsigned int from, unsigned int to);	/* bytes it had not */
 struct sim_line *cache_user_line(const void *addr);	/* of a program's shared memory */
 extern unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
 extern simtime lock_wait_ns, hot_wait_ns, refill_ns;
@@ -64,7 +72,7 @@ struct machine {
 	unsigned int	smt_speed[8];		/* by busy siblings, 65536 = alone */
 	unsigned int	smt_polling;		/* a polling sibling counts as this much of a busy one */
 	unsigned int	bandwidth_mbs[SIM_MAX_NODES];
-	unsigned int	thread_bandwidth_mbs;
+	unsigned int	thread_bandwidth_mbs, cache_bandwidth_mbs;
 	unsigned int	cpu_speed[SIM_MAX_CPUS];	/* of plain work, 65536 = fastest */
 	int		siblings[SIM_MAX_CPUS][8], nr_siblings[SIM_MAX_CPUS];
 	simtime		catch_up_ns, spin_ns;

@@ -5,7 +5,7 @@
  */
 #include "sim.h"
 
-static unsigned int memory_users[SIM_MAX_NODES];	/* sum of memory_share of running tasks */
+static unsigned int traffic[SIM_MAX_NODES];	/* MB/s that running tasks want of it */
 
 static unsigned int smt_share(int cpu)
 {
@@ -34,34 +34,90 @@ static unsigned int core_speed(int cpu, unsigned int speed)
 	return (uint64_t)speed * cpus[cpu].share / 65536;
 }
 
-/* Memory traffic beyond what a node delivers stretches the memory part of the work. */
-static unsigned int memory_stretch(const struct sim_task *task, int cpu)
+/* Without waiting for memory. */
+static unsigned int plain_speed(const struct cpu *c, const struct sim_task *task)
 {
-	int node = task->mem_node >= 0 ? task->mem_node : sim_cpu_topo[cpu].node;
-	uint64_t wanted, limit = machine.bandwidth_mbs[node], stretch = 65536;
+	unsigned int speed = machine.cpu_speed[c->id];
 
-	if (!task->memory_share || !sim_mechanisms.bandwidth || !limit)
-		return 65536;
-	wanted = (uint64_t)memory_users[node] * machine.thread_bandwidth_mbs / 1024;
+	if (task->slow_ratio && speed < 65536)
+		speed = task->slow_ratio;
+	return core_speed(c->id, speed);
+}
+
+static int memory_node(const struct sim_task *task, int cpu)
+{
+	return task->mem_node >= 0 ? task->mem_node : sim_cpu_topo[cpu].node;
+}
+
+static unsigned int distance(int cpu, int node)
+{
+	return sim_node_distance(sim_cpu_topo[cpu].node, node);
+}
+
+/* What a node's memory takes longer, seen from this CPU, when so much is wanted of it. */
+static uint64_t memory_stretch(int cpu, int node, unsigned int wanted)
+{
+	uint64_t limit = machine.bandwidth_mbs[node], stretch = 65536;
+
+	if (!sim_mechanisms.bandwidth || !limit)
+		return stretch;
 	if (wanted > limit)
-		stretch = wanted * 65536 / limit;
-	if (node != sim_cpu_topo[cpu].node)
-		stretch = stretch * sim_node_distance(sim_cpu_topo[cpu].node, node) / 10;
-	/* only the memory part of the work is stretched */
-	stretch = (stretch * task->memory_share + 65536ULL * (1024 - task->memory_share)) / 1024;
-	return stretch;
+		stretch = wanted * 65536ULL / limit;
+	return stretch * distance(cpu, node) / 10;
 }
 
 unsigned int speed_of(const struct cpu *c, const struct sim_task *task)
 {
-	unsigned int speed = machine.cpu_speed[c->id];
-	uint64_t rate;
+	uint64_t rate = plain_speed(c, task), stretch;
 
-	if (task->slow_ratio && speed < 65536)
-		speed = task->slow_ratio;
-	rate = core_speed(c->id, speed);
-	rate = rate * 65536 / memory_stretch(task, c->id);
+	if (task->memory_share) {
+		int node = memory_node(task, c->id);
+
+		stretch = memory_stretch(c->id, node, traffic[node]) * task->memory_share;
+		/* only the memory part of the work is stretched */
+		rate = rate * 65536 * 1024 / (stretch + 65536ULL * (1024 - task->memory_share));
+	}
 	return rate ? rate : 1;
+}
+
+/* Clearing new pages is done in the kernel: slowed down by the others' traffic, itself not part of it. */
+simtime sim_clear_time(int node, unsigned long bytes)
+{
+	unsigned int mbs = machine.thread_bandwidth_mbs;
+
+	return bytes * 1000 / mbs * memory_stretch(sim.cpu, node, traffic[node] + mbs) / 65536;
+}
+
+/* What the running task wants of its memory, or nothing any more. */
+static void set_traffic(struct cpu *c, int running)
+{
+	const struct sim_task *task = c->task;
+	uint64_t wanted = 0;
+	int node = c->traffic_node;
+
+	if (running && task->memory_share) {
+		node = memory_node(task, c->id);
+		wanted = (uint64_t)machine.thread_bandwidth_mbs * task->memory_share / 1024;
+		wanted = wanted * plain_speed(c, task) / 65536 * 10 / distance(c->id, node);
+	}
+	if (wanted == c->traffic)
+		return;
+	traffic[node] += wanted - c->traffic;
+	c->traffic = wanted;
+	c->traffic_node = node;
+	for (int i = 0; i < sim_nr_cpus; i++)
+		if (cpus[i].traffic && cpus[i].traffic_node == node && &cpus[i] != c)
+			cpu_update_rate(i);
+}
+
+void speed_task_starts(struct cpu *c)
+{
+	set_traffic(c, 1);
+}
+
+void speed_task_stops(struct cpu *c)
+{
+	set_traffic(c, 0);
 }
 
 /* Its siblings or its frequency changed. */
@@ -72,6 +128,8 @@ void speed_cpu_changed(int cpu)
 	cpus[cpu].share = smt_share(cpu);
 	rate = core_speed(cpu, machine.cpu_speed[cpu]);
 	cpus[cpu].slowdown = 1024ULL * 65536 / (rate ? rate : 1);
+	if (cpus[cpu].traffic)
+		set_traffic(&cpus[cpu], 1);
 	cpu_update_rate(cpu);
 }
 
@@ -79,28 +137,6 @@ void speed_siblings_changed(int cpu)
 {
 	for (int i = 0; i < machine.nr_siblings[cpu]; i++)
 		speed_cpu_changed(machine.siblings[cpu][i]);
-}
-
-static void memory_changed(const struct cpu *c, int change)
-{
-	int node = c->task->mem_node >= 0 ? c->task->mem_node : sim_cpu_topo[c->id].node;
-
-	memory_users[node] += change * (int)c->task->memory_share;
-	for (int i = 0; i < sim_nr_cpus; i++)
-		if (cpus[i].state == CPU_USER && cpus[i].task->memory_share && &cpus[i] != c)
-			cpu_update_rate(i);
-}
-
-void speed_task_starts(struct cpu *c)
-{
-	if (c->task->memory_share)
-		memory_changed(c, 1);
-}
-
-void speed_task_stops(struct cpu *c)
-{
-	if (c->task->memory_share)
-		memory_changed(c, -1);
 }
 
 void sim_set_frequency(int domain, unsigned int khz)

@@ -3,6 +3,7 @@
 #include <linux/mm.h>
 #include <linux/sched/numa_balancing.h>
 #include "../../sim.h"
+#include "../../space.h"
 #define CREATE_TRACE_POINTS
 #include <trace/events/migrate.h>
 
@@ -19,11 +20,19 @@ bool sim_should_migrate(struct task_struct *p, int nid, int cpu)
 	return should_numa_migrate_memory(p, &page, nid, cpu);
 }
 
-void sim_mm_series(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long pages)
+void sim_mm_add_pages(struct mm_struct *mm, unsigned long pages)
 {
-	atomic_long_set(&mm->rss_stat.count[MM_ANONPAGES], pages);
+	atomic_long_add(pages, &mm->rss_stat.count[MM_ANONPAGES]);
+}
+
+void sim_vma_init(struct vm_area_struct *vma)
+{
 	vma->vm_flags = VM_READ | VM_WRITE;
 }
+
+/* This series keeps nothing of its own about a VMA. */
+void sim_vma_release(struct vm_area_struct *vma) { }
+void sim_vma_accessed(struct vm_area_struct *vma) { }
 
 bool sim_mas_at_start(struct ma_state *mas) { return mas->node == MAS_START; }
 void sim_mas_set_active(struct ma_state *mas) { mas->node = MAS_PAUSE; }

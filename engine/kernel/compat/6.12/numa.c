@@ -3,6 +3,7 @@
 #include <linux/mm.h>
 #include <linux/sched/numa_balancing.h>
 #include "../../sim.h"
+#include "../../space.h"
 #define CREATE_TRACE_POINTS
 #include <trace/events/migrate.h>
 
@@ -24,11 +25,18 @@ bool sim_should_migrate(struct task_struct *p, int nid, int cpu)
 	return should_numa_migrate_memory(p, &folio, nid, cpu);
 }
 
-void sim_mm_series(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long pages)
+void sim_mm_add_pages(struct mm_struct *mm, unsigned long pages)
 {
-	mm->rss_stat[MM_ANONPAGES].count = pages;
+	mm->rss_stat[MM_ANONPAGES].count += pages;
+}
+
+void sim_vma_init(struct vm_area_struct *vma)
+{
 	vm_flags_init(vma, VM_READ | VM_WRITE);
 }
+
+void sim_vma_release(struct vm_area_struct *vma) { vma_numab_state_free(vma); }
+void sim_vma_accessed(struct vm_area_struct *vma) { vma_set_access_pid_bit(vma); }
 
 bool sim_mas_at_start(struct ma_state *mas) { return mas->status == ma_start; }
 void sim_mas_set_active(struct ma_state *mas) { mas->status = ma_active; }

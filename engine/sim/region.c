@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory with a place, as workloads see it: the kernel side knows on which node a
+ * page is, cache.c what of it the LLC holds, and speed.c how fast the rest comes.
+ */
+#include "instance.h"
+#include "sim.h"
+
+#define GRAIN		(64UL << 10)	/* what caches are accounted in */
+#define STEP		(256UL << 10)	/* of loops over several regions: so much of each in turn */
+#define PASS		(2UL << 20)	/* of loops over one: between two, pages may be marked or move */
+
+struct wl_region {
+	struct kern_region *kernel;
+	struct grain grain[];
+};
+
+static const char *label(void)
+{
+	return cpus[sim.cpu].task->instance->label;
+}
+
+struct wl_region *wl_region(unsigned long bytes)
+{
+	unsigned long nr = (bytes + GRAIN - 1) / GRAIN;
+	struct wl_region *region = sim_zalloc(sizeof(*region) + nr * sizeof(struct grain), 64);
+
+	if (!machine.thread_bandwidth_mbs)
+		usage_error("workload %s: it moves memory, and the machine's description has no memory table",
+			    label());
+	region->kernel = kern_region_create(bytes);
+	return region;
+}
+
+void wl_bind(struct wl_region *region, int node)
+{
+	if (node >= sim_nr_nodes)
+		usage_error("workload %s: there is no node %d", label(), node);
+	kern_region_bind(region->kernel, node);
+}
+
+/* What the LLC has not of these bytes; now it has them. */
+static unsigned long fill(struct wl_region *region, unsigned long offset, unsigned long bytes)
+{
+	unsigned long end = offset + bytes, next, missed = 0;
+
+	for (; offset < end; offset = next) {
+		unsigned long start = offset / GRAIN * GRAIN;
+
+		next = start + GRAIN < end ? start + GRAIN : end;
+		missed += cache_fill(&region->grain[offset / GRAIN], offset - start, next - start);
+	}
+	return missed;
+}
+
+static void take(struct sim_task *task, unsigned long bytes, unsigned int mbs, unsigned int memory_share)
+{
+	if (!bytes)
+		return;
+	task->memory_share = memory_share;
+	kern_run(bytes * 1000 / mbs);
+}
+
+/* Goes over memory; a byte that is not in the LLC is traffic so many times. */
+static void stream(struct wl_region *region, unsigned long offset, unsigned long bytes, unsigned int traffic)
+{
+	struct sim_task *task = cpus[sim.cpu].task;
+	unsigned int share = task->memory_share;
+
+	while (bytes) {
+		unsigned long part = kern_touch(region->kernel, offset, bytes < PASS ? bytes : PASS,
+						&task->mem_node);
+		unsigned long missed = fill(region, offset, part);
+
+		take(task, part - missed, machine.cache_bandwidth_mbs, 0);
+		take(task, missed * traffic, machine.thread_bandwidth_mbs, 1024);
+		offset += part;
+		bytes -= part;
+	}
+	task->memory_share = share;
+}
+
+/* As memset() does, whole lines are written without being read before: both cost the same. */
+void wl_touch(struct wl_region *region, unsigned long offset, unsigned long bytes, enum wl_access access)
+{
+	(void)access;
+	stream(region, offset, bytes, 1);
+}
+
+/* A store to part of a line reads it before; a copy is a memcpy() and spares that. */
+void wl_stream(enum wl_kernel kernel, struct wl_region *to, struct wl_region *from,
+	       struct wl_region *from2, unsigned long offset, unsigned long bytes)
+{
+	unsigned long end = offset + bytes, next;
+
+	for (; offset < end; offset = next) {
+		next = offset + STEP < end ? offset + STEP : end;
+		stream(from, offset, next - offset, 1);
+		if (kernel == WL_SUM || kernel == WL_TRIAD)
+			stream(from2, offset, next - offset, 1);
+		stream(to, offset, next - offset, kernel == WL_COPY ? 1 : 2);
+	}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Memory with a place: private mappings, mbind(), and loops over them. */
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "arena.h"
+
+struct wl_region {
+	char		*memory;
+	unsigned long	bytes;
+	pid_t		pid;		/* whose it is */
+};
+
+struct wl_region *wl_region(unsigned long bytes)
+{
+	struct wl_region *region = wl_new(struct wl_region, 1);
+
+	region->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (region->memory == MAP_FAILED)
+		fail("no memory for a region of %lu bytes: %s", bytes, strerror(errno));
+	madvise(region->memory, bytes, MADV_DONTFORK);
+	region->bytes = bytes;
+	region->pid = getpid();
+	return region;
+}
+
+void wl_bind(struct wl_region *region, int node)
+{
+	unsigned long mask = node < 0 ? ~0UL >> (64 - arena->nodes) : 1UL << node;
+
+	if (node >= arena->nodes)
+		fail("there is no node %d", node);
+	if (arena->nodes == 1)		/* and perhaps no such system call */
+		return;
+	if (syscall(SYS_mbind, region->memory, region->bytes, node < 0 ? MPOL_INTERLEAVE : MPOL_BIND,
+		    &mask, 8 * sizeof(mask) + 1, 0))
+		fail("binding memory to node %d: %s", node, strerror(errno));
+}
+
+static char *part(struct wl_region *region, unsigned long offset, unsigned long bytes)
+{
+	if (region->pid != getpid())
+		fail("%s touches a region of another process", wl_self()->name);
+	if (offset + bytes > region->bytes)
+		fail("%s touches memory behind the end of a region", wl_self()->name);
+	return region->memory + offset;
+}
+
+/* The compiler has to assume that somebody reads the memory, or the value. */
+#define used(value) __asm__ volatile("" : : "r" (value) : "memory")
+
+static void read_all(const char *memory, unsigned long bytes)
+{
+	const unsigned long *word = (const unsigned long *)memory;
+	unsigned long sum = 0, words = bytes / sizeof(*word);
+
+	for (unsigned long i = 0; i < words; i++)
+		sum += word[i];
+	for (unsigned long i = words * sizeof(*word); i < bytes; i++)
+		sum += memory[i];
+	used(sum);
+}
+
+void wl_touch(struct wl_region *region, unsigned long offset, unsigned long bytes, enum wl_access access)
+{
+	char *memory = part(region, offset, bytes);
+
+	if (access == WL_READ) {
+		read_all(memory, bytes);
+	} else {
+		memset(memory, 1, bytes);
+		used(memory);
+	}
+}
+
+/* Also in place. */
+static void scale(double *to, const double *from, unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		to[i] = 3.0 * from[i];
+}
+
+static void sum(double *restrict to, const double *restrict from, const double *restrict from2, unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		to[i] = from[i] + from2[i];
+}
+
+static void triad(double *restrict to, const double *restrict from, const double *restrict from2, unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		to[i] = from[i] + 3.0 * from2[i];
+}
+
+void wl_stream(enum wl_kernel kernel, struct wl_region *to, struct wl_region *from,
+	       struct wl_region *from2, unsigned long offset, unsigned long bytes)
+{
+	double *a = (double *)part(to, offset, bytes);
+	const double *b = (const double *)part(from, offset, bytes), *c;
+	unsigned long n = bytes / sizeof(double);
+
+	if (kernel == WL_COPY) {
+		memcpy(a, b, bytes);		/* what compilers make of the loop */
+	} else if (kernel == WL_SCALE) {
+		scale(a, b, n);
+	} else {
+		c = (const double *)part(from2, offset, bytes);
+		if (kernel == WL_SUM)
+			sum(a, b, c, n);
+		else
+			triad(a, b, c, n);
+	}
+	used(a);
+}
