@@ -91,7 +91,9 @@ def test_here_writes_a_file_that_shows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--output", "x.toml"), "--output needs --here"),
+        (("--output", "x.toml"), "--output need --here"),
+        (("--calibrate",), "need --here"),
+        (("--here", "--kernel", "6.12"), "--kernel belongs to --calibrate"),
         (("show",), "name one machine to show"),
         (("show", "juno", "--here"), "name one machine to show"),
         (("show", "no-such-machine"), "no machine is called 'no-such-machine'"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from schedlab.accuracy.here import calibrated
 from schedlab.errors import HostError, UsageError
 from schedlab.interrupt import stoppable
 from schedlab.machine import find_machine, known_machines
@@ -14,10 +15,17 @@ from schedlab.targets.sim import SimTarget
 from schedlab.topology.drawing import draw
 from schedlab.topology.here import describe
 from schedlab.topology.simulator import description
+from schedlab.variant import Variant
 
 
 @click.group("machine", invoke_without_command=True)
 @click.option("--here", is_flag=True, help="Describe this host as a machine file.")
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Measure what operations cost here, so that the simulator can take the file.",
+)
+@click.option("--kernel", metavar="NAME", help="Whose simulator the costs are fitted in.")
 @click.option(
     "--output",
     metavar="FILE",
@@ -25,21 +33,28 @@ from schedlab.topology.simulator import description
     help="Write it to FILE; without it, to the terminal.",
 )
 @click.pass_context
-def machine(context: click.Context, here: bool, output: Path | None) -> None:
+def machine(
+    context: click.Context, here: bool, calibrate: bool, kernel: str | None, output: Path | None
+) -> None:
     """Describe and show machines: topology, caches, distances, idle states."""
     if context.invoked_subcommand:
-        if here or output:
+        if here or calibrate or kernel or output:
             raise UsageError(
-                "--here and --output stand behind the sub-command, or without one:"
+                "--here and what goes with it stand behind the sub-command, or without one:"
                 "\n  `schedlab machine --here --output FILE`, `schedlab machine show --here`."
             )
         return
     if not here:
-        if output:
-            raise UsageError("--output needs --here: `schedlab machine --here --output FILE`.")
+        if calibrate or kernel or output:
+            raise UsageError(
+                "--calibrate, --kernel and --output need --here:"
+                " `schedlab machine --here --output FILE`."
+            )
         click.echo(context.get_help())
         return
-    text = describe(LocalSystem()).to_toml()
+    if kernel and not calibrate:
+        raise UsageError("--kernel belongs to --calibrate.")
+    text = _calibrated(kernel) if calibrate else describe(LocalSystem()).to_toml()
     if output is None:
         click.echo(text, nl=False)
         return
@@ -48,6 +63,15 @@ def machine(context: click.Context, here: bool, output: Path | None) -> None:
     except OSError as error:
         raise HostError(f"{output}: cannot be written: {error.strerror}") from error
     click.echo(f"Wrote {output}. `schedlab machine show {output}` draws it.")
+
+
+def _calibrated(kernel: str | None) -> str:
+    console = Console(stderr=True, highlight=False)
+    variant = Variant(name="base", kernel=kernel)
+    with stoppable():
+        build = SimTarget("smp4").session([], [variant], limit=60.0).builds["base"]
+        with console.status("measuring") as status:
+            return calibrated(LocalSystem(), build.program, status.update).to_toml()
 
 
 @machine.command("show")
