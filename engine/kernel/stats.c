@@ -11,6 +11,9 @@ void kern_collect(struct sim_task *task)
 	if (!p)
 		return;
 	task->runtime = p->se.sum_exec_runtime;
+	/* update_curr() has not yet seen what a running task did since the last tick */
+	if (p->on_cpu && sim.clk > p->se.exec_start)
+		task->runtime += sim.clk - p->se.exec_start;
 	if (p->flags & PF_EXITING)
 		task->kernel = NULL;
 }

@@ -105,6 +105,26 @@ def test_time_is_conserved(sim: Simulator) -> None:
     assert result["kernel_time_ns"]["timer"] > result["kernel_time_ns"]["reschedule"]
 
 
+@pytest.mark.parametrize("settle", ["0ms", "1ms", "100ms"])
+@pytest.mark.parametrize(
+    ("warmup", "duration", "window"), [("2ms", "5ms", 3e6), ("20ms", "31ms", 11e6)]
+)
+def test_short_window_counts_everything(
+    sim: Simulator, settle: str, warmup: str, duration: str, window: float
+) -> None:
+    """A hog that has a CPU for itself runs all of the window, wherever the ticks lie."""
+    times = {"settle": settle, "warmup": warmup, "duration": duration}
+    hogs = {"name": "hog", "count": 3, "program": [{"run": "1s"}]}
+    for seed in "123":
+        result = sim("smp4", {**times, "tasks": [hogs]}, "--seed", seed)
+        assert result["window_s"] * 1e9 == pytest.approx(window, abs=1)
+        for task in tasks(result, "hog"):
+            assert task["runtime_ns"] == pytest.approx(window, abs=20e3)
+        for cpu in result["per_cpu"]:
+            busy = cpu["user_ns"] + cpu["kernel_ns"] + cpu["idle_ns"]
+            assert busy == pytest.approx(window, abs=20e3)
+
+
 def test_switched_off_mechanisms_cost_nothing(sim: Simulator) -> None:
     base = sim("epyc-7713-2p-nps1", MIX)["counters"]
     off = sim("epyc-7713-2p-nps1", {**MIX, "ablate": ["scan", "locks", "hot_lines"]})["counters"]
