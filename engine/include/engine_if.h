@@ -268,7 +268,8 @@ struct sim_tracepoint {
 	int		enabled;	/* printing asked for */
 } __attribute__((aligned(64)));		/* an array in its section, whatever the compiler aligns to */
 extern struct sim_tracepoint __start_sim_tracepoints[], __stop_sim_tracepoints[];
-void sim_trace_text(const struct sim_tracepoint *tp, const char *text, unsigned long len);
+void sim_trace_text(const struct sim_tracepoint *tp, const char *flags, const char *text,
+		    unsigned long len);	/* flags: ftrace's four letters on the context */
 
 /* ------------------------------------------------------------------ kernel side: boot and files */
 

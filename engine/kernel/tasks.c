@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Tasks: init_task, new ones, and their way into the scheduler as kernel_clone() does it. */
 #include <linux/sched/signal.h>
+#include <linux/threads.h>
 #include <linux/sched/mm.h>
 #include <linux/kthread.h>
 #include <linux/cred.h>
@@ -61,7 +62,7 @@ struct task_struct init_task __aligned(L1_CACHE_BYTES) = {
 	SIM_INIT_TASK_SERIES
 };
 
-static int next_kernel_pid = -1;	/* kernel threads count down: they never collide with tasks */
+static int next_kernel_pid = PID_MAX_LIMIT - 1;	/* threads of the kernel count down, tasks up */
 
 static void task_entry(void)
 {

@@ -92,14 +92,28 @@ const char *sim_print_symbolic(unsigned long value, const struct trace_print_fla
 	return buf;
 }
 
+/* As in ftrace: irqs off, need-resched, hard or soft interrupt, preemption depth. */
+static void context_flags(char flags[5])
+{
+	unsigned int depth = preempt_count() & 0xf;
+
+	flags[0] = irqs_disabled() ? 'd' : '.';
+	flags[1] = need_resched() ? 'N' : '.';
+	flags[2] = !in_hardirq() ? in_serving_softirq() ? 's' : '.' :
+		   in_serving_softirq() ? 'H' : 'h';
+	flags[3] = depth ? "0123456789abcdef"[depth] : '.';
+	flags[4] = 0;
+}
+
 void sim_trace_printf(const struct sim_tracepoint *tp, const char *fmt, ...)
 {
-	char buf[512];
+	char buf[512], flags[5];
 	va_list args;
 	int len;
 
 	va_start(args, fmt);
 	len = vscnprintf(buf, sizeof(buf), fmt, args);
 	va_end(args);
-	sim_trace_text(tp, buf, len);
+	context_flags(flags);
+	sim_trace_text(tp, flags, buf, len);
 }

@@ -3,14 +3,15 @@
  * Perfetto's protobuf form of a trace: one TracePacket with one ftrace event each.
  * Field numbers are those of perfetto's trace/ftrace directory.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "scenario.h"
 #include "trace.h"
 
 enum { PACKET = 1, PACKET_FTRACE_EVENTS = 1, PACKET_SEQUENCE_ID = 10,
-       BUNDLE_CPU = 1, BUNDLE_EVENT = 2, EVENT_TIMESTAMP = 1, EVENT_PID = 2, EVENT_PRINT = 3,
-       PRINT_BUF = 2 };
+       BUNDLE_CPU = 1, BUNDLE_EVENT = 2, EVENT_TIMESTAMP = 1, EVENT_PID = 2, EVENT_GENERIC = 327,
+       GENERIC_NAME = 1, GENERIC_FIELD = 2, FIELD_NAME = 1, FIELD_TEXT = 3, FIELD_NUMBER = 4 };
 
 enum kind { TEXT, NUMBER, STATE };
 
@@ -34,12 +35,21 @@ static const struct {
 	{ "sched_wakeup", 17, WAKE_FIELDS },
 	{ "sched_waking", 20, WAKE_FIELDS },
 	{ "sched_wakeup_new", 114, WAKE_FIELDS },
+	{ "sched_migrate_task", 491, { { "comm", 1, TEXT }, { "pid", 2, NUMBER },
+		{ "prio", 3, NUMBER }, { "orig_cpu", 4, NUMBER }, { "dest_cpu", 5, NUMBER } } },
+	{ "sched_process_fork", 239, { { "comm", 1, TEXT }, { "pid", 2, NUMBER },
+		{ "child_comm", 3, TEXT }, { "child_pid", 4, NUMBER } } },
+	{ "sched_process_exit", 238, { { "comm", 1, TEXT }, { "pid", 2, NUMBER },
+		{ "prio", 4, NUMBER } } },
 	{ "cpu_frequency", 11, { { "state", 1, NUMBER }, { "cpu_id", 2, NUMBER } } },
 	{ "cpu_idle", 13, { { "state", 1, NUMBER }, { "cpu_id", 2, NUMBER } } },
 };
 
+#define MAX_TEXT 512
+
+/* Even a text of nothing but one-letter keys fits as fields. */
 struct buffer {
-	unsigned char data[1024];
+	unsigned char data[8 * MAX_TEXT];
 	unsigned int len;
 };
 
@@ -82,12 +92,26 @@ static long long state_bits(const char *text)
 	return bits;
 }
 
+/* Where the value ends: at the next " key=", or with the text. */
+static const char *end_of_value(const char *value)
+{
+	for (const char *space = strchr(value, ' '); space; space = strchr(space + 1, ' ')) {
+		const char *p = space + 1;
+
+		while (isalnum((unsigned char)*p) || *p == '_')
+			p++;
+		if (p > space + 1 && *p == '=')
+			return space;
+	}
+	return value + strlen(value);
+}
+
 static void put_fields(struct buffer *b, const struct field *field, const char *text)
 {
 	char key[24];
 
 	for (; field->key; field++) {
-		const char *value, *end = NULL;
+		const char *value;
 
 		snprintf(key, sizeof(key), "%s=", field->key);
 		value = strstr(text, key);
@@ -100,32 +124,51 @@ static void put_fields(struct buffer *b, const struct field *field, const char *
 		} else if (field->kind == STATE) {
 			put_number(b, field->number, state_bits(value));
 		} else {
-			/* a name may hold spaces: it ends where the next key begins */
-			snprintf(key, sizeof(key), " %s=", field[1].key);
-			end = strstr(value, key);
-			put_bytes(b, field->number, value, end ? (unsigned int)(end - value) : strlen(value));
+			put_bytes(b, field->number, value, end_of_value(value) - value);
 		}
+	}
+}
+
+/* An event perfetto has no message for: whatever its text has of the form key=value. */
+static void put_generic(struct buffer *b, const char *name, const char *text)
+{
+	const char *equals;
+
+	put_bytes(b, GENERIC_NAME, name, strlen(name));
+	while ((equals = strchr(text, '='))) {
+		static struct buffer field;
+		const char *key = equals, *end = end_of_value(equals + 1);
+		char *rest;
+		long long number = strtoll(equals + 1, &rest, 10);
+
+		while (key > text && key[-1] != ' ')
+			key--;
+		field.len = 0;
+		put_bytes(&field, FIELD_NAME, key, equals - key);
+		if (rest == end && rest > equals + 1)
+			put_number(&field, FIELD_NUMBER, number);
+		else
+			put_bytes(&field, FIELD_TEXT, equals + 1, end - equals - 1);
+		put_bytes(b, GENERIC_FIELD, field.data, field.len);
+		text = end;
 	}
 }
 
 void perfetto_write(FILE *out, const char *name, int pid, const char *text, unsigned int len)
 {
-	struct buffer body = { .len = 0 }, event = { .len = 0 }, bundle = { .len = 0 };
-	struct buffer packet = { .len = 0 }, trace = { .len = 0 };
-	int number = EVENT_PRINT;
-	char line[512];
+	static struct buffer body, event, bundle, packet, trace;
+	int number = EVENT_GENERIC;
+	char line[MAX_TEXT];
 
+	body.len = event.len = bundle.len = packet.len = trace.len = 0;
+	snprintf(line, sizeof(line), "%.*s", (int)len, text);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(name, known[i].name)) {
 			number = known[i].number;
-			snprintf(line, sizeof(line), "%.*s", (int)len, text);
 			put_fields(&body, known[i].field, line);
 		}
-	if (number == EVENT_PRINT) {
-		int n = snprintf(line, sizeof(line), "%s: %.*s\n", name, (int)len, text);
-
-		put_bytes(&body, PRINT_BUF, line, n < (int)sizeof(line) ? n : (int)sizeof(line) - 1);
-	}
+	if (number == EVENT_GENERIC)
+		put_generic(&body, name, line);
 	put_number(&event, EVENT_TIMESTAMP, sim.clk - origin);
 	put_number(&event, EVENT_PID, pid);
 	put_bytes(&event, number, body.data, body.len);

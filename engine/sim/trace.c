@@ -76,68 +76,79 @@ void trace_open(const struct trace_options *options)
 	if (perfetto)
 		return;
 	fprintf(out, "# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:%d\n#\n"
-		"#                                _-----=> irqs-off/BH-disabled\n"
+		"#                                _-----=> irqs-off\n"
 		"#                               / _----=> need-resched\n"
 		"#                              | / _---=> hardirq/softirq\n"
 		"#                              || / _--=> preempt-depth\n"
-		"#                              ||| / _-=> migrate-disable\n"
-		"#                              |||| /     delay\n"
-		"#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
-		"#              | |         |   |||||     |         |\n", sim_nr_cpus);
+		"#                              ||| /     delay\n"
+		"#           TASK-PID     CPU#  ||||   TIMESTAMP  FUNCTION\n"
+		"#              | |         |   ||||      |         |\n", sim_nr_cpus);
 }
 
-static void ftrace_write(FILE *f, const struct sim_tracepoint *tp, const struct sim_task *task,
-			 const char *comm, const char *text, unsigned long len)
+/* One event of the running CPU. */
+struct event {
+	const struct sim_tracepoint *tp;
+	const char *comm, *flags, *text;
+	int pid;
+	unsigned long len;
+};
+
+/* Four letters, as kernels before 5.17 print: not every reader knows the fifth. */
+static void ftrace_write(FILE *f, const struct event *e)
 {
 	simtime since = sim.clk - origin;
 
-	fprintf(f, "%16s-%-7d [%03d] %c.... %5llu.%06llu: %s: %.*s\n", comm, task ? task->pid : 0,
-		sim.cpu, sim.irq_on ? '.' : 'd', since / SEC, since % SEC / 1000, tp->name,
-		(int)len, text);
+	fprintf(f, "%16s-%-7d [%03d] %s %5llu.%06llu: %s: %.*s\n", e->comm, e->pid, sim.cpu,
+		e->flags, since / SEC, since % SEC / 1000, e->tp->name, (int)e->len, e->text);
+}
+
+static void write_event(FILE *f, const struct event *e)
+{
+	if (perfetto)
+		perfetto_write(f, e->tp->name, e->pid, e->text, e->len);
+	else
+		ftrace_write(f, e);
 }
 
 /* Each entry of the ring is the finished record in either format. */
-static void keep_in_ring(const struct sim_tracepoint *tp, const struct sim_task *task,
-			 const char *comm, const char *text, unsigned long len)
+static void keep_in_ring(const struct event *e)
 {
 	struct record *r = &ring[ring_used++ % opt.ring];
 	FILE *f;
 
 	free(r->data);
 	f = open_memstream(&r->data, &r->len);
-	if (perfetto)
-		perfetto_write(f, tp->name, task ? task->pid : 0, text, len);
-	else
-		ftrace_write(f, tp, task, comm, text, len);
+	write_event(f, e);
 	fclose(f);
 }
 
-void sim_trace_text(const struct sim_tracepoint *tp, const char *text, unsigned long len)
+void sim_trace_text(const struct sim_tracepoint *tp, const char *flags, const char *text,
+		    unsigned long len)
 {
 	const struct sim_task *task = cpus[sim.cpu].task;
-	const char *comm = task && task->pid ? task->comm : "<idle>";
+	struct event e = { .tp = tp, .flags = flags, .text = text, .len = len, .comm = "<idle>" };
 
 	if (!out || !cpu_wanted[sim.cpu])
 		return;
 	if (!origin || sim.clk < origin + (simtime)(opt.from * 1e9) ||
 	    (opt.to >= 0 && sim.clk > origin + (simtime)(opt.to * 1e9)))
 		return;
+	if (task && task->pid) {
+		e.comm = task->comm;
+		e.pid = task->pid;
+	}
 	/* An event that names a wanted task is wanted, whoever raised it. */
-	if (opt.tasks && fnmatch(opt.tasks, comm, 0)) {
+	if (opt.tasks && fnmatch(opt.tasks, e.comm, 0)) {
 		char pattern[80];
 
 		snprintf(pattern, sizeof(pattern), "*comm=%s *", opt.tasks);
 		if (fnmatch(pattern, text, 0))
 			return;
 	}
-	if (ring) {
-		keep_in_ring(tp, task, comm, text, len);
-		return;
-	}
-	if (perfetto)
-		perfetto_write(out, tp->name, task ? task->pid : 0, text, len);
+	if (ring)
+		keep_in_ring(&e);
 	else
-		ftrace_write(out, tp, task, comm, text, len);
+		write_event(out, &e);
 }
 
 void trace_close(void)
