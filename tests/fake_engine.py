@@ -69,6 +69,10 @@ if features.get("WA_IDLE") is False:
 told = {"status": "done", "metrics": {}, "counters": {
     "sched:sched_migrate_task": 1000.0 * took, "sched:pelt_se_tp": 3,
     "switches:voluntary": 10, "switches:involuntary": 5, "engine:spins": 1}}
+words = [name if on else f"NO_{name}" for name, on in features.items()]
+told["settings"] = {"/sys/kernel/debug/sched/features": " ".join(words), **knobs}
+if "/sys/kernel/debug/sched/preempt" in knobs:
+    told["settings"]["/sys/kernel/debug/sched/preempt"] = "none voluntary (full)"
 for workload in scenario.get("workloads", []):
     mode = knobs.get("/sys/kernel/debug/sched/mode")
     if mode == "warn":

@@ -127,6 +127,16 @@ def test_several_trees_and_none_named(lab: FakeLab, tmp_path: Path) -> None:
     assert "there are several: mine, yours" in refused(lab, *BENCHMARK, *NO_WA)
 
 
+def test_settings_are_recorded_as_read_back(lab: FakeLab, tmp_path: Path) -> None:
+    """What the simulator's result tells, not what was asked for."""
+    out = tmp_path / "out"
+    words = ("--variant", "base", "--variant", "x: sched preempt=voluntary; sysctl kernel.a=0x10")
+    status, _, errors = run(lab, out, *BENCHMARK, *words, "--blocks", "2")
+    assert status == 0, errors
+    told = next(r.settings for r in records(out) if r.key.variant == "x")
+    assert told["sched preempt"] == "full" and told["kernel.a"] == "0x10"
+
+
 @pytest.mark.parametrize(
     ("setting", "words"),
     [

@@ -98,7 +98,18 @@ void debugfs_create_str(const char *name, umode_t mode, struct dentry *parent, c
 	add_debugfs(name, parent, STR, value);
 }
 
-/* sched/verbose has handlers of its own around this one. */
+int simple_open(struct inode *inode, struct file *file)
+{
+	file->private_data = inode->i_private;
+	return 0;
+}
+
+/* sched/verbose has handlers of its own around these two. */
+ssize_t debugfs_read_file_bool(struct file *file, char __user *ubuf, size_t count, loff_t *ppos)
+{
+	return scnprintf((char *)ubuf, count, "%c\n", *(bool *)file->f_inode->i_private ? 'Y' : 'N');
+}
+
 ssize_t debugfs_write_file_bool(struct file *file, const char __user *ubuf, size_t count,
 				loff_t *ppos)
 {
@@ -237,14 +248,18 @@ static long read_fops(struct entry *e, char *buf, unsigned long size)
 {
 	struct inode inode = { .i_private = e->data };
 	struct file file = { .f_inode = &inode };
+	loff_t pos = 0;
 	long ret;
 
-	if (!e->fops->open || e->fops->read != seq_read)
+	if (!e->fops->open || !e->fops->read)
 		return -EACCES;
 	ret = e->fops->open(&inode, &file);
 	if (ret)
 		return ret;
-	ret = read_seq(file.private_data, buf, size);
+	if (e->fops->read == seq_read)
+		ret = read_seq(file.private_data, buf, size);
+	else
+		ret = e->fops->read(&file, (char __user *)buf, size, &pos);
 	if (e->fops->release)
 		e->fops->release(&inode, &file);
 	return ret;

@@ -108,7 +108,7 @@ void sim_die_about(const char *what, int cpu, const char *task, void *sp)
 	const struct cpu *c = &cpus[cpu];
 
 	fprintf(stderr, "schedsim: %s\n", what);
-	fprintf(stderr, "  simulated time %llu.%09llu s, found by:\n", sim.clk / SEC, sim.clk % SEC);
+	fprintf(stderr, "  simulated time %llu.%09llu s\n  found by:\n", sim.clk / SEC, sim.clk % SEC);
 	backtrace(__builtin_frame_address(0), NULL, "the engine's loop");
 	if (sp)
 		fprintf(stderr, "  task %s is stopped in the kernel:\n", task);

@@ -128,28 +128,10 @@ static void daemon_main(struct sim_task *task)
 	}
 }
 
-/* ------------------------------------------------------------------ settings */
+/* ------------------------------------------------------------------ memory and groups */
 
-static void apply_settings(void)
+static void create_surroundings(void)
 {
-	const char *key;
-	char word[64];
-	json_t *v;
-
-	/* Counting costs no simulated time, and results want the balance counters. */
-	check(kern_write_file("/proc/sys/kernel/sched_schedstats", "1"), "writing", "sched_schedstats");
-	json_object_foreach(scenario.features, key, v) {
-		if (!json_is_boolean(v))
-			usage_error("features.%s: true or false is expected", key);
-		snprintf(word, sizeof(word), "%s%s", json_is_true(v) ? "" : "NO_", key);
-		if (kern_write_file("/sys/kernel/debug/sched/features", word) < 0)
-			usage_error("features.%s: this kernel has no such scheduler feature", key);
-	}
-	json_object_foreach(scenario.knobs, key, v) {
-		if (!json_is_string(v))
-			usage_error("knobs.%s: a text is expected", key);
-		check(kern_write_file(key, json_string_value(v)), "writing", key);
-	}
 	for (int i = 0; i < scenario.nr_memory; i++)
 		scenario.memory[i].region = kern_memory_create(scenario.memory[i].bytes,
 							       scenario.memory[i].node);
@@ -211,7 +193,8 @@ static void perform(const struct action *a)
 		check(kern_cpu_up(a->cpu), "on-line", cpu);
 		break;
 	case ACTION_WRITE:
-		check(kern_write_file(a->path, a->value), "writing", a->path);
+		setting_write(a->path, a->value);
+		setting_check(a->path, a->value);
 		break;
 	default:
 		for (struct sim_task *t = all_tasks; t; t = t->next)
@@ -253,7 +236,8 @@ void scenario_main(struct sim_task *init)
 	workloads_running = scenario.nr_workloads;
 	/* Every CPU has had its first ticks and runs its timers in high resolution. */
 	kern_sleep(8 * SEC / kern_hz);
-	apply_settings();
+	settings_apply();
+	create_surroundings();
 	kern_spread_balance();
 	for (int i = 0; i < scenario.background; i++)
 		launch_task("daemon", 0, daemon_main, NULL);

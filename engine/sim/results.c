@@ -352,6 +352,7 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	set_int(root, "hz", kern_hz);
 	set_int(root, "cpus", sim_nr_cpus);
 	set_text(root, "trace_hash", hash);
+	json_object_set_new(root, "settings", settings_json());
 	set_num(root, "window_s", seconds);
 	set_num(root, "simulated_s", (sim.clk - origin) / 1e9);
 	json_object_set_new(root, "metrics", metrics_json(seconds));

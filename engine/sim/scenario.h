@@ -90,6 +90,12 @@ struct scenario {
 void program_read(json_t *list, const struct path *at, struct program *program);
 void program_main(struct sim_task *task);
 
+/* settings.c: a value that is refused or reads back differently ends the run */
+void settings_apply(void);
+json_t *settings_json(void);		/* path -> text read after all were written */
+void setting_write(const char *path, const char *value);
+void setting_check(const char *path, const char *value);
+
 /* launch.c */
 struct sim_task *launch_task(const char *comm, int number, void (*main)(struct sim_task *), void *arg);
 void launch_workload(const char *comm, void (*main)(struct sim_task *), struct instance *instance);

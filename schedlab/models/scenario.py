@@ -1,10 +1,13 @@
 """Scenarios: a model's workload under a variant's settings, on a machine up for a while."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from schedlab.errors import UsageError
+from schedlab.errors import IncompleteRun, UsageError
 from schedlab.models.model import Model
+from schedlab.settings import sysctl
+from schedlab.settings.knob import chosen_word, feature_name
+from schedlab.settings.sched_debug import DEBUG_FOLDER, FEATURES
 from schedlab.variant import Variant
 
 SETTLE = "600ms"
@@ -17,7 +20,6 @@ LONGEST = "3600s"
 """Simulated time after which a workload counts as never ending."""
 
 _HOST_ONLY = ("cpuidle", "governor", "env", "prefix", "companion")
-_DEBUG_FOLDER = "/sys/kernel/debug/sched"
 
 
 def settings(variant: Variant) -> dict[str, dict[str, Any]]:
@@ -32,23 +34,39 @@ def settings(variant: Variant) -> dict[str, dict[str, Any]]:
                 f"variant {variant.name}: {name} has no meaning on a simulated machine."
                 "\n  There are: sched features, sysctl, sched and kernel."
             )
-    features = {
-        word.removeprefix("NO_"): not word.startswith("NO_") for word in variant.sched_features
-    }
-    knobs = {f"{_DEBUG_FOLDER}/{name}": str(value) for name, value in variant.sched.items()}
-    for name, value in variant.sysctl.items():
-        path = name if "/" in name else name.replace(".", "/")
-        knobs[f"/proc/sys/{path}"] = str(value)
+    features = {feature_name(word): word == feature_name(word) for word in variant.sched_features}
+    knobs = {path: value for _, path, value in _files(variant)}
     return {"features": features, "knobs": knobs}
+
+
+def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
+    """Give the name, the path and the value of each file a variant sets."""
+    for name, value in variant.sched.items():
+        yield f"sched {name}", f"{DEBUG_FOLDER}/{name}", str(value)
+    for name, value in variant.sysctl.items():
+        yield name, sysctl.knob(name).path, str(value)
 
 
 def shown(variant: Variant) -> dict[str, str]:
     """Give a variant's settings under the names a host's runs record them by."""
-    features = {
-        f"sched_feature {word.removeprefix('NO_')}": word for word in variant.sched_features
-    }
-    sched = {f"sched {name}": str(value) for name, value in variant.sched.items()}
-    return features | sched | {name: str(value) for name, value in variant.sysctl.items()}
+    features = {f"sched_feature {feature_name(word)}": word for word in variant.sched_features}
+    return features | {name: value for name, _, value in _files(variant)}
+
+
+def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
+    """Give them with the values a simulator read back: `found` is a path's text.
+
+    Raises:
+        IncompleteRun: one of them is not there.
+    """
+    words = set(found.get(FEATURES, "").split())
+    features = {name: words & {name, f"NO_{name}"} for name in settings(variant)["features"]}
+    values = {f"sched_feature {name}": " ".join(word) for name, word in features.items()}
+    values |= {name: chosen_word(found.get(path, "")) for name, path, _ in _files(variant)}
+    missing = [name for name, value in values.items() if not value]
+    if missing:
+        raise IncompleteRun(f"the simulator did not read back {', '.join(missing)}")
+    return values
 
 
 def scenario(model: Model, variant: Variant, host_seconds: float) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from schedlab.system import LocalSystem
 
 _CHOSEN = re.compile(r"[\[(](\w[\w-]*)[\])]")
 
+_FLAG = {"Y": "1", "N": "0"}
+
 
 class Knob(Protocol):
     """A value of the running kernel."""
@@ -49,8 +51,7 @@ class FileKnob:
             text = " ".join(system.read(self.path).split())
         except OSError as error:
             raise KnobError(_refused(self, "read", error)) from error
-        chosen = _CHOSEN.search(text)
-        return chosen[1] if chosen else text
+        return chosen_word(text)
 
     def write(self, system: LocalSystem, value: str) -> None:
         """Write the value."""
@@ -60,11 +61,18 @@ class FileKnob:
             raise KnobError(_refused(self, f"write {value} to", error)) from error
 
     def same(self, wanted: str, found: str) -> bool:
-        """Compare as numbers where both are, else as words."""
+        """Compare as numbers where both are, else as words; a flag reads as a letter."""
+        found = _FLAG.get(found, found)
         try:
             return int(wanted, 0) == int(found, 0)
         except ValueError:
             return wanted.split() == found.split()
+
+
+def chosen_word(text: str) -> str:
+    """Give what a file's text tells; of a list such as `none [voluntary] full`, the chosen word."""
+    chosen = _CHOSEN.search(text)
+    return chosen[1] if chosen else text
 
 
 @dataclass(frozen=True)

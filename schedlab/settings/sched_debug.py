@@ -8,13 +8,13 @@ from schedlab.settings.knob import FeatureKnob, FileKnob, feature_name
 from schedlab.system import LocalSystem
 
 DEBUG_FOLDER = "/sys/kernel/debug/sched"
-_FEATURES = f"{DEBUG_FOLDER}/features"
+FEATURES = f"{DEBUG_FOLDER}/features"
 _FEATURES_BEFORE_5_13 = "/sys/kernel/debug/sched_features"
 
 
 def features_path(system: LocalSystem) -> str:
     """Give the place of the features file in this kernel."""
-    return _FEATURES_BEFORE_5_13 if system.exists(_FEATURES_BEFORE_5_13) else _FEATURES
+    return _FEATURES_BEFORE_5_13 if system.exists(_FEATURES_BEFORE_5_13) else FEATURES
 
 
 def feature_knob(system: LocalSystem, word: str) -> FeatureKnob:

@@ -21,7 +21,7 @@ from schedlab.kernels.shelf import Shelf
 from schedlab.machine import Machine, find_machine
 from schedlab.models import outcome
 from schedlab.models.model import Model
-from schedlab.models.scenario import scenario, settings, shown, trial
+from schedlab.models.scenario import read_back, scenario, settings, shown, trial
 from schedlab.plan import Plan, seconds
 from schedlab.record import RunRecord
 from schedlab.targets.sim_kernels import kernels_of
@@ -280,11 +280,12 @@ class SimSession:
             started=finished.started,
             seconds=finished.ended.seconds,
             exit_status=finished.ended.status,
-            settings={"kernel": f"{build.kernel} (build {build.key})", **shown(order.variant)},
+            settings={"kernel": f"{build.kernel} (build {build.key})"},
             raw=str(call.result.parent.relative_to(raw.parent)),
         )
         try:
             result = read_result(finished.ended, call.result)
+            record.settings |= read_back(order.variant, result.get("settings", {}))
             values = outcome.metrics(model, result)
         except IncompleteRun as error:
             record.status, record.error = "failed", str(error)

@@ -1,0 +1,57 @@
+"""Settings are read back through the kernel's own files, and a value that does not stick is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Json, Simulator, build
+from test_build import patched_build
+
+DEBUG = "/sys/kernel/debug/sched"
+RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
+
+
+def idle(**settings: Json) -> Json:
+    return {"duration": "1ms", **settings}
+
+
+def test_read_back_into_the_result(sim: Simulator, series: str) -> None:
+    knobs = {
+        f"{DEBUG}/verbose": "1",
+        f"{DEBUG}/nr_migrate": "0x10",
+        f"{DEBUG}/tunable_scaling": "0",
+        RT_RUNTIME: "-1",
+        "/proc/sys/kernel/sched_schedstats": "0",
+    }
+    told = sim("smp4", idle(knobs=knobs, features={"WA_IDLE": False}))["settings"]
+    features = told.pop(f"{DEBUG}/features").split()
+    assert "NO_WA_IDLE" in features and "WA_WEIGHT" in features and "WA_IDLE" not in features
+    assert told == {
+        f"{DEBUG}/verbose": "Y",
+        f"{DEBUG}/nr_migrate": "16",
+        f"{DEBUG}/tunable_scaling": "0",
+        RT_RUNTIME: "-1",
+        "/proc/sys/kernel/sched_schedstats": "0",
+    }
+
+
+def test_features_are_told_without_being_set(sim: Simulator) -> None:
+    assert list(sim("smp4", idle())["settings"]) == [f"{DEBUG}/features"]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_value_that_does_not_stick_is_refused(tmp_path: Path, at_once: bool) -> None:
+    """A kernel that takes a value and keeps another one: as a setting and as an action."""
+    build("6.12")
+    pattern, kept = r"(sysctl_sched_tunable_scaling = scaling);", r"\1 ? 1 : 0;"
+    binary = patched_build("6.12", "unruly", tmp_path, "kernel/sched/debug.c", pattern, kept)
+    path = f"{DEBUG}/tunable_scaling"
+    scenario = (
+        idle(knobs={path: "2"})
+        if at_once
+        else {"duration": "9ms", "actions": [{"at": "5ms", "write": path, "value": "2"}]}
+    )
+    done = Simulator(binary, tmp_path).start("smp4", scenario)
+    assert done.returncode == 2
+    assert f"{path}: wrote 2, read back 1" in done.stderr
