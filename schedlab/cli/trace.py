@@ -36,7 +36,7 @@ from schedlab.variant import parse_variant
     type=click.Choice(["ftrace", "perfetto"]),
     default="ftrace",
     show_default=True,
-    help="ftrace's text (trace-cmd, KernelShark, Perfetto), or Perfetto's own protobuf.",
+    help="ftrace's text (Perfetto and TRAPpy read it), or Perfetto's own protobuf.",
 )
 @click.option("--events", metavar="NAME,...", help="Only these tracepoints; patterns as sched:*.")
 @click.option("--cpus", metavar="LIST", help="Only on these CPUs, e.g. 0-3,8.")
