@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hackbench of rt-tests: groups of senders and receivers.  All report ready on one pipe
- * and wait in poll() on another; one byte in it starts them all, and nobody reads it.
+ * hackbench of rt-tests and its child, perf bench sched messaging: groups of senders and
+ * receivers.  All report ready on one channel and wait in poll() on another; one byte in
+ * it starts them all, and nobody reads it.
  */
 #include "workload.h"
 
@@ -18,9 +19,9 @@ struct group {
 };
 
 struct bench {
-	int fds, pipe;
+	int groups, fds, pipe, threads;
 	unsigned int loops, datasize;
-	struct wl_pipe *ready, *wakefd;
+	struct channel ready, wakefd;
 };
 
 struct role {
@@ -28,11 +29,35 @@ struct role {
 	int number;
 };
 
+static void open_channel(struct bench *b, struct channel *c)
+{
+	if (b->pipe)
+		c->pipe = wl_pipe();
+	else
+		wl_connect(WL_UNIX, c->end);
+}
+
+static void put(struct channel *c, unsigned int bytes)
+{
+	if (c->pipe)
+		wl_pipe_write(c->pipe, bytes);
+	else
+		wl_send(c->end[0], bytes);
+}
+
+static void take(struct channel *c, unsigned int bytes)
+{
+	if (c->pipe)
+		wl_pipe_read(c->pipe, bytes);
+	else
+		wl_receive(c->end[1], bytes);
+}
+
 static void ready(struct bench *b)
 {
-	struct wl_poll start = { .pipe = b->wakefd };
+	struct wl_poll start = { b->wakefd.pipe, b->wakefd.end[1] };
 
-	wl_pipe_write(b->ready, 1);
+	put(&b->ready, 1);
 	wl_poll(&start, 1, WL_NEVER);
 }
 
@@ -44,12 +69,8 @@ static void receiver(void *arg)
 	unsigned long messages = (unsigned long)b->fds * b->loops;
 
 	ready(b);
-	for (unsigned long i = 0; i < messages; i++) {
-		if (b->pipe)
-			wl_pipe_read(c->pipe, b->datasize);
-		else
-			wl_receive(c->end[1], b->datasize);
-	}
+	for (unsigned long i = 0; i < messages; i++)
+		take(c, b->datasize);
 }
 
 static void sender(void *arg)
@@ -58,26 +79,20 @@ static void sender(void *arg)
 	struct bench *b = role->group->bench;
 
 	ready(b);
-	for (unsigned int i = 0; i < b->loops; i++) {
-		for (int r = 0; r < b->fds; r++) {
-			struct channel *c = &role->group->fd[r];
-
-			if (b->pipe)
-				wl_pipe_write(c->pipe, b->datasize);
-			else
-				wl_send(c->end[0], b->datasize);
-		}
-	}
+	for (unsigned int i = 0; i < b->loops; i++)
+		for (int r = 0; r < b->fds; r++)
+			put(&role->group->fd[r], b->datasize);
 }
 
-static struct wl_task *create(int threads, int role, struct role *arg)
+static struct wl_task *create(const struct bench *b, int role, struct role *arg)
 {
-	if (threads)
-		return wl_thread(role == SENDER ? "sender" : "receiver", role == SENDER ? sender : receiver, arg);
-	return wl_fork(role == SENDER ? "sender" : "receiver", role == SENDER ? sender : receiver, arg);
+	const char *name = role == SENDER ? "sender" : "receiver";
+	void (*fn)(void *) = role == SENDER ? sender : receiver;
+
+	return b->threads ? wl_thread(name, fn, arg) : wl_fork(name, fn, arg);
 }
 
-static int start_group(struct bench *b, int threads, struct wl_task **task)
+static int start_group(struct bench *b, struct wl_task **task)
 {
 	struct group *g = wl_new(struct group, 1);
 	struct role *roles = wl_new(struct role, b->fds);
@@ -87,48 +102,65 @@ static int start_group(struct bench *b, int threads, struct wl_task **task)
 	g->fd = wl_new(struct channel, b->fds);
 	for (int i = 0; i < b->fds; i++) {
 		roles[i] = (struct role) { g, i };
-		if (b->pipe)
-			g->fd[i].pipe = wl_pipe();
-		else
-			wl_connect(WL_UNIX, g->fd[i].end);
-		task[n++] = create(threads, RECEIVER, &roles[i]);
+		open_channel(b, &g->fd[i]);
+		task[n++] = create(b, RECEIVER, &roles[i]);
 	}
 	for (int i = 0; i < b->fds; i++)
-		task[n++] = create(threads, SENDER, &roles[i]);
+		task[n++] = create(b, SENDER, &roles[i]);
 	return n;
 }
 
-static void hackbench(void)
+static void run(struct bench *b)
 {
-	struct bench *b = wl_new(struct bench, 1);
-	int groups = wl_option("groups"), threads = wl_option("threads"), total = 0;
-	struct wl_task **task;
+	struct wl_task **task = wl_new(struct wl_task *, b->groups * 2 * b->fds);
+	int total = 0;
 
-	b->fds = wl_option("fds");
-	b->loops = wl_option("loops");
-	b->datasize = wl_option("datasize");
-	b->pipe = wl_option("pipe");
-	b->ready = wl_pipe();
-	b->wakefd = wl_pipe();
-	task = wl_new(struct wl_task *, groups * 2 * b->fds);
-	for (int i = 0; i < groups; i++)
-		total += start_group(b, threads, task + total);
+	open_channel(b, &b->ready);
+	open_channel(b, &b->wakefd);
+	for (int i = 0; i < b->groups; i++)
+		total += start_group(b, task + total);
 	for (int i = 0; i < total; i++)
-		wl_pipe_read(b->ready, 1);
+		take(&b->ready, 1);
 	wl_begin();
-	wl_pipe_write(b->wakefd, 1);
+	put(&b->wakefd, 1);
 	for (int i = 0; i < total; i++) {
-		if (threads)
+		if (b->threads)
 			wl_join(task[i]);
 		else
 			wl_wait();
 	}
 	wl_end();
 	wl_result("time", wl_elapsed(), "s");
-	wl_result("messages", (double)groups * b->fds * b->fds * b->loops, "");
+	wl_result("messages", (double)b->groups * b->fds * b->fds * b->loops, "");
 }
 
-static const struct wl_option options[] = {
+static void hackbench(void)
+{
+	struct bench *b = wl_new(struct bench, 1);
+
+	b->groups = wl_option("groups");
+	b->fds = wl_option("fds");
+	b->loops = wl_option("loops");
+	b->datasize = wl_option("datasize");
+	b->pipe = wl_option("pipe");
+	b->threads = wl_option("threads");
+	run(b);
+}
+
+static void sched_messaging(void)
+{
+	struct bench *b = wl_new(struct bench, 1);
+
+	b->groups = wl_option("groups");
+	b->fds = 20;
+	b->loops = wl_option("nr_loops");
+	b->datasize = 100;
+	b->pipe = wl_option("pipe");
+	b->threads = wl_option("thread");
+	run(b);
+}
+
+static const struct wl_option hackbench_options[] = {
 	{ "groups", 'g', WL_COUNT, 10, 1, 4096, NULL, "groups of senders and receivers" },
 	{ "fds", 'f', WL_COUNT, 20, 1, 1000, NULL, "senders, and receivers, of a group" },
 	{ "loops", 'l', WL_COUNT, 100, 1, 1 << 30, NULL, "messages from each sender to each receiver" },
@@ -142,6 +174,23 @@ const struct workload hackbench_workload = {
 	.name = "hackbench",
 	.summary = "groups of tasks sending small messages to each other",
 	.original = "hackbench, rt-tests 2.4",
-	.options = options,
+	.options = hackbench_options,
 	.main = hackbench,
+};
+
+/* perf's own --group is short for --groups: a scenario's "group" is the tasks' control group. */
+static const struct wl_option messaging_options[] = {
+	{ "groups", 'g', WL_COUNT, 10, 1, 4096, NULL, "groups of 20 senders and 20 receivers" },
+	{ "nr_loops", 'l', WL_COUNT, 100, 1, 1 << 30, NULL, "messages from each sender to each receiver" },
+	{ "pipe", 'p', WL_FLAG, 0, 0, 1, NULL, "pipes instead of socket pairs" },
+	{ "thread", 't', WL_FLAG, 0, 0, 1, NULL, "threads instead of processes" },
+	{ }
+};
+
+const struct workload sched_messaging_workload = {
+	.name = "sched-messaging",
+	.summary = "groups of tasks sending small messages to each other",
+	.original = "perf bench sched messaging, Linux 6.1",
+	.options = messaging_options,
+	.main = sched_messaging,
 };

@@ -3,8 +3,10 @@
 #include "workload.h"
 
 #define WORKLOADS(X)		\
+	X(futex_wake)		\
 	X(hackbench)		\
 	X(micro)		\
+	X(sched_messaging)	\
 	X(sched_pipe)
 
 #define DECLARE(name)	extern const struct workload name##_workload;
