@@ -7,7 +7,10 @@
 	X(hackbench)		\
 	X(micro)		\
 	X(sched_messaging)	\
-	X(sched_pipe)
+	X(sched_pipe)		\
+	X(sysbench_cpu)		\
+	X(sysbench_mutex)	\
+	X(sysbench_threads)
 
 #define DECLARE(name)	extern const struct workload name##_workload;
 WORKLOADS(DECLARE)
