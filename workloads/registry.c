@@ -6,6 +6,8 @@
 	X(futex_wake)		\
 	X(hackbench)		\
 	X(micro)		\
+	X(schbench)		\
+	X(schbench_old)		\
 	X(sched_messaging)	\
 	X(sched_pipe)		\
 	X(sysbench_cpu)		\

@@ -1,0 +1,72 @@
+"""schbench, old and new, in the simulator."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Simulator
+from loads import Load, refused, scenario
+
+SHORT = {"runtime": "2s", "warmuptime": 0}
+
+
+def test_old_counts_from_one_stamp(sim: Simulator) -> None:
+    """Later workers of a batch wait for the earlier ones' wakeups, a few microseconds each."""
+    few, many = (
+        Load(sim, "epyc-7713-2p-nps1", scenario("schbench-old", threads=n, **SHORT))
+        for n in (2, 64)
+    )
+    assert 1 <= few["latency p50"] < many["latency p50"] < 64 * 5
+    assert many["latency p50"] == pytest.approx(many["latency p90"] / 1.8, rel=0.4)
+
+
+def test_old_cycle(sim: Simulator) -> None:
+    """A worker's 30 ms lie in its message thread's cycle of 30 ms and 30 to 37.5 ms of sleep."""
+    load = Load(sim, "smp4", scenario("schbench-old", message_threads=1, threads=1, **SHORT))
+    assert 2000 / 98 - 2 <= load["samples"] <= 2000 / 60 + 1
+    assert load["average rps"] == pytest.approx(load["samples"] / 2, rel=0.1)
+
+
+def test_old_explodes_when_workers_queue(sim: Simulator) -> None:
+    load = Load(sim, "smp4", scenario("schbench-old", message_threads=1, threads=12, **SHORT))
+    assert load["latency p99"] > 10_000
+
+
+def test_new_does_its_work(sim: Simulator) -> None:
+    load = Load(sim, "smp4", scenario("schbench", threads=3, runtime="2s"))
+    work = 100 + 5 * 104**3 * 0.587e-3  # us: the network, and the matrices
+    assert load["request p50"] == pytest.approx(work, rel=0.1)
+    assert load["average rps"] <= 3e6 / work
+    assert load["rps p50"] == pytest.approx(load["average rps"], rel=0.1)
+    assert load["wakeup p50"] < 100
+
+
+def test_locks_keep_requests_off_a_preempted_ones_cpu(sim: Simulator) -> None:
+    """With locks, who comes to a CPU of a preempted holder spins: less is done."""
+    with_, without = (
+        Load(sim, "smp4", scenario("schbench", threads=12, runtime="2s", no_locking=no))
+        for no in (False, True)
+    )
+    assert with_["average rps"] < without["average rps"]
+
+
+def test_footprint_and_operations_are_the_work(sim: Simulator) -> None:
+    options = {"threads": 2, "runtime": "1s", "operations": 10}
+    small = scenario("schbench", **options)
+    small["workloads"][0]["cache_footprint"] = 64
+    big, small_ = Load(sim, "smp4", scenario("schbench", **options)), Load(sim, "smp4", small)
+    assert big["request p50"] / small_["request p50"] == pytest.approx(6.8, rel=0.2)
+
+
+@pytest.mark.parametrize("kind", ["schbench", "schbench-old"])
+def test_repeats(sim: Simulator, kind: str) -> None:
+    asked = scenario(kind, threads=8, runtime="1s", warmuptime=0)
+    first, again, other = (Load(sim, "numa16", asked, seed) for seed in (1, 1, 2))
+    assert (first.hash, first.results) == (again.hash, again.results)
+    assert other.hash != first.hash
+
+
+def test_bad_parameters(sim: Simulator) -> None:
+    said = refused(sim, "smp4", scenario("schbench", message_threads=0))
+    assert 'message-threads: "0" is out of range' in said
+    said = refused(sim, "smp4", scenario("schbench-old", runtime=0))
+    assert 'runtime: "0" is out of range' in said
