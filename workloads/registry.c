@@ -6,6 +6,8 @@
 	X(futex_wake)		\
 	X(hackbench)		\
 	X(micro)		\
+	X(misfit)		\
+	X(nanosleep)		\
 	X(schbench)		\
 	X(schbench_old)		\
 	X(sched_messaging)	\
