@@ -129,5 +129,6 @@ int kern_is_blocked(const struct sim_task *task)
 {
 	const struct task_struct *p = task->kernel;
 
-	return p && READ_ONCE(p->__state) == TASK_INTERRUPTIBLE;
+	/* one that is about to wait looks for its condition once more before it leaves the queue */
+	return p && READ_ONCE(p->__state) == TASK_INTERRUPTIBLE && (!p->on_rq || SIM_IS_DELAYED(p));
 }
