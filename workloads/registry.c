@@ -8,13 +8,17 @@
 	X(micro)		\
 	X(misfit)		\
 	X(nanosleep)		\
+	X(netperf)		\
 	X(schbench)		\
 	X(schbench_old)		\
 	X(sched_messaging)	\
 	X(sched_pipe)		\
+	X(stream)		\
 	X(sysbench_cpu)		\
 	X(sysbench_mutex)	\
-	X(sysbench_threads)
+	X(sysbench_threads)	\
+	X(tbench)		\
+	X(unixbench)
 
 #define DECLARE(name)	extern const struct workload name##_workload;
 WORKLOADS(DECLARE)

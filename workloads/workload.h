@@ -146,6 +146,11 @@ void wl_send(struct wl_socket *socket, unsigned int bytes);
 int wl_receive(struct wl_socket *socket, unsigned int bytes);	/* all of them; 0: closed and empty */
 void wl_close(struct wl_socket *socket);			/* the other end reads to the end, then 0 */
 
+/* A file, made before the processes that share it. */
+struct wl_file;
+struct wl_file *wl_file(void);
+void wl_dup(struct wl_file *file);	/* and close(): both change how many users it has */
+
 /* Waits until one of them can be read: its index, or -1 after the timeout. */
 struct wl_poll {
 	struct wl_pipe	*pipe;			/* one of the two */

@@ -319,7 +319,7 @@ struct sim_task *kern_wait_child(struct sim_task *which);	/* NULL: any */
 void kern_kill(struct sim_task *task);
 int kern_is_blocked(const struct sim_task *task);
 void kern_sync(void);				/* the others have come up to the caller's time */
-void kern_null_syscall(void);
+void kern_syscall(struct sim_line *line);	/* changes this line, or nothing */
 void kern_run(simtime ns);
 void kern_run_clock(simtime ns);
 void kern_sleep(simtime ns);

@@ -156,9 +156,13 @@ void kern_sync(void)
 	sim_sync();
 }
 
-void kern_null_syscall(void)
+void kern_syscall(struct sim_line *line)
 {
 	sim_syscall_enter();
+	if (line) {
+		sim_line_lock(line);
+		sim_line_unlock(line);
+	}
 	sim_syscall_exit();
 }
 

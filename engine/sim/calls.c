@@ -430,7 +430,7 @@ void wl_yield(void)
 
 void wl_syscall(void)
 {
-	kern_null_syscall();
+	kern_syscall(NULL);
 }
 
 void wl_footprint(unsigned long bytes)
@@ -508,6 +508,21 @@ int wl_receive(struct wl_socket *socket, unsigned int bytes)
 void wl_close(struct wl_socket *socket)
 {
 	kern_socket_close(socket->out);
+}
+
+struct wl_file {
+	struct sim_line users;
+};
+
+struct wl_file *wl_file(void)
+{
+	return wl_new(struct wl_file, 1);
+}
+
+void wl_dup(struct wl_file *file)
+{
+	for (int call = 0; call < 2; call++)
+		kern_syscall(&file->users);
 }
 
 int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout)

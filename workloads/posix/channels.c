@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -176,6 +177,28 @@ void wl_close(struct wl_socket *socket)
 	else
 		check(shutdown(socket->fd, SHUT_WR), "shutdown");
 }
+
+/* ------------------------------------------------------------------ files */
+
+struct wl_file {
+	int fd;
+};
+
+struct wl_file *wl_file(void)
+{
+	struct wl_file *f = wl_new(struct wl_file, 1);
+
+	f->fd = memfd_create("file", 0);
+	check(f->fd, "memfd_create");
+	return f;
+}
+
+void wl_dup(struct wl_file *file)
+{
+	check(close(dup(file->fd)), "dup");
+}
+
+/* ------------------------------------------------------------------ poll */
 
 int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout)
 {
