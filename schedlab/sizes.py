@@ -14,6 +14,8 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
 }
 _WITH_UNIT = re.compile(r"(?P<number>.+?)\s*(?P<unit>B|KB|MB|GB)")
+_SPAN = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>us|ms|s|min|h|)")
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 _LARGEST = 2**63 - 1
 
 
@@ -44,6 +46,15 @@ def amount(value: str, names: Mapping[str, int], where: str) -> str:
     if not match:
         raise UsageError(f"{where}: '{value}' is no size; write it as 512MB or memory_gib/4 GB")
     return f"{count(match['number'], names, where)}{match['unit']}"
+
+
+def span(value: int | str, where: str) -> str:
+    """Work out a duration, a number of seconds or a text such as `200ms`, in seconds: `0.2s`."""
+    match = _SPAN.fullmatch(str(value).strip())
+    seconds = float(match["number"]) * _SECONDS[match["unit"]] if match else 0
+    if isinstance(value, bool) or seconds <= 0:
+        raise UsageError(f"{where}: '{value}' is no duration; write it as 10, 200ms or 2min")
+    return f"{seconds:g}s"
 
 
 def _evaluate(text: str, names: Mapping[str, int], where: str) -> float:

@@ -179,7 +179,7 @@ OUTPUTS = [
 )
 def test_no_output_breaks_a_parser(name: str, text: str) -> None:
     benchmark = find_benchmark(name, "test")
-    case = Case(name, benchmark, {}, benchmark.build(**_any_parameters(name)))
+    case = Case(name, benchmark, _any_parameters(name))
     try:
         values, _ = case.measure(Output(text))
     except IncompleteRun:

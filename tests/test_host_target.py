@@ -44,7 +44,7 @@ def parse(output: Output) -> Values:
 def shell_case(script: str, server: Server | None = None) -> Case:
     command = Command("sh", "-c", script, server=server)
     made_up = Benchmark("Made", "up", "sh", "dash", (TIME,), parse, lambda: command, {})
-    return Case("Made", made_up, {}, command)
+    return Case("Made", made_up, {})
 
 
 def one_run(system: LocalSystem, tmp_path: Path, case: Case, **variant: Any) -> RunRecord:

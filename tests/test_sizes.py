@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schedlab.benchmarks.benchmark import Span
 from schedlab.errors import UsageError
-from schedlab.sizes import amount, count
+from schedlab.sizes import amount, count, span
 
 NAMES = {"cpus": 128, "nodes": 4, "memory_gib": 125}
 
@@ -42,3 +43,25 @@ def test_any_text_is_a_size_or_one_clear_error(text: str | int) -> None:
         assert count(text, NAMES, "x") >= 1
     except UsageError as error:
         assert str(error).startswith("x: ")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(60, "60s"), ("60", "60s"), ("200ms", "0.2s"), ("1.5 s", "1.5s"), ("2min", "120s")],
+)
+def test_spans(value: int | str, expected: str) -> None:
+    assert span(value, "here") == expected
+    assert span(expected, "here") == expected
+
+
+@pytest.mark.parametrize("value", [0, -1, True, "", "0ms", "soon", "5 days", "1e3", "ms"])
+def test_what_is_no_span(value: int | str) -> None:
+    with pytest.raises(UsageError, match=r"here: .* is no duration"):
+        span(value, "here")
+
+
+def test_tools_take_whole_seconds() -> None:
+    assert Span("60s").whole_seconds == 60
+    for text in ("0.2s", "1.5s"):
+        with pytest.raises(UsageError, match="for simulated runs"):
+            _ = Span(text).whole_seconds

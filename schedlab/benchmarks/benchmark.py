@@ -13,7 +13,7 @@ from schedlab.errors import IncompleteRun, UsageError, nearest
 from schedlab.machine import Machine
 from schedlab.metric import Metric
 from schedlab.models.model import Model
-from schedlab.sizes import amount, count
+from schedlab.sizes import amount, count, span
 
 Values = dict[Metric, float]
 Parameter = int | str
@@ -22,6 +22,25 @@ _NUMBER = r"\s*([-+]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?)"
 
 class Amount(str):
     """A parameter that is an amount of memory, such as `512MB` or `memory_gib/4 GB`."""
+
+
+class Span(str):
+    """A parameter that is a duration: seconds as a number, or a text such as `200ms`.
+
+    Its value is a text in seconds: `0.2s`.
+    """
+
+    @property
+    def whole_seconds(self) -> int:
+        """Give it to a tool that knows nothing shorter.
+
+        Raises:
+            UsageError: it is no whole number of seconds.
+        """
+        seconds = float(self.removesuffix("s"))
+        if seconds < 1 or seconds != int(seconds):
+            raise UsageError(f"a duration of {self} is for simulated runs: the tool takes seconds.")
+        return int(seconds)
 
 
 @dataclass(frozen=True)
@@ -108,7 +127,7 @@ class Benchmark:
             key: _resolve(params.get(key, default), kinds[key].annotation, machine, where, key)
             for key, default in self.defaults.items()
         }
-        return Case(label or self.name, self, values, self.build(**values))
+        return Case(label or self.name, self, values)
 
 
 @dataclass(frozen=True)
@@ -118,7 +137,15 @@ class Case:
     label: str
     benchmark: Benchmark
     params: Mapping[str, Parameter]
-    command: Command
+
+    @property
+    def command(self) -> Command:
+        """Give the command of a host.
+
+        Raises:
+            UsageError: the tool cannot be told so.
+        """
+        return self.benchmark.build(**self.params)
 
     def model(self) -> Model | None:
         """Give the case's model, if the benchmark has one."""
@@ -184,6 +211,8 @@ def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: st
     place = f"{where}.{key}"
     if kind is Amount:
         return amount(str(value), machine.sizes(), place)
+    if kind is Span:
+        return Span(span(value, place))
     if kind is int:
         return count(value, machine.sizes(), place)
     if not isinstance(value, str) or not value or not value.isprintable():

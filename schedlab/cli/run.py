@@ -219,7 +219,7 @@ def _percent(text: str) -> float:
 def _begin(plan: Plan, cases: list[Case], target: Target, output: Path | None) -> Store:
     stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
     folder = output or Path("results") / f"{stamp}-{_slug(plan)}"
-    infos = [describe(case, shlex.join(case.command.argv)) for case in cases]
+    infos = [describe(case, target.shown(case)) for case in cases]
     invocation = shlex.join(["schedlab", *sys.argv[1:]])
     environment = target.environment(plan)
     return Store.create(folder, plan, target.machine(), environment, infos, invocation)

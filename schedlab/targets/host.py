@@ -62,6 +62,10 @@ class HostTarget:
         """Give the platform table, with the tools' versions."""
         return platform_table(self._system, self.machine())
 
+    def shown(self, case: Case) -> str:
+        """Give the command line."""
+        return shlex.join(case.command.argv)
+
     def preview(self, order: Order) -> list[str]:
         """Give the knobs a run would write and the command it would call."""
         switchboard = Switchboard(self._system, [order.variant])

@@ -69,6 +69,16 @@ class SimTarget:
             "Compiler": builder.compiler(),
         }
 
+    def shown(self, case: Case) -> str:
+        """Give the workload with its options, as `schedlab-load` would be called."""
+        [model] = _models([case]).values()
+        workload = dict(model.workload)
+        words = [str(workload.pop("kind"))]
+        for name, value in workload.items():
+            words += [] if value is False else [f"--{name}"]
+            words += [] if isinstance(value, bool) else [str(value)]
+        return f"simulated: {shlex.join(words)}"
+
     def preview(self, order: Order) -> list[str]:
         """Say what a run would set and simulate."""
         [model] = _models([order.case]).values()

@@ -62,6 +62,9 @@ class Target(Protocol):
     def environment(self, plan: Plan) -> dict[str, str]:
         """Give the rows of a report's platform table, e.g. `Kernel release`."""
 
+    def shown(self, case: Case) -> str:
+        """Give the command of a case, or what stands in its place, for reports."""
+
     def preview(self, order: Order) -> list[str]:
         """Say in lines what a run would touch and call, touching nothing."""
 
