@@ -1,8 +1,10 @@
 """tbench: a file server's network traffic over loopback TCP (dbench)."""
 
 from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
+from schedlab.benchmarks.stand_in import workload_model
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
+from schedlab.models.model import Model
 
 THROUGHPUT = Metric("throughput", unit="MB/s", better="higher", label="Throughput (MB/sec)")
 
@@ -20,6 +22,13 @@ def parse(output: Output) -> Values:
     return {THROUGHPUT: output.number(r"^Throughput ([\d.]+) MB/sec", "'Throughput' line")}
 
 
+def model(time: int, clients: int) -> Model:
+    """Clients and servers with the exchanges of tbench's load file."""
+    return workload_model(
+        "tbench", {"nprocs": clients, "timelimit": time}, {THROUGHPUT: "Throughput"}
+    )
+
+
 @benchmark(
     "Tbench",
     tool="tbench",
@@ -27,6 +36,7 @@ def parse(output: Output) -> Values:
     metrics=[THROUGHPUT],
     parse=parse,
     defaults={"time": 60, "clients": "cpus"},
+    model=model,
 )
 def tbench(time: int, clients: int) -> Command:
     """Client and server processes in pairs, exchanging requests over loopback TCP."""

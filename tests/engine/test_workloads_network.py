@@ -1,0 +1,66 @@
+"""netperf and tbench in the simulator."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Simulator
+from loads import Load, refused, scenario
+
+EPYC = "epyc-7713-2p-nps1"
+
+
+def test_netperf_wakes_twice_a_transaction(sim: Simulator) -> None:
+    load = Load(sim, EPYC, scenario("netperf", length="100ms"))
+    transactions = load["transactions per client"] * 0.1
+    assert load.counters["switches:voluntary"] == pytest.approx(2 * transactions, rel=0.02)
+
+
+def test_netperf_one_client_as_published(sim: Simulator) -> None:
+    """LKML, the ILB_UTIL thread: 102,839.97 a second; the machine's constants are made by it."""
+    load = Load(sim, EPYC, {**scenario("netperf", length="500ms"), "settle": "600ms"})
+    assert load["transactions per client"] == pytest.approx(102_840, rel=0.03)
+
+
+def test_netperf_protocols_and_sizes(sim: Simulator) -> None:
+    tcp, udp, big = (
+        Load(sim, "smp4", scenario("netperf", length="50ms", **options))
+        for options in ({}, {"test": "UDP_RR"}, {"request": 16384, "response": 16384})
+    )
+    rate = "transactions per client"
+    assert big[rate] < tcp[rate] < udp[rate]
+
+
+def test_netperf_clients_get_the_same(sim: Simulator) -> None:
+    load = Load(sim, "smp4", scenario("netperf", clients=4, length="300ms"))
+    assert load["slowest client"] <= load["transactions per client"] <= load["fastest client"]
+    assert load["slowest client"] > 0.5 * load["fastest client"]
+
+
+def test_tbench_counts_what_is_read_and_written(sim: Simulator) -> None:
+    """client.txt: 458,342 lines with 2,488,062,937 bytes."""
+    load = Load(sim, EPYC, scenario("tbench", timelimit="500ms"))
+    assert load["Throughput"] * 1e6 / load["operations"] == pytest.approx(5428, rel=0.05)
+    # every operation wakes the server and the client, at least
+    assert load.counters["switches:voluntary"] > 2 * load["operations"] * 0.5
+
+
+def test_tbench_clients_add_up(sim: Simulator) -> None:
+    one, eight = (Load(sim, EPYC, scenario("tbench", nprocs=n, timelimit="200ms")) for n in (1, 8))
+    assert 4 * one["Throughput"] < eight["Throughput"] < 9 * one["Throughput"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("netperf", {"clients": 3, "length": "30ms"}), ("tbench", {"nprocs": 3, "timelimit": "50ms"})],
+)
+def test_repeats(sim: Simulator, kind: str, options: dict[str, object]) -> None:
+    first, again, other = (
+        Load(sim, "numa16", scenario(kind, **options), seed) for seed in (1, 1, 2)
+    )
+    assert (first.hash, first.results) == (again.hash, again.results)
+    assert other.hash != first.hash
+
+
+def test_bad_parameters(sim: Simulator) -> None:
+    assert "one of TCP_RR|UDP_RR" in refused(sim, "smp4", scenario("netperf", test="TCP_STREAM"))
+    assert 'nprocs: "0" is out of range' in refused(sim, "smp4", scenario("tbench", nprocs=0))

@@ -1,0 +1,68 @@
+"""UnixBench's tests in the simulator."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Simulator, machine
+from loads import Load, refused, scenario
+
+EPYC = "epyc-7713-2p-nps1"
+
+
+def bench(sim: Simulator, where: str, test: str, duration: str = "100ms", copies: int = 1) -> Load:
+    return Load(sim, where, scenario("unixbench", test=test, copies=copies, duration=duration))
+
+
+@pytest.mark.parametrize(
+    ("test", "published"),
+    [("syscall", 2_503_918), ("pipe", 2_356_348), ("spawn", 5_025), ("execl", 3_645)],
+)
+def test_one_copy_as_published(sim: Simulator, test: str, published: float) -> None:
+    """LKML, the ILB_UTIL thread, mean of three machines; the machine's constants are made by it."""
+    assert bench(sim, EPYC, test, "500ms")["lps"] == pytest.approx(published, rel=0.03)
+
+
+def test_dhrystone_is_plain_work(sim: Simulator) -> None:
+    """41.3 million loops a second for a CPU; siblings leave each other the machine's share."""
+    one = bench(sim, EPYC, "dhry2reg")["lps"]
+    assert one == pytest.approx(41.3e6, rel=0.01)
+    pairs = bench(sim, EPYC, "dhry2reg", "2s", 256)["lps"]
+    share = machine(EPYC)["smt"]["speed"][1]
+    assert pairs == pytest.approx(256 * share * one, rel=0.06)
+
+
+def test_copies_share_a_file(sim: Simulator) -> None:
+    """dup() and close() of one file do not scale."""
+    one, many = (bench(sim, EPYC, "syscall", "50ms", copies)["lps"] for copies in (1, 64))
+    assert many < 10 * one
+
+
+def test_pipe_never_waits(sim: Simulator) -> None:
+    load = bench(sim, "smp4", "pipe", "50ms")
+    assert load.counters["switches:voluntary"] < 0.01 * load["lps"] * 0.05
+
+
+def test_spawn_forks_and_waits(sim: Simulator) -> None:
+    load = bench(sim, "smp4", "spawn")
+    forks = load["lps"] * 0.1
+    assert load.counters["sched:sched_process_fork"] == pytest.approx(forks, abs=4)
+    assert load.counters["sched:sched_process_exit"] == pytest.approx(forks, abs=4)
+
+
+def test_execl_is_one_process(sim: Simulator) -> None:
+    load = bench(sim, "smp4", "execl", copies=2)
+    assert load["lps"] > 2000
+    assert load.counters["sched:sched_process_fork"] == 2
+
+
+@pytest.mark.parametrize("test", ["syscall", "spawn", "execl"])
+def test_repeats(sim: Simulator, test: str) -> None:
+    asked = scenario("unixbench", test=test, copies=3, duration="20ms")
+    first, again, other = (Load(sim, "numa16", asked, seed) for seed in (1, 1, 2))
+    assert (first.hash, first.results) == (again.hash, again.results)
+    assert other.hash != first.hash
+
+
+def test_bad_parameters(sim: Simulator) -> None:
+    said = refused(sim, "smp4", scenario("unixbench", test="whetstone"))
+    assert "one of dhry2reg|syscall|pipe|spawn|execl" in said
