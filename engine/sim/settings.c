@@ -56,6 +56,16 @@ static int same(const char *wanted, const char *text)
 	return !strcmp(wanted, word);
 }
 
+static int has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+		if ((at == text || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return 1;
+	return 0;
+}
+
 void setting_write(const char *path, const char *value)
 {
 	int err = kern_write_file(path, value);
@@ -68,7 +78,8 @@ void setting_check(const char *path, const char *value)
 {
 	const char *text = read_text(path);
 
-	if (!same(value, text))
+	/* features reads as the list of all of them */
+	if (!(strcmp(path, FEATURES) ? same(value, text) : has_word(text, value)))
 		usage_error("%s: wrote %s, read back %s", path, value, text);
 }
 
@@ -77,16 +88,6 @@ static void feature_word(const char *name, json_t *v, char *word, size_t size)
 	if (!json_is_boolean(v))
 		usage_error("features.%s: true or false is expected", name);
 	snprintf(word, size, "%s%s", json_is_true(v) ? "" : "NO_", name);
-}
-
-static int has_word(const char *text, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
-		if ((at == text || at[-1] == ' ') && (!at[len] || at[len] == ' '))
-			return 1;
-	return 0;
 }
 
 /* All are written before any is read: one may change another. */

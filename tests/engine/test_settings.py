@@ -55,3 +55,10 @@ def test_a_value_that_does_not_stick_is_refused(tmp_path: Path, at_once: bool) -
     done = Simulator(binary, tmp_path).start("smp4", scenario)
     assert done.returncode == 2
     assert f"{path}: wrote 2, read back 1" in done.stderr
+
+
+def test_an_action_switches_a_feature(sim: Simulator) -> None:
+    """The file reads as the list of all features."""
+    for word in ("NO_WA_IDLE", "WA_IDLE"):
+        write = {"at": "1ms", "write": f"{DEBUG}/features", "value": word}
+        sim("smp4", {"duration": "2ms", "actions": [write]})
