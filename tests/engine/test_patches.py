@@ -1,0 +1,312 @@
+"""Our kernel patches: they change nothing by default, and what they say when they are switched."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import shutil
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Json, Simulator, build, build_folder, kernel_tree, machine
+from scenarios import scenario
+from test_build import make
+from test_decisions import decisions, of
+from test_determinism import hashes
+
+WF_FORK = 4
+FEATURES_FILE = "/sys/kernel/debug/sched/features"
+FEATURES = ["GROUP_UTIL", "MISFIT", "ILB_UTIL", "ILB_UTIL_V2"]
+HOG: Json = {"program": [{"run": "10ms"}]}
+FORKING: Json = {"program": [{"fork": True, "body": [{"run": "20us"}]}, {"sleep": "700us"}]}
+
+
+def patches(series: str) -> list[Path]:
+    return sorted((ROOT / "patches" / series).glob("*.patch"))
+
+
+@pytest.fixture
+def patched(series: str, tmp_path: Path) -> Simulator:
+    """A simulator with all patches of the series."""
+    base, tree = build(series), kernel_tree(series)
+    out = build_folder(f"{series}-patches")
+    files = " ".join(map(str, patches(series)))
+    done = make(series, O=str(out), KERNEL=str(tree), PATCHES=files, BASE=str(base.parent))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Simulator(out / "schedsim", tmp_path)
+
+
+@pytest.mark.parametrize("tool", ["git apply", "patch -p1 --forward -i"])
+def test_patches_apply_alone_and_in_any_order(series: str, tool: str, tmp_path: Path) -> None:
+    tree = kernel_tree(series)
+    if tree is None:
+        pytest.skip(f"no kernel source for {series}")
+    copy = tmp_path / "linux"
+    for part in ("kernel/sched", "include/linux/sched"):
+        shutil.copytree(tree / part, copy / part)
+
+    def run(command: str, *more: str | Path) -> str:
+        identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+        word, *words = command.split()
+        line = [word, *(identity if word == "git" else ()), *words, *more]
+        done = subprocess.run(line, cwd=copy, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (line, done.stdout + done.stderr)
+        return done.stdout
+
+    run("git init -q")
+    run("git add .")
+    run("git commit -q -m tree")
+    run("git tag tree")
+    whole = set()
+    for count in (1, len(patches(series))):
+        for order in itertools.permutations(patches(series), count):
+            run("git reset -q --hard tree")
+            for path in order:
+                assert "fuzz" not in run(tool, path)
+            if count > 1:
+                whole.add(run("git diff tree"))
+    assert len(whole) == 1
+
+
+def test_by_default_nothing_changes(sim: Simulator, patched: Simulator) -> None:
+    assert hashes(patched) == hashes(sim)
+
+
+def test_features_switch_at_any_time(patched: Simulator) -> None:
+    words = [f"{no}{feature}" for feature in FEATURES for no in ("NO_", "")]
+    for seed in range(300, 308):
+        name, case = scenario(seed)
+        for at, word in zip(range(2, 40, 2), itertools.cycle(words), strict=False):
+            case["actions"].append({"at": f"{at}ms", "write": FEATURES_FILE, "value": word})
+        done = patched.start(name, case)
+        # 2: a setting of the scenario's that the kernel refuses
+        assert done.returncode in (0, 2), done.stderr[-3000:]
+        assert FEATURES_FILE not in done.stderr
+
+
+# ------------------------------------------------------------------ GROUP_UTIL
+
+# Four LLCs of four CPUs. Forks begin on the first, which has the fewest idle CPUs. The second and the third
+# have three each: one beside a hog, one beside a real-time task, which is no utilisation of the fair class.
+FORKS: Json = {
+    "duration": "500ms",
+    "tasks": [
+        {"name": "sh", "affinity": "0", **FORKING},
+        {"name": "local", "affinity": "1", **HOG},
+        {"name": "fair", "affinity": "4", **HOG},
+        {"name": "rt", "affinity": "8", "policy": "fifo", "priority": 1, **HOG},
+        {"name": "two", "affinity": "12,13", "count": 2, **HOG},
+    ],
+    "actions": [{"at": "100ms", "task": "sh", "affinity": "0-15"}],
+}
+
+
+def children(sim: Simulator, machine: str | Json, case: Json, path: Path) -> list[int]:
+    """The CPUs that children of sh begin on; while it is held on CPU 0, nothing is chosen."""
+    events, _ = decisions(sim, machine, case, path, "select_task_rq")
+    forks = [e for e in of(events, "select_task_rq") if e["flags"] == hex(WF_FORK)]
+    _sh, *cpus = (e["cpu"] for e in forks if e["comm"] == "sh")
+    assert len(cpus) > 100
+    return cpus
+
+
+@pytest.mark.parametrize(("on", "llc"), [(True, 2), (False, 1)])
+def test_group_util_breaks_ties_of_forks(
+    patched: Simulator, tmp_path: Path, on: bool, llc: int
+) -> None:
+    """On: the less utilised group. Off: the group that comes first."""
+    one_node = machine("numa16")
+    one_node["topology"].update(node=["0-15"], package=["0-15"], distance=[[10]])
+    case = {**FORKS, "features": {"GROUP_UTIL": on}}
+    cpus = children(patched, one_node, case, tmp_path / "t")
+    assert sum(cpu // 4 == llc for cpu in cpus) > 0.98 * len(cpus)
+
+
+# ------------------------------------------------------------------ MISFIT
+
+# As in the patches that brought it: the tasks on the big CPUs end, the longer ones are on the little CPUs.
+LONGER: Json = {
+    "duration": "1500ms",
+    "tasks": [
+        {
+            "name": "pinned",
+            "count": 4,
+            "affinity": "4-7",
+            "loops": 1,
+            "program": [{"run": "500ms"}],
+        },
+        {"name": "longer", "count": 4, **HOG},
+    ],
+}
+LONGER_TASKS = [f"longer{i}" for i in range(1, 5)]
+LATER: Json = {"at": "1s", "write": FEATURES_FILE, "value": "MISFIT"}
+
+
+@pytest.mark.parametrize(
+    ("features", "actions", "since"),
+    [({}, [], 0.5), ({"MISFIT": False}, [LATER], 1.0), ({"MISFIT": False}, [], 1.5)],
+    ids=["on", "later", "off"],
+)
+def test_misfit_tasks_move_to_big_cpus(
+    patched: Simulator, tmp_path: Path, features: Json, actions: list[Json], since: float
+) -> None:
+    """Within 100 ms of the time they can, by pushing the running task; never if it is off."""
+    case = {**LONGER, "features": features, "actions": actions}
+    path, names = tmp_path / "t", "load_balance,group_stats,sched_process_exit"
+    events, _ = decisions(patched, "hikey960", case, path, names)
+    result = json.loads(patched.result.read_text())
+    ended = next(i for i, e in enumerate(events) if e["event"] == "sched_process_exit")
+    moved = [
+        e["comm"]
+        for e in of(events[ended:], "sched_migrate_task")
+        if e["comm"] in LONGER_TASKS and e["orig_cpu"] < 4 <= e["dest_cpu"]
+    ]
+    seen = [e for e in of(events, "group_stats") if e["misfit"] or e["type"] == "misfit_task"]
+    passes = [e for e in of(events, "load_balance") if e["migration"] == "misfit"]
+    big = [cpu["user_ns"] / 1e9 for cpu in result["per_cpu"][4:]]
+    if since < 1.5:
+        assert sorted(moved) == LONGER_TASKS
+        assert seen and any(e["active"] for e in passes)
+        assert min(big) > 0.5 + (1.5 - since) - 0.1
+    else:
+        assert not moved and not seen and not passes
+        assert max(big) < 0.51
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_misfit_groups_of_forks(patched: Simulator, tmp_path: Path, on: bool) -> None:
+    """On: children that ask for a big CPU's capacity go there. Off: where more CPUs are idle."""
+    sh: Json = {"name": "sh", "affinity": "0", "uclamp_min": 1024, **FORKING}
+    case = {
+        "duration": "500ms",
+        "features": {"MISFIT": on},
+        "tasks": [sh, {"name": "hog", "affinity": "4-5", "count": 2, **HOG}],
+        "actions": [{"at": "100ms", "task": "sh", "affinity": "0-7"}],
+    }
+    cpus = children(patched, "hikey960", case, tmp_path / "t")
+    assert sum((cpu >= 4) == on for cpu in cpus) > 0.98 * len(cpus)
+
+
+# ------------------------------------------------------------------ ILB_UTIL
+
+
+def one_socket(llcs: int) -> Json:
+    """EPYCs of 8 cores with 2 threads an LLC: Zen3 has 8 of them, Zen4 12."""
+    cores = 8 * llcs
+    cpus = f"0-{2 * cores - 1}"
+    made = machine("epyc-7713-2p-nps1")
+    made["topology"] = {
+        "cpus": 2 * cores,
+        "core": {"threads": 2, "stride": cores},
+        "llc": [f"{8 * i}-{8 * i + 7},{cores + 8 * i}-{cores + 8 * i + 7}" for i in range(llcs)],
+        "package": [cpus],
+        "node": [cpus],
+        "distance": [[10]],
+    }
+    return made
+
+
+def part_busy(llcs: int, utilisation: float) -> Json:
+    """Hogs on just less than this part of the CPUs, the LLCs in turn; CPU 0 goes idle now and then."""
+    cores = 8 * llcs
+    in_turn = [
+        thread + 8 * llc + core for core in range(8) for thread in (0, cores) for llc in range(llcs)
+    ]
+    in_turn.remove(0)
+    busy = in_turn[: math.ceil(2 * cores * utilisation) - 1]
+    # Two on one CPU: without an overloaded one, newidle balance has nothing to look for.
+    tasks: list[Json] = [{"name": "second", "affinity": str(busy[0]), **HOG}]
+    tasks += [{"name": f"hog{cpu}.", "affinity": str(cpu), **HOG} for cpu in busy]
+    short = {"program": [{"run": "50us"}, {"sleep": "2ms"}]}
+    return {"duration": "1500ms", "tasks": [*tasks, {"name": "short", "affinity": "0", **short}]}
+
+
+def newidle_scans(
+    sim: Simulator, machine: str | Json, case: Json, path: Path
+) -> dict[str, set[tuple[int, int]]]:
+    """How many groups and CPUs the last newidle scans of each domain looked at."""
+    events, _ = decisions(sim, machine, case, path, "group_stats,load_balance")
+    under_way: dict[int, list[list[Json]]] = defaultdict(list)
+    done: dict[str, list[list[Json]]] = defaultdict(list)
+    for event in events:
+        if event["event"] == "group_stats":
+            # the local group comes first; a pass that fails may scan again
+            if event["local"]:
+                under_way[event["on"]].append([])
+            under_way[event["on"]][-1].append(event)
+        elif event["event"] == "load_balance":
+            scans = under_way.pop(event["on"], [])
+            if event["idle"] == "newidle":
+                done[event["domain"]] += scans
+    assert all(len(scans) >= 5 for scans in done.values())
+    return {
+        {"DIE": "PKG"}.get(domain, domain): {
+            (len(scan), sum(group["weight"] for group in scan)) for scan in scans[-5:]
+        }
+        for domain, scans in done.items()
+    }
+
+
+# The table of the thread that extended ILB_UTIL to all domains from the LLC on.
+DEPTHS = {
+    8: {0.9: 1, 0.75: 2, 0.5: 4, 0.25: 6, 0.1: 7},
+    12: {0.9: 1, 0.75: 3, 0.5: 6, 0.25: 9, 0.1: 10},
+}
+
+
+@pytest.mark.parametrize("llcs", DEPTHS)
+@pytest.mark.parametrize("utilisation", DEPTHS[8])
+def test_depth_of_newidle_scans(
+    patched: Simulator, tmp_path: Path, llcs: int, utilisation: float
+) -> None:
+    """V2 looks at the local group as one more; without the features there is no limit."""
+    case = part_busy(llcs, utilisation)
+    depth = DEPTHS[llcs][utilisation]
+    for features, groups in (
+        ({"ILB_UTIL": True}, depth),
+        ({"ILB_UTIL_V2": True}, depth + 1),
+        ({}, llcs),
+    ):
+        scans = newidle_scans(
+            patched, one_socket(llcs), {**case, "features": features}, tmp_path / "t"
+        )
+        assert scans["PKG"] == {(groups, 16 * groups)}
+
+
+def test_limit_holds_from_the_llc_up(patched: Simulator, tmp_path: Path) -> None:
+    case = part_busy(16, 0.75)
+    for feature, expected in (
+        ("ILB_UTIL", {"SMT": 2, "MC": 2, "PKG": 2, "NUMA": 1}),
+        ("ILB_UTIL_V2", {"SMT": 2, "MC": 3, "PKG": 3, "NUMA": 2}),
+        ("GROUP_UTIL", {"SMT": 2, "MC": 8, "PKG": 8, "NUMA": 2}),
+    ):
+        case["features"] = {feature: True}
+        scans = newidle_scans(patched, "epyc-7713-2p-nps1", case, tmp_path / "t")
+        assert {domain: {groups for groups, _ in found} for domain, found in scans.items()} == {
+            domain: {groups} for domain, groups in expected.items()
+        }
+
+
+def test_of_two_groups_only_v2_pulls(patched: Simulator) -> None:
+    two_llcs = machine("numa16")
+    two_llcs["topology"] = {
+        "cpus": 8,
+        "core": {"threads": 1, "stride": 1},
+        "llc": ["0-3", "4-7"],
+        "package": ["0-7"],
+        "node": ["0-7"],
+    }
+    load = {"count": 14, "program": [{"run": ["100us", "1ms"]}, {"sleep": ["100us", "1ms"]}]}
+    case: Json = {"duration": "1s", "tasks": [{"name": "load", **load}]}
+
+    def pulls(features: Json) -> int:
+        counters = patched(two_llcs, {**case, "features": features})["counters"]
+        return sum(counters.get(f"newidle:pulls:{name}", 0) for name in ("PKG", "DIE"))
+
+    # before there is a limit
+    assert pulls({"ILB_UTIL": True}) < 10
+    assert pulls({"ILB_UTIL_V2": True}) > 300
+    assert pulls({}) > 300
