@@ -1,4 +1,4 @@
-"""Where the data files that come with schedlab are: suites, machines, the engine's sources."""
+"""Where the data that comes with schedlab is: suites, machines, patches, the engine."""
 
 from pathlib import Path
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_engine import FakeLab, git_tree, write_tree
+from tests.fake_engine import FakeLab, git_tree, speed_patch, write_tree
 
 
 @pytest.fixture
@@ -60,6 +60,32 @@ def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
     )
     assert "took = 0.25" in Path(program).read_text()
     assert len(list((lab.cache / "kernels/objects").iterdir())) == 2, "the tree's and the last"
+
+
+def test_a_patch_of_ours_by_the_feature_it_adds(
+    lab: FakeLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.add_tree()
+    ours = lab.folder / "patches"
+    monkeypatch.setattr("schedlab.kernels.shipped.data_folder", lambda name: ours)
+    (ours / "6.12").mkdir(parents=True)
+    (ours / "6.12/fast.patch").write_text(
+        speed_patch(1.0, 0.5)
+        + "--- a/kernel/sched/features.h\n+++ b/kernel/sched/features.h\n@@ -1,2 +1,4 @@\n"
+        " SCHED_FEAT(WA_IDLE, true)\n SCHED_FEAT(WA_WEIGHT, true)\n"
+        "+SCHED_FEAT(FAST, true)\n+SCHED_FEAT(FASTER, false)\n"
+    )
+    build = ("kernel", "build", "fast", "--base", "6.12", "--patch")
+    out = lab.call(*build, "FAST", "--patch", "FASTER")[1]
+    assert "with fast.patch, build" in out, "one patch, although two of its features are named"
+    assert "FAST FASTER" in lab.call("kernel", "show", "fast")[1]
+    errors = refused(lab, *build, "FASTR")
+    assert "FASTR: there is no such patch file, and no patch of schedlab's for 6.12" in errors
+    assert "Did you mean FASTER or FAST?\n  Features of its patches: FAST, FASTER." in errors
+    assert "FAST: there is no such patch file.\n" in refused(lab, *build, "./FAST")
+    monkeypatch.chdir(lab.folder)
+    lab.patch_file(1.0, 0.25).rename("plain")
+    assert "with plain, build" in lab.call(*build, "plain")[1], "a file needs no suffix"
 
 
 def test_a_ref_is_exported_once(lab: FakeLab) -> None:

@@ -134,3 +134,23 @@ def test_the_first_decision_that_differs(lab: FakeLab, series: str, tmp_path: Pa
         words = ("diverge", base, f"slow: kernel={series}; sched min_granularity_ns=9000000")
     status, out, errors = lab.call(*words, "--machine", "smp4", "--scenario", scenario)
     assert status == 0, errors
+
+
+@pytest.mark.timeout(900)
+def test_features_of_one_patched_build(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    words = ("--base", series, "--patch", "GROUP_UTIL", "--patch", "MISFIT")
+    status, out, errors = lab.call("kernel", "build", "policies", *words)
+    assert status == 0, errors
+    assert "with GROUP_UTIL.patch, MISFIT.patch, build" in out
+    status, _, errors = lab.call(
+        *("run", "--target", "sim:hikey960", "--output", tmp_path / "out", "--blocks", 2),
+        *("--benchmark", "HackbenchForkSockets:groups=1,loops=20"),
+        *("--variant", "on: kernel=policies"),
+        *("--variant", "off: kernel=policies; NO_GROUP_UTIL; NO_MISFIT"),
+    )
+    assert status == 0, errors
+    runs = Store.open(tmp_path / "out").records()
+    assert [run.error for run in runs if run.status != "ok"] == []
+    on, off = ([r.metrics for r in runs if r.key.variant == name] for name in ("on", "off"))
+    assert len(on) == len(off) == 2
+    assert on != off, "they decide where forks land"

@@ -147,7 +147,14 @@ def test_settings_are_recorded_as_read_back(lab: FakeLab, tmp_path: Path) -> Non
         ("cpuidle C6=off", "variant x: cpuidle has no meaning"),
         ("NO_WA_IDEL", "no feature 'WA_IDEL' in kernel 6.12 (Linux 6.12.7). Did you mean WA_IDLE?"),
         ("sysctl kernel.nosuch=1", "variant x: writing /proc/sys/kernel/nosuch: No such file"),
+        (
+            "MISFIT",
+            "variant x: sched_features: no feature 'MISFIT' in kernel 6.12 (Linux 6.12.7).\n"
+            "  A patch of schedlab's adds it:"
+            " `schedlab kernel build NAME --base 6.12 --patch MISFIT`.",
+        ),
         ("kernel=6.21", "no kernel is called '6.21'. Did you mean 6.12?"),
+        ("kernel=mine", "  `schedlab kernel build mine --base 6.12 --patch PATCH` builds one."),
         ("kernel=6.12", "variants base and x are the same: kernel 6.12, equal settings"),
     ],
 )

@@ -23,6 +23,7 @@ from schedlab.kernels.shelf import (
     check_name,
     digest_of,
 )
+from schedlab.kernels.shipped import find_patch
 from schedlab.kernels.tree import tree_as_it_is, tree_at_ref
 
 
@@ -72,22 +73,23 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
     "--patch",
     "patches",
     multiple=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="A patch on it; several apply in the order given.",
+    metavar="PATCH",
+    help="A patch on it: a file, or the sched feature that a patch of schedlab's adds;"
+    " several apply in the order given.",
 )
 @click.option("--hz", type=click.Choice([str(hz) for hz in HZ]), default="250", show_default=True)
 @click.option(
     "--preempt", type=click.Choice(get_args(Preempt)), default="voluntary", show_default=True
 )
-def build(
-    name: str, base: str | None, patches: tuple[Path, ...], hz: str, preempt: Preempt
-) -> None:
+def build(name: str, base: str | None, patches: tuple[str, ...], hz: str, preempt: Preempt) -> None:
     """Build the simulator of a tree, with patches, under a NAME that variants can ask for.
 
     \b
     schedlab kernel build wa-off --base 6.12 --patch 0001-wa-off.patch
     schedlab run --target sim:MACHINE --variant base --variant 'wa-off: kernel=wa-off' ...
+    schedlab kernel build ilb --base 6.12 --patch ILB_UTIL
+    schedlab run --target sim:MACHINE --variant 'off: kernel=ilb' \\
+                 --variant 'on: kernel=ilb; ILB_UTIL' ...
     """
     check_name(name)
     engine, shelf, watch = find_engine(), Shelf(), ConsoleWatch()
@@ -99,7 +101,9 @@ def build(
             built = builder.build(known[name])
         else:
             tree = shelf.base(base or name)
-            told = [_readable(path, tree, watch) for path in patches]
+            # A patch of schedlab's may add two of the features.
+            paths = dict.fromkeys(find_patch(patch, tree.series) for patch in patches)
+            told = [_readable(path, tree, watch) for path in paths]
             copies = tuple(
                 PatchCopy(name=patch.name, sha256=digest_of(patch.text)) for patch in told
             )

@@ -28,6 +28,11 @@ Preempt = Literal["voluntary", "full"]
 HZ = (100, 250, 300, 1000)
 """The tick rates the kernel's own configuration offers."""
 
+_ADD_A_TREE = (
+    "`schedlab kernel add --debian 6.12` fetches Debian's,"
+    " `schedlab kernel add --tree PATH` takes yours."
+)
+
 
 def _kernel_name(text: str) -> str:
     if not _NAME.fullmatch(text):
@@ -129,7 +134,7 @@ class Shelf:
             if base.name == name:
                 return base
         known = [base.name for base in self.bases()]
-        raise KernelError(_unknown("kernel tree", name, known, self.folder))
+        raise KernelError(f"{_unknown('kernel tree', name, known, self.folder)}\n  {_ADD_A_TREE}")
 
     def recipe(self, name: str) -> Recipe:
         """Give what a name stands for; a base's name is its recipe without patches.
@@ -140,9 +145,13 @@ class Shelf:
         for recipe in self.recipes():
             if recipe.name == name:
                 return recipe
-        if any(base.name == name for base in self.bases()):
+        bases = [base.name for base in self.bases()]
+        if name in bases:
             return Recipe(name=name, base=name)
-        raise KernelError(_unknown("kernel", name, self.names(), self.folder))
+        advice = _ADD_A_TREE
+        if bases:
+            advice = f"`schedlab kernel build {name} --base {bases[-1]} --patch PATCH` builds one."
+        raise KernelError(f"{_unknown('kernel', name, self.names(), self.folder)}\n  {advice}")
 
     def put_base(self, base: Base) -> None:
         """Keep a base under its name; the tree of one it replaces is dropped if nobody uses it."""
@@ -216,11 +225,7 @@ def digest_of(text: str) -> str:
 
 def _unknown(what: str, name: str, known: Sequence[str], folder: Path) -> str:
     listed = f"There are: {', '.join(known)}." if known else f"There is none in {folder} yet."
-    return (
-        f"no {what} is called '{name}'.{nearest(name, known)} {listed}"
-        "\n  `schedlab kernel add --debian 6.12` fetches Debian's,"
-        " `schedlab kernel add --tree PATH` takes yours."
-    )
+    return f"no {what} is called '{name}'.{nearest(name, known)} {listed}"
 
 
 def _stamps(path: Path) -> list[str]:

@@ -18,6 +18,7 @@ from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.progress import ConsoleWatch, Watch
 from schedlab.kernels.shelf import Shelf
+from schedlab.kernels.shipped import shipped_patches
 from schedlab.machine import Machine, find_machine
 from schedlab.models import outcome
 from schedlab.models.model import Model
@@ -357,10 +358,16 @@ def _check_features(variant: Variant, build: Build) -> None:
     for word in variant.sched_features:
         name = word.removeprefix("NO_")
         if build.features and name not in build.features:
+            advice = f"It has: {', '.join(sorted(build.features))}."
+            if name in shipped_patches(build.series):
+                advice = (
+                    "A patch of schedlab's adds it:"
+                    f" `schedlab kernel build NAME --base {build.base} --patch {name}`."
+                )
             raise UsageError(
                 f"variant {variant.name}: sched_features: no feature '{name}' in kernel"
                 f" {build.kernel} (Linux {build.release}).{nearest(name, build.features)}"
-                f"\n  It has: {', '.join(sorted(build.features))}."
+                f"\n  {advice}"
             )
 
 

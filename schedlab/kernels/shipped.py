@@ -1,0 +1,37 @@
+"""schedlab's own kernel patches, by the sched features they add (docs/patches.md)."""
+
+import re
+from pathlib import Path
+
+from schedlab.data import data_folder
+from schedlab.errors import nearest
+from schedlab.kernels import KernelError
+
+_ADDED_FEATURE = re.compile(r"^\+SCHED_FEAT\((\w+),", re.M)
+
+
+def shipped_patches(series: str) -> dict[str, Path]:
+    """Give the patches for a series, by feature; one patch may add several."""
+    found = {}
+    for path in sorted((data_folder("patches") / series).glob("*.patch")):
+        for feature in _ADDED_FEATURE.findall(path.read_text(encoding="utf-8")):
+            found[feature] = path
+    return found
+
+
+def find_patch(given: str, series: str) -> Path:
+    """Give the patch that a feature's name or a path stands for.
+
+    Raises:
+        KernelError: neither a patch of ours nor a file is called so.
+    """
+    shipped = shipped_patches(series)
+    path = Path(given)
+    if given in shipped:
+        return shipped[given]
+    if path.exists() or path.suffix or path.name != given:
+        return path
+    raise KernelError(
+        f"{given}: there is no such patch file, and no patch of schedlab's for {series} adds such"
+        f" a feature.{nearest(given, shipped)}\n  Features of its patches: {', '.join(shipped)}."
+    )
