@@ -24,11 +24,10 @@ from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.data import data_folder
 from schedlab.errors import UsageError, nearest
 from schedlab.topology import shorthand, toml
+from schedlab.topology.levels import LEVELS, Level
 from schedlab.topology.shorthand import MOST_CPUS
 from schedlab.validation import load_toml
 
-Level = Literal["core", "cluster", "llc", "package", "node"]
-LEVELS: tuple[Level, ...] = ("core", "cluster", "llc", "package", "node")
 Sharing = Literal["cpu", "core", "cluster", "llc", "package", "node", "machine"]
 Groups = tuple[tuple[int, ...], ...]
 
@@ -106,6 +105,8 @@ class Cpu(_Table):
     """Who changes frequency together; left out when all of `cpus` do."""
     transition: Time | None = None
     """How long a change of frequency takes."""
+    governor: Literal["schedutil", "performance"] | None = None
+    """Who chooses among the operating points; schedutil when left out."""
 
 
 class IdleState(_Table):
@@ -168,6 +169,11 @@ class Cache(_Table):
     def last_level(self) -> CacheKinds:
         """Give the kinds of the last level."""
         return self.llc or self.l4 or self.l3 or self.l2
+
+    def below_last(self) -> CacheKinds:
+        """Give the kinds of the level below: what cores under one last level have apart."""
+        below = self.l2 if self.llc or self.l4 or self.l3 else ()
+        return below or self.l1d or self.l1
 
 
 class Smt(_Table):
@@ -270,8 +276,17 @@ def find_machine(which: str) -> Machine:
     Raises:
         UsageError: there is none, or its file does not fit.
     """
+    return load_machine(machine_file(which))
+
+
+def machine_file(which: str) -> Path:
+    """Give the file of a machine that comes with schedlab, by name, or the file itself.
+
+    Raises:
+        UsageError: there is no such machine.
+    """
     if which.endswith(".toml") or "/" in which:
-        return load_machine(Path(which))
+        return Path(which)
     known = known_machines()
     if which not in known:
         listed = f"There are: {', '.join(known)}" if known else "None comes with this schedlab"
@@ -279,7 +294,7 @@ def find_machine(which: str) -> Machine:
             f"no machine is called '{which}'.{nearest(which, known)}"
             f"\n  {listed}; or give a file, PATH.toml."
         )
-    return load_machine(data_folder("machines") / f"{which}.toml")
+    return data_folder("machines") / f"{which}.toml"
 
 
 def known_machines() -> list[str]:

@@ -90,6 +90,11 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ),
         ("[topology]\ncore = { threads = 2 }", "topology.core.stride: is missing"),
         (
+            '[topology]\nllc = "core"',
+            "topology.llc: 'core' is no level this file lists; give CPU lists, or the name of the"
+            " level that has the same groups",
+        ),
+        (
             "[topology]\ncore = { threads = 0, stride = 1 }",
             "topology.core.threads: must be a whole number above 0",
         ),
@@ -215,6 +220,13 @@ def test_cores_by_rule_are_written_as_the_rule_again(
     machine = loaded(f"{HEAD}[topology]\ncore = {{ {rule} }}")
     assert machine.topology.core == lists
     assert f"core = {{ {rule} }}" in machine.to_toml()
+
+
+def test_a_level_may_be_named_as_another(loaded: Callable[[str], Machine]) -> None:
+    levels = 'core = { threads = 2, stride = 4 }\nllc = "core"\npackage = ["0-7"]\nnode = "package"'
+    machine = loaded(f"{HEAD}[topology]\n{levels}")
+    assert machine.topology.llc == ("0,4", "1,5", "2,6", "3,7")
+    assert machine.topology.node == ("0-7",)
 
 
 def test_everything_the_simulator_takes(loaded: Callable[[str], Machine]) -> None:

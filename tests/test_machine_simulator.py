@@ -87,6 +87,33 @@ def test_frequency_domains_become_entries(tmp_path: Path) -> None:
     assert told["topology"]["core"][0] == "0,128"
 
 
+def told_cpu(**more: object) -> list[dict[str, Any]]:
+    entry = {"cpus": "0-1", "opp": [{"mhz": 500}, {"mhz": 900}], **more}
+    table = {"name": "x", "topology": {"cpus": 2}, "cpu": [entry]}
+    found: list[dict[str, Any]] = description(Machine.model_validate(table))["cpu"]
+    return found
+
+
+def test_cpus_that_always_run_at_the_highest_have_no_operating_points() -> None:
+    assert told_cpu(governor="performance", capacity=512) == [{"cpus": "0-1", "capacity": 512}]
+
+
+def test_an_untold_transition_is_as_the_kernel_assumes() -> None:
+    [entry] = told_cpu(governor="schedutil")
+    assert (entry["transition"], len(entry["opp"])) == ("1ms", 2)
+
+
+def test_the_level_below_the_last_is_what_cores_have_apart() -> None:
+    def told(**cache: str) -> dict[str, str]:
+        table = {"name": "x", "topology": {"cpus": 2}, "cache": cache}
+        found: dict[str, str] = description(Machine.model_validate(table))["cache"]
+        return found
+
+    assert told(l1d="32KiB", l2="2MiB") == {"l2": "32KiB", "llc": "2MiB"}
+    assert told(l1d="32KiB", l2="1MiB", l3="8MiB") == {"l2": "1MiB", "llc": "8MiB"}
+    assert told(l1d="32KiB", llc="8MiB") == {"l2": "32KiB", "llc": "8MiB"}
+
+
 def test_what_is_untold_is_as_the_kernel_assumes() -> None:
     told = description(Machine.model_validate({"name": "x", "topology": {"cpus": 2}}))
     assert told["topology"] == {
@@ -118,7 +145,16 @@ def test_domains_of_cores() -> None:
         ),
         (
             {"cpus": "0-1", "cache": {"l2": [{"size": "1MiB"}, {"size": "2MiB"}]}},
-            "cache.l2: 1MiB and 2MiB; the simulator has one size",
+            "cache.llc: 1MiB and 2MiB; the simulator has one size",
+        ),
+        (
+            {
+                "cpus": "0-1",
+                "idle": {
+                    "state": [{"name": "C1", "cpus": "1", "latency": "1us", "residency": "1us"}]
+                },
+            },
+            "idle.state[0].cpus: in the simulator all CPUs have the same idle states",
         ),
     ],
 )

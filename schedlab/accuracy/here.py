@@ -7,9 +7,10 @@ from pathlib import Path
 
 from schedlab.accuracy.calibration import LINES, PASSES, Calibrated, Costs, calibrate
 from schedlab.accuracy.worlds import Native, Outcome, Simulated
-from schedlab.machine import Idle, IdleState, Level, Machine, find_machine
+from schedlab.machine import Idle, IdleState, Machine, find_machine
 from schedlab.system import LocalSystem
 from schedlab.topology.here import SOURCES, describe
+from schedlab.topology.levels import Level
 from schedlab.topology.simulator import description
 
 ESTIMATES = "epyc-7713-2p-nps1"

@@ -139,7 +139,7 @@ class SimTarget:
                     f"{self._which}: {key}: is missing, and the simulator needs it."
                     "\n  docs/machines.md says what a machine to be simulated has."
                 )
-        return description(machine)
+        return description(machine, self._which)
 
     def _builder(self) -> Builder:
         return Builder(Shelf(), find_engine(), self._watch)

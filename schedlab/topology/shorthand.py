@@ -1,8 +1,8 @@
-"""What a machine file may say in short: CPUs as a count, cores as a rule.
+"""What a machine file may say in short: CPUs as a count, cores as a rule, a level as another.
 
 `topology.cpus = 4` stands for `cpus = "0-3"`. `core = { threads = 2, stride = 128 }` stands for
-cores 0,128 then 1,129 and so on: thread k of a core is its first CPU plus k strides. The model
-always holds the lists.
+cores 0,128 then 1,129 and so on: thread k of a core is its first CPU plus k strides. `llc = "core"`
+says that every core has a last-level cache of its own. The model always holds the lists.
 """
 
 import re
@@ -11,6 +11,7 @@ from typing import Any
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.errors import nearest
+from schedlab.topology.levels import LEVELS
 
 MOST_CPUS = 8192
 """The kernel's own limit (NR_CPUS on x86 and arm64 with MAXSMP)."""
@@ -31,6 +32,9 @@ def expanded(machine: Mapping[str, Any]) -> Mapping[str, Any]:
     topology = machine.get("topology")
     if isinstance(topology, Mapping) and isinstance(topology.get("core"), Mapping):
         machine = _with_cores_listed(machine, topology)
+    topology = machine.get("topology")
+    if isinstance(topology, Mapping):
+        machine = {**machine, "topology": _with_levels_listed(topology)}
     return machine
 
 
@@ -58,6 +62,20 @@ def _with_cores_listed(machine: Mapping[str, Any], topology: Mapping[str, Any]) 
             f" CPUs {format_cpulist(numbers)}"
         )
     return {**machine, "topology": {**topology, "core": lists}}
+
+
+def _with_levels_listed(topology: Mapping[str, Any]) -> dict[str, Any]:
+    listed = dict(topology)
+    for level in LEVELS:
+        other = topology.get(level)
+        if isinstance(other, str):
+            if other not in LEVELS or not isinstance(topology.get(other), list | tuple):
+                raise ValueError(
+                    f"topology.{level}: '{other}' is no level this file lists; give CPU lists, or"
+                    " the name of the level that has the same groups"
+                )
+            listed[level] = topology[other]
+    return listed
 
 
 def folded(machine: dict[str, Any]) -> dict[str, Any]:

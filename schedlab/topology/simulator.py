@@ -12,41 +12,46 @@ from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.errors import UsageError
 from schedlab.machine import CacheKinds, Cpu, Groups, Machine
 
+_UNTOLD_TRANSITION = "1ms"
+"""What schedutil takes where the driver tells none: cpufreq_policy_transition_delay_us()."""
 
-def description(machine: Machine) -> dict[str, Any]:
+
+def description(machine: Machine, where: str = "") -> dict[str, Any]:
     """Give the machine's description for the simulator, ready for JSON.
 
     Raises:
-        UsageError: it is a machine the simulator has no words for.
+        UsageError: it is a machine the simulator has no words for; `where` says whose file it is.
     """
+    where = where or machine.name
     told = machine.model_dump(
         mode="json",
         exclude_defaults=True,
         include={"name", "title", "notes", "smt", "memory", "cost"},
     )
-    told["topology"] = _topology(machine)
+    told["topology"] = _topology(machine, where)
     if machine.cpu:
         told["cpu"] = [entry for cpu in machine.cpu for entry in _cpu_entries(machine, cpu)]
     if machine.idle.state:
+        _check_idle(machine, where)
         told["idle"] = machine.idle.model_dump(
             mode="json", exclude_defaults=True, exclude={"state": {"__all__": {"desc"}}}
         )
     sizes = {
-        "l2": _size(machine, "l2", machine.cache.l2),
-        "llc": _size(machine, "llc", machine.cache.last_level()),
+        "l2": _size("l2", machine.cache.below_last(), where),
+        "llc": _size("llc", machine.cache.last_level(), where),
     }
     told["cache"] = {name: size for name, size in sizes.items() if size}
     return told
 
 
-def _topology(machine: Machine) -> dict[str, Any]:
+def _topology(machine: Machine, where: str) -> dict[str, Any]:
     if machine.cpus != format_cpulist(range(machine.nr_cpus)):
         raise UsageError(
-            f"{machine.name}: cpus: the simulator numbers CPUs from 0 without holes; {machine.cpus}"
+            f"{where}: cpus: the simulator numbers CPUs from 0 without holes; {machine.cpus}"
             " has some. Renumber them in all lists of the file."
         )
     if "" in machine.topology.node:
-        raise UsageError(f"{machine.name}: topology.node: the simulator has no nodes without CPUs.")
+        raise UsageError(f"{where}: topology.node: the simulator has no nodes without CPUs.")
     topology: dict[str, Any] = {
         "cpus": machine.nr_cpus,
         "core": _lists(machine.groups("core")),
@@ -64,10 +69,18 @@ def _topology(machine: Machine) -> dict[str, Any]:
 
 
 def _cpu_entries(machine: Machine, cpu: Cpu) -> Iterator[dict[str, Any]]:
-    """Give an entry for each set of CPUs that change frequency together."""
-    told = {"capacity", "speed"} | ({"opp", "transition"} if cpu.opp else set())
-    entry = cpu.model_dump(mode="json", exclude_defaults=True, include=told)
-    for domain in _domains(machine, cpu) if cpu.opp else [cpu.cpus]:
+    """Give an entry for each set of CPUs that change frequency together.
+
+    Under governor performance none changes: the simulator's CPUs without operating points run at
+    the highest all the time.
+    """
+    entry = cpu.model_dump(mode="json", exclude_defaults=True, include={"capacity", "speed"})
+    if not cpu.opp or cpu.governor == "performance":
+        yield {"cpus": cpu.cpus, **entry}
+        return
+    entry["opp"] = [point.model_dump(mode="json", exclude_defaults=True) for point in cpu.opp]
+    entry["transition"] = cpu.transition or _UNTOLD_TRANSITION
+    for domain in _domains(machine, cpu):
         yield {"cpus": domain, **entry}
 
 
@@ -83,11 +96,20 @@ def _domains(machine: Machine, cpu: Cpu) -> list[str]:
             return _lists(tuple(g for g in machine.groups(level) if inside.issuperset(g)))
 
 
-def _size(machine: Machine, name: str, kinds: CacheKinds) -> str | None:
+def _check_idle(machine: Machine, where: str) -> None:
+    for index, state in enumerate(machine.idle.state):
+        if state.cpus is not None:
+            raise UsageError(
+                f"{where}: idle.state[{index}].cpus: in the simulator all CPUs have the same"
+                " idle states. Choose the states of one kind of CPU in the file."
+            )
+
+
+def _size(name: str, kinds: CacheKinds, where: str) -> str | None:
     sizes = {kind.size for kind in kinds if kind.size}
     if len(sizes) > 1:
         raise UsageError(
-            f"{machine.name}: cache.{name}: {' and '.join(sorted(sizes))}; the simulator has one"
+            f"{where}: cache.{name}: {' and '.join(sorted(sizes))}; the simulator has one"
             " size for all CPUs. Choose one in the file."
         )
     return sizes.pop() if sizes else None
