@@ -9,12 +9,12 @@ import json
 import subprocess
 import sys
 import tempfile
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "engine"))
 
+import described
 from conftest import SERIES, build
 from scenarios import scenario
 
@@ -29,8 +29,7 @@ BUILDS = {
 def trace_hash(binary: Path, scratch: Path, seed: int) -> str:
     """The hash, or the kernel's refusal of a setting, which has to be the same too."""
     machine, case = scenario(seed)
-    described = tomllib.loads((ROOT / "machines" / f"{machine}.toml").read_text())
-    (scratch / "m.json").write_text(json.dumps(described))
+    (scratch / "m.json").write_text(json.dumps(described.machine(machine)))
     (scratch / "s.json").write_text(json.dumps(case))
     command = [str(binary), "--machine", "m.json", "--scenario", "s.json", "--out", "o.json"]
     done = subprocess.run(

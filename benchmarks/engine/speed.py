@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "engine"))
 
-from conftest import build
+from conftest import build, machine
 
 Json = dict[str, Any]
-EPYC = tomllib.loads((ROOT / "machines/epyc-7713-2p-nps1.toml").read_text())
+EPYC = machine("epyc-7713-2p-nps1")
 
 
 def run_sleep(count: int, duration: str = "1s") -> Json:

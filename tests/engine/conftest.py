@@ -6,13 +6,14 @@ import hashlib
 import json
 import os
 import subprocess
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import described
 import pytest
 
+machine = described.machine
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("SCHEDLAB_CACHE", Path.home() / ".cache" / "schedlab"))
 SERIES = ("6.12", "6.1")
@@ -62,7 +63,7 @@ class Simulator:
     def machine(self, machine: str | Json) -> Path:
         """The machine's JSON form: a name under machines/, or the description itself."""
         if isinstance(machine, str):
-            machine = tomllib.loads((ROOT / "machines" / f"{machine}.toml").read_text())
+            machine = described.machine(machine)
         path = self.scratch / f"machine{self.runs}.json"
         path.write_text(json.dumps(machine))
         return path
@@ -101,11 +102,6 @@ def sim(series: str, tmp_path: Path) -> Simulator:
 def variant(tmp_path: Path) -> Callable[..., Simulator]:
     """Simulators of other builds: variant("6.12", OPT="-O3")."""
     return lambda series, **variables: Simulator(build(series, **variables), tmp_path)
-
-
-def machine(name: str) -> Json:
-    """A machine description to change before use."""
-    return tomllib.loads((ROOT / "machines" / f"{name}.toml").read_text())
 
 
 def tasks(result: Json, prefix: str) -> list[Json]:

@@ -13,13 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from described import machine as described
 from scenarios import Json, scenario
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Runner:
@@ -31,8 +29,7 @@ class Runner:
 
     def failure(self, machine: str, case: Json) -> str | None:
         """The first line of what went wrong, or None."""
-        described = tomllib.loads((ROOT / "machines" / f"{machine}.toml").read_text())
-        (self.scratch / "machine.json").write_text(json.dumps(described))
+        (self.scratch / "machine.json").write_text(json.dumps(described(machine)))
         (self.scratch / "scenario.json").write_text(json.dumps(case))
         command = [
             self.binary,
