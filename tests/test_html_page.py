@@ -1,10 +1,7 @@
 """The HTML page: well-formed, self-contained, safe, and shown by a real browser."""
 
 import re
-import shutil
-import subprocess
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -13,6 +10,7 @@ from schedlab.analysis import analyse
 from schedlab.report import Report, all_shapes
 from schedlab.store import Store
 from schedlab.variant import Variant
+from tests.browser import Page, run_browser
 from tests.report_store import (
     COMMON,
     DEFAULT,
@@ -23,39 +21,7 @@ from tests.report_store import (
     plan_of,
 )
 
-CHROMIUM = "/usr/bin/chromium"
-VOID = {"br", "link", "meta"}
 HOSTILE = "</script><script>alert(1)</script><img src=http://x/ onerror=alert(1)>\"'&{{7*7}}\x1b[2J"
-
-
-class Page(HTMLParser):
-    """Checks that every element is closed, and keeps what tests ask for."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    def values(self, attribute: str) -> list[str]:
-        return [value for _, attrs in self.tags if (value := attrs.get(attribute)) is not None]
 
 
 def hostile_store(folder: Path) -> Path:
@@ -151,21 +117,6 @@ def test_sixty_results_still_make_one_forest(tmp_path: Path) -> None:
     benches = [replace(HACKBENCH, label=f"hackbench-{n}-groups", counters={}) for n in range(60)]
     make_store(tmp_path / "r", benches, nr_blocks=2).close()
     assert Page(page_of(tmp_path / "r"))
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> list[str]:
-    """Give the command line of a headless browser that may reach no network."""
-    found = shutil.which(CHROMIUM)
-    if found is None:
-        pytest.skip(f"{CHROMIUM} is not installed (Debian package chromium)")
-    options = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
-    options += " --disable-background-networking --disable-component-update --disable-sync"
-    return [found, *options.split(), f"--user-data-dir={tmp_path / 'profile'}"]
-
-
-def run_browser(command: list[str], *more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*command, *more], capture_output=True, text=True, timeout=120)
 
 
 def test_a_browser_builds_the_page(tmp_path: Path, browser: list[str]) -> None:

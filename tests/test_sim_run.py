@@ -286,10 +286,17 @@ def test_trace_and_domains(lab: FakeLab, tmp_path: Path) -> None:
     assert (status, "kernel WARNING" in errors) == (2, True)
     status, _, errors = lab.call(*words, "--cpus", "3-1")
     assert (status, "runs backwards" in errors) == (2, True)
-    status, text, _ = lab.call("machine", "show", lab.machine, "--domains")
-    assert (status, text) == (0, "cpu0/domain0/name=MC span=0-3\n")
-    status, _, errors = lab.call("machine", "show", lab.machine, "--domains", "--kernel", "6.21")
+    show = ("machine", "show", lab.machine, "--kernel")
+    status, text, errors = lab.call(*show, "6.12")
+    assert status == 0, errors
+    assert text.endswith("cpu0/domain0/name:MC\ncpu0/domain0/span:0-3\n")
+    status, _, errors = lab.call(*show, "6.21")
     assert (status, "Did you mean 6.12?" in errors) == (2, True)
+    status, text, _ = lab.call(*show, "6.12", "--cpus", "1-3")
+    assert (status, "cpu0/domain0" in text) == (0, False)
+    for wrong in ("4", "0-99999999999", "x", ""):
+        status, _, errors = lab.call(*show, "6.12", "--cpus", wrong)
+        assert (status, "--cpus" in errors) == (2, True)
 
 
 def _wait_for_runs(out: Path, number: int) -> None:

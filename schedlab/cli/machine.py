@@ -1,20 +1,27 @@
 """`schedlab machine`: describe the machine we stand on, show any described one."""
 
 import json
+import re
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from schedlab.accuracy.here import calibrated
+from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.errors import HostError, UsageError
 from schedlab.interrupt import stoppable
-from schedlab.machine import find_machine, known_machines
+from schedlab.machine import Machine, find_machine, known_machines, machine_file
+from schedlab.report.machine_page import machine_page
 from schedlab.system import LocalSystem
 from schedlab.targets.sim import SimTarget
-from schedlab.topology.drawing import draw
+from schedlab.topology import sources
+from schedlab.topology.domains import Domain, listing, read
+from schedlab.topology.drawing import outline
+from schedlab.topology.figures import MARKS, as_text
 from schedlab.topology.here import describe
 from schedlab.topology.simulator import description
+from schedlab.topology.standin import completed
 from schedlab.variant import Variant
 
 
@@ -54,14 +61,11 @@ def machine(
         return
     if kernel and not calibrate:
         raise UsageError("--kernel belongs to --calibrate.")
-    text = _calibrated(kernel) if calibrate else describe(LocalSystem()).to_toml()
+    text = _calibrated(kernel) if calibrate else completed(describe(LocalSystem())).to_toml()
     if output is None:
         click.echo(text, nl=False)
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise HostError(f"{output}: cannot be written: {error.strerror}") from error
+    _write(output, text)
     click.echo(f"Wrote {output}. `schedlab machine show {output}` draws it.")
 
 
@@ -77,26 +81,93 @@ def _calibrated(kernel: str | None) -> str:
 @machine.command("show")
 @click.argument("which", required=False, metavar="[NAME|FILE]")
 @click.option("--here", is_flag=True, help="Show this host.")
+@click.option(
+    "--kernel",
+    metavar="NAME",
+    help="Add the scheduling domains this kernel builds; `schedlab kernel list` names kernels.",
+)
+@click.option(
+    "--cpus", metavar="LIST", help="Whose domains: a CPU list such as 0-3,8, or all; else CPU 0's."
+)
+@click.option(
+    "--html",
+    "page",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write it to FILE, as a page that needs no network.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON the simulator reads.")
-@click.option("--domains", is_flag=True, help="Print the scheduling domains the kernel builds.")
-@click.option("--kernel", metavar="NAME", help="Which kernel's; `schedlab kernel list` lists them.")
-def show(which: str | None, here: bool, as_json: bool, domains: bool, kernel: str | None) -> None:
-    """Draw a machine: a NAME that comes with schedlab, a FILE, or this host."""
+def show(
+    which: str | None,
+    here: bool,
+    kernel: str | None,
+    cpus: str | None,
+    page: Path | None,
+    as_json: bool,
+) -> None:
+    """Draw a machine, with its figures and their sources: by NAME, from a FILE, or this host."""
     if here == (which is not None):
         raise UsageError("name one machine to show, or --here; `schedlab machine list` lists them.")
-    if domains:
-        if not which:
-            raise UsageError("--domains is for a described machine; this host's are in debugfs.")
-        with stoppable():
-            click.echo(SimTarget(which).domains(kernel), nl=False)
-        return
-    if kernel:
-        raise UsageError("--kernel belongs to --domains.")
-    shown = find_machine(which) if which else describe(LocalSystem()).machine
+    if as_json and (kernel or page):
+        raise UsageError("--json prints the description alone; leave out --kernel and --html.")
+    if cpus and not kernel:
+        raise UsageError("--cpus chooses whose domains are shown; it needs --kernel NAME.")
+    if kernel and not which:
+        raise UsageError("--kernel is for a described machine; this host's domains are in debugfs.")
+    shown, text = _described(which)
     if as_json:
-        click.echo(json.dumps(description(shown), indent=2))
+        click.echo(json.dumps(description(shown, which or ""), indent=2))
         return
-    Console(highlight=False, markup=False, soft_wrap=True).print(draw(shown))
+    built = _domains(shown, which, kernel, cpus) if which and kernel else []
+    figures = sources.read(text)
+    if page:
+        _write(page, machine_page(shown, figures, built, kernel or ""))
+        click.echo(f"Wrote {page}.")
+        return
+    parts = [outline(shown), f"Figures and their sources: {MARKS}", as_text(shown, figures)]
+    if built:
+        title = f"/sys/kernel/debug/sched/domains, as kernel {kernel} builds them, with their CPUs"
+        parts.append("\n".join([title, *listing(built)]))
+    Console(highlight=False, markup=False, soft_wrap=True).print("\n\n".join(parts))
+
+
+def _described(which: str | None) -> tuple[Machine, str]:
+    """Give a machine and the text of its file; this host's without a name."""
+    if which:
+        return find_machine(which), machine_file(which).read_text(encoding="utf-8")
+    here = describe(LocalSystem())
+    return here.machine, here.to_toml()
+
+
+def _domains(shown: Machine, which: str, kernel: str, cpus: str | None) -> list[Domain]:
+    """Give the domains that the kernel builds for the CPUs asked for."""
+    present = parse_cpulist(shown.cpus)
+    wanted = _wanted(cpus, present)
+    with stoppable():
+        printed = SimTarget(which).domains(kernel)
+    return [domain for domain in read(printed) if domain.cpu in wanted]
+
+
+def _wanted(cpus: str | None, present: tuple[int, ...]) -> frozenset[int]:
+    if cpus is None:
+        return frozenset(present[:1])
+    if cpus == "all":
+        return frozenset(present)
+    try:
+        beyond = any(int(number) > present[-1] for number in re.findall(r"\d+", cpus))
+        wanted = frozenset(() if beyond else parse_cpulist(cpus))
+    except ValueError as error:
+        raise UsageError(f"--cpus: {error}") from None
+    if not wanted or not wanted.issubset(present):
+        raise UsageError(f"--cpus: {cpus} is not within {format_cpulist(present)}.")
+    return wanted
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise HostError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 @machine.command("list")

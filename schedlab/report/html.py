@@ -1,8 +1,5 @@
 """The report as one HTML page that needs no network: summary, figures, every run, how and where."""
 
-from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from schedlab.analysis import CounterOutcome
@@ -16,6 +13,7 @@ from schedlab.report.content import (
     is_notable,
     run_name,
 )
+from schedlab.report.page import environment
 from schedlab.report.shape import shape
 from schedlab.topology.drawing import draw
 
@@ -26,15 +24,8 @@ def render(report: Report) -> str:
     # Only here: matplotlib takes half a second to load, which no other shape should cost.
     from schedlab.report import plots
 
-    environment = Environment(
-        loader=PackageLoader("schedlab.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_printable,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {
+    templates = environment()
+    templates.globals |= {
         "wording": wording,
         "plots": plots,
         "describe_variant": describe_variant,
@@ -61,13 +52,7 @@ def render(report: Report) -> str:
         "machine": Markup.escape(wording.printable_lines(draw(report.store.machine))),
         "plan_toml": Markup.escape(wording.printable_lines(report.plan.to_toml())),
     }
-    return environment.get_template("report.html.j2").render(report=report)
-
-
-def _printable(value: Any) -> Any:
-    """Write out what a browser would not show or obey; markup of our own stays."""
-    is_text = isinstance(value, str) and not isinstance(value, Markup)
-    return wording.printable(value) if is_text else value
+    return templates.get_template("report.html.j2").render(report=report)
 
 
 def _forest_name(report: Report, variant: str, name: str) -> str:

@@ -1,6 +1,7 @@
 """The machine we stand on, from sysfs and procfs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
@@ -23,7 +24,7 @@ SOURCES = {
     "cpu": (
         f"capacity: {_SYS}/cpu/cpu*/cpu_capacity\n"
         f"frequencies: {_SYS}/cpu/cpufreq/policy*/{{cpuinfo_min_freq,cpuinfo_max_freq,\n"
-        "  scaling_available_frequencies,cpuinfo_transition_latency}"
+        "  scaling_available_frequencies,cpuinfo_transition_latency,scaling_governor}"
     ),
     "topology.core": f"{_SYS}/cpu/cpu*/topology/core_cpus_list",
     "topology.cluster": f"{_SYS}/cpu/cpu*/topology/cluster_cpus_list",
@@ -37,7 +38,7 @@ SOURCES = {
     "idle.state": f"{_SYS}/cpu/cpu*/cpuidle/state*/{{name,desc,latency,residency,power}}",
     "cache": f"{_SYS}/cpu/cpu*/cache/index*/{{level,type,size,shared_cpu_list}}",
 }
-"""Where each figure of such a machine comes from, by key path."""
+"""Where each figure that a host tells comes from, by key path."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,12 @@ class Description:
 
     machine: Machine
     offline: tuple[int, ...]
+    sources: Mapping[str, str] = field(default_factory=lambda: SOURCES)
+    """Where each figure comes from, by key path."""
 
     def to_toml(self) -> str:
         """Write the machine's file, each figure with its source, and what the host hides."""
-        return self.machine.to_toml(SOURCES, self._header())
+        return self.machine.to_toml(self.sources, self._header())
 
     def _header(self) -> str:
         machine = self.machine

@@ -47,6 +47,7 @@ def _kind(system: LocalSystem, cpu: int, policy: str | None) -> Cpu:
     rates = system.read_or(f"{policy}/scaling_available_frequencies", "").split()
     khz = sorted({int(word) for word in rates if word.isdecimal()})
     transition = number(system, f"{policy}/cpuinfo_transition_latency")
+    governor = system.read_or(f"{policy}/scaling_governor", "")
     return Cpu(
         cpus="",
         capacity=capacity,
@@ -56,6 +57,7 @@ def _kind(system: LocalSystem, cpu: int, policy: str | None) -> Cpu:
         transition=f"{transition}ns"
         if transition is not None and 0 <= transition < _UNKNOWN_TRANSITION
         else None,
+        governor=governor if governor == "schedutil" or governor == "performance" else None,
     )
 
 

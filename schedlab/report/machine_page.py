@@ -1,0 +1,38 @@
+"""A machine as one HTML page that needs no network: boxes, distances, domains, every figure."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from markupsafe import Markup
+
+from schedlab.machine import Machine
+from schedlab.report import wording
+from schedlab.report.page import environment
+from schedlab.topology import svg
+from schedlab.topology.domains import Domain, listing
+from schedlab.topology.drawing import counts
+from schedlab.topology.figures import MARKS, sections
+
+
+def machine_page(
+    machine: Machine, sources: Mapping[str, str], domains: Sequence[Domain] = (), kernel: str = ""
+) -> str:
+    """Give the page; with the domains that `kernel` built for some CPUs, the first one drawn."""
+    drawn = next((list(of_cpu) for _, of_cpu in groupby(domains, lambda one: one.cpu)), [])
+    return (
+        environment()
+        .get_template("machine.html.j2")
+        .render(
+            machine=machine,
+            counts=counts(machine),
+            topology=Markup(svg.topology(machine)),
+            nodes=machine.topology.node_numbers or range(len(machine.topology.distance)),
+            farthest=max((max(row) for row in machine.topology.distance), default=0),
+            kernel=kernel,
+            domains=drawn,
+            spans=Markup(svg.domains(drawn, machine)) if drawn else "",
+            listing=Markup.escape(wording.printable_lines("\n".join(listing(domains)))),
+            sections=sections(machine, sources),
+            marks=MARKS,
+        )
+    )

@@ -1,0 +1,26 @@
+"""Pages that need no network: templates whose text stays text."""
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from schedlab.report import wording
+
+
+def environment() -> Environment:
+    """Give the templates; what is put into them is escaped and made printable."""
+    return Environment(
+        loader=PackageLoader("schedlab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _printable(value: Any) -> Any:
+    """Write out what a browser would not show or obey; markup of our own stays."""
+    is_text = isinstance(value, str) and not isinstance(value, Markup)
+    return wording.printable(value) if is_text else value

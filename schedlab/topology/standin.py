@@ -1,0 +1,49 @@
+"""What no host tells and the simulator needs, from a described machine of the same architecture.
+
+Such figures are estimates on this host and say so in its file.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from schedlab.machine import CacheKinds, Machine, find_machine
+from schedlab.topology.here import Description
+
+_DEFAULT = "epyc-7713-2p-nps1"
+_OF_ARCHITECTURE = {"aarch64": "kunpeng-920-6426-2p", "ppc64le": "power9-lpar-smt4"}
+"""Whose figures stand in; for any other architecture those of the default."""
+
+
+def completed(described: Description) -> Description:
+    """Give a description that can be simulated."""
+    machine = described.machine
+    like = find_machine(_OF_ARCHITECTURE.get(machine.arch, _DEFAULT))
+    told, sources = machine.model_dump(exclude_defaults=True), dict(described.sources)
+    for path, value, whose in _missing(machine, like):
+        table, _, key = path.rpartition(".")
+        (told.setdefault(table, {}) if table else told)[key] = value
+        sources[path] = f"E as {whose.name}: no host tells it"
+    return Description(Machine.model_validate(told), described.offline, sources)
+
+
+def _missing(machine: Machine, like: Machine) -> Iterator[tuple[str, Any, Machine]]:
+    """Give what has to be added, by key path, and whose it is."""
+    yield "cost", dict(like.cost), like
+    if like.memory:
+        yield "memory", like.memory.model_dump(), like
+    if any(len(core) > 1 for core in machine.groups("core")):
+        whose = like if like.smt else find_machine(_DEFAULT)
+        yield "smt", whose.model_dump(include={"smt"})["smt"], whose
+    cache = machine.cache
+    if not _sized(cache.last_level()):
+        yield "cache.llc", like.cache.last_level()[0].size, like
+        cache = cache.model_copy(update={"llc": like.cache.last_level()})
+    if not _sized(cache.below_last()):
+        if cache.last_level() is cache.l2:
+            yield "cache.l1d", like.cache.l1d[0].size, like
+        else:
+            yield "cache.l2", like.cache.below_last()[0].size, like
+
+
+def _sized(kinds: CacheKinds) -> bool:
+    return any(kind.size for kind in kinds)

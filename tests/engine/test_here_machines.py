@@ -1,0 +1,83 @@
+"""What `schedlab machine --here` writes of a host, the simulator takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Simulator
+
+from schedlab.errors import UsageError
+from schedlab.machine import load_machine
+from schedlab.system import LocalSystem
+from schedlab.topology.here import describe
+from schedlab.topology.simulator import description
+from schedlab.topology.standin import completed
+from tests import sysfs_tree
+from tests.sysfs_tree import Spec, split, write
+
+RECORDED = Path(__file__).parents[1] / "data" / "sysfs" / "vm-epyc-2"
+WORK = {
+    "duration": "20ms",
+    "tasks": [{"name": "w", "count": 4, "program": [{"run": "1ms"}, {"sleep": "100us"}]}],
+}
+
+
+def runs(sim: Simulator, root: Path, scratch: Path) -> None:
+    """Write the host's file, read it back, run on it."""
+    file = scratch / "here.toml"
+    file.write_text(completed(describe(LocalSystem(root))).to_toml())
+    result = sim(description(load_machine(file)), WORK)
+    assert result["counters"]["sched:sched_switch"] > 0
+
+
+def bare(**more: object) -> Spec:
+    """A virtual machine that tells of no caches, nodes, frequencies or idle states."""
+    told: dict[str, object] = {
+        "arch": "x86_64",
+        "cpuinfo": "model name\t: Some CPU",
+        "online": range(4),
+        "cores": split(range(4), 1),
+        "packages": [range(4)],
+        "memory_kib": 4 << 20,
+    }
+    return Spec(**{**told, **more})  # type: ignore[arg-type]
+
+
+def test_a_virtual_machine_that_tells_nothing(sim: Simulator, tmp_path: Path) -> None:
+    runs(sim, write(tmp_path / "vm", bare()), tmp_path)
+
+
+def test_siblings_get_speeds(sim: Simulator, tmp_path: Path) -> None:
+    runs(sim, write(tmp_path / "vm", bare(cores=split(range(4), 2))), tmp_path)
+
+
+def test_an_arm_virtual_machine(sim: Simulator, tmp_path: Path) -> None:
+    runs(sim, write(tmp_path / "vm", bare(arch="aarch64", cores=split(range(4), 2))), tmp_path)
+
+
+def test_the_recorded_virtual_machine(sim: Simulator, tmp_path: Path) -> None:
+    runs(sim, RECORDED, tmp_path)
+
+
+def test_this_very_host(sim: Simulator, tmp_path: Path) -> None:
+    if not Path("/sys/devices/system/cpu/online").exists():
+        pytest.skip("this host shows no sysfs")
+    runs(sim, Path("/"), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["kunpeng-920", "epyc-nps4", "power9-lpar"])
+def test_servers(sim: Simulator, tmp_path: Path, name: str) -> None:
+    runs(sim, sysfs_tree.MACHINES[name](tmp_path / name), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("hikey960", "idle.state[1].cpus"), ("juno", "cache.llc: 1MiB and 2MiB")]
+)
+def test_what_differs_between_cpus_is_for_people_to_choose(
+    tmp_path: Path, name: str, problem: str
+) -> None:
+    described = completed(describe(LocalSystem(sysfs_tree.MACHINES[name](tmp_path))))
+    with pytest.raises(UsageError) as refused:
+        description(described.machine, "here.toml")
+    assert str(refused.value).startswith(f"here.toml: {problem}")
