@@ -7,17 +7,18 @@ from pathlib import Path
 
 from schedlab.accuracy.calibration import LINES, PASSES, Calibrated, Costs, calibrate
 from schedlab.accuracy.worlds import Native, Outcome, Simulated
-from schedlab.machine import Idle, IdleState, Machine, find_machine
+from schedlab.machine import Idle, IdleState, Machine
 from schedlab.system import LocalSystem
-from schedlab.topology.here import SOURCES, describe
+from schedlab.topology.here import describe
 from schedlab.topology.levels import Level
 from schedlab.topology.simulator import description
+from schedlab.topology.standin import completed
 
-ESTIMATES = "epyc-7713-2p-nps1"
-"""The machine whose constants stand where nothing is measured here."""
-
-_HALT = IdleState(name="HLT", latency="1us", residency="1us", exit="0ns")
-"""What a CPU without cpuidle does; its exit is part of the measured way of an interrupt."""
+_HALTS = Idle(
+    governor="menu",
+    state=(IdleState(name="HLT", latency="1us", residency="1us", exit="0ns"),),
+)
+"""What CPUs without cpuidle do; the exit is part of the measured way of an interrupt."""
 
 _ROUNDS = 300
 _SIMULATED_ROUNDS = 5
@@ -51,8 +52,9 @@ def calibrated(system: LocalSystem, program: Path, told: Callable[[str], None]) 
         told: is called with what is under way.
     """
     native = Native()
-    machine, estimates = describe(system).machine, find_machine(ESTIMATES)
-    own = _completed(machine, estimates)
+    described = completed(describe(system))
+    machine = described.machine
+    own = machine if machine.idle.state else machine.model_copy(update={"idle": _HALTS})
     told("timing single operations here")
     pairs = _pairs(machine)
     runs = {line: native.run("micro", _options(*pair)) for line, pair in pairs.items()}
@@ -65,24 +67,9 @@ def calibrated(system: LocalSystem, program: Path, told: Callable[[str], None]) 
         simulated = Simulated(program, description(own.model_copy(update={"cost": costs})))
         return simulated.run("micro", {**_options(first, other), "rounds": _SIMULATED_ROUNDS})
 
-    found = calibrate(main, simulate, estimates.cost, lines)
+    found = calibrate(main, simulate, own.cost, lines)
     fitted = own.model_copy(update={"cost": found.costs})
-    return CalibratedHost(fitted, _sources(machine, own, found), found.off)
-
-
-def _completed(machine: Machine, estimates: Machine) -> Machine:
-    """Add what the simulator needs and sysfs does not tell."""
-    update: dict[str, object] = {}
-    if not machine.idle.state:
-        update["idle"] = Idle(governor="menu", state=(_HALT,))
-    if machine.smt is None and len(machine.groups("core")) < machine.nr_cpus:
-        update["smt"] = estimates.smt
-    if machine.memory is None:
-        update["memory"] = estimates.memory
-    cache = machine.cache.model_dump(exclude_defaults=True)
-    if not {"l2", "l3", "llc"} <= set(cache) | ({"llc"} if "l3" in cache else set()):
-        update["cache"] = estimates.cache
-    return machine.model_copy(update=update)
+    return CalibratedHost(fitted, _sources(described.sources, own, found), found.off)
 
 
 def _pairs(machine: Machine) -> dict[str, tuple[int, int]]:
@@ -108,15 +95,11 @@ def _options(cpu: int, other: int) -> dict[str, object]:
     return {"rounds": _ROUNDS, "cpu": cpu, "other": other}
 
 
-def _sources(machine: Machine, own: Machine, found: Calibrated) -> dict[str, str]:
-    today = date.today().isoformat()
-    sources = dict(SOURCES)
-    for name in own.cost or found.costs:
-        measured = name in found.measured
-        sources[f"cost.{name}"] = (
-            f"measured here, {today}" if measured else f"E taken from {ESTIMATES}"
-        )
-    for key in ("idle", "smt", "memory", "cache"):
-        if getattr(own, key) != getattr(machine, key):
-            sources[key] = f"E taken from {ESTIMATES}" if key != "idle" else "no cpuidle: a halt"
+def _sources(told: Mapping[str, str], own: Machine, found: Calibrated) -> dict[str, str]:
+    """Say of each cost whether it was measured; the rest is told as the description tells it."""
+    sources = {"idle": "no cpuidle: a halt"} if own.idle == _HALTS else {}
+    sources |= {path: source for path, source in told.items() if path != "cost"}
+    measured = f"measured here, {date.today().isoformat()}"
+    for name in found.costs:
+        sources[f"cost.{name}"] = measured if name in found.measured else told["cost"]
     return sources

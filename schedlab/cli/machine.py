@@ -30,7 +30,7 @@ from schedlab.variant import Variant
 @click.option(
     "--calibrate",
     is_flag=True,
-    help="Measure what operations cost here, so that the simulator can take the file.",
+    help="Measure what operations cost here; without it the costs are estimates.",
 )
 @click.option("--kernel", metavar="NAME", help="Whose simulator the costs are fitted in.")
 @click.option(
