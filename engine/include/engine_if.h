@@ -92,7 +92,7 @@ struct sim_costs {
 	unsigned int scan_overlap;	/* percent of a line's latency seen when scanning */
 	unsigned int wake_lines, queue_lines;	/* lines moved with a remote wakeup, a queue end */
 	unsigned int lock;		/* an uncontended atomic acquire */
-	unsigned int syscall, schedule, wakeup, tick, irq, ipi_send, ipi_latency;
+	unsigned int syscall, schedule, wakeup, tick, vmstat, irq, ipi_send, ipi_latency;
 	unsigned int fork, exec, exit, fault, page_migrate;
 	unsigned int pipe, poll, futex, copy_per_kb;
 	unsigned int divide_per_1000;	/* integer divisions of a program, one after another */

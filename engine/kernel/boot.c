@@ -112,6 +112,7 @@ void kern_boot(struct sim_task *init)
 	sim_sysctl_series();
 	sim_set_boot_cpu(0, boot);
 	sim_setup_idle_devices();
+	sim_setup_vmstat();
 	sim_setup_cpufreq();
 	sim_set_boot_cpu(0, raw_cpu_rq(0)->idle);
 	wake_up_new_task(boot);

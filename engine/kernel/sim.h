@@ -57,6 +57,7 @@ void sim_setup_idle_devices(void);
 void sim_setup_probes(void);
 void sim_setup_decisions(void);
 void sim_setup_cpufreq(void);
+void sim_setup_vmstat(void);
 void sim_setup_energy_model(void);
 void sim_cpuhp_bring_up(unsigned int cpu);
 void sim_rcu_advance(void);
