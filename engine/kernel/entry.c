@@ -139,6 +139,15 @@ void sim_syscall_enter(void)
 	sim_charge(sim_costs.syscall);
 }
 
+/* fdget(), fdput(): threads count their use of the file, a process alone need not. */
+void sim_file_ref(struct sim_line *file)
+{
+	if (current->thread.shares_files) {
+		sim_line_lock(file);
+		sim_line_unlock(file);
+	}
+}
+
 void sim_syscall_exit(void)
 {
 	if (need_resched() || task_work_pending(current) || signal_pending(current) ||

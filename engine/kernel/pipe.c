@@ -12,6 +12,7 @@
 
 struct kern_pipe {
 	struct sim_line mutex, head, data;
+	struct sim_line reader, writer;		/* the files of the two ends */
 	unsigned int fill[BUFFERS];		/* bytes in each buffer */
 	unsigned int used[BUFFERS];		/* of its page, from the start */
 	unsigned long first, next;		/* buffers read up to, written up to */
@@ -74,6 +75,7 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 	bool was_empty, wake_next = false;
 
 	sim_syscall_enter();
+	sim_file_ref(&pipe->writer);
 	sim_charge(sim_costs.pipe);
 	lock(pipe);
 	was_empty = empty(pipe);
@@ -100,6 +102,7 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
 out:
+	sim_file_ref(&pipe->writer);
 	sim_syscall_exit();
 }
 
@@ -124,6 +127,7 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	int have = 0;
 
 	sim_syscall_enter();
+	sim_file_ref(&pipe->reader);
 	sim_charge(sim_costs.pipe);
 	lock(pipe);
 	was_full = full(pipe);
@@ -149,6 +153,7 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
 out:
+	sim_file_ref(&pipe->reader);
 	sim_syscall_exit();
 	return have;
 }

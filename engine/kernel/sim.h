@@ -41,6 +41,7 @@ void sim_sync(void);
 void sim_kernel_work(simtime ns);
 void sim_syscall_enter(void);
 void sim_syscall_exit(void);
+void sim_file_ref(struct sim_line *file);
 void sim_exit_to_user(void);
 void sim_user_work(simtime ns);
 

@@ -19,6 +19,7 @@ struct buffer {
 struct kern_socket {
 	enum kern_protocol protocol;
 	struct sim_line lock, queue, data;
+	struct sim_line reader, writer;	/* the files of the two ends */
 	struct buffer *buffer;		/* a ring */
 	unsigned long size, first, next;
 	unsigned long used;		/* space of all buffers */
@@ -77,6 +78,7 @@ void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
 	const struct sim_socket_cost *cost = &sim_costs.socket[sock->protocol];
 
 	sim_syscall_enter();
+	sim_file_ref(&sock->writer);
 	sim_charge(cost->send + sim_costs.copy_per_kb * bytes / 1024);
 	if (wait_event_interruptible_exclusive(sock->writers, has_room(sock, bytes)))
 		goto out;
@@ -88,6 +90,7 @@ void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
 	sim_line_unlock(&sock->lock);
 	wake_up_interruptible_sync_poll(&sock->readers, EPOLLIN | EPOLLRDNORM | EPOLLRDBAND);
 out:
+	sim_file_ref(&sock->writer);
 	sim_syscall_exit();
 }
 
@@ -119,6 +122,7 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	int have = 0;
 
 	sim_syscall_enter();
+	sim_file_ref(&sock->reader);
 	sim_charge(cost->receive);
 	sim_order();
 	if (wait_event_interruptible_exclusive(sock->readers, sim_socket_readable(sock)))
@@ -131,6 +135,7 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	if (sock->used * 4 <= SEND_BUFFER)
 		wake_up_interruptible_sync_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
 out:
+	sim_file_ref(&sock->reader);
 	sim_syscall_exit();
 	return have;
 }

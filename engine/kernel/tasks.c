@@ -222,10 +222,12 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	}
 	/* from here on others find it */
 	child->kernel = p;
-	if (flags & KERN_THREAD)
+	if (flags & KERN_THREAD) {
 		child->thread = child->pid;
-	else
+		current->thread.shares_files = p->thread.shares_files = true;
+	} else {
 		sim_family_add(current, p);
+	}
 	sim_trace_fork(current, p);
 	wake_up_new_task(p);
 	sim_syscall_exit();
