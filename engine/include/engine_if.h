@@ -91,6 +91,7 @@ struct sim_costs {
 	unsigned int scan_visit;	/* instructions per CPU looked at */
 	unsigned int scan_overlap;	/* percent of a line's latency seen when scanning */
 	unsigned int wake_lines, queue_lines;	/* lines moved with a remote wakeup, a queue end */
+	unsigned int task_lines;	/* of any task, refilled when it moves */
 	unsigned int lock;		/* an uncontended atomic acquire */
 	unsigned int syscall, schedule, wakeup, tick, vmstat, irq, ipi_send, ipi_latency;
 	unsigned int fork, exec, exit, fault, page_migrate;
@@ -141,8 +142,19 @@ void sim_set_frequency(int domain, unsigned int khz);
 
 extern unsigned int sim_touched[SIM_MAX_CPUS];		/* epoch of the last look at that CPU */
 extern unsigned int sim_rq_version[SIM_MAX_CPUS];	/* of the lines a runqueue lock guards */
+extern unsigned char sim_rq_reader[SIM_MAX_CPUS];	/* farthest that read them since, a sim_distance */
 void sim_touch_cpu(unsigned int cpu);
-void sim_lock_wait(simtime acquired, simtime released, int last);
+void sim_rq_recall(unsigned int cpu);
+
+/* The lines of a CPU's runqueue are about to change. */
+static inline void sim_rq_write(unsigned int cpu)
+{
+	sim_rq_version[cpu]++;
+	if (sim_rq_reader[cpu])
+		sim_rq_recall(cpu);
+}
+
+void sim_lock_wait(simtime *acquired, simtime released, int last);
 
 extern unsigned char sim_hot_filter[SIM_HOT_FILTER];
 void sim_hot_register(const void *addr);

@@ -14,5 +14,5 @@ void sim_lock_slow(arch_spinlock_t *l)
 	while (l->locked)
 		sim_spin();
 	if (sim_mechanisms.locks)
-		sim_lock_wait(l->acquired, l->released, l->last);
+		sim_lock_wait(&l->acquired, l->released, l->last);
 }

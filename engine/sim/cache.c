@@ -8,6 +8,7 @@
 #include "sim.h"
 
 unsigned int sim_touched[SIM_MAX_CPUS], sim_rq_version[SIM_MAX_CPUS];
+unsigned char sim_rq_reader[SIM_MAX_CPUS];
 unsigned char sim_hot_filter[SIM_HOT_FILTER];
 unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
 simtime lock_wait_ns, hot_wait_ns, refill_ns;
@@ -38,6 +39,8 @@ void sim_touch_cpu(unsigned int cpu)
 	version = &seen[sim_cpu_topo[sim.cpu].llc * sim_nr_cpus + cpu];
 	if (*version != sim_rq_version[cpu] + 1 || !sim_mechanisms.coherence) {
 		*version = sim_rq_version[cpu] + 1;
+		if (sim_rq_reader[cpu] < sim_cpu_distance[sim.cpu][cpu])
+			sim_rq_reader[cpu] = sim_cpu_distance[sim.cpu][cpu];
 		cache_misses++;
 		sim_stall(line_cost(cpu) * sim_costs.scan_overlap / 100);
 	} else {
@@ -48,14 +51,46 @@ void sim_touch_cpu(unsigned int cpu)
 		sim_catch_up();
 }
 
-/* A lock that was last held elsewhere: wait for its holder's end, fetch its line. */
-void sim_lock_wait(simtime acquired, simtime released, int last)
+/* The first write after others read: their copies are called back. */
+void sim_rq_recall(unsigned int cpu)
 {
-	if (acquired <= sim.clk && sim.clk < released) {
-		lock_waits++;
-		lock_wait_ns += released - sim.clk;
-		sim.clk = released;
+	if (sim_mechanisms.coherence && sim.live)
+		sim_stall(sim_costs.line[sim_rq_reader[cpu]]);
+	sim_rq_reader[cpu] = SIM_SELF;
+}
+
+/*
+ * Who comes while others have or await a thing waits for the last of them: holders in
+ * an unbroken row are one interval.
+ */
+static simtime wait_turn(simtime *from, simtime until)
+{
+	simtime arrived = sim.clk;
+
+	if (arrived < *from || until <= arrived) {
+		*from = arrived;
+		return 0;
 	}
+	sim.clk = until;
+	return until - arrived;
+}
+
+/* A waiter's copy shows it the release; then it fetches the line again to take the lock. */
+static void wait_for_lock(simtime *from, simtime until, int last)
+{
+	simtime ns = wait_turn(from, until);
+
+	if (ns) {
+		lock_waits++;
+		lock_wait_ns += ns;
+		sim_stall(line_cost(last - 1));
+	}
+}
+
+/* A lock that was last held elsewhere: wait for its holders' end, fetch its line. */
+void sim_lock_wait(simtime *acquired, simtime released, int last)
+{
+	wait_for_lock(acquired, released, last);
 	sim_charge(sim_costs.lock);
 	if (last)
 		sim_stall(line_cost(last - 1));
@@ -69,6 +104,7 @@ static struct hot {
 	const void *addr;
 	simtime arrived, free;
 	int owner;
+	enum sim_distance reader;	/* the farthest that has a copy */
 	unsigned int version;
 	unsigned int *seen;		/* by LLC */
 } hot[MAX_HOT];
@@ -89,8 +125,8 @@ void sim_hot_register(const void *addr)
 void sim_hot_line(const void *addr, int write)
 {
 	struct hot *h = NULL;
-	simtime arrived = sim.clk;
-	unsigned int cost, *version;
+	enum sim_distance distance = SIM_SELF;
+	unsigned int *version;
 
 	if (!sim.live || !sim_mechanisms.hot_lines)
 		return;
@@ -100,17 +136,22 @@ void sim_hot_line(const void *addr, int write)
 	if (!h)
 		return;
 	version = &h->seen[sim_cpu_topo[sim.cpu].llc];
-	cost = h->owner < 0 ? 0 : line_cost(h->owner);
+	if (h->owner >= 0) {
+		distance = sim_cpu_distance[sim.cpu][h->owner];
+		if (!write && h->reader < distance)
+			h->reader = distance;
+		else if (write && distance < h->reader)
+			distance = h->reader;
+	}
 	if (write || *version != h->version + 1) {
-		if (h->arrived <= sim.clk && sim.clk < h->free) {
-			hot_waits++;
-			hot_wait_ns += h->free - sim.clk;
-			sim.clk = h->free;
-		}
-		sim_stall(cost);
+		simtime waited = wait_turn(&h->arrived, h->free);
+
+		hot_waits += waited > 0;
+		hot_wait_ns += waited;
+		sim_stall(sim_costs.line[distance]);
 	}
 	if (write) {
-		h->arrived = arrived;
+		h->reader = SIM_SELF;
 		h->free = sim.clk + sim_costs.lock;
 		h->owner = sim.cpu;
 		h->version++;
@@ -130,15 +171,9 @@ void sim_line_move(struct sim_line *line, unsigned int lines)
 /* A short sleeping lock whose holder never blocks: waiters queue by arrival. */
 void sim_line_lock(struct sim_line *line)
 {
-	simtime arrived = sim.clk;
-
 	sim_order();
-	if (sim_mechanisms.locks && line->acquired <= sim.clk && sim.clk < line->released) {
-		lock_waits++;
-		lock_wait_ns += line->released - sim.clk;
-		sim.clk = line->released;
-	}
-	line->acquired = arrived;
+	if (sim_mechanisms.locks)
+		wait_for_lock(&line->acquired, line->released, line->owner);
 	sim_charge(sim_costs.lock);
 	sim_line_move(line, 1);
 }
@@ -209,14 +244,14 @@ unsigned long cache_fill(struct grain *g, unsigned int from, unsigned int to)
 
 /* ------------------------------------------------------------------ migration */
 
-/* A task that moved finds its lines elsewhere: its footprint, as far as caches can hold it. */
+/* A task that moved finds its lines elsewhere: the kernel's of it and its own, as far as caches hold them. */
 void sim_refill_cache(struct sim_task *task, int from, int to)
 {
 	enum sim_distance d = sim_cpu_distance[from][to];
 	unsigned int kb = task->footprint_kb;
 	simtime ns;
 
-	if (!sim_mechanisms.refill || d <= SIM_CORE || !kb)
+	if (!sim_mechanisms.refill || d <= SIM_CORE)
 		return;
 	if (d <= SIM_LLC) {
 		if (kb > machine.l2_kb)
@@ -225,7 +260,7 @@ void sim_refill_cache(struct sim_task *task, int from, int to)
 		kb = machine.llc_kb;
 	}
 	/* 16 lines a KiB */
-	ns = (simtime)kb * 16 * sim_costs.line[d] * sim_costs.refill_overlap / 100;
+	ns = (simtime)(kb * 16 + sim_costs.task_lines) * sim_costs.line[d] * sim_costs.refill_overlap / 100;
 	refill_ns += ns;
 	sim_stall(ns);
 }

@@ -293,7 +293,7 @@ static const struct {
 	S("unix", KERN_UNIX), S("tcp", KERN_TCP), S("udp", KERN_UDP), T(poll), T(futex),
 	T(copy_per_kb), T(divide_per_1000), T(idle_enter), T(idle_exit), T(hotplug),
 }, counts[] = {
-	T(scan_overlap), T(refill_overlap), T(wake_lines), T(queue_lines),
+	T(scan_overlap), T(refill_overlap), T(wake_lines), T(queue_lines), T(task_lines),
 #undef T
 #undef L
 #undef S
@@ -313,7 +313,7 @@ static void read_costs(json_t *obj)
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		v = json_need(obj, at, counts[i].name);
 		*(unsigned int *)((char *)&sim_costs + counts[i].offset) =
-			json_int(v, AT(at, counts[i].name), 0, 100);
+			json_int(v, AT(at, counts[i].name), 0, 1000);
 	}
 	machine.catch_up_ns = json_time(json_need(obj, at, "catch_up"), AT(at, "catch_up"));
 	machine.spin_ns = json_time(json_need(obj, at, "spin"), AT(at, "spin"));

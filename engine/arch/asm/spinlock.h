@@ -17,9 +17,10 @@ static inline void arch_spin_lock(arch_spinlock_t *l)
 		sim_catch_up();
 	if (l->locked || l->last != sim.cpu + 1)
 		sim_lock_slow(l);
+	else
+		l->acquired = sim.clk;
 	if (l->home)
-		sim_rq_version[l->home - 1]++;
-	l->acquired = sim.clk;
+		sim_rq_write(l->home - 1);
 	l->locked = 1;
 	sim.held++;
 }
@@ -30,9 +31,10 @@ static inline int arch_spin_trylock(arch_spinlock_t *l)
 		return 0;
 	if (l->last != sim.cpu + 1)
 		sim_lock_slow(l);
+	else
+		l->acquired = sim.clk;
 	if (l->home)
-		sim_rq_version[l->home - 1]++;
-	l->acquired = sim.clk;
+		sim_rq_write(l->home - 1);
 	l->locked = 1;
 	sim.held++;
 	return 1;

@@ -1,0 +1,104 @@
+"""What CPUs share: messages, locks, lines, wakeups."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Json, Simulator, machine, tasks
+
+
+def ping_pong(there: str, back: str) -> list[Json]:
+    return [
+        {
+            "name": "client",
+            "affinity": "0",
+            "program": [{"send": there, "bytes": 1}, {"receive": back, "bytes": 1}],
+        },
+        {
+            "name": "server",
+            "affinity": "1",
+            "program": [{"receive": there, "bytes": 1}, {"send": back, "bytes": 1}],
+        },
+    ]
+
+
+def test_no_message_is_received_before_it_is_sent(sim: Simulator) -> None:
+    slow = machine("smp4")
+    slow["cost"]["unix_send"] = "20us"
+    result = sim(slow, {"duration": "200ms", "warmup": "100ms", "tasks": ping_pong("a", "b")})
+    rounds = tasks(result, "client")[0]["ops"]
+    assert 0.5 * 0.1 / 40e-6 < rounds < 0.1 / 40e-6
+
+
+def test_a_cpu_in_mwait_is_woken_without_an_interrupt(sim: Simulator) -> None:
+    scenario: Json = {"duration": "200ms", "warmup": "100ms", "tasks": ping_pong("a", "b")}
+    with_mwait = machine("epyc-7713-2p-nps1")
+    without = machine("epyc-7713-2p-nps1")
+    without["idle"]["state"][1]["mwait"] = False
+    quiet = sim(with_mwait, scenario)
+    loud = sim(without, scenario)
+    wakeups = quiet["counters"]["sched:sched_wakeup"]
+    assert quiet["counters"]["sched:sched_wake_idle_without_ipi"] > 0.8 * wakeups
+    assert loud["counters"]["sched:sched_wake_idle_without_ipi"] < 0.2 * wakeups
+    assert quiet["kernel_time_ns"]["call_function"] < loud["kernel_time_ns"]["call_function"]
+
+
+def test_a_contended_lock_has_one_holder_at_a_time(sim: Simulator) -> None:
+    """Seven writers on one pipe: no more writes than holding its mutex allows."""
+    far = machine("smt8")
+    far["cost"].update({f"line_{level}": "1us" for level in ("core", "llc", "cluster")})
+    far["cost"]["queue_lines"] = 3
+    writers: Json = {"name": "w", "count": 7, "program": [{"pipe_write": "p", "bytes": 100}]}
+    reader: Json = {"name": "r", "program": [{"pipe_read": "p", "bytes": 4000}]}
+    result = sim(far, {"duration": "200ms", "warmup": "100ms", "tasks": [writers, reader]})
+    operations = sum(t["ops"] for t in result["tasks"])
+    alone = sim(
+        far,
+        {
+            "duration": "200ms",
+            "warmup": "100ms",
+            "tasks": [{**writers, "count": 1}, reader],
+        },
+    )
+    assert result["counters"]["cost:lock_waits"] > operations / 2
+    # a mutex's line, three of the pipe's and two of data come from another CPU at 1 us each
+    assert operations < 0.1 / 5e-6
+    assert operations < 3 * sum(t["ops"] for t in alone["tasks"])
+
+
+def test_threads_share_the_counts_of_their_files(sim: Simulator) -> None:
+    load: Json = {"kind": "hackbench", "groups": 1, "loops": 200, "pipe": True}
+    end: Json = {"when": "workloads_done", "max_simulated": "2s"}
+    waits = {}
+    for threads in (False, True):
+        scenario: Json = {
+            "duration": "2s",
+            "workloads": [{**load, "threads": threads}],
+            "end": end,
+        }
+        waits[threads] = sim("epyc-7713-2p-nps1", scenario)["counters"]["cost:lock_waits"]
+    assert waits[True] > 1.3 * waits[False]
+
+
+@pytest.mark.parametrize("lines", [0, 120])
+def test_every_migration_refills_the_kernels_part(sim: Simulator, lines: int) -> None:
+    described = machine("smp4")
+    described["cost"]["task_lines"] = lines
+    moving: Json = {"name": "m", "program": [{"run": "1ms"}]}
+    result = sim(
+        described,
+        {
+            "duration": "100ms",
+            "tasks": [moving],
+            "actions": [
+                {"at": "20ms", "task": "m", "affinity": "2"},
+                {"at": "40ms", "task": "m", "affinity": "1"},
+            ],
+        },
+    )
+    assert (result["counters"]["cost:refill_ns"] > 0) == (lines > 0)
+
+
+def test_busy_cpus_have_their_kworker_once_a_second(sim: Simulator) -> None:
+    hogs: Json = {"name": "h", "count": 4, "program": [{"run": "10ms"}]}
+    result = sim("smp4", {"duration": "5s", "warmup": "1s", "tasks": [hogs]})
+    assert 4 * 4 * 0.9 <= result["counters"]["sched:sched_wakeup"] <= 4 * 4 * 1.5
