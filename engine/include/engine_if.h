@@ -156,8 +156,9 @@ static inline void sim_rq_write(unsigned int cpu)
 
 void sim_lock_wait(simtime *acquired, simtime released, int last);
 
-extern unsigned char sim_hot_filter[SIM_HOT_FILTER];
-void sim_hot_register(const void *addr);
+extern unsigned short sim_hot_filter[SIM_HOT_FILTER];	/* 0: no hot line has this hash */
+void sim_hot_register(const void *object, const void *addr);	/* the line of addr */
+void sim_hot_forget(const void *object);
 void sim_hot_line(const void *addr, int write);
 
 /* A memory line of a program or a queue: whoever comes from elsewhere fetches it. */

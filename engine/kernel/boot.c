@@ -107,6 +107,7 @@ void kern_boot(struct sim_task *init)
 	sim_set_boot_cpu(0, boot);
 	sim_setup_energy_model();
 	sched_init_smp();
+	sim_register_hot_lines();
 	sim_setup_idle_drivers();
 	run_initcalls();
 	sim_sysctl_series();

@@ -62,6 +62,7 @@ int kern_cgroup_create(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	struct group *parent, *g;
+	struct task_group *tg;
 	char name[128];
 
 	if (path[0] != '/' || !slash[1] || find_group(path))
@@ -93,7 +94,8 @@ int kern_cgroup_create(const char *path)
 	list_add_tail(&g->list, &root.list);
 	if (cpu_cgrp_subsys.css_online(g->css))
 		sim_die("css_online() failed", path, 0);
-	sim_hot_register(&container_of(g->css, struct task_group, css)->load_avg);
+	tg = container_of(g->css, struct task_group, css);
+	sim_hot_register(tg, &tg->load_avg);
 	return 0;
 }
 

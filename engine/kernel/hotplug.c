@@ -225,6 +225,7 @@ int kern_cpu_down(int cpu)
 	timers_dead_cpu(cpu);
 	run_range(cpu, false, CPUHP_OFFLINE, CPUHP_BRINGUP_CPU - 1);
 	smpcfd_dead_cpu(cpu);
+	sim_register_hot_lines();
 	percpu_up_write(&cpu_hotplug_lock);
 	sim_syscall_exit();
 	return 0;
@@ -256,6 +257,7 @@ int kern_cpu_up(int cpu)
 	while (!cpu_online(cpu))
 		schedule_timeout_uninterruptible(1);
 	run_on_ap(cpu, true);
+	sim_register_hot_lines();
 	percpu_up_write(&cpu_hotplug_lock);
 	sim_syscall_exit();
 	return 0;

@@ -87,6 +87,10 @@ int smpboot_park_threads(unsigned int cpu);
 int smpboot_unpark_threads(unsigned int cpu);
 int kthread_park(struct task_struct *p);
 
+/* hot.c, hooked/kernel/sched/fair.c */
+void sim_register_hot_lines(void);
+void sim_register_nohz_lines(void);
+
 /* cgroup.c */
 struct css_set *sim_cgroup_css_set(const char *path);
 

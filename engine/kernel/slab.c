@@ -34,6 +34,7 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 
 void kfree(const void *object)
 {
+	sim_hot_forget(object);
 	sim_free((void *)object);
 }
 

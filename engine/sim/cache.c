@@ -9,7 +9,7 @@
 
 unsigned int sim_touched[SIM_MAX_CPUS], sim_rq_version[SIM_MAX_CPUS];
 unsigned char sim_rq_reader[SIM_MAX_CPUS];
-unsigned char sim_hot_filter[SIM_HOT_FILTER];
+unsigned short sim_hot_filter[SIM_HOT_FILTER];
 unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
 simtime lock_wait_ns, hot_wait_ns, refill_ns;
 
@@ -101,38 +101,71 @@ void sim_lock_wait(simtime *acquired, simtime released, int last)
 #define MAX_HOT 1024
 
 static struct hot {
-	const void *addr;
+	unsigned long line;		/* address / 64; 0: free */
+	const void *object;
+	unsigned short next;		/* of the same hash, + 1 */
 	simtime arrived, free;
 	int owner;
 	enum sim_distance reader;	/* the farthest that has a copy */
 	unsigned int version;
 	unsigned int *seen;		/* by LLC */
 } hot[MAX_HOT];
-static int nr_hot;
+static int nr_hot;			/* all beyond are free */
 
-void sim_hot_register(const void *addr)
+static struct hot *find_hot(unsigned long line)
 {
-	if (nr_hot == MAX_HOT)
-		sim_die("more hot lines than the engine has room for", "cache", nr_hot);
-	hot[nr_hot].addr = addr;
-	hot[nr_hot].owner = -1;
-	hot[nr_hot].seen = sim_zalloc(sizeof(unsigned int) * sim_nr_llcs, 64);
-	nr_hot++;
-	sim_hot_filter[((unsigned long)addr >> 6) % SIM_HOT_FILTER] = 1;
+	unsigned int i = sim_hot_filter[line % SIM_HOT_FILTER];
+
+	while (i && hot[i - 1].line != line)
+		i = hot[i - 1].next;
+	return i ? &hot[i - 1] : NULL;
 }
 
-/* An atomic somewhere near a hot line: only the registered ones cost more. */
+void sim_hot_register(const void *object, const void *addr)
+{
+	unsigned long line = (unsigned long)addr >> 6;
+	unsigned short *head = &sim_hot_filter[line % SIM_HOT_FILTER];
+	int i = 0;
+
+	if (find_hot(line))
+		return;
+	while (i < nr_hot && hot[i].line)
+		i++;
+	if (i == MAX_HOT)
+		sim_die("more hot lines than the engine has room for", "cache", MAX_HOT);
+	if (i == nr_hot)
+		nr_hot++;
+	hot[i] = (struct hot) { .line = line, .object = object, .next = *head, .owner = -1,
+				.seen = sim_zalloc(sizeof(unsigned int) * sim_nr_llcs, 64) };
+	*head = i + 1;
+}
+
+/* An object's memory goes to somebody else. */
+void sim_hot_forget(const void *object)
+{
+	for (int i = 0; object && i < nr_hot; i++) {
+		unsigned short *link = &sim_hot_filter[hot[i].line % SIM_HOT_FILTER];
+
+		if (!hot[i].line || hot[i].object != object)
+			continue;
+		while (*link != i + 1)
+			link = &hot[*link - 1].next;
+		*link = hot[i].next;
+		sim_free(hot[i].seen);
+		hot[i].line = 0;
+	}
+}
+
+/* An access somewhere near a hot line: only the registered ones cost more. */
 void sim_hot_line(const void *addr, int write)
 {
-	struct hot *h = NULL;
+	struct hot *h;
 	enum sim_distance distance = SIM_SELF;
 	unsigned int *version;
 
 	if (!sim.live || !sim_mechanisms.hot_lines)
 		return;
-	for (int i = 0; i < nr_hot; i++)
-		if (hot[i].addr == addr)
-			h = &hot[i];
+	h = find_hot((unsigned long)addr >> 6);
 	if (!h)
 		return;
 	version = &h->seen[sim_cpu_topo[sim.cpu].llc];

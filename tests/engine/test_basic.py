@@ -128,8 +128,9 @@ def test_short_window_counts_everything(
 def test_switched_off_mechanisms_cost_nothing(sim: Simulator) -> None:
     base = sim("epyc-7713-2p-nps1", MIX)["counters"]
     off = sim("epyc-7713-2p-nps1", {**MIX, "ablate": ["scan", "locks", "hot_lines"]})["counters"]
-    assert base["cost:runqueue_lookups"] > 0
+    assert base["cost:runqueue_lookups"] > 0 and base["cost:hot_line_waits"] > 0
     assert off["cost:runqueue_lookups"] == 0 and off["cost:lock_waits"] == 0
+    assert off["cost:hot_line_waits"] == 0
 
 
 def test_machine_of_1024_cpus(sim: Simulator) -> None:

@@ -10,7 +10,7 @@
 
 #define ATOMIC64_INIT(i)	{ (i) }
 
-/* Lines registered as hot (tg->load_avg and the like) queue their users in simulated time. */
+/* Lines registered as hot (kernel/hot.c) queue their users in simulated time. */
 #define sim_atomic_touch(v, write)					\
 do {									\
 	if (__builtin_expect(sim_hot_filter[((unsigned long)(v) >> 6) % SIM_HOT_FILTER], 0)) \

@@ -75,6 +75,15 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 	};
 }
 
+void sim_register_nohz_lines(void)
+{
+	int word;
+
+	for (word = 0; word < BITS_TO_LONGS(sim_nr_cpus); word++)
+		sim_hot_register(&nohz, cpumask_bits(nohz.idle_cpus_mask) + word);
+	sim_hot_register(&nohz, &nohz.nr_cpus);
+}
+
 /* Here, where the records' sources are known. */
 #define CREATE_TRACE_POINTS
 #include <trace/events/schedlab.h>

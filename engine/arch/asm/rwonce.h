@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Plain fields on hot lines are known by the name they are read and written by: all
+ * other READ_ONCE() and WRITE_ONCE() are the kernel's own.
+ */
+#ifndef _ASM_SIM_RWONCE_H
+#define _ASM_SIM_RWONCE_H
+
+#include <asm-generic/rwonce.h>
+#include <engine_if.h>
+
+#define SIM_IS_HOT(name)						\
+	(__builtin_strstr(name, "->overload") || __builtin_strstr(name, "->overutilized") || \
+	 __builtin_strstr(name, "->has_idle_cores") || __builtin_strstr(name, "->nr_idle_scan") || \
+	 __builtin_strstr(name, "nohz.has_blocked") || __builtin_strstr(name, "nohz.needs_update"))
+
+#undef READ_ONCE
+#define READ_ONCE(x)							\
+({									\
+	compiletime_assert_rwonce_type(x);				\
+	if (SIM_IS_HOT(#x))						\
+		sim_hot_line((const void *)&(x), 0);			\
+	__READ_ONCE(x);							\
+})
+
+#undef WRITE_ONCE
+#define WRITE_ONCE(x, val)						\
+do {									\
+	compiletime_assert_rwonce_type(x);				\
+	if (SIM_IS_HOT(#x))						\
+		sim_hot_line((const void *)&(x), 1);			\
+	__WRITE_ONCE(x, val);						\
+} while (0)
+
+#endif
