@@ -27,16 +27,8 @@ int _printk(const char *fmt, ...)
 	return len;
 }
 
-int _printk_deferred(const char *fmt, ...)
-{
-	va_list args;
-	int len;
-
-	va_start(args, fmt);
-	len = log_line(fmt, args);
-	va_end(args);
-	return len;
-}
+/* Nothing has to wait here. */
+int _printk_deferred(const char *fmt, ...) __alias(_printk);
 
 /* WARN()'s text; the warning itself follows through asm/bug.h. */
 void __warn_printk(const char *fmt, ...)
