@@ -1,8 +1,8 @@
-"""perf bench's sched messaging and futex wake as native programs."""
+"""perf bench's sched messaging, futex wake and mem memset as native programs."""
 
 import pytest
 
-from tests.load import refused, start
+from tests.load import refused, run, start
 
 
 @pytest.mark.parametrize("words", [["-p", "-t"], ["--pipe"], ["-t"], []])
@@ -16,6 +16,10 @@ def test_futex_wake_wakes_all_threads() -> None:
     done = start("futex-wake", "-t", "6", "-w", "2", "-r", "2")
     assert done.returncode == 0, done.stderr
     assert "threads: 6\n" in done.stdout
+
+
+def test_memset() -> None:
+    assert run("mem-memset", size="4MiB")["bandwidth"] > 0.1
 
 
 def test_bad_parameters() -> None:

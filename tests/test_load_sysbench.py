@@ -24,6 +24,12 @@ def test_mutex_is_one_event_a_thread() -> None:
     assert results["total number of events"] == 8
 
 
+@pytest.mark.parametrize("scope", ["global", "local"])
+def test_memory_stops_at_its_total(scope: str) -> None:
+    results = run("sysbench-memory", threads=2, memory_total_size="64KiB", memory_scope=scope)
+    assert (results["total number of events"], results["transferred"]) == (64, 1 / 16)
+
+
 def test_bad_parameters() -> None:
     assert "--threads" in refused("sysbench-cpu", "--threads=0")
     assert "--thread-locks" in refused("sysbench-threads", "--thread-locks=0")

@@ -5,6 +5,7 @@
 #define WORKLOADS(X)		\
 	X(futex_wake)		\
 	X(hackbench)		\
+	X(mem_memset)		\
 	X(micro)		\
 	X(misfit)		\
 	X(nanosleep)		\
@@ -15,6 +16,7 @@
 	X(sched_pipe)		\
 	X(stream)		\
 	X(sysbench_cpu)		\
+	X(sysbench_memory)	\
 	X(sysbench_mutex)	\
 	X(sysbench_threads)	\
 	X(tbench)		\

@@ -56,7 +56,7 @@ void sysbench_execute(struct sysbench *bench)
 	bench->end = wl_now();
 }
 
-void sysbench_run(int (*event)(struct sysbench_thread *thread), void *test)
+unsigned long sysbench_run(int (*event)(struct sysbench_thread *thread), void *test)
 {
 	struct sysbench *bench = wl_new(struct sysbench, 1);
 	unsigned long events;
@@ -76,6 +76,7 @@ void sysbench_run(int (*event)(struct sysbench_thread *thread), void *test)
 	wl_result("latency avg", wl_mean(bench->latency) / WL_MSEC, "ms");
 	wl_result("latency 95th percentile", (double)wl_percentile(bench->latency, 95) / WL_MSEC, "ms");
 	wl_result("latency max", (double)wl_percentile(bench->latency, 100) / WL_MSEC, "ms");
+	return events;
 }
 
 /* Each number is divided by 2, 3, ... until one divides it or its root is passed. */

@@ -35,8 +35,11 @@ struct sysbench {
 /* Runs one, whose first group of fields is filled in. */
 void sysbench_execute(struct sysbench *bench);
 
-/* A test that is all of a run: with the options above, writes sysbench's results. */
-void sysbench_run(int (*event)(struct sysbench_thread *thread), void *test);
+/*
+ * A test that is all of a run, with the options above: writes sysbench's results, gives back
+ * the number of events.
+ */
+unsigned long sysbench_run(int (*event)(struct sysbench_thread *thread), void *test);
 
 /* Divisions of an event of sysbench's cpu test. */
 unsigned long long sysbench_divisions(unsigned int max_prime);

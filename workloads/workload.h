@@ -92,6 +92,8 @@ void wl_store(unsigned int *word, unsigned int value);
 unsigned int wl_add(unsigned int *word, int n);			/* gives the value before */
 unsigned int wl_exchange(unsigned int *word, unsigned int value);	/* gives the value before */
 int wl_replace(unsigned int *word, unsigned int expected, unsigned int value);	/* 1: it was */
+/* So many stores all over a small block, a power of two, each to another line than the one before. */
+void wl_scatter(void *block, unsigned long bytes, unsigned int stores);
 
 /* ------------------------------------------------------------------ tasks */
 

@@ -252,6 +252,17 @@ struct sim_line *cache_user_line(const void *addr)
 	return &l->line;
 }
 
+/* Stores of which each finds its line with the CPU that was here last, if another. */
+void cache_scatter(struct sim_line *line, unsigned int stores)
+{
+	int last = line->owner;
+
+	sim_line_lock(line);
+	if (last && last != sim.cpu + 1)
+		sim_stall((simtime)(stores - 1) * line_cost(last - 1));
+	sim_line_unlock(line);
+}
+
 /* ------------------------------------------------------------------ regions' memory */
 
 /*

@@ -263,6 +263,15 @@ int wl_replace(unsigned int *word, unsigned int expected, unsigned int value)
 	return was;
 }
 
+/* Taken together on one line: who stores to as many others meanwhile waits as long in all. */
+void wl_scatter(void *block, unsigned long bytes, unsigned int stores)
+{
+	unsigned long line = wl_uniform(0, (bytes - 1) / 64);
+
+	kern_sync();
+	cache_scatter(cache_user_line((char *)block + line * 64), stores);
+}
+
 /* ------------------------------------------------------------------ tasks */
 
 struct start {

@@ -61,6 +61,7 @@ struct grain {				/* of a region: what an LLC has of it */
 };
 unsigned long cache_fill(struct grain *grain, unsigned int from, unsigned int to);	/* bytes it had not */
 struct sim_line *cache_user_line(const void *addr);	/* of a program's shared memory */
+void cache_scatter(struct sim_line *line, unsigned int stores);
 extern unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
 extern simtime lock_wait_ns, hot_wait_ns, refill_ns;
 extern unsigned long spins, catch_ups;

@@ -1,4 +1,4 @@
-"""perf bench's sched messaging and futex wake in the simulator."""
+"""perf bench's sched messaging, futex wake and mem memset in the simulator."""
 
 from __future__ import annotations
 
@@ -30,18 +30,21 @@ def test_futex_wake_wakes_each_thread_once(sim: Simulator) -> None:
     assert 40 * 0.3e-3 < load["time"] < 40 * 20e-3
 
 
-def test_waking_more_at_a_time_needs_fewer_calls(sim: Simulator) -> None:
-    one, all_ = (
-        Load(sim, "smp4", scenario("futex-wake", threads=64, repeat=1, nwakes=n))["time"]
-        for n in (1, 64)
+def test_memset_is_bound_by_memory_or_by_the_cache(sim: Simulator) -> None:
+    fast, slow = (
+        Load(sim, "kunpeng-920-6426-2p", scenario("mem-memset", size=size))["bandwidth"]
+        for size in ("1MiB", "1GiB")
     )
-    assert all_ < one
+    assert slow == pytest.approx(11.3, rel=0.02)
+    assert fast > slow
 
 
-@pytest.mark.parametrize("kind", ["sched-messaging", "futex-wake"])
-def test_repeats(sim: Simulator, kind: str) -> None:
-    options: dict[str, Any] = {"groups": 1} if kind == "sched-messaging" else {"repeat": 1}
-    first, again = (Load(sim, "numa16", scenario(kind, **options)) for _ in range(2))
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("sched-messaging", {"groups": 1}), ("futex-wake", {"repeat": 1}), ("mem-memset", {})],
+)
+def test_repeats(sim: Simulator, kind: str, options: dict[str, Any]) -> None:
+    first, again = (Load(sim, "kunpeng-920-6426-2p", scenario(kind, **options)) for _ in range(2))
     assert (first.hash, first.results) == (again.hash, again.results)
 
 

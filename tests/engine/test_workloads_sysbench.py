@@ -19,6 +19,11 @@ def test_cpu_divides(sim: Simulator) -> None:
     assert load["total time"] == pytest.approx(0.5, rel=0.01)
 
 
+def test_memory_block_is_a_power_of_two(sim: Simulator) -> None:
+    said = refused(sim, "smp4", scenario("sysbench-memory", memory_block_size=1000))
+    assert "workload sysbench-memory: memory-block-size is no power of two" in said
+
+
 def test_more_threads_than_cpus_do_no_more(sim: Simulator) -> None:
     few, many = (
         Load(sim, "smp4", scenario("sysbench-cpu", threads=n, time="500ms")) for n in (4, 12)
@@ -57,7 +62,25 @@ def test_one_mutex_is_contended(sim: Simulator) -> None:
     assert one["total time"] > 1.5 * many["total time"]
 
 
-@pytest.mark.parametrize("kind", ["sysbench-cpu", "sysbench-threads", "sysbench-mutex"])
+def test_memory_shared_by_writers_is_slow(sim: Simulator) -> None:
+    """Lines that all threads write travel; read, or of one thread, they stay."""
+    options: dict[str, Any] = {"threads": 16, "time": "20ms", "memory_access_mode": "rnd"}
+    written, read, own = (
+        Load(sim, "kunpeng-920-6426-2p", scenario("sysbench-memory", **options, **more))
+        for more in ({}, {"memory_oper": "read"}, {"memory_scope": "local"})
+    )
+    assert written["transfer rate"] * 5 < own["transfer rate"]
+    assert own["transfer rate"] == pytest.approx(read["transfer rate"], rel=0.1)
+
+
+def test_memory_stops_at_its_total(sim: Simulator) -> None:
+    load = Load(sim, "kunpeng-920-6426-2p", scenario("sysbench-memory", memory_total_size="1MiB"))
+    assert (load["total number of events"], load["transferred"]) == (1024, 1)
+
+
+@pytest.mark.parametrize(
+    "kind", ["sysbench-cpu", "sysbench-memory", "sysbench-threads", "sysbench-mutex"]
+)
 def test_repeats(sim: Simulator, kind: str) -> None:
     options: dict[str, Any] = {"threads": 8, "time": "20ms"}
     if kind == "sysbench-mutex":
@@ -71,6 +94,7 @@ def test_bad_parameters(sim: Simulator) -> None:
         ("sysbench-cpu", "threads", 0),
         ("sysbench-threads", "thread_locks", 0),
         ("sysbench-mutex", "time", "soon"),
+        ("sysbench-memory", "memory_oper", "wipe"),
     ]:
         said = refused(sim, "smp4", scenario(kind, **{option: value}))
         assert f'workloads[0].{option.replace("_", "-")}: "{value}"' in said

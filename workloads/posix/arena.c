@@ -75,3 +75,14 @@ int wl_replace(unsigned int *word, unsigned int expected, unsigned int value)
 {
 	return __atomic_compare_exchange_n(word, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
+
+#define STEP	41		/* words: to another line, and another word of it */
+
+void wl_scatter(void *block, unsigned long bytes, unsigned int stores)
+{
+	volatile unsigned long *word = block;
+	unsigned long last = bytes / sizeof(*word) - 1;
+
+	for (unsigned long i = 0; i < stores; i++)
+		word[i * STEP & last] = i;
+}
