@@ -46,9 +46,10 @@ def test_ftrace_text(sim: Simulator, tmp_path: Path) -> None:
 
 def test_filters(sim: Simulator, tmp_path: Path) -> None:
     path = tmp_path / "trace.txt"
+    work, other = SCENARIO["tasks"]
     sim(
         "smp4",
-        SCENARIO,
+        {**SCENARIO, "tasks": [work, {**other, "affinity": "0-1"}]},
         "--trace",
         str(path),
         "--trace-events",
