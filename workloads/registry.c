@@ -10,6 +10,7 @@
 	X(misfit)		\
 	X(nanosleep)		\
 	X(netperf)		\
+	X(rt_app)		\
 	X(schbench)		\
 	X(schbench_old)		\
 	X(sched_messaging)	\

@@ -338,7 +338,7 @@ static void allow_many_files(void)
 }
 
 /* Everything the processes of the workload will look up. */
-static void fill_arena(const struct command *command, const struct calibration *calibration)
+static void fill_arena(const struct command *command)
 {
 	const struct wl_values *values = &command->values;
 
@@ -346,7 +346,6 @@ static void fill_arena(const struct command *command, const struct calibration *
 	arena_read_machine();
 	strcpy(arena->workload, values->workload->name);
 	arena->seed = command->seed;
-	arena->iterations_per_ns = calibration->stored;
 	for (int i = 0; values->workload->options[i].name; i++) {
 		arena->number[i] = values->number[i];
 		arena->text[i] = wl_alloc(strlen(values->text[i]) + 1);
@@ -388,12 +387,13 @@ int main(int argc, char **argv)
 		fail("no workload \"%s\"; --list shows them", argv[1]);
 	wl_values_init(&command.values, running);
 	parse(&command, argc - 1, argv + 1);
-	calibration_get(&calibration, 0);
-	drift = calibration_drift(&calibration);
 	allow_many_files();
-	fill_arena(&command, &calibration);
+	fill_arena(&command);
 	if (running->prepare)
 		arena->prepared = running->prepare();
+	calibration_get(&calibration, 0);
+	drift = calibration_drift(&calibration);
+	arena->iterations_per_ns = calibration.stored;
 	run();
 	if (running->finish)
 		running->finish(arena->prepared);

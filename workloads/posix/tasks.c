@@ -257,6 +257,8 @@ void wl_group(const char *path)
 	char file[300];
 	FILE *f;
 
+	if (me->is_thread)
+		fail("group %s: %s is a thread, and here only processes are moved into groups", path, me->name);
 	snprintf(file, sizeof(file), "/sys/fs/cgroup%s", path);
 	if (mkdir(file, 0755) && errno != EEXIST)
 		fail("group %s: %s", file, strerror(errno));

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What an rt-app file describes: tasks of phases of events, and the resources they share. */
+#ifndef WORKLOADS_RT_APP_H
+#define WORKLOADS_RT_APP_H
+
+#include "workload.h"
+
+enum rt_kind {
+	RT_RUN, RT_RUNTIME, RT_SLEEP, RT_TIMER, RT_LOCK, RT_UNLOCK, RT_WAIT, RT_SIGNAL, RT_BROAD,
+	RT_SYNC, RT_BARRIER, RT_SUSPEND, RT_RESUME, RT_YIELD, RT_MEM, RT_IORUN, RT_FORK,
+};
+
+struct rt_timer {
+	unsigned long long next;
+	int		begun, relative;
+};
+
+enum rt_type { RT_MUTEX, RT_CONDITION, RT_SHARED_TIMER, RT_OWN_TIMER, RT_MEETING, RT_FORKS };
+
+/*
+ * Known by its type and name, to all tasks.  A timer whose name begins with "unique" is one
+ * of the task's, and each of its threads has its own.
+ */
+struct rt_resource {
+	struct rt_resource *next;
+	enum rt_type	type;
+	const char	*name;
+	int		index;			/* own timers: which of the thread's */
+	struct wl_mutex	mutex;
+	struct wl_condition condition;
+	struct rt_timer	timer;
+	unsigned int	expected;		/* barrier: threads to come before the last */
+	unsigned int	forks;
+};
+
+struct rt_event {
+	enum rt_kind	kind;
+	unsigned long long us;			/* run, runtime, sleep; period of a timer */
+	unsigned long	bytes;			/* mem, iorun */
+	struct rt_resource *what, *mutex;
+	struct rt_task	*child;
+};
+
+/* What a task or phase says of its scheduling; what it leaves out stays as it is. */
+struct rt_sched {
+	int		has_policy, has_priority;
+	struct wl_sched	wanted;
+};
+
+struct rt_place {
+	const char	*cpus;			/* "0,2,3", or NULL */
+	const char	*group;			/* or NULL */
+	int		node;			/* memory is taken from here; -1: from anywhere */
+};
+
+struct rt_phase {
+	int		loop;			/* times, -1: for ever */
+	int		nr;
+	struct rt_event	*event;
+	struct rt_sched	sched;
+	struct rt_place	place;
+};
+
+struct rt_task {
+	const char	*name;
+	int		instances, loop;
+	unsigned long long delay_us;
+	struct rt_sched	sched;
+	struct rt_place	place;
+	int		nr_phases;
+	struct rt_phase	*phase;
+	struct rt_resource *timers;		/* one of each for every thread */
+	int		nr_timers;
+	int		line, meets;		/* meets: has a barrier among its events */
+};
+
+struct rt_app {
+	int		duration;		/* seconds; 0: until all threads have ended */
+	int		nr_tasks, nr_threads;
+	struct rt_task	*task;
+	struct rt_resource *resources;
+	int		reference;		/* CPU whose speed makes a us of work a us, -1: the fastest */
+	int		ns_per_loop;		/* of rt-app's loop, the unit of perf */
+	unsigned long	mem_buffer;
+	const char	*io_device;
+	int		cumulative_slack;
+	const char	*log_basename;
+	struct rt_log	*logs, *last_log;
+};
+
+/* One line of a log, for one time through a phase; us, but for perf. */
+struct rt_row {
+	long long	perf, run, period, start, end, since_begin, slack, configured_run,
+			configured_period, wakeup;
+};
+
+#define RT_ROWS 256
+
+struct rt_rows {
+	struct rt_rows	*next;
+	int		nr;
+	struct rt_row	row[RT_ROWS];
+};
+
+struct rt_log {
+	struct rt_log	*next;
+	const struct rt_task *task;
+	int		index;			/* of the thread */
+	int		fork;			/* which of its task's, -1: there from the beginning */
+	struct rt_rows	*rows, *last;
+};
+
+struct rt_app *rt_app_read(const char *path);		/* rt-app-file.c; refuses what is wrong */
+const char *rt_policy_name(enum wl_policy policy);
+
+/* rt-app-log.c */
+void rt_log_row(struct rt_log *log, const struct rt_row *row);
+void rt_log_finish(void *app);				/* writes the files, tells the results */
+
+/* rt-app-text.c: strict JSON of rt-app's, each key followed by @, its line, : and its offset */
+#define RT_APP_DEPTH 32
+char *rt_app_strict(const char *text, size_t size, size_t *strict_size);	/* NULL: nested deeper */
+
+#endif
