@@ -1,7 +1,10 @@
 """What a benchmark measures: a name, a unit and which direction is better."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from schedlab.errors import IncompleteRun
 
 Better = Literal["higher", "lower"]
 
@@ -17,3 +20,22 @@ class Metric:
     unit: str
     better: Better
     label: str
+    signed: bool = False
+    """Zero and less are figures too, though no ratio can be made of them."""
+
+
+def comparable(values: Mapping[Metric, float]) -> tuple[dict[Metric, float], list[str]]:
+    """Give the figures that can be compared by their ratio, and a caveat for each other one.
+
+    Raises:
+        IncompleteRun: one makes no sense.
+    """
+    kept, caveats = {}, []
+    for metric, value in values.items():
+        if 0 < value < float("inf"):
+            kept[metric] = float(value)
+        elif metric.signed and float("-inf") < value <= 0:
+            caveats.append(f"{metric.name} is {value:g} {metric.unit}: no ratio can be made of it")
+        else:
+            raise IncompleteRun(f"{metric.name} is {value:g} {metric.unit}, which is no result")
+    return kept, caveats

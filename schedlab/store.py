@@ -196,7 +196,7 @@ def describe(case: Case, command: str) -> CaseInfo:
         summary=case.benchmark.summary,
         command=command,
         params=dict(case.params),
-        metrics=case.benchmark.metrics,
+        metrics=case.metrics,
     )
 
 

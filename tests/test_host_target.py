@@ -11,6 +11,7 @@ import pytest
 
 from schedlab.benchmarks import Case, Command, Output
 from schedlab.benchmarks.benchmark import Benchmark, Server, Values
+from schedlab.enclosure import Enclosure
 from schedlab.metric import Metric
 from schedlab.plan import Plan
 from schedlab.record import RunKey, RunRecord
@@ -72,6 +73,36 @@ def test_environment_and_prefix_reach_the_benchmark(system: LocalSystem, tmp_pat
     assert record.command == "FIGURE=4.5 nice -n 1 sh -c 'echo Time: $FIGURE'"
     assert record.counters["context-switches"] == 0
     assert (tmp_path / record.raw / "stdout.txt").read_text() == "Time: 4.5\n"
+
+
+def test_files_lie_where_a_benchmark_runs(system: LocalSystem, tmp_path: Path) -> None:
+    command = Command(
+        *("sh", "-c", "cat figure.txt; echo left > mine.log"),
+        enclosures=(Enclosure("figure.txt", "Time: 2.5\n", "somewhere.txt"),),
+        note="made up",
+    )
+    made = shell_case("")
+    seen: list[str] = []
+
+    def parse_folder(output: Output) -> Values:
+        seen.extend(sorted(path.name for path in output.folder.iterdir()))
+        return parse(output)
+
+    benchmark = replace(made.benchmark, parse=parse_folder, build=lambda: command)
+    case = replace(made, benchmark=benchmark)
+    record = one_run(system, tmp_path, case, env={"A": "1"})
+    assert (record.error, record.metrics) == ("", {"time": 2.5})
+    assert seen == ["figure.txt", "mine.log", "stderr.txt", "stdout.txt"]
+
+
+def test_a_note_is_told_with_the_result(system: LocalSystem, tmp_path: Path) -> None:
+    made = shell_case("true")
+    noted = replace(made.benchmark, build=lambda: Command("true", note="a stand-in"))
+    plan = Plan.model_validate(
+        {"benchmark": [{"name": "Made"}], "variant": [{"name": "a"}, {"name": "b"}], "aa": True}
+    )
+    with HostTarget(system).open(plan, [replace(made, benchmark=noted)], tmp_path) as session:
+        assert "Made: a stand-in" in session.notices
 
 
 def companion(script: str, **more: object) -> dict[str, object]:

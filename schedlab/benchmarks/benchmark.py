@@ -8,10 +8,13 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 
+from schedlab.enclosure import Enclosure
 from schedlab.errors import IncompleteRun, UsageError, nearest
 from schedlab.machine import Machine
-from schedlab.metric import Metric
+from schedlab.metric import Metric, comparable
 from schedlab.models.model import Model
 from schedlab.sizes import amount, count, span
 
@@ -52,12 +55,26 @@ class Server:
 
 
 class Command:
-    """A program with its arguments, and the server it needs, if any."""
+    """A program with its arguments, the server it needs, if any, and the files it reads.
 
-    def __init__(self, *argv: str, server: Server | None = None) -> None:
-        """Take the arguments as they go to the kernel; no shell comes between."""
+    With files, it runs in the run's folder, where they lie and where it may leave its own.
+    """
+
+    def __init__(
+        self,
+        *argv: str,
+        server: Server | None = None,
+        enclosures: tuple[Enclosure, ...] = (),
+        note: str = "",
+    ) -> None:
+        """Take the arguments as they go to the kernel; no shell comes between.
+
+        `note` is what a reader of the results should know of this command.
+        """
         self.argv = argv
         self.server = server
+        self.enclosures = enclosures
+        self.note = note
 
 
 @dataclass(frozen=True)
@@ -67,6 +84,8 @@ class Output:
     stdout: str
     stderr: str = ""
     exit_status: int = 0
+    folder: Path = Path()
+    """Where a command that has files ran."""
 
     def number_after(self, label: str) -> float:
         """Give the number that follows `label` on standard output.
@@ -106,6 +125,8 @@ class Benchmark:
     caveats: Caveats = field(default=lambda _: [])
     model: Callable[..., Model] | None = None
     """Gives the same behaviour for the simulator, from the same parameters."""
+    select: Callable[..., Sequence[Metric]] | None = None
+    """Gives those of the metrics that a case with these parameters has; all if there is none."""
 
     def case(
         self, machine: Machine, params: Mapping[str, Parameter], label: str | None, where: str
@@ -138,7 +159,7 @@ class Case:
     benchmark: Benchmark
     params: Mapping[str, Parameter]
 
-    @property
+    @cached_property
     def command(self) -> Command:
         """Give the command of a host.
 
@@ -146,6 +167,12 @@ class Case:
             UsageError: the tool cannot be told so.
         """
         return self.benchmark.build(**self.params)
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give what this case measures."""
+        select = self.benchmark.select
+        return tuple(select(**self.params)) if select else self.benchmark.metrics
 
     def model(self) -> Model | None:
         """Give the case's model, if the benchmark has one."""
@@ -159,11 +186,12 @@ class Case:
         """
         if output.exit_status != 0:
             raise IncompleteRun(f"{_ending(output.exit_status)}{_last_words(output)}")
-        values = self.benchmark.parse(output)
-        for metric, value in values.items():
-            if not 0 < value < float("inf"):
-                raise IncompleteRun(f"{metric.name} is {value:g} {metric.unit}, which is no result")
-        return values, self.benchmark.caveats(output)
+        parsed = self.benchmark.parse(output)
+        for metric in self.metrics:
+            if metric not in parsed:
+                raise IncompleteRun(f"the output has no {metric.name}")
+        values, caveats = comparable({metric: parsed[metric] for metric in self.metrics})
+        return values, [*self.benchmark.caveats(output), *caveats]
 
 
 REGISTRY: dict[str, Benchmark] = {}
@@ -179,6 +207,7 @@ def benchmark(
     defaults: Mapping[str, Parameter],
     caveats: Caveats = lambda _: [],
     model: Callable[..., Model] | None = None,
+    select: Callable[..., Sequence[Metric]] | None = None,
 ) -> Callable[[Callable[..., Command]], Callable[..., Command]]:
     """Register a command builder as a benchmark; its docstring becomes the summary.
 
@@ -201,6 +230,7 @@ def benchmark(
             defaults=defaults,
             caveats=caveats,
             model=model,
+            select=select,
         )
         return build
 
@@ -215,7 +245,9 @@ def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: st
         return Span(span(value, place))
     if kind is int:
         return count(value, machine.sizes(), place)
-    if not isinstance(value, str) or not value or not value.isprintable():
+    if value == "":
+        raise UsageError(f"{place}: is missing.")
+    if not isinstance(value, str) or not value.isprintable():
         raise UsageError(f"{place}: expected a word, found {value!r}")
     return value
 

@@ -91,6 +91,7 @@ def diverge(
                 session.builds[variant.name].program,
                 folder / "machine.json",
                 _scenario(case, file, variant, timeout),
+                model.enclosures if case and (model := case.model()) else (),
             )
             for variant in variants
         )
@@ -129,4 +130,7 @@ def _scenario(
         raise UsageError(f"{file}: no scenario: {error}") from error
     if not isinstance(told, dict):
         raise UsageError(f"{file}: a scenario is a JSON object.")
+    for workload in told.get("workloads", []):
+        if "file" in workload:  # seen from the scenario's folder, of which a copy is read
+            workload["file"] = str(file.parent.absolute() / workload["file"])
     return under(variant, told)

@@ -11,17 +11,19 @@ from typing import Any, TextIO
 
 from schedlab.divergence.decisions import EVENTS, decisions
 from schedlab.divergence.search import Divergence, diverge
+from schedlab.enclosure import Enclosure
 from schedlab.targets.sim_program import Call, Ended, Processes, read_result
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two runs: its simulator, the machine's file, its scenario."""
+    """One of the two runs: its simulator, the machine's file, its scenario and files with it."""
 
     name: str
     program: Path
     machine: Path
     scenario: Mapping[str, Any]
+    enclosures: tuple[Enclosure, ...] = ()
 
 
 def find_divergence(sides: tuple[Side, Side], seed: int, limit: float, folder: Path) -> Divergence:
@@ -64,6 +66,8 @@ def _call(side: Side, seed: int, folder: Path, trace: str) -> tuple[Call, Path]:
     folder.mkdir(parents=True, exist_ok=True)
     call = Call(side.program, side.machine, folder / "scenario.json", folder / "result.json", seed)
     call.scenario.write_text(json.dumps(side.scenario))
+    for enclosure in side.enclosures:
+        enclosure.put(folder)
     return call, folder / trace
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from schedlab.enclosure import Enclosure
 from schedlab.metric import Metric
 
 
@@ -13,3 +14,5 @@ class Model:
     workload: Mapping[str, object]
     figures: Mapping[Metric, str]
     """For each metric the name of its figure in the simulator's result, e.g. `hackbench.time`."""
+    enclosures: tuple[Enclosure, ...] = ()
+    """Files beside the scenario."""

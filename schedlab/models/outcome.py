@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from schedlab.errors import IncompleteRun
-from schedlab.metric import Metric
+from schedlab.metric import Metric, comparable
 from schedlab.models.model import Model
 
 _MADE_OF = {
@@ -20,8 +20,8 @@ _UNUSUAL = ("_tp", "kthread_work", "kthread_stop")
 """Tracepoints without meaning for a comparison: PELT's inner steps, and what never happens."""
 
 
-def metrics(model: Model, result: Mapping[str, Any]) -> dict[Metric, float]:
-    """Give the model's metrics.
+def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float], list[str]]:
+    """Give the model's metrics, and caveats where one cannot be compared.
 
     Raises:
         IncompleteRun: the result lacks one, or it makes no sense.
@@ -31,10 +31,8 @@ def metrics(model: Model, result: Mapping[str, Any]) -> dict[Metric, float]:
         value = result.get("metrics", {}).get(name)
         if value is None:
             raise IncompleteRun(f"the simulator's result has no {name}")
-        if not 0 < value < float("inf"):
-            raise IncompleteRun(f"{metric.name} is {value:g} {metric.unit}, which is no result")
         values[metric] = float(value)
-    return values
+    return comparable(values)
 
 
 def counters(

@@ -32,6 +32,8 @@ class Launch:
     stderr: Path
     env: Mapping[str, str] = field(default_factory=dict)
     timeout: float | None = None
+    folder: Path | None = None
+    """Where it runs; where we are if not given."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Child:
                     stderr=err,
                     env={**os.environ, "LC_ALL": "C", **launch.env},
                     start_new_session=True,
+                    cwd=launch.folder,
                 )
         except OSError as error:
             raise HostError(f"{launch.argv[0]}: cannot be started: {error.strerror}") from error

@@ -97,6 +97,7 @@ class HostTarget:
                 counters = choose(self._system, plan.counters, scratch)
                 notices += [f"not counted: {line}" for line in counters.missing]
                 cpus = self.machine().nr_cpus
+                notices += [f"{c.label}: {c.command.note}" for c in cases if c.command.note]
                 notices += _busy_notice(self._system, cpus)
                 yield HostSession(self._system, plan, switchboard, counters, tag, notices, cpus)
             except RestoreError:
@@ -195,7 +196,9 @@ class HostSession:
         step = clock.step()
         if abs(step) > _CLOCK_STEP_SECONDS:
             raise IncompleteRun(f"the clock was set by {step:+.1f} s during the run")
-        output = Output(_text(folder / "stdout.txt"), _text(folder / "stderr.txt"), exit_.status)
+        output = Output(
+            _text(folder / "stdout.txt"), _text(folder / "stderr.txt"), exit_.status, folder
+        )
         values, caveats = order.case.measure(output)
         for group, earlier in counted:
             record.counters |= difference(earlier, group.read(self._system))
@@ -210,8 +213,11 @@ class HostSession:
 
     def _execute(self, order: Order, folder: Path) -> Exit:
         argv = _command(order)
+        enclosures = order.case.command.enclosures
+        for enclosure in enclosures:
+            enclosure.put(folder)
         if self._counters.perf:
-            argv = self._counters.perf.wrap(argv, folder / "perf.csv")
+            argv = self._counters.perf.wrap(argv, folder.absolute() / "perf.csv")
         return self._system.execute(
             Launch(
                 argv,
@@ -219,6 +225,7 @@ class HostSession:
                 stderr=folder / "stderr.txt",
                 env={**order.variant.env, **self._env},
                 timeout=seconds(self._plan.blocks.timeout),
+                folder=folder if enclosures else None,
             )
         )
 

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from schedlab.benchmarks import Case, all_benchmarks
+from schedlab.enclosure import Enclosure
 from schedlab.errors import HostError, IncompleteRun, UsageError, nearest
 from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import disk_errors
@@ -168,21 +169,42 @@ class SimSession:
         self._processes = Processes()
 
     def begin(self, variants: Sequence[Variant], raw: Path) -> None:
-        """Write the machine's description below `raw`, and try each variant's settings once.
+        """Write the machine's description below `raw`; try each variant's settings and each file.
 
         Raises:
-            UsageError: the machine or a setting is refused, in the simulator's words.
+            UsageError: the machine, a setting or a file is refused, in the simulator's words.
         """
         with disk_errors("beginning the runs", raw):
             self._machine_file(raw).write_text(json.dumps(self._machine, indent=1))
         for variant in variants:
             _check_features(variant, self.builds[variant.name])
-            place = raw / ".trial.json"
-            with disk_errors("trying the settings", raw):
-                place.write_text(json.dumps(trial(variant)))
-            self._ask(variant, raw, place, ("--out", str(raw / ".trial-result.json")))
-            for name in (".trial.json", ".trial-result.json"):
-                (raw / name).unlink(missing_ok=True)
+            self._try(variant, raw, trial(variant), ())
+        for model in self._models.values():
+            if model.enclosures:
+                told = {**trial(variants[0]), "workloads": [dict(model.workload)]}
+                self._try(variants[0], raw, told, model.enclosures)
+
+    def _try(
+        self,
+        variant: Variant,
+        raw: Path,
+        told: Mapping[str, Any],
+        enclosures: Sequence[Enclosure],
+    ) -> None:
+        """Have the simulator read a scenario that ends at once."""
+        with disk_errors("trying the settings", raw), TemporaryDirectory() as folder:
+            place = Path(folder) / "trial.json"
+            place.write_text(json.dumps(told))
+            for enclosure in enclosures:
+                enclosure.put(Path(folder))
+            try:
+                self._ask(variant, raw, place, ("--out", str(Path(folder) / "result.json")))
+            except UsageError as error:
+                for enclosure in enclosures:
+                    _, copy, what = str(error).partition(str(Path(folder) / enclosure.name))
+                    if copy:
+                        raise UsageError(f"{enclosure.source}{what}") from None
+                raise
 
     def domains(self, variant: Variant, raw: Path) -> str:
         """Give the scheduling domains of the machine, as the variant's kernel prints them."""
@@ -209,7 +231,7 @@ class SimSession:
         told = json.dumps(scenario(model, order.variant, self._limit), indent=1)
         finished = _Finished.read(folder, call, told)
         if finished is None:
-            finished = self._simulate(call, folder, told)
+            finished = self._simulate(call, folder, told, model.enclosures)
         return self._record(order, model, call, finished, raw)
 
     def run_many(self, orders: Iterable[Order], raw: Path, jobs: int) -> Iterator[RunRecord]:
@@ -261,12 +283,16 @@ class SimSession:
             raise HostError(f"kernel {build.kernel} does not come up on {self._which}: {words}")
         return printed
 
-    def _simulate(self, call: Call, folder: Path, told: str) -> "_Finished":
+    def _simulate(
+        self, call: Call, folder: Path, told: str, enclosures: Sequence[Enclosure]
+    ) -> "_Finished":
         with disk_errors("simulating", folder.parent):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / _Finished.FILE).unlink(missing_ok=True)
             call.result.unlink(missing_ok=True)
             call.scenario.write_text(told)
+            for enclosure in enclosures:
+                enclosure.put(folder)
             started = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
             ended = self._processes.run(call.argv, folder / "stderr.txt", self._limit)
             finished = _Finished(call.argv, started, ended)
@@ -297,7 +323,7 @@ class SimSession:
         try:
             result = read_result(finished.ended, call.result)
             record.settings |= read_back(order.variant, result.get("settings", {}))
-            values = outcome.metrics(model, result)
+            values, record.caveats = outcome.metrics(model, result)
         except IncompleteRun as error:
             record.status, record.error = "failed", str(error)
             return record
