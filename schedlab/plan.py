@@ -109,6 +109,8 @@ class Plan(_Data):
     suite: str | None = None
     benchmark: tuple[BenchmarkEntry, ...] = ()
     """Benchmarks beside those of the suite."""
+    workload: tuple[str, ...] = ()
+    """Files of rt-app, each a benchmark RtApp under the file's name."""
     only: tuple[str, ...] = ()
     """Of all these, only the benchmarks or labels named here."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=2)]
@@ -120,8 +122,8 @@ class Plan(_Data):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Plan":
-        if not self.suite and not self.benchmark:
-            raise ValueError("names neither a suite nor a benchmark")
+        if not self.suite and not self.benchmark and not self.workload:
+            raise ValueError("names neither a suite nor a benchmark nor a workload")
         names = [variant.name for variant in self.variant]
         for name in names:
             if names.count(name) > 1:
@@ -153,6 +155,11 @@ class Plan(_Data):
             suite, where = find_suite(self.suite)
             cases += _cases(suite.benchmark, machine, where)
         cases += _cases(self.benchmark, machine, "plan")
+        for i, file in enumerate(self.workload):
+            where = f"plan: workload[{i}]"
+            cases.append(
+                find_benchmark("RtApp", where).case(machine, {"file": file}, Path(file).stem, where)
+            )
         labels = [case.label for case in cases]
         for label in labels:
             if labels.count(label) > 1:

@@ -12,6 +12,7 @@ from schedlab.machine import Machine
 from schedlab.plan import all_suites, find_suite
 from schedlab.system import LocalSystem
 from schedlab.topology.here import describe
+from tests.rt_app_files import EXAMPLES
 from tests.sysfs_tree import kunpeng_920
 from tests.tool_output import recorded
 
@@ -189,4 +190,6 @@ def test_no_output_breaks_a_parser(name: str, text: str) -> None:
 
 def _any_parameters(name: str) -> dict[str, int | str]:
     defaults = find_benchmark(name, "test").defaults
+    if "file" in defaults:
+        return {"file": str(EXAMPLES[0])}
     return {key: "1GB" if "size" in key else 1 for key in defaults}

@@ -11,6 +11,7 @@ from schedlab.kernels.engine import find_engine
 from schedlab.store import Store
 from tests.fake_engine import FakeLab
 from tests.kernel_source import kernel_source
+from tests.rt_app_files import EXAMPLES
 
 NEWIDLE = """\
 --- a/kernel/sched/fair.c
@@ -154,3 +155,39 @@ def test_features_of_one_patched_build(lab: FakeLab, series: str, tmp_path: Path
     on, off = ([r.metrics for r in runs if r.key.variant == name] for name in ("on", "off"))
     assert len(on) == len(off) == 2
     assert on != off, "they decide where forks land"
+
+
+@pytest.mark.timeout(600)
+def test_a_workload_of_a_file(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(EXAMPLES[-2].read_text())
+    out = tmp_path / "out"
+    status, _, errors = lab.call(
+        *("run", "--target", "sim:smp4", "--workload", file, "--blocks", 2, "--output", out),
+        *("--variant", f"base: kernel={series}", "--variant", "no-wa: NO_WA_IDLE"),
+    )
+    assert status == 0, errors
+    first = Store.open(out).records()[0]
+    assert set(first.metrics) == {"wakeup_latency", "wakeup_latency_p99", "slack", "run"}
+    left = {path.name for path in (out / first.raw).iterdir()}
+    [copy] = [name for name in left if name.startswith("mine-")]
+    assert (out / first.raw / copy).read_text() == file.read_text()
+    assert len([name for name in left if name.endswith(".log")]) == 4
+    file.write_text(file.read_text().replace('"run" : 500', '"run" : 600'))
+    status, _, errors = lab.call("run", "--resume", out)
+    assert (status, f"mine was `simulated: rt-app --file {copy} --logdir .`, is" in errors) == (
+        2,
+        True,
+    ), errors
+
+
+@pytest.mark.timeout(600)
+def test_a_wrong_file_is_told_before_any_run(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text('{"tasks" : {"a" : {"loop" : 1,\n"run" : "x"}}}')
+    status, _, errors = lab.call(
+        *("run", "--target", "sim:smp4", "--workload", file, "--output", tmp_path / "out"),
+        *("--variant", f"base: kernel={series}", "--variant", "no-wa: NO_WA_IDLE"),
+    )
+    assert (status, f"{file}:2: tasks.a.run: a whole number is expected" in errors) == (2, True)
+    assert not (tmp_path / "out").exists()

@@ -41,6 +41,13 @@ from schedlab.variant import Variant, parse_variant
     multiple=True,
     help="A benchmark beside or instead of a suite's, with parameters.",
 )
+@click.option(
+    "--workload",
+    "workloads",
+    metavar="FILE.json",
+    multiple=True,
+    help="A workload described by a file of rt-app (docs/workloads.md).",
+)
 @click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one.")
 @click.option(
     "--variant",
@@ -92,6 +99,7 @@ def run(
     \b
     schedlab run --suite quick --variant auto
     schedlab run --suite common --variant 'NB-OFF: sysctl kernel.numa_balancing=0'
+    schedlab run --workload video.json --target sim:hikey960 --variant 'x: NO_WA_IDLE'
     schedlab run plan.toml
     """
     store: Store | None = None
@@ -131,6 +139,8 @@ def _plan(plan_file: Path | None, options: dict[str, Any]) -> Plan:
             data[key] = given[key]
     if "benchmarks" in given:
         data["benchmark"] = [benchmark_entry(text) for text in given["benchmarks"]]
+    if "workloads" in given:
+        data["workload"] = given["workloads"]
     blocks = {**data.get("blocks", {}), **{k: given[k] for k in _BLOCKS if k in given}}
     if data.get("target", "").startswith("sim:"):
         blocks.setdefault("warmup", 0)  # every simulated run begins on a machine already settled
@@ -226,7 +236,8 @@ def _begin(plan: Plan, cases: list[Case], target: Target, output: Path | None) -
 
 
 def _slug(plan: Plan) -> str:
-    name = Path(plan.suite).stem if plan.suite else plan.benchmark[0].name
+    names = [plan.suite, *(entry.name for entry in plan.benchmark), *plan.workload]
+    name = Path(next(filter(None, names))).stem
     return f"{name}-aa" if plan.aa else name
 
 
@@ -242,12 +253,16 @@ def _reopen(folder: Path) -> tuple[Store, list[Case], Target]:
     ]
     if machine != store.machine:
         changed.append("its CPUs, memory or idle states differ")
+    cases = store.plan.cases(machine)
+    for info, case in zip(store.cases, cases, strict=True):
+        if info.command != (command := target.shown(case)):
+            changed.append(f"{info.label} was `{info.command}`, is `{command}`")
     if changed:
         raise UsageError(
             f"{folder}: began on another host or kernel: {'; '.join(changed)}."
             "\n  Runs of both cannot be compared; begin a new result."
         )
-    return store, store.plan.cases(machine), target
+    return store, cases, target
 
 
 def _run(store: Store, cases: list[Case], target: Target, jobs: int | None) -> Analysis:

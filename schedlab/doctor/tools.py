@@ -31,6 +31,7 @@ TOOLS = (
     _Tool("sysbench", "sysbench", ("sysbench", "--version"), True),
     _Tool("tbench", "dbench", ("tbench",)),
     _Tool("tbench_srv", "dbench", use="the server tbench talks to"),
+    _Tool("rt-app", "rt-app", use="workloads from files; without it our own program stands in"),
     _Tool("numactl", "numactl", use="variants that bind to nodes"),
     _Tool("taskset", "util-linux", ("taskset", "--version"), use="variants that pin to CPUs"),
 )

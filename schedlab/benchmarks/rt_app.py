@@ -1,0 +1,148 @@
+"""rt-app: threads that do what a JSON file says; the figures are those of its logs (rt-app).
+
+Where rt-app is not installed our own schedlab-load stands in, and says so.
+"""
+
+import math
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.benchmarks.rt_app_file import RtAppFile
+from schedlab.errors import IncompleteRun
+from schedlab.metric import Metric
+from schedlab.models.model import Model
+from schedlab.native import PROGRAM
+
+WAKEUP = Metric("wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)")
+WAKEUP_P99 = Metric(
+    "wakeup_latency_p99", unit="us", better="lower", label="Wakeup latency, p99 (us)"
+)
+SLACK = Metric("slack", unit="us", better="higher", label="Slack, mean (us)", signed=True)
+RUN = Metric("run", unit="us", better="lower", label="Time for the work of a phase (us)")
+PERF = Metric("perf", unit="loops", better="higher", label="Work done in a phase (loops)")
+PERIOD = Metric("period", unit="us", better="lower", label="Duration of a phase (us)")
+
+_FIGURES = {
+    WAKEUP: "wu_lat mean",
+    WAKEUP_P99: "wu_lat p99",
+    SLACK: "slack mean",
+    RUN: "run mean",
+    PERF: "perf mean",
+    PERIOD: "period mean",
+}
+"""What the simulator's result calls them."""
+
+
+class Row(NamedTuple):
+    """A line of a log: one time through a phase; microseconds, but for `perf`."""
+
+    idx: int
+    perf: int
+    run: int
+    period: int
+    start: int
+    end: int
+    rel_st: int
+    slack: int
+    c_duration: int
+    c_period: int
+    wu_lat: int
+
+
+def metrics(file: str) -> tuple[Metric, ...]:
+    """Give what a file's logs can tell: of timers, of work given or time given for it."""
+    told = RtAppFile(file)
+    timers = told.has("timer")
+    found = {
+        WAKEUP: timers,
+        WAKEUP_P99: timers,
+        SLACK: timers,
+        RUN: told.has("run"),
+        PERF: told.has("runtime"),
+        PERIOD: not timers,
+    }
+    return tuple(metric for metric, present in found.items() if present)
+
+
+def parse(output: Output) -> Values:
+    """Read the logs of all threads.
+
+    Raises:
+        IncompleteRun: there are none, a line is damaged, or rt-app passed over an event.
+    """
+    refused = re.search(r"Unknown or mismatch .*", output.stderr)
+    if refused:
+        raise IncompleteRun(f"rt-app did not take an event of the file: {refused[0]}")
+    rows = [row for path in sorted(output.folder.glob("*.log")) for row in read_log(path)]
+    if not rows:
+        raise IncompleteRun("no thread came through a phase: the logs are empty")
+    by_timer = [row for row in rows if row.c_period]
+    working = [row for row in rows if row.c_duration]
+    values = {PERIOD: _mean(rows, lambda row: row.period)}
+    if by_timer:
+        values[WAKEUP] = _mean(by_timer, lambda row: row.wu_lat)
+        values[WAKEUP_P99] = float(_percentile([row.wu_lat for row in by_timer], 99))
+        values[SLACK] = _mean(by_timer, lambda row: row.slack)
+    if working:
+        values[RUN] = _mean(working, lambda row: row.run)
+        values[PERF] = _mean(working, lambda row: row.perf)
+    return values
+
+
+def read_log(path: Path) -> list[Row]:
+    """Read the log of one thread; IncompleteRun where a line is damaged."""
+    rows = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        if line.startswith("#"):
+            continue
+        try:
+            rows.append(Row(*map(int, line.split())))
+        except (ValueError, TypeError):
+            raise IncompleteRun(f"{path.name}:{number}: is no line of rt-app's log") from None
+    return rows
+
+
+def _mean(rows: Sequence[Row], column: Callable[[Row], int]) -> float:
+    return sum(map(column, rows)) / len(rows)
+
+
+def _percentile(values: Sequence[int], percent: int) -> int:
+    return sorted(values)[math.ceil(len(values) * percent / 100) - 1]
+
+
+def rt_app_model(file: str) -> Model:
+    """Give the same file to the simulator."""
+    enclosed = RtAppFile(file).as_written()
+    figures = {metric: f"rt-app.{_FIGURES[metric]}" for metric in metrics(file)}
+    workload = {"kind": "rt-app", "file": enclosed.name, "logdir": "."}
+    return Model(workload, figures, (enclosed,))
+
+
+@benchmark(
+    "RtApp",
+    tool="rt-app",
+    package="rt-app",
+    metrics=list(_FIGURES),
+    select=metrics,
+    parse=parse,
+    defaults={"file": ""},
+    model=rt_app_model,
+)
+def rt_app(file: str) -> Command:
+    """Threads as a file of rt-app describes them (`--workload FILE.json`)."""
+    told = RtAppFile(file)
+    if shutil.which("rt-app"):
+        enclosed = told.for_rt_app()
+        later = ", ".join(told.later_keys())
+        note = f"rt-app 1.0 does not know {later} and passes over it" if later else ""
+        return Command("rt-app", enclosed.name, enclosures=(enclosed,), note=note)
+    enclosed = told.as_written()
+    return Command(
+        *(PROGRAM, "rt-app", "--file", enclosed.name, "--logdir", "."),
+        enclosures=(enclosed,),
+        note="rt-app is not installed; our own schedlab-load stands in for it",
+    )

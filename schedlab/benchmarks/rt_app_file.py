@@ -1,0 +1,182 @@
+"""rt-app's JSON: what its own readers take beyond JSON, made strict for the real program.
+
+rt-app's reader takes comments and a comma before a closing bracket, its preprocessor workgen
+repeated keys and keys without a value.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from schedlab.enclosure import Enclosure
+from schedlab.errors import UsageError, nearest
+
+_TOKEN = re.compile(
+    r'(?P<string>"(?:\\.|[^"\\\n])*")|(?P<none>//[^\n]*|/\*.*?\*/|\s+)|(?P<sign>.)', re.DOTALL
+)
+_EVENTS = (
+    *("run", "runtime", "sleep", "timer", "lock", "unlock", "wait", "signal", "broad", "sync"),
+    *("barrier", "suspend", "resume", "yield", "mem", "iorun", "fork", "sem_post", "sem_wait"),
+)
+"""What an event's key begins with."""
+_PROPERTIES = (
+    *("instance", "delay", "policy", "priority", "dl-runtime", "dl-deadline", "dl-period"),
+    *("util_min", "util_max", "cpus", "nodes_membind", "taskgroup"),
+)
+_NOT_FOR_US = ("logdir", "log_size", "ftrace", "gnuplot")
+_LATER = re.compile(r"fork|util_min$|util_max$|taskgroup$|nodes_membind$")
+
+
+class Object(list[tuple[str, Any]]):
+    """A JSON object: its members in order, keys may repeat."""
+
+    def get(self, key: str) -> Any:
+        """Give the last value of a key, or None."""
+        return dict(self).get(key)
+
+
+class RtAppFile:
+    """A workload file of the user's."""
+
+    def __init__(self, path: str) -> None:
+        """Read it.
+
+        Raises:
+            UsageError: it cannot be read or is not rt-app's JSON; file and line are named.
+        """
+        self.path = path
+        try:
+            self.text = Path(path).read_text()
+        except (OSError, UnicodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "is no text"
+            raise UsageError(f"{path}: {why}.") from None
+        self._root = self._load()
+        for place, key in self._members():
+            if not key.startswith(_EVENTS) and key not in (*_PROPERTIES, "loop", "phases"):
+                line = self.text[: max(self.text.find(f'"{key}"'), 0)].count("\n") + 1
+                hint = nearest(key, (*_EVENTS, *_PROPERTIES))
+                raise UsageError(f"{path}:{line}: {place}.{key}: unknown key.{hint}")
+
+    def _load(self) -> Object:
+        try:
+            root = json.loads(_strict(self.text), object_pairs_hook=Object)
+        except json.JSONDecodeError as error:
+            raise UsageError(f"{self.path}:{error.lineno}: {error.msg}.") from None
+        except RecursionError:
+            raise UsageError(f"{self.path}: brackets are nested too deep.") from None
+        if not isinstance(root, Object) or not _is(root.get("tasks")):
+            raise UsageError(f'{self.path}: an object with "tasks" is expected.')
+        return root
+
+    def has(self, event: str) -> bool:
+        """Tell whether any task has an event of that name; `runtime` is no `run`."""
+        return any(
+            key.startswith(event) and (event != "run" or not key.startswith("runtime"))
+            for _, key in self._members()
+        )
+
+    def later_keys(self) -> list[str]:
+        """Give the keys that rt-app 1.0 does not know and passes over."""
+        return sorted({key for _, key in self._members() if _LATER.match(key)})
+
+    def as_written(self) -> Enclosure:
+        """Give the file as it is."""
+        return Enclosure(self._name(), self.text, self.path)
+
+    def for_rt_app(self) -> Enclosure:
+        """Give strict JSON that every rt-app reads alike; its logs go to the folder it runs in."""
+        told = self._root.get("global") or []
+        kept = [(key, value) for key, value in told if key not in _NOT_FOR_US]
+        tasks = [(name, _task(name, task)) for name, task in self._root.get("tasks")]
+        whole = Object([("global", Object([*kept, ("logdir", ".")])), ("tasks", Object(tasks))])
+        return Enclosure(self._name(), json.dumps(_unique(whole), indent=1), self.path)
+
+    def _members(self) -> Iterator[tuple[str, str]]:
+        """Give the keys of all tasks and phases, each with its place."""
+        for name, task in self._root.get("tasks"):
+            place = f"tasks.{name}"
+            for key, value in task if _is(task) else ():
+                yield place, key
+                for phase_name, phase in value if key == "phases" and _is(value) else ():
+                    within = f"{place}.phases.{phase_name}"
+                    yield from ((within, key) for key, _ in (phase if _is(phase) else ()))
+
+    def _name(self) -> str:
+        """Give a name that changes with the content, so that every command line shows it."""
+        digest = hashlib.sha256(self.text.encode()).hexdigest()[:8]
+        stem = re.sub(r"[^\w.-]", "_", Path(self.path).stem)
+        return f"{stem}-{digest}.json"
+
+
+def _is(value: Any) -> bool:
+    return isinstance(value, Object)
+
+
+def _strict(text: str) -> str:
+    """Drop comments and spare commas, give keys without a value null; lines stay."""
+    tokens = [_without_comment(match) for match in _TOKEN.finditer(text)]
+    solid = [at for at, token in enumerate(tokens) if not token.isspace()]
+    inside: list[str] = []
+    before = ""
+    for place, at in enumerate(solid):
+        token = tokens[at]
+        after = tokens[solid[place + 1]] if place + 1 < len(solid) else ""
+        if token in ("{", "["):
+            inside.append(token)
+        elif token in ("}", "]"):
+            del inside[-1:]
+        elif token == "," and after in ("}", "]"):
+            tokens[at] = ""
+        elif inside[-1:] == ["{"] and before in ("{", ",") and after in (",", "}"):
+            tokens[at] = f"{token}:null"
+        before = token
+    return "".join(tokens)
+
+
+def _without_comment(match: re.Match[str]) -> str:
+    return re.sub(r"\S", " ", match[0]) if match["none"] else match[0]
+
+
+def _task(name: str, task: Any) -> Any:
+    """Name what suspends; put a task's own loop into a phase, since rt-app 1.0 passes over it."""
+    if not _is(task):
+        return task
+    loop = task.get("loop")
+    if task.get("phases") is not None:
+        phases = Object((key, _named(name, phase)) for key, phase in task.get("phases"))
+        return Object((key, phases if key == "phases" else value) for key, value in task)
+    if not isinstance(loop, int) or loop < 1:
+        return _named(name, task)
+    kept = [(key, value) for key, value in task if key in _PROPERTIES]
+    moved = Object((key, value) for key, value in task if key not in _PROPERTIES)
+    return Object([*kept, ("loop", 1), ("phases", Object([("phase", _named(name, moved))]))])
+
+
+def _named(name: str, members: Any) -> Any:
+    """Give a suspend without a name its task's, a yield the empty one."""
+    if not _is(members):
+        return members
+    return Object((key, _value(name, key, value)) for key, value in members)
+
+
+def _value(name: str, key: str, value: Any) -> Any:
+    if value not in (None, ""):
+        return value
+    return name if key.startswith("suspend") else ""
+
+
+def _unique(value: Any) -> Any:
+    """Number repeated keys, as workgen does."""
+    if not _is(value):
+        return value
+    members: dict[str, Any] = {}
+    for key, below in value:
+        free, number = key, 0
+        while free in members:
+            number += 1
+            free = f"{key}{number}"
+        members[free] = _unique(below)
+    return members
