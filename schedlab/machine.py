@@ -249,6 +249,9 @@ class Machine(_Table):
         memory = {} if self.memory_gib is None else {"memory_gib": self.memory_gib}
         return {
             "cpus": self.nr_cpus,
+            "little_cpus": sum(
+                len(parse_cpulist(cpu.cpus)) for cpu in self.cpu if (cpu.capacity or 1024) < 1024
+            ),
             "cores": len(self.groups("core")),
             "llcs": len(self.groups("llc")),
             "packages": len(self.groups("package")),

@@ -57,6 +57,11 @@ def span(value: int | str, where: str) -> str:
     return f"{seconds:g}s"
 
 
+def binary(amount: str) -> str:
+    """Give an amount as the tools mean it: in powers of two, so that their `31GB` is `31GiB`."""
+    return re.sub(r"([KMG])B$", r"\1iB", amount)
+
+
 def _evaluate(text: str, names: Mapping[str, int], where: str) -> float:
     try:
         tree = ast.parse(text.strip(), mode="eval").body

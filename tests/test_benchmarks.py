@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schedlab.benchmarks import Case, Output, all_benchmarks, find_benchmark
 from schedlab.errors import IncompleteRun, UsageError
-from schedlab.machine import Machine
+from schedlab.machine import Machine, find_machine
 from schedlab.plan import all_suites, find_suite
 from schedlab.system import LocalSystem
 from schedlab.topology.here import describe
@@ -54,6 +54,50 @@ def test_suite_common_is_the_eleven_published_benchmarks() -> None:
     suite, _ = find_suite("common")
     assert [entry.name for entry in suite.benchmark] == list(PUBLISHED)
     assert all(not entry.params for entry in suite.benchmark)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_each_of_them_is_modelled(kunpeng: Machine, name: str) -> None:
+    case = sized(kunpeng, name)
+    model = case.model()
+    assert model is not None
+    assert set(model.figures) == set(case.benchmark.metrics)
+
+
+def test_models_have_the_published_parameters(kunpeng: Machine) -> None:
+    def workload(name: str) -> dict[str, object]:
+        model = sized(kunpeng, name).model()
+        return dict(model.workload) if model else {}
+
+    assert workload("PerfBenchMemMemset") == {"kind": "mem-memset", "size": "31GiB", "nr_loops": 15}
+    assert workload("PerfBenchFutexWake") == {"kind": "futex-wake", "threads": 10240, "nwakes": 1}
+    memory = workload("SysBenchMemory")
+    assert (memory["threads"], memory["memory-total-size"]) == (64, "100GiB")
+    mutex = workload("SysBenchMutex")
+    assert (mutex["threads"], mutex["mutex-num"], mutex["time"]) == (512, 1, 0)
+
+
+@pytest.mark.parametrize(("name", "unpinned"), [("juno-r0", 4), ("hikey960", 4)])
+def test_misfit_fits_the_published_machines(name: str, unpinned: int) -> None:
+    case = find_benchmark("Misfit", "test").case(find_machine(name), {}, None, "test")
+    assert case.command.argv[-3:] == ("1000", str(unpinned), "10000")
+    output = Output("unpinned tasks: 2\n total time: 1.5s\n total time: 2.5s\n")
+    values, _ = case.measure(output)
+    assert {metric.name: value for metric, value in values.items()} == {"longest": 2.5, "mean": 2}
+    with pytest.raises(IncompleteRun, match="only 1 of 2 tasks finished"):
+        case.measure(Output("unpinned tasks: 2\n total time: 1.5s\n"))
+
+
+def test_misfit_needs_little_cpus(kunpeng: Machine) -> None:
+    with pytest.raises(UsageError, match="unpinned: little_cpus gives 0"):
+        sized(kunpeng, "Misfit")
+
+
+def test_schbench_is_given_its_shape(kunpeng: Machine) -> None:
+    case = sized(kunpeng, "SchbenchOld", workers="cpus*2", runtime=10)
+    assert " ".join(case.command.argv) == (
+        "schedlab-load schbench-old --message-threads 2 --threads 256 --runtime 10 --json"
+    )
 
 
 @pytest.mark.parametrize("name", all_suites())

@@ -193,6 +193,7 @@ def test_what_a_host_does_not_tell_is_as_the_kernel_assumes(
     assert machine.groups("llc") == machine.groups("node") == (tuple(range(8)),)
     assert machine.sizes() == {
         "cpus": 8,
+        "little_cpus": 0,
         "cores": 8,
         "llcs": 1,
         "packages": 1,

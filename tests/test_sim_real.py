@@ -8,6 +8,7 @@ import pytest
 
 from schedlab.errors import SchedlabError
 from schedlab.kernels.engine import find_engine
+from schedlab.plan import find_suite
 from schedlab.store import Store
 from tests.fake_engine import FakeLab
 from tests.kernel_source import kernel_source
@@ -107,6 +108,36 @@ def test_a_run_is_the_same_for_any_number_of_jobs(
         assert [record.error for record in runs if record.status != "ok"] == []
         told.append([(r.key, r.metrics, r.counters, r.settings) for r in runs])
     assert told[0] == told[1]
+
+
+COMMON = {  # suite `common`, each for a moment
+    "PerfBenchSchedPipe": "loops=100",
+    "PerfBenchSchedMessaging": "loops=2",
+    "PerfBenchMemMemset": "loops=1,size=64MB",
+    "PerfBenchFutexWake": "threads=200",
+    "SysBenchCpu": "time=1,threads=4",
+    "SysBenchMemory": "time=1,total_size=16MB",
+    "SysBenchThreads": "time=1,threads=2",
+    "SysBenchMutex": "threads=16,locks=50",
+    "HackbenchForkSockets": "groups=1,loops=5",
+    "HackbenchPipeThreads": "groups=1,loops=5",
+    "HackbenchPipeThreads4k": "groups=1,loops=5",
+}
+
+
+@pytest.mark.timeout(600)
+def test_the_common_suite_runs(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    suite, _ = find_suite("common")
+    assert {entry.name for entry in suite.benchmark} == set(COMMON)
+    chosen = [word for pair in COMMON.items() for word in ("--benchmark", ":".join(pair))]
+    status, _, errors = lab.call(
+        *("run", "--target", "sim:kunpeng-920-6426-2p", "--output", tmp_path / "out", *chosen),
+        *("--blocks", 2, "--variant", f"base: kernel={series}", "--variant", "no-wa: NO_WA_IDLE"),
+    )
+    assert status == 0, errors
+    runs = Store.open(tmp_path / "out").records()
+    assert len(runs) == 2 * 2 * len(COMMON)
+    assert [(run.key, run.error) for run in runs if run.status != "ok"] == []
 
 
 @pytest.mark.timeout(600)

@@ -3,12 +3,15 @@
 import json
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schedlab.analysis import analyse
+from schedlab.benchmarks.benchmark import REGISTRY, Command, benchmark
+from schedlab.metric import Metric
 from schedlab.record import RunRecord
 from schedlab.store import Store
 from schedlab.targets import sim_program
@@ -163,9 +166,29 @@ def test_settings_are_refused_by_name(lab: FakeLab, setting: str, words: str) ->
     assert words in errors
 
 
-def test_what_cannot_be_simulated(lab: FakeLab, tmp_path: Path) -> None:
-    errors = refused(lab, *BENCHMARK, "--benchmark", "SysBenchCpu", *NO_WA)
-    assert "SysBenchCpu has no model for the simulator." in errors
+@pytest.fixture
+def host_only() -> Iterator[str]:
+    """A benchmark without a model."""
+    metric = Metric("time", "s", "lower", "Time (sec)")
+
+    @benchmark(
+        "HostOnly",
+        tool="true",
+        package="coreutils",
+        metrics=[metric],
+        parse=lambda _: {metric: 1.0},
+        defaults={},
+    )
+    def build() -> Command:
+        return Command("true")
+
+    yield "HostOnly"
+    del REGISTRY["HostOnly"]
+
+
+def test_what_cannot_be_simulated(lab: FakeLab, tmp_path: Path, host_only: str) -> None:
+    errors = refused(lab, *BENCHMARK, "--benchmark", host_only, *NO_WA)
+    assert "HostOnly has no model for the simulator." in errors
     assert "HackbenchForkSockets" in errors
     write_machine(lab.machine, cost={})
     assert f"{lab.machine}: cost: is missing" in refused(lab, *BENCHMARK, *NO_WA)

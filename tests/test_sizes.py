@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from schedlab.benchmarks.benchmark import Span
 from schedlab.errors import UsageError
-from schedlab.sizes import amount, count, span
+from schedlab.sizes import amount, binary, count, span
 
 NAMES = {"cpus": 128, "nodes": 4, "memory_gib": 125}
 
@@ -29,6 +29,10 @@ def test_count(text: int | str, value: int) -> None:
 def test_amount_keeps_its_unit() -> None:
     assert amount("memory_gib/4 GB", NAMES, "x") == "31GB"
     assert amount("512MB", NAMES, "x") == "512MB"
+
+
+def test_the_tools_count_in_powers_of_two() -> None:
+    assert [binary(size) for size in ("31GB", "1KB", "64B")] == ["31GiB", "1KiB", "64B"]
 
 
 @pytest.mark.parametrize("text", ["", "31", "31 XB", "GB", "-1GB", "cpus/2"])

@@ -1,9 +1,11 @@
 """perf bench: message passing, futexes and memory, from the kernel's own tools (linux-perf)."""
 
 from schedlab.benchmarks.benchmark import Amount, Command, Output, Values, benchmark
+from schedlab.benchmarks.stand_in import workload_model
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
 from schedlab.models.model import Model
+from schedlab.sizes import binary
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 WAKE_TIME = Metric("wake_time", unit="ms", better="lower", label="Time (ms)")
@@ -41,10 +43,24 @@ def parse_futex_wake(output: Output) -> Values:
 
 def sched_pipe_model(loops: int) -> Model:
     """Two processes and two pipes; each turn passes an int to and fro."""
-    return Model(
-        {"kind": "sched-pipe", "loop": loops},
-        {TIME: "sched-pipe.time"},
-    )
+    return workload_model("sched-pipe", {"loop": loops}, {TIME: "time"})
+
+
+def sched_messaging_model(loops: int) -> Model:
+    """Ten groups of processes over socket pairs."""
+    return workload_model("sched-messaging", {"nr_loops": loops}, {TIME: "time"})
+
+
+def mem_memset_model(size: Amount, loops: int) -> Model:
+    """One task over memory of its own."""
+    options = {"size": binary(size), "nr_loops": loops}
+    return workload_model("mem-memset", options, {BANDWIDTH: "bandwidth"})
+
+
+def futex_wake_model(threads: int, wakes: int) -> Model:
+    """Threads pinned to one CPU after the other; the mean of ten rounds."""
+    options = {"threads": threads, "nwakes": wakes}
+    return workload_model("futex-wake", options, {WAKE_TIME: "time"})
 
 
 @benchmark(
@@ -68,6 +84,7 @@ def sched_pipe(loops: int) -> Command:
     metrics=[TIME],
     parse=parse_seconds,
     defaults={"loops": 30_000},
+    model=sched_messaging_model,
 )
 def sched_messaging(loops: int) -> Command:
     """Ten groups of 20 senders and 20 receivers over socket pairs."""
@@ -81,6 +98,7 @@ def sched_messaging(loops: int) -> Command:
     metrics=[BANDWIDTH],
     parse=parse_bytes_per_second,
     defaults={"size": "memory_gib/4 GB", "loops": 15},
+    model=mem_memset_model,
 )
 def mem_memset(size: Amount, loops: int) -> Command:
     """One thread sets a quarter of the machine's memory, over and over."""
@@ -97,6 +115,7 @@ def mem_memset(size: Amount, loops: int) -> Command:
     metrics=[WAKE_TIME],
     parse=parse_futex_wake,
     defaults={"threads": "cpus*80", "wakes": 1},
+    model=futex_wake_model,
 )
 def futex_wake(threads: int, wakes: int) -> Command:
     """Many threads block on one futex and are woken a few at a time."""

@@ -3,8 +3,11 @@
 import re
 
 from schedlab.benchmarks.benchmark import Amount, Command, Output, Values, benchmark
+from schedlab.benchmarks.stand_in import workload_model
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
+from schedlab.models.model import Model
+from schedlab.sizes import binary
 
 EVENT_RATE = Metric("events_per_second", unit="1/s", better="higher", label="Events/sec")
 BANDWIDTH = Metric("bandwidth", unit="MiB/s", better="higher", label="Memory BW (MiB/s)")
@@ -52,6 +55,36 @@ def parse_mutex(output: Output) -> Values:
     return {TIME: _total_time(output)}
 
 
+def cpu_model(time: int, threads: int, max_prime: int) -> Model:
+    """Threads that divide numbers."""
+    options = {"time": time, "threads": threads, "cpu-max-prime": max_prime}
+    return workload_model("sysbench-cpu", options, {EVENT_RATE: "events per second"})
+
+
+def memory_model(time: int, threads: int, access_mode: str, total_size: Amount) -> Model:
+    """Threads over one block of 1 KiB."""
+    options = {
+        "time": time,
+        "threads": threads,
+        "memory-access-mode": access_mode,
+        "memory-total-size": binary(total_size),
+    }
+    return workload_model("sysbench-memory", options, {BANDWIDTH: "transfer rate"})
+
+
+def threads_model(time: int, threads: int) -> Model:
+    """Threads over eight futex mutexes, yielding under them."""
+    options = {"time": time, "threads": threads}
+    return workload_model("sysbench-threads", options, {EVENT_RATE: "events per second"})
+
+
+def mutex_model(threads: int, mutexes: int, locks: int, loops: int) -> Model:
+    """Threads over futex mutexes, with work between."""
+    mutex = {"mutex-num": mutexes, "mutex-locks": locks, "mutex-loops": loops}
+    options = {"threads": threads, "time": 0, **mutex}
+    return workload_model("sysbench-mutex", options, {TIME: "total time"})
+
+
 @benchmark(
     "SysBenchCpu",
     tool="sysbench",
@@ -59,6 +92,7 @@ def parse_mutex(output: Output) -> Values:
     metrics=[EVENT_RATE],
     parse=parse_cpu,
     defaults={"time": 60, "threads": "cpus/2", "max_prime": 10_000},
+    model=cpu_model,
 )
 def sysbench_cpu(time: int, threads: int, max_prime: int) -> Command:
     """Independent threads look for primes."""
@@ -76,6 +110,7 @@ def sysbench_cpu(time: int, threads: int, max_prime: int) -> Command:
     parse=parse_memory,
     caveats=capped_memory,
     defaults={"time": 60, "threads": "cpus/2", "access_mode": "rnd", "total_size": "100 GB"},
+    model=memory_model,
 )
 def sysbench_memory(time: int, threads: int, access_mode: str, total_size: Amount) -> Command:
     """Threads write 1 KiB blocks of one shared buffer at random places."""
@@ -94,6 +129,7 @@ def sysbench_memory(time: int, threads: int, access_mode: str, total_size: Amoun
     metrics=[EVENT_RATE],
     parse=parse_threads,
     defaults={"time": 60, "threads": "cpus/2"},
+    model=threads_model,
 )
 def sysbench_threads(time: int, threads: int) -> Command:
     """Threads take one of eight locks, yield, and give it back, a thousand times an event."""
@@ -107,6 +143,7 @@ def sysbench_threads(time: int, threads: int) -> Command:
     metrics=[TIME],
     parse=parse_mutex,
     defaults={"threads": "cpus*4", "mutexes": 1, "locks": 50_000, "loops": 10_000},
+    model=mutex_model,
 )
 def sysbench_mutex(threads: int, mutexes: int, locks: int, loops: int) -> Command:
     """Threads contend for one mutex, with some spinning between."""

@@ -1,0 +1,63 @@
+"""The test of the misfit series: short sysbench tasks on big CPUs, long ones anywhere."""
+
+import re
+
+from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.benchmarks.stand_in import workload_model
+from schedlab.errors import IncompleteRun
+from schedlab.metric import Metric
+from schedlab.models.model import Model
+
+LONGEST = Metric("longest", unit="s", better="lower", label="Longest (sec)")
+MEAN = Metric("mean", unit="s", better="lower", label="Mean (sec)")
+
+_SCRIPT = """
+requests=$1 unpinned=$2 max_prime=$3
+echo "unpinned tasks: $unpinned"
+capacity() { cat /sys/devices/system/cpu/"$1"/cpu_capacity 2>/dev/null || echo 1024; }
+for cpu in $(cd /sys/devices/system/cpu && echo cpu[0-9]*); do
+    [ "$(capacity "$cpu")" = 1024 ] || continue
+    taskset -c "${cpu#cpu}" sysbench cpu --cpu-max-prime="$max_prime" \\
+        --events=$((requests / 4)) --time=0 run >/dev/null 2>&1 &
+done
+while [ "$unpinned" -gt 0 ]; do
+    sysbench cpu --cpu-max-prime="$max_prime" --events="$requests" --time=0 run |
+        grep 'total time:' &
+    unpinned=$((unpinned - 1))
+done
+wait
+"""
+"""The published one, for today's sysbench: a big CPU is one of the highest capacity."""
+
+
+def parse(output: Output) -> Values:
+    """Read how long each unpinned task took by its own account.
+
+    Raises:
+        IncompleteRun: not all finished.
+    """
+    tasks = output.number_after("unpinned tasks:")
+    times = [float(time) for time in re.findall(r"total time:\s+([\d.]+)s", output.stdout)]
+    if not times or len(times) < tasks:
+        raise IncompleteRun(f"only {len(times)} of {tasks:g} tasks finished")
+    return {LONGEST: max(times), MEAN: sum(times) / len(times)}
+
+
+def misfit_model(requests: int, unpinned: int, max_prime: int) -> Model:
+    """The same tasks, with exec and sysbench's threads."""
+    options = {"requests": requests, "unpinned": unpinned, "cpu-max-prime": max_prime}
+    return workload_model("misfit", options, {LONGEST: "longest", MEAN: "mean"})
+
+
+@benchmark(
+    "Misfit",
+    tool="sysbench",
+    package="sysbench",
+    metrics=[LONGEST, MEAN],
+    parse=parse,
+    defaults={"requests": 1000, "unpinned": "little_cpus", "max_prime": 10_000},
+    model=misfit_model,
+)
+def misfit(requests: int, unpinned: int, max_prime: int) -> Command:
+    """Short tasks keep the big CPUs busy; long unpinned ones are to move there when they end."""
+    return Command("sh", "-c", _SCRIPT, "misfit", str(requests), str(unpinned), str(max_prime))
