@@ -81,6 +81,7 @@ def test_kunpeng(generated: dict[str, Description]) -> None:
     assert machine.processor == "Kunpeng-920"
     assert machine.sizes() == {
         "cpus": 128,
+        "little_cpus": 0,
         "cores": 128,
         "llcs": 4,
         "packages": 2,
