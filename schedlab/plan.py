@@ -101,6 +101,18 @@ class Judging(_Data):
     """Hold the chance of even one false claim to alpha (Holm), not their share."""
 
 
+class KernelEntry(_Data):
+    """A kernel that variants name, built when the plan is run on a simulated machine."""
+
+    name: str
+    base: str
+    """A kernel tree by its name, such as `6.12`."""
+    patches: tuple[str, ...] = ()
+    """Files, or features that patches of schedlab's add."""
+    hz: Literal[100, 250, 300, 1000] = 250
+    preempt: Literal["voluntary", "full"] = "voluntary"
+
+
 class Plan(_Data):
     """Suite x variants x target x blocks."""
 
@@ -113,6 +125,8 @@ class Plan(_Data):
     """Files of rt-app, each a benchmark RtApp under the file's name."""
     only: tuple[str, ...] = ()
     """Of all these, only the benchmarks or labels named here."""
+    kernel: tuple[KernelEntry, ...] = ()
+    """Kernels the variants name."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=2)]
     aa: bool = False
     """The variants are meant to be the same: the run measures the method's own noise."""

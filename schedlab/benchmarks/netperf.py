@@ -1,5 +1,6 @@
 """netperf: requests and responses over loopback, each client one at a time."""
 
+from schedlab.benchmarks.benchmark import Span
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.metric import Metric
 
@@ -15,6 +16,6 @@ TRANSACTIONS = Metric(
     results={TRANSACTIONS: "transactions per client"},
     defaults={"test": "TCP_RR", "clients": "cpus/2", "length": 10},
 )
-def netperf(test: str, clients: int, length: int) -> Options:
+def netperf(test: str, clients: int, length: Span) -> Options:
     """Pairs of a netperf and a netserver; one byte to and fro (TCP_RR or UDP_RR)."""
     return {"test": test, "clients": clients, "length": length}

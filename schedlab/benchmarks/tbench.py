@@ -1,6 +1,6 @@
 """tbench: a file server's network traffic over loopback TCP (dbench)."""
 
-from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
+from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values, benchmark
 from schedlab.benchmarks.stand_in import workload_model
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
@@ -22,7 +22,7 @@ def parse(output: Output) -> Values:
     return {THROUGHPUT: output.number(r"^Throughput ([\d.]+) MB/sec", "'Throughput' line")}
 
 
-def model(time: int, clients: int) -> Model:
+def model(time: Span, clients: int) -> Model:
     """Clients and servers with the exchanges of tbench's load file."""
     return workload_model(
         "tbench", {"nprocs": clients, "timelimit": time}, {THROUGHPUT: "Throughput"}
@@ -38,7 +38,9 @@ def model(time: int, clients: int) -> Model:
     defaults={"time": 60, "clients": "cpus"},
     model=model,
 )
-def tbench(time: int, clients: int) -> Command:
+def tbench(time: Span, clients: int) -> Command:
     """Client and server processes in pairs, exchanging requests over loopback TCP."""
     server = Server(("tbench_srv",), _PORT)
-    return Command("tbench", "-t", str(time), str(clients), "127.0.0.1", server=server)
+    return Command(
+        "tbench", "-t", str(time.whole_seconds), str(clients), "127.0.0.1", server=server
+    )

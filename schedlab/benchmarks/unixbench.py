@@ -1,5 +1,6 @@
 """UnixBench: five of its tests, as one copy or several."""
 
+from schedlab.benchmarks.benchmark import Span
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.metric import Metric
 
@@ -15,7 +16,7 @@ _TESTS = {
 
 
 def _register(test: str, summary: str) -> None:
-    def options(copies: int, duration: int) -> Options:
+    def options(copies: int, duration: Span) -> Options:
         return {"test": test, "copies": copies, "duration": duration}
 
     options.__doc__ = f"{summary} UnixBench's {test}, in copies."

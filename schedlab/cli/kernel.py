@@ -11,19 +11,15 @@ from schedlab.kernels import KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.debian import debian_tree
 from schedlab.kernels.engine import find_engine
-from schedlab.kernels.patches import Patch, check_applies, read_patch
 from schedlab.kernels.progress import ConsoleWatch
+from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.shelf import (
     HZ,
-    Base,
-    PatchCopy,
     Preempt,
     Recipe,
     Shelf,
     check_name,
-    digest_of,
 )
-from schedlab.kernels.shipped import find_patch
 from schedlab.kernels.tree import tree_as_it_is, tree_at_ref
 
 
@@ -100,24 +96,9 @@ def build(name: str, base: str | None, patches: tuple[str, ...], hz: str, preemp
         if plain and name in known:
             built = builder.build(known[name])
         else:
-            tree = shelf.base(base or name)
-            # A patch of schedlab's may add two of the features.
-            paths = dict.fromkeys(find_patch(patch, tree.series) for patch in patches)
-            told = [_readable(path, tree, watch) for path in paths]
-            copies = tuple(
-                PatchCopy(name=patch.name, sha256=digest_of(patch.text)) for patch in told
+            recipe = make_recipe(
+                shelf, engine, name, base or name, patches, int(hz), preempt, watch.say
             )
-            recipe = Recipe(name=name, base=tree.name, patches=copies, hz=int(hz), preempt=preempt)
-            default = Recipe(name=name, base=name)
-            if name in {other.name for other in shelf.bases()} and recipe != default:
-                raise KernelError(
-                    f"{name} is a kernel tree; a build of it with patches or another"
-                    " configuration needs another name."
-                )
-            for line in check_applies(tree.tree, told, f"{tree.name} ({tree.release})"):
-                watch.say(line)
-            if recipe != default:
-                shelf.put_recipe(recipe, [patch.text for patch in told])
             built = builder.build(recipe)
     click.echo(
         f"{name}: Linux {built.release}, HZ={built.hz}, PREEMPT={built.preempt},"
@@ -188,16 +169,6 @@ def remove(names: tuple[str, ...]) -> None:
         shelf.remove(name)
         builder.forget(name)
         click.echo(f"{name} is removed.")
-
-
-def _readable(path: Path, tree: Base, watch: ConsoleWatch) -> Patch:
-    """Read a patch; tell which of its files the simulator has no use for."""
-    patch, left_out = read_patch(path).within(find_engine())
-    if left_out:
-        watch.say(f"{path.name}: not simulated, and left out: {', '.join(left_out)}")
-    if not patch.changes:
-        raise KernelError(f"{path}: touches nothing that the simulator compiles.")
-    return patch
 
 
 def _check_free(shelf: Shelf, name: str, origin: str) -> None:

@@ -83,7 +83,7 @@ class Builder:
         """Take the cache's shelf, the engine and who watches."""
         self.shelf = shelf
         self.engine = engine
-        self._watch = watch
+        self.watch = watch
         self._cc = os.environ.get("CC", "gcc")
         self._compiler = ""
 
@@ -204,7 +204,7 @@ class Builder:
         """Bring the objects of one part up to date; one process at a time."""
 
         def waiting(holder: str) -> None:
-            self._watch.say(f"process {holder} is building {part.what}; waiting for it.")
+            self.watch.say(f"process {holder} is building {part.what}; waiting for it.")
 
         lock = self.shelf.folder / "locks" / part.objects.name
         with only_one(lock, waiting) as descriptor:
@@ -217,7 +217,7 @@ class Builder:
             (part.objects / _OF).write_text(part.recipe.name)
             # A make that is stopped removes what it was writing, so the mark can go.
             try:
-                with self._watch.task(f"building {part.what}") as step:
+                with self.watch.task(f"building {part.what}") as step:
                     status, told = self._run_make(part, step, descriptor)
                     (part.objects / "make.log").write_text("\n".join(told))
                     if status:

@@ -18,6 +18,7 @@ from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.progress import ConsoleWatch, Watch
+from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.shipped import shipped_patches
 from schedlab.machine import Machine, find_machine
@@ -52,6 +53,7 @@ class SimTarget:
     def environment(self, plan: Plan) -> dict[str, str]:
         """Give the rows of the platform table; they say that nothing here was measured."""
         machine, builder = self.machine(), self._builder()
+        _make_kernels(plan, builder)
         recipes = kernels_of(plan.variant, builder.shelf)
         kernels = {
             f"{recipe.name}: Linux {builder.shelf.base(recipe.base).release}, {recipe.config},"
@@ -93,6 +95,7 @@ class SimTarget:
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["SimSession"]:
         """Check models, settings and the machine; build the kernels; end every run at the end."""
+        _make_kernels(plan, self._builder())
         session = self.session(cases, plan.variant, seconds(plan.blocks.timeout), plan.counters)
         _check_variants(plan, session.builds)
         with closing(session):
@@ -378,6 +381,17 @@ def _models(cases: Sequence[Case]) -> dict[str, Model]:
             f"\n  These have one: {', '.join(names)}; leave the others out with --only."
         )
     return {label: model for label, model in found.items() if model is not None}
+
+
+def _make_kernels(plan: Plan, builder: Builder) -> None:
+    """Keep the kernels a plan describes, so that its variants find them."""
+    for kernel in plan.kernel:
+        make_recipe(
+            builder.shelf,
+            builder.engine,
+            *(kernel.name, kernel.base, kernel.patches, kernel.hz, kernel.preempt),
+            say=builder.watch.say,
+        )
 
 
 def _check_features(variant: Variant, build: Build) -> None:

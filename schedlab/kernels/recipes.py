@@ -1,0 +1,70 @@
+"""Making a recipe: a tree, patches that apply to it, a configuration, under a name."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from schedlab.kernels import KernelError
+from schedlab.kernels.engine import Engine
+from schedlab.kernels.patches import Patch, check_applies, read_patch
+from schedlab.kernels.shelf import Base, PatchCopy, Preempt, Recipe, Shelf, digest_of
+from schedlab.kernels.shipped import find_patch
+
+
+def make_recipe(
+    shelf: Shelf,
+    engine: Engine,
+    name: str,
+    base: str,
+    patches: Sequence[str],
+    hz: int,
+    preempt: Preempt,
+    say: Callable[[str], None],
+) -> Recipe:
+    """Keep a recipe under its name, and give it.
+
+    Args:
+        shelf: where it is kept.
+        engine: tells which files of a patch are simulated.
+        name: what variants ask for.
+        base: the name of a kernel tree.
+        patches: files, or features that patches of schedlab's add.
+        hz: ticks a second.
+        preempt: the preemption model.
+        say: is told what is left out of patches, and how they apply.
+
+    Raises:
+        KernelError: there is no such tree, or a patch does not apply to it.
+    """
+    tree = shelf.base(base)
+    # A patch of schedlab's may add two of the features.
+    paths = dict.fromkeys(find_patch(patch, tree.series) for patch in patches)
+    told = [_simulated_part(path, engine, say) for path in paths]
+    copies = tuple(PatchCopy(name=patch.name, sha256=digest_of(patch.text)) for patch in told)
+    recipe = Recipe(name=name, base=tree.name, patches=copies, hz=hz, preempt=preempt)
+    plain = Recipe(name=name, base=name)
+    if name in {other.name for other in shelf.bases()} and recipe != plain:
+        raise KernelError(
+            f"{name} is a kernel tree; a build of it with patches or another configuration needs"
+            " another name."
+        )
+    if recipe in shelf.recipes():
+        return recipe
+    _check(tree, told, say)
+    if recipe != plain:
+        shelf.put_recipe(recipe, [patch.text for patch in told])
+    return recipe
+
+
+def _check(tree: Base, patches: Sequence[Patch], say: Callable[[str], None]) -> None:
+    for line in check_applies(tree.tree, patches, f"{tree.name} ({tree.release})"):
+        say(line)
+
+
+def _simulated_part(path: Path, engine: Engine, say: Callable[[str], None]) -> Patch:
+    """Read a patch; tell which of its files the simulator has no use for."""
+    patch, left_out = read_patch(path).within(engine)
+    if left_out:
+        say(f"{path.name}: not simulated, and left out: {', '.join(left_out)}")
+    if not patch.changes:
+        raise KernelError(f"{path}: touches nothing that the simulator compiles.")
+    return patch
