@@ -96,7 +96,7 @@ def test_misfit_needs_little_cpus(kunpeng: Machine) -> None:
 def test_schbench_is_given_its_shape(kunpeng: Machine) -> None:
     case = sized(kunpeng, "SchbenchOld", workers="cpus*2", runtime=10)
     assert " ".join(case.command.argv) == (
-        "schedlab-load schbench-old --message-threads 2 --threads 256 --runtime 10 --json"
+        "schedlab-load schbench-old --message-threads 2 --threads 256 --runtime 10s --json"
     )
 
 

@@ -1,5 +1,6 @@
 """nanosleep: processes that do nothing but sleep for a microsecond."""
 
+from schedlab.benchmarks.benchmark import Span
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.metric import Metric
 
@@ -14,6 +15,6 @@ LOOPS = Metric("loops_per_second", unit="1/s", better="higher", label="Loops/sec
     results={OVERSLEEP_P99: "oversleep p99", LOOPS: "loops per second"},
     defaults={"processes": "cpus", "time": 10},
 )
-def nanosleep(processes: int, time: int) -> Options:
+def nanosleep(processes: int, time: Span) -> Options:
     """Timers, idle entries and wakeups on every CPU, with no work between."""
     return {"processes": processes, "time": time}

@@ -1,5 +1,6 @@
 """schbench: workers woken in batches, before and after its rewrite of 2023."""
 
+from schedlab.benchmarks.benchmark import Span
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.metric import Metric
 
@@ -17,7 +18,7 @@ RPS = Metric("rps", unit="1/s", better="higher", label="Requests/sec")
     results={LATENCY_P99: "latency p99", LATENCY_P50: "latency p50"},
     defaults={"message_threads": 2, "workers": 16, "runtime": 30},
 )
-def schbench_old(message_threads: int, workers: int, runtime: int) -> Options:
+def schbench_old(message_threads: int, workers: int, runtime: Span) -> Options:
     """Message threads wake all their workers at once, and each spins for 30 ms."""
     return {"message-threads": message_threads, "threads": workers, "runtime": runtime}
 
@@ -29,6 +30,6 @@ def schbench_old(message_threads: int, workers: int, runtime: int) -> Options:
     results={WAKEUP_P99: "wakeup p99", REQUEST_P99: "request p99", RPS: "average rps"},
     defaults={"message_threads": 1, "workers": "cpus", "runtime": 30},
 )
-def schbench(message_threads: int, workers: int, runtime: int) -> Options:
+def schbench(message_threads: int, workers: int, runtime: Span) -> Options:
     """Workers multiply matrices under a lock of their CPU, a request at a time."""
     return {"message-threads": message_threads, "threads": workers, "runtime": runtime}

@@ -2,7 +2,7 @@
 
 import re
 
-from schedlab.benchmarks.benchmark import Amount, Command, Output, Values, benchmark
+from schedlab.benchmarks.benchmark import Amount, Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.stand_in import workload_model
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
@@ -55,13 +55,13 @@ def parse_mutex(output: Output) -> Values:
     return {TIME: _total_time(output)}
 
 
-def cpu_model(time: int, threads: int, max_prime: int) -> Model:
+def cpu_model(time: Span, threads: int, max_prime: int) -> Model:
     """Threads that divide numbers."""
     options = {"time": time, "threads": threads, "cpu-max-prime": max_prime}
     return workload_model("sysbench-cpu", options, {EVENT_RATE: "events per second"})
 
 
-def memory_model(time: int, threads: int, access_mode: str, total_size: Amount) -> Model:
+def memory_model(time: Span, threads: int, access_mode: str, total_size: Amount) -> Model:
     """Threads over one block of 1 KiB."""
     options = {
         "time": time,
@@ -72,7 +72,7 @@ def memory_model(time: int, threads: int, access_mode: str, total_size: Amount) 
     return workload_model("sysbench-memory", options, {BANDWIDTH: "transfer rate"})
 
 
-def threads_model(time: int, threads: int) -> Model:
+def threads_model(time: Span, threads: int) -> Model:
     """Threads over eight futex mutexes, yielding under them."""
     options = {"time": time, "threads": threads}
     return workload_model("sysbench-threads", options, {EVENT_RATE: "events per second"})
@@ -94,10 +94,10 @@ def mutex_model(threads: int, mutexes: int, locks: int, loops: int) -> Model:
     defaults={"time": 60, "threads": "cpus/2", "max_prime": 10_000},
     model=cpu_model,
 )
-def sysbench_cpu(time: int, threads: int, max_prime: int) -> Command:
+def sysbench_cpu(time: Span, threads: int, max_prime: int) -> Command:
     """Independent threads look for primes."""
     return Command(
-        *("sysbench", "cpu", f"--time={time}", f"--threads={threads}"),
+        *("sysbench", "cpu", f"--time={time.whole_seconds}", f"--threads={threads}"),
         *(f"--cpu-max-prime={max_prime}", "run"),
     )
 
@@ -112,12 +112,12 @@ def sysbench_cpu(time: int, threads: int, max_prime: int) -> Command:
     defaults={"time": 60, "threads": "cpus/2", "access_mode": "rnd", "total_size": "100 GB"},
     model=memory_model,
 )
-def sysbench_memory(time: int, threads: int, access_mode: str, total_size: Amount) -> Command:
+def sysbench_memory(time: Span, threads: int, access_mode: str, total_size: Amount) -> Command:
     """Threads write 1 KiB blocks of one shared buffer at random places."""
     # 100G is sysbench's own total; the published command leaves it out.
     total = [] if total_size == "100GB" else [f"--memory-total-size={total_size.rstrip('B')}"]
     return Command(
-        *("sysbench", "memory", f"--time={time}", f"--memory-access-mode={access_mode}"),
+        *("sysbench", "memory", f"--time={time.whole_seconds}", f"--memory-access-mode={access_mode}"),
         *(*total, f"--threads={threads}", "run"),
     )
 
@@ -131,9 +131,9 @@ def sysbench_memory(time: int, threads: int, access_mode: str, total_size: Amoun
     defaults={"time": 60, "threads": "cpus/2"},
     model=threads_model,
 )
-def sysbench_threads(time: int, threads: int) -> Command:
+def sysbench_threads(time: Span, threads: int) -> Command:
     """Threads take one of eight locks, yield, and give it back, a thousand times an event."""
-    return Command("sysbench", "threads", f"--time={time}", f"--threads={threads}", "run")
+    return Command("sysbench", "threads", f"--time={time.whole_seconds}", f"--threads={threads}", "run")
 
 
 @benchmark(

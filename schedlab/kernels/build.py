@@ -173,7 +173,9 @@ class Builder:
             content = base.identity or str(base.tree)
         patches = [patch.sha256 for patch in recipe.patches]
         config = (base.series, str(recipe.hz), recipe.preempt, self.compiler())
-        objects = self.shelf.folder / "objects" / _digest(content, *config, *patches)
+        # make goes by times: two copies of the engine must not answer for each other.
+        engine = str(self.engine.folder)
+        objects = self.shelf.folder / "objects" / _digest(content, engine, *config, *patches)
         variables = {
             "O": str(objects),
             "KERNEL": str(base.tree),
