@@ -168,6 +168,7 @@ struct sim_line {
 };
 void sim_refill_cache(struct sim_task *task, int from, int to);
 void sim_line_move(struct sim_line *line, unsigned int lines);
+void sim_line_copy(struct sim_line *first, unsigned int bytes);
 simtime sim_clear_time(int node, unsigned long bytes);	/* of new pages */
 void sim_line_lock(struct sim_line *line);
 void sim_line_settle(struct sim_line *line);

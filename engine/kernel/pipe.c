@@ -47,7 +47,7 @@ static void lock(struct kern_pipe *pipe)
 
 static void copy(struct kern_pipe *pipe, unsigned int bytes)
 {
-	sim_line_move(&pipe->data, 1 + bytes / L1_CACHE_BYTES);
+	sim_line_copy(&pipe->data, bytes);
 	sim_charge(sim_costs.copy_per_kb * bytes / 1024);
 }
 

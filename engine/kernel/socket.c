@@ -63,7 +63,7 @@ static void lock(struct kern_socket *sock, unsigned int bytes)
 {
 	sim_line_lock(&sock->lock);
 	sim_line_move(&sock->queue, sim_costs.queue_lines);
-	sim_line_move(&sock->data, 1 + bytes / L1_CACHE_BYTES);
+	sim_line_copy(&sock->data, bytes);
 	sim_line_settle(&sock->lock);
 }
 

@@ -201,6 +201,14 @@ void sim_line_move(struct sim_line *line, unsigned int lines)
 	line->owner = sim.cpu + 1;
 }
 
+/* The lines of a message: they come one behind the other, only the first is waited for in full. */
+void sim_line_copy(struct sim_line *first, unsigned int bytes)
+{
+	if (first->owner && first->owner != sim.cpu + 1)
+		sim_stall((simtime)(bytes / 64) * line_cost(first->owner - 1) * sim_costs.refill_overlap / 100);
+	sim_line_move(first, 1);
+}
+
 /* A short sleeping lock whose holder never blocks: waiters queue by arrival. */
 void sim_line_lock(struct sim_line *line)
 {
