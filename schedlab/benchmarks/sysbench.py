@@ -114,10 +114,11 @@ def sysbench_cpu(time: Span, threads: int, max_prime: int) -> Command:
 )
 def sysbench_memory(time: Span, threads: int, access_mode: str, total_size: Amount) -> Command:
     """Threads write 1 KiB blocks of one shared buffer at random places."""
+    seconds = time.whole_seconds
     # 100G is sysbench's own total; the published command leaves it out.
     total = [] if total_size == "100GB" else [f"--memory-total-size={total_size.rstrip('B')}"]
     return Command(
-        *("sysbench", "memory", f"--time={time.whole_seconds}", f"--memory-access-mode={access_mode}"),
+        *("sysbench", "memory", f"--time={seconds}", f"--memory-access-mode={access_mode}"),
         *(*total, f"--threads={threads}", "run"),
     )
 
@@ -133,7 +134,9 @@ def sysbench_memory(time: Span, threads: int, access_mode: str, total_size: Amou
 )
 def sysbench_threads(time: Span, threads: int) -> Command:
     """Threads take one of eight locks, yield, and give it back, a thousand times an event."""
-    return Command("sysbench", "threads", f"--time={time.whole_seconds}", f"--threads={threads}", "run")
+    return Command(
+        "sysbench", "threads", f"--time={time.whole_seconds}", f"--threads={threads}", "run"
+    )
 
 
 @benchmark(
