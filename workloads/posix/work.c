@@ -19,11 +19,9 @@ unsigned long long wl_now(void)
 	return t.tv_sec * WL_SEC + t.tv_nsec;
 }
 
-/* A chain of multiplications: one after the other on every CPU. */
-static unsigned long turn(unsigned long turns)
+/* A chain of multiplications, going on from x: one after the other on every CPU. */
+static unsigned long turn(unsigned long x, unsigned long turns)
 {
-	unsigned long x = turns;
-
 	for (unsigned long i = 0; i < turns; i++) {
 		x = x * 6364136223846793005UL + 1442695040888963407UL;
 		__asm__ volatile("" : "+r" (x));
@@ -39,7 +37,7 @@ double work_measure(double seconds)
 	while (wl_now() - start < seconds * WL_SEC) {
 		unsigned long long before = wl_now(), took;
 
-		turn(turns);
+		turn(turns, turns);
 		took = wl_now() - before;
 		if (took < best)
 			best = took;
@@ -65,17 +63,17 @@ static unsigned char *footprint(struct wl_task *me)
 
 void wl_run(unsigned long long ns)
 {
-	unsigned long turns = ns * arena->iterations_per_ns;
+	unsigned long turns = ns * arena->iterations_per_ns, x = ns;
 	struct wl_task *me = wl_self();
 	unsigned char *memory;
 
 	if (!me->footprint) {
-		turn(turns);
+		turn(x, turns);
 		return;
 	}
 	memory = footprint(me);
 	for (unsigned long done = 0; done < turns; done += BURST) {
-		turn(BURST);
+		x = turn(x, BURST);
 		memory[me->position]++;
 		me->position += LINE;
 		if (me->position >= me->footprint)
