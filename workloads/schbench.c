@@ -212,6 +212,7 @@ static void run(struct bench *b)
 		post(&m[i].futex);
 		wl_join(task[i]);
 	}
+	wl_result("requests", loops_done(b, m), "");
 	wl_result("average rps", loops_done(b, m) / wl_elapsed(), "1/s");
 }
 

@@ -27,6 +27,22 @@ CASES: tuple[Case, ...] = (
     Case("hackbench", {"groups": 4, "loops": 200}, "time", "lower", "messages"),
     Case("sched-pipe", {"loop": 20000}, "ops/sec", "higher", 20000),
     Case("sched-pipe", {"loop": 20000, "threaded": True}, "ops/sec", "higher", 20000),
+    Case("sched-messaging", {"groups": 1, "nr_loops": 500}, "time", "lower", "messages"),
+    Case("futex-wake", {"threads": 64}, "time", "lower", 64 * 10),
+    Case("mem-memset", {"size": "256MiB", "nr_loops": 10}, "bandwidth", "higher", 10),
+    Case("sysbench-cpu", {"threads": 2, "time": "1s"}, "events per second", "higher",
+         "total number of events"),
+    Case("sysbench-memory", {"threads": 2, "time": "1s", "memory-access-mode": "rnd"},
+         "transfer rate", "higher", "total number of events"),
+    Case("sysbench-threads", {"threads": 4, "time": "1s"}, "events per second", "higher",
+         "total number of events"),
+    Case("sysbench-mutex", {"threads": 8, "mutex-num": 1, "mutex-locks": 10000, "time": 0},
+         "total time", "lower", 8 * 10000),
+    Case("schbench-old", {"message-threads": 1, "threads": 2, "runtime": "10s", "warmuptime": 0},
+         "latency p50", "lower", "requests"),
+    Case("schbench", {"threads": 2, "runtime": "5s"}, "average rps", "higher", "requests"),
+    Case("misfit", {"unpinned": 2, "requests": 400}, "longest", "lower", 2 * 400 + 2 * 100),
+    Case("nanosleep", {"processes": 2, "time": "1s"}, "loops per second", "higher", "loops"),
 )  # fmt: skip
 
 
