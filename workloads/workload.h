@@ -160,6 +160,12 @@ struct wl_poll {
 };
 int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout);
 
+/* As epoll: what is watched stays so.  Made by the process that waits on it. */
+struct wl_watch;
+struct wl_watch *wl_watch(void);
+void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data);
+void *wl_watch_wait(struct wl_watch *watch, unsigned long long timeout);	/* data of one, or NULL */
+
 /* ------------------------------------------------------------------ waiting for each other */
 
 /* As the system call: sleeps if *word is value; 0: timed out. */

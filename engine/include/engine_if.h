@@ -362,6 +362,11 @@ struct kern_pollable {				/* one of the two */
 };
 int kern_poll(const struct kern_pollable *set, int nr, simtime timeout);
 
+struct kern_watch;				/* epoll */
+struct kern_watch *kern_watch_create(void);
+void kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, void *data);
+void *kern_watch_wait(struct kern_watch *watch, simtime timeout);
+
 int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout);
 int kern_futex_wake(const unsigned int *word, int nr);
 

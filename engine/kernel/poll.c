@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* poll(): a non-exclusive waiter on each queue, as fs/select.c has it. */
+/*
+ * poll(): a non-exclusive waiter on each queue, as fs/select.c has it; epoll: waiters
+ * that stay, and a list of what became readable, as fs/eventpoll.c has it.
+ */
 #include <linux/wait.h>
 #include "sim.h"
 #include "poll.h"
@@ -83,4 +86,108 @@ int kern_poll(const struct kern_pollable *set, int nr, simtime timeout)
 out:
 	sim_syscall_exit();
 	return found;
+}
+
+/* ------------------------------------------------------------------ epoll, level-triggered */
+
+struct kern_watch {
+	struct sim_line file;
+	wait_queue_head_t waiters;
+	struct list_head ready;
+};
+
+struct watched {
+	wait_queue_entry_t wait;
+	struct list_head node;		/* in ready, or empty */
+	struct kern_pollable what;
+	struct kern_watch *watch;
+	void *data;
+};
+
+struct kern_watch *kern_watch_create(void)
+{
+	struct kern_watch *watch = sim_zalloc(sizeof(*watch), 64);
+
+	init_waitqueue_head(&watch->waiters);
+	INIT_LIST_HEAD(&watch->ready);
+	return watch;
+}
+
+/* ep_poll_callback() */
+static int became_readable(wait_queue_entry_t *wait, unsigned int mode, int sync, void *key)
+{
+	struct watched *w = container_of(wait, struct watched, wait);
+
+	if (list_empty(&w->node))
+		list_add_tail(&w->node, &w->watch->ready);
+	if (sync)
+		wake_up_sync(&w->watch->waiters);
+	else
+		wake_up(&w->watch->waiters);
+	return 1;
+}
+
+void kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, void *data)
+{
+	struct watched *w = sim_zalloc(sizeof(*w), 64);
+
+	sim_syscall_enter();
+	sim_charge(sim_costs.poll);
+	w->what = *what;
+	w->watch = watch;
+	w->data = data;
+	INIT_LIST_HEAD(&w->node);
+	init_waitqueue_func_entry(&w->wait, became_readable);
+	add_wait_queue(what->pipe ? sim_pipe_readers(what->pipe) : sim_socket_readers(what->socket),
+		       &w->wait);
+	if (readable(what))
+		list_add_tail(&w->node, &watch->ready);
+	sim_syscall_exit();
+}
+
+/* What is still readable goes to the end of the list, so that all have their turn. */
+static struct watched *next_readable(struct kern_watch *watch)
+{
+	struct watched *w, *next;
+
+	list_for_each_entry_safe(w, next, &watch->ready, node) {
+		if (readable(&w->what)) {
+			list_move_tail(&w->node, &watch->ready);
+			return w;
+		}
+		list_del_init(&w->node);
+	}
+	return NULL;
+}
+
+/* The data of one that can be read, or NULL: timed out */
+void *kern_watch_wait(struct kern_watch *watch, simtime timeout)
+{
+	DECLARE_WAITQUEUE(wait, current);
+	ktime_t until = sim.clk + timeout;
+	struct watched *found;
+
+	sim_syscall_enter();
+	sim_file_ref(&watch->file);
+	sim_charge(sim_costs.poll);
+	found = next_readable(watch);
+	if (found || !timeout)
+		goto out;
+	add_wait_queue_exclusive(&watch->waiters, &wait);
+	while (!signal_pending(current)) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		found = next_readable(watch);
+		if (found || (timeout != SIM_NEVER && sim.clk >= until))
+			break;
+		if (timeout == SIM_NEVER)
+			schedule();
+		else
+			schedule_hrtimeout_range(&until, sim_timer_slack(), HRTIMER_MODE_ABS);
+	}
+	__set_current_state(TASK_RUNNING);
+	remove_wait_queue(&watch->waiters, &wait);
+out:
+	sim_file_ref(&watch->file);
+	sim_syscall_exit();
+	return found ? found->data : NULL;
 }

@@ -552,6 +552,32 @@ int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout)
 	return found;
 }
 
+struct wl_watch *wl_watch(void)
+{
+	return (struct wl_watch *)kern_watch_create();
+}
+
+void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data)
+{
+	struct kern_pollable pollable = {
+		.pipe = (struct kern_pipe *)what->pipe,
+		.socket = what->socket ? what->socket->in : NULL,
+	};
+
+	kern_watch_add((struct kern_watch *)watch, &pollable, data);
+}
+
+void *wl_watch_wait(struct wl_watch *watch, unsigned long long timeout)
+{
+	void *data;
+
+	if (timeout == WL_NEVER)
+		waits("something to read in epoll_wait()");
+	data = kern_watch_wait((struct kern_watch *)watch, timeout);
+	goes_on();
+	return data;
+}
+
 /* ------------------------------------------------------------------ futexes */
 
 int wl_futex_wait(unsigned int *word, unsigned int value, unsigned long long timeout)

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -17,16 +18,8 @@
 
 #define CHUNK	65536		/* of one read() or write() */
 
-static char *buffer(void)
-{
-	static __thread char *memory;
-
-	if (!memory)
-		memory = calloc(1, CHUNK);
-	if (!memory)
-		fail("no memory for messages");
-	return memory;
-}
+/* Goes with the thread. */
+static __thread char buffer[CHUNK];
 
 static void check(long ret, const char *what)
 {
@@ -57,7 +50,7 @@ void wl_pipe_write(struct wl_pipe *pipe, unsigned int bytes)
 {
 	wl_note_wait("room in a pipe", NULL);
 	while (bytes) {
-		ssize_t n = write(pipe->fd[1], buffer(), part(bytes));
+		ssize_t n = write(pipe->fd[1], buffer, part(bytes));
 
 		check(n, "writing to a pipe");
 		bytes -= n;
@@ -69,7 +62,7 @@ void wl_pipe_read(struct wl_pipe *pipe, unsigned int bytes)
 {
 	wl_note_wait("a message in a pipe", NULL);
 	while (bytes) {
-		ssize_t n = read(pipe->fd[0], buffer(), part(bytes));
+		ssize_t n = read(pipe->fd[0], buffer, part(bytes));
 
 		check(n, "reading from a pipe");
 		bytes -= n;
@@ -146,7 +139,7 @@ void wl_send(struct wl_socket *socket, unsigned int bytes)
 {
 	wl_note_wait("room in a socket", NULL);
 	while (bytes) {
-		ssize_t n = send(socket->fd, buffer(), part(bytes), MSG_NOSIGNAL);
+		ssize_t n = send(socket->fd, buffer, part(bytes), MSG_NOSIGNAL);
 
 		check(n, "sending");
 		bytes -= n;
@@ -161,7 +154,7 @@ int wl_receive(struct wl_socket *socket, unsigned int bytes)
 
 	wl_note_wait("a message in a socket", NULL);
 	do {
-		n = recv(socket->fd, buffer(), part(bytes - have), 0);
+		n = recv(socket->fd, buffer, part(bytes - have), 0);
 		check(n, "receiving");
 		have += n;
 	} while (n && have < bytes && socket->protocol != WL_UDP);
@@ -219,6 +212,42 @@ int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout)
 	if (fds != &one)
 		free(fds);
 	return found;
+}
+
+struct wl_watch {
+	int fd;
+};
+
+struct wl_watch *wl_watch(void)
+{
+	struct wl_watch *watch = wl_new(struct wl_watch, 1);
+
+	watch->fd = epoll_create1(0);
+	check(watch->fd, "epoll_create");
+	return watch;
+}
+
+void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = data };
+
+	check(epoll_ctl(watch->fd, EPOLL_CTL_ADD, what->pipe ? what->pipe->fd[0] : what->socket->fd, &event),
+	      "epoll_ctl");
+}
+
+/* epoll_wait() knows milliseconds only. */
+void *wl_watch_wait(struct wl_watch *watch, unsigned long long timeout)
+{
+	struct timespec t = { timeout / WL_SEC, timeout % WL_SEC };
+	struct epoll_event event = { };
+	long n;
+
+	if (timeout == WL_NEVER)
+		wl_note_wait("something to read in epoll_wait()", NULL);
+	n = syscall(SYS_epoll_pwait2, watch->fd, &event, 1, timeout == WL_NEVER ? NULL : &t, NULL, 0);
+	wl_note_wait(NULL, NULL);
+	check(n, "epoll_pwait2");
+	return n ? event.data.ptr : NULL;
 }
 
 /* ------------------------------------------------------------------ futexes */
