@@ -51,3 +51,8 @@ unsigned long long wl_exponential(unsigned long long mean)
 
 	return (unsigned __int128)ln * mean >> 32;
 }
+
+void wl_run_about(unsigned long long ns)
+{
+	wl_run(wl_uniform(ns - ns / 4, ns + ns / 4));
+}

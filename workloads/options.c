@@ -63,6 +63,8 @@ static const struct unit times[] = {
 }, sizes[] = {
 	{ "", 1 }, { "B", 1 }, { "K", 1024 }, { "KiB", 1024 }, { "M", 1 << 20 }, { "MiB", 1 << 20 },
 	{ "G", 1 << 30 }, { "GiB", 1 << 30 }, { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { }
+}, fractions[] = {
+	{ "", 1e6 }, { }
 }, plain[] = {
 	{ "", 1 }, { }
 };
@@ -108,9 +110,10 @@ int wl_value_parse(struct wl_values *values, int index, const char *text, char *
 		[WL_FLAG] = { plain, "1 or 0" },
 		[WL_TIME] = { times, "a time such as 1.5us, 20ms or 2s" },
 		[WL_SIZE] = { sizes, "an amount of memory such as 64KiB" },
+		[WL_FRACTION] = { fractions, "a fraction such as 0.95" },
 	};
 	const struct wl_option *o = &values->workload->options[index];
-	double value;
+	double value, unit = o->kind == WL_FRACTION ? 1e6 : 1;
 
 	if (o->kind == WL_TEXT || o->kind == WL_PATH) {
 		values->text[index] = strdup(text);
@@ -122,16 +125,17 @@ int wl_value_parse(struct wl_values *values, int index, const char *text, char *
 		snprintf(why, size, "\"%s\": one of %s is expected", text, o->words);
 		return -1;
 	}
-	if (parse_number(text, kinds[o->kind].units, &value) || (o->kind != WL_TIME && value != (long long)value)) {
+	if (parse_number(text, kinds[o->kind].units, &value) ||
+	    (kinds[o->kind].units[0].factor == 1 && value != (long long)value)) {
 		snprintf(why, size, "\"%s\": %s is expected", text, kinds[o->kind].expected);
 		return -1;
 	}
 	if (value < o->min || value > o->max) {
-		snprintf(why, size, "\"%s\" is out of range: %lld to %lld%s", text, o->min, o->max,
-			 o->kind == WL_TIME ? " ns" : o->kind == WL_SIZE ? " bytes" : "");
+		snprintf(why, size, "\"%s\" is out of range: %.15g to %.15g%s", text, o->min / unit,
+			 o->max / unit, o->kind == WL_TIME ? " ns" : o->kind == WL_SIZE ? " bytes" : "");
 		return -1;
 	}
-	values->number[index] = value;
+	values->number[index] = value < 0 ? value - 0.5 : value + 0.5;
 	return 0;
 }
 

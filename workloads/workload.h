@@ -30,6 +30,7 @@ enum wl_kind {
 	WL_FLAG,		/* given or not */
 	WL_TIME,		/* "1.5us", on a command line also plain seconds */
 	WL_SIZE,		/* bytes: "64KiB" */
+	WL_FRACTION,		/* "0.95", in millionths */
 	WL_WORD,		/* one of `words` */
 	WL_TEXT,		/* a list */
 	WL_PATH,		/* a file or folder; in a scenario, seen from the scenario's folder */
@@ -205,6 +206,7 @@ void wl_stream(enum wl_kernel kernel, struct wl_region *to, struct wl_region *fr
 unsigned long long wl_random(void);
 unsigned long long wl_uniform(unsigned long long low, unsigned long long high);	/* both included */
 unsigned long long wl_exponential(unsigned long long mean);
+void wl_run_about(unsigned long long ns);	/* wl_run(), give or take a quarter: data differ */
 
 /* ------------------------------------------------------------------ results */
 

@@ -116,7 +116,8 @@ static void print_json(const struct calibration *c, double drift, unsigned long 
 		const struct wl_option *o = &running->options[i];
 
 		json_object_set_new(options, o->name, o->kind >= WL_WORD ?
-				    json_string(arena->text[i]) : json_integer(arena->number[i]));
+				    json_string(arena->text[i]) : o->kind == WL_FRACTION ?
+				    json_real(arena->number[i] / 1e6) : json_integer(arena->number[i]));
 	}
 	for (const struct result *r = arena->results; r; r = r->next)
 		json_array_append_new(results, json_pack("{s:s, s:f, s:s}", "name", r->name, "value",
@@ -246,6 +247,8 @@ static void print_standard(const struct wl_option *o, const char *text)
 		printf(" (%s; %s)", o->words, text);
 	else if (o->kind == WL_TIME)
 		printf(" (%gs)", o->standard / 1e9);
+	else if (o->kind == WL_FRACTION)
+		printf(" (%g)", o->standard / 1e6);
 	else if (o->kind == WL_COUNT || o->kind == WL_SIZE)
 		printf(" (%lld)", o->standard);
 }
