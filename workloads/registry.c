@@ -21,7 +21,8 @@
 	X(sysbench_mutex)	\
 	X(sysbench_threads)	\
 	X(tbench)		\
-	X(unixbench)
+	X(unixbench)		\
+	X(ycsb_mongodb)
 
 #define DECLARE(name)	extern const struct workload name##_workload;
 WORKLOADS(DECLARE)
