@@ -3,6 +3,7 @@
 #include "workload.h"
 
 #define WORKLOADS(X)		\
+	X(deathstarbench)	\
 	X(futex_wake)		\
 	X(hackbench)		\
 	X(mem_memset)		\
