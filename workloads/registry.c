@@ -16,6 +16,7 @@
 	X(schbench_old)		\
 	X(sched_messaging)	\
 	X(sched_pipe)		\
+	X(specjbb2015)		\
 	X(stream)		\
 	X(sysbench_cpu)		\
 	X(sysbench_memory)	\
