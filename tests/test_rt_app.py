@@ -153,6 +153,16 @@ def test_the_real_program() -> None:
     assert "does not know fork, nodes_membind, taskgroup, util_max, util_min" in later.note
 
 
+@pytest.mark.usefixtures("rt_app_at_hand")
+def test_a_calibration_of_each_run_is_told(tmp_path: Path) -> None:
+    text = '{"global" : {"calibration" : %s}, "tasks" : {"a" : {"run" : 1}}}'
+    notes = {
+        given: case(written(tmp_path, text % given)).command.note for given in ('"CPU0"', "20")
+    }
+    assert "measures its loop anew" in notes['"CPU0"']
+    assert not notes["20"]
+
+
 @pytest.mark.usefixtures("no_rt_app")
 def test_our_own_stands_in_and_says_so() -> None:
     file = EXAMPLES[0]

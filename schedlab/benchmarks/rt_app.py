@@ -122,6 +122,17 @@ def rt_app_model(file: str) -> Model:
     return Model(workload, figures, (enclosed,))
 
 
+def _note(told: RtAppFile) -> str:
+    notes = []
+    if told.calibrates():
+        notes.append(
+            "rt-app measures its loop anew before each run; a number as calibration spares it"
+        )
+    if later := ", ".join(told.later_keys()):
+        notes.append(f"rt-app 1.0 does not know {later} and passes over it")
+    return "; ".join(notes)
+
+
 @benchmark(
     "RtApp",
     tool="rt-app",
@@ -137,9 +148,7 @@ def rt_app(file: str) -> Command:
     told = RtAppFile(file)
     if shutil.which("rt-app"):
         enclosed = told.for_rt_app()
-        later = ", ".join(told.later_keys())
-        note = f"rt-app 1.0 does not know {later} and passes over it" if later else ""
-        return Command("rt-app", enclosed.name, enclosures=(enclosed,), note=note)
+        return Command("rt-app", enclosed.name, enclosures=(enclosed,), note=_note(told))
     enclosed = told.as_written()
     return Command(
         *(PROGRAM, "rt-app", "--file", enclosed.name, "--logdir", "."),

@@ -78,6 +78,11 @@ class RtAppFile:
             for _, key in self._members()
         )
 
+    def calibrates(self) -> bool:
+        """Tell whether rt-app is left to measure its loop before each run."""
+        told = self._root.get("global")
+        return not isinstance(told.get("calibration") if _is(told) else None, int)
+
     def later_keys(self) -> list[str]:
         """Give the keys that rt-app 1.0 does not know and passes over."""
         return sorted({key for _, key in self._members() if _LATER.match(key)})
