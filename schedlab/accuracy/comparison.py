@@ -43,6 +43,20 @@ CASES: tuple[Case, ...] = (
     Case("schbench", {"threads": 2, "runtime": "5s"}, "average rps", "higher", "requests"),
     Case("misfit", {"unpinned": 2, "requests": 400}, "longest", "lower", 2 * 400 + 2 * 100),
     Case("nanosleep", {"processes": 2, "time": "1s"}, "loops per second", "higher", "loops"),
+    Case("netperf", {"length": "1s"}, "transactions per client", "higher",
+         "transactions per client"),
+    Case("netperf", {"test": "UDP_RR", "length": "1s"}, "transactions per client", "higher",
+         "transactions per client"),
+    Case("tbench", {"timelimit": "1s", "warmup": "10ms"}, "Throughput", "higher", "operations"),
+    Case("stream", {"array-size": 4000000, "ntimes": 5}, "Copy", "higher", 5),
+    *(Case("unixbench", {"test": test, "duration": "1s"}, "lps", "higher", "lps")
+      for test in ("dhry2reg", "syscall", "pipe", "spawn", "execl")),
+    Case("ycsb-mongodb", {"threadcount": 4, "operationcount": 5000}, "Throughput", "higher",
+         "Operations"),
+    Case("deathstarbench", {"connections": 4, "duration": "2s"}, "Requests/sec", "higher",
+         "requests"),
+    Case("specjbb2015", {"controller.type": "PRESET", "controller.preset.ir": 800},
+         "response time p50", "lower", "requests"),
 )  # fmt: skip
 
 
