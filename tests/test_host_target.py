@@ -1,5 +1,6 @@
 """The host target with real processes on a made-up file tree: companions, servers, clock, disk."""
 
+import os
 import socket
 import sys
 import time
@@ -9,16 +10,19 @@ from typing import Any
 
 import pytest
 
-from schedlab.benchmarks import Case, Command, Output
+from schedlab.benchmarks import Case, Command, Output, find_benchmark
 from schedlab.benchmarks.benchmark import Benchmark, Server, Values
 from schedlab.enclosure import Enclosure
+from schedlab.errors import HostError
 from schedlab.metric import Metric
+from schedlab.native import schedlab_load
 from schedlab.plan import Plan
 from schedlab.record import RunKey, RunRecord
 from schedlab.system import Exit, Launch, LocalSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order
 from tests.emulated import SMALL_SERVER
+from tests.rt_app_files import EXAMPLES
 from tests.sysfs_tree import write
 
 TIME = Metric("time", "s", "lower", "Time (sec)")
@@ -93,6 +97,25 @@ def test_files_lie_where_a_benchmark_runs(system: LocalSystem, tmp_path: Path) -
     record = one_run(system, tmp_path, case, env={"A": "1"})
     assert (record.error, record.metrics) == ("", {"time": 2.5})
     assert seen == ["figure.txt", "mine.log", "stderr.txt", "stdout.txt"]
+
+
+def test_our_own_program_stands_in_where_rt_app_is_not(
+    system: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        schedlab_load()
+    except HostError as error:
+        pytest.skip(str(error))
+    monkeypatch.setattr("schedlab.benchmarks.rt_app.rt_app_here", lambda: False)
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # our program's folder is added to it
+    [file] = [path for path in EXAMPLES if path.stem == "periodic"]
+    case = find_benchmark("RtApp", "here").case(
+        HostTarget(system).machine(), {"file": str(file)}, "Made", "here"
+    )
+    record = one_run(system, tmp_path, case, env={"A": "1"})
+    assert record.error == ""
+    assert {"wakeup_latency", "run"} <= set(record.metrics)
+    assert record.command.startswith("A=1 schedlab-load rt-app --file periodic-")
 
 
 def test_a_note_is_told_with_the_result(system: LocalSystem, tmp_path: Path) -> None:

@@ -40,12 +40,12 @@ def strict(folder: Path, text: str) -> dict[str, dict[str, dict[str, object]]]:
 
 @pytest.fixture
 def rt_app_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedlab.benchmarks.rt_app.shutil.which", lambda tool: f"/usr/bin/{tool}")
+    monkeypatch.setattr("schedlab.benchmarks.rt_app.rt_app_here", lambda: True)
 
 
 @pytest.fixture
 def no_rt_app(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedlab.benchmarks.rt_app.shutil.which", lambda _: None)
+    monkeypatch.setattr("schedlab.benchmarks.rt_app.rt_app_here", lambda: False)
 
 
 def test_strict_json_of_all_liberties(tmp_path: Path) -> None:

@@ -65,15 +65,18 @@ class Command:
         *argv: str,
         server: Server | None = None,
         enclosures: tuple[Enclosure, ...] = (),
+        tool: str = "",
         note: str = "",
     ) -> None:
         """Take the arguments as they go to the kernel; no shell comes between.
 
-        `note` is what a reader of the results should know of this command.
+        `tool` is the program to be at hand where it is not the benchmark's; `note` is what a
+        reader of the results should know of this command.
         """
         self.argv = argv
         self.server = server
         self.enclosures = enclosures
+        self.tool = tool
         self.note = note
 
 

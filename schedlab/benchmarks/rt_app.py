@@ -122,6 +122,11 @@ def rt_app_model(file: str) -> Model:
     return Model(workload, figures, (enclosed,))
 
 
+def rt_app_here() -> bool:
+    """Tell whether rt-app is installed."""
+    return shutil.which("rt-app") is not None
+
+
 def _note(told: RtAppFile) -> str:
     notes = []
     if told.calibrates():
@@ -146,12 +151,13 @@ def _note(told: RtAppFile) -> str:
 def rt_app(file: str) -> Command:
     """Threads as a file of rt-app describes them (`--workload FILE.json`)."""
     told = RtAppFile(file)
-    if shutil.which("rt-app"):
+    if rt_app_here():
         enclosed = told.for_rt_app()
         return Command("rt-app", enclosed.name, enclosures=(enclosed,), note=_note(told))
     enclosed = told.as_written()
     return Command(
         *(PROGRAM, "rt-app", "--file", enclosed.name, "--logdir", "."),
         enclosures=(enclosed,),
+        tool=PROGRAM,
         note="rt-app is not installed; our own schedlab-load stands in for it",
     )

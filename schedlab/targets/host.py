@@ -260,13 +260,14 @@ def _text(path: Path) -> str:
 
 def _check_tools(system: LocalSystem, plan: Plan, cases: Sequence[Case]) -> None:
     """Refuse a plan whose programs are not all there; our own is built."""
-    if any(case.benchmark.tool == PROGRAM for case in cases) and not system.which(PROGRAM):
+    tools = {case.label: case.command.tool or case.benchmark.tool for case in cases}
+    if PROGRAM in tools.values() and not system.which(PROGRAM):
         system.add_to_path(schedlab_load().parent)
     missing: dict[str, list[str]] = {}
     packages: set[str] = set()
     for case in cases:
         server = case.command.server
-        for tool in (case.benchmark.tool, *(server.argv[:1] if server else ())):
+        for tool in (tools[case.label], *(server.argv[:1] if server else ())):
             if system.which(tool) is None:
                 missing.setdefault(tool, []).append(case.label)
                 packages.add(case.benchmark.package)
