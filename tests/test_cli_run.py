@@ -141,7 +141,7 @@ def test_a_plan_file_and_options_that_change_it(cli: Cli, host: str, tmp_path: P
         (["--suite", "qick", "--aa"], "no suite is called 'qick'. Did you mean quick"),
         (["--benchmark", "SysBenchCpu:tiem=3", "--aa"], "Did you mean time"),
         (["--benchmark", "SysBenchCpu:time", "--aa"], "NAME:KEY=VALUE"),
-        (["--benchmark", "SysBenchCpu:time=-3", "--aa"], "must be at least 1"),
+        (["--benchmark", "SysBenchCpu:threads=-3", "--aa"], "must be at least 1"),
         (["--suite", "quick", "--aa", "--looks", "x"], "write it as 6,12,24,40"),
         (["--suite", "quick", "--aa", "--looks", "12,6"], "must rise"),
         (["--suite", "quick", "--aa", "--looks", "1"], "looks"),
