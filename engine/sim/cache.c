@@ -14,12 +14,21 @@ unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
 simtime lock_wait_ns, hot_wait_ns, refill_ns;
 
 static unsigned int *seen;		/* [llc][cpu] version + 1 */
+unsigned int *seen_here;
+static unsigned int scan_ns[SIM_NR_DISTANCES];
 static unsigned long *came_in;		/* [llc] bytes of regions, ever */
 
 void cache_init(void)
 {
 	seen = sim_zalloc_huge(sizeof(*seen) * sim_nr_llcs * sim_nr_cpus);
 	came_in = sim_zalloc(sizeof(*came_in) * sim_nr_llcs, 64);
+	for (int d = 0; d < SIM_NR_DISTANCES; d++)
+		scan_ns[d] = sim_costs.line[d] * sim_costs.scan_overlap / 100;
+}
+
+unsigned int *cache_seen(int cpu)
+{
+	return seen + sim_cpu_topo[cpu].llc * sim_nr_cpus;
 }
 
 static unsigned int line_cost(int owner)
@@ -30,19 +39,20 @@ static unsigned int line_cost(int owner)
 /* First look at another CPU's runqueue in this kernel entry. */
 void sim_touch_cpu(unsigned int cpu)
 {
-	unsigned int *version;
+	unsigned int version = sim_rq_version[cpu] + 1;
 
 	sim_touched[cpu] = sim.epoch;
 	if ((int)cpu == sim.cpu || !sim.live || !sim_mechanisms.scan)
 		return;
 	cache_lookups++;
-	version = &seen[sim_cpu_topo[sim.cpu].llc * sim_nr_cpus + cpu];
-	if (*version != sim_rq_version[cpu] + 1 || !sim_mechanisms.coherence) {
-		*version = sim_rq_version[cpu] + 1;
-		if (sim_rq_reader[cpu] < sim_cpu_distance[sim.cpu][cpu])
-			sim_rq_reader[cpu] = sim_cpu_distance[sim.cpu][cpu];
+	if (seen_here[cpu] != version || !sim_mechanisms.coherence) {
+		unsigned char distance = sim_cpu_distance[sim.cpu][cpu];
+
+		seen_here[cpu] = version;
+		if (sim_rq_reader[cpu] < distance)
+			sim_rq_reader[cpu] = distance;
 		cache_misses++;
-		sim_stall(line_cost(cpu) * sim_costs.scan_overlap / 100);
+		sim_stall(scan_ns[distance]);
 	} else {
 		sim_stall(sim_costs.line_hit);
 	}

@@ -17,7 +17,7 @@ simtime kernel_by_entry[SIM_NR_ENTRIES];
 
 static void *main_sp;
 static void **given_by;			/* saved stack of who gave the host to the running CPU */
-static int control_slot;
+static simtime control_due = SIM_NEVER;	/* the engine's own loop; at equal times CPUs come first */
 static simtime last_event;
 
 static inline simtime min_time(simtime a, simtime b)
@@ -59,17 +59,23 @@ void cpu_init(void)
 		for (int v = 0; v < SIM_NR_VECTORS; v++)
 			cpus[i].vector[v] = SIM_NEVER;
 		cpus[i].rate = 65536;
+		cpus[i].seen = cache_seen(i);
 		speed_cpu_changed(i);
 	}
-	control_slot = sim_nr_cpus;
-	event_init(sim_nr_cpus + 1);
+	event_init(sim_nr_cpus);
 }
 
 void cpu_set_control(simtime t)
 {
-	event_set(control_slot, t);
+	control_due = t;
 	if (t < sim.next)
 		sim.next = t;
+}
+
+/* Earliest event of anybody but this CPU. */
+static simtime next_of_others(int cpu)
+{
+	return min_time(event_others(cpu), control_due);
 }
 
 static void load(struct cpu *c, simtime t)
@@ -87,21 +93,22 @@ static void load(struct cpu *c, simtime t)
 	sim.slowdown = c->slowdown;
 	sim.epoch++;
 	sim.catch_up = sim.clk + machine.catch_up_ns;
-	sim.next = event_others(c->id);
+	sim.next = next_of_others(c->id);
+	seen_here = c->seen;
 }
 
 /* Run whoever is first.  Returns when it is the caller's turn. */
 static void run_first(void **save_sp)
 {
-	struct cpu *next;
+	simtime t = event_first_time();
+	struct cpu *next = &cpus[event_first()];
 
-	if (event_first() == control_slot) {
+	if (control_due < t) {
 		sim_co_switch(save_sp, main_sp);
 		return;
 	}
-	next = &cpus[event_first()];
 	given_by = save_sp;
-	load(next, event_first_time());
+	load(next, t);
 	sim_co_switch(save_sp, next->sp);
 }
 
@@ -135,11 +142,11 @@ static void give_up(struct cpu *c, simtime wake)
 /* The engine's own turn: run CPUs until the control event is first. */
 void cpu_run(void)
 {
-	if (event_first() != control_slot)
+	if (event_first_time() <= control_due)
 		run_first(&main_sp);
-	if (event_first_time() > last_event)
-		last_event = event_first_time();
-	sim.clk = event_first_time();
+	if (control_due > last_event)
+		last_event = control_due;
+	sim.clk = control_due;
 }
 
 static void account_kernel(struct cpu *c)
@@ -214,8 +221,11 @@ int sim_run_user(struct sim_task *task)
 	c->state = CPU_USER;
 	c->since = sim.clk;
 	speed_task_starts(c);
-	c->rate = speed_of(c, task);
-	c->resume = sim.clk + work_time(c);
+	c->resume = sim.clk;
+	if (task->work) {
+		c->rate = speed_of(c, task);
+		c->resume += work_time(c);
+	}
 	give_up(c, min_time(c->resume, sim.irq_due));
 
 	if (sim.clk >= c->resume)
@@ -246,7 +256,7 @@ void cpu_update_rate(int cpu)
 	if (wake < last_event)
 		wake = last_event;
 	event_set(cpu, wake);
-	sim.next = event_others(sim.cpu);
+	sim.next = next_of_others(sim.cpu);
 }
 
 /* ------------------------------------------------------------------ idle and waiting */
@@ -420,7 +430,7 @@ void sim_cpu_alive(int cpu, void *sp, void *task)
 	c->state = CPU_KERNEL;
 	speed_siblings_changed(cpu);
 	event_set(cpu, sim.clk);
-	sim.next = event_others(sim.cpu);
+	sim.next = next_of_others(sim.cpu);
 }
 
 simtime sim_cpu_busy_ns(int cpu)

@@ -32,6 +32,7 @@ struct cpu {
 	enum sim_entry	entry;
 	struct sim_task	*task;
 	void		*sp, *current_task;
+	unsigned int	*seen;			/* cache_seen() of this CPU */
 	simtime		started;
 	simtime		user_ns, kernel_ns, idle_ns, off_ns;
 };
@@ -54,6 +55,8 @@ void speed_task_stops(struct cpu *c);
 
 /* cache.c */
 void cache_init(void);
+unsigned int *cache_seen(int cpu);	/* by the CPU's LLC: runqueues' versions, by CPU */
+extern unsigned int *seen_here;		/* that of the running CPU */
 struct grain {				/* of a region: what an LLC has of it */
 	unsigned int	from, to;
 	int		llc;			/* number + 1 */
