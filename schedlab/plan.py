@@ -4,7 +4,8 @@ One TOML file, or the same built from the command line; what was run is stored w
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
@@ -39,6 +40,7 @@ def _rising(looks: tuple[int, ...]) -> tuple[int, ...]:
 
 Duration = Annotated[str, AfterValidator(_duration)]
 PositiveInt = Annotated[int, Field(ge=1, strict=True)]
+AxisValues = Annotated[tuple[int | str, ...], Field(min_length=2)]
 
 
 def seconds(duration: str) -> float:
@@ -55,12 +57,21 @@ class _Data(BaseModel):
 class BenchmarkEntry(_Data):
     """A benchmark of a suite or plan, with the parameters that differ from its own.
 
-    `label` tells apart entries of one benchmark with several parameters.
+    `label` tells apart entries of one benchmark with several parameters. A list of values in
+    `axis` makes a case of each: a sweep.
     """
 
     name: str
     label: str | None = Field(default=None, min_length=1, max_length=80)
     params: dict[str, int | str] = {}
+    axis: Annotated[dict[str, AxisValues], Field(max_length=1)] = {}
+
+    @model_validator(mode="after")
+    def _axis_or_param(self) -> "BenchmarkEntry":
+        for key in self.axis:
+            if key in self.params:
+                raise ValueError(f"{key} is given in params and as the axis")
+        return self
 
 
 class Suite(_Data):
@@ -215,16 +226,31 @@ def all_suites() -> list[str]:
 
 def _cases(entries: Sequence[BenchmarkEntry], machine: Machine, where: str) -> list[Case]:
     return [
-        find_benchmark(entry.name, f"{where}: benchmark[{i}].name").case(
-            machine, entry.params, entry.label, f"{where}: benchmark[{i}].params"
-        )
+        case
         for i, entry in enumerate(entries)
+        for case in _of_entry(entry, machine, f"{where}: benchmark[{i}]")
     ]
 
 
+def _of_entry(entry: BenchmarkEntry, machine: Machine, where: str) -> Iterator[Case]:
+    """Give the case of an entry, or one for each value of its axis."""
+    benchmark = find_benchmark(entry.name, f"{where}.name")
+    if not entry.axis:
+        yield benchmark.case(machine, entry.params, entry.label, f"{where}.params")
+    for key, values in entry.axis.items():
+        for value in values:
+            params = {**entry.params, key: value}
+            case = benchmark.case(machine, params, entry.label, f"{where}.axis")
+            number = case.params[key]
+            if not isinstance(number, int):
+                raise UsageError(f"{where}.axis.{key}: an axis takes numbers, '{value}' is none.")
+            label = f"{case.label}-{number}-{key.replace('_', '-')}"
+            yield replace(case, label=label, sweep=case.label)
+
+
 def _chosen(cases: list[Case], only: tuple[str, ...]) -> list[Case]:
-    known = {case.label for case in cases} | {case.benchmark.name for case in cases}
+    known = {name for case in cases for name in case.names}
     for name in only:
         if name not in known:
             raise UsageError(f"the plan has no benchmark '{name}'.{nearest(name, known)}")
-    return [case for case in cases if not only or case.label in only or case.benchmark.name in only]
+    return [case for case in cases if not only or case.names & set(only)]

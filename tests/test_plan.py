@@ -1,5 +1,6 @@
 """Plans: files, defaults, and what is wrong with bad ones."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,36 @@ def test_one_benchmark_several_ways() -> None:
     ]
     plan = Plan.model_validate({**GOOD, "suite": None, "benchmark": entries})
     assert [case.command.argv[1:3] for case in plan.cases(MACHINE)] == [("-g", "1"), ("-g", "16")]
+
+
+def test_an_axis_makes_a_case_of_each_value() -> None:
+    entry = {
+        "name": "HackbenchForkSockets",
+        "label": "hackbench",
+        "axis": {"groups": [1, "cpus*4"]},
+        "params": {"loops": 5},
+    }
+    plan = Plan.model_validate({**GOOD, "suite": None, "benchmark": [entry]})
+    cases = plan.cases(MACHINE)
+    assert [case.label for case in cases] == ["hackbench-1-groups", "hackbench-16-groups"]
+    assert [case.params["groups"] for case in cases] == [1, 16]
+    only = plan.model_copy(update={"only": ("hackbench",)})
+    assert only.cases(MACHINE) == cases
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ({"name": "Netperf", "axis": {"clients": [4]}}, "axis.clients: "),
+        ({"name": "Netperf", "axis": {"clients": [1, 2], "length": [1, 2]}}, "axis: "),
+        ({"name": "Netperf", "axis": {"clients": [1, 2]}, "params": {"clients": 3}}, "as the axis"),
+        ({"name": "Netperf", "axis": {"test": ["TCP_RR", "UDP_RR"]}}, "an axis takes numbers"),
+        ({"name": "Netperf", "axis": {"client": [1, 2]}}, "clients"),
+    ],
+)
+def test_an_axis_that_is_none(entry: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(why)):
+        validate({**GOOD, "suite": None, "benchmark": [entry]}, Plan, "plan").cases(MACHINE)
 
 
 @pytest.mark.parametrize(

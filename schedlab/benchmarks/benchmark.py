@@ -161,6 +161,13 @@ class Case:
     label: str
     benchmark: Benchmark
     params: Mapping[str, Parameter]
+    sweep: str = ""
+    """The label of the sweep it is a point of, if it is."""
+
+    @property
+    def names(self) -> set[str]:
+        """Give all it may be asked for by: its label, its benchmark, its sweep."""
+        return {self.label, self.benchmark.name, self.sweep or self.label}
 
     @cached_property
     def command(self) -> Command:

@@ -9,16 +9,14 @@ from typing import Any
 
 import click
 
-from schedlab.benchmarks import Case, find_benchmark
-from schedlab.cli.run import benchmark_entry
+from schedlab.benchmarks import Case
+from schedlab.cli.run import single_case
 from schedlab.divergence.runs import Side, find_divergence, window
 from schedlab.divergence.wording import tell
 from schedlab.errors import UsageError
 from schedlab.interrupt import stoppable
 from schedlab.models.scenario import scenario, under
-from schedlab.plan import BenchmarkEntry
 from schedlab.targets.sim import SimTarget
-from schedlab.validation import validate
 from schedlab.variant import Variant, parse_variant
 
 
@@ -77,7 +75,7 @@ def diverge(
     if variants[0].name == variants[1].name:
         raise UsageError(f"both variants are called {variants[0].name}; name one of them anew.")
     target = SimTarget(machine)
-    case = _case(benchmark, target) if benchmark else None
+    case = single_case(benchmark, target.machine()) if benchmark else None
     with (
         stoppable(),
         tempfile.TemporaryDirectory() as name,
@@ -107,13 +105,6 @@ def diverge(
             click.echo(f"\n{side.name}, {begin:.6f} to {end:.6f} s:")
             for line in window(side, seed, timeout, folder / f"window{number}", begin, end):
                 click.echo(line)
-
-
-def _case(benchmark: str, target: SimTarget) -> Case:
-    entry = validate(benchmark_entry(benchmark), BenchmarkEntry, "--benchmark")
-    return find_benchmark(entry.name, "--benchmark").case(
-        target.machine(), entry.params, entry.label, "--benchmark"
-    )
 
 
 def _scenario(

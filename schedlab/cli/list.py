@@ -7,7 +7,7 @@ import click
 from schedlab.benchmarks import all_benchmarks
 from schedlab.counters.choice import SUMMARIES
 from schedlab.errors import KnobError
-from schedlab.plan import all_suites, find_suite
+from schedlab.plan import BenchmarkEntry, all_suites, find_suite
 from schedlab.settings import sched_debug
 from schedlab.settings.knob import read_features
 from schedlab.system import LocalSystem
@@ -26,7 +26,12 @@ def _suites() -> Iterator[str]:
     for name in all_suites():
         suite, _ = find_suite(name)
         yield f"{name:24} {suite.title}"
-        yield f"{'':24} {', '.join(entry.label or entry.name for entry in suite.benchmark)}"
+        yield f"{'':24} {', '.join(map(_entry, suite.benchmark))}"
+
+
+def _entry(entry: BenchmarkEntry) -> str:
+    swept = (f" ({key} {', '.join(map(str, values))})" for key, values in entry.axis.items())
+    return (entry.label or entry.name) + "".join(swept)
 
 
 def _counters() -> Iterator[str]:

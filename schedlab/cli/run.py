@@ -1,6 +1,7 @@
 """`schedlab run`: run a plan, or go on with one."""
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -14,12 +15,13 @@ import click
 from rich.console import Console
 
 from schedlab.analysis import Analysis, analyse
-from schedlab.benchmarks import Case
+from schedlab.benchmarks import Case, find_benchmark
 from schedlab.cli.progress import RunProgress
 from schedlab.errors import Interrupted, UsageError
 from schedlab.interrupt import stoppable
+from schedlab.machine import Machine
 from schedlab.order import block_order, run_seed
-from schedlab.plan import Plan, load_plan
+from schedlab.plan import BenchmarkEntry, Plan, load_plan
 from schedlab.report import write_reports
 from schedlab.report.terminal import print_report
 from schedlab.runner import Runner
@@ -39,7 +41,7 @@ from schedlab.variant import Variant, parse_variant
     "benchmarks",
     metavar="NAME[:KEY=VALUE,...]",
     multiple=True,
-    help="A benchmark beside or instead of a suite's, with parameters.",
+    help="A benchmark beside or instead of a suite's, with parameters; KEY=[A,B,...] is a sweep.",
 )
 @click.option(
     "--workload",
@@ -194,18 +196,40 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
 
 
 def benchmark_entry(text: str) -> dict[str, Any]:
-    """Read `NAME:key=value,key=value`."""
+    """Read `NAME:key=value,key=[value,value]`; a list is the axis of a sweep."""
     name, _, rest = text.partition(":")
     params: dict[str, int | str] = {}
-    for pair in filter(None, rest.split(",")):
-        key, equals, value = pair.partition("=")
+    axis: dict[str, list[int | str]] = {}
+    pairs = list(filter(None, re.split(r",(?![^\[]*\])", rest)))
+    for pair in pairs:
+        key, equals, value = (part.strip() for part in pair.partition("="))
         if not equals:
-            raise UsageError(f"--benchmark '{text}': write it as NAME:KEY=VALUE,KEY=VALUE")
-        params[key.strip()] = int(value) if value.strip().isdigit() else value.strip()
-    entry: dict[str, Any] = {"name": name, "params": params}
-    if rest:
-        entry["label"] = f"{name}:{rest}"
+            raise UsageError(f"--benchmark '{text}': write it as NAME:KEY=VALUE,KEY=[VALUE,VALUE]")
+        if value.startswith("[") and value.endswith("]"):
+            axis[key] = [_value(each.strip()) for each in value[1:-1].split(",")]
+        else:
+            params[key] = _value(value)
+    entry: dict[str, Any] = {"name": name, "params": params, "axis": axis}
+    told = ",".join(pair for pair in pairs if pair.partition("=")[0].strip() not in axis)
+    if told:
+        entry["label"] = f"{name}:{told}"
     return entry
+
+
+def single_case(text: str, machine: Machine) -> Case:
+    """Give the one case that `NAME:key=value,...` describes."""
+    entry = validate(benchmark_entry(text), BenchmarkEntry, "--benchmark")
+    if entry.axis:
+        raise UsageError(
+            f"--benchmark '{text}': one run is wanted here, so give no list of values."
+        )
+    return find_benchmark(entry.name, "--benchmark").case(
+        machine, entry.params, entry.label, "--benchmark"
+    )
+
+
+def _value(text: str) -> int | str:
+    return int(text) if text.isdigit() else text
 
 
 def _looks(given: dict[str, Any]) -> list[int]:

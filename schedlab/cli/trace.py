@@ -7,16 +7,13 @@ from pathlib import Path
 
 import click
 
-from schedlab.benchmarks import find_benchmark
-from schedlab.cli.run import benchmark_entry
+from schedlab.cli.run import single_case
 from schedlab.cpulist import parse_cpulist
 from schedlab.errors import IncompleteRun, UsageError
 from schedlab.interrupt import stoppable
-from schedlab.plan import BenchmarkEntry
 from schedlab.record import RunKey
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.target import Order
-from schedlab.validation import validate
 from schedlab.variant import parse_variant
 
 
@@ -87,10 +84,7 @@ def trace(
         --events 'sched:sched_migrate_task,sched:sched_switch' --cpus 0-7 --output trace.txt
     """
     target = SimTarget(machine)
-    entry = validate(benchmark_entry(benchmark), BenchmarkEntry, "--benchmark")
-    case = find_benchmark(entry.name, "--benchmark").case(
-        target.machine(), entry.params, entry.label, "--benchmark"
-    )
+    case = single_case(benchmark, target.machine())
     chosen = parse_variant(variant)
     if kernel:
         if chosen.kernel:
