@@ -1,8 +1,9 @@
-"""schedlab-load, our workloads as a native program: built once, kept in the user's cache."""
+"""Our own native programs: each built once from the sources here, kept in the user's cache."""
 
 import hashlib
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from schedlab.data import data_folder
@@ -11,44 +12,64 @@ from schedlab.kernels.cache import cache_folder, disk_errors, only_one
 from schedlab.kernels.process import output
 
 PROGRAM = "schedlab-load"
+CPUIDLE_SMT_PERFORMANCE = "cpuidle-smt-performance"
 
 
 def schedlab_load() -> Path:
-    """Give the program, building it where these sources have not been built yet.
+    """Give our workloads as a program, building it where these sources have not been built yet.
 
     Raises:
         HostError: a tool is missing, or it does not compile.
     """
-    sources = data_folder("workloads")
-    folder = cache_folder() / "load" / _version(sources)
-    program = folder / PROGRAM
+    return _built(PROGRAM, data_folder("workloads"), "load", "make gcc libjansson-dev")
+
+
+def cpuidle_smt_performance() -> Path:
+    """Give the tool of docs/cpuidle-smt.md, built likewise.
+
+    Raises:
+        HostError: a tool is missing, or it does not compile.
+    """
+    sources = data_folder("tools") / CPUIDLE_SMT_PERFORMANCE
+    return _built(CPUIDLE_SMT_PERFORMANCE, sources, CPUIDLE_SMT_PERFORMANCE, "make gcc libc6-dev")
+
+
+OWN: dict[str, Callable[[], Path]] = {
+    PROGRAM: schedlab_load,
+    CPUIDLE_SMT_PERFORMANCE: cpuidle_smt_performance,
+}
+"""The programs by name, and what builds them."""
+
+
+def _built(name: str, sources: Path, shelf: str, packages: str) -> Path:
+    folder = cache_folder() / shelf / _version(sources)
+    program = folder / name
     if program.exists():
         return program
     compiler = os.environ.get("CC", "gcc")
     for tool in ("make", compiler):
         if shutil.which(tool) is None:
             raise HostError(
-                f"{PROGRAM} has to be built, and {tool} is not installed."
-                "\n  Install: apt-get install make gcc libjansson-dev"
+                f"{name} has to be built, and {tool} is not installed."
+                f"\n  Install: apt-get install {packages}"
             )
-    with disk_errors(f"building {PROGRAM}"), only_one(folder.with_suffix(".lock"), lambda _: None):
+    with disk_errors(f"building {name}"), only_one(folder.with_suffix(".lock"), lambda _: None):
         if not program.exists():
-            _build(sources, folder, compiler)
+            _build(name, sources, folder, compiler, packages)
     return program
 
 
-def _build(sources: Path, folder: Path, compiler: str) -> None:
+def _build(name: str, sources: Path, folder: Path, compiler: str, packages: str) -> None:
     under_way = folder.with_suffix(".under-way")
     shutil.rmtree(under_way, ignore_errors=True)
     status, said = output(["make", "-C", str(sources), f"O={under_way}", f"CC={compiler}"])
     if status:
         wrong = next((line for line in said.splitlines() if "error" in line), said[-300:])
         raise HostError(
-            f"{PROGRAM} does not build: {wrong.strip()}"
-            "\n  It needs: apt-get install make gcc libjansson-dev"
+            f"{name} does not build: {wrong.strip()}\n  It needs: apt-get install {packages}"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    (under_way / PROGRAM).replace(folder / PROGRAM)
+    (under_way / name).replace(folder / name)
     shutil.rmtree(under_way)
 
 

@@ -16,7 +16,7 @@ from schedlab.counters.group import Unavailable, difference
 from schedlab.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
 from schedlab.interrupt import uninterrupted
 from schedlab.machine import Machine
-from schedlab.native import PROGRAM, schedlab_load
+from schedlab.native import OWN
 from schedlab.plan import Plan, seconds
 from schedlab.record import RunRecord
 from schedlab.settings.journal import restore_journal
@@ -261,8 +261,9 @@ def _text(path: Path) -> str:
 def _check_tools(system: LocalSystem, plan: Plan, cases: Sequence[Case]) -> None:
     """Refuse a plan whose programs are not all there; our own is built."""
     tools = {case.label: case.command.tool or case.benchmark.tool for case in cases}
-    if PROGRAM in tools.values() and not system.which(PROGRAM):
-        system.add_to_path(schedlab_load().parent)
+    for name in OWN.keys() & set(tools.values()):
+        if not system.which(name):
+            system.add_to_path(OWN[name]().parent)
     missing: dict[str, list[str]] = {}
     packages: set[str] = set()
     for case in cases:
