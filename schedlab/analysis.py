@@ -1,10 +1,11 @@
 """From recorded runs to verdicts: pairs runs by block, judges metrics and counters apart."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schedlab.metric import Metric
 from schedlab.plan import Plan
+from schedlab.published import Published
 from schedlab.record import RunRecord
 from schedlab.stats import Comparison, Verdict, finished, judge
 from schedlab.store import CaseInfo, Store
@@ -78,10 +79,31 @@ class RunTable:
 def analyse(store: Store) -> Analysis:
     """Judge everything in a store."""
     table = RunTable(store.plan, store.records())
+    outcomes = judge_metrics(store.plan, store.cases, table)
+    beside = {(each.case, each.metric, each.variant): each for each in store.published}
     return Analysis(
-        judge_metrics(store.plan, store.cases, table),
+        [_as_published(o, beside.get((o.case.label, o.metric.name, o.variant))) for o in outcomes],
         _judge_counters(store.plan, store.cases, table),
     )
+
+
+def _as_published(outcome: Outcome, beside: Published | None) -> Outcome:
+    """Say of a published mean, which is no run, why it cannot be judged."""
+    if not beside:
+        return outcome
+    verdict = outcome.verdict
+    described = replace(
+        verdict,
+        note=beside.why_no_verdict(),
+        base_sd=_times(beside.base_spread, verdict.base_mean),
+        other_sd=_times(beside.other_spread, verdict.other_mean),
+        screening=False,
+    )
+    return replace(outcome, verdict=described)
+
+
+def _times(spread: float | None, mean: float | None) -> float | None:
+    return None if spread is None or mean is None else spread * mean
 
 
 def judge_metrics(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> list[Outcome]:

@@ -20,6 +20,7 @@ from schedlab.errors import StoreError
 from schedlab.machine import Machine
 from schedlab.metric import Metric
 from schedlab.plan import Plan
+from schedlab.published import Published
 from schedlab.record import RunKey, RunRecord
 
 DATABASE = "results.sqlite"
@@ -74,6 +75,8 @@ class Store:
         self.version: str = about["version"]
         self.invocation: str = about["invocation"]
         self.cases = [_case_info(item) for item in about["cases"]]
+        self.published = [_published(item) for item in about.get("published", [])]
+        """What was printed beside figures that are no runs but means of others."""
 
     @classmethod
     def create(
@@ -84,6 +87,7 @@ class Store:
         environment: dict[str, str],
         cases: Sequence[CaseInfo],
         invocation: str,
+        published: Sequence[Published] = (),
     ) -> "Store":
         """Begin a result in a folder that is new or empty.
 
@@ -109,6 +113,7 @@ class Store:
             "environment": environment,
             "cases": [asdict(case) for case in cases],
             "notices": [],
+            "published": [asdict(each) for each in published],
         }
         with _as_store_error(folder):
             connection = _connect(folder, "rwc")
@@ -222,6 +227,10 @@ def _connect(folder: Path, mode: str) -> sqlite3.Connection:
 def _case_info(item: dict[str, Any]) -> CaseInfo:
     metrics = tuple(Metric(**metric) for metric in item["metrics"])
     return CaseInfo(**{**item, "metrics": metrics})
+
+
+def _published(item: dict[str, Any]) -> Published:
+    return Published(**{**item, "doubts": tuple(item["doubts"])})
 
 
 def _record(row: tuple[Any, ...], figures: dict[tuple[int, str], dict[str, float]]) -> RunRecord:

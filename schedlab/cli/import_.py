@@ -1,4 +1,4 @@
-"""`schedlab import`: a published report in, verdicts out."""
+"""`schedlab import`: published results in, verdicts out."""
 
 import shlex
 import sys
@@ -9,28 +9,36 @@ import click
 from rich.console import Console
 
 from schedlab.analysis import analyse
-from schedlab.importers.markdown_report import import_report
+from schedlab.importers import import_file
 from schedlab.report import write_reports
 from schedlab.report.terminal import print_report
 
+_IMPORTED = Path("results") / "imported"
+
 
 @click.command("import")
-@click.argument("report", type=click.Path(path_type=Path), metavar="REPORT.md")
+@click.argument(
+    "files", type=click.Path(path_type=Path), metavar="FILE...", nargs=-1, required=True
+)
 @click.option(
     "--output",
-    required=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Result folder to make.",
+    help=f"Result folder to make; with several files, a folder in it for each. {_IMPORTED}/NAME"
+    " if not given.",
 )
-def import_command(report: Path, output: Path) -> None:
-    """Read a report in the shape of the Kunpeng reports, and judge its tables.
+def import_command(files: tuple[Path, ...], output: Path | None) -> None:
+    """Read published results, recompute their percentages, and judge what can be judged.
 
-    Each benchmark is a `## Name` heading, its command between `~~~` lines, and a table with a row
-    a run, named VARIANT-RUN-0, the metric first and counters behind it.
+    Each file becomes a result folder of its own, the document kept in it. docs/import.md shows
+    the shapes that are read.
     """
     invocation = shlex.join(["schedlab", *sys.argv[1:]])
-    with closing(import_report(report, output, invocation)) as store:
-        print_report(store, analyse(store), Console())
-        for path in write_reports(store):
-            click.echo(f"wrote {path}")
+    for file in files:
+        folder = (output or _IMPORTED) / file.stem
+        if output and len(files) == 1:
+            folder = output
+        with closing(import_file(file, folder, invocation)) as store:
+            print_report(store, analyse(store), Console())
+            for path in write_reports(store):
+                click.echo(f"wrote {path}")

@@ -1,1 +1,30 @@
-"""Published tables in, results out: one module a shape."""
+"""Published results in, result folders out: one module a shape of document."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from schedlab.importers.markdown_report import read_markdown_report
+from schedlab.importers.publication import Publication
+from schedlab.importers.source import Source
+from schedlab.importers.text import no_result, read_text
+from schedlab.store import Store
+
+__all__ = ["import_file"]
+
+_READERS: tuple[Callable[[Source], Publication | None], ...] = (read_markdown_report, read_text)
+"""In the order they are tried: each gives None for a document that is not its own."""
+
+
+def import_file(path: Path, folder: Path, invocation: str) -> Store:
+    """Read a published document into a new result folder.
+
+    Raises:
+        UsageError: with file and line: it is no result, or a table in it is not whole or not clear.
+        StoreError: the folder cannot be written.
+    """
+    source = Source.read(path)
+    for read in _READERS:
+        publication = read(source)
+        if publication:
+            return publication.store(folder, source, invocation)
+    raise no_result(source)

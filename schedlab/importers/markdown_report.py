@@ -8,22 +8,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from schedlab.benchmarks.benchmark import REGISTRY
-from schedlab.cpulist import format_cpulist
-from schedlab.errors import UsageError
-from schedlab.machine import Machine
+from schedlab.importers.number import parse_number
+from schedlab.importers.publication import Publication, imported_machine, imported_plan
+from schedlab.importers.source import Line, Source
+from schedlab.importers.sysbench_slips import sysbench_slips
 from schedlab.metric import Better, Metric
-from schedlab.plan import Plan
 from schedlab.record import RunKey, RunRecord
-from schedlab.store import CaseInfo, Store
+from schedlab.store import CaseInfo
 
 _ROW_NAME = re.compile(r"(?P<variant>.+?)-(?P<run>\d+)-\d+")
 _UNIT = re.compile(r"\(([^()]+)\)\s*$")
 _LOWER = ("time", "latency", "sec)", "(ms)")
 _HIGHER = ("bw", "/sec", "/s)", "throughput", "events", "bandwidth")
-_IMPORTED = "imported"
+_HEADING = re.compile(r"## +(?P<name>\S.*)")
 
 
 @dataclass(frozen=True)
@@ -34,96 +33,97 @@ class _Section:
     name: str
     command: str
     columns: list[str]
-    rows: list[list[str]]
+    rows: list[tuple[int, list[str]]]
 
 
-def import_report(path: Path, output: Path, invocation: str) -> Store:
-    """Read a report into a result folder.
+def read_markdown_report(source: Source) -> Publication | None:
+    """Read a report of this shape; None if it has no table below a `## Benchmark` heading.
 
     Raises:
         UsageError: with file and line, where the report has not this shape.
-        StoreError: the folder cannot be written.
     """
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from error
-    title = next((line.strip("# ") for line in lines if line.strip()), "")
-    environment = dict(_platform(lines))
-    sections = list(_sections(path, lines))
+    lines = source.lines()
+    sections = list(_sections(source, lines))
     if not sections:
-        raise UsageError(f"{path}: has no table of runs below a `## Benchmark` heading.")
-    cases = [_case(path, section) for section in sections]
-    records = [record for section in sections for record in _records(path, section)]
+        return None
+    environment = dict(_platform(lines))
+    title = next((line.text.strip("# ") for line in lines if line.text.strip()), "")
+    notices = [
+        "what the order of the runs was is not told, so they are judged unpaired; drift between"
+        " the variants' runs, if any, looks like an effect"
+    ]
+    cases = [_case(source, section) for section in sections]
+    records = []
+    for section, case in zip(sections, cases, strict=True):
+        found = list(_records(source, section, case.metrics[0], notices))
+        notices += [f"{source.path.name}:{section.line}: {slip}" for slip in sysbench_slips(found)]
+        records += found
     variants = list(dict.fromkeys(record.key.variant for record in records))
     if len(variants) < 2:
-        raise UsageError(f"{path}: has runs of {', '.join(variants)} only; nothing to compare.")
-    runs = max(record.key.block for record in records) + 1
-    plan = Plan.model_validate(
-        {
-            "title": title,
-            "target": _IMPORTED,
-            "benchmark": [{"name": case.benchmark} for case in cases],
-            "variant": [{"name": name} for name in variants],
-            "blocks": {"looks": [max(runs, 2)], "warmup": 0},
-            "judging": {"paired": False},
-        }
-    )
-    store = Store.create(output, plan, _machine(environment), environment, cases, invocation)
+        source.refuse(
+            sections[0].line, f"has runs of {', '.join(variants)} only; nothing to compare."
+        )
     for position, record in enumerate(records):
         record.position = position
-        store.add(record)
-    store.note(
-        [
-            f"imported from {path.name}: what the runs' order was is not told, so they are judged"
-            " unpaired; drift between the variants' runs, if any, looks like an effect"
-        ]
+    runs = max(record.key.block for record in records) + 1
+    return Publication(
+        plan=imported_plan(title, cases, variants, looks=[max(runs, 2)]),
+        machine=imported_machine(environment),
+        environment=environment,
+        cases=cases,
+        records=records,
+        notices=notices,
     )
-    return store
 
 
-def _platform(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _platform(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
     inside = False
     for line in lines:
-        if line.startswith("# "):
-            inside = line.strip("# ").lower() == "platform"
-        cells = _cells(line)
+        if line.text.startswith("# "):
+            inside = line.text.strip("# ").lower() == "platform"
+        cells = _cells(line.text)
         if inside and len(cells) == 2 and cells[0] != "System" and not cells[0].startswith(":"):
             yield cells[0], cells[1]
 
 
-def _sections(path: Path, lines: Sequence[str]) -> Iterator[_Section]:
-    starts = [i for i, line in enumerate(lines) if line.startswith("## ")]
+def _sections(source: Source, lines: Sequence[Line]) -> Iterator[_Section]:
+    starts = [i for i, line in enumerate(lines) if _HEADING.fullmatch(line.text)]
     for start, end in pairwise([*starts, len(lines)]):
         body = lines[start + 1 : end]
-        tables = [_cells(line) for line in body if line.lstrip().startswith("|")]
+        name = lines[start].text[3:].strip()
+        tables = [
+            (each.number, _cells(each.text)) for each in body if each.text.lstrip().startswith("|")
+        ]
         if not tables:
             continue
-        columns, *rows = [cells for cells in tables if not cells[0].startswith(":")]
-        for row in rows:
+        (head, columns), *rows = [row for row in tables if not row[1][0].startswith(":")]
+        if len(columns) < 2 or not rows:
+            source.refuse(head, f"{name}: the table has no figures.")
+        for number, row in rows:
             if len(row) != len(columns):
-                raise UsageError(
-                    f"{path}:{start + 1}: {lines[start][3:]}: the row {row[0]} has {len(row)}"
-                    f" columns, the table has {len(columns)}."
+                source.refuse(
+                    number,
+                    f"{name}: the row {row[0]} has {len(row)} columns, the table has"
+                    f" {len(columns)}.",
                 )
-        fences = [i for i, line in enumerate(body) if line.strip().startswith("~~~")]
-        command = " ".join(body[fences[0] + 1 : fences[1]]) if len(fences) > 1 else ""
-        name = lines[start][3:].strip()
-        yield _Section(start + 1, name, " ".join(command.split()), columns, rows)
+        fences = [i for i, line in enumerate(body) if line.text.strip().startswith("~~~")]
+        inside = body[fences[0] + 1 : fences[1]] if len(fences) > 1 else []
+        command = " ".join(" ".join(line.text for line in inside).split())
+        yield _Section(lines[start].number, name, command, columns, rows)
 
 
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def _case(path: Path, section: _Section) -> CaseInfo:
+def _case(source: Source, section: _Section) -> CaseInfo:
     known = REGISTRY.get(section.name)
     label = section.columns[1]
     unit = _UNIT.search(label)
     metric = Metric(
         name=known.metrics[0].name if known else label,
         unit=unit[1] if unit else "1/s" if label.casefold().endswith("/sec") else label,
-        better=known.metrics[0].better if known else _direction(path, section, label),
+        better=known.metrics[0].better if known else _direction(source, section, label),
         label=label,
     )
     return CaseInfo(
@@ -136,52 +136,48 @@ def _case(path: Path, section: _Section) -> CaseInfo:
     )
 
 
-def _direction(path: Path, section: _Section, label: str) -> Better:
+def _direction(source: Source, section: _Section, label: str) -> Better:
     """Guess from a column's name which way is better, or refuse to."""
     folded = label.casefold()
     if any(word in folded for word in _HIGHER):
         return "higher"
     if any(word in folded for word in _LOWER):
         return "lower"
-    raise UsageError(
-        f"{path}:{section.line}: {section.name}: is more or less of '{label}' better?"
-        " No benchmark of that name is known; say Time or Events/sec in the column's name."
+    source.refuse(
+        section.line,
+        f"{section.name}: is more or less of '{label}' better?"
+        " No benchmark of that name is known; say Time or Events/sec in the column's name.",
     )
 
 
-def _records(path: Path, section: _Section) -> Iterator[RunRecord]:
-    metric = _case(path, section).metrics[0]
-    for row in section.rows:
+def _records(
+    source: Source, section: _Section, metric: Metric, notices: list[str]
+) -> Iterator[RunRecord]:
+    seen: dict[RunKey, tuple[int, list[str]]] = {}
+    for number, row in section.rows:
         named = _ROW_NAME.fullmatch(row[0])
         if not named:
-            raise UsageError(
-                f"{path}:{section.line}: {section.name}: the row '{row[0]}' is not named"
-                " VARIANT-RUN-0."
-            )
+            source.refuse(number, f"{section.name}: the row '{row[0]}' is not named VARIANT-RUN-0.")
         try:
-            value, *counts = (float(cell.replace(",", "")) for cell in row[1:])
-        except ValueError:
-            raise UsageError(
-                f"{path}:{section.line}: {section.name}: the row {row[0]} holds no numbers."
-            ) from None
+            value, *counts = (parse_number(cell).value for cell in row[1:])
+        except ValueError as error:
+            source.refuse(number, f"{section.name}: the row {row[0]} holds no numbers: {error}.")
+        if value <= 0:
+            source.refuse(number, f"{section.name}: {row[0]} is {value:g}, which is no result.")
+        key = RunKey(section.name, named["variant"], int(named["run"]))
+        first, figures = seen.setdefault(key, (number, row))
+        if figures is not row:
+            if figures != row:
+                source.refuse(
+                    number, f"{section.name}: the run {row[0]} is there already, in line {first}."
+                )
+            notices.append(f"{source.path.name}:{number}: {row[0]} repeats line {first}; read once")
+            continue
         yield RunRecord(
-            key=RunKey(section.name, named["variant"], int(named["run"])),
+            key=key,
             position=0,
             seed=0,
             command=section.command,
             metrics={metric.name: value},
             counters=dict(zip(section.columns[2:], counts, strict=True)),
         )
-
-
-def _machine(environment: dict[str, str]) -> Machine:
-    """Describe the machine as far as a platform table tells."""
-    cpus = int(environment.get("CPUs", "1"))
-    return Machine.model_validate(
-        {
-            "name": _IMPORTED,
-            "title": environment.get("Processor version", ""),
-            "arch": environment.get("Architecture", ""),
-            "cpus": format_cpulist(range(cpus)),
-        }
-    )

@@ -28,6 +28,8 @@ DISTURBED = 0.05
 """A run is called disturbed when others took more than this part of all CPUs."""
 
 _WORDS: tuple[Word, ...] = ("better", "worse", "equivalent", "can't tell")
+_WORTH_SHARING = 8
+"""As many results of which there is the same to say are not listed one by one."""
 _UNTOUCHED = "no settings: the machine as it is"
 
 
@@ -144,6 +146,8 @@ class Report:
         kind, _, what = self.plan.target.partition(":")
         if kind == "sim":
             lines.append(f"Simulated on {what}: a prediction, not a measurement.")
+        elif kind == "imported":
+            lines.append("Imported: published by others; nothing of it was measured here.")
         elif kind == "emulated":
             lines.append("Emulated host: recorded outputs of tools, not a measurement.")
         if not any(case.runs for case in self.cases):
@@ -211,8 +215,15 @@ class Report:
 
     def remarks(self, variant: str) -> list[str]:
         """Say of each result that is open, or no ordinary one, what would settle it and why."""
-        said = ((self.name_of(o), remark(o.verdict)) for o in self.outcomes_in(variant))
-        return [f"{name}: {text}" for name, text in said if text]
+        said = [(self.name_of(o), remark(o.verdict)) for o in self.outcomes_in(variant)]
+        common, times = Counter(text for _, text in said).most_common(1)[0] if said else ("", 0)
+        if times < _WORTH_SHARING or not common:
+            common = ""
+        lines = [f"{name}: {text}" for name, text in said if text not in ("", common)]
+        if common:
+            which = f"all {times}" if times == len(said) else f"{times} other of {len(said)}"
+            lines.append(f"{which} results: {common}")
+        return lines
 
     def name_of(self, outcome: Outcome) -> str:
         """Name a result: the benchmark, and the metric where it has several."""

@@ -11,7 +11,7 @@ from schedlab.report.wording import (
     blocks_used,
     columns,
     counter_unit,
-    direction,
+    described,
     fitted,
     interval,
     mean_count,
@@ -21,6 +21,7 @@ from schedlab.report.wording import (
     remark,
     verdict_word,
 )
+from schedlab.store import CaseInfo
 
 _FIGURE = 23
 """Columns of `12,345 (-12.34 pct)` and the gap before it."""
@@ -47,19 +48,23 @@ def render(report: Report) -> str:
 
 def _section(page: Page, report: Report, cases: Sequence[CaseReport]) -> None:
     for case in cases:
-        if len(cases) > 1:
+        if len(cases) > 1 and (case.info.command or not is_plain_label(case.info)):
             page.say(f"{case.info.label}:")
-        page.say(case.info.command, "$ ", "      ")
+        if case.info.command:
+            page.say(case.info.command, "$ ", "      ")
     page.gap()
     for variant in report.others:
         outcomes = [outcome for case in cases for outcome in case.outcomes_in(variant)]
         if len(report.others) > 1:
             page.heading(variant)
         for metric in dict.fromkeys(outcome.metric for outcome in outcomes):
-            _head(page, f"{metric.label}, {direction(metric)}", report.baseline, variant)
-            for outcome in outcomes:
-                if outcome.metric == metric:
-                    _result(page, _row_name(outcome), outcome)
+            _head(page, described(metric), report.baseline, variant)
+            rows = [outcome for outcome in outcomes if outcome.metric == metric]
+            shared = _shared_remark(rows)
+            for outcome in rows:
+                _result(page, _row_name(outcome), outcome, not shared)
+            if shared:
+                page.say(f"All rows: {shared}.", "    ")
             page.gap()
         changed = [c for case in cases for c in case.counters_in(variant) if has_changed(c)]
         if changed:
@@ -72,8 +77,25 @@ def _section(page: Page, report: Report, cases: Sequence[CaseReport]) -> None:
 
 def _row_name(outcome: Outcome) -> str:
     """Name a row by what tells it from the others under the same benchmark."""
-    case = outcome.case
-    return case.label.removeprefix(case.benchmark).strip(" -_/") or outcome.metric.name
+    return row_name(outcome.case.label, outcome.case.benchmark) or outcome.metric.name
+
+
+def row_name(label: str, benchmark: str) -> str:
+    """Shorten a label to what follows the benchmark's name."""
+    return label.removeprefix(benchmark).strip(" -_/")
+
+
+def is_plain_label(case: CaseInfo) -> bool:
+    """Tell whether a label is the benchmark's name, a blank and the row's name."""
+    name = row_name(case.label, case.benchmark)
+    return case.label == f"{case.benchmark} {name}".strip()
+
+
+def _shared_remark(outcomes: Sequence[Outcome]) -> str:
+    """Give what is to be said of every row of a table and of none more, if that is so."""
+    remarks = {remark(outcome.verdict) for outcome in outcomes}
+    bare = not any(outcome.verdict.interval_adjusted for outcome in outcomes)
+    return remarks.pop() if len(outcomes) > 1 and len(remarks) == 1 and bare else ""
 
 
 def _head(page: Page, what: str, baseline: str, variant: str) -> None:
@@ -82,7 +104,7 @@ def _head(page: Page, what: str, baseline: str, variant: str) -> None:
     _cells(page, "Test:", first, second, "verdict")
 
 
-def _result(page: Page, name: str, outcome: Outcome) -> None:
+def _result(page: Page, name: str, outcome: Outcome, with_details: bool) -> None:
     verdict = outcome.verdict
     base = f"{number(verdict.base_mean)} (0.00 pct)"
     change = points(verdict.effect_better, plus=False)
@@ -90,6 +112,8 @@ def _result(page: Page, name: str, outcome: Outcome) -> None:
     if verdict.effect is None:
         base = other = "-"
     _cells(page, f"{name}:", base, other, verdict_word(verdict))
+    if not with_details:
+        return
     details = [f"{blocks_used(verdict)} blocks", remark(verdict)]
     if verdict.interval_adjusted_better:
         details.insert(0, f"{interval(verdict.interval_adjusted_better)} pct")

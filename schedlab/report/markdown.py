@@ -10,6 +10,7 @@ from schedlab.report.wording import (
     blocks_used,
     count,
     counter_unit,
+    described,
     direction,
     exact,
     interval,
@@ -73,7 +74,7 @@ def _summary(report: Report, variant: str) -> Iterator[str]:
         rows.append(
             (
                 outcome.case.label,
-                f"{metric.name}, {metric.unit}, {direction(metric)}",
+                described(metric),
                 number(verdict.base_mean),
                 number(verdict.other_mean),
                 points(verdict.effect_better),

@@ -7,7 +7,7 @@ from schedlab.report.shape import shape
 from schedlab.report.wording import (
     blocks_used,
     columns,
-    direction,
+    described,
     fitted,
     interval,
     is_evidence,
@@ -42,7 +42,7 @@ def render(report: Report) -> str:
             page.items(remarks)
         page.heading(f"Metrics, blocks and intervals of {variant}")
         page.items(
-            f"{report.name_of(o)}: {o.metric.name}, {o.metric.unit}, {direction(o.metric)};"
+            f"{report.name_of(o)}: {described(o.metric)};"
             f" {blocks_used(o.verdict)} blocks, {interval(o.verdict.interval_adjusted_better)} %"
             for o in report.outcomes_in(variant)
         )

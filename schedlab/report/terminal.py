@@ -87,7 +87,7 @@ def _verdicts(report: Report, variant: str, narrow: bool) -> Table:
     """One row a result; where columns are few, two lines a row."""
     table = _table()
     table.add_column(
-        "benchmark\nunit, better" if narrow else "benchmark, unit, better", no_wrap=True
+        "benchmark\nunit, better" if narrow else "benchmark, unit, better", overflow="fold"
     )
     change = "change, %\n+ = better"
     figures = [f"{change}\ninterval, %"] if narrow else [change, "interval, %"]

@@ -120,6 +120,11 @@ def direction(metric: Metric) -> str:
     return f"{metric.better} is better"
 
 
+def described(metric: Metric) -> str:
+    """Give a metric in full: name, unit, direction."""
+    return f"{metric.name}, {metric.unit}, {direction(metric)}"
+
+
 def counter_unit(counter: str) -> str:
     """Give the unit of a counter, which its name ends with unless it counts events."""
     return {"seconds": "s", "ns": "ns"}.get(counter.replace(":", "-").rpartition("-")[2], "events")
@@ -163,7 +168,7 @@ def is_evidence(verdict: Verdict) -> bool:
 
 def outlook(verdict: Verdict) -> str:
     """Say how many blocks would settle what is open; nothing for counters, which decide nothing."""
-    if verdict.better is None or verdict.settled or verdict.effect is None:
+    if verdict.better is None or verdict.settled or min(verdict.n) < 2:
         return ""
     if verdict.blocks_needed is None:
         return "as it stands, no number of blocks would settle it"

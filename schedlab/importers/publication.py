@@ -1,0 +1,299 @@
+"""What a published document holds, whatever its shape, and how it becomes a result folder."""
+
+import math
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from schedlab.cpulist import format_cpulist
+from schedlab.importers.known import known_metric
+from schedlab.importers.number import Number, follows
+from schedlab.importers.source import Source
+from schedlab.machine import Machine
+from schedlab.metric import Better, Metric
+from schedlab.plan import Plan
+from schedlab.published import Published
+from schedlab.record import RunKey, RunRecord
+from schedlab.store import CaseInfo, Store
+
+IMPORTED = "imported"
+"""The target of a plan that was read from a publication."""
+
+
+@dataclass
+class Publication:
+    """All that was read of a document."""
+
+    plan: Plan
+    machine: Machine
+    environment: dict[str, str]
+    cases: list[CaseInfo]
+    records: list[RunRecord]
+    published: list[Published] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    def store(self, folder: Path, source: Source, invocation: str) -> Store:
+        """Make a result folder of it, the document kept below raw/."""
+        store = Store.create(
+            folder,
+            self.plan,
+            self.machine,
+            self.environment,
+            self.cases,
+            invocation,
+            self.published,
+        )
+        shutil.copyfile(source.path, folder / "raw" / source.path.name)
+        for record in self.records:
+            store.add(record)
+        store.note([f"imported from {source.path.name}, which is kept below raw/", *self.notices])
+        return store
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The figure of a variant, and what stands beside it."""
+
+    variant: str
+    figure: Number
+    change: Number | None = None
+    """In percent, as printed."""
+    spread: float | None = None
+    """Standard deviation over the mean."""
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Means of one metric of one benchmark, the baseline's first."""
+
+    line: int
+    benchmark: str
+    cells: tuple[Cell, ...]
+    label: str
+    params: Mapping[str, int | str] = field(default_factory=dict)
+    metric: str = ""
+    """Its name where the benchmark has several."""
+    unit: str = ""
+    better: Better | None = None
+    """Where the table says so."""
+    plus_is_more: bool = False
+    """A printed plus means more, not better."""
+    is_counter: bool = False
+
+
+def imported_plan(
+    title: str,
+    cases: Iterable[CaseInfo],
+    variants: Sequence[str],
+    looks: Sequence[int] = (2,),
+    paired: bool = False,
+) -> Plan:
+    """Give the plan that a published result amounts to."""
+    fields: dict[str, Any] = {
+        "title": title,
+        "target": IMPORTED,
+        "benchmark": [
+            {"name": case.benchmark, "label": case.label[:80], "params": case.params}
+            for case in cases
+        ],
+        "variant": [{"name": name} for name in variants],
+        "blocks": {"looks": list(looks), "warmup": 0},
+        "judging": {"paired": paired},
+    }
+    return Plan.model_validate(fields)
+
+
+def imported_machine(environment: Mapping[str, str]) -> Machine:
+    """Describe a machine as far as a platform table tells."""
+    digits = environment.get("CPUs", "")
+    return Machine.model_validate(
+        {
+            "name": IMPORTED,
+            "title": environment.get("Processor version", "") or environment.get("System", ""),
+            "arch": environment.get("Architecture", ""),
+            "cpus": format_cpulist(range(int(digits) if digits.isdecimal() else 1)),
+        }
+    )
+
+
+def published_means(
+    source: Source, title: str, environment: dict[str, str], rows: Sequence[Row]
+) -> Publication:
+    """Put tables of means together.
+
+    Raises:
+        UsageError: rows that contradict each other, or of which nobody knows what is better.
+    """
+    notices: list[str] = []
+    rows = _without_repetition(source, rows, notices)
+    variants = _variants(source, rows)
+    metrics = _metrics(source, [row for row in rows if not row.is_counter])
+    cases: dict[str, CaseInfo] = {}
+    records: dict[tuple[str, str], RunRecord] = {}
+    published: list[Published] = []
+    for row in rows:
+        case = cases.setdefault(
+            row.label, CaseInfo(row.label, row.benchmark, "", "", dict(row.params), ())
+        )
+        name = row.metric
+        if not row.is_counter:
+            metric = metrics[row.benchmark, row.metric]
+            name = metric.name
+            cases[row.label] = replace(case, metrics=(*case.metrics, metric))
+            published += _notes(source, row, metric)
+        for cell in _settled(row, None if row.is_counter else metrics[row.benchmark, row.metric]):
+            record = records.setdefault(
+                (row.label, cell.variant),
+                RunRecord(RunKey(row.label, cell.variant, 0), len(records), 0, ""),
+            )
+            figures = record.counters if row.is_counter else record.metrics
+            figures[name] = cell.figure.value
+    notices += [f"{each.where}: {doubt}" for each in published for doubt in each.doubts]
+    return Publication(
+        plan=imported_plan(title, cases.values(), variants),
+        machine=imported_machine(environment),
+        environment=environment,
+        cases=list(cases.values()),
+        records=list(records.values()),
+        published=published,
+        notices=notices,
+    )
+
+
+def _without_repetition(source: Source, rows: Sequence[Row], notices: list[str]) -> list[Row]:
+    """Drop what is printed twice; refuse what is printed twice with different figures."""
+    first: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        seen = first.setdefault((row.label, row.metric), row)
+        if seen is row:
+            continue
+        name = f"{row.label} {row.metric}".strip()
+        if seen.cells != row.cells:
+            source.refuse(
+                row.line,
+                f"'{name}' is there already, with other figures, in line {seen.line};"
+                " leave one of them out.",
+            )
+        notices.append(
+            f"{source.path.name}:{row.line}: '{name}' repeats line {seen.line}; read once"
+        )
+    return list(first.values())
+
+
+def _variants(source: Source, rows: Sequence[Row]) -> list[str]:
+    """Give the variants, the common baseline first."""
+    baseline = rows[0].cells[0].variant
+    for row in rows:
+        if row.cells[0].variant != baseline:
+            source.refuse(
+                row.line,
+                f"compares with {row.cells[0].variant}, line {rows[0].line} with {baseline};"
+                " import them as two files.",
+            )
+    return list(dict.fromkeys(cell.variant for row in rows for cell in row.cells))
+
+
+def _metrics(source: Source, rows: Sequence[Row]) -> dict[tuple[str, str], Metric]:
+    """Give every metric its unit and the direction in which it is better."""
+    groups: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row.benchmark, row.metric].append(row)
+    found = {}
+    for (benchmark, name), members in groups.items():
+        known = known_metric(benchmark, name)
+        stated = next((row.better for row in members if row.better), None)
+        better = (known.better if known else None) or stated or _by_signs(members)
+        if not better:
+            source.refuse(
+                members[0].line,
+                f"{benchmark}: is more or less of '{name or benchmark}' better? No benchmark of"
+                " that name is known, and no printed percentage tells.",
+            )
+        unit = next((row.unit for row in members if row.unit), "")
+        if all(row.cells[0].figure.value == 1 for row in members):
+            unit = f"of {members[0].cells[0].variant}"
+        metric = known or Metric(name or benchmark, unit, better, name or benchmark)
+        if unit and unit != metric.unit:
+            label = metric.name.replace("_", " ").capitalize()
+            metric = replace(metric, unit=unit, label=f"{label} ({unit})")
+        found[benchmark, name] = metric
+    return found
+
+
+def _by_signs(rows: Sequence[Row]) -> Better | None:
+    """Tell which way is better from the signs of the printed changes, if they tell."""
+    votes = 0
+    for row in rows:
+        base = row.cells[0].figure.value
+        for cell in row.cells[1:]:
+            change = cell.change.value if cell.change and not row.plus_is_more else 0
+            votes += _sign(change) * _sign(cell.figure.value - base)
+    return None if votes == 0 else "higher" if votes > 0 else "lower"
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _notes(source: Source, row: Row, metric: Metric) -> list[Published]:
+    base = row.cells[0]
+    return [
+        Published(
+            case=row.label,
+            metric=metric.name,
+            variant=cell.variant,
+            where=f"{source.path.name}:{row.line}",
+            change=cell.change.value / 100 if cell.change else None,
+            base_spread=base.spread,
+            other_spread=cell.spread,
+            said=cell.said,
+            doubts=tuple(_doubts(row, metric, cell)),
+        )
+        for cell in row.cells[1:]
+    ]
+
+
+def _doubts(row: Row, metric: Metric, cell: Cell) -> Iterable[str]:
+    """Say what of a printed change does not follow from the figures."""
+    base, printed = row.cells[0].figure, cell.change
+    if printed is None or follows(base, cell.figure, _as_more(row, metric, printed)):
+        return
+    turned = replace(printed, value=-printed.value)
+    figures = 100 * (cell.figure.value / base.value - 1)
+    better = figures if row.plus_is_more or metric.better == "higher" else -figures
+    if follows(base, cell.figure, _as_more(row, metric, turned)):
+        yield (
+            f"printed as {printed.value:+.2f} %, as if {metric.name} were better the other way"
+            f" ({metric.better} is better): {better:+.2f} %"
+        )
+    else:
+        yield f"printed as {printed.value:+.2f} %, but the figures give {better:+.2f} %"
+
+
+def _as_more(row: Row, metric: Metric, printed: Number) -> Number:
+    """Give a printed change with the sign that says more."""
+    if row.plus_is_more or metric.better == "higher":
+        return printed
+    return replace(printed, value=-printed.value)
+
+
+def _settled(row: Row, metric: Metric | None) -> Iterable[Cell]:
+    """Give the cells; a figure too coarse for the change printed beside it is worked out."""
+    base = row.cells[0]
+    yield base
+    for cell in row.cells[1:]:
+        printed = cell.change
+        if metric is None or printed is None or base.figure.value <= 0:
+            yield cell
+            continue
+        more = _as_more(row, metric, printed)
+        coarse = 100 * cell.figure.step / base.figure.value > 2 * printed.step
+        fits = follows(base.figure, cell.figure, more)
+        if coarse and fits and base.figure.value == 1 and math.isfinite(more.value):
+            yield replace(cell, figure=Number(base.figure.value * (1 + more.value / 100)))
+        else:
+            yield cell

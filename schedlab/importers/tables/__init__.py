@@ -1,0 +1,1 @@
+"""Shapes of tables in plain text: one module a shape."""

@@ -1,0 +1,71 @@
+"""`case load baseline(std%) compare%( std%)`: the baseline is 1.00, the change in percent."""
+
+import re
+from collections.abc import Sequence
+
+from schedlab.importers.number import PATTERN, Number, parse_number
+from schedlab.importers.publication import Cell, Row
+from schedlab.importers.source import Line
+from schedlab.importers.tables.table import Context, Found, table
+
+_HEAD = re.compile(
+    r"case\s+load\s+(?P<base>\S+?)\s*\(\s*std%\s*\)\s+(?P<other>\S+?)%?\s*\(\s*std%\s*\)"
+    r"(?P<verdict>\s+verdict)?"
+)
+_ROW = re.compile(
+    rf"(?P<case>\S+(?: \S+)*?)\s+(?P<load>\S+)"
+    rf"\s+(?P<base>{PATTERN})\s*\(\s*(?P<base_std>{PATTERN}|-)\s*\)\s+"
+    rf"(?P<change>{PATTERN})\s*\(\s*(?P<std>{PATTERN}|-)\s*\)\s*(?P<verdict>.*)"
+)
+_LOAD = re.compile(r"(?P<load>\d+)[- ](?P<what>[A-Za-z]\w*)")
+
+
+@table("intel")
+def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
+    """Read a table: whatever is measured, more is better."""
+    head = _HEAD.fullmatch(lines[at].text.strip())
+    if not head:
+        return None
+    base, other = context.variant(head["base"]), context.variant(head["other"])
+    rows = []
+    end = at + 1
+    while end < len(lines) and (text := lines[end].text.strip()):
+        row = _ROW.fullmatch(text)
+        if not row:
+            context.source.refuse(
+                lines[end].number, f"is not CASE LOAD FIGURE (STD) CHANGE (STD): '{text[:60]}'."
+            )
+        load = _LOAD.fullmatch(row["load"])
+        params = {"case": row["case"]}
+        extra = {load["what"].casefold(): int(load["load"])} if load else {"load": row["load"]}
+        label, placed = context.placed(f"{row['case']} {row['load']}", **params, **extra)
+        figure, change = parse_number(row["base"]), parse_number(row["change"])
+        changed = Number(figure.value * (1 + change.value / 100))
+        cells = (
+            Cell(base, figure, spread=_spread(row["base_std"])),
+            Cell(other, changed, change, _spread(row["std"]), _said(row["verdict"])),
+        )
+        rows.append(
+            Row(
+                line=lines[end].number,
+                benchmark=context.benchmark,
+                cells=cells,
+                label=label,
+                params=placed,
+                metric="performance",
+                unit=f"of {base}",
+                better="higher",
+            )
+        )
+        end += 1
+    if not rows:
+        context.source.refuse(lines[at].number, "the table has no rows.")
+    return rows, end
+
+
+def _spread(text: str) -> float | None:
+    return None if text == "-" else float(text.replace(",", "")) / 100
+
+
+def _said(text: str) -> str:
+    return text if text in ("better", "worse", "equivalent") else ""

@@ -1,0 +1,30 @@
+"""Two figures and one change, no head: `max-jOPS 1.00 0.99 (-1.11%)`."""
+
+import re
+from collections.abc import Sequence
+
+from schedlab.importers.number import PATTERN, parse_number
+from schedlab.importers.publication import Cell, Row
+from schedlab.importers.source import Line
+from schedlab.importers.tables.table import Context, Found, table
+
+_ROW = re.compile(
+    rf"(?P<name>[A-Za-z]\S*?):?\s+(?P<base>{PATTERN})\s+(?P<other>{PATTERN})\s*"
+    rf"\(\s*(?P<change>{PATTERN})\s*(?:%|pct)\s*\)"
+)
+
+
+@table("single change")
+def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
+    """Read one row; its variants are those the text has named, or nameless."""
+    row = _ROW.fullmatch(lines[at].text.strip())
+    if not row:
+        return None
+    base, other = context.variants if len(context.variants) == 2 else ("base", "patched")
+    label, params = context.placed()
+    cells = (
+        Cell(base, parse_number(row["base"])),
+        Cell(other, parse_number(row["other"]), parse_number(row["change"])),
+    )
+    found = Row(lines[at].number, context.benchmark, cells, label, params, metric=row["name"])
+    return [found], at + 1

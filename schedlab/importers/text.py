@@ -1,0 +1,146 @@
+"""Results in a mail or another plain text: tables of any known shape below headings.
+
+A module of `tables` that registers a reader is all it takes to read one shape more
+(docs/import.md).
+"""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator, Sequence
+
+from schedlab.errors import UsageError
+from schedlab.importers import tables
+from schedlab.importers.nodes import node_lists
+from schedlab.importers.publication import Publication, Row, published_means
+from schedlab.importers.source import Line, Source
+from schedlab.importers.tables.table import READERS, Context
+
+_BOX = re.compile(r"~{3,}")
+_BOXED = re.compile(r"~\s+(?P<name>.+?)\s+~")
+_UNDERLINE = re.compile(r"={3,}|-{3,}")
+_MARKDOWN = re.compile(r"#{1,6}\s+(?P<name>.+?)\s*#*")
+_SETTING = re.compile(r"o\s+(?P<name>\S.{0,60}?):?")
+_POINT = re.compile(r"-\s+(?P<name>\S.{0,40}?):?")
+_KERNEL = re.compile(r"-\s+(?P<name>[\w.+-]+)\s+-\s+(?P<what>.+)")
+_PAIR = re.compile(r"(?P<name>\S[^:]{0,30}?):\s+(?P<value>\S.*)")
+_SYSTEM, _KERNELS = "system details", "kernel versions"
+
+
+def read_text(source: Source) -> Publication | None:
+    """Read the results of a text: those that are not quoted, or else the least quoted ones.
+
+    Raises:
+        UsageError: with file and line, a table that is not whole or not clear.
+    """
+    for module in pkgutil.iter_modules(tables.__path__):
+        importlib.import_module(f"{tables.__name__}.{module.name}")
+    for depth in source.depths:
+        lines = source.lines(depth)
+        environment = dict(_environment(lines))
+        context = Context(source, source.path.stem, _named_kernels(lines))
+        rows = list(_rows(lines, context))
+        if rows:
+            found, notices = node_lists(source, lines)
+            publication = published_means(source, _title(source, lines), environment | found, rows)
+            publication.notices += [*notices, *context.notices]
+            return publication
+    return None
+
+
+def _rows(lines: Sequence[Line], context: Context) -> Iterator[Row]:
+    """Go through a text, keeping in mind below which headings it is."""
+    at = 0
+    while at < len(lines):
+        for reader in READERS.values():
+            found = reader(lines, at, context)
+            if found:
+                rows, at = found
+                if not context.variants and rows:
+                    context.variants = [cell.variant for cell in rows[0].cells]
+                yield from rows
+                break
+        else:
+            at = _heading(lines, at, context)
+
+
+def _heading(lines: Sequence[Line], at: int, context: Context) -> int:
+    """Take note of a heading, if it is one; gives where to go on."""
+    text = lines[at].text.strip()
+    behind = lines[at + 1].text.strip() if at + 1 < len(lines) else ""
+    if _BOX.fullmatch(text) and (boxed := _BOXED.fullmatch(behind)):
+        context.enter(boxed["name"])
+        return at + 3
+    if markdown := _MARKDOWN.fullmatch(text):
+        context.enter(markdown["name"])
+    elif text and len(text) <= 60 and _UNDERLINE.fullmatch(behind):
+        context.enter(text.rstrip(":"))
+        return at + 2
+    elif setting := _SETTING.fullmatch(text):
+        context.settings = [setting["name"]]
+    elif (point := _POINT.fullmatch(text)) and not _KERNEL.fullmatch(text):
+        context.settings = [*context.settings[:1], point["name"]]
+    return at + 1
+
+
+def _title(source: Source, lines: Sequence[Line]) -> str:
+    """Give the first line if it stands alone, as the subject of a mail does."""
+    at = next((i for i, line in enumerate(lines) if line.text.strip()), 0)
+    behind = lines[at + 1].text.strip() if at + 1 < len(lines) else ""
+    alone = not behind or _UNDERLINE.fullmatch(behind)
+    title = lines[at].text.strip("#= ") if alone else ""
+    return title or f"Published results: {source.path.stem}"
+
+
+def _parts(lines: Sequence[Line], heading: str) -> list[str]:
+    """Give the lines below `o HEADING`, up to the next heading."""
+    part: list[str] = []
+    inside = False
+    for line in lines:
+        setting = _SETTING.fullmatch(line.text.strip())
+        if setting or _BOX.match(line.text.strip()):
+            inside = bool(setting and setting["name"].casefold() == heading)
+        elif inside:
+            part.append(line.text)
+    return part
+
+
+def _environment(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
+    """Give what is told of the system and the kernels."""
+    name, value = "", ""
+    for text in [*_parts(lines, _SYSTEM), ""]:
+        pair = _PAIR.fullmatch(text)
+        if text.startswith(" ") and value:
+            value += f" {text.strip()}"
+            continue
+        if value:
+            yield name, value
+        name, value = (pair["name"], pair["value"]) if pair else ("System", text.strip())
+    for name, what in _kernels(lines):
+        yield f"Kernel {name}", what
+
+
+def _kernels(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
+    name, what = "", ""
+    for text in [*_parts(lines, _KERNELS), ""]:
+        kernel = _KERNEL.fullmatch(text.strip())
+        if kernel or not text.strip():
+            if name:
+                yield name, what
+            name, what = (kernel["name"], kernel["what"]) if kernel else ("", "")
+        elif name:
+            what += f" {text.strip()}"
+
+
+def _named_kernels(lines: Sequence[Line]) -> list[str]:
+    return [name for name, _ in _kernels(lines)]
+
+
+def no_result(source: Source) -> UsageError:
+    """Give the error for a text without results."""
+    line = next((line for line in source.lines() if line.text.strip()), None)
+    begins = f"begins with '{line.text.strip()[:40]}'" if line else "is empty"
+    return UsageError(
+        f"{source.path}:{line.number if line else 1}: {begins} and has no table of results that"
+        " schedlab knows.\n  docs/import.md shows the shapes it reads."
+    )
