@@ -87,4 +87,5 @@ const struct workload futex_wake_workload = {
 	.original = "perf bench futex wake, Linux 6.1",
 	.options = options,
 	.main = futex_wake,
+	.working_set = { .process = 8, .thread = 2, .stack = 8 << 20 },
 };

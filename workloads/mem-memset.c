@@ -28,4 +28,5 @@ const struct workload mem_memset_workload = {
 	.original = "perf bench mem memset, Linux 6.1",
 	.options = options,
 	.main = mem_memset,
+	.working_set = { .process = 4 },
 };

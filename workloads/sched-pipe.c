@@ -65,4 +65,5 @@ const struct workload sched_pipe_workload = {
 	.original = "perf bench sched pipe, Linux 6.1",
 	.options = options,
 	.main = sched_pipe,
+	.working_set = { .process = 4, .child = 4, .thread = 2, .stack = 8 << 20 },
 };

@@ -30,4 +30,5 @@ const struct workload sysbench_cpu_workload = {
 	.original = "sysbench cpu, sysbench 1.0.20",
 	.options = options,
 	.main = sysbench_cpu,
+	.working_set = SYSBENCH_WORKING_SET,
 };

@@ -75,4 +75,5 @@ const struct workload sysbench_memory_workload = {
 	.original = "sysbench memory, sysbench 1.0.20",
 	.options = options,
 	.main = sysbench_memory,
+	.working_set = SYSBENCH_WORKING_SET,
 };

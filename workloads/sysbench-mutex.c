@@ -63,4 +63,5 @@ const struct workload sysbench_mutex_workload = {
 	.original = "sysbench mutex, sysbench 1.0.20",
 	.options = options,
 	.main = sysbench_mutex,
+	.working_set = SYSBENCH_WORKING_SET,
 };

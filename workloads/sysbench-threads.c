@@ -49,4 +49,5 @@ const struct workload sysbench_threads_workload = {
 	.original = "sysbench threads, sysbench 1.0.20",
 	.options = options,
 	.main = sysbench_threads,
+	.working_set = SYSBENCH_WORKING_SET,
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "sysbench.h"
 
+#define LINE		64UL
+#define HISTOGRAM	(1UL << 20)	/* sb_histogram: each event counts in a random slot */
+
 static int more_events(struct sysbench *bench)
 {
 	if (bench->max_time && wl_now() - bench->start >= bench->max_time)
@@ -35,6 +38,7 @@ static void worker(void *arg)
 		if (!bench->event(thread))
 			break;
 		thread->events++;
+		wl_touch(bench->histogram, wl_uniform(0, HISTOGRAM / LINE - 1) * LINE, LINE, WL_WRITE);
 		wl_record(bench->latency, wl_now() - start);
 	}
 }
@@ -45,6 +49,7 @@ void sysbench_execute(struct sysbench *bench)
 	struct wl_task **task = wl_new(struct wl_task *, bench->threads);
 
 	bench->latency = wl_histogram();
+	bench->histogram = wl_region(HISTOGRAM);
 	bench->missing = bench->threads + 1;
 	for (int i = 0; i < bench->threads; i++) {
 		thread[i].bench = bench;

@@ -5,6 +5,9 @@
 
 #include "workload.h"
 
+/* Program and libraries' data, heap; a thread's stack of --thread-stack-size. */
+#define SYSBENCH_WORKING_SET { .process = 5, .thread = 2, .stack = 64 << 10 }
+
 #define SYSBENCH_OPTIONS								\
 	{ "threads", 0, WL_COUNT, 1, 1, 100000, NULL, "number of threads" },		\
 	{ "events", 0, WL_COUNT, 0, 0, 1 << 30, NULL, "limit of events; 0: none" },	\
@@ -25,6 +28,7 @@ struct sysbench {
 	/* found */
 	unsigned long long start, end;
 	struct wl_histogram *latency;
+	struct wl_region *histogram;		/* sysbench's own, that all threads write */
 	/* the frame's own */
 	unsigned int	events;
 	struct wl_mutex	lock;

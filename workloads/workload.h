@@ -46,6 +46,16 @@ struct wl_option {
 	const char	*help;
 };
 
+/*
+ * Memory all tasks of a program touch as they work, beside its regions, in pages of 4 KiB: data and
+ * heap of a process, what of it a forked child has copied, stack and thread-local data of a thread.
+ * Measured as pages that are private, dirty and referenced within a second (docs/numa-balancing.md).
+ */
+struct wl_working_set {
+	unsigned int	process, child, thread;
+	unsigned long	stack;			/* bytes mapped for a thread's stack */
+};
+
 struct workload {
 	const char	*name;
 	const char	*summary;	/* one line */
@@ -54,6 +64,7 @@ struct workload {
 	void		*(*prepare)(void);	/* reads files before anything starts; or NULL */
 	void		(*main)(void);
 	void		(*finish)(void *prepared);	/* writes files when all is over; or NULL */
+	struct wl_working_set working_set;
 };
 
 extern const struct workload *const wl_workloads[];	/* registry.c, ended by NULL */
@@ -195,8 +206,11 @@ struct wl_region;
 struct wl_region *wl_region(unsigned long bytes);	/* of the calling process; no page is there yet */
 void wl_bind(struct wl_region *region, int node);	/* before the first touch; -1: interleaved */
 enum wl_access { WL_READ, WL_WRITE };
+void wl_working_set(struct wl_region *region, unsigned long offset,
+		    unsigned long bytes);	/* the caller works on this part from now on */
 void wl_touch(struct wl_region *region, unsigned long offset, unsigned long bytes,
-	      enum wl_access access);			/* all of it, once, at memory's speed */
+	      enum wl_access access);			/* all of it, once, at memory's speed; of one
+							   line its page matters, not its time */
 enum wl_kernel { WL_COPY, WL_SCALE, WL_SUM, WL_TRIAD };
 void wl_stream(enum wl_kernel kernel, struct wl_region *to, struct wl_region *from,
 	       struct wl_region *from2, unsigned long offset, unsigned long bytes);

@@ -81,6 +81,7 @@ extern int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs;
 extern int sim_reclaim_distance;	/* what the architecture sets, 0: the default */
 extern unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 int sim_node_distance(int a, int b);
+extern unsigned long sim_node_pages[SIM_MAX_NODES];	/* of 4 KiB; ~0: not told */
 
 enum kern_protocol { KERN_UNIX, KERN_TCP, KERN_UDP, KERN_NR_PROTOCOLS };
 
@@ -94,7 +95,7 @@ struct sim_costs {
 	unsigned int task_lines;	/* of any task, refilled when it moves */
 	unsigned int lock;		/* an uncontended atomic acquire */
 	unsigned int syscall, schedule, wakeup, tick, vmstat, irq, ipi_send, ipi_latency;
-	unsigned int fork, exec, exit, fault, page_migrate;
+	unsigned int fork, exec, exit, fault, numa_mark, page_migrate;
 	unsigned int pipe, poll, futex, copy_per_kb;
 	unsigned int divide_per_1000;	/* integer divisions of a program, one after another */
 	struct sim_socket_cost {
@@ -178,6 +179,12 @@ void sim_line_unlock(struct sim_line *line);
 
 #define SIM_COMM_LEN 16
 
+/* What tasks touch all the time, in base pages: shared by a process, of a forked child, of a thread. */
+struct sim_working_set {
+	unsigned int	process, child, thread;
+	unsigned long	stack;			/* bytes of a thread's mapping */
+};
+
 struct sim_task {
 	int		pid;
 	char		comm[SIM_COMM_LEN];
@@ -188,6 +195,7 @@ struct sim_task {
 	unsigned int	footprint_kb;		/* what has to be refilled after a migration */
 	unsigned int	memory_share;		/* 0..1024 of its work that is memory traffic */
 	int		mem_node;		/* node of the memory it last touched, -1: local */
+	struct sim_working_set working_set;
 	struct kern_region *memory;		/* of a scenario's task: what its program touches */
 	void		(*main)(struct sim_task *);
 	void		*arg;
@@ -259,6 +267,7 @@ void sim_free(void *p);
 void sim_make_writable(const void *p, unsigned long size);
 unsigned long long sim_random(void);
 void sim_log(const char *text, unsigned long len);
+void sim_no_memory(int node) __sim_noreturn __cold;	/* -1: on none */
 void sim_die(const char *what, const char *file, int line) __sim_noreturn __cold;
 void sim_die_about(const char *what, int cpu, const char *task, void *sp) __sim_noreturn __cold;
 void sim_bug(const char *file, int line, const char *func) __sim_noreturn __cold;
@@ -298,6 +307,13 @@ void kern_check(struct sim_task *first);	/* invariants of CPUs and a list of tas
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
 void kern_collect(struct sim_task *task);
 void kern_print_domain(int cpu, int level, char *buf, unsigned long size);	/* span and groups */
+
+/* /proc/vmstat's counters of NUMA balancing, ended by one without name. */
+struct kern_vm_counter {
+	const char	*name;
+	unsigned long	count;
+};
+extern struct kern_vm_counter kern_vm_counters[];
 
 /* Sums over all CPUs since boot, from the kernel's own counters. */
 struct kern_balance {
@@ -375,7 +391,9 @@ struct kern_region *kern_region_create(unsigned long bytes);	/* no page is there
 void kern_region_bind(struct kern_region *region, int node);	/* -1: over all nodes in turn */
 /* Takes the faults; gives how many bytes from offset on lie on one node, and which. */
 unsigned long kern_touch(struct kern_region *region, unsigned long offset, unsigned long bytes, int *node);
+void kern_touch_line(struct kern_region *region, unsigned long offset);	/* the fault, if there is one */
 struct kern_region *kern_memory_create(unsigned long bytes, int node);	/* an address space, all there */
+void kern_working_set(struct kern_region *region, unsigned long offset, unsigned long bytes);
 void kern_memory_use(struct sim_task *task, struct kern_region *region);
 
 #endif

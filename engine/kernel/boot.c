@@ -114,6 +114,9 @@ void kern_boot(struct sim_task *init)
 	sim_set_boot_cpu(0, boot);
 	sim_setup_idle_devices();
 	sim_setup_vmstat();
+	/* as check_numabalancing_enable() does under NUMA_BALANCING_DEFAULT_ENABLED */
+	if (num_online_nodes() > 1)
+		set_numabalancing_state(true);
 	sim_setup_cpufreq();
 	sim_set_boot_cpu(0, raw_cpu_rq(0)->idle);
 	wake_up_new_task(boot);

@@ -153,6 +153,7 @@ void sim_syscall_exit(void)
 	if (need_resched() || task_work_pending(current) || signal_pending(current) ||
 	    current->thread.last_cpu != sim.cpu)
 		sim_exit_to_user();
+	sim_working_set_touch();
 }
 
 simtime kern_now(void)
@@ -177,6 +178,7 @@ void kern_syscall(struct sim_line *line)
 
 void kern_run(simtime ns)
 {
+	sim_working_set_touch();
 	sim_user_work(ns);
 }
 
@@ -185,6 +187,7 @@ void kern_run_clock(simtime ns)
 	struct sim_task *task = current->thread.sim;
 	simtime end = sim.clk + ns;
 
+	sim_working_set_touch();
 	task->on_clock = 1;
 	while (sim.clk < end)
 		sim_user_work(end - sim.clk);

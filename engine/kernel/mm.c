@@ -20,21 +20,33 @@ static struct space *new_space(void)
 	atomic_set(&s->mm.mm_users, 1);
 	atomic_set(&s->mm.mm_count, 1);
 	init_rwsem(&s->mm.mmap_lock);
+	INIT_LIST_HEAD(&s->regions);
 	return s;
+}
+
+static void free_region(struct kern_region *r)
+{
+	unsigned long i, next;
+
+	list_del(&r->list);
+	for (i = 0; i < r->nr; i = next) {
+		next = sim_page_next(r, i);
+		if (sim_page(r, i)->node >= 0)
+			sim_node_return(sim_page(r, i)->node, (next - i) * region_page_size(r));
+	}
+	sim_pages_free(r);
+	sim_vma_release(&r->vma);
+	sim_free(r);
 }
 
 void sim_put_mm(struct mm_struct *mm)
 {
-	struct kern_region *r;
+	struct kern_region *r, *next;
 
 	if (!atomic_dec_and_test(&mm->mm_users))
 		return;
-	while ((r = space_of(mm)->first)) {
-		space_of(mm)->first = r->next;
-		sim_vma_release(&r->vma);
-		sim_free(r->place);
-		sim_free(r);
-	}
+	list_for_each_entry_safe(r, next, &space_of(mm)->regions, list)
+		free_region(r);
 	mmdrop(mm);
 }
 
@@ -48,6 +60,7 @@ void sim_fork_mm(struct task_struct *p, bool thread)
 	if (thread && current->mm)
 		mmget(current->mm);
 	p->mm = p->active_mm = thread ? current->mm : &new_space()->mm;
+	sim_working_set_fork(p, thread && current->mm);
 }
 
 void sim_exec_mm(void)
@@ -56,6 +69,7 @@ void sim_exec_mm(void)
 
 	task_numa_free(current, false);
 	current->mm = current->active_mm = &new_space()->mm;
+	sim_working_set_exec();
 	sim_put_mm(old);
 }
 
@@ -65,6 +79,7 @@ void sim_exit_mm(void)
 
 	if (!mm)
 		return;
+	sim_working_set_exit();
 	task_numa_free(current, true);
 	mmgrab(mm);			/* stays active until the next switch */
 	current->mm = NULL;
@@ -73,34 +88,52 @@ void sim_exit_mm(void)
 
 /* ------------------------------------------------------------------ regions */
 
-static struct kern_region *add_region(struct space *s, unsigned long bytes, int policy)
+struct kern_region *sim_region_add(struct space *s, unsigned long bytes, unsigned int shift)
 {
-	struct kern_region *r = sim_zalloc(sizeof(*r), 64);
-	unsigned long i;
+	struct kern_region *r = sim_zalloc(sizeof(*r), 64), *last;
 
-	r->policy = policy;
-	r->shift = bytes < HPAGE_SIZE ? PAGE_SHIFT : HPAGE_SHIFT;
-	r->nr = DIV_ROUND_UP(bytes, 1UL << r->shift);
-	r->place = sim_zalloc(r->nr * sizeof(*r->place), 64);
-	for (i = 0; i < r->nr; i++)
-		r->place[i] = (struct place) { .node = -1, .last_cpupid = -1 & LAST_CPUPID_MASK };
+	r->policy = POLICY_LOCAL;
+	r->shift = shift;
+	r->nr = DIV_ROUND_UP(bytes, 1UL << shift);
+	sim_pages_init(r);
 	r->vma.vm_mm = &s->mm;
-	r->vma.vm_start = s->last ? ALIGN(s->last->vma.vm_end, HPAGE_SIZE) : FIRST_ADDRESS;
-	r->vma.vm_end = r->vma.vm_start + (r->nr << r->shift);
+	r->vma.vm_start = FIRST_ADDRESS;
+	mmap_write_lock(&s->mm);
+	if (!list_empty(&s->regions)) {
+		last = list_last_entry(&s->regions, struct kern_region, list);
+		r->vma.vm_start = ALIGN(last->vma.vm_end, HPAGE_SIZE);
+	}
+	r->vma.vm_end = r->vma.vm_start + (r->nr << shift);
 	sim_vma_init(&r->vma);
-	if (s->last)
-		s->last->next = r;
-	else
-		s->first = r;
-	s->last = r;
+	list_add_tail(&r->list, &s->regions);
+	mmap_write_unlock(&s->mm);
 	return r;
+}
+
+void sim_region_remove(struct kern_region *r)
+{
+	struct mm_struct *mm = r->vma.vm_mm;
+
+	mmap_write_lock(mm);
+	if (space_of(mm)->found == r)
+		space_of(mm)->found = NULL;
+	free_region(r);
+	mmap_write_unlock(mm);
+}
+
+static unsigned int shift_for(unsigned long bytes)
+{
+	return bytes < HPAGE_SIZE ? PAGE_SHIFT : HPAGE_SHIFT;
 }
 
 struct kern_region *kern_region_create(unsigned long bytes)
 {
+	struct kern_region *r;
+
 	sim_syscall_enter();
+	r = sim_region_add(space_of(current->mm), bytes, shift_for(bytes));
 	sim_syscall_exit();
-	return add_region(space_of(current->mm), bytes, POLICY_LOCAL);
+	return r;
 }
 
 /* node < 0: over all nodes in turn */
@@ -118,31 +151,51 @@ static int node_for(const struct kern_region *r, unsigned long i)
 	return r->policy == POLICY_INTERLEAVED ? (int)(i % nr_node_ids) : r->policy;
 }
 
-static void place_page(struct kern_region *r, unsigned long i, int node)
+static void place_page(struct kern_region *r, unsigned long i, int node, bool only)
 {
-	r->place[i].node = node;
-	sim_mm_add_pages(r->vma.vm_mm, region_pages(r));
+	unsigned long pages = region_page_size(r);
+
+	sim_page_change(r, i)->node = sim_node_take(node, pages, only);
+	sim_page_settle(r, i);
+	sim_mm_add_pages(r->vma.vm_mm, pages);
 }
 
-static void fault_in(struct kern_region *r, unsigned long i)
+void sim_page_place(struct kern_region *r, unsigned long i)
+{
+	place_page(r, i, node_for(r, i), r->policy >= 0);
+}
+
+/* In order pages become alike again at the end of their block. */
+void sim_page_settle(struct kern_region *r, unsigned long i)
+{
+	if ((i + 1) % sim_pages_per_block(r) == 0 || i + 1 == r->nr)
+		sim_pages_merge(r, i);
+}
+
+void sim_page_fault(struct kern_region *r, unsigned long i)
 {
 	sim_syscall_enter();
 	sim_charge(sim_costs.fault);
-	if (r->place[i].node < 0) {
-		int node = node_for(r, i);
-
-		place_page(r, i, node);
-		sim_kernel_work(sim_clear_time(node, 1UL << r->shift));
-	} else {
-		sim_hinting_fault(r, &r->place[i]);
+	if (sim_page(r, i)->node < 0) {
+		sim_page_place(r, i);
+		sim_kernel_work(sim_clear_time(sim_page(r, i)->node, 1UL << r->shift));
+	} else if (sim_page(r, i)->marked) {
+		sim_hinting_fault(r, i);
 	}
-	sim_vma_accessed(&r->vma);
 	sim_syscall_exit();
 }
 
 static bool present(const struct place *p)
 {
 	return p->node >= 0 && !p->marked;
+}
+
+void kern_touch_line(struct kern_region *r, unsigned long offset)
+{
+	unsigned long i = offset >> r->shift;
+
+	while (!present(sim_page(r, i)))
+		sim_page_fault(r, i);
 }
 
 /* Touches memory from offset on, as far as it lies on one node: gives the node and how many bytes. */
@@ -155,11 +208,12 @@ unsigned long kern_touch(struct kern_region *r, unsigned long offset, unsigned l
 	if (end > r->nr)
 		sim_die("touches memory behind the end of a region", current->comm, current->pid);
 	sim_sync();
-	if (!present(&r->place[i]))
-		fault_in(r, i);
-	*node = r->place[i].node;
-	for (i++; i < end && present(&r->place[i]) && r->place[i].node == *node; i++)
-		;
+	while (!present(sim_page(r, i)))
+		sim_page_fault(r, i);
+	*node = sim_page(r, i)->node;
+	for (i = sim_page_next(r, i); i < end; i = sim_page_next(r, i))
+		if (!present(sim_page(r, i)) || sim_page(r, i)->node != *node)
+			break;
 	return min(bytes, (i << r->shift) - offset);
 }
 
@@ -169,11 +223,11 @@ unsigned long kern_touch(struct kern_region *r, unsigned long offset, unsigned l
 struct kern_region *kern_memory_create(unsigned long bytes, int node)
 {
 	struct space *s = new_space();
-	struct kern_region *r = add_region(s, bytes, POLICY_LOCAL);
+	struct kern_region *r = sim_region_add(s, bytes, shift_for(bytes));
 	unsigned long i;
 
 	for (i = 0; i < r->nr; i++)
-		place_page(r, i, node >= 0 ? node : (int)(i % nr_node_ids));
+		place_page(r, i, node >= 0 ? node : (int)(i % nr_node_ids), node >= 0);
 	return r;
 }
 

@@ -45,6 +45,9 @@ void sim_file_ref(struct sim_line *file);
 void sim_exit_to_user(void);
 void sim_user_work(simtime ns);
 
+/* working_set.c */
+void sim_working_set_touch(void);
+
 /* sleep.c */
 u64 sim_timer_slack(void);
 

@@ -72,6 +72,7 @@ static void task_entry(void)
 		sim_do_exit();
 	}
 	sim_exit_to_user();
+	sim_working_set_touch();
 	current->thread.sim->main(current->thread.sim);
 	kern_exit();
 }

@@ -56,6 +56,8 @@ void sim_setup_topology(void)
 		sim_node_mask[node] = sim_zalloc(sizeof(struct cpumask), 64);
 		node_set_state(node, N_POSSIBLE);
 		node_set_state(node, N_ONLINE);
+		if (!sim_node_pages[node])
+			continue;
 		node_set_state(node, N_MEMORY);
 		node_set_state(node, N_NORMAL_MEMORY);
 	}

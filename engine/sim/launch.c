@@ -26,6 +26,16 @@ struct sim_task *sim_first_task(void)
 	return all_tasks;
 }
 
+static void set_working_set(struct sim_task *t)
+{
+	const struct wl_working_set *set = &t->instance->values.workload->working_set;
+
+	t->working_set = (struct sim_working_set) {
+		.process = set->process, .child = set->child, .thread = set->thread,
+		.stack = set->stack,
+	};
+}
+
 /*
  * A new child of the calling task.  number < 0: named as given; -2: a thread.
  * Runs on the caller's time, as fork() does.
@@ -46,6 +56,8 @@ struct sim_task *launch_task(const char *comm, int number, void (*main)(struct s
 	t->arg = arg;
 	t->mem_node = -1;
 	t->instance = parent ? parent->instance : NULL;
+	if (t->instance)
+		set_working_set(t);
 	t->is_thread = number == -2;
 	t->chance = sim_random();
 	t->previous = last_task;

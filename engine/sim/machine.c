@@ -16,6 +16,8 @@ const char *sim_idle_governor = "menu";
 struct sim_freq_domain sim_freq_domains[SIM_MAX_CPUS];
 int sim_nr_freq_domains;
 
+unsigned long sim_node_pages[SIM_MAX_NODES];
+
 static int node_distance[SIM_MAX_NODES][SIM_MAX_NODES];
 
 int sim_node_distance(int a, int b)
@@ -289,7 +291,7 @@ static const struct {
 	L("line_core", SIM_CORE), L("line_cluster", SIM_CLUSTER), L("line_llc", SIM_LLC),
 	L("line_node", SIM_NODE), L("line_package", SIM_PACKAGE), L("line_remote", SIM_REMOTE),
 	T(line_hit), T(scan_visit), T(lock), T(syscall), T(schedule), T(wakeup), T(tick), T(vmstat), T(irq),
-	T(ipi_send), T(ipi_latency), T(fork), T(exec), T(exit), T(fault), T(page_migrate), T(pipe),
+	T(ipi_send), T(ipi_latency), T(fork), T(exec), T(exit), T(fault), T(numa_mark), T(page_migrate), T(pipe),
 	S("unix", KERN_UNIX), S("tcp", KERN_TCP), S("udp", KERN_UDP), T(poll), T(futex),
 	T(copy_per_kb), T(divide_per_1000), T(idle_enter), T(idle_exit), T(hotplug),
 }, counts[] = {
@@ -357,17 +359,37 @@ static void read_cache(json_t *obj)
 	machine.llc_kb = json_kb(json_need(obj, at, "llc"), AT(at, "llc"));
 }
 
+/* A list, one for each node; some node has memory. */
+static void read_node_sizes(json_t *list, const struct path *at)
+{
+	unsigned long total = 0;
+	json_t *size;
+	size_t i;
+
+	if (!json_is_array(list) || (int)json_array_size(list) != sim_nr_nodes)
+		json_error_at(at, "%d sizes are expected, one for each node", sim_nr_nodes);
+	json_array_foreach(list, i, size) {
+		sim_node_pages[i] = json_kb(size, AT_INDEX(at, i)) / 4;
+		total += sim_node_pages[i];
+	}
+	if (!total)
+		json_error_at(at, "no node has memory");
+}
+
 static void read_memory(json_t *obj)
 {
 	const struct path *at = AT(NULL, "memory");
 	unsigned int node = 0;
 
-	json_only(obj, at, "node_bandwidth", "thread_bandwidth", "cache_bandwidth", NULL);
+	json_only(obj, at, "node_bandwidth", "thread_bandwidth", "cache_bandwidth",
+		  "node_size", NULL);
 	node = json_mbs(json_need(obj, at, "node_bandwidth"), AT(at, "node_bandwidth"));
 	machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
 	machine.cache_bandwidth_mbs = json_mbs(json_need(obj, at, "cache_bandwidth"), AT(at, "cache_bandwidth"));
 	for (int i = 0; i < sim_nr_nodes; i++)
 		machine.bandwidth_mbs[i] = node;
+	if (json_object_get(obj, "node_size"))
+		read_node_sizes(json_object_get(obj, "node_size"), AT(at, "node_size"));
 }
 
 void machine_read(const char *path)
@@ -380,6 +402,8 @@ void machine_read(const char *path)
 	machine.title = json_get_text(root, NULL, "title", machine.name);
 	for (int i = 0; i < 8; i++)
 		machine.smt_speed[i] = 65536;
+	for (int i = 0; i < SIM_MAX_NODES; i++)
+		sim_node_pages[i] = ~0UL;
 	read_topology(json_need(root, NULL, "topology"));
 	if (json_object_get(root, "cpu"))
 		read_cpus(json_object_get(root, "cpu"));

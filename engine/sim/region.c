@@ -6,6 +6,7 @@
 #include "instance.h"
 #include "sim.h"
 
+#define LINE		64UL
 #define GRAIN		(64UL << 10)	/* what caches are accounted in */
 #define STEP		(256UL << 10)	/* of loops over several regions: so much of each in turn */
 #define PASS		(2UL << 20)	/* of loops over one: between two, pages may be marked or move */
@@ -25,9 +26,6 @@ struct wl_region *wl_region(unsigned long bytes)
 	unsigned long nr = (bytes + GRAIN - 1) / GRAIN;
 	struct wl_region *region = sim_zalloc(sizeof(*region) + nr * sizeof(struct grain), 64);
 
-	if (!machine.thread_bandwidth_mbs)
-		usage_error("workload %s: it moves memory, and the machine's description has no memory table",
-			    label());
 	region->kernel = kern_region_create(bytes);
 	return region;
 }
@@ -37,6 +35,21 @@ void wl_bind(struct wl_region *region, int node)
 	if (node >= sim_nr_nodes)
 		usage_error("workload %s: there is no node %d", label(), node);
 	kern_region_bind(region->kernel, node);
+}
+
+void wl_working_set(struct wl_region *region, unsigned long offset, unsigned long bytes)
+{
+	kern_working_set(region->kernel, offset, bytes);
+}
+
+void sim_no_memory(int node)
+{
+	const struct sim_task *task = cpus[sim.cpu].task;
+	const char *who = task && task->instance ? task->instance->label : "the scenario";
+
+	if (node < 0)
+		usage_error("%s: its memory does not fit the machine's nodes", who);
+	usage_error("%s: its memory does not fit node %d, which it is bound to", who, node);
 }
 
 /* What the LLC has not of these bytes; now it has them. */
@@ -67,6 +80,9 @@ static void stream(struct wl_region *region, unsigned long offset, unsigned long
 	struct sim_task *task = cpus[sim.cpu].task;
 	unsigned int share = task->memory_share;
 
+	if (!machine.thread_bandwidth_mbs)
+		usage_error("workload %s: it moves memory, and the machine's description has no memory table",
+			    label());
 	while (bytes) {
 		unsigned long part = kern_touch(region->kernel, offset, bytes < PASS ? bytes : PASS,
 						&task->mem_node);
@@ -84,7 +100,10 @@ static void stream(struct wl_region *region, unsigned long offset, unsigned long
 void wl_touch(struct wl_region *region, unsigned long offset, unsigned long bytes, enum wl_access access)
 {
 	(void)access;
-	stream(region, offset, bytes, 1);
+	if (bytes <= LINE)
+		kern_touch_line(region->kernel, offset);
+	else
+		stream(region, offset, bytes, 1);
 }
 
 /* A store to part of a line reads it before; a copy is a memcpy() and spares that. */

@@ -61,6 +61,7 @@ static struct {
 	simtime start;
 	struct histogram wakeup, queued;
 	unsigned long migrations[2][SIM_NR_DISTANCES];	/* [at wakeup] */
+	unsigned long own_migrations;
 	unsigned long voluntary, involuntary;
 	struct kern_balance balance[KERN_MAX_DOMAINS];
 	struct kern_idle idle[SIM_MAX_IDLE_STATES];
@@ -115,6 +116,8 @@ void sim_note_migration(struct sim_task *task, int from, int to, int at_wakeup)
 {
 	task->migrations++;
 	window.migrations[at_wakeup][sim_cpu_distance[from][to]]++;
+	if (cpus[sim.cpu].task && cpus[sim.cpu].task->instance)
+		window.own_migrations++;
 }
 
 void results_window_begin(void)
@@ -128,6 +131,8 @@ void results_window_begin(void)
 		kern_idle_stats(i, &window.idle[i]);
 	for (struct sim_tracepoint *tp = __start_sim_tracepoints; tp < __stop_sim_tracepoints; tp++)
 		tp->count = 0;
+	for (struct kern_vm_counter *c = kern_vm_counters; c->name; c++)
+		c->count = 0;
 	for (int i = 0; i < sim_nr_cpus; i++) {
 		cpu_base[i].user = cpus[i].user_ns;
 		cpu_base[i].kernel = cpus[i].kernel_ns;
@@ -206,6 +211,12 @@ static json_t *counters_json(void)
 		snprintf(key, sizeof(key), "%s:%s", tp->system, tp->name);
 		if (tp->count || !strcmp(tp->system, "sched") || !strcmp(tp->system, "schedlab"))
 			set_int(obj, key, tp->count);
+	}
+	/* raised by tasks of workloads, as `perf stat COMMAND` counts */
+	set_int(obj, "sched:sched_migrate_task:own", window.own_migrations);
+	for (struct kern_vm_counter *c = kern_vm_counters; c->name; c++) {
+		snprintf(key, sizeof(key), "vmstat:%s", c->name);
+		set_int(obj, key, c->count);
 	}
 	for (int wake = 0; wake < 2; wake++)
 		for (int d = 0; d < SIM_NR_DISTANCES; d++)

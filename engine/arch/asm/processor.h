@@ -22,6 +22,7 @@ struct thread_struct {
 	void (*kthread)(void *); /* what a kernel thread runs */
 	void *kthread_arg;
 	void *family;		/* children waited for (kernel/exit.c) */
+	void *working_set;	/* what it touches all the time (kernel/working_set.c) */
 	bool shares_files;	/* its process has, or had, several threads */
 	int last_cpu;		/* where its caches are warm; -1: nowhere yet */
 };
