@@ -9,6 +9,7 @@ from schedlab.published import Published
 from schedlab.record import RunRecord
 from schedlab.stats import Comparison, Verdict, finished, judge
 from schedlab.store import CaseInfo, Store
+from schedlab.trend import Trend, find_trends
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Analysis:
 
     outcomes: list[Outcome]
     counters: list[CounterOutcome]
+    trends: list[Trend]
 
     def counters_of(self, outcome: Outcome) -> list[CounterOutcome]:
         """Give the counters that stand beside a result and may explain it."""
@@ -79,11 +81,16 @@ class RunTable:
 def analyse(store: Store) -> Analysis:
     """Judge everything in a store."""
     table = RunTable(store.plan, store.records())
-    outcomes = judge_metrics(store.plan, store.cases, table)
+    judged = judge_metrics(store.plan, store.cases, table)
     beside = {(each.case, each.metric, each.variant): each for each in store.published}
+    outcomes = [
+        _as_published(o, beside.get((o.case.label, o.metric.name, o.variant))) for o in judged
+    ]
+    verdicts = {(o.case.label, o.metric.name, o.variant): o.verdict for o in outcomes}
     return Analysis(
-        [_as_published(o, beside.get((o.case.label, o.metric.name, o.variant))) for o in outcomes],
+        outcomes,
         _judge_counters(store.plan, store.cases, table),
+        find_trends(store.cases, verdicts, store.plan.design()),
     )
 
 

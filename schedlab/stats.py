@@ -420,8 +420,8 @@ def _settle_zero(estimate: Array) -> Array:
 def _judge_family(samples: Sequence[_Sample], design: Design) -> list[Verdict]:
     """Give the verdicts of one report, whose samples have been tested."""
     family = [s for s in samples if s.in_family]
-    p_difference = dict(zip(family, _adjusted(map(_difference, family), design), strict=True))
-    p_equivalent = dict(zip(family, _adjusted(map(_equivalence, family), design), strict=True))
+    p_difference = dict(zip(family, adjusted(map(_difference, family), design), strict=True))
+    p_equivalent = dict(zip(family, adjusted(map(_equivalence, family), design), strict=True))
     words = {s: _word(s, p_difference[s], p_equivalent[s], design) for s in family}
     claims = _Claims(
         len(family),
@@ -448,7 +448,7 @@ def _equivalence(s: _Sample) -> float:
     return min((min(1.0, s.planned * e.p_equivalent) for e in s.at_looks), default=1.0)
 
 
-def _adjusted(ps: Iterable[float], design: Design) -> list[float]:
+def adjusted(ps: Iterable[float], design: Design) -> list[float]:
     """Correct p values for their number."""
     p = np.fromiter(ps, dtype=float)
     if not p.size:

@@ -63,6 +63,23 @@ def render(report: Report) -> str:
             }
             for counter in report.analysis.counters
         ],
+        "trends": [
+            {
+                "benchmarks": [case.label for case in trend.axis.cases],
+                "parameter": trend.axis.parameter,
+                "values": list(trend.axis.values),
+                "metric": trend.metric.name,
+                "baseline": report.baseline,
+                "variant": trend.variant,
+                "effects_better": list(trend.effects),
+                "direction": trend.direction,
+                "tau": trend.tau,
+                "p": trend.p,
+                "p_adjusted": trend.p_adjusted,
+            }
+            for trend in report.analysis.trends
+        ],
+        "published": [asdict(each) for each in store.published],
         "runs": [_run(record) for record in report.records],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"

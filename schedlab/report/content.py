@@ -19,6 +19,7 @@ from schedlab.report.wording import (
     points,
     remark,
     share,
+    trend_line,
 )
 from schedlab.stats import SCREENING_BELOW, Word
 from schedlab.store import CaseInfo, Store
@@ -225,6 +226,10 @@ class Report:
             lines.append(f"{which} results: {common}")
         return lines
 
+    def trends(self, variant: str) -> list[str]:
+        """Say of each sweep how the change goes along it."""
+        return [trend_line(t) for t in self.analysis.trends if t.variant == variant]
+
     def name_of(self, outcome: Outcome) -> str:
         """Name a result: the benchmark, and the metric where it has several."""
         several = len(outcome.case.metrics) > 1
@@ -315,7 +320,13 @@ class Report:
             f"{looked} {plural(m, 'result')} of this report are corrected together (alpha"
             f" {share(design.alpha)}) {rule}. Counters are a family of their own."
         )
-        return [shuffled, tested, margin, corrected, self._intervals(m)]
+        sweeps = (
+            "A trend is tested over the changes at the points of a sweep (Mann and Kendall's test"
+            f" by permutation), all {plural(len(self.analysis.trends), 'trend')} of this report"
+            " corrected together; positive = better, so a change that rises gets better."
+        )
+        lines = [shuffled, tested, margin, corrected, self._intervals(m)]
+        return [*lines, sweeps] if self.analysis.trends else lines
 
     def _intervals(self, m: int) -> str:
         levels = [outcome.verdict.level_adjusted for outcome in self.analysis.outcomes]

@@ -84,6 +84,9 @@ def _summary(report: Report, variant: str) -> Iterator[str]:
             )
         )
     yield from _table(headings, rows)
+    if trends := report.trends(variant):
+        yield from ("Trends along sweeps; a change that rises gets better:", "")
+        yield from _bullets(trends)
     changed = [
         (
             counter.case.label,

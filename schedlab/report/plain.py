@@ -84,6 +84,9 @@ def open_mail(page: Page, report: Report) -> None:
 def close_mail(page: Page, report: Report) -> None:
     """Add what stands behind the tables: what failed, what to know, how it was measured."""
     for name in report.others:
+        if trends := report.trends(name):
+            page.heading(f"Trends of {name} along sweeps; a change that rises gets better")
+            page.items(trends)
         checks = report.manipulation_checks(name)
         if checks:
             page.heading(f"Manipulation checks of {name}: the setting took; these are no results")

@@ -63,6 +63,9 @@ def _print(report: Report, console: Console) -> None:
         _section(console, f"{name} against {report.baseline}: {report.tally(name)}")
         console.print(_verdicts(report, name, narrow=console.width < _WIDE))
         _list(console, report.remarks(name))
+        if trends := report.trends(name):
+            _section(console, f"Trends of {name} along its sweeps")
+            _list(console, trends)
     for name in report.others:
         _counters(report, name, console)
     if report.failed:

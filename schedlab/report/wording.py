@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from schedlab.metric import Metric
 from schedlab.stats import Interval, Verdict
+from schedlab.trend import Trend
 
 NONE = "-"
 """What stands where there is no figure."""
@@ -187,6 +188,22 @@ def remark(verdict: Verdict) -> str:
 def verdict_phrase(verdict: Verdict) -> str:
     """Give the verdict with its remark."""
     return ": ".join(filter(None, [verdict_word(verdict), remark(verdict)]))
+
+
+def trend_line(trend: Trend) -> str:
+    """Say how a change goes along an axis."""
+    axis, values = trend.axis, trend.axis.values
+    several = f" {trend.metric.name}" if len(axis.cases[0].metrics) > 1 else ""
+    found = (
+        "no trend shown"
+        if trend.direction == "can't tell"
+        else f"the change {trend.direction} with {axis.parameter}"
+    )
+    return (
+        f"{axis.name}{several}: {percent(trend.effects[0])} at {values[0]:,} {axis.parameter} to"
+        f" {percent(trend.effects[-1])} at {values[-1]:,}: {found}"
+        f" (tau {trend.tau:+.2f}, p {trend.p_adjusted:.2g}, {len(values)} points)"
+    )
 
 
 def blocks_used(verdict: Verdict) -> str:
