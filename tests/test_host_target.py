@@ -106,7 +106,8 @@ def test_our_own_program_stands_in_where_rt_app_is_not(
         schedlab_load()
     except HostError as error:
         pytest.skip(str(error))
-    monkeypatch.setattr("schedlab.benchmarks.rt_app.rt_app_here", lambda: False)
+    which = system.which
+    monkeypatch.setattr(system, "which", lambda tool: None if tool == "rt-app" else which(tool))
     monkeypatch.setenv("PATH", os.environ["PATH"])  # our program's folder is added to it
     [file] = [path for path in EXAMPLES if path.stem == "periodic"]
     case = find_benchmark("RtApp", "here").case(

@@ -51,7 +51,10 @@ def test_one_benchmark_several_ways() -> None:
         for n in (1, 16)
     ]
     plan = Plan.model_validate({**GOOD, "suite": None, "benchmark": entries})
-    assert [case.command.argv[1:3] for case in plan.cases(MACHINE)] == [("-g", "1"), ("-g", "16")]
+    assert [case.commands[0].argv[1:3] for case in plan.cases(MACHINE)] == [
+        ("-g", "1"),
+        ("-g", "16"),
+    ]
 
 
 def test_an_axis_makes_a_case_of_each_value() -> None:

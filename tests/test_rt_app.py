@@ -38,16 +38,6 @@ def strict(folder: Path, text: str) -> dict[str, dict[str, dict[str, object]]]:
     return told
 
 
-@pytest.fixture
-def rt_app_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedlab.benchmarks.rt_app.rt_app_here", lambda: True)
-
-
-@pytest.fixture
-def no_rt_app(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedlab.benchmarks.rt_app.rt_app_here", lambda: False)
-
-
 def test_strict_json_of_all_liberties(tmp_path: Path) -> None:
     told = strict(
         tmp_path,
@@ -142,31 +132,28 @@ def test_what_a_file_lets_measure(tmp_path: Path, events: str, metrics: set[obje
     assert set(model.figures) == metrics
 
 
-@pytest.mark.usefixtures("rt_app_at_hand")
 def test_the_real_program() -> None:
-    made = case(next(file for file in EXAMPLES if file.stem == "periodic")).command
+    made = case(next(file for file in EXAMPLES if file.stem == "periodic")).commands[0]
     name = made.enclosures[0].name
     assert made.argv == ("rt-app", name)
     assert json.loads(made.enclosures[0].text)["global"]["logdir"] == "."
     assert not made.note
-    later = case(next(file for file in EXAMPLES if file.stem == "later")).command
+    later = case(next(file for file in EXAMPLES if file.stem == "later")).commands[0]
     assert "does not know fork, nodes_membind, taskgroup, util_max, util_min" in later.note
 
 
-@pytest.mark.usefixtures("rt_app_at_hand")
 def test_a_calibration_of_each_run_is_told(tmp_path: Path) -> None:
     text = '{"global" : {"calibration" : %s}, "tasks" : {"a" : {"run" : 1}}}'
     notes = {
-        given: case(written(tmp_path, text % given)).command.note for given in ('"CPU0"', "20")
+        given: case(written(tmp_path, text % given)).commands[0].note for given in ('"CPU0"', "20")
     }
     assert "measures its loop anew" in notes['"CPU0"']
     assert not notes["20"]
 
 
-@pytest.mark.usefixtures("no_rt_app")
 def test_our_own_stands_in_and_says_so() -> None:
     file = EXAMPLES[0]
-    made = case(file).command
+    made = case(file).commands[-1]
     assert made.argv[:3] == ("schedlab-load", "rt-app", "--file")
     assert made.enclosures[0].text == file.read_text()
     assert "stands in" in made.note
@@ -174,7 +161,9 @@ def test_our_own_stands_in_and_says_so() -> None:
 
 def test_the_command_shows_the_content(tmp_path: Path) -> None:
     text = '{"tasks" : {"a" : {"run" : %d}}}'
-    names = {case(written(tmp_path, text % us)).command.enclosures[0].name for us in (10, 20, 10)}
+    names = {
+        case(written(tmp_path, text % us)).commands[0].enclosures[0].name for us in (10, 20, 10)
+    }
     assert len(names) == 2
 
 
@@ -216,7 +205,8 @@ def test_slack_that_is_none_is_left_out(tmp_path: Path) -> None:
         LOG.replace(" 4650", "-4650").replace(" 4705", "-4705")
     )
     periodic = next(file for file in EXAMPLES if file.stem == "periodic")
-    values, caveats = case(periodic).measure(Output("", folder=tmp_path))
+    made = case(periodic)
+    values, caveats = made.measure(made.commands[0], Output("", folder=tmp_path))
     assert SLACK not in values
     assert WAKEUP in values
     assert caveats == ["slack is -4677.5 us: no ratio can be made of it"]

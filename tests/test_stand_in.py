@@ -37,7 +37,7 @@ def pipes() -> Iterator[Benchmark]:
 
 def test_command_and_model_say_the_same(pipes: Benchmark) -> None:
     case = pipes.case(find_machine("smp4"), {}, None, "here")
-    assert case.command.argv == (
+    assert case.commands[0].argv == (
         "schedlab-load",
         "sched-pipe",
         "--loop",
@@ -58,9 +58,9 @@ def test_it_runs_and_is_read(pipes: Benchmark) -> None:
         pytest.skip(str(error))
     case = pipes.case(find_machine("smp4"), {}, None, "here")
     done = subprocess.run(
-        [program, *case.command.argv[1:]], capture_output=True, text=True, check=True
+        [program, *case.commands[0].argv[1:]], capture_output=True, text=True, check=True
     )
-    values, _ = case.measure(Output(done.stdout))
+    values, _ = case.measure(case.commands[0], Output(done.stdout))
     assert 0 < values[TIME] < 60
 
 
@@ -68,14 +68,14 @@ def test_it_runs_and_is_read(pipes: Benchmark) -> None:
 def test_output_that_is_none(pipes: Benchmark, text: str) -> None:
     case = pipes.case(find_machine("smp4"), {}, None, "here")
     with pytest.raises(IncompleteRun):
-        case.measure(Output(text))
+        case.measure(case.commands[0], Output(text))
 
 
 def test_a_result_of_another_name(pipes: Benchmark) -> None:
     case = pipes.case(find_machine("smp4"), {}, None, "here")
     told = json.dumps({"results": [{"name": "speed", "value": 1}]})
     with pytest.raises(IncompleteRun, match="no 'time'"):
-        case.measure(Output(told))
+        case.measure(case.commands[0], Output(told))
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@
 #include "workload.h"
 
 struct bench {
-	int clients;
+	int clients, pinned;
 	unsigned int request, response;
 	unsigned long long length;
 	struct pair *pair;
@@ -45,6 +45,8 @@ static void netperf(void *arg)
 	unsigned long long start = wl_now(), now = start;
 	unsigned long transactions = 0;
 
+	if (b->pinned)
+		wl_pin_cpus((int)(p - b->pair) % wl_cpus(), 1);
 	while (now - start < b->length) {
 		wl_send(p->end[0], b->request);
 		wl_receive(p->end[0], b->response);
@@ -85,6 +87,7 @@ static void netperfs(void)
 	b->request = wl_option("request");
 	b->response = wl_option("response");
 	b->length = wl_option("length");
+	b->pinned = wl_option("pinned");
 	b->pair = wl_new(struct pair, b->clients);
 	for (int i = 0; i < b->clients; i++) {
 		b->pair[i].bench = b;
@@ -107,6 +110,7 @@ static const struct wl_option options[] = {
 	  "how long each measures" },
 	{ "request", 0, WL_SIZE, 1, 1, 65536, NULL, "size of a request (-r)" },
 	{ "response", 0, WL_SIZE, 1, 1, 65536, NULL, "size of a response (-r)" },
+	{ "pinned", 0, WL_FLAG, 0, 0, 1, NULL, "client i runs on CPU i only" },
 	{ }
 };
 

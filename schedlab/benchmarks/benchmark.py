@@ -52,32 +52,54 @@ class Server:
 
     argv: tuple[str, ...]
     port: int
+    seconds: float = 5.0
+    """How long it may take until it listens."""
 
 
 class Command:
-    """A program with its arguments, the server it needs, if any, and the files it reads.
-
-    With files, it runs in the run's folder, where they lie and where it may leave its own.
-    """
+    """A program with its arguments, what has to be there before it, and how to read it."""
 
     def __init__(
         self,
         *argv: str,
-        server: Server | None = None,
-        enclosures: tuple[Enclosure, ...] = (),
         tool: str = "",
+        version: tuple[str, ...] = (),
+        parse: "Parser | None" = None,
+        server: Server | None = None,
+        setup: Sequence[tuple[str, ...]] = (),
+        enclosures: tuple[Enclosure, ...] = (),
+        scratch: tuple[str, ...] = (),
         note: str = "",
     ) -> None:
         """Take the arguments as they go to the kernel; no shell comes between.
 
-        `tool` is the program to be at hand where it is not the benchmark's; `note` is what a
-        reader of the results should know of this command.
+        `tool` is the program to be at hand where it is not the first word; `version` are the
+        arguments with which it tells its own. `parse` reads the output where the benchmark's
+        parser does not. `setup` are programs to run before, when the server is there. With
+        `enclosures`, files to read, or `scratch`, folders that are removed after the run, it and
+        all that belongs to it run in the run's folder. `note` is what a reader of the results
+        should know of this command.
         """
         self.argv = argv
+        self.tool = tool or argv[0]
+        self.version = version
+        self.parse = parse
         self.server = server
+        self.setup = setup
         self.enclosures = enclosures
-        self.tool = tool
+        self.scratch = scratch
         self.note = note
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """Give all that must be at hand."""
+        servers = self.server.argv[:1] if self.server else ()
+        return tuple(dict.fromkeys((self.tool, *servers, *(argv[0] for argv in self.setup))))
+
+    @property
+    def in_folder(self) -> bool:
+        """Tell whether it runs in the run's folder."""
+        return bool(self.enclosures or self.scratch)
 
 
 @dataclass(frozen=True)
@@ -111,6 +133,9 @@ class Output:
 
 Parser = Callable[[Output], Values]
 Caveats = Callable[[Output], list[str]]
+Build = Callable[..., "Command | Sequence[Command]"]
+"""Gives the command of some parameters, or several in order of preference: the first whose
+programs are at hand is run."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +148,7 @@ class Benchmark:
     package: str
     metrics: tuple[Metric, ...]
     parse: Parser
-    build: Callable[..., Command]
+    build: Build
     defaults: Mapping[str, Parameter]
     caveats: Caveats = field(default=lambda _: [])
     model: Callable[..., Model] | None = None
@@ -170,13 +195,14 @@ class Case:
         return {self.label, self.benchmark.name, self.sweep or self.label}
 
     @cached_property
-    def command(self) -> Command:
-        """Give the command of a host.
+    def commands(self) -> Sequence[Command]:
+        """Give the commands that measure it on a host, the preferred first.
 
         Raises:
             UsageError: the tool cannot be told so.
         """
-        return self.benchmark.build(**self.params)
+        built = self.benchmark.build(**self.params)
+        return [built] if isinstance(built, Command) else built
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
@@ -188,15 +214,15 @@ class Case:
         """Give the case's model, if the benchmark has one."""
         return self.benchmark.model(**self.params) if self.benchmark.model else None
 
-    def measure(self, output: Output) -> tuple[Values, list[str]]:
-        """Read the metrics and the caveats of a finished run.
+    def measure(self, command: Command, output: Output) -> tuple[Values, list[str]]:
+        """Read the metrics and the caveats of a finished run of one of the commands.
 
         Raises:
             IncompleteRun: the tool failed, or its result is not complete or makes no sense.
         """
         if output.exit_status != 0:
             raise IncompleteRun(f"{_ending(output.exit_status)}{_last_words(output)}")
-        parsed = self.benchmark.parse(output)
+        parsed = (command.parse or self.benchmark.parse)(output)
         for metric in self.metrics:
             if metric not in parsed:
                 raise IncompleteRun(f"the output has no {metric.name}")
@@ -218,14 +244,14 @@ def benchmark(
     caveats: Caveats = lambda _: [],
     model: Callable[..., Model] | None = None,
     select: Callable[..., Sequence[Metric]] | None = None,
-) -> Callable[[Callable[..., Command]], Callable[..., Command]]:
+) -> Callable[[Build], Build]:
     """Register a command builder as a benchmark; its docstring becomes the summary.
 
     `defaults` gives every parameter of the builder; numbers may be expressions over the
     machine's sizes, such as `cpus/2`.
     """
 
-    def register(build: Callable[..., Command]) -> Callable[..., Command]:
+    def register(build: Build) -> Build:
         assert set(defaults) == set(inspect.signature(build).parameters), name
         assert model is None or set(defaults) == set(inspect.signature(model).parameters), name
         assert name not in REGISTRY, name

@@ -1,18 +1,72 @@
-"""DeathStarBench: a social network of small services that call each other."""
+"""DeathStarBench: a social network of small services that call each other (your deployment).
 
+The deployment is named by the environment: DEATHSTARBENCH_URL is where requests go,
+DEATHSTARBENCH_SCRIPT wrk's Lua script, DEATHSTARBENCH_RATE the requests a second for wrk2 (without
+it wrk, in a closed loop), and DEATHSTARBENCH_PIN a shell command that keeps the services to the
+first K last-level caches, which it finds in $CCDS.
+"""
+
+import os
+import re
+
+from schedlab.benchmarks.benchmark import Command, Output, Values
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
 
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
 LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
 
+_MICROSECONDS = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6}
+
+
+def parse(output: Output) -> Values:
+    """Read wrk's or wrk2's throughput and the tail of its latencies.
+
+    Raises:
+        IncompleteRun: requests failed, or a figure is missing.
+    """
+    for pattern in (r"Non-2xx or 3xx responses: \d+", r"Socket errors: .*"):
+        if wrong := re.search(pattern, output.stdout):
+            raise IncompleteRun(f"requests failed: {wrong[0]}")
+    tail = re.search(r"^\s*99(?:\.000)?%\s+([\d.]+)(us|ms|s|m)$", output.stdout, re.MULTILINE)
+    if not tail:
+        raise IncompleteRun("the output has no latency of 99 %")
+    return {
+        THROUGHPUT: output.number_after("Requests/sec:"),
+        LATENCY_P99: float(tail[1]) * _MICROSECONDS[tail[2]],
+    }
+
+
+def originals(ccds: int, connections: int, time: int) -> list[Command]:
+    """Give the command of wrk or wrk2 against the user's deployment, if there is one."""
+    url, script, rate, pin = (
+        os.environ.get(f"DEATHSTARBENCH_{name}") for name in ("URL", "SCRIPT", "RATE", "PIN")
+    )
+    if not url:
+        return []
+    load = {"-t": 2 * ccds, "-c": connections * ccds, "-d": f"{time}s"}
+    words = [str(word) for option in load.items() for word in option]
+    words += ["-s", script] if script else []
+    words += ["-R", rate] if rate else []
+    return [
+        Command(
+            *("wrk2" if rate else "wrk", *words, "--latency", url),
+            version=("-v",),
+            parse=parse,
+            setup=[("env", f"CCDS={ccds}", "sh", "-c", pin)] if pin else [],
+            note="" if pin else "no DEATHSTARBENCH_PIN is given, so the services are not pinned",
+        )
+    ]
+
 
 @stand_in(
     "DeathStarBench",
     workload="deathstarbench",
-    stands_for="DeathStarBench and wrk2",
+    stands_for="DeathStarBench with wrk",
     results={THROUGHPUT: "Requests/sec", LATENCY_P99: "Latency p99"},
     defaults={"ccds": 1, "connections": 32, "time": 5},
+    originals=originals,
 )
 def deathstarbench(ccds: int, connections: int, time: int) -> Options:
     """Services on so many last-level caches, the load on the others: connections for each."""

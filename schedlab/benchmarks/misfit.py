@@ -60,4 +60,5 @@ def misfit_model(requests: int, unpinned: int, max_prime: int) -> Model:
 )
 def misfit(requests: int, unpinned: int, max_prime: int) -> Command:
     """Short tasks keep the big CPUs busy; long unpinned ones are to move there when they end."""
-    return Command("sh", "-c", _SCRIPT, "misfit", str(requests), str(unpinned), str(max_prime))
+    sizes = (str(requests), str(unpinned), str(max_prime))
+    return Command("sh", "-c", _SCRIPT, "misfit", *sizes, tool="sysbench")

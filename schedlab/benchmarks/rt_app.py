@@ -5,7 +5,6 @@ Where rt-app is not installed our own schedlab-load stands in, and says so.
 
 import math
 import re
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -122,11 +121,6 @@ def rt_app_model(file: str) -> Model:
     return Model(workload, figures, (enclosed,))
 
 
-def rt_app_here() -> bool:
-    """Tell whether rt-app is installed."""
-    return shutil.which("rt-app") is not None
-
-
 def _note(told: RtAppFile) -> str:
     notes = []
     if told.calibrates():
@@ -148,16 +142,15 @@ def _note(told: RtAppFile) -> str:
     defaults={"file": ""},
     model=rt_app_model,
 )
-def rt_app(file: str) -> Command:
+def rt_app(file: str) -> Sequence[Command]:
     """Threads as a file of rt-app describes them (`--workload FILE.json`)."""
     told = RtAppFile(file)
-    if rt_app_here():
-        enclosed = told.for_rt_app()
-        return Command("rt-app", enclosed.name, enclosures=(enclosed,), note=_note(told))
-    enclosed = told.as_written()
-    return Command(
-        *(PROGRAM, "rt-app", "--file", enclosed.name, "--logdir", "."),
-        enclosures=(enclosed,),
-        tool=PROGRAM,
-        note="rt-app is not installed; our own schedlab-load stands in for it",
-    )
+    theirs, ours = told.for_rt_app(), told.as_written()
+    return [
+        Command("rt-app", theirs.name, enclosures=(theirs,), note=_note(told)),
+        Command(
+            *(PROGRAM, "rt-app", "--file", ours.name, "--logdir", "."),
+            enclosures=(ours,),
+            note="rt-app is not installed; our own schedlab-load stands in for it",
+        ),
+    ]

@@ -5,11 +5,11 @@ It stands in where the field's own tool is not at hand, and says so.
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from schedlab.benchmarks.benchmark import Command, Output, Parameter, Values, benchmark
-from schedlab.errors import IncompleteRun
+from schedlab.errors import IncompleteRun, UsageError
 from schedlab.metric import Metric
 from schedlab.models.model import Model
 from schedlab.native import PROGRAM
@@ -25,16 +25,25 @@ def stand_in(
     stands_for: str,
     results: Mapping[Metric, str],
     defaults: Mapping[str, Parameter],
+    originals: Callable[..., Sequence[Command]] | None = None,
 ) -> Callable[[Callable[..., Options]], Callable[..., Options]]:
     """Register a benchmark run by one of our workloads.
 
     The decorated function makes the workload's options of the benchmark's parameters;
-    `results` names, for each metric, the workload's result.
+    `results` names, for each metric, the workload's result. `originals` gives the commands of
+    the field's own tool, which are preferred; each has a parser of its own.
     """
 
     def register(options: Callable[..., Options]) -> Callable[..., Options]:
-        def build(**params: Parameter) -> Command:
-            return command(workload, options(**params))
+        def build(**params: Parameter) -> Sequence[Command]:
+            if originals is None:
+                return [command(workload, options(**params))]
+            try:
+                commands, why = [*originals(**params)], f"{stands_for} is not at hand"
+            except UsageError as error:
+                commands, why = [], str(error)
+            note = f"{why.rstrip('.')}; our own {PROGRAM} stands in for it"
+            return [*commands, command(workload, options(**params), note)]
 
         def model(**params: Parameter) -> Model:
             return workload_model(workload, options(**params), results)
@@ -55,10 +64,10 @@ def stand_in(
     return register
 
 
-def command(workload: str, options: Options) -> Command:
+def command(workload: str, options: Options, note: str = "") -> Command:
     """Give the command line of a workload on a host."""
     words = [word for key, value in options.items() for word in _words(key, value)]
-    return Command(PROGRAM, workload, *words, "--json")
+    return Command(PROGRAM, workload, *words, "--json", note=note)
 
 
 def workload_model(workload: str, options: Options, results: Mapping[Metric, str]) -> Model:

@@ -1,12 +1,50 @@
-"""STREAM: memory bandwidth of all LLCs together."""
+"""STREAM: memory bandwidth of all LLCs together (your own build)."""
 
+import functools
+
+from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.enclosure import Enclosure
+from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
 
 COPY, SCALE, ADD, TRIAD = (
     Metric(kernel.lower(), unit="MB/s", better="higher", label=f"{kernel} (MB/s)")
     for kernel in ("Copy", "Scale", "Add", "Triad")
 )
+
+
+def parse(output: Output, array_size: int, ntimes: int, threads: int) -> Values:
+    """Read STREAM's four best rates.
+
+    Raises:
+        IncompleteRun: it was built for other sizes, did not validate, or lacks a kernel.
+    """
+    asked = {
+        r"^Array size = (\d+) \(elements\)": ("array size", "STREAM_ARRAY_SIZE", array_size),
+        r"^Each kernel will be executed (\d+) times": ("repetitions", "NTIMES", ntimes),
+        r"^Number of Threads counted = (\d+)": ("threads (OpenMP)", "", threads),
+    }
+    for pattern, (what, macro, wanted) in asked.items():
+        found = int(output.number(pattern, what))
+        if found != wanted:
+            how = f"; build it with -D{macro}={wanted}" if macro else "; build it with -fopenmp"
+            raise IncompleteRun(f"this STREAM has {found} as {what}, {wanted} was asked for{how}")
+    if "Solution Validates" not in output.stdout:
+        raise IncompleteRun("STREAM's own check of its arrays failed")
+    return {
+        metric: output.number(rf"^{metric.name.capitalize()}:\s+([\d.]+)", f"{metric.name} rate")
+        for metric in (COPY, SCALE, ADD, TRIAD)
+    }
+
+
+def originals(array_size: int, ntimes: int, threads: int) -> list[Command]:
+    """Give the commands of builds of STREAM, whose sizes are compiled in."""
+    read = functools.partial(parse, array_size=array_size, ntimes=ntimes, threads=threads)
+    return [
+        Command("env", f"OMP_NUM_THREADS={threads}", program, tool=program, parse=read)
+        for program in (f"stream-{ntimes}", "stream")
+    ]
 
 
 @stand_in(
@@ -16,7 +54,49 @@ COPY, SCALE, ADD, TRIAD = (
     results={COPY: "Copy", SCALE: "Scale", ADD: "Add", TRIAD: "Triad"},
     # Each array holds four times 32 MiB for every LLC, as STREAM asks of its arrays.
     defaults={"array_size": "llcs*16777216", "ntimes": 10, "threads": "llcs"},
+    originals=originals,
 )
 def stream(array_size: int, ntimes: int, threads: int) -> Options:
     """Four loops over arrays that no cache holds, a thread on each LLC."""
     return {"array-size": array_size, "ntimes": ntimes, "threads": threads}
+
+
+_LIKWID = Enclosure(
+    "likwid.sh",
+    """\
+array_size=$1 threads=$2
+likwid-bench -t copy -w "N:$((array_size * 2 * 8 / 1000))kB:$threads" &&
+    likwid-bench -t stream -w "N:$((array_size * 3 * 8 / 1000))kB:$threads"
+""",
+    __name__,
+)
+"""likwid-bench is told the size of all arrays of a kernel together."""
+
+
+def parse_likwid(output: Output) -> Values:
+    """Read the bandwidth of each of the kernels, which run one after the other."""
+    kinds = {COPY: "copy", TRIAD: "stream"}
+    return {
+        metric: output.number(
+            rf"^Test: {kind}$(?:\n(?!Test:).*)*?\nMByte/s:\s+([\d.]+)", f"rate of {kind}"
+        )
+        for metric, kind in kinds.items()
+    }
+
+
+@benchmark(
+    "LikwidStream",
+    tool="likwid-bench",
+    package="likwid",
+    metrics=[COPY, TRIAD],
+    parse=parse_likwid,
+    defaults={"array_size": "llcs*16777216", "threads": "llcs"},
+)
+def likwid_stream(array_size: int, threads: int) -> Command:
+    """Copy and triad of likwid-bench, whose set of kernels has no scale and no add."""
+    return Command(
+        *("sh", _LIKWID.name, str(array_size), str(threads)),
+        tool="likwid-bench",
+        version=("-v",),
+        enclosures=(_LIKWID,),
+    )

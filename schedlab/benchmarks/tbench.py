@@ -42,5 +42,7 @@ def tbench(time: Span, clients: int) -> Command:
     """Client and server processes in pairs, exchanging requests over loopback TCP."""
     server = Server(("tbench_srv",), _PORT)
     return Command(
-        "tbench", "-t", str(time.whole_seconds), str(clients), "127.0.0.1", server=server
+        *("tbench", "-t", str(time.whole_seconds), str(clients), "127.0.0.1"),
+        version=("--help",),
+        server=server,
     )

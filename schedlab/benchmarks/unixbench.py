@@ -1,7 +1,9 @@
-"""UnixBench: five of its tests, as one copy or several."""
+"""UnixBench: five of its tests, as one copy or several (your own build; `pgms` in PATH)."""
 
-from schedlab.benchmarks.benchmark import Span
+from schedlab.benchmarks.benchmark import Command, Output, Span, Values
+from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.enclosure import Enclosure
 from schedlab.metric import Metric
 
 LOOPS = Metric("loops", unit="1/s", better="higher", label="Loops/sec")
@@ -13,9 +15,40 @@ _TESTS = {
     "spawn": "Fork, exit and wait, again and again.",
     "execl": "A program that executes itself.",
 }
+_EXECL = Enclosure(
+    "execl.sh", 'UB_BINDIR=$(dirname "$(command -v execl)") exec execl "$1"\n', __name__
+)
+"""execl executes the program of its name in the folder UB_BINDIR names."""
+
+
+def parse(output: Output) -> Values:
+    """Add up the copies' rates: loops by the time the copy took, as UnixBench's `Run` does.
+
+    Raises:
+        IncompleteRun: a copy told no count.
+    """
+    return {
+        LOOPS: sum(
+            copy.number(r"^COUNT\|(\d+)\|1\|lps$", "'COUNT' line") / copy.seconds
+            for copy in read_copies(output)
+        )
+    }
 
 
 def _register(test: str, summary: str) -> None:
+    def originals(copies: int, duration: Span) -> list[Command]:
+        seconds = str(duration.whole_seconds)
+        own = [_EXECL] if test == "execl" else []
+        program = ["sh", _EXECL.name] if own else [test]
+        return [
+            Command(
+                *copies_of(copies, *program, seconds),
+                tool=test,
+                parse=parse,
+                enclosures=(SCRIPT, *own),
+            )
+        ]
+
     def options(copies: int, duration: Span) -> Options:
         return {"test": test, "copies": copies, "duration": duration}
 
@@ -23,9 +56,10 @@ def _register(test: str, summary: str) -> None:
     stand_in(
         f"Unixbench{test.capitalize()}",
         workload="unixbench",
-        stands_for="UnixBench 5.1.3",
+        stands_for=f"UnixBench's {test}",
         results={LOOPS: "lps"},
         defaults={"copies": 1, "duration": 10},
+        originals=originals,
     )(options)
 
 

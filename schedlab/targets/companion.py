@@ -13,14 +13,13 @@ from schedlab.system import Child, Launch, LocalSystem
 from schedlab.variant import Companion
 
 _POLL_SECONDS = 0.02
-_SERVER_SECONDS = 5.0
 
 
 @contextmanager
 def serving(
-    system: LocalSystem, server: Server | None, raw: Path, env: dict[str, str]
+    system: LocalSystem, server: Server | None, raw: Path, place: Path | None, env: dict[str, str]
 ) -> Iterator[None]:
-    """Keep a benchmark's server running inside a `with` block.
+    """Keep a benchmark's server running inside a `with` block, in `place` if that is given.
 
     Raises:
         HostError: it did not start to listen, or its port is taken.
@@ -30,8 +29,8 @@ def serving(
         return
     if _listens(server.port):
         raise HostError(f"port {server.port} is taken: another {server.argv[0]} runs; end it first")
-    with _beside(system, server.argv, raw / "server", env) as child:
-        _await(child, server.argv[0], _SERVER_SECONDS, lambda: _listens(server.port))
+    with _beside(system, server.argv, raw / "server", env, place) as child:
+        _await(child, server.argv[0], server.seconds, lambda: _listens(server.port))
         yield
 
 
@@ -63,9 +62,14 @@ def accompanied(
 
 @contextmanager
 def _beside(
-    system: LocalSystem, argv: tuple[str, ...], output: Path, env: dict[str, str]
+    system: LocalSystem,
+    argv: tuple[str, ...],
+    output: Path,
+    env: dict[str, str],
+    place: Path | None = None,
 ) -> Iterator[Child]:
-    launch = Launch(argv, output.with_suffix(".stdout.txt"), output.with_suffix(".stderr.txt"), env)
+    out, err = output.with_suffix(".stdout.txt"), output.with_suffix(".stderr.txt")
+    launch = Launch(argv, out, err, env, folder=place)
     child = system.start(launch)
     before = system.spared
     system.spared = before | {child.pid}

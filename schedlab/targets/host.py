@@ -4,13 +4,13 @@ import shlex
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from schedlab.benchmarks import Case, Output
+from schedlab.benchmarks import Case, Command, Output
 from schedlab.counters.choice import CounterChoice, check_names, choose
 from schedlab.counters.group import Unavailable, difference
 from schedlab.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
@@ -60,11 +60,17 @@ class HostTarget:
 
     def environment(self, plan: Plan) -> dict[str, str]:
         """Give the platform table, with the tools' versions."""
-        return platform_table(self._system, self.machine())
+        commands = [self.command(case) for case in plan.cases(self.machine())]
+        return platform_table(self._system, self.machine(), commands)
+
+    def command(self, case: Case) -> Command:
+        """Choose the first of a case's commands whose programs are all here, else the last."""
+        found = (c for c in case.commands if all(map(self._system.which, c.programs)))
+        return next(found, case.commands[-1])
 
     def shown(self, case: Case) -> str:
         """Give the command line."""
-        return shlex.join(case.command.argv)
+        return shlex.join(self.command(case).argv)
 
     def preview(self, order: Order) -> list[str]:
         """Give the knobs a run would write and the command it would call."""
@@ -75,14 +81,18 @@ class HostTarget:
         ]
         if order.variant.companion:
             lines.append(f"beside it: {shlex.join(order.variant.companion.command)}")
-        if order.case.command.server:
-            lines.append(f"server: {shlex.join(order.case.command.server.argv)}")
-        return [*lines, _shown(order.variant, _command(order))]
+        command = self.command(order.case)
+        if command.server:
+            lines.append(f"server: {shlex.join(command.server.argv)}")
+        lines += [f"first: {shlex.join(argv)}" for argv in command.setup]
+        return [*lines, _shown(order.variant, _with_prefix(order.variant, command.argv))]
 
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["HostSession"]:
         """Check tools, knobs and counters; hold the host; put everything back at the end."""
-        _check_tools(self._system, plan, cases)
+        commands = {case.label: self.command(case) for case in cases}
+        _check_tools(self._system, cases, commands)
+        _check_variants(self._system, plan)
         if plan.counters != "all":
             check_names(plan.counters)
         with HostLock(self._system):
@@ -93,13 +103,15 @@ class HostTarget:
             adopt_orphans()
             in_order = True
             try:
-                _check_variants(plan, switchboard)
+                _check_faces(plan, switchboard)
                 counters = choose(self._system, plan.counters, scratch)
                 notices += [f"not counted: {line}" for line in counters.missing]
                 cpus = self.machine().nr_cpus
-                notices += [f"{c.label}: {c.command.note}" for c in cases if c.command.note]
+                notices += _notes(cases, commands)
                 notices += _busy_notice(self._system, cpus)
-                yield HostSession(self._system, plan, switchboard, counters, tag, notices, cpus)
+                yield HostSession(
+                    *(self._system, plan, commands, switchboard, counters, tag, notices, cpus)
+                )
             except RestoreError:
                 in_order = False  # the journal stays, for `schedlab doctor --restore`
                 raise
@@ -108,6 +120,15 @@ class HostTarget:
                     end_descendants()
                     if in_order:
                         journal.remove()
+
+
+def _notes(cases: Sequence[Case], commands: Mapping[str, Command]) -> list[str]:
+    """Say what is to be known of the commands, of alike ones once."""
+    by_note: dict[str, dict[str, None]] = {}
+    for case in cases:
+        if note := commands[case.label].note:
+            by_note.setdefault(note, {})[case.sweep or case.label] = None
+    return [f"{', '.join(labels)}: {note}" for note, labels in by_note.items()]
 
 
 def _busy_notice(system: LocalSystem, cpus: int) -> list[str]:
@@ -130,6 +151,7 @@ class HostSession:
         self,
         system: LocalSystem,
         plan: Plan,
+        commands: Mapping[str, Command],
         switchboard: Switchboard,
         counters: CounterChoice,
         tag: str,
@@ -140,6 +162,7 @@ class HostSession:
         self.notices = notices
         self._system = system
         self._plan = plan
+        self._commands = commands
         self._switchboard = switchboard
         self._counters = counters
         self._env = {TAG: tag}
@@ -151,15 +174,14 @@ class HostSession:
         folder = raw / folder_name(f"{order.position:05d}-{key.case}-{key.variant}")
         if folder.exists():
             shutil.rmtree(folder)  # left by a run that was cut off and never recorded
-        try:
-            folder.mkdir(parents=True)
-        except OSError as error:
-            raise HostError(f"{folder}: cannot be written: {error.strerror}") from error
+        _make_folder(folder)
+        command = self._commands[key.case]
+        argv = _with_prefix(order.variant, command.argv)
         record = RunRecord(
             key=key,
             position=order.position,
             seed=order.seed,
-            command=_shown(order.variant, _command(order)),
+            command=_shown(order.variant, argv),
             started=datetime.now(UTC).astimezone().isoformat(timespec="milliseconds"),
             raw=str(folder.relative_to(raw.parent)),
         )
@@ -167,9 +189,11 @@ class HostSession:
             with (
                 self._switchboard.applied(order.variant) as record.settings,
                 accompanied(self._system, order.variant.companion, folder, self._env),
-                serving(self._system, order.case.command.server, folder, self._env),
+                _furnished(command, folder) as place,
+                serving(self._system, command.server, folder, place, self._env),
             ):
-                self._measure(order, record, folder)
+                self._set_up(command, folder, place)
+                self._measure(order, record, folder, place)
         except RestoreError:
             raise
         except (IncompleteRun, KnobError, HostError, Unavailable) as error:
@@ -179,14 +203,33 @@ class HostSession:
         self.notices += sorted(self._switchboard.foreign)
         return record
 
-    def _measure(self, order: Order, record: RunRecord, folder: Path) -> None:
+    def _set_up(self, command: Command, folder: Path, place: Path | None) -> None:
+        """Run what goes before the benchmark; its output lies beside the benchmark's."""
+        for i, argv in enumerate(command.setup):
+            output = folder / f"setup{i}"
+            launch = Launch(
+                argv,
+                stdout=output.with_suffix(".stdout.txt"),
+                stderr=output.with_suffix(".stderr.txt"),
+                env=self._env,
+                timeout=seconds(self._plan.blocks.timeout),
+                folder=place,
+            )
+            exit_ = self._system.execute(launch)
+            if exit_.timed_out or exit_.status:
+                how = "did not end in time" if exit_.timed_out else f"ended with {exit_.status}"
+                raise IncompleteRun(
+                    f"setting up: {shlex.join(argv)[:200]} {how}; its output is in {output.name}.*"
+                )
+
+    def _measure(self, order: Order, record: RunRecord, folder: Path, place: Path | None) -> None:
         before = BusyWindow(self._system, self._cpus)
         self._system.pause(seconds(self._plan.blocks.settle))
         record.busy_before = before.others_share()
         counted = [(group, group.read(self._system)) for group in self._counters.snapshots]
         during = BusyWindow(self._system, self._cpus)
         clock = _WallClock()
-        exit_ = self._execute(order, folder)
+        exit_ = self._execute(order, folder, place)
         record.busy_during = during.others_share(exit_.cpu_seconds)
         record.seconds, record.exit_status = exit_.seconds, exit_.status
         record.cpu_seconds = exit_.cpu_seconds
@@ -199,7 +242,7 @@ class HostSession:
         output = Output(
             _text(folder / "stdout.txt"), _text(folder / "stderr.txt"), exit_.status, folder
         )
-        values, caveats = order.case.measure(output)
+        values, caveats = order.case.measure(self._commands[order.key.case], output)
         for group, earlier in counted:
             record.counters |= difference(earlier, group.read(self._system))
         if self._counters.perf:
@@ -211,11 +254,8 @@ class HostSession:
             what = "a process" if count == 1 else f"{count} processes"
             record.caveats.append(f"left {what} running; killed")
 
-    def _execute(self, order: Order, folder: Path) -> Exit:
-        argv = _command(order)
-        enclosures = order.case.command.enclosures
-        for enclosure in enclosures:
-            enclosure.put(folder)
+    def _execute(self, order: Order, folder: Path, place: Path | None) -> Exit:
+        argv = _with_prefix(order.variant, self._commands[order.key.case].argv)
         if self._counters.perf:
             argv = self._counters.perf.wrap(argv, folder.absolute() / "perf.csv")
         return self._system.execute(
@@ -225,9 +265,17 @@ class HostSession:
                 stderr=folder / "stderr.txt",
                 env={**order.variant.env, **self._env},
                 timeout=seconds(self._plan.blocks.timeout),
-                folder=folder if enclosures else None,
+                folder=place,
             )
         )
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder of a run; HostError where that fails."""
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 class _WallClock:
@@ -241,8 +289,23 @@ class _WallClock:
         return time.time() - time.monotonic() - self._offset
 
 
-def _command(order: Order) -> tuple[str, ...]:
-    return (*order.variant.prefix, *order.case.command.argv)
+@contextmanager
+def _furnished(command: Command, folder: Path) -> Iterator[Path | None]:
+    """Put a command's files and folders into the run's; give where it is to run, if not here."""
+    for enclosure in command.enclosures:
+        enclosure.put(folder)
+    try:
+        for name in command.scratch:
+            _make_folder(folder / name)
+        yield folder if command.in_folder else None
+    finally:
+        with uninterrupted():
+            for name in command.scratch:
+                shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def _with_prefix(variant: Variant, argv: tuple[str, ...]) -> tuple[str, ...]:
+    return (*variant.prefix, *argv)
 
 
 def _shown(variant: Variant, argv: Sequence[str]) -> str:
@@ -258,19 +321,19 @@ def _text(path: Path) -> str:
         raise IncompleteRun(f"{path.name} cannot be read: {error.strerror}") from error
 
 
-def _check_tools(system: LocalSystem, plan: Plan, cases: Sequence[Case]) -> None:
+def _check_tools(
+    system: LocalSystem, cases: Sequence[Case], commands: Mapping[str, Command]
+) -> None:
     """Refuse a plan whose programs are not all there; our own is built."""
-    tools = {case.label: case.command.tool or case.benchmark.tool for case in cases}
-    for name in OWN.keys() & set(tools.values()):
+    for name in OWN.keys() & {command.tool for command in commands.values()}:
         if not system.which(name):
             system.add_to_path(OWN[name]().parent)
     missing: dict[str, list[str]] = {}
     packages: set[str] = set()
     for case in cases:
-        server = case.command.server
-        for tool in (tools[case.label], *(server.argv[:1] if server else ())):
-            if system.which(tool) is None:
-                missing.setdefault(tool, []).append(case.label)
+        for program in commands[case.label].programs:
+            if system.which(program) is None:
+                missing.setdefault(program, []).append(case.label)
                 packages.add(case.benchmark.package)
     if missing:
         lines = [f"{tool} is not installed: {', '.join(by)}" for tool, by in missing.items()]
@@ -278,6 +341,10 @@ def _check_tools(system: LocalSystem, plan: Plan, cases: Sequence[Case]) -> None
             "; ".join(lines) + f".\n  Install: apt-get install {' '.join(sorted(packages))}"
             "; or leave these out with --only."
         )
+
+
+def _check_variants(system: LocalSystem, plan: Plan) -> None:
+    """Refuse variants this host cannot even try."""
     for variant in plan.variant:
         if variant.kernel:
             raise UsageError(
@@ -300,7 +367,7 @@ class _Face:
     companion: Companion | None
 
 
-def _check_variants(plan: Plan, switchboard: Switchboard) -> None:
+def _check_faces(plan: Plan, switchboard: Switchboard) -> None:
     """Try every variant once; refuse those that differ in nothing, unless the plan is A/A."""
     faces: dict[str, _Face] = {}
     for variant in plan.variant:

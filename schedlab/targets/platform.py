@@ -1,15 +1,23 @@
 """The platform table of a report: what was measured on, down to the tools' versions."""
 
+import hashlib
 import re
 import subprocess
+from collections.abc import Iterable
+from pathlib import Path
 
+from schedlab.benchmarks import Command
 from schedlab.machine import Machine
+from schedlab.native import OWN
 from schedlab.system import LocalSystem
 
-_VERSION_ARGS = {"perf": "--version", "sysbench": "--version", "hackbench": "-h"}
+_ALWAYS = {"perf": ("--version",), "sysbench": ("--version",), "hackbench": ("-h",)}
+"""Tools whose versions are told whether the plan runs them or not, as published reports do."""
 
 
-def platform_table(system: LocalSystem, machine: Machine) -> dict[str, str]:
+def platform_table(
+    system: LocalSystem, machine: Machine, commands: Iterable[Command]
+) -> dict[str, str]:
     """Give the rows, in the order and with the names of the published reports, then our own."""
     rows = {
         "Architecture": machine.arch,
@@ -29,8 +37,10 @@ def platform_table(system: LocalSystem, machine: Machine) -> dict[str, str]:
         for path in system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
     }
     rows["Frequency governor"] = ", ".join(sorted(governors)) or "none (no cpufreq)"
-    for tool, argument in _VERSION_ARGS.items():
-        rows[f"{tool} version"] = _tool_version(system, tool, argument)
+    asked = {command.tool: command.version for command in commands} | _ALWAYS
+    for tool, arguments in (_ALWAYS | asked).items():
+        if tool not in OWN:  # those are as old as schedlab
+            rows[f"{tool} version"] = _tool_version(system, tool, arguments)
     return rows
 
 
@@ -46,12 +56,24 @@ def _virtualised(system: LocalSystem) -> str:
     return "yes" if "hypervisor" in flags[1].split() else "no"
 
 
-def _tool_version(system: LocalSystem, tool: str, argument: str) -> str:
-    if system.which(tool) is None:
+def _tool_version(system: LocalSystem, tool: str, arguments: tuple[str, ...]) -> str:
+    """Give the version a program tells, or what tells its file from another."""
+    path = system.which(tool)
+    if path is None:
         return "not installed"
+    if not arguments:
+        return f"not told; {_digest(system.path(path))}"
     try:
-        text = system.capture((tool, argument)).stdout
+        done = system.capture((tool, *arguments))
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
+    text = done.stdout + done.stderr
     match = re.search(r"\d+(\.\d+)+", text) or re.search(r"V\s*(\d[\d.]*)", text)
     return match[0] if match else "unknown"
+
+
+def _digest(program: Path) -> str:
+    try:
+        return f"sha256 {hashlib.sha256(program.read_bytes()).hexdigest()[:12]}"
+    except OSError:
+        return "unknown"
