@@ -114,7 +114,8 @@ def test_idle_states_are_counted_per_cpu_over_the_time_that_passed(
         r"Overall State     snooze : Usage =      600, Time =    100000 us\((\d+\.\d+) %\)", text
     )
     percent = re.search(r"Overall State       CEDE : .* us\((\d+\.\d+) %\)", text)
-    assert percent and 15 < float(percent[1]) <= 30  # of the time that passed, 1 s or a little more
+    assert percent
+    assert 15 < float(percent[1]) <= 30  # of the time that passed, 1 s or a little more
     assert f"CPU {OTHER} State       CEDE : Usage =       40, Time =    300000 us" in text
     assert "above 3, below 1, rejected 2" in text
 
@@ -127,7 +128,7 @@ def test_every_wake_is_counted_once_by_its_own_sleeper(tool: Path) -> None:
     values = results(told)
     assert values["late wakes"] > 0
     assert values["wakes"] + values["lost wakes"] == sum(each)
-    assert values["wakeup_latency max"] > 20  # a late wake is not taken for the next one's
+    assert values["wakeup latency max"] > 20  # a late wake is not taken for the next one's
 
 
 def test_periods_that_cannot_be_held_are_missed_not_stretched(tool: Path) -> None:
@@ -140,16 +141,16 @@ def test_periods_that_cannot_be_held_are_missed_not_stretched(tool: Path) -> Non
 
 
 def test_the_period_may_be_counted_from_the_last_wake(tool: Path) -> None:
-    values = results(measured(tool, "-r", "1", "--from-last-wake"))
-    assert values["missed periods"] == 0
-    assert values["wakes"] + values["lost wakes"] > 0
+    values = results(measured(tool, "-r", "50", "--from-last-wake"))
+    assert values["wake period"] > 50  # it is the pause between two rounds
+    assert values["missed periods"] < values["wakes"]
 
 
 def test_figures_fit_together(tool: Path) -> None:
     told = measured(tool, "-r", "200")
     values = results(told)
     assert told["elapsed_s"] > 0 and values["throughput"] > 0
-    for name in ("wakeup_latency", "sleep_duration", "waker_lateness"):
+    for name in ("wakeup latency", "sleep duration", "waker lateness"):
         rising = [values[f"{name} {which}"] for which in ("p50", "p90", "p99", "p99.9", "max")]
         assert rising == sorted(rising)
         assert 0 <= values[f"{name} mean"] <= values[f"{name} max"]

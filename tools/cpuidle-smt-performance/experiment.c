@@ -151,13 +151,15 @@ static void *wake_each_period(void *arg)
 		bool counts;
 
 		time = wait_until(due, o->sleeping_waker);
-		if (time >= get(&x->end))
+		if (time >= get(&x->end)) {
+			if (due < get(&x->end))
+				w->missed += (get(&x->end) - due) / o->period;
 			break;
+		}
 		counts = time >= get(&x->begin);
 		if (counts) {
 			histogram_add(&w->lateness, time - due);
-			if (!o->from_last_wake)
-				w->missed += (time - due) / o->period;
+			w->missed += (time - due) / o->period;
 		}
 		wake_all(x, counts);
 		if (o->from_last_wake)

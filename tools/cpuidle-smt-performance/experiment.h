@@ -25,7 +25,7 @@ struct irritator {
 
 struct waker {
 	pid_t tid;
-	struct histogram lateness;		/* of each wake against its time */
+	struct histogram lateness;		/* of each round of wakes against its time */
 	uint64_t missed;			/* periods without a wake */
 };
 

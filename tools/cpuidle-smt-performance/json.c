@@ -31,7 +31,9 @@ static void print_string(const char *text)
 
 static void result(const char *name, double value, const char *unit)
 {
-	printf("  {\"name\": \"%s\", \"value\": %.10g, \"unit\": \"%s\"},\n", name, value, unit);
+	printf("  {\"name\": ");
+	print_string(name);
+	printf(", \"value\": %.10g, \"unit\": \"%s\"},\n", value, unit);
 }
 
 static void results_of(const char *name, const struct histogram *h)
@@ -48,13 +50,31 @@ static void results_of(const char *name, const struct histogram *h)
 	result(text, us(h->max), "us");
 }
 
+/* The mean over the irritators' CPUs. */
+static void results_of_state(const struct experiment *x, const struct state_sum *state)
+{
+	double usage = (double)state->sum.count[USAGE] / state->cpus;
+	double time = (double)state->sum.count[TIME] / state->cpus;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s usage", state->sum.name);
+	result(text, usage, "");
+	snprintf(text, sizeof(text), "%s time", state->sum.name);
+	result(text, time, "us");
+	snprintf(text, sizeof(text), "%s share", state->sum.name);
+	result(text, idle_percent(x, time), "%");
+}
+
 static void print_results(const struct experiment *x, const struct summary *s)
 {
 	printf(" \"results\": [\n");
 	result("throughput", s->throughput, "Mops/s");
-	results_of("wakeup_latency", &s->wakeup);
-	results_of("sleep_duration", &s->sleep);
-	results_of("waker_lateness", &x->waker.lateness);
+	results_of("wakeup latency", &s->wakeup);
+	results_of("sleep duration", &s->sleep);
+	results_of("waker lateness", &x->waker.lateness);
+	for (int i = 0; i < s->nr_states; i++)
+		results_of_state(x, &s->state[i]);
+	result("wake period", us(s->period), "us");
 	result("wakes", s->wakes, "");
 	result("late wakes", s->late, "");
 	result("lost wakes", s->lost, "");

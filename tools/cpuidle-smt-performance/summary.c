@@ -40,6 +40,7 @@ struct summary summarise(const struct experiment *x)
 	if (!x->workload.elapsed)
 		fail("the workload got no time on CPU %d: something else holds it", x->options->workload_cpu);
 	s.throughput = x->workload.operations * 1e3 / x->workload.elapsed;
+	s.period = (double)(x->end - x->begin) / x->waker.lateness.count;
 	for (int i = 0; i < x->options->nr_irritators; i++) {
 		const struct irritator *it = &x->irritator[i];
 

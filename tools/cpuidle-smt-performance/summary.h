@@ -15,6 +15,7 @@ struct summary {
 	double throughput;		/* Mops/s */
 	struct histogram wakeup, sleep;
 	uint64_t wakes, late, lost;
+	double period;			/* ns from one round of wakes to the next, as it was */
 	int nr_states;
 	struct state_sum *state;	/* by name, in the order of the first CPU that has it */
 };

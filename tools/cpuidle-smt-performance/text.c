@@ -104,9 +104,10 @@ static void print_cpus(const struct experiment *x)
 void print_text(const struct experiment *x, const struct summary *s)
 {
 	print_summary(x, s);
-	printf("Measured %.3f s. %llu wakes: %llu found the irritator awake, %llu were lost; "
-	       "%llu periods were missed\n", x->workload.elapsed / 1e9, (unsigned long long)s->wakes,
-	       (unsigned long long)s->late, (unsigned long long)s->lost, (unsigned long long)x->waker.missed);
+	printf("Measured %.3f s, wakes every %.3f us, %llu periods missed\n", x->workload.elapsed / 1e9,
+	       us(s->period), (unsigned long long)x->waker.missed);
+	printf("%llu wakes: %llu found the irritator awake, %llu were lost\n", (unsigned long long)s->wakes,
+	       (unsigned long long)s->late, (unsigned long long)s->lost);
 	print_percentiles("Wakeup latency ", &s->wakeup);
 	print_percentiles("Sleep duration ", &s->sleep);
 	print_percentiles("Waker's lateness", &x->waker.lateness);
