@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.enclosure import Enclosure
 from schedlab.errors import IncompleteRun, UsageError, nearest
 from schedlab.machine import Machine
 from schedlab.metric import Metric, comparable
 from schedlab.models.model import Model
+from schedlab.placement import place
 from schedlab.sizes import amount, count, span
 
 Values = dict[Metric, float]
@@ -44,6 +46,28 @@ class Span(str):
         if seconds < 1 or seconds != int(seconds):
             raise UsageError(f"a duration of {self} is for simulated runs: the tool takes seconds.")
         return int(seconds)
+
+
+class Cpus(str):
+    """A parameter that is a list of CPUs, such as `8` or `10,12-14`.
+
+    In place of numbers it may name a role: workload, irritators or waker, for the CPUs the
+    machine offers for it.
+    """
+
+    def each(self) -> tuple[int, ...]:
+        """Give the CPUs."""
+        return parse_cpulist(self)
+
+    def one(self) -> int:
+        """Give the only CPU.
+
+        Raises:
+            UsageError: there are several.
+        """
+        if len(self.each()) != 1:
+            raise UsageError(f"CPUs {self}: one CPU is wanted here.")
+        return self.each()[0]
 
 
 @dataclass(frozen=True)
@@ -136,6 +160,7 @@ Caveats = Callable[[Output], list[str]]
 Build = Callable[..., "Command | Sequence[Command]"]
 """Gives the command of some parameters, or several in order of preference: the first whose
 programs are at hand is run."""
+Count = Callable[[Output], Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -151,6 +176,8 @@ class Benchmark:
     build: Build
     defaults: Mapping[str, Parameter]
     caveats: Caveats = field(default=lambda _: [])
+    count: Count = field(default=lambda _: {})
+    """Gives further figures by their counters' names: explanations, not results."""
     model: Callable[..., Model] | None = None
     """Gives the same behaviour for the simulator, from the same parameters."""
     select: Callable[..., Sequence[Metric]] | None = None
@@ -242,6 +269,7 @@ def benchmark(
     parse: Parser,
     defaults: Mapping[str, Parameter],
     caveats: Caveats = lambda _: [],
+    count: Count = lambda _: {},
     model: Callable[..., Model] | None = None,
     select: Callable[..., Sequence[Metric]] | None = None,
 ) -> Callable[[Build], Build]:
@@ -265,6 +293,7 @@ def benchmark(
             build=build,
             defaults=defaults,
             caveats=caveats,
+            count=count,
             model=model,
             select=select,
         )
@@ -274,18 +303,35 @@ def benchmark(
 
 
 def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: str) -> int | str:
-    place = f"{where}.{key}"
+    spot = f"{where}.{key}"
     if kind is Amount:
-        return amount(str(value), machine.sizes(), place)
+        return amount(str(value), machine.sizes(), spot)
     if kind is Span:
-        return Span(span(value, place))
+        return Span(span(value, spot))
     if kind is int:
-        return count(value, machine.sizes(), place)
+        return count(value, machine.sizes(), spot)
+    if kind is Cpus:
+        return _cpus(str(value), machine, spot)
     if value == "":
-        raise UsageError(f"{place}: is missing.")
+        raise UsageError(f"{spot}: is missing.")
     if not isinstance(value, str) or not value.isprintable():
-        raise UsageError(f"{place}: expected a word, found {value!r}")
+        raise UsageError(f"{spot}: expected a word, found {value!r}")
     return value
+
+
+def _cpus(text: str, machine: Machine, where: str) -> Cpus:
+    roles = place(machine).roles()
+    if text in roles:
+        return Cpus(roles[text])
+    try:
+        cpus = parse_cpulist(text)
+    except ValueError as error:
+        raise UsageError(f"{where}: {error}, or as a role: {', '.join(roles)}") from None
+    missing = [cpu for cpu in cpus if cpu not in parse_cpulist(machine.cpus)]
+    if missing or not cpus:
+        which = f"CPU {format_cpulist(missing)}" if missing else "CPU ''"
+        raise UsageError(f"{where}: {machine.name} has no {which}; it has {machine.cpus}.")
+    return Cpus(text)
 
 
 def _ending(status: int) -> str:

@@ -82,15 +82,25 @@ def parse(output: Output, results: Mapping[Metric, str]) -> Values:
     Raises:
         IncompleteRun: it is none, or a result is not in it.
     """
-    try:
-        told: Any = json.loads(output.stdout)
-        values = {result["name"]: float(result["value"]) for result in told["results"]}
-    except (ValueError, KeyError, TypeError):
-        raise IncompleteRun(f"{PROGRAM} wrote no result") from None
+    return values_of(output, results, PROGRAM)
+
+
+def values_of(output: Output, results: Mapping[Metric, str], program: str) -> Values:
+    """Give the metrics whose results one of our programs wrote as JSON; IncompleteRun if not."""
+    values = named_results(output, program)
     for result in results.values():
         if result not in values:
-            raise IncompleteRun(f"{PROGRAM}'s result has no '{result}'")
+            raise IncompleteRun(f"{program}'s result has no '{result}'")
     return {metric: values[result] for metric, result in results.items()}
+
+
+def named_results(output: Output, program: str) -> dict[str, float]:
+    """Give all results by name; IncompleteRun where there are none."""
+    try:
+        told: Any = json.loads(output.stdout)
+        return {result["name"]: float(result["value"]) for result in told["results"]}
+    except (ValueError, KeyError, TypeError):
+        raise IncompleteRun(f"{program} wrote no result") from None
 
 
 def _words(key: str, value: object) -> list[str]:

@@ -1,7 +1,7 @@
 """A model: the workload that behaves as a benchmark does, and where the metrics are found."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from schedlab.enclosure import Enclosure
 from schedlab.metric import Metric
@@ -16,3 +16,5 @@ class Model:
     """For each metric the name of its figure in the simulator's result, e.g. `hackbench.time`."""
     enclosures: tuple[Enclosure, ...] = ()
     """Files beside the scenario."""
+    count: Callable[[Mapping[str, float]], Mapping[str, float]] = field(default=lambda _: {})
+    """Gives further figures by their counters' names, from the workload's results by name."""

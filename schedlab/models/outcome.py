@@ -35,6 +35,15 @@ def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float
     return comparable(values)
 
 
+def counted(model: Model, result: Mapping[str, Any]) -> Mapping[str, float]:
+    """Give the figures a model explains its metrics with."""
+    prefix = f"{model.workload['kind']}."
+    told = result.get("metrics", {})
+    return model.count(
+        {name.removeprefix(prefix): float(told[name]) for name in told if name.startswith(prefix)}
+    )
+
+
 def counters(
     result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]
 ) -> dict[str, float]:

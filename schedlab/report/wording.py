@@ -128,7 +128,8 @@ def described(metric: Metric) -> str:
 
 def counter_unit(counter: str) -> str:
     """Give the unit of a counter, which its name ends with unless it counts events."""
-    return {"seconds": "s", "ns": "ns"}.get(counter.replace(":", "-").rpartition("-")[2], "events")
+    units = {"seconds": "s", "ns": "ns", "us": "us", "share": "%"}
+    return units.get(counter.replace(":", "-").rpartition("-")[2], "events")
 
 
 def is_tracepoint(counter: str) -> bool:

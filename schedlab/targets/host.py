@@ -247,6 +247,7 @@ class HostSession:
             record.counters |= difference(earlier, group.read(self._system))
         if self._counters.perf:
             record.counters |= self._counters.perf.read(folder / "perf.csv")
+        record.counters |= order.case.benchmark.count(output)
         record.metrics = {metric.name: value for metric, value in values.items()}
         record.caveats = caveats
         if exit_.left_behind:

@@ -331,7 +331,10 @@ class SimSession:
             record.status, record.error = "failed", str(error)
             return record
         record.metrics = {metric.name: value for metric, value in values.items()}
-        record.counters = outcome.counters(result, self._wanted)
+        record.counters = {
+            **outcome.counters(result, self._wanted),
+            **outcome.counted(model, result),
+        }
         return record
 
 
