@@ -9,8 +9,8 @@ import pytest
 
 from tests.sysfs_tree import CPU, Tree
 
-SHORT = ("-t", "0.05", "-W", "0")
-"""Long enough for hundreds of wakes."""
+SHORT = ("-t", "0.2", "-W", "0")
+"""Long enough for wakes even where others load the CPUs."""
 
 HERE = tuple(sorted(os.sched_getaffinity(0)))
 needs_two_cpus = pytest.mark.skipif(len(HERE) < 2, reason="waker and irritator need a CPU each")

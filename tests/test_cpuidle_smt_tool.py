@@ -137,13 +137,12 @@ def test_periods_that_cannot_be_held_are_missed_not_stretched(tool: Path) -> Non
     [irritator] = told["irritators"]
     slots = values["missed periods"] + irritator["wakes"] + irritator["lost"]
     assert values["missed periods"] > irritator["wakes"]
-    assert slots == pytest.approx(told["elapsed_s"] / 0.1e-6, rel=0.2)
+    assert slots == pytest.approx(told["elapsed_s"] / 0.1e-6, rel=0.01)
 
 
 def test_the_period_may_be_counted_from_the_last_wake(tool: Path) -> None:
     values = results(measured(tool, "-r", "50", "--from-last-wake"))
     assert values["wake period"] > 50  # it is the pause between two rounds
-    assert values["missed periods"] < values["wakes"]
 
 
 def test_figures_fit_together(tool: Path) -> None:
@@ -267,7 +266,7 @@ WORD = st.one_of(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(WORD, max_size=8))
 def test_no_words_break_it(sanitized: Path, words: list[str]) -> None:
-    done = start(sanitized, *words, "--period", "100", *SHORT)
+    done = start(sanitized, *words, "--period", "100", "-t", "0.01", "-W", "0")
     assert done.returncode in (0, 2), done.stderr
     assert "Sanitizer" not in done.stderr and "runtime error" not in done.stderr
 

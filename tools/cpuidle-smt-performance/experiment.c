@@ -136,6 +136,14 @@ static void wake_all(struct experiment *x, bool counts)
 	}
 }
 
+/* Slots of [due, until) after the first that nothing was done in, as far as they count. */
+static uint64_t missed(const struct experiment *x, uint64_t due, uint64_t until)
+{
+	if (due < get(&x->begin))
+		due = get(&x->begin);
+	return due < until ? (until - due) / x->options->period : 0;
+}
+
 static void *wake_each_period(void *arg)
 {
 	struct experiment *x = arg;
@@ -152,14 +160,13 @@ static void *wake_each_period(void *arg)
 
 		time = wait_until(due, o->sleeping_waker);
 		if (time >= get(&x->end)) {
-			if (due < get(&x->end))
-				w->missed += (get(&x->end) - due) / o->period;
+			w->missed += missed(x, due, get(&x->end));
 			break;
 		}
 		counts = time >= get(&x->begin);
 		if (counts) {
 			histogram_add(&w->lateness, time - due);
-			w->missed += (time - due) / o->period;
+			w->missed += missed(x, due, time);
 		}
 		wake_all(x, counts);
 		if (o->from_last_wake)

@@ -163,7 +163,7 @@ void print_json(const struct experiment *x, const struct summary *s)
 {
 	printf("{\n \"tool\": \"cpuidle-smt-performance\",\n");
 	print_options(x->options);
-	printf(" \"elapsed_s\": %.10g,\n", x->workload.elapsed / 1e9);
+	printf(" \"elapsed_s\": %.10g,\n", (x->end - x->begin) / 1e9);
 	print_results(x, s);
 	print_irritators(x);
 	print_idle(x);

@@ -104,7 +104,7 @@ static void print_cpus(const struct experiment *x)
 void print_text(const struct experiment *x, const struct summary *s)
 {
 	print_summary(x, s);
-	printf("Measured %.3f s, wakes every %.3f us, %llu periods missed\n", x->workload.elapsed / 1e9,
+	printf("Measured %.3f s, wakes every %.3f us, %llu periods missed\n", (x->end - x->begin) / 1e9,
 	       us(s->period), (unsigned long long)x->waker.missed);
 	printf("%llu wakes: %llu found the irritator awake, %llu were lost\n", (unsigned long long)s->wakes,
 	       (unsigned long long)s->late, (unsigned long long)s->lost);
