@@ -240,6 +240,21 @@ enum sim_entry { SIM_ENTRY_OTHER, SIM_ENTRY_SYSCALL, SIM_ENTRY_TIMER, SIM_ENTRY_
 		 SIM_ENTRY_RESCHED, SIM_ENTRY_IDLE, SIM_NR_ENTRIES };
 enum sim_entry sim_enter(enum sim_entry entry);	/* returns the one before */
 
+/* Functions of the scheduler whose time is summed up, with what they call. */
+enum sim_function { SIM_SELECT_TASK_RQ, SIM_PICK_NEXT_TASK, SIM_NEWIDLE_BALANCE, SIM_LOAD_BALANCE,
+		    SIM_UPDATE_SD_LB_STATS, SIM_UPDATE_BLOCKED_AVERAGES, SIM_NR_FUNCTIONS };
+struct sim_function_time {
+	unsigned long	calls;
+	simtime		ns;
+};
+extern struct sim_function_time sim_function_time[SIM_NR_FUNCTIONS];
+
+static inline void sim_function_ran(enum sim_function function, simtime from)
+{
+	sim_function_time[function].calls++;
+	sim_function_time[function].ns += sim.clk - from;
+}
+
 int sim_take_vector(void);			/* next due interrupt of this CPU, or -1 */
 void sim_set_timer(simtime expires);
 void sim_send_vector(int cpu, int vector, simtime latency);

@@ -17,11 +17,13 @@ static select_fn original[ARRAY_SIZE(classes)];
 
 static int select_traced(struct task_struct *p, int cpu, int flags)
 {
+	simtime from = sim.clk;
 	int i = 0, chosen;
 
 	while (classes[i] != p->sched_class && i < ARRAY_SIZE(classes) - 1)
 		i++;
 	chosen = original[i](p, cpu, flags);
+	sim_function_ran(SIM_SELECT_TASK_RQ, from);
 	trace_select_task_rq(p, cpu, chosen, flags);
 	return chosen;
 }

@@ -14,6 +14,7 @@ struct cpu cpus[SIM_MAX_CPUS];
 unsigned long sim_events;
 unsigned long spins, catch_ups;
 simtime kernel_by_entry[SIM_NR_ENTRIES];
+struct sim_function_time sim_function_time[SIM_NR_FUNCTIONS];
 
 static void *main_sp;
 static void **given_by;			/* saved stack of who gave the host to the running CPU */

@@ -149,6 +149,7 @@ void results_window_begin(void)
 	cache_lookups = cache_misses = lock_waits = hot_waits = spins = catch_ups = 0;
 	lock_wait_ns = hot_wait_ns = refill_ns = 0;
 	memset(kernel_by_entry, 0, sizeof(kernel_by_entry));
+	memset(sim_function_time, 0, sizeof(sim_function_time));
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -318,6 +319,24 @@ static json_t *kernel_time_json(void)
 	return obj;
 }
 
+static json_t *functions_json(void)
+{
+	static const char *const names[] = {
+		"select_task_rq", "pick_next_task", "newidle_balance", "load_balance",
+		"update_sd_lb_stats", "update_blocked_averages"
+	};
+	json_t *all = json_object();
+
+	for (int i = 0; i < SIM_NR_FUNCTIONS; i++) {
+		json_t *obj = json_object();
+
+		set_int(obj, "calls", sim_function_time[i].calls);
+		set_int(obj, "ns", sim_function_time[i].ns);
+		json_object_set_new(all, names[i], obj);
+	}
+	return all;
+}
+
 static json_t *metrics_json(double seconds)
 {
 	json_t *obj = json_object();
@@ -374,6 +393,7 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	json_object_set_new(root, "per_cpu", cpus_json());
 	json_object_set_new(root, "idle_states", idle_json());
 	json_object_set_new(root, "kernel_time_ns", kernel_time_json());
+	json_object_set_new(root, "functions", functions_json());
 	if (kern_read_file("/proc/schedstat", text, sizeof(text)) >= 0)
 		set_text(root, "schedstat", text);
 	set_int(engine, "events", sim_events);

@@ -5,8 +5,10 @@
 
 #define PICK_NEXT(name, rq, more...)					\
 ({									\
+	simtime __from = sim.clk;					\
 	struct task_struct *__next = (name)(rq, ##more);		\
 									\
+	sim_function_ran(SIM_PICK_NEXT_TASK, __from);			\
 	trace_pick_next(rq, __next);					\
 	__next;								\
 })

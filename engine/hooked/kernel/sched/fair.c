@@ -37,8 +37,11 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 	unsigned int __failed = (sd)->nr_balance_failed;		\
 	int __moved;							\
 									\
+	simtime __from = sim.clk;					\
+									\
 	passes[sim.cpu] = (struct sim_pass) { };			\
 	__moved = (name)(dst, rq, sd, idle, ours, ##more);		\
+	sim_function_ran(SIM_LOAD_BALANCE, __from);			\
 	trace_load_balance(dst, sd, idle, *(ours), __failed, &passes[sim.cpu], __moved); \
 	__moved;							\
 })
@@ -47,15 +50,32 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 
 #define NEWIDLE(name, rq, rf)						\
 ({									\
+	simtime __from = sim.clk;					\
 	int __pulled;							\
 									\
 	trace_newidle_entry(rq);					\
 	__pulled = (name)(rq, rf);					\
+	sim_function_ran(SIM_NEWIDLE_BALANCE, __from);			\
 	trace_newidle_exit(rq, __pulled);				\
 	__pulled;							\
 })
 #define newidle_balance(args...)	SIM_HOOK(NEWIDLE, newidle_balance, args)
 #define sched_balance_newidle(args...)	SIM_HOOK(NEWIDLE, sched_balance_newidle, args)
+
+#define TIMED(function, name, args...)					\
+({									\
+	simtime __from = sim.clk;					\
+									\
+	(name)(args);							\
+	sim_function_ran(function, __from);				\
+})
+#define SD_STATS(name, args...)		TIMED(SIM_UPDATE_SD_LB_STATS, name, args)
+#define update_sd_lb_stats(args...)	SIM_HOOK(SD_STATS, update_sd_lb_stats, args)
+
+#define BLOCKED(name, args...)		TIMED(SIM_UPDATE_BLOCKED_AVERAGES, name, args)
+#define update_blocked_averages(args...) SIM_HOOK(BLOCKED, update_blocked_averages, args)
+#define sched_balance_update_blocked_averages(args...) \
+	SIM_HOOK(BLOCKED, sched_balance_update_blocked_averages, args)
 
 /* The first thing newidle balancing does about a domain it reaches. */
 #define REACH_DOMAIN(name, sd, next)					\
