@@ -143,6 +143,8 @@ class Plan(_Data):
     """The variants are meant to be the same: the run measures the method's own noise."""
     blocks: Blocks = Blocks()
     judging: Judging = Judging()
+    published: str = ""
+    """Published results the report shows beside its own: a name under published/, or a file."""
     counters: tuple[str, ...] | Literal["all"] = "all"
 
     @model_validator(mode="after")

@@ -22,6 +22,7 @@ from schedlab.interrupt import stoppable
 from schedlab.machine import Machine
 from schedlab.order import block_order, run_seed
 from schedlab.plan import BenchmarkEntry, Plan, load_plan
+from schedlab.reference import find_reference
 from schedlab.report import write_reports
 from schedlab.report.terminal import print_report
 from schedlab.runner import Runner
@@ -112,6 +113,8 @@ def run(
         plan = store.plan
     else:
         plan = _plan(plan_file, options)
+        if plan.published:
+            find_reference(plan.published)
         target = find_target(plan.target)
         cases = plan.cases(target.machine())
     if dry_run:

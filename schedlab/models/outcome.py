@@ -13,6 +13,20 @@ _MADE_OF = {
 }
 """What perf counts on a host, from what the simulator counts."""
 
+CPU_TIME = "cpu-time"
+"""Counters `cpu-time:WHAT:ns`: the time of all CPUs, by what it was spent on."""
+ENTRIES = ("syscall", "timer", "call_function", "reschedule", "idle_loop", "other")
+"""What the kernel was entered for."""
+FUNCTIONS = (
+    "select_task_rq",
+    "pick_next_task",
+    "newidle_balance",
+    "load_balance",
+    "update_sd_lb_stats",
+    "update_blocked_averages",
+)
+"""Functions of the scheduler, with what they call."""
+
 _NOT_THE_KERNELS = ("engine:",)
 """Counters of how the simulator itself worked."""
 
@@ -49,6 +63,7 @@ def counters(
 ) -> dict[str, float]:
     """Give the counters of a result: all a comparison can use, or those wanted."""
     counted = {name: float(value) for name, value in result.get("counters", {}).items()}
+    counted |= _cpu_time(result)
     for name, parts in _MADE_OF.items():
         counted[name] = sum(counted.get(part, 0.0) for part in parts)
     if wanted != "all":
@@ -58,3 +73,16 @@ def counters(
         for name, value in counted.items()
         if not name.startswith(_NOT_THE_KERNELS) and not any(word in name for word in _UNUSUAL)
     }
+
+
+def _cpu_time(result: Mapping[str, Any]) -> dict[str, float]:
+    cpus, entries, functions = (
+        result.get(key, {}) for key in ("per_cpu", "kernel_time_ns", "functions")
+    )
+    spent = {
+        "user": sum(cpu["user_ns"] for cpu in cpus),
+        "idle": sum(cpu["idle_ns"] for cpu in cpus),
+        **{entry: entries[entry] for entry in ENTRIES if entry in entries},
+        **{function: functions[function]["ns"] for function in FUNCTIONS if function in functions},
+    }
+    return {f"{CPU_TIME}:{what}:ns": float(ns) for what, ns in spent.items()}

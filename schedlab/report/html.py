@@ -13,6 +13,7 @@ from schedlab.report.content import (
     is_notable,
     run_name,
 )
+from schedlab.report.exhibits import exhibits
 from schedlab.report.page import environment
 from schedlab.report.shape import shape
 from schedlab.topology.drawing import draw
@@ -48,6 +49,7 @@ def render(report: Report) -> str:
         ),
         "split_counters": _split_counters,
         "idle_rows": _idle_rows,
+        "exhibits": exhibits(report),
         "raw_rows": _raw_rows,
         "machine": Markup.escape(wording.printable_lines(draw(report.store.machine))),
         "plan_toml": Markup.escape(wording.printable_lines(report.plan.to_toml())),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from schedlab.record import RunRecord
 from schedlab.report.content import CaseReport, Report, by_variant, describe_variant, run_name
+from schedlab.report.exhibits import exhibits
 from schedlab.report.shape import shape
 from schedlab.report.wording import (
     blocks_used,
@@ -40,6 +41,10 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _platform(report)
     for variant in report.others:
         yield from _summary(report, variant)
+    for exhibit in exhibits(report):
+        yield from (f"# {_text(exhibit.title)}", "")
+        yield from _bullets(exhibit.notes)
+        yield from _table(exhibit.headings, exhibit.rows)
     yield from ("# Test results", "")
     for case in report.cases:
         yield from _case(report, case)

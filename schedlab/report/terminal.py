@@ -11,6 +11,8 @@ from schedlab.analysis import Analysis
 from schedlab.metric import Metric
 from schedlab.record import RunRecord
 from schedlab.report.content import Report, describe_variant
+from schedlab.report.exhibit import Exhibit
+from schedlab.report.exhibits import exhibits
 from schedlab.report.shape import shape
 from schedlab.report.wording import (
     blocks_used,
@@ -68,6 +70,8 @@ def _print(report: Report, console: Console) -> None:
             _list(console, trends)
     for name in report.others:
         _counters(report, name, console)
+    for exhibit in exhibits(report):
+        _exhibit(exhibit, console)
     if report.failed:
         _section(console, f"Failed runs ({len(report.failed)})")
         _list(console, [_failure(record) for record in report.failed], _SHOWN)
@@ -137,6 +141,17 @@ def _counters(report: Report, variant: str, console: Console) -> None:
             )
         console.print(table)
     _list(console, [f"manipulation check: {check}" for check in checks])
+
+
+def _exhibit(exhibit: Exhibit, console: Console) -> None:
+    _section(console, exhibit.title)
+    _list(console, exhibit.notes)
+    table = _table(*exhibit.headings[: exhibit.names])
+    for heading in exhibit.headings[exhibit.names :]:
+        table.add_column(Text(heading), justify="right", overflow="fold")
+    for row in exhibit.rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    console.print(table)
 
 
 def _verdict(verdict: Verdict) -> Text:

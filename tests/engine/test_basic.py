@@ -103,6 +103,10 @@ def test_time_is_conserved(sim: Simulator) -> None:
     kernel = sum(cpu["kernel_ns"] for cpu in result["per_cpu"])
     assert sum(result["kernel_time_ns"].values()) == pytest.approx(kernel, rel=0.01)
     assert result["kernel_time_ns"]["timer"] > result["kernel_time_ns"]["reschedule"]
+    spent = {name: of["ns"] for name, of in result["functions"].items()}
+    assert all(0 < ns < kernel for ns in spent.values())
+    assert spent["update_sd_lb_stats"] < spent["load_balance"]
+    assert spent["newidle_balance"] < spent["pick_next_task"]
 
 
 @pytest.mark.parametrize("settle", ["0ms", "1ms", "100ms"])

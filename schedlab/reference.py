@@ -1,0 +1,70 @@
+"""Published results, to set a run's own beside them: files under published/."""
+
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schedlab.data import data_folder
+from schedlab.errors import UsageError, nearest
+from schedlab.validation import load_toml
+
+Positive = Annotated[float, Field(gt=0)]
+Figures = Positive | Annotated[tuple[Positive, ...], Field(min_length=1)]
+"""What was published: one figure, or one of each run."""
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Table(_Data):
+    """Figures of one metric on one machine."""
+
+    target: str
+    """The target a plan names for this machine."""
+    variant: str
+    """The plan's variant the second column stands for; the first is the baseline."""
+    metric: str
+    per: dict[str, Positive] = {}
+    """The figures grow with these parameters of the benchmark, which had these values."""
+    relative: bool = False
+    """Only the change was published: the baseline's figure is 1."""
+    rows: Annotated[tuple[tuple[str, Figures, Figures], ...], Field(min_length=1)]
+    """The benchmark's label in the plan, the baseline's figures, the variant's."""
+
+
+class Reference(_Data):
+    """What a document says."""
+
+    title: str
+    source: str
+    table: Annotated[tuple[Table, ...], Field(min_length=1)]
+
+
+def all_references() -> list[str]:
+    """Give the names of the documents whose figures come with schedlab."""
+    return sorted(path.stem for path in data_folder("published").glob("*.toml"))
+
+
+def find_reference(name: str) -> Reference:
+    """Give a document's figures, by name or as a file.
+
+    Raises:
+        UsageError: there is none, or the file does not fit.
+    """
+    if name.endswith(".toml"):
+        return load_toml(Path(name), Reference)
+    known = all_references()
+    if name not in known:
+        raise UsageError(
+            f"published: no results are called '{name}'.{nearest(name, known)}"
+            f"\n  There are: {', '.join(known)}; or give a file, PATH.toml."
+        )
+    return load_toml(data_folder("published") / f"{name}.toml", Reference)
+
+
+def mean(figures: Figures) -> float:
+    """Give the geometric mean, as the reports do."""
+    return figures if isinstance(figures, float) else geometric_mean(figures)

@@ -1,0 +1,112 @@
+"""Tables beside the verdicts: published results, and where the CPUs' time went."""
+
+from pathlib import Path
+
+import pytest
+
+from schedlab.analysis import analyse
+from schedlab.errors import UsageError
+from schedlab.machine import find_machine
+from schedlab.models import outcome
+from schedlab.plan import load_plan
+from schedlab.reference import all_references, find_reference, mean
+from schedlab.report import Report, all_shapes
+from schedlab.report.beside import beside
+from schedlab.report.cpu_time import cpu_time
+from tests.report_store import HACKBENCH, SCHED_PIPE, Bench, make_store, plan_of
+
+PLANS = Path(__file__).parent.parent / "plans"
+PUBLISHED = """
+title = "A report"
+source = "a list"
+[[table]]
+target = "host"
+variant = "NB-OFF"
+metric = "time"
+per = { loops = 10_000 }
+rows = [["HackbenchPipeThreads", [2.5, 2.7], 2.0], ["PerfBenchSchedPipe", 27.0, 30.0]]
+"""
+
+
+def report_of(tmp_path: Path, *benches: Bench, published: str = PUBLISHED) -> Report:
+    (tmp_path / "published.toml").write_text(published)
+    plan = plan_of().model_copy(update={"published": str(tmp_path / "published.toml")})
+    store = make_store(tmp_path / "result", benches, plan)
+    return Report(store, analyse(store))
+
+
+def test_published_figures_are_scaled_signed_and_counted(tmp_path: Path) -> None:
+    table = beside(report_of(tmp_path, HACKBENCH, SCHED_PIPE))
+    assert table is not None
+    rows = {row[0]: row for row in table.rows}
+    # 20,000 loops were run, 10,000 published; less time is better.
+    assert rows["HackbenchPipeThreads"][2] == "5.1962"
+    assert float(rows["HackbenchPipeThreads"][4]) == pytest.approx(5.1 / 5.196, abs=0.02)
+    assert rows["HackbenchPipeThreads"][5] == "+23.02"
+    assert rows["HackbenchPipeThreads"][-1] == "same"
+    assert rows["PerfBenchSchedPipe"][5] == "-11.11"
+    assert "Of 2 rows" in " ".join(table.notes)
+
+
+def test_a_relative_table_compares_the_change_alone(tmp_path: Path) -> None:
+    published = PUBLISHED.replace("per = { loops = 10_000 }", "relative = true")
+    table = beside(report_of(tmp_path, HACKBENCH, published=published))
+    assert table is not None
+    assert table.rows[0][2] == table.rows[0][4] == ""
+
+
+def test_no_table_where_the_document_says_nothing(tmp_path: Path) -> None:
+    published = PUBLISHED.replace('"host"', '"sim:kunpeng-920-6426-2p"')
+    assert beside(report_of(tmp_path, HACKBENCH, published=published)) is None
+
+
+@pytest.mark.parametrize("name", all_references())
+def test_every_shipped_table_fits_its_plan(name: str) -> None:
+    """Labels, metrics and variants are those of the plans that name the document."""
+    plans = [plan for path in PLANS.glob("*.toml") if (plan := load_plan(path)).published == name]
+    assert plans
+    for table in find_reference(name).table:
+        machine = find_machine(table.target.removeprefix("sim:"))
+        known = {
+            (case.label, metric.name): case.params
+            for plan in plans
+            for case in plan.cases(machine)
+            for metric in case.benchmark.metrics
+        }
+        assert {variant.name for plan in plans for variant in plan.variant} >= {table.variant}
+        for label, base, other in table.rows:
+            assert set(table.per) <= set(known[label, table.metric])
+            assert mean(base) > 0 and mean(other) > 0
+
+
+def test_an_unknown_document_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"ilb-util-epyc"):
+        find_reference("ilb-util")
+
+
+def test_cpu_time_adds_up(tmp_path: Path) -> None:
+    counters = outcome.counters(
+        {
+            "per_cpu": [{"user_ns": 100, "idle_ns": 500}, {"user_ns": 200, "idle_ns": 0}],
+            "kernel_time_ns": {"syscall": 600, "timer": 100},
+            "functions": {"newidle_balance": {"calls": 3, "ns": 67}},
+        },
+        "all",
+    )
+    spent = {name: ns for name, ns in counters.items() if name.startswith(outcome.CPU_TIME)}
+    spent = {name: ns * 1e6 for name, ns in spent.items()}
+    bench = Bench("HackbenchPipeThreads", "hackbench", counters=spent)
+    table = cpu_time(report_of(tmp_path, bench))
+    assert table is not None
+    cells = dict(zip(table.headings, table.rows[0], strict=True))
+    assert float(cells["Busy (%)"]) == pytest.approx(66.7, abs=3)
+    assert float(cells["newidle_balance"]) == pytest.approx(6.7, abs=0.5)
+    entries = ("user", *outcome.ENTRIES)
+    assert sum(float(cells[entry]) for entry in entries) == pytest.approx(100, abs=0.1)
+
+
+@pytest.mark.parametrize("shape", ["terminal", "markdown", "html"])
+def test_exhibits_are_shown(tmp_path: Path, shape: str) -> None:
+    text = all_shapes()[shape].render(report_of(tmp_path, HACKBENCH))
+    assert "Beside the published results" in text
+    assert "+23.02" in text
