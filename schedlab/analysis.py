@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from schedlab.metric import Metric
 from schedlab.plan import Plan
-from schedlab.published import Published
+from schedlab.printed import Printed
 from schedlab.record import RunRecord
 from schedlab.stats import Comparison, Verdict, finished, judge
 from schedlab.store import CaseInfo, Store
@@ -82,7 +82,7 @@ def analyse(store: Store) -> Analysis:
     """Judge everything in a store."""
     table = RunTable(store.plan, store.records())
     judged = judge_metrics(store.plan, store.cases, table)
-    beside = {(each.case, each.metric, each.variant): each for each in store.published}
+    beside = {(each.case, each.metric, each.variant): each for each in store.printed}
     outcomes = [
         _as_published(o, beside.get((o.case.label, o.metric.name, o.variant))) for o in judged
     ]
@@ -94,7 +94,7 @@ def analyse(store: Store) -> Analysis:
     )
 
 
-def _as_published(outcome: Outcome, beside: Published | None) -> Outcome:
+def _as_published(outcome: Outcome, beside: Printed | None) -> Outcome:
     """Say of a published mean, which is no run, why it cannot be judged."""
     if not beside:
         return outcome

@@ -20,7 +20,7 @@ from schedlab.errors import StoreError
 from schedlab.machine import Machine
 from schedlab.metric import Metric
 from schedlab.plan import Plan
-from schedlab.published import Published
+from schedlab.printed import Printed
 from schedlab.record import RunKey, RunRecord
 
 DATABASE = "results.sqlite"
@@ -75,7 +75,7 @@ class Store:
         self.version: str = about["version"]
         self.invocation: str = about["invocation"]
         self.cases = [_case_info(item) for item in about["cases"]]
-        self.published = [_published(item) for item in about.get("published", [])]
+        self.printed = [_printed(item) for item in about.get("printed", [])]
         """What was printed beside figures that are no runs but means of others."""
 
     @classmethod
@@ -87,7 +87,7 @@ class Store:
         environment: dict[str, str],
         cases: Sequence[CaseInfo],
         invocation: str,
-        published: Sequence[Published] = (),
+        printed: Sequence[Printed] = (),
     ) -> "Store":
         """Begin a result in a folder that is new or empty.
 
@@ -113,7 +113,7 @@ class Store:
             "environment": environment,
             "cases": [asdict(case) for case in cases],
             "notices": [],
-            "published": [asdict(each) for each in published],
+            "printed": [asdict(each) for each in printed],
         }
         with _as_store_error(folder):
             connection = _connect(folder, "rwc")
@@ -229,8 +229,8 @@ def _case_info(item: dict[str, Any]) -> CaseInfo:
     return CaseInfo(**{**item, "metrics": metrics})
 
 
-def _published(item: dict[str, Any]) -> Published:
-    return Published(**{**item, "doubts": tuple(item["doubts"])})
+def _printed(item: dict[str, Any]) -> Printed:
+    return Printed(**{**item, "doubts": tuple(item["doubts"])})
 
 
 def _record(row: tuple[Any, ...], figures: dict[tuple[int, str], dict[str, float]]) -> RunRecord:

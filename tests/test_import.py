@@ -83,7 +83,7 @@ def test_every_figure_of_the_ilb_util_mail(tmp_path: Path) -> None:
     with (PUBLISHED / "ilb-util.csv").open() as file:
         expected = list(csv.DictReader(file))
     assert len(outcomes) == len(expected) == 168
-    printed = {(each.case, each.metric): each.change for each in store.published}
+    printed = {(each.case, each.metric): each.change for each in store.printed}
     for row in expected:
         name = row["row"].removeprefix("unixbench-")
         place = f"{row['benchmark']} {row['setting']}".strip()
@@ -119,7 +119,7 @@ def test_what_the_ilb_util_mail_leaves_open_or_has_wrong(tmp_path: Path) -> None
     syscall = outcomes["unixbench NPS1 syscall-1", "loops"]
     assert syscall.metric.better == "higher"
     assert "printed as -2.27 %, as if loops were better the other way" in remark(syscall.verdict)
-    doubtful = [each.case for each in store.published if each.doubts]
+    doubtful = [each.case for each in store.printed if each.doubts]
     assert doubtful == [f"unixbench NPS{n} syscall-{m}" for n in (1, 2, 4) for m in (1, 512)]
     slips = [line for line in store.notices if "node" in line]
     assert [line.partition(": ")[2] for line in slips] == [

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from schedlab.importers.markdown_report import read_markdown_report
+from schedlab.importers.own_csv import read_own_csv
+from schedlab.importers.own_json import read_own_json
+from schedlab.importers.own_markdown import read_own_markdown
 from schedlab.importers.publication import Publication
 from schedlab.importers.source import Source
 from schedlab.importers.text import no_result, read_text
@@ -11,7 +14,13 @@ from schedlab.store import Store
 
 __all__ = ["import_file"]
 
-_READERS: tuple[Callable[[Source], Publication | None], ...] = (read_markdown_report, read_text)
+_READERS: tuple[Callable[[Source], Publication | None], ...] = (
+    read_own_json,
+    read_own_csv,
+    read_own_markdown,
+    read_markdown_report,
+    read_text,
+)
 """In the order they are tried: each gives None for a document that is not its own."""
 
 

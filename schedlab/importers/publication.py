@@ -15,7 +15,7 @@ from schedlab.importers.source import Source
 from schedlab.machine import Machine
 from schedlab.metric import Better, Metric
 from schedlab.plan import Plan
-from schedlab.published import Published
+from schedlab.printed import Printed
 from schedlab.record import RunKey, RunRecord
 from schedlab.store import CaseInfo, Store
 
@@ -32,7 +32,7 @@ class Publication:
     environment: dict[str, str]
     cases: list[CaseInfo]
     records: list[RunRecord]
-    published: list[Published] = field(default_factory=list)
+    printed: list[Printed] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
     def store(self, folder: Path, source: Source, invocation: str) -> Store:
@@ -44,7 +44,7 @@ class Publication:
             self.environment,
             self.cases,
             invocation,
-            self.published,
+            self.printed,
         )
         shutil.copyfile(source.path, folder / "raw" / source.path.name)
         for record in self.records:
@@ -134,7 +134,7 @@ def published_means(
     metrics = _metrics(source, [row for row in rows if not row.is_counter])
     cases: dict[str, CaseInfo] = {}
     records: dict[tuple[str, str], RunRecord] = {}
-    published: list[Published] = []
+    printed: list[Printed] = []
     for row in rows:
         case = cases.setdefault(
             row.label, CaseInfo(row.label, row.benchmark, "", "", dict(row.params), ())
@@ -144,7 +144,7 @@ def published_means(
             metric = metrics[row.benchmark, row.metric]
             name = metric.name
             cases[row.label] = replace(case, metrics=(*case.metrics, metric))
-            published += _notes(source, row, metric)
+            printed += _notes(source, row, metric)
         for cell in _settled(row, None if row.is_counter else metrics[row.benchmark, row.metric]):
             record = records.setdefault(
                 (row.label, cell.variant),
@@ -152,14 +152,14 @@ def published_means(
             )
             figures = record.counters if row.is_counter else record.metrics
             figures[name] = cell.figure.value
-    notices += [f"{each.where}: {doubt}" for each in published for doubt in each.doubts]
+    notices += [f"{each.where}: {doubt}" for each in printed for doubt in each.doubts]
     return Publication(
         plan=imported_plan(title, cases.values(), variants),
         machine=imported_machine(environment),
         environment=environment,
         cases=list(cases.values()),
         records=list(records.values()),
-        published=published,
+        printed=printed,
         notices=notices,
     )
 
@@ -239,10 +239,10 @@ def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
-def _notes(source: Source, row: Row, metric: Metric) -> list[Published]:
+def _notes(source: Source, row: Row, metric: Metric) -> list[Printed]:
     base = row.cells[0]
     return [
-        Published(
+        Printed(
             case=row.label,
             metric=metric.name,
             variant=cell.variant,

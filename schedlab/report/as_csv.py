@@ -11,7 +11,7 @@ from schedlab.report.wording import counter_unit
 
 COLUMNS = (
     *("position", "benchmark", "variant", "block", "warmup", "status", "kind", "name"),
-    *("value", "unit", "better", "started", "seconds", "busy_during", "seed"),
+    *("value", "unit", "better", "started", "seconds", "busy_during", "seed", "baseline"),
 )
 
 
@@ -33,7 +33,8 @@ def render(report: Report) -> str:
                 unit, better = metrics.get((record.key.case, name), ("", ""))
             elif kind == "counter":
                 unit = counter_unit(name)
-            writer.writerow(_line(record, (kind, name, value, unit, better)))
+            line = _line(record, (kind, name, value, unit, better))
+            writer.writerow((*line, int(record.key.variant == report.baseline)))
     return page.getvalue()
 
 

@@ -79,7 +79,7 @@ def render(report: Report) -> str:
             }
             for trend in report.analysis.trends
         ],
-        "published": [asdict(each) for each in store.published],
+        "printed": [asdict(each) for each in store.printed],
         "runs": [_run(record) for record in report.records],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"

@@ -399,6 +399,11 @@ def _idle(state: IdleState) -> str:
     return f"{text} cpus={state.cpus}" if state.cpus else text
 
 
+def case_words(case: CaseInfo) -> str:
+    """Name a case's benchmark and parameters, as words of a shell: `hackbench groups=4`."""
+    return shlex.join([case.benchmark, *(f"{k}={v}" for k, v in case.params.items())])
+
+
 def run_name(record: RunRecord) -> str:
     """Name a run as the published reports do: `Default-3-0`."""
     return f"{record.key.variant}-{record.key.block}-0"

@@ -19,6 +19,7 @@ from schedlab.report.wording import (
     points,
     printable,
     remark,
+    row_name,
     verdict_word,
 )
 from schedlab.store import CaseInfo
@@ -78,11 +79,6 @@ def _section(page: Page, report: Report, cases: Sequence[CaseReport]) -> None:
 def _row_name(outcome: Outcome) -> str:
     """Name a row by what tells it from the others under the same benchmark."""
     return row_name(outcome.case.label, outcome.case.benchmark) or outcome.metric.name
-
-
-def row_name(label: str, benchmark: str) -> str:
-    """Shorten a label to what follows the benchmark's name."""
-    return label.removeprefix(benchmark).strip(" -_/")
 
 
 def is_plain_label(case: CaseInfo) -> bool:

@@ -4,7 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from schedlab.record import RunRecord
-from schedlab.report.content import CaseReport, Report, by_variant, describe_variant, run_name
+from schedlab.report.content import (
+    CaseReport,
+    Report,
+    by_variant,
+    case_words,
+    describe_variant,
+    run_name,
+)
 from schedlab.report.exhibits import exhibits
 from schedlab.report.shape import shape
 from schedlab.report.wording import (
@@ -119,6 +126,7 @@ def _case(report: Report, case: CaseReport) -> Iterator[str]:
     directions = [f"{metric.label}: {direction(metric)}." for metric in case.info.metrics]
     yield from (_text(" ".join([case.info.summary, *directions]).strip()), "")
     yield from _fenced(printable(case.info.command))
+    yield from (f"Benchmark: {_text(printable(case_words(case.info)))}", "")
     metrics = case.info.metrics
     headings = ["Test", *(metric.label for metric in metrics), *case.tracepoints]
     rows = []
@@ -172,6 +180,8 @@ def _origin(report: Report) -> Iterator[str]:
         ]
     )
     yield from _fenced(printable_lines(report.store.invocation))
+    yield from ("# Plan", "")
+    yield from _fenced(printable_lines(report.plan.to_toml()))
 
 
 def _table(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

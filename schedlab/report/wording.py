@@ -121,6 +121,11 @@ def direction(metric: Metric) -> str:
     return f"{metric.better} is better"
 
 
+def row_name(label: str, benchmark: str) -> str:
+    """Shorten a label to what follows the benchmark's name."""
+    return label.removeprefix(benchmark).strip(" -_/")
+
+
 def described(metric: Metric) -> str:
     """Give a metric in full: name, unit, direction."""
     return f"{metric.name}, {metric.unit}, {direction(metric)}"

@@ -36,9 +36,11 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
                 lines[end].number, f"is not CASE LOAD FIGURE (STD) CHANGE (STD): '{text[:60]}'."
             )
         load = _LOAD.fullmatch(row["load"])
-        params = {"case": row["case"]}
-        extra = {load["what"].casefold(): int(load["load"])} if load else {"load": row["load"]}
-        label, placed = context.placed(f"{row['case']} {row['load']}", **params, **extra)
+        params: dict[str, int | str] = {"case": row["case"]}
+        if load:
+            params[load["what"].casefold()] = int(load["load"])
+        name = row["case"] if row["load"] == "-" else f"{row['case']} {row['load']}"
+        label, placed = context.placed(name, **params)
         figure, change = parse_number(row["base"]), parse_number(row["change"])
         changed = Number(figure.value * (1 + change.value / 100))
         cells = (

@@ -3,11 +3,20 @@
 A figure with such a note is a mean that others made of runs which are not there.
 """
 
+import re
 from dataclasses import dataclass
+
+_NO_SPREAD = "no spread published: no verdict possible"
+_NOTE = re.compile(
+    r"(?:published as (?P<said>[^;]+); )?"
+    rf"(?:{_NO_SPREAD}|spread published \((?P<base>none|[\d.]+ %) and (?P<other>none|[\d.]+ %)\)"
+    r" but no number of runs: no verdict possible)"
+    r"(?:; (?P<doubts>.+))?"
+)
 
 
 @dataclass(frozen=True)
-class Published:
+class Printed:
     """What was printed beside the figure of a variant; of the baseline, only the spread."""
 
     case: str
@@ -28,10 +37,31 @@ class Published:
     def why_no_verdict(self) -> str:
         """Say why nothing can be judged, and what else there is to know."""
         if self.base_spread is None and self.other_spread is None:
-            why = "no spread published: no verdict possible"
+            why = _NO_SPREAD
         else:
             spreads = (self.base_spread, self.other_spread)
             found = " and ".join("none" if s is None else f"{100 * s:.2f} %" for s in spreads)
             why = f"spread published ({found}) but no number of runs: no verdict possible"
         said = f"published as {self.said}" if self.said else ""
         return "; ".join(filter(None, [said, why, *self.doubts]))
+
+
+def read_note(note: str, case: str, metric: str, variant: str, where: str) -> Printed | None:
+    """Read what `why_no_verdict` has written; None where it is something else."""
+    found = _NOTE.fullmatch(note)
+    if not found:
+        return None
+    return Printed(
+        case=case,
+        metric=metric,
+        variant=variant,
+        where=where,
+        base_spread=_spread(found["base"]),
+        other_spread=_spread(found["other"]),
+        said=found["said"] or "",
+        doubts=tuple(found["doubts"].split("; ")) if found["doubts"] else (),
+    )
+
+
+def _spread(text: str | None) -> float | None:
+    return None if text in (None, "none") else float(text.removesuffix(" %")) / 100

@@ -1,0 +1,176 @@
+"""schedlab's own CSV: a line a figure. Plan, machine, commands and settings are not in it."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
+
+from schedlab.benchmarks.benchmark import REGISTRY
+from schedlab.importers.publication import Publication, imported_machine, imported_plan
+from schedlab.importers.source import Source
+from schedlab.metric import Better, Metric
+from schedlab.record import RunKey, RunRecord
+from schedlab.report.as_csv import COLUMNS
+from schedlab.store import CaseInfo
+
+_NEEDED = ("benchmark", "variant", "block", "kind", "name", "value")
+_LOOKS = (6, 12, 24, 40)
+"""What a plan has that says nothing of them: the looks are not in the file."""
+
+
+def read_own_csv(source: Source) -> Publication | None:
+    """Read a CSV report, or another with its most important columns; None for another text.
+
+    Raises:
+        UsageError: with the line, where a value is missing or does not fit.
+    """
+    head = source.text.lstrip("\n").partition("\n")[0].strip().split(",")
+    if not set(_NEEDED) <= set(head):
+        return None
+    reader = csv.DictReader(io.StringIO(source.text), restkey="", strict=True)
+    records: dict[RunKey, RunRecord] = {}
+    metrics: dict[str, dict[str, Metric]] = {}
+    baselines: set[str] = set()
+    try:
+        for row in reader:
+            _Line(source, reader.line_num, row).read(records, metrics)
+            if row.get("baseline") == "1":
+                baselines.add(row["variant"])
+                if len(baselines) > 1:
+                    source.refuse(reader.line_num, f"has two baselines: {sorted(baselines)}.")
+    except csv.Error as error:
+        source.refuse(reader.line_num, f"is no CSV: {error}.")
+    if not records:
+        source.refuse(1, "has no runs.")
+    runs = sorted(records.values(), key=lambda record: record.position)
+    for position, record in enumerate(runs):
+        record.position = position
+    variants = _variants(runs, baselines)
+    if len(variants) < 2:
+        source.refuse(1, f"has runs of {', '.join(variants)} only; nothing to compare.")
+    cases = [
+        CaseInfo(label, label, "", "", {}, tuple(found.values()))
+        for label, found in metrics.items()
+    ]
+    paired = _interleaved(runs)
+    measured = 1 + max((run.key.block for run in runs), default=0)
+    notices = [
+        "a CSV does not tell the plan: the looks are taken to be those of a plan that names none"
+        if paired
+        else "the runs were not interleaved in blocks, so they are judged unpaired"
+    ]
+    return Publication(
+        plan=imported_plan(
+            source.path.stem, cases, variants, _LOOKS if paired else [max(2, measured)], paired
+        ),
+        machine=imported_machine({}),
+        environment={},
+        cases=cases,
+        records=runs,
+        notices=notices,
+    )
+
+
+def _variants(runs: Sequence[RunRecord], baselines: set[str]) -> list[str]:
+    """Give the variants in the order of their first runs, the baseline before all others."""
+    seen = dict.fromkeys(run.key.variant for run in runs)
+    return [*baselines, *(variant for variant in seen if variant not in baselines)]
+
+
+def _interleaved(runs: Sequence[RunRecord]) -> bool:
+    """Tell whether the runs of each benchmark went block after block, more than one of them."""
+    blocks: dict[str, list[int]] = {}
+    for run in runs:
+        blocks.setdefault(run.key.case, []).append(run.key.block)
+    return all(found == sorted(found) for found in blocks.values()) and any(
+        len(set(found)) > 1 for found in blocks.values()
+    )
+
+
+class _Line:
+    """One line: a figure of a run."""
+
+    def __init__(self, source: Source, number: int, row: dict[str, str]) -> None:
+        self._source = source
+        self._number = number
+        self._row = row
+        if "" in row or None in row.values():
+            self._refuse(f"has not the {len(set(row) - {''})} columns of the head")
+
+    def read(self, records: dict[RunKey, RunRecord], metrics: dict[str, dict[str, Metric]]) -> None:
+        """Take note of the figure."""
+        key = RunKey(self._row["benchmark"], self._row["variant"], self._whole("block"))
+        known = metrics.setdefault(key.case, {})
+        record = records.get(key)
+        if record is None:
+            record = records[key] = self._record(key, len(records))
+        kind, name = self._row["kind"], self._row["name"]
+        if kind not in ("metric", "counter", ""):
+            self._refuse(f"kind is '{kind}', not metric or counter")
+        if not kind:
+            return
+        figures = record.metrics if kind == "metric" else record.counters
+        if name in figures:
+            self._refuse(f"{name} of this run is there already")
+        figures[name] = self._number_in("value")
+        if kind == "metric":
+            if figures[name] <= 0:
+                self._refuse(f"{name} is {figures[name]:g}, which is no result")
+            metric = self._metric(key.case, name)
+            if known.setdefault(name, metric) != metric:
+                self._refuse(f"{name} has another unit or direction than before")
+
+    def _record(self, key: RunKey, position: int) -> RunRecord:
+        status = self._row.get("status") or "ok"
+        if status not in ("ok", "failed"):
+            self._refuse(f"status is '{status}', not ok or failed")
+        busy = self._row.get("busy_during")
+        return RunRecord(
+            key=key,
+            position=self._whole("position", position),
+            seed=self._whole("seed", 0),
+            command="",
+            status="ok" if status == "ok" else "failed",
+            error="" if status == "ok" else "a CSV does not tell why",
+            started=self._row.get("started") or "",
+            seconds=self._number_in("seconds") if self._row.get("seconds") else 0.0,
+            busy_during=self._number_in("busy_during") if busy else None,
+        )
+
+    def _metric(self, case: str, name: str) -> Metric:
+        known = next((m for m in self._known(case) if m.name == name), None)
+        better: Better
+        match self._row.get("better") or (known and known.better):
+            case "higher":
+                better = "higher"
+            case "lower":
+                better = "lower"
+            case other:
+                self._refuse(f"better is '{other or ''}', not higher or lower")
+        unit = self._row.get("unit") or (known.unit if known else "")
+        return Metric(name, unit, better, known.label if known else name)
+
+    def _known(self, case: str) -> Iterator[Metric]:
+        if case in REGISTRY:
+            yield from REGISTRY[case].metrics
+
+    def _whole(self, column: str, default: int | None = None) -> int:
+        text = self._row.get(column) or ""
+        if not text and default is not None:
+            return default
+        try:
+            return int(text)
+        except ValueError:
+            self._refuse(f"{column} is '{text}', no whole number")
+
+    def _number_in(self, column: str) -> float:
+        try:
+            value = float(self._row[column])
+        except ValueError:
+            self._refuse(f"{column} is '{self._row[column]}', no number")
+        if not abs(value) < float("inf"):
+            self._refuse(f"{column} is {value}, no result")
+        return value
+
+    def _refuse(self, why: str) -> NoReturn:
+        self._source.refuse(self._number, f"{why}. The columns are {', '.join(COLUMNS)}.")

@@ -1,0 +1,100 @@
+"""schedlab's own JSON report: all of a result but the raw output."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schedlab.importers.publication import Publication
+from schedlab.importers.source import Source
+from schedlab.machine import Machine
+from schedlab.plan import Plan
+from schedlab.printed import Printed
+from schedlab.record import RunKey, RunRecord, Status
+from schedlab.report.as_json import SCHEMA
+from schedlab.store import CaseInfo
+from schedlab.validation import validate
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Run(_Data):
+    position: int
+    benchmark: str
+    variant: str
+    block: int
+    status: Status = "ok"
+    error: str = ""
+    command: str = ""
+    seed: int = 0
+    started: str = ""
+    seconds: float = 0.0
+    exit_status: int | None = None
+    metrics: Mapping[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]]
+    counters: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
+    settings: Mapping[str, str] = {}
+    caveats: tuple[str, ...] = ()
+    busy_before: float | None = None
+    busy_during: float | None = None
+    cpu_seconds: float | None = None
+
+    def record(self) -> RunRecord:
+        return RunRecord(
+            key=RunKey(self.benchmark, self.variant, self.block),
+            position=self.position,
+            seed=self.seed,
+            command=self.command,
+            status=self.status,
+            error=self.error,
+            started=self.started,
+            seconds=self.seconds,
+            exit_status=self.exit_status,
+            metrics=dict(self.metrics),
+            counters=dict(self.counters),
+            settings=dict(self.settings),
+            caveats=list(self.caveats),
+            busy_before=self.busy_before,
+            busy_during=self.busy_during,
+            cpu_seconds=self.cpu_seconds,
+        )
+
+
+class _Document(_Data):
+    schema_name: Literal["schedlab-report/1"] = Field(alias="schema")
+    plan: Plan
+    machine: Machine
+    environment: dict[str, str]
+    notices: tuple[str, ...] = ()
+    benchmarks: tuple[CaseInfo, ...]
+    printed: tuple[Printed, ...] = ()
+    runs: tuple[_Run, ...]
+
+
+def read_own_json(source: Source) -> Publication | None:
+    """Read a JSON report; None where the text is no JSON object.
+
+    Raises:
+        UsageError: it is JSON, but not whole or not ours.
+    """
+    if not source.text.lstrip().startswith("{"):
+        return None
+    try:
+        data = json.loads(source.text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        source.refuse(line, f"is no JSON: {error}.")
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        source.refuse(1, f"is JSON, but no report of schedlab; its 'schema' is not '{SCHEMA}'.")
+    document = validate(data, _Document, str(source.path))
+    return Publication(
+        plan=document.plan,
+        machine=document.machine,
+        environment=document.environment,
+        cases=list(document.benchmarks),
+        records=[run.record() for run in document.runs],
+        printed=list(document.printed),
+        notices=list(document.notices),
+    )

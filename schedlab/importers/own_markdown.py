@@ -1,0 +1,218 @@
+"""schedlab's own Markdown report: runs, verdict table, settings and plan, as report.md has them."""
+
+import html
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Sequence
+
+from schedlab.importers.number import parse_number
+from schedlab.importers.publication import Publication, imported_machine
+from schedlab.importers.source import Line, Source
+from schedlab.metric import Better, Metric
+from schedlab.plan import Plan
+from schedlab.printed import Printed, read_note
+from schedlab.record import RunKey, RunRecord
+from schedlab.store import CaseInfo
+from schedlab.validation import validate
+
+_SECTION = re.compile(r"# (?P<name>\S.*)")
+_CASE = re.compile(r"## (?P<name>\S.*)")
+_VERDICTS = "Verdicts: "
+_RUN = re.compile(r"(?P<variant>.+)-(?P<block>\d+)-0")
+_FAILED = re.compile(r"- (?P<run>\S+-\d+-0) of (?P<case>.+?): (?P<error>.*)")
+_METRIC = re.compile(r"(?P<name>.+), (?P<unit>[^,]*), (?P<better>higher|lower) is better")
+_CELLS = re.compile(r"((?:\\.|[^|\\])*)\|")
+_ESCAPED = re.compile(r"\\(\W)")
+_DISTURBANCE = ("Other load during the runs", "Other processes took more")
+
+
+def read_own_markdown(source: Source) -> Publication | None:
+    """Read a Markdown report with its plan; None where the text has no such parts.
+
+    Raises:
+        UsageError: with file and line, where a table is not whole.
+    """
+    lines = source.lines()
+    parts = dict(_parts(lines, _SECTION))
+    if "Plan" not in parts or "Test results" not in parts:
+        return None
+    plan = _plan(source, parts["Plan"])
+    metrics: dict[str, list[Metric]] = {}
+    printed: list[Printed] = []
+    capped: set[str] = set()
+    for variant in plan.variant[1:]:
+        name = f"{_VERDICTS}{variant.name} against {plan.baseline.name}"
+        for number, row in _table(source, parts.get(name, []))[1:]:
+            metric = _metric(source, number, row[1])
+            known = metrics.setdefault(row[0], [])
+            if metric not in known:
+                known.append(metric)
+            where = f"{source.path.name}:{number}"
+            note = row[-1].partition(": ")[2]
+            found = read_note(note, row[0], metric.name, variant.name, where)
+            printed += [found] if found else []
+            if "capped: cannot be certified" in note:
+                capped.add(row[0])
+    errors = dict(_errors(parts.get("Failed runs", [])))
+    cases: list[CaseInfo] = []
+    records: list[RunRecord] = []
+    for name, body in _parts(parts["Test results"], _CASE):
+        case = _case(name, body, metrics.get(name, []))
+        cases.append(case)
+        for run in _runs(source, case, body, errors):
+            run.position = len(records)
+            run.caveats += ["capped, as the report says"] if case.label in capped else []
+            records.append(run)
+    environment = {
+        row[0]: row[1] for _, row in _table(source, parts.get("Platform", []))[1:] if row[0]
+    }
+    return Publication(
+        plan=plan,
+        machine=imported_machine(environment),
+        environment=environment,
+        cases=cases,
+        records=records,
+        printed=printed,
+        notices=[
+            text
+            for line in parts.get("Notices", [])
+            if (text := _plain(line.text.removeprefix("- "))) and not text.startswith(_DISTURBANCE)
+        ],
+    )
+
+
+def _parts(lines: Sequence[Line], heading: re.Pattern[str]) -> Iterator[tuple[str, list[Line]]]:
+    """Give each heading with the lines below it; fenced text has no headings."""
+    name, body, fence = "", list[Line](), ""
+    for line in lines:
+        rule = re.match(r"~{3,}", line.text)
+        if rule and (not fence or line.text.strip() == fence):
+            fence = "" if fence else rule[0]
+        found = None if fence else heading.fullmatch(line.text)
+        if found:
+            if name:
+                yield name, body
+            name, body = _plain(found["name"]), []
+        else:
+            body.append(line)
+    if name:
+        yield name, body
+
+
+def _plain(text: str) -> str:
+    """Undo what keeps a text from being taken for markup."""
+    return html.unescape(_ESCAPED.sub(r"\1", text.strip()))
+
+
+def _plan(source: Source, body: Sequence[Line]) -> Plan:
+    text, first = _fenced(body)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        source.refuse(first, f"the plan is no TOML: {error}.")
+    return validate(data, Plan, f"{source.path}:{first}: the plan")
+
+
+def _fenced(body: Sequence[Line]) -> tuple[str, int]:
+    """Give the text of the first fence, and the line it begins in."""
+    fences = [i for i, line in enumerate(body) if line.text.startswith("~~~")]
+    if not fences:
+        return "", body[0].number if body else 1
+    end = next((i for i in fences[1:] if body[i].text == body[fences[0]].text), len(body))
+    inside = body[fences[0] + 1 : end]
+    return "\n".join(line.text for line in inside), body[fences[0]].number
+
+
+def _table(source: Source, body: Sequence[Line]) -> list[tuple[int, list[str]]]:
+    """Give the rows of the first table, the head first."""
+    rows: list[tuple[int, list[str]]] = []
+    for line in body:
+        if not line.text.startswith("|"):
+            if rows:
+                break
+            continue
+        row = [_plain(cell) for cell in _CELLS.findall(line.text[1:])]
+        if all(cell == ":---" for cell in row):
+            continue
+        if rows and len(row) != len(rows[0][1]):
+            source.refuse(
+                line.number,
+                f"the row {row[0]} has {len(row)} columns, the table has {len(rows[0][1])}.",
+            )
+        rows.append((line.number, row))
+    return rows
+
+
+def _metric(source: Source, number: int, text: str) -> Metric:
+    found = _METRIC.fullmatch(text)
+    if not found:
+        source.refuse(number, f"'{text}' is not a metric, its unit and direction.")
+    better: Better = "lower" if found["better"] == "lower" else "higher"
+    return Metric(found["name"], found["unit"], better, found["name"])
+
+
+def _errors(body: Sequence[Line]) -> Iterator[tuple[tuple[str, str], str]]:
+    for line in body:
+        if found := _FAILED.fullmatch(line.text):
+            yield (_plain(found["case"]), _plain(found["run"])), _plain(found["error"])
+
+
+def _case(label: str, body: Sequence[Line], metrics: Sequence[Metric]) -> CaseInfo:
+    """Put together what the report says of a case; the head of its table has the labels."""
+    command, _ = _fenced(body)
+    texts = [_plain(line.text) for line in body if line.text.strip()]
+    told = next((text for text in texts if text.startswith("Benchmark: ")), f"Benchmark: {label}")
+    benchmark, *params = shlex.split(told.removeprefix("Benchmark: ")) or [label]
+    head = next((line.text for line in body if line.text.startswith("|")), "")
+    labels = [_plain(cell) for cell in _CELLS.findall(head[1:])][1:]
+    named = tuple(
+        Metric(m.name, m.unit, m.better, label) for m, label in zip(metrics, labels, strict=False)
+    )
+    directions = " ".join(f"{m.label}: {m.better} is better." for m in named)
+    summary = texts[0].removesuffix(directions).strip() if texts and directions else ""
+    return CaseInfo(
+        label=label,
+        benchmark=benchmark,
+        summary=summary,
+        command=command,
+        params={k: int(v) if re.fullmatch(r"-?\d+", v) else v for k, v in map(_parted, params)},
+        metrics=named,
+    )
+
+
+def _parted(word: str) -> tuple[str, str]:
+    name, _, value = word.partition("=")
+    return name, value
+
+
+def _runs(
+    source: Source, case: CaseInfo, body: Sequence[Line], errors: dict[tuple[str, str], str]
+) -> Iterator[RunRecord]:
+    table = _table(source, body)
+    if not table:
+        return
+    head = table[0][1]
+    for number, row in table[1:]:
+        name = _RUN.fullmatch(row[0])
+        if not name:
+            source.refuse(number, f"the run '{row[0]}' is not named VARIANT-BLOCK-0.")
+        figures: dict[str, float] = {}
+        for column, cell in zip(head[1:], row[1:], strict=True):
+            if cell not in ("", "failed"):
+                try:
+                    figures[column] = parse_number(cell).value
+                except ValueError as error:
+                    source.refuse(number, f"{row[0]}, {column}: {error}.")
+        failed = "failed" in row
+        labels = {metric.label: metric.name for metric in case.metrics}
+        yield RunRecord(
+            key=RunKey(case.label, name["variant"], int(name["block"])),
+            position=0,
+            seed=0,
+            command=case.command,
+            status="failed" if failed else "ok",
+            error=errors.get((case.label, row[0]), "") if failed else "",
+            metrics={labels[c]: value for c, value in figures.items() if c in labels},
+            counters={c: value for c, value in figures.items() if c not in labels},
+        )

@@ -1,0 +1,227 @@
+"""What a report says comes back when it is imported: import(report(x)) = x for what x shows."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from schedlab.analysis import analyse
+from schedlab.importers import import_file
+from schedlab.importers.publication import imported_machine
+from schedlab.metric import Metric
+from schedlab.plan import BenchmarkEntry, Blocks, Judging, Plan
+from schedlab.printed import Printed
+from schedlab.record import RunKey, RunRecord
+from schedlab.report import Report, all_shapes
+from schedlab.report.wording import number, points
+from schedlab.store import CaseInfo, Store
+from schedlab.variant import Variant
+
+SHAPES = all_shapes()
+FEW = settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+METRICS = (
+    Metric("time", unit="s", better="lower", label="Time (sec)"),
+    Metric("events_per_second", unit="1/s", better="higher", label="Events/sec"),
+    Metric("latency p99", unit="us", better="lower", label="Latency p99 (us)"),
+)
+TRACEPOINTS = ("sched:sched_migrate_task", "migrate:mm_migrate_pages")
+words = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,12}", fullmatch=True)
+texts = st.text(
+    st.characters(codec="utf-8", categories=("L", "N", "P", "S"), include_characters=" "),
+    max_size=30,
+).map(lambda text: " ".join(text.split()))
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result to write and read again."""
+
+    plan: Plan
+    environment: dict[str, str]
+    cases: list[CaseInfo]
+    records: list[RunRecord]
+    printed: tuple[Printed, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def store(self, folder: Path) -> Store:
+        store = Store.create(
+            folder,
+            self.plan,
+            imported_machine(self.environment),
+            self.environment,
+            self.cases,
+            "schedlab run",
+            self.printed,
+        )
+        for record in self.records:
+            store.add(record)
+        store.note(self.notices)
+        return store
+
+
+@st.composite
+def cases_of(draw: st.DrawFn) -> list[CaseInfo]:
+    benchmarks = draw(st.lists(words, min_size=1, max_size=2, unique_by=str.casefold))
+    cases = []
+    for benchmark in benchmarks:
+        several = draw(st.booleans())
+        metrics = draw(st.lists(st.sampled_from(METRICS), min_size=1, max_size=2, unique=True))
+        loads = draw(st.lists(st.integers(1, 999), min_size=1, max_size=3, unique=True))
+        for load in loads if several else loads[:1]:
+            cases.append(
+                CaseInfo(
+                    label=f"{benchmark} {load}-groups" if several else benchmark,
+                    benchmark=benchmark,
+                    summary=draw(texts),
+                    command=draw(st.sampled_from(["", f"{benchmark} -g {load} | tee 'a b'"])),
+                    params={"groups": load} if several else {},
+                    metrics=tuple(metrics),
+                )
+            )
+    return cases
+
+
+def figures(digits: int) -> st.SearchStrategy[float]:
+    return st.floats(1e-3, 1e8).map(lambda value: float(f"{value:.{digits}g}"))
+
+
+@st.composite
+def results(draw: st.DrawFn, with_runs: bool = True) -> Result:
+    """A result with runs, or one with a published mean of each figure."""
+    cases = draw(cases_of())
+    names = draw(st.lists(words, min_size=2, max_size=3, unique_by=str.casefold))
+    nr_blocks = draw(st.integers(1, 7)) if with_runs else 1
+    warmup = draw(st.integers(0, 1)) if with_runs else 0
+    paired = with_runs and draw(st.booleans())
+    records: list[RunRecord] = []
+    for block in range(-warmup, nr_blocks):
+        for case in cases:
+            for name in names:
+                failed = with_runs and draw(st.integers(0, 19)) == 0
+                counts = {t: float(draw(st.integers(0, 10**9))) for t in TRACEPOINTS}
+                records.append(
+                    RunRecord(
+                        key=RunKey(case.label, name, block),
+                        position=len(records),
+                        seed=draw(st.integers(0, 2**31)),
+                        command=case.command,
+                        status="failed" if failed else "ok",
+                        error="no result: a | b" if failed else "",
+                        started="2026-03-01T00:00:00+00:00",
+                        seconds=draw(figures(4)),
+                        metrics={} if failed else {m.name: draw(figures(5)) for m in case.metrics},
+                        counters={} if failed or not with_runs else counts,
+                        busy_during=draw(st.none() | st.just(0.25)),
+                    )
+                )
+    printed = (
+        ()
+        if with_runs
+        else tuple(
+            Printed(case.label, metric.name, name, "mail:1")
+            for case in cases
+            for metric in case.metrics
+            for name in names[1:]
+        )
+    )
+    plan = Plan(
+        title=draw(texts),
+        target="host" if with_runs else "imported",
+        benchmark=tuple(BenchmarkEntry(name=case.benchmark, label=case.label) for case in cases),
+        variant=tuple(Variant(name=name) for name in names),
+        blocks=Blocks(looks=(6, 12, 24, 40) if paired else (max(2, nr_blocks),), warmup=warmup),
+        judging=Judging(paired=paired),
+    )
+    environment = draw(st.dictionaries(words, texts.filter(bool), max_size=3))
+    return Result(plan, environment, cases, records, printed)
+
+
+def there_and_back(result: Result, shape: str, folder: Path) -> tuple[Store, Store]:
+    """Write a result, report it, import the report."""
+    inside = Path(tempfile.mkdtemp(dir=folder))
+    store = result.store(inside / "there")
+    path = inside / f"report.{SHAPES[shape].suffix}"
+    path.write_text(SHAPES[shape].render(Report(store, analyse(store))), encoding="utf-8")
+    return store, import_file(path, inside / "back", "schedlab import")
+
+
+def runs(store: Store, *fields: str, warmup: bool = True) -> dict[RunKey, dict[str, Any]]:
+    return {
+        record.key: {name: getattr(record, name) for name in fields}
+        for record in store.records()
+        if warmup or not record.key.warmup
+    }
+
+
+def verdicts(store: Store) -> list[tuple[Any, ...]]:
+    return [
+        (o.case.label, o.metric.name, o.variant, o.verdict.word, o.verdict.effect, o.verdict.note)
+        for o in analyse(store).outcomes
+    ]
+
+
+def means(store: Store) -> dict[tuple[str, ...], tuple[str, str]]:
+    """Give the figures of a result as tables of means show them."""
+    return {
+        (o.case.label, o.metric.name, o.metric.unit, o.metric.better, o.variant): (
+            number(o.verdict.base_mean),
+            points(o.verdict.effect_better),
+        )
+        for o in analyse(store).outcomes
+        if o.verdict.effect is not None
+    }
+
+
+@FEW
+@given(result=results() | results(with_runs=False))
+def test_json(tmp_path: Path, result: Result) -> None:
+    there, back = there_and_back(result, "json", tmp_path)
+    assert (back.plan, back.machine, back.environment) == (
+        there.plan,
+        there.machine,
+        there.environment,
+    )
+    assert (back.cases, back.records(), back.printed) == (
+        there.cases,
+        there.records(),
+        there.printed,
+    )
+    assert set(there.notices) <= set(back.notices)
+    assert verdicts(back) == verdicts(there)
+
+
+@FEW
+@given(result=results())
+def test_csv(tmp_path: Path, result: Result) -> None:
+    there, back = there_and_back(result, "csv", tmp_path)
+    fields = ("position", "seed", "status", "started", "seconds", "metrics", "counters")
+    assert runs(back, *fields, "busy_during") == runs(there, *fields, "busy_during")
+    assert back.plan.baseline.name == there.plan.baseline.name
+    known = {
+        (case.label, metric.name): (metric.unit, metric.better)
+        for case in there.cases
+        for metric in case.metrics
+    }
+    for case in back.cases:
+        for metric in case.metrics:
+            assert known[case.label, metric.name] == (metric.unit, metric.better)
+
+
+@FEW
+@given(result=results() | results(with_runs=False))
+def test_markdown(tmp_path: Path, result: Result) -> None:
+    there, back = there_and_back(result, "markdown", tmp_path)
+    fields = ("status", "error", "command", "metrics", "counters")
+    assert runs(back, *fields) == runs(there, *fields, warmup=False)
+    assert (back.plan, back.environment, back.cases) == (
+        there.plan,
+        there.environment,
+        there.cases,
+    )
+    assert verdicts(back) == verdicts(there)
