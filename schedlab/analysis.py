@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from schedlab.boots import by_boot, share_boots
 from schedlab.metric import Metric
 from schedlab.plan import Plan
 from schedlab.printed import Printed
@@ -80,18 +81,35 @@ class RunTable:
 
 def analyse(store: Store) -> Analysis:
     """Judge everything in a store."""
-    table = RunTable(store.plan, store.records())
+    records = store.records()
+    of_boots = store.plan.judging.unit == "boot"
+    if of_boots:
+        records = by_boot(records, store.boots, [variant.name for variant in store.plan.variant])
+    table = RunTable(store.plan, records)
     judged = judge_metrics(store.plan, store.cases, table)
     beside = {(each.case, each.metric, each.variant): each for each in store.printed}
     outcomes = [
         _as_published(o, beside.get((o.case.label, o.metric.name, o.variant))) for o in judged
     ]
+    if of_boots:
+        outcomes = [_confounded(store, outcome) for outcome in outcomes]
     verdicts = {(o.case.label, o.metric.name, o.variant): o.verdict for o in outcomes}
     return Analysis(
         outcomes,
         _judge_counters(store.plan, store.cases, table),
-        find_trends(store.cases, verdicts, store.plan.design()),
+        # The points of a sweep share their boots, and a trend takes them as independent.
+        [] if of_boots else find_trends(store.cases, verdicts, store.plan.design()),
     )
+
+
+def _confounded(store: Store, outcome: Outcome) -> Outcome:
+    """Say of variants that had one boot each that a boot may be all they differ in."""
+    verdict, baseline = outcome.verdict, store.plan.baseline.name
+    apart = not share_boots(store.records(), store.boots, baseline, outcome.variant)
+    if verdict.n != (1, 1) or not apart:
+        return outcome
+    note = f"confounded: {baseline} and {outcome.variant} had one boot each, not the same"
+    return replace(outcome, verdict=replace(verdict, note=note))
 
 
 def _as_published(outcome: Outcome, beside: Printed | None) -> Outcome:
@@ -132,6 +150,7 @@ def judge_metrics(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> lis
                 other=_figures(other, metric.name),
                 better=metric.better,
                 paired=plan.judging.paired,
+                unit=plan.judging.unit,
                 blocks_done=table.blocks_done(case.label),
                 flagged=any(run.caveats for run in (*base.values(), *other.values())),
             )
@@ -165,6 +184,7 @@ def _judge_counters(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> l
                         other=_counts(other, counter),
                         better=None,
                         paired=plan.judging.paired,
+                        unit=plan.judging.unit,
                         blocks_done=table.blocks_done(case.label),
                         counts=True,
                     )

@@ -4,7 +4,7 @@ One TOML file, or the same built from the command line; what was run is stored w
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -108,6 +108,8 @@ class Judging(_Data):
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
     paired: bool = True
     """Runs were interleaved in blocks; not so in imported tables."""
+    unit: Literal["block", "boot"] = "block"
+    """What is paired; `schedlab merge` sets it to boots."""
     strict: bool = False
     """Hold the chance of even one false claim to alpha (Holm), not their share."""
 
@@ -161,6 +163,22 @@ class Plan(_Data):
     def baseline(self) -> Variant:
         """Give the variant all others are compared with: the first."""
         return self.variant[0]
+
+    def here(self, platform: Mapping[str, str]) -> list[Variant]:
+        """Give the variants that can be run on a platform as it has been booted.
+
+        Raises:
+            UsageError: there are none.
+        """
+        fitting = [variant for variant in self.variant if variant.fits(platform)]
+        if not fitting:
+            wanted = (
+                f"{variant.name} is for {row} {value}, here it is {platform.get(row, 'unknown')}"
+                for variant in self.variant
+                for row, value in variant.boot.items()
+            )
+            raise UsageError(f"no variant of the plan fits this boot: {'; '.join(wanted)}.")
+        return fitting
 
     def design(self) -> Design:
         """Give the rules by which the evidence is judged."""

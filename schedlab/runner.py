@@ -87,6 +87,7 @@ class Runner:
     def _owed(self, stretch: Sequence[int], cases: Sequence[Case]) -> Iterator[Order]:
         """Give the runs of these blocks that are not recorded, each when it is to begin."""
         recorded = {record.key for record in self._records}
+        fitting = self._plan.here(self._store.environment)
         for block in stretch:
             going_on = [case for case in cases if case.label not in self._left_out]
             if not going_on:
@@ -94,7 +95,7 @@ class Runner:
             self._store.note(self._session.notices)
             self._progress.block(block, [case.label for case in going_on])
             for key, case, variant in block_order(self._plan, going_on, block):
-                if key in recorded or case.label in self._left_out:
+                if key in recorded or case.label in self._left_out or variant not in fitting:
                     continue
                 order = Order(
                     key=key,

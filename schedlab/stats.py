@@ -113,6 +113,8 @@ class Comparison:
     """Blocks completed for this benchmark, failed runs included: tells which looks have happened.
     A failed run is simply missing from its mapping, and takes its pair with it. None: up to the
     last block that has a value. Not used when unpaired."""
+    unit: str = "block"
+    """What a pair is called: a block of runs, or a boot of the host."""
     paired: bool = True
     """Whether the runs were interleaved in blocks. If not, all values are judged, in one look."""
     flagged: bool = False
@@ -173,6 +175,8 @@ class Verdict:
     """Not even the last look is likely to settle it."""
     settled: bool = False
     """There is a verdict: better, worse, up, down or equivalent."""
+    unit: str = "block"
+    """What a pair is called."""
     extendable: bool = True
     """More blocks can be run: not so for an imported, unpaired table."""
 
@@ -513,6 +517,7 @@ def _verdict(
         manipulation_check=s.manipulation_check,
         note=_note(s, word, p_difference, design),
         settled=settled,
+        unit=c.unit,
         extendable=c.paired,
     )
     if min(s.n) == 0:
@@ -573,9 +578,10 @@ def _note(s: _Sample, word: Word, p_difference: float | None, design: Design) ->
     if c.flagged:
         notes.append("capped: cannot be certified equivalent")
     if min(s.n) < SCREENING_BELOW:
-        notes.append(f"screening: fewer than {SCREENING_BELOW} {'pairs' if c.paired else 'values'}")
+        what = ("pairs of boots" if c.unit == "boot" else "pairs") if c.paired else "values"
+        notes.append(f"screening: fewer than {SCREENING_BELOW} {what}")
     if now and not s.looks:
-        notes.append(f"not judged before {design.looks[0]} blocks")
+        notes.append(f"not judged before {design.looks[0]} {c.unit}s")
     elif now and not s.at_looks:
         notes.append(f"not judged: fewer than {JUDGED_FROM} at the last look")
     found = p_difference is not None and p_difference <= design.alpha

@@ -16,6 +16,7 @@ from typing import Any
 
 from schedlab import __version__
 from schedlab.benchmarks import Case
+from schedlab.boots import Boot
 from schedlab.errors import StoreError
 from schedlab.machine import Machine
 from schedlab.metric import Metric
@@ -77,6 +78,8 @@ class Store:
         self.cases = [_case_info(item) for item in about["cases"]]
         self.printed = [_printed(item) for item in about.get("printed", [])]
         """What was printed beside figures that are no runs but means of others."""
+        self.boots = [Boot(**item) for item in about.get("boots", [])]
+        """The boots of the host its runs were made at; none where there was no host."""
 
     @classmethod
     def create(
@@ -88,6 +91,7 @@ class Store:
         cases: Sequence[CaseInfo],
         invocation: str,
         printed: Sequence[Printed] = (),
+        boots: Sequence[Boot] = (),
     ) -> "Store":
         """Begin a result in a folder that is new or empty.
 
@@ -114,6 +118,7 @@ class Store:
             "cases": [asdict(case) for case in cases],
             "notices": [],
             "printed": [asdict(each) for each in printed],
+            "boots": [asdict(boot) for boot in boots],
         }
         with _as_store_error(folder):
             connection = _connect(folder, "rwc")
@@ -186,6 +191,15 @@ class Store:
         with _as_store_error(self.folder), self._db:
             self._db.execute(
                 "UPDATE about SET value = ? WHERE key = 'notices'", (json.dumps(merged),)
+            )
+
+    def went_on(self, boot: str) -> None:
+        """Keep that the runs to come are made at another boot."""
+        self.boots.append(Boot(boot, len(self.records())))
+        with _as_store_error(self.folder), self._db:
+            self._db.execute(
+                "UPDATE about SET value = ? WHERE key = 'boots'",
+                (json.dumps([asdict(boot) for boot in self.boots]),),
             )
 
     def _rows(self, query: str) -> Iterator[tuple[Any, ...]]:

@@ -11,10 +11,12 @@ On a command line a variant is `NAME: SETTING; SETTING`, with settings
     prefix taskset -c 0-3                   a command put before the benchmark
     companion scx_simple                    a command that runs beside it
     kernel=NAME                             on a simulated machine, the kernel to run
+    boot 'NUMA nodes=8'                     only at a boot with this row of the platform table
 """
 
 import re
 import shlex
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -100,6 +102,15 @@ class Variant(_Data):
     companion: Companion | None = None
     kernel: Annotated[str, AfterValidator(_name)] | None = None
     """On a simulated machine, the kernel: a tree or a build of `schedlab kernel`."""
+    boot: dict[str, str] = {}
+    """What a boot must be for this variant: rows of the platform table, whole or a word of them."""
+
+    def fits(self, platform: Mapping[str, str]) -> bool:
+        """Tell whether the variant can be run on a platform, as it has been booted."""
+        return all(
+            wanted == platform.get(row) or wanted in platform.get(row, "").split()
+            for row, wanted in self.boot.items()
+        )
 
     @model_validator(mode="after")
     def _no_contradiction(self) -> "Variant":
@@ -133,7 +144,7 @@ def _add_setting(fields: dict[str, object], setting: str, where: str) -> None:
         case "sysctl" | "sched":
             key, value = _pair(words, setting, where)
             _table(fields, kind)[key] = value
-        case "env":
+        case "env" | "boot":
             key, value = _pair([" ".join(words)], setting, where)
             _table(fields, kind)[key] = value
         case "cpuidle":
@@ -151,7 +162,7 @@ def _add_setting(fields: dict[str, object], setting: str, where: str) -> None:
         case _:
             kinds = (
                 *("sysctl", "sched", "cpuidle", "governor", "env", "prefix", "companion"),
-                "kernel",
+                *("kernel", "boot"),
             )
             raise UsageError(
                 f"{where}: no setting is called '{kind}'.{nearest(kind, kinds)}"

@@ -1,11 +1,33 @@
 """Fixtures of several test modules."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
+from schedlab.cli import main
+from tests.command_line import Cli
+
 CHROMIUM = "/usr/bin/chromium"
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Give a function that runs a command line and gives status, output and errors."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["schedlab", *map(str, words)])
+        status = 0
+        try:
+            main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+        streams = capsys.readouterr()
+        assert "Traceback" not in streams.err
+        return status, streams.out, streams.err
+
+    return call
 
 
 @pytest.fixture

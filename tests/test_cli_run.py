@@ -1,36 +1,15 @@
 """The whole lab, end to end, on an emulated host: no tool installed, no privilege."""
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from schedlab.analysis import analyse
-from schedlab.cli import main
 from schedlab.store import Store
+from tests.command_line import Cli
 from tests.emulated import NUMA_BALANCING, PROGRAMS, emulated_host
 
-Cli = Callable[..., tuple[int, str, str]]
 NB_OFF = "NB-OFF: sysctl kernel.numa_balancing=0"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Give a function that runs a command line and gives status, output and errors."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["schedlab", *map(str, words)])
-        status = 0
-        try:
-            main()
-        except SystemExit as end:
-            status = int(end.code or 0)
-        streams = capsys.readouterr()
-        assert "Traceback" not in streams.err
-        return status, streams.out, streams.err
-
-    return call
 
 
 @pytest.fixture

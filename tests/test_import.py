@@ -11,9 +11,7 @@ from schedlab.errors import UsageError
 from schedlab.importers import import_file
 from schedlab.report.wording import remark
 from schedlab.store import Store
-from tests.test_cli_run import Cli, cli
-
-__all__ = ["cli"]
+from tests.command_line import Cli
 
 PUBLISHED = Path(__file__).parent / "data" / "published"
 NO_SPREAD = "no spread published: no verdict possible"

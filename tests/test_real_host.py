@@ -14,9 +14,7 @@ from schedlab.counters.perf_stat import TRACEPOINTS, probe
 from schedlab.settings.switchable import switchable
 from schedlab.store import Store
 from schedlab.system import LocalSystem
-from tests.test_cli_run import Cli, cli
-
-__all__ = ["cli"]
+from tests.command_line import Cli
 
 SYSTEM = LocalSystem()
 # Long enough for tools that print milliseconds: shorter ones read 0 s on a quick host.

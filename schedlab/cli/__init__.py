@@ -19,6 +19,7 @@ _COMMANDS = (
     "kernel",
     "list",
     "machine",
+    "merge",
     "report",
     "run",
     "trace",

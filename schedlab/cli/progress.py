@@ -15,9 +15,10 @@ from schedlab.targets.target import Order
 class RunProgress:
     """Tells which run is under way, how long the rest may take, and each look's outcome."""
 
-    def __init__(self, plan: Plan, console: Console) -> None:
+    def __init__(self, plan: Plan, variants: int, console: Console) -> None:
         """Take the plan for its block counts."""
         self._plan = plan
+        self._variants = variants
         self._console = console
         self._moving = console.is_terminal
         self._bar = Progress(
@@ -60,7 +61,7 @@ class RunProgress:
         self._under_way += 1
         self._begun_in_block += 1
         if self._task is not None:
-            runs = len(self._open) * len(self._plan.variant)
+            runs = len(self._open) * self._variants
             self._bar.update(
                 self._task,
                 description=f"{self._block_name()}  {order.key.case} [{order.key.variant}]",
@@ -103,12 +104,12 @@ class RunProgress:
 
     def _time_left(self) -> str:
         """Say how long it is to the next look, and to the end if nothing settles before."""
-        per_block = len(self._plan.variant) * sum(
+        per_block = self._variants * sum(
             _mean(self._seconds.get(case) or self._all_seconds()) for case in self._open
         )
         if not per_block:
             return ""
-        runs = len(self._open) * len(self._plan.variant)
+        runs = len(self._open) * self._variants
         begun = self._done_in_block() / runs
         looks = self._plan.blocks.looks
         next_look = next(look for look in looks if look > self._block)

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from schedlab.analysis import Analysis, analyse
 from schedlab.benchmarks import Case, find_benchmark
+from schedlab.boots import BOOT, Boot
 from schedlab.cli.progress import RunProgress
 from schedlab.errors import Interrupted, UsageError
 from schedlab.interrupt import stoppable
@@ -240,10 +241,15 @@ def _looks(given: dict[str, Any]) -> list[int]:
         if "looks" in given:
             raise UsageError("--blocks and --looks say the same; give one.")
         return [given["blocks"]]
+    return looks(given["looks"])
+
+
+def looks(text: str) -> list[int]:
+    """Read `6,12,24,40`."""
     try:
-        return [int(part) for part in given["looks"].split(",")]
+        return [int(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"--looks '{given['looks']}': write it as 6,12,24,40") from None
+        raise UsageError(f"--looks '{text}': write it as 6,12,24,40") from None
 
 
 def _percent(text: str) -> float:
@@ -259,7 +265,9 @@ def _begin(plan: Plan, cases: list[Case], target: Target, output: Path | None) -
     infos = [describe(case, target.shown(case)) for case in cases]
     invocation = shlex.join(["schedlab", *sys.argv[1:]])
     environment = target.environment(plan)
-    return Store.create(folder, plan, target.machine(), environment, infos, invocation)
+    boots = [Boot(environment[BOOT], 0)] if BOOT in environment else []
+    machine = target.machine()
+    return Store.create(folder, plan, machine, environment, infos, invocation, boots=boots)
 
 
 def _slug(plan: Plan) -> str:
@@ -273,10 +281,11 @@ def _reopen(folder: Path) -> tuple[Store, list[Case], Target]:
     store = Store.open(folder, readonly=False)
     target = find_target(store.plan.target)
     machine = target.machine()
+    environment = target.environment(store.plan)
     changed = [
         f"{row} was {old}, is {new}"
-        for row, new in target.environment(store.plan).items()
-        if (old := store.environment.get(row)) != new
+        for row, new in environment.items()
+        if row != BOOT and (old := store.environment.get(row)) != new
     ]
     if machine != store.machine:
         changed.append("its CPUs, memory or idle states differ")
@@ -289,6 +298,8 @@ def _reopen(folder: Path) -> tuple[Store, list[Case], Target]:
             f"{folder}: began on another host or kernel: {'; '.join(changed)}."
             "\n  Runs of both cannot be compared; begin a new result."
         )
+    if store.boots and store.boots[-1].id != environment[BOOT]:
+        store.went_on(environment[BOOT])
     return store, cases, target
 
 
@@ -299,7 +310,7 @@ def _run(store: Store, cases: list[Case], target: Target, jobs: int | None) -> A
         with (
             stoppable(),
             target.open(store.plan, cases, scratch) as session,
-            RunProgress(store.plan, console) as progress,
+            RunProgress(store.plan, len(store.plan.here(store.environment)), console) as progress,
         ):
             store.note(session.notices)
             for line in session.notices:
@@ -334,12 +345,15 @@ def _forget_if_empty(store: Store) -> None:
 
 def _preview(plan: Plan, cases: list[Case], target: Target) -> None:
     """Print every knob and command of one block, and how many runs there may be."""
+    here = plan.here(target.environment(plan))
     for key, case, variant in block_order(plan, cases, 0):
+        if variant not in here:
+            continue
         order = Order(key, case, variant, run_seed(plan, 0, case.label), position=0)
         click.echo(f"{key.case} [{key.variant}]")
         for line in target.preview(order):
             click.echo(f"  {line}")
-    per_block = len(cases) * len(plan.variant)
+    per_block = len(cases) * len(here)
     blocks, warmup = plan.blocks.looks[-1], plan.blocks.warmup
     click.echo(
         f"{per_block} runs a block in an order shuffled anew each time;"

@@ -151,6 +151,16 @@ class Report:
             lines.append("Imported: published by others; nothing of it was measured here.")
         elif kind == "emulated":
             lines.append("Emulated host: recorded outputs of tools, not a measurement.")
+        if elsewhere := [v.name for v in self.plan.variant if not self._was_here(v)]:
+            lines.append(
+                f"This boot is none of {listing(elsewhere)}: merge its result with those of other"
+                " boots (`schedlab merge`)."
+            )
+        if self.unit == "boot":
+            lines.append(
+                f"Merged from {plural(len({b.id for b in self.store.boots}), 'boot')}: every claim"
+                " rests on boots, not on runs."
+            )
         if not any(case.runs for case in self.cases):
             lines.append("No run has been measured yet.")
         verdicts = [outcome.verdict for outcome in self.analysis.outcomes]
@@ -158,9 +168,17 @@ class Report:
         if hints:
             lines.append(
                 f"Screening: {hints} of {plural(len(verdicts), 'result')} rest on fewer than"
-                f" {SCREENING_BELOW} blocks; such a result is a hint, not evidence."
+                f" {SCREENING_BELOW} {self.unit}s; such a result is a hint, not evidence."
             )
         return lines
+
+    @property
+    def unit(self) -> str:
+        """What a pair is called: `block` or `boot`."""
+        return self.plan.judging.unit
+
+    def _was_here(self, variant: Variant) -> bool:
+        return self.unit == "boot" or variant.fits(self.store.environment)
 
     @property
     def kernel(self) -> str:
@@ -285,6 +303,10 @@ class Report:
         shuffled = (
             "The runs were imported; their order is not known, so they are not taken as pairs."
             if not self.plan.judging.paired
+            else "What was measured at one boot is one value, the geometric mean of its runs. Boots"
+            " are paired: a variant with the baseline at the same boot, or, where they had boots of"
+            " their own, in the order of the boots."
+            if self.unit == "boot"
             else "A block is one run of every variant, in balanced random order"
             f" (seed {blocks.seed})."
             f" Warm-up blocks, which are not counted: {blocks.warmup}."
@@ -293,6 +315,9 @@ class Report:
             "The runs of two variants are compared on logarithms (Welch's t test), so a mean is a"
             " geometric mean and a change is a ratio of two of them, less one."
             if not self.plan.judging.paired
+            else "Boots are compared pair by pair, on logarithms (t test), so a mean is a geometric"
+            " mean and a change is a ratio of two of them, less one."
+            if self.unit == "boot"
             else "Runs are compared pair by pair inside their block, on logarithms (t test), so a"
             " mean is a geometric mean and a change is a ratio of two of them, less one. A failed"
             " run takes its pair with it."
@@ -311,8 +336,8 @@ class Report:
             " expected to be false"
         )
         looked = (
-            f"The evidence may be looked at after {looks} blocks, and each p is multiplied by the"
-            f" {plural(len(design.looks), 'look')}; then all"
+            f"The evidence may be looked at after {looks} {self.unit}s, and each p is multiplied by"
+            f" the {plural(len(design.looks), 'look')}; then all"
             if self.plan.judging.paired
             else "All"
         )
@@ -332,7 +357,7 @@ class Report:
         levels = [outcome.verdict.level_adjusted for outcome in self.analysis.outcomes]
         level = next(filter(None, levels), None)
         if level is None:
-            return "There are no intervals yet: each takes two blocks at least."
+            return f"There are no intervals yet: each takes two {self.unit}s at least."
         claimed = max(1, sum(outcome.verdict.settled for outcome in self.analysis.outcomes))
         rule = (
             "alpha / (looks x m)"
@@ -349,17 +374,22 @@ class Report:
     def glossary(self) -> list[tuple[str, str]]:
         """Say what each column of the tables means."""
         return [
-            ("mean", "geometric mean over the blocks, in the metric's unit"),
+            ("mean", f"geometric mean over the {self.unit}s, in the metric's unit"),
             (
                 "change",
                 "of the variant's mean against the baseline's, in percent; positive = better,"
                 " whichever way the metric counts (for a counter: positive = more)",
             ),
             ("interval", "where the true change lies, widened as the method says"),
-            ("blocks", "pairs of runs that count"),
+            ("blocks", "pairs of runs that count")
+            if self.unit == "block"
+            else ("boots", "pairs of boots, each of as many runs as were made at it"),
             ("better, worse", "there is evidence of a difference, larger than chance"),
             ("equivalent", f"there is evidence that it is within {share(self.design.margin)}"),
-            ("can't tell", "neither is shown; with the number of blocks that should settle it"),
+            (
+                "can't tell",
+                f"neither is shown; with the number of {self.unit}s that should settle it",
+            ),
             ("up, down", "the same for a counter, which has no better side"),
             (
                 "manipulation check",
@@ -368,7 +398,8 @@ class Report:
             ),
             (
                 "screening",
-                f"fewer than {SCREENING_BELOW} blocks: a hint of what to measure, no evidence",
+                f"fewer than {SCREENING_BELOW} {self.unit}s: a hint of what to measure, no"
+                " evidence",
             ),
             ("capped", "the benchmark stopped at a limit of its own, so it cannot show equality"),
             ("zero variance", "every pair gave the same: nothing to judge the noise by"),
@@ -391,6 +422,7 @@ def describe_variant(variant: Variant) -> str:
     if variant.companion:
         parts.append(f"companion {shlex.join(variant.companion.command)}")
     parts += [f"kernel {variant.kernel}"] if variant.kernel else []
+    parts += [f"boot '{row}={value}'" for row, value in variant.boot.items()]
     return "; ".join(parts) or _UNTOUCHED
 
 

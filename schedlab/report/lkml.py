@@ -37,8 +37,8 @@ def render(report: Report) -> str:
     page.gap()
     page.say(
         "In the tables pct is the change against the baseline's mean, positive is better (for a"
-        " counter, positive is more); below it the interval of that change, and the blocks behind"
-        " it."
+        " counter, positive is more); below it the interval of that change, and the"
+        f" {report.unit}s behind it."
     )
     for name, cases in groupby(report.cases, key=lambda case: case.info.benchmark):
         page.box(name)
@@ -110,7 +110,7 @@ def _result(page: Page, name: str, outcome: Outcome, with_details: bool) -> None
     _cells(page, f"{name}:", base, other, verdict_word(verdict))
     if not with_details:
         return
-    details = [f"{blocks_used(verdict)} blocks", remark(verdict)]
+    details = [f"{blocks_used(verdict)} {verdict.unit}s", remark(verdict)]
     if verdict.interval_adjusted_better:
         details.insert(0, f"{interval(verdict.interval_adjusted_better)} pct")
     page.say("; ".join(filter(None, details)), "    ")

@@ -79,7 +79,7 @@ def _summary(report: Report, variant: str) -> Iterator[str]:
     yield f"{report.tally(variant)}. Figures are geometric means; a positive change is better."
     yield ""
     headings = ["Benchmark", "Metric", report.baseline, variant]
-    headings += ["Change (%)", "Interval (%)", "Blocks", "Verdict"]
+    headings += ["Change (%)", "Interval (%)", f"{report.unit.capitalize()}s", "Verdict"]
     rows = []
     for outcome in report.outcomes_in(variant):
         verdict, metric = outcome.verdict, outcome.metric

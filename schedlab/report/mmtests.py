@@ -40,10 +40,11 @@ def render(report: Report) -> str:
         if remarks:
             page.heading(f"Open and special results of {variant}")
             page.items(remarks)
-        page.heading(f"Metrics, blocks and intervals of {variant}")
+        page.heading(f"Metrics, {report.unit}s and intervals of {variant}")
         page.items(
             f"{report.name_of(o)}: {described(o.metric)};"
-            f" {blocks_used(o.verdict)} blocks, {interval(o.verdict.interval_adjusted_better)} %"
+            f" {blocks_used(o.verdict)} {report.unit}s,"
+            f" {interval(o.verdict.interval_adjusted_better)} %"
             for o in report.outcomes_in(variant)
         )
     close_mail(page, report)

@@ -98,7 +98,7 @@ def _verdicts(report: Report, variant: str, narrow: bool) -> Table:
     )
     change = "change, %\n+ = better"
     figures = [f"{change}\ninterval, %"] if narrow else [change, "interval, %"]
-    _add_figures(table, report.baseline, variant, *figures, "blocks")
+    _add_figures(table, report.baseline, variant, *figures, f"{report.unit}s")
     table.add_column("verdict", no_wrap=True)
     for outcome in report.outcomes_in(variant):
         verdict = outcome.verdict

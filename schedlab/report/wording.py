@@ -178,8 +178,8 @@ def outlook(verdict: Verdict) -> str:
     if verdict.better is None or verdict.settled or min(verdict.n) < 2:
         return ""
     if verdict.blocks_needed is None:
-        return "as it stands, no number of blocks would settle it"
-    what = "blocks" if verdict.extendable else "values of each"
+        return f"as it stands, no number of {verdict.unit}s would settle it"
+    what = f"{verdict.unit}s" if verdict.extendable else "values of each"
     beyond = "; more than this plan has" if verdict.futile else ""
     return f"about {verdict.blocks_needed:,} {what} would settle it{beyond}"
 

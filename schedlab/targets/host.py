@@ -60,7 +60,10 @@ class HostTarget:
 
     def environment(self, plan: Plan) -> dict[str, str]:
         """Give the platform table, with the tools' versions."""
-        commands = [self.command(case) for case in plan.cases(self.machine())]
+        return self._platform(plan.cases(self.machine()))
+
+    def _platform(self, cases: Sequence[Case]) -> dict[str, str]:
+        commands = [self.command(case) for case in cases]
         return platform_table(self._system, self.machine(), commands)
 
     def command(self, case: Case) -> Command:
@@ -90,6 +93,8 @@ class HostTarget:
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["HostSession"]:
         """Check tools, knobs and counters; hold the host; put everything back at the end."""
+        here = plan.here(self._platform(cases))
+        plan = plan.model_copy(update={"variant": tuple(here)})
         commands = {case.label: self.command(case) for case in cases}
         _check_tools(self._system, cases, commands)
         _check_variants(self._system, plan)

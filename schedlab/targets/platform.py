@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from schedlab.benchmarks import Command
+from schedlab.boots import BOOT
 from schedlab.machine import Machine
 from schedlab.native import OWN
 from schedlab.system import LocalSystem
@@ -29,6 +30,7 @@ def platform_table(
         "Node name": system.read_or("/proc/sys/kernel/hostname", "unknown"),
         "Kernel version": system.read_or("/proc/sys/kernel/version", "unknown"),
         "Kernel command line": system.read_or("/proc/cmdline", "unknown"),
+        BOOT: system.read_or("/proc/sys/kernel/random/boot_id", "unknown"),
         "Operating system": _os_name(system),
         "Virtualised": _virtualised(system),
     }

@@ -1,0 +1,56 @@
+"""`schedlab merge`: results of several boots in, verdicts that rest on boots out."""
+
+import shlex
+import sys
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from schedlab.analysis import analyse
+from schedlab.cli.run import looks
+from schedlab.merge import merge
+from schedlab.report import write_reports
+from schedlab.report.terminal import print_report
+from schedlab.store import Store
+
+
+@click.command("merge")
+@click.argument(
+    "folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path)
+)
+@click.option(
+    "--output",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Result folder to make.",
+)
+@click.option(
+    "--looks",
+    "looks_",
+    metavar="N,...",
+    default="6,12,24,40",
+    show_default=True,
+    help="Boots of each variant after which the evidence is judged.",
+)
+def merge_command(folders: tuple[Path, ...], output: Path, looks_: str) -> None:
+    """Make one result of those of several boots of a host.
+
+    A boot is one value of each variant that ran at it, however many runs it had: a claim rests on
+    so many boots. Run the same plan at every boot, with boots of the variants by turns.
+
+    \b
+    schedlab run nps.toml --output boot1          # at a boot with NPS1
+    schedlab run nps.toml --output boot2          # at one with NPS4; and so on
+    schedlab merge boot* --output merged
+    """
+    invocation = shlex.join(["schedlab", *sys.argv[1:]])
+    with ExitStack() as open_stores:
+        stores = [open_stores.enter_context(closing(Store.open(folder))) for folder in folders]
+        merged = merge(stores, output, looks(looks_), invocation)
+    with closing(merged):
+        print_report(merged, analyse(merged), Console())
+        for path in write_reports(merged):
+            click.echo(f"wrote {path}")
