@@ -97,6 +97,9 @@ class Variant(_Data):
     sched: dict[KnobName, Value] = {}
     cpuidle: tuple[IdleState, ...] = ()
     governor: str | None = None
+    """The cpufreq governor."""
+    idle_governor: str | None = None
+    """The cpuidle governor."""
     env: dict[str, str] = {}
     prefix: tuple[str, ...] = ()
     companion: Companion | None = None
@@ -149,20 +152,20 @@ def _add_setting(fields: dict[str, object], setting: str, where: str) -> None:
             _table(fields, kind)[key] = value
         case "cpuidle":
             _list(fields, "cpuidle").append(_idle_state(words, setting, where))
-        case "governor" | "kernel" if len(words) == 1:
-            fields[kind] = words[0]
+        case "governor" | "idle-governor" | "kernel" if len(words) == 1:
+            fields[kind.replace("-", "_")] = words[0]
         case "prefix" if words:
             fields["prefix"] = words
         case "companion" if words:
             fields["companion"] = {"command": words}
         case _ if _FEATURE.fullmatch(kind) and not words:
             _list(fields, "sched_features").append(kind)
-        case "governor" | "kernel" | "prefix" | "companion":
+        case "governor" | "idle-governor" | "kernel" | "prefix" | "companion":
             raise UsageError(f"{where}: '{setting}' is not complete; see `schedlab run --help`.")
         case _:
             kinds = (
-                *("sysctl", "sched", "cpuidle", "governor", "env", "prefix", "companion"),
-                *("kernel", "boot"),
+                *("sysctl", "sched", "cpuidle", "idle-governor", "governor", "env", "prefix"),
+                *("companion", "kernel", "boot"),
             )
             raise UsageError(
                 f"{where}: no setting is called '{kind}'.{nearest(kind, kinds)}"

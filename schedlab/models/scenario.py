@@ -19,7 +19,7 @@ DAEMONS = 4
 LONGEST = "3600s"
 """Simulated time after which a workload counts as never ending."""
 
-_HOST_ONLY = ("cpuidle", "governor", "env", "prefix", "companion", "boot")
+_HOST_ONLY = ("cpuidle", "idle_governor", "governor", "env", "prefix", "companion", "boot")
 
 
 def settings(variant: Variant) -> dict[str, dict[str, Any]]:

@@ -416,6 +416,7 @@ def describe_variant(variant: Variant) -> str:
     parts += [f"sysctl {name}={value}" for name, value in variant.sysctl.items()]
     parts += [f"sched {name}={value}" for name, value in variant.sched.items()]
     parts += [_idle(state) for state in variant.cpuidle]
+    parts += [f"idle-governor {variant.idle_governor}"] if variant.idle_governor else []
     parts += [f"governor {variant.governor}"] if variant.governor else []
     parts += [f"env {name}={value}" for name, value in variant.env.items()]
     parts += [f"prefix {shlex.join(variant.prefix)}"] if variant.prefix else []

@@ -1,9 +1,29 @@
-"""cpuidle states, allowed or not, on all CPUs or some."""
+"""cpuidle: states, allowed or not, on all CPUs or some; and the governor that chooses them."""
 
 from schedlab.cpulist import parse_cpulist
 from schedlab.errors import KnobError, nearest
 from schedlab.settings.knob import FileKnob
 from schedlab.system import LocalSystem
+
+_GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
+_GOVERNORS = "/sys/devices/system/cpu/cpuidle/available_governors"
+
+
+def governor_knob(system: LocalSystem, governor: str) -> FileKnob:
+    """Give the knob of the cpuidle governor.
+
+    Raises:
+        KnobError: this kernel has no such governor, or none at all.
+    """
+    available = system.read_or(_GOVERNORS, "").split()
+    if not available:
+        raise KnobError("idle-governor: this host has no cpuidle governors to choose from.")
+    if governor not in available:
+        raise KnobError(
+            f"idle-governor: no cpuidle governor '{governor}' in this kernel."
+            f"{nearest(governor, available)} It has: {', '.join(sorted(available))}."
+        )
+    return FileKnob(_GOVERNOR, "cpuidle governor")
 
 
 def knobs(system: LocalSystem, state: str, cpus: str | None) -> list[FileKnob]:

@@ -20,6 +20,8 @@ def variant_knobs(system: LocalSystem, variant: Variant) -> list[tuple[Knob, str
     for idle in variant.cpuidle:
         value = "0" if idle.enabled else "1"
         wanted += [(knob, value) for knob in cpuidle.knobs(system, idle.state, idle.cpus)]
+    if variant.idle_governor is not None:
+        wanted.append((cpuidle.governor_knob(system, variant.idle_governor), variant.idle_governor))
     if variant.governor is not None:
         wanted += [(knob, variant.governor) for knob in cpufreq.knobs(system)]
     seen: set[Knob] = set()
