@@ -52,6 +52,16 @@ def _quantity(units: str, example: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+_MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
+
+
+def microseconds(time: str) -> float:
+    """Give a time of a machine file, such as `1.5us`, in microseconds."""
+    match = re.fullmatch(r"([\d.]+) ?([a-z]+)", time)
+    assert match, time
+    return float(match[1]) * _MICROSECONDS[match[2]]
+
+
 CpuList = Annotated[str, AfterValidator(_cpulist)]
 """`0-3,8`; empty only for a NUMA node that has memory and no CPU."""
 Time = Annotated[str, _quantity("ns|us|ms|s", "1.5us")]

@@ -1,9 +1,7 @@
 """cpuidle-smt-performance: what a wakeup period costs and gives (docs/cpuidle-smt.md)."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from schedlab.benchmarks.benchmark import Command, Cpus, Output, Span, Values, benchmark
 from schedlab.benchmarks.stand_in import named_results, values_of, workload_model
@@ -31,8 +29,11 @@ _RESULTS = {
     WAKEUP_P50: "wakeup latency p50",
     WAKEUP_P99: "wakeup latency p99",
 }
-_COUNTED = {"sleep duration mean": SLEEP, "wake period": PERIOD}
-_MISSED_SHARE = 0.01
+_COUNTED = {
+    "sleep duration mean": SLEEP,
+    "wake period": PERIOD,
+    "missed periods": "cpuidle-smt:periods:missed",
+}
 
 
 def count(results: Mapping[str, float]) -> dict[str, float]:
@@ -53,17 +54,6 @@ def share_of(counter: str) -> str | None:
     head, _, rest = counter.partition(":")
     state, _, kind = rest.rpartition(":")
     return state if head == "cpuidle-smt" and kind == "share" else None
-
-
-def caveats(output: Output) -> list[str]:
-    """Say so where the waker did not hold the period."""
-    results = named_results(output, CPUIDLE_SMT_PERFORMANCE)
-    told: Any = json.loads(output.stdout)
-    missed = results.get("missed periods", 0.0)
-    periods = told["elapsed_s"] * 1e6 / told["options"]["period_us"]
-    if missed < _MISSED_SHARE * periods:
-        return []
-    return [f"the waker missed {missed / periods:.0%} of its periods"]
 
 
 def parse(output: Output) -> Values:
@@ -94,7 +84,6 @@ def model(wcpu: Cpus, icpus: Cpus, acpu: Cpus, period: int, time: Span) -> Model
     metrics=list(_RESULTS),
     parse=parse,
     defaults={"wcpu": "workload", "icpus": "irritators", "acpu": "waker", "period": 100, "time": 5},
-    caveats=caveats,
     model=model,
     count=lambda output: count(named_results(output, CPUIDLE_SMT_PERFORMANCE)),
 )

@@ -13,6 +13,7 @@ from schedlab.report.content import (
     is_notable,
     run_name,
 )
+from schedlab.report.curve import curves
 from schedlab.report.exhibits import exhibits
 from schedlab.report.page import environment
 from schedlab.report.shape import shape
@@ -50,6 +51,13 @@ def render(report: Report) -> str:
         "split_counters": _split_counters,
         "idle_rows": _idle_rows,
         "exhibits": exhibits(report),
+        "curves": curves(report),
+        "draw_curve": lambda sweep, number, width: plots.curve(
+            sweep,
+            [variant.name for variant in report.plan.variant],
+            f"curve{number}-{width}",
+            width,
+        ),
         "raw_rows": _raw_rows,
         "machine": Markup.escape(wording.printable_lines(draw(report.store.machine))),
         "plan_toml": Markup.escape(wording.printable_lines(report.plan.to_toml())),

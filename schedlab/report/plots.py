@@ -17,13 +17,17 @@ from xml.etree import ElementTree
 import matplotlib
 from markupsafe import Markup
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from schedlab.analysis import Outcome
+from schedlab.benchmarks.cpuidle_smt import THROUGHPUT, WAKEUP_P50, WAKEUP_P99
+from schedlab.metric import Metric
 from schedlab.record import RunRecord
 from schedlab.report.content import DISTURBED
+from schedlab.report.curve import Curve, Point
 from schedlab.report.wording import (
     exact,
     fitted,
@@ -37,6 +41,7 @@ from schedlab.report.wording import (
 PHONE = 370
 """Width of a figure in CSS pixels: it fits a phone as it is."""
 DESKTOP = 1080
+CURVE = 640
 
 MARKERS = "osDv^P"
 GLYPHS = "●■◆▼▲✚"
@@ -253,6 +258,148 @@ def _run_title(run: RunRecord, metric: str) -> str:
     what = exact(run.metrics[metric]) if metric in run.metrics else f"failed: {run.error}"
     kind = "warm-up " if run.key.warmup else ""
     return printable(f"run {run.position}, {run.key.variant}, {kind}block {run.key.block}: {what}")
+
+
+def curve(sweep: Curve, variants: Sequence[str], name: str, width: int) -> Markup:
+    """Draw throughput, wakeup latency and idle states against the period, one above the other.
+
+    Dotted lines mark the states' target residencies.
+    """
+    panels = [_throughput, _latency, *([_shares] if sweep.states else [])]
+    with _figure(width, _PANEL * len(panels) + 58) as figure:
+        titles: dict[str, list[str]] = {}
+        for place, draw in enumerate(panels):
+            below = 38 + _PANEL * (len(panels) - 1 - place)
+            axes = _axes(figure, 58, 60, 20 + _PANEL * place, below + 12)
+            axes.set_xscale("log")
+            for which, variant in enumerate(variants):
+                draw(axes, which, sweep.of(variant), titles)
+            _mark_residencies(axes, sweep, named=place == 0)
+            axes.set_xlim(0.8 * min(sweep.axis.values), 1.25 * max(sweep.axis.values))
+            _one_two_five(axes.xaxis)
+            if place < len(panels) - 1:
+                axes.xaxis.set_major_formatter(NullFormatter())
+        axes.set_xlabel("wakeup period in us")
+        caption = Caption(
+            name,
+            "Throughput, wakeup latency and idle states against the wakeup period",
+            "The figures are in the table below.",
+        )
+        return _svg(figure, caption, titles)
+
+
+_PANEL = 140
+"""Height of one of the parts of a curve, in CSS pixels."""
+
+
+def _line(
+    axes: Axes,
+    which: int,
+    points: Sequence[tuple[Point, float]],
+    what: str,
+    titles: dict[str, list[str]],
+    **style: Any,
+) -> None:
+    colour, marker = _look(which)
+    gid = f"{what}{which}".replace(" ", "-")
+    titles[gid] = [
+        printable(f"{point.variant}, {point.period} us: {what} {exact(value)}")
+        for point, value in points
+    ]
+    x = [point.period for point, _ in points]
+    y = [value for _, value in points]
+    # The line apart from its marks, which are explained one by one.
+    axes.plot(x, y, color=colour, linewidth=1.2, linestyle=style.get("linestyle", "-"))
+    axes.plot(
+        x,
+        y,
+        **_POINTS,
+        gid=gid,
+        marker=marker,
+        markersize=4.5,
+        color=colour,
+        markerfacecolor=_PAGE if style.get("hollow") else colour,
+        markeredgecolor=colour,
+    )
+
+
+def _measured(points: Sequence[Point], metric: Metric) -> list[tuple[Point, float]]:
+    return [(point, point.metrics[metric]) for point in points if metric in point.metrics]
+
+
+def _throughput(
+    axes: Axes, which: int, points: Sequence[Point], titles: dict[str, list[str]]
+) -> None:
+    _line(axes, which, _measured(points, THROUGHPUT), "throughput", titles)
+    axes.set_ylabel("Mops/s")
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_formatter(lambda value, _: _tick(value))
+
+
+def _latency(axes: Axes, which: int, points: Sequence[Point], titles: dict[str, list[str]]) -> None:
+    axes.set_yscale("log")
+    for metric, what, style in (
+        (WAKEUP_P50, "p50", {}),
+        (WAKEUP_P99, "p99", {"linestyle": "--", "hollow": True}),
+    ):
+        measured = _measured(points, metric)
+        _line(axes, which, measured, f"latency {what}", titles, **style)
+        if which == 0 and measured:
+            _at_end(axes, measured[-1][1], what)
+    axes.set_ylabel("latency, us")
+    _one_two_five(axes.yaxis)
+
+
+def _one_two_five(axis: Axis) -> None:
+    """Name 1, 2, 5, 10 and so on along a logarithmic axis."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(lambda value, _: _tick(value))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _shares(axes: Axes, which: int, points: Sequence[Point], titles: dict[str, list[str]]) -> None:
+    states = dict.fromkeys(state for point in points for state in point.shares)
+    for number, state in enumerate(states):
+        measured = [(point, point.shares[state]) for point in points if state in point.shares]
+        style = {"linestyle": _DASHES[number % len(_DASHES)], "hollow": number % 2 == 0}
+        _line(axes, which, measured, f"share of {state}", titles, **style)
+        if which == 0:
+            _at_end(axes, measured[-1][1], state)
+    axes.set_ylim(0, 105)
+    axes.set_ylabel("idle, %")
+
+
+_DASHES = ("--", "-", "-.", ":")
+
+
+def _at_end(axes: Axes, y: float, text: str) -> None:
+    axes.annotate(
+        fitted(printable(text), 9),
+        xy=(1.0, y),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(4, 0),
+        textcoords="offset points",
+        verticalalignment="center",
+        annotation_clip=False,
+    )
+
+
+def _mark_residencies(axes: Axes, sweep: Curve, named: bool) -> None:
+    low, high = min(sweep.axis.values), max(sweep.axis.values)
+    for state, residency in sweep.residencies.items():
+        if not low <= residency <= high:
+            continue
+        axes.axvline(residency, color=_FAINT, linewidth=0.9, linestyle=":", zorder=0)
+        if named:
+            axes.annotate(
+                fitted(printable(state), 12),
+                xy=(residency, 1.0),
+                xycoords=axes.get_xaxis_transform(),
+                xytext=(0, 3),
+                textcoords="offset points",
+                horizontalalignment="center",
+                annotation_clip=False,
+            )
 
 
 def disturbance(records: Sequence[RunRecord]) -> Markup:
