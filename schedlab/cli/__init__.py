@@ -13,6 +13,7 @@ from schedlab import __version__
 from schedlab.errors import Interrupted, SchedlabError, nearest
 
 _COMMANDS = (
+    "cpuidle-smt",
     "diverge",
     "doctor",
     "import",
@@ -36,9 +37,10 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             context.fail(f"no command is called '{name}'.{nearest(name, _COMMANDS)}")
-        word = "import_" if name == "import" else name  # `import` can name no module
+        # `import` can name no module
+        word = "import_" if name == "import" else name.replace("-", "_")
         module = import_module(f"schedlab.cli.{word}")
-        command: click.Command = getattr(module, f"{name}_command", None) or getattr(module, name)
+        command: click.Command = getattr(module, f"{name}_command", None) or getattr(module, word)
         return command
 
 

@@ -5,11 +5,11 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
@@ -34,6 +34,63 @@ from schedlab.targets.target import Order, Target
 from schedlab.validation import validate
 from schedlab.variant import Variant, parse_variant
 
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+RESUME_ALONE = "--resume takes its plan from DIR; give no other options with it."
+
+_EXPERIMENT = (
+    click.option(
+        "--variant",
+        "variants",
+        multiple=True,
+        metavar="'NAME: SETTING; ...'",
+        help="A variant; the first is the baseline. Settings: NO_FEATURE, sysctl K=V, sched K=V, "
+        "cpuidle STATE=off [cpus=LIST], idle-governor NAME, governor NAME, env K=V, prefix "
+        "COMMAND, companion COMMAND; simulated: kernel=NAME. A single variant is compared with "
+        "the host as it is; `auto` takes what this host can switch.",
+    ),
+    click.option(
+        "--aa", is_flag=True, help="Compare the host with itself: the method's own noise."
+    ),
+    click.option("--target", metavar="TARGET", help="host (if not given) or sim:MACHINE."),
+    click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged."),
+    click.option(
+        "--blocks", type=int, metavar="N", help="Exactly N blocks: the same as --looks N."
+    ),
+    click.option("--warmup", type=int, metavar="N", help="Warm-up blocks that do not count."),
+    click.option("--margin", metavar="PCT", help="Differences within +-PCT % count as none."),
+    click.option(
+        "--strict", is_flag=True, help="Hold the chance of any false claim to alpha (Holm)."
+    ),
+    click.option("--seed", type=int, help="Seed of the run order."),
+    click.option("--timeout", metavar="TIME", help="The longest a run may take, such as 90s."),
+    click.option("--counters", metavar="NAME,...", help="Counters; `schedlab list counters`."),
+    click.option("--no-counters", is_flag=True, help="Count nothing."),
+    click.option("--output", metavar="DIR", type=click.Path(path_type=Path), help="Result folder."),
+    click.option(
+        "--resume",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Go on with the result in DIR, in the same order.",
+    ),
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Simulated runs at a time; as many as there are CPUs if not given.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Print every command and knob; touch nothing."),
+    click.option("--fail-on", type=click.Choice(["worse"]), help="Exit 1 if anything got worse."),
+)
+
+
+def experiment_options(command: Command) -> Command:
+    """Add the options of every command that runs a plan."""
+    for option in reversed(_EXPERIMENT):
+        command = option(command)
+    return command
+
 
 @click.command("run")
 @click.argument("plan_file", required=False, metavar="[PLAN.toml]", type=click.Path(path_type=Path))
@@ -53,42 +110,7 @@ from schedlab.variant import Variant, parse_variant
     help="A workload described by a file of rt-app (docs/workloads.md).",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one.")
-@click.option(
-    "--variant",
-    "variants",
-    multiple=True,
-    metavar="'NAME: SETTING; ...'",
-    help="A variant; the first is the baseline. Settings: NO_FEATURE, sysctl K=V, sched K=V, "
-    "cpuidle STATE=off [cpus=LIST], governor NAME, env K=V, prefix COMMAND, companion COMMAND; "
-    "simulated: kernel=NAME. "
-    "A single variant is compared with the host as it is; `auto` takes what this host can switch.",
-)
-@click.option("--aa", is_flag=True, help="Compare the host with itself: the method's own noise.")
-@click.option("--target", metavar="TARGET", help="host (if not given) or sim:MACHINE.")
-@click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged.")
-@click.option("--blocks", type=int, metavar="N", help="Exactly N blocks: the same as --looks N.")
-@click.option("--warmup", type=int, metavar="N", help="Warm-up blocks that do not count.")
-@click.option("--margin", metavar="PCT", help="Differences within +-PCT % count as none.")
-@click.option("--strict", is_flag=True, help="Hold the chance of any false claim to alpha (Holm).")
-@click.option("--seed", type=int, help="Seed of the run order.")
-@click.option("--timeout", metavar="TIME", help="The longest a run may take, such as 90s.")
-@click.option("--counters", metavar="NAME,...", help="Counters; `schedlab list counters`.")
-@click.option("--no-counters", is_flag=True, help="Count nothing.")
-@click.option("--output", metavar="DIR", type=click.Path(path_type=Path), help="Result folder.")
-@click.option(
-    "--resume",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Go on with the result in DIR, in the same order.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Simulated runs at a time; as many as there are CPUs if not given.",
-)
-@click.option("--dry-run", is_flag=True, help="Print every command and knob; touch nothing.")
-@click.option("--fail-on", type=click.Choice(["worse"]), help="Exit 1 if anything got worse.")
+@experiment_options
 def run(
     resume: Path | None,
     jobs: int | None,
@@ -106,14 +128,37 @@ def run(
     schedlab run --workload video.json --target sim:hikey960 --variant 'x: NO_WA_IDLE'
     schedlab run plan.toml
     """
+    if resume and (plan_file or any(options.values())):
+        raise UsageError(RESUME_ALONE)
+    data = load_plan(plan_file).model_dump(exclude_unset=True) if plan_file else {}
+    if options["benchmarks"]:
+        data["benchmark"] = [benchmark_entry(text) for text in options["benchmarks"]]
+    if options["workloads"]:
+        data["workload"] = options["workloads"]
+    where = str(plan_file) if plan_file else "command line"
+    carry_out(
+        lambda: make_plan(data, options, where),
+        *(resume, jobs, dry_run, output, fail_on),
+    )
+
+
+def carry_out(
+    plan_of: Callable[[], Plan],
+    resume: Path | None,
+    jobs: int | None,
+    dry_run: bool,
+    output: Path | None,
+    fail_on: str | None,
+) -> None:
+    """Run a plan, or go on with the one in `resume`; say what came out of it."""
     store: Store | None = None
     if resume:
-        if plan_file or output or any(options.values()):
-            raise UsageError("--resume takes its plan from DIR; give no other options with it.")
+        if output:
+            raise UsageError(RESUME_ALONE)
         store, cases, target = _reopen(resume)
         plan = store.plan
     else:
-        plan = _plan(plan_file, options)
+        plan = plan_of()
         if plan.published:
             find_reference(plan.published)
         target = find_target(plan.target)
@@ -128,25 +173,16 @@ def run(
         sys.exit(1)
 
 
-def _plan(plan_file: Path | None, options: dict[str, Any]) -> Plan:
-    """Put a plan together from its file, if any, and the options that change it."""
+def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> Plan:
+    """Change a plan's data by the options given, and make the plan of it."""
     given = {
         key: value
         for key, value in options.items()
         if value is not None and value is not False and value != ()
     }
-    data: dict[str, Any] = {}
-    where = "command line"
-    if plan_file:
-        data = load_plan(plan_file).model_dump(exclude_unset=True)
-        where = str(plan_file)
     for key in ("suite", "only", "target", "aa"):
         if key in given:
             data[key] = given[key]
-    if "benchmarks" in given:
-        data["benchmark"] = [benchmark_entry(text) for text in given["benchmarks"]]
-    if "workloads" in given:
-        data["workload"] = given["workloads"]
     blocks = {**data.get("blocks", {}), **{k: given[k] for k in _BLOCKS if k in given}}
     if data.get("target", "").startswith("sim:"):
         blocks.setdefault("warmup", 0)  # every simulated run begins on a machine already settled

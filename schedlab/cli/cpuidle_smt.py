@@ -1,0 +1,112 @@
+"""`schedlab cpuidle-smt`: throughput, wakeup latency and idle states against the wakeup period."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from schedlab.benchmarks.cpuidle_smt import NAME
+from schedlab.cli.run import RESUME_ALONE, carry_out, experiment_options, make_plan
+from schedlab.cpulist import parse_cpulist
+from schedlab.errors import UsageError
+from schedlab.machine import Machine
+from schedlab.placement import place
+from schedlab.plan import Plan
+from schedlab.targets.choice import find_target
+
+PERIODS = "1,2,5,10,20,50,80,100,120,200,500,1000"
+_ROLES = {"wcpu": "workload", "icpus": "irritators", "acpu": "waker"}
+
+
+@click.command("cpuidle-smt")
+@click.option("-w", "--wcpu", metavar="CPU", help="The workload's CPU.")
+@click.option("-i", "--icpu", "icpus", metavar="LIST", help="The irritators' CPUs: its siblings.")
+@click.option("-a", "--acpu", metavar="CPU", help="The waker's CPU, on another core.")
+@click.option(
+    "--periods", metavar="US,...", help=f"Wakeup periods in microseconds ({PERIODS} if not given)."
+)
+@click.option(
+    "-t", "--time", metavar="TIME", help="How long each run measures (5s; 200ms if simulated)."
+)
+@experiment_options
+def cpuidle_smt(
+    resume: Path | None,
+    jobs: int | None,
+    dry_run: bool,
+    output: Path | None,
+    fail_on: str | None,
+    **options: Any,
+) -> None:
+    """Sweep the period at which a core's idle threads are woken beside one that works.
+
+    The CPUs are chosen from the topology where none are named. Without --variant the machine is
+    compared with itself short of its deepest idle state.
+
+    \b
+    schedlab cpuidle-smt
+    schedlab cpuidle-smt --variant base --variant 'teo: idle-governor teo'
+    schedlab cpuidle-smt --target sim:power9-lpar-smt4 --aa
+    """
+    if resume and any(options.values()):
+        raise UsageError(RESUME_ALONE)
+    carry_out(lambda: _plan(options), *(resume, jobs, dry_run, output, fail_on))
+
+
+def _plan(options: Mapping[str, Any]) -> Plan:
+    periods = _periods(options["periods"] or PERIODS)
+    target = options["target"] or "host"
+    machine = find_target(target).machine()
+    named = {key: options[key] for key in _ROLES if options[key]}
+    if len(named) < len(_ROLES):
+        click.echo(f"note: {place(machine).told()}", err=True)
+    time = options["time"] or ("200ms" if target.startswith("sim:") else "5s")
+    entry: dict[str, Any] = {
+        "name": NAME,
+        "label": "cpuidle-smt",
+        "params": {**_ROLES, **named, "time": time},
+    }
+    if len(periods) > 1:
+        entry["axis"] = {"period": periods}
+    else:
+        entry["params"]["period"] = periods[0]
+    chosen = dict(options)
+    if not options["variants"] and not options["aa"]:
+        irritators = named.get("icpus") or place(machine).roles()["irritators"]
+        variant = _without_deepest_state(machine, irritators)
+        if variant:
+            chosen["variants"] = ("base:", variant)
+        else:
+            chosen["aa"] = True
+            click.echo(
+                "note: these CPUs have no two idle states to compare: an A/A run, whose curve is"
+                " the machine's and whose verdicts are the method's noise",
+                err=True,
+            )
+    return make_plan({"benchmark": [entry]}, chosen, "command line")
+
+
+def _periods(text: str) -> list[int]:
+    try:
+        periods = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        raise UsageError(f"--periods '{text}': write whole microseconds as 10,20,50") from None
+    if periods[0] < 1:
+        raise UsageError(f"--periods '{text}': {periods[0]} us is no period; the least is 1")
+    return periods
+
+
+def _without_deepest_state(machine: Machine, cpus: str) -> str | None:
+    """Give the variant, or None where fewer than two states could be left."""
+    try:
+        wanted = set(parse_cpulist(cpus))
+    except ValueError as error:
+        raise UsageError(f"--icpu: {error}") from None
+    states = [
+        state.name
+        for state in machine.idle.state
+        if state.cpus is None or wanted & set(parse_cpulist(state.cpus))
+    ]
+    if len(states) < 2:
+        return None
+    return f"no-{states[-1]}: cpuidle {states[-1]}=off cpus={cpus}"
