@@ -12,8 +12,9 @@ KERNEL_SOURCES := \
 	kernel/locking/mutex.c kernel/locking/rwsem.c kernel/locking/osq_lock.c \
 	kernel/locking/semaphore.c kernel/locking/percpu-rwsem.c kernel/rcu/sync.c kernel/sysctl.c kernel/locking/spinlock.c \
 	fs/seq_file.c \
-	drivers/cpuidle/cpuidle.c drivers/cpuidle/driver.c drivers/cpuidle/governor.c \
+	drivers/cpuidle/cpuidle.c drivers/cpuidle/driver.c drivers/cpuidle/governor.c drivers/cpuidle/sysfs.c \
 	drivers/cpuidle/governors/menu.c drivers/cpuidle/governors/teo.c \
+	drivers/cpuidle/governors/ladder.c drivers/cpuidle/governors/haltpoll.c \
 	lib/rbtree.c lib/find_bit.c lib/cpumask.c lib/sort.c lib/llist.c lib/plist.c \
 	lib/timerqueue.c lib/bitmap.c lib/hweight.c lib/math/int_sqrt.c lib/math/div64.c \
 	lib/list_sort.c lib/random32.c lib/percpu_counter.c lib/vsprintf.c lib/kstrtox.c \

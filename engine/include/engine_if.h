@@ -117,7 +117,7 @@ struct sim_idle_state {
 	char		name[16], desc[32];
 	unsigned int	latency_us, residency_us;	/* what the governor is told */
 	simtime		entry_ns, exit_ns;		/* what the hardware does */
-	int		polling, mwait;
+	int		polling, declared, mwait;	/* declared: polling, and the governor knows it */
 };
 #define SIM_MAX_IDLE_STATES 10
 extern struct sim_idle_state sim_idle_states[SIM_MAX_IDLE_STATES];
@@ -229,6 +229,7 @@ enum sim_vector { SIM_TIMER, SIM_CALL, SIM_RESCHED, SIM_POLL, SIM_NR_VECTORS };
 /* The running CPU gives the host to others.  All return at the CPU's own time. */
 int sim_run_user(struct sim_task *task);	/* 1: work done, 0: interrupted */
 void sim_halt(int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
+void sim_idle_change(simtime ns);		/* into an idle state or out of it: nothing interrupts */
 void sim_wait_until(simtime t);			/* in the kernel: nothing interrupts */
 void sim_catch_up(void);
 void sim_order(void);
@@ -335,13 +336,13 @@ struct kern_balance {
 	char		name[16];
 	unsigned long	calls[3], pulls[3];	/* busy, idle, newly idle */
 };
-struct kern_idle {
-	unsigned long	usage, too_deep, too_shallow;
+struct kern_idle {				/* of a CPU's idle state, as in sysfs */
+	unsigned long	usage, above, below, rejected;
 	simtime		time_ns;
 };
 #define KERN_MAX_DOMAINS 16			/* different names; the last one is always empty */
 void kern_balance_stats(struct kern_balance stats[KERN_MAX_DOMAINS]);
-void kern_idle_stats(int state, struct kern_idle *stats);
+void kern_idle_stats(int cpu, int state, struct kern_idle *stats);
 extern const int kern_hz;
 extern const char kern_release[];
 

@@ -90,18 +90,12 @@ bool have_governor_per_policy(void)
 	return true;
 }
 
-/* schedutil's tunables are not in sysfs here: their objects only have to exist. */
+/* schedutil's tunables: nobody looks for them below this. */
 const struct sysfs_ops governor_sysfs_ops;
 
 struct kobject *get_governor_parent_kobj(struct cpufreq_policy *policy)
 {
 	return NULL;
-}
-
-int kobject_init_and_add(struct kobject *kobj, const struct kobj_type *ktype,
-			 struct kobject *parent, const char *fmt, ...)
-{
-	return 0;
 }
 
 void gov_attr_set_init(struct gov_attr_set *attr_set, struct list_head *list_node)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs, procfs and sysctl files of the linked sources, by path.  Reading and
- * writing go through the kernel's own handlers.
+ * debugfs, procfs and sysctl files of the linked sources, by path; what is none of
+ * them is asked of sysfs.c.  Reading and writing go through the kernel's own handlers.
  */
 #include <linux/debugfs.h>
 #include <linux/proc_fs.h>
@@ -197,7 +197,7 @@ int kern_write_file(const char *path, const char *value)
 	char buf[128];
 
 	if (!e)
-		return -ENOENT;
+		return sim_sysfs_write(path, value);
 	strscpy(buf, value, sizeof(buf));
 	switch (e->kind) {
 	case FOPS:
@@ -283,7 +283,7 @@ long kern_read_file(const char *path, char *buf, unsigned long size)
 	struct seq_file m = { };
 
 	if (!e)
-		return -ENOENT;
+		return sim_sysfs_read(path, buf, size);
 	switch (e->kind) {
 	case FOPS:
 		return read_fops(e, buf, size);

@@ -3,6 +3,7 @@
 #include <linux/cpuidle.h>
 #include <linux/pm_qos.h>
 #include <linux/sched/idle.h>
+#include <../drivers/cpuidle/cpuidle.h>
 #include "sim.h"
 
 static struct cpuidle_driver driver = { .name = "sim", .owner = NULL };
@@ -35,36 +36,45 @@ void arch_cpu_idle(void)
 static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
 {
 	const struct sim_idle_state *state = &sim_idle_states[index];
-	simtime start = sim.clk;
 
-	if (state->polling) {
-		local_irq_enable();
-		if (!current_set_polling_and_test()) {
-			simtime end = start + cpuidle_poll_time(drv, dev);
-
-			while (!need_resched() && sim.clk < end) {
-				sim_halt(1, end);
-				if (sim.clk >= sim.irq_due)
-					sim_irq_window();
-			}
-		}
-		current_clr_polling();
-		local_irq_disable();
-		return index;
-	}
 	/* call_cpuidle() cleared the flag; a CPU that waits for a write to it says so again */
 	if (state->mwait && current_set_polling_and_test()) {
 		current_clr_polling();
 		return index;
 	}
 	if (sim_mechanisms.idle_latency)
-		sim_stall(state->entry_ns);
+		sim_idle_change(state->entry_ns);
 	if (!need_resched())
 		sim_halt(0, SIM_NEVER);
 	if (sim_mechanisms.idle_latency)
-		sim_stall(state->exit_ns);
+		sim_idle_change(state->exit_ns);
 	if (state->mwait)
 		current_clr_polling();
+	return index;
+}
+
+/* As poll_idle(), without its turns. */
+static int poll(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
+{
+	simtime start = sim.clk;
+
+	dev->poll_time_limit = false;
+	local_irq_enable();
+	if (!current_set_polling_and_test()) {
+		simtime end = start + cpuidle_poll_time(drv, dev);
+
+		while (!need_resched()) {
+			sim_halt(1, end);
+			if (sim.clk >= sim.irq_due)
+				sim_irq_window();
+			if (sim.clk >= end) {
+				dev->poll_time_limit = true;
+				break;
+			}
+		}
+	}
+	local_irq_disable();
+	current_clr_polling();
 	return index;
 }
 
@@ -84,13 +94,16 @@ void sim_setup_idle_drivers(void)
 		strscpy(to->desc, from->desc, sizeof(to->desc));
 		to->exit_latency = from->latency_us;
 		to->target_residency = from->residency_us;
-		to->enter = enter_state;
-		if (from->polling)
+		to->enter = from->polling ? poll : enter_state;
+		if (from->declared)
 			to->flags |= CPUIDLE_FLAG_POLLING;
 	}
 	driver.state_count = sim_nr_idle_states;
+	/* as cpuidle.governor= on the command line */
+	strscpy(param_governor, sim_idle_governor, CPUIDLE_NAME_LEN);
 	if (cpuidle_register_driver(&driver))
 		sim_die("cpuidle_register_driver() failed", driver.name, 0);
+	sim_add_cpuidle_interface();
 }
 
 /* After the governors' initcalls. */

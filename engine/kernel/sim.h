@@ -74,6 +74,12 @@ struct ctl_table;
 void sim_sysctl_series(void);
 void sim_add_sysctl(const char *dir, struct ctl_table *table);
 
+/* sysfs.c, compat/<series>/sysfs.c */
+extern struct device sim_cpu_root;
+int sim_sysfs_write(const char *path, const char *value);
+long sim_sysfs_read(const char *path, char *buf, unsigned long size);
+int sim_add_cpuidle_interface(void);
+
 /* numa.c and compat/<series>/numa.c */
 int sim_xchg_last_cpupid(int cpupid);
 bool sim_should_migrate(struct task_struct *p, int nid, int cpu);

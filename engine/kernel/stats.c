@@ -48,19 +48,18 @@ void kern_balance_stats(struct kern_balance stats[KERN_MAX_DOMAINS])
 	}
 }
 
-void kern_idle_stats(int state, struct kern_idle *stats)
+void kern_idle_stats(int cpu, int state, struct kern_idle *stats)
 {
-	int cpu;
+	const struct cpuidle_device *dev = *raw_per_cpu_ptr(&cpuidle_devices, cpu);
+	const struct cpuidle_state_usage *usage;
 
 	*stats = (struct kern_idle) { };
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
-		struct cpuidle_device *dev = *raw_per_cpu_ptr(&cpuidle_devices, cpu);
-
-		if (!dev)
-			continue;
-		stats->usage += dev->states_usage[state].usage;
-		stats->time_ns += dev->states_usage[state].time_ns;
-		stats->too_deep += dev->states_usage[state].above;
-		stats->too_shallow += dev->states_usage[state].below;
-	}
+	if (!dev)
+		return;
+	usage = &dev->states_usage[state];
+	stats->usage = usage->usage;
+	stats->time_ns = usage->time_ns;
+	stats->above = usage->above;
+	stats->below = usage->below;
+	stats->rejected = usage->rejected;
 }

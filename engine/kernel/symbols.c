@@ -10,7 +10,6 @@
 #include <linux/once.h>
 #include <linux/sysctl.h>
 #include <linux/capability.h>
-#include <linux/cpuidle.h>
 #include <linux/rcuwait.h>
 #include <linux/tracepoint-defs.h>
 #include "sim.h"
@@ -99,25 +98,9 @@ void __do_once_done(bool *done, struct static_key_true *once_key, unsigned long 
 	*done = true;
 }
 
-/* Nothing here has statistics of memory zones to fold, or a sysfs. */
+/* Nothing here has statistics of memory zones to fold. */
 void quiet_vmstat(void)
 {
-}
-
-int cpuidle_add_sysfs(struct cpuidle_device *dev)
-{
-	return 0;
-}
-
-int cpuidle_add_device_sysfs(struct cpuidle_device *dev)
-{
-	return 0;
-}
-
-/* Whose latency limits the idle governors ask for: no CPU has any. */
-struct device *get_cpu_device(unsigned int cpu)
-{
-	return NULL;
 }
 
 int cap_task_setscheduler(struct task_struct *p)

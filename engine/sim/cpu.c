@@ -281,6 +281,19 @@ void sim_halt(int polling, simtime until)
 	c->mark = sim.clk;
 }
 
+/* The core is at work for its siblings, the CPU idle for the accounts. */
+void sim_idle_change(simtime ns)
+{
+	struct cpu *c = &cpus[sim.cpu];
+
+	if (!ns)
+		return;
+	account_kernel(c);
+	sim_wait_until(sim.clk + ns);
+	c->idle_ns += sim.clk - c->mark;
+	c->mark = sim.clk;
+}
+
 void sim_wait_until(simtime t)
 {
 	struct cpu *c = &cpus[sim.cpu];

@@ -249,14 +249,18 @@ static void read_cpus(json_t *list)
 
 static void read_idle(json_t *obj)
 {
+	static const char *const governors[] = { "menu", "teo", "ladder", "haltpoll", NULL };
 	const struct path *top = AT(NULL, "idle");
+	const char *const *governor;
 	json_t *list, *state;
 	size_t i;
 
 	json_only(obj, top, "governor", "state", NULL);
 	sim_idle_governor = json_get_text(obj, top, "governor", sim_idle_governor);
-	if (strcmp(sim_idle_governor, "menu") && strcmp(sim_idle_governor, "teo"))
-		json_error_at(AT(top, "governor"), "menu or teo");
+	for (governor = governors; *governor && strcmp(*governor, sim_idle_governor); )
+		governor++;
+	if (!*governor)
+		json_error_at(AT(top, "governor"), "menu, teo, ladder or haltpoll");
 	list = json_need(obj, top, "state");
 	if (!json_is_array(list) || json_array_size(list) > SIM_MAX_IDLE_STATES)
 		json_error_at(AT(top, "state"), "a list of at most %d states is expected", SIM_MAX_IDLE_STATES);
@@ -265,7 +269,7 @@ static void read_idle(json_t *obj)
 		struct sim_idle_state *s = &sim_idle_states[i];
 
 		json_only(state, at, "name", "latency", "residency", "entry", "exit", "polling",
-			  "mwait", "power_mw", NULL);
+			  "declared", "mwait", "power_mw", NULL);
 		snprintf(s->name, sizeof(s->name), "%s", json_text(json_need(state, at, "name"), AT(at, "name")));
 		memcpy(s->desc, s->name, sizeof(s->name));
 		s->latency_us = json_time(json_need(state, at, "latency"), AT(at, "latency")) / 1000;
@@ -273,6 +277,7 @@ static void read_idle(json_t *obj)
 		s->entry_ns = json_get_time(state, at, "entry", 0);
 		s->exit_ns = json_get_time(state, at, "exit", s->latency_us * 1000ULL);
 		s->polling = json_get_flag(state, at, "polling", 0);
+		s->declared = json_get_flag(state, at, "declared", 1) && s->polling;
 		s->mwait = json_get_flag(state, at, "mwait", 0);
 	}
 	sim_nr_idle_states = json_array_size(list);

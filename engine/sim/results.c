@@ -64,11 +64,13 @@ static struct {
 	unsigned long own_migrations;
 	unsigned long voluntary, involuntary;
 	struct kern_balance balance[KERN_MAX_DOMAINS];
-	struct kern_idle idle[SIM_MAX_IDLE_STATES];
 	unsigned long events;
 } window;
 
-static struct { simtime user, kernel, idle, off; } cpu_base[SIM_MAX_CPUS];
+static struct {
+	simtime user, kernel, idle, off;
+	struct kern_idle state[SIM_MAX_IDLE_STATES];
+} cpu_base[SIM_MAX_CPUS];
 
 void sim_hash(unsigned long long a, unsigned long long b)
 {
@@ -127,8 +129,6 @@ void results_window_begin(void)
 	window.start = sim.clk;
 	window.events = sim_events;
 	kern_balance_stats(window.balance);
-	for (int i = 0; i < sim_nr_idle_states; i++)
-		kern_idle_stats(i, &window.idle[i]);
 	for (struct sim_tracepoint *tp = __start_sim_tracepoints; tp < __stop_sim_tracepoints; tp++)
 		tp->count = 0;
 	for (struct kern_vm_counter *c = kern_vm_counters; c->name; c++)
@@ -138,6 +138,8 @@ void results_window_begin(void)
 		cpu_base[i].kernel = cpus[i].kernel_ns;
 		cpu_base[i].idle = cpus[i].idle_ns;
 		cpu_base[i].off = cpus[i].off_ns;
+		for (int state = 0; state < sim_nr_idle_states; state++)
+			kern_idle_stats(i, state, &cpu_base[i].state[state]);
 	}
 	for (struct sim_task *t = all_tasks; t; t = t->next) {
 		kern_collect(t);
@@ -270,38 +272,65 @@ static json_t *tasks_json(void)
 	return list;
 }
 
-static json_t *cpus_json(void)
+/* Adds what a CPU's idle states have counted in the window. */
+static void add_idle(struct kern_idle sum[], int cpu)
+{
+	for (int i = 0; i < sim_nr_idle_states; i++) {
+		const struct kern_idle *base = &cpu_base[cpu].state[i];
+		struct kern_idle now;
+
+		kern_idle_stats(cpu, i, &now);
+		sum[i].usage += now.usage - base->usage;
+		sum[i].time_ns += now.time_ns - base->time_ns;
+		sum[i].above += now.above - base->above;
+		sum[i].below += now.below - base->below;
+		sum[i].rejected += now.rejected - base->rejected;
+	}
+}
+
+static json_t *idle_json(const struct kern_idle sum[])
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < sim_nr_cpus; i++) {
-		const struct cpu *c = &cpus[i];
+	for (int i = 0; i < sim_nr_idle_states; i++) {
 		json_t *obj = json_object();
-		set_int(obj, "cpu", i);
-		set_int(obj, "user_ns", c->user_ns - cpu_base[i].user);
-		set_int(obj, "kernel_ns", c->kernel_ns - cpu_base[i].kernel);
-		set_int(obj, "idle_ns", c->idle_ns - cpu_base[i].idle);
-		set_int(obj, "offline_ns", c->off_ns - cpu_base[i].off);
+
+		set_text(obj, "name", sim_idle_states[i].name);
+		set_int(obj, "usage", sum[i].usage);
+		set_int(obj, "time_ns", sum[i].time_ns);
+		set_int(obj, "above", sum[i].above);
+		set_int(obj, "below", sum[i].below);
+		set_int(obj, "rejected", sum[i].rejected);
 		json_array_append_new(list, obj);
 	}
 	return list;
 }
 
-static json_t *idle_json(void)
+static json_t *idle_of_all_json(void)
+{
+	struct kern_idle sum[SIM_MAX_IDLE_STATES] = { };
+
+	for (int i = 0; i < sim_nr_cpus; i++)
+		add_idle(sum, i);
+	return idle_json(sum);
+}
+
+static json_t *cpus_json(void)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < sim_nr_idle_states; i++) {
-		const struct kern_idle *base = &window.idle[i];
+	for (int i = 0; i < sim_nr_cpus; i++) {
+		struct kern_idle idle[SIM_MAX_IDLE_STATES] = { };
+		const struct cpu *c = &cpus[i];
 		json_t *obj = json_object();
-		struct kern_idle now;
 
-		kern_idle_stats(i, &now);
-		set_text(obj, "name", sim_idle_states[i].name);
-		set_int(obj, "usage", now.usage - base->usage);
-		set_int(obj, "time_ns", now.time_ns - base->time_ns);
-		set_int(obj, "too_deep", now.too_deep - base->too_deep);
-		set_int(obj, "too_shallow", now.too_shallow - base->too_shallow);
+		add_idle(idle, i);
+		set_int(obj, "cpu", i);
+		set_int(obj, "user_ns", c->user_ns - cpu_base[i].user);
+		set_int(obj, "kernel_ns", c->kernel_ns - cpu_base[i].kernel);
+		set_int(obj, "idle_ns", c->idle_ns - cpu_base[i].idle);
+		set_int(obj, "offline_ns", c->off_ns - cpu_base[i].off);
+		json_object_set_new(obj, "idle_states", idle_json(idle));
 		json_array_append_new(list, obj);
 	}
 	return list;
@@ -391,7 +420,7 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	json_object_set_new(root, "queue_latency", histogram_json(&window.queued));
 	json_object_set_new(root, "tasks", tasks_json());
 	json_object_set_new(root, "per_cpu", cpus_json());
-	json_object_set_new(root, "idle_states", idle_json());
+	json_object_set_new(root, "idle_states", idle_of_all_json());
 	json_object_set_new(root, "kernel_time_ns", kernel_time_json());
 	json_object_set_new(root, "functions", functions_json());
 	if (kern_read_file("/proc/schedstat", text, sizeof(text)) >= 0)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _ASM_KVM_PARA_H
+#define _ASM_KVM_PARA_H
+
+/* The governor haltpoll asks: it is there for a machine or a setting that names it. */
+static inline bool kvm_para_available(void)
+{
+	return true;
+}
+
+static inline bool kvm_check_and_clear_guest_paused(void)
+{
+	return false;
+}
+
+static inline unsigned int kvm_arch_para_features(void)
+{
+	return 0;
+}
+
+static inline unsigned int kvm_arch_para_hints(void)
+{
+	return 0;
+}
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Attributes below /sys/devices/system/cpu of the linked sources' objects, by path.
+ * Reading and writing go through the kernel's own handlers.
+ */
+#include <linux/device.h>
+#include <linux/kobject.h>
+#include <linux/sysfs.h>
+#include "sim.h"
+
+#define CPU_ROOT	"/sys/devices/system/cpu"
+#define NAME_LEN	24
+
+struct device sim_cpu_root;
+static struct device *cpu_devices[NR_CPUS];
+static LIST_HEAD(objects);
+
+int kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
+			 struct kobject *parent, const char *fmt, ...)
+{
+	char *name = sim_zalloc(NAME_LEN, 8);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(name, NAME_LEN, fmt, args);
+	va_end(args);
+	kobj->name = name;
+	kobj->ktype = type;
+	kobj->parent = parent;
+	list_add_tail(&kobj->entry, &objects);
+	return 0;
+}
+
+void kobject_put(struct kobject *kobj)
+{
+	list_del(&kobj->entry);
+	sim_free((void *)kobj->name);
+	kobj->ktype->release(kobj);
+}
+
+int kobject_uevent(struct kobject *kobj, enum kobject_action action)
+{
+	return 0;
+}
+
+struct device *get_cpu_device(unsigned int cpu)
+{
+	struct device *dev = cpu_devices[cpu];
+
+	if (!dev) {
+		dev = sim_zalloc(sizeof(*dev), 64);
+		if (kobject_init_and_add(&dev->kobj, NULL, &sim_cpu_root.kobj, "cpu%u", cpu))
+			return NULL;
+		cpu_devices[cpu] = dev;
+	}
+	return dev;
+}
+
+void put_device(struct device *dev)
+{
+}
+
+/* ------------------------------------------------------------------ groups of a device's attributes */
+
+struct group {
+	struct kobject kobj;
+	struct kobj_type type;
+	const struct attribute_group *groups[2];
+};
+
+static ssize_t show_device(struct kobject *kobj, struct attribute *attr, char *buf)
+{
+	struct device_attribute *of = container_of(attr, struct device_attribute, attr);
+
+	return of->show ? of->show(&sim_cpu_root, of, buf) : -EIO;
+}
+
+static ssize_t store_device(struct kobject *kobj, struct attribute *attr, const char *buf,
+			    size_t count)
+{
+	struct device_attribute *of = container_of(attr, struct device_attribute, attr);
+
+	return of->store ? of->store(&sim_cpu_root, of, buf, count) : -EIO;
+}
+
+static const struct sysfs_ops device_ops = { .show = show_device, .store = store_device };
+
+int sysfs_create_group(struct kobject *kobj, const struct attribute_group *attributes)
+{
+	struct group *group = sim_zalloc(sizeof(*group), 64);
+
+	group->groups[0] = attributes;
+	group->type.sysfs_ops = &device_ops;
+	group->type.default_groups = group->groups;
+	return kobject_init_and_add(&group->kobj, &group->type, kobj, "%s", attributes->name);
+}
+
+/* ------------------------------------------------------------------ files */
+
+static struct kobject *find_child(const struct kobject *parent, const char *name, size_t len)
+{
+	struct kobject *kobj;
+
+	list_for_each_entry(kobj, &objects, entry)
+		if (kobj->parent == parent && !strncmp(kobj->name, name, len) && !kobj->name[len])
+			return kobj;
+	return NULL;
+}
+
+static struct attribute *find_attribute(const struct kobject *kobj, const char *name)
+{
+	const struct attribute_group **group;
+	struct attribute **attr;
+
+	if (!kobj->ktype)
+		return NULL;
+	for (group = kobj->ktype->default_groups; *group; group++)
+		for (attr = (*group)->attrs; *attr; attr++)
+			if (!strcmp((*attr)->name, name))
+				return *attr;
+	return NULL;
+}
+
+static struct kobject *find(const char *path, struct attribute **attr)
+{
+	struct kobject *kobj = &sim_cpu_root.kobj;
+	const char *end;
+
+	if (strncmp(path, CPU_ROOT "/", sizeof(CPU_ROOT)))
+		return NULL;
+	for (path += sizeof(CPU_ROOT); kobj && (end = strchr(path, '/')); path = end + 1)
+		kobj = find_child(kobj, path, end - path);
+	*attr = kobj ? find_attribute(kobj, path) : NULL;
+	return *attr ? kobj : NULL;
+}
+
+int sim_sysfs_write(const char *path, const char *value)
+{
+	struct attribute *attr;
+	struct kobject *kobj = find(path, &attr);
+	ssize_t ret;
+
+	if (!kobj)
+		return -ENOENT;
+	ret = kobj->ktype->sysfs_ops->store(kobj, attr, value, strlen(value));
+	return ret < 0 ? ret : 0;
+}
+
+long sim_sysfs_read(const char *path, char *buf, unsigned long size)
+{
+	static char page[PAGE_SIZE] __aligned(PAGE_SIZE);
+	struct attribute *attr;
+	struct kobject *kobj = find(path, &attr);
+	ssize_t ret;
+
+	if (!kobj)
+		return -ENOENT;
+	ret = kobj->ktype->sysfs_ops->show(kobj, attr, page);
+	return ret < 0 ? ret : strscpy(buf, page, size);
+}
