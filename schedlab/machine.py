@@ -132,6 +132,8 @@ class IdleState(_Table):
     exit: Time | None = None
     """What hardware takes, where that is not what the kernel is told."""
     polling: bool = False
+    declared: bool = True
+    """Of a polling state: the driver tells the governor that it polls."""
     mwait: bool = False
     power_mw: Annotated[Number, Field(gt=0)] | None = None
 
