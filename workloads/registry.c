@@ -3,6 +3,7 @@
 #include "workload.h"
 
 #define WORKLOADS(X)		\
+	X(cpuidle_smt)		\
 	X(deathstarbench)	\
 	X(futex_wake)		\
 	X(hackbench)		\

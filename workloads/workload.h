@@ -93,6 +93,12 @@ void wl_pin_list(const char *list);		/* "0-3,8" */
 int wl_cpu(void);				/* where the caller runs now */
 int wl_capacity(int cpu);			/* 1024 = the biggest */
 
+/* Idle states as the kernel's cpuidle counts them; none where the machine has none. */
+struct wl_idle { unsigned long long usage, time; };	/* entries, ns */
+int wl_idle_states(void);
+const char *wl_idle_name(int state);
+void wl_idle_read(int cpu, int state, struct wl_idle *idle);
+
 /* ------------------------------------------------------------------ memory shared by all tasks */
 
 void *wl_alloc(unsigned long bytes);		/* zeroed; lives as long as the workload */

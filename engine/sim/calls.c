@@ -146,6 +146,25 @@ int wl_capacity(int cpu)
 	return sim_cpu_topo[cpu].capacity;
 }
 
+int wl_idle_states(void)
+{
+	return sim_nr_idle_states;
+}
+
+const char *wl_idle_name(int state)
+{
+	return sim_idle_states[state].name;
+}
+
+void wl_idle_read(int cpu, int state, struct wl_idle *idle)
+{
+	struct kern_idle now;
+
+	kern_idle_stats(cpu, state, &now);
+	idle->usage = now.usage;
+	idle->time = now.time_ns;
+}
+
 struct cpu_set {
 	unsigned long bits[SIM_MAX_CPUS / 64];
 };

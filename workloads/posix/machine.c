@@ -118,6 +118,42 @@ int wl_capacity(int cpu)
 	return arena->capacity[cpu];
 }
 
+/* ------------------------------------------------------------------ idle states */
+
+#define IDLE_FILE	"/sys/devices/system/cpu/cpu%d/cpuidle/state%d/%s"
+
+static const char *idle_file(int cpu, int state, const char *name)
+{
+	static __thread char line[80];
+	char path[100];
+
+	snprintf(path, sizeof(path), IDLE_FILE, cpu, state, name);
+	read_line(path, line, sizeof(line));
+	return line;
+}
+
+int wl_idle_states(void)
+{
+	int state = 0;
+
+	while (*idle_file(0, state, "name"))
+		state++;
+	return state;
+}
+
+const char *wl_idle_name(int state)
+{
+	return idle_file(0, state, "name");
+}
+
+void wl_idle_read(int cpu, int state, struct wl_idle *idle)
+{
+	idle->usage = strtoull(idle_file(cpu, state, "usage"), NULL, 10);
+	idle->time = strtoull(idle_file(cpu, state, "time"), NULL, 10) * WL_USEC;
+}
+
+/* ------------------------------------------------------------------ keeping tasks on CPUs */
+
 static void pin(const cpu_set_t *set)
 {
 	if (sched_setaffinity(0, sizeof(*set), set))
