@@ -1,4 +1,4 @@
-# make demo   set everything up, run the quick suite on this host, leave a report
+# make demo   set everything up, two comparisons simulated, one on this host, leave a page over all
 # make test   set everything up, run every check and test
 
 SCHEDLAB := .venv/bin/schedlab
@@ -9,7 +9,11 @@ DEMO := results/demo
 demo:
 	scripts/setup.sh demo
 	rm -rf $(DEMO)
-	$(SCHEDLAB) run --suite quick --variant auto --blocks 6 --output $(DEMO)
+	$(SCHEDLAB) kernel add --debian 6.1
+	$(SCHEDLAB) run plans/demo-misfit.toml --output $(DEMO)/misfit
+	$(SCHEDLAB) run plans/demo-ilb-util.toml --output $(DEMO)/ilb-util
+	$(SCHEDLAB) run --suite quick --variant auto --blocks 6 --output $(DEMO)/host
+	$(SCHEDLAB) overview $(DEMO)/misfit $(DEMO)/ilb-util $(DEMO)/host --output $(DEMO)/report.html
 
 test:
 	scripts/setup.sh test

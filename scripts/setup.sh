@@ -6,10 +6,10 @@ set -eu
 purpose=$1
 cd "$(dirname "$0")/.."
 
-packages="linux-perf rt-tests sysbench dbench python3-venv"
+packages="linux-perf rt-tests sysbench dbench python3-venv gcc libc6-dev make libjansson-dev bc xz-utils"
 requirements="requirements.txt"
 if [ "$purpose" = test ]; then
-	packages="$packages chromium gcc libc6-dev clang libjansson-dev bc xz-utils"
+	packages="$packages chromium clang"
 	requirements="requirements-dev.txt"
 fi
 

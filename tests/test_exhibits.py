@@ -12,7 +12,10 @@ from schedlab.plan import load_plan
 from schedlab.reference import all_references, find_reference, mean
 from schedlab.report import Report, all_shapes
 from schedlab.report.beside import beside
+from schedlab.report.completion import completion
+from schedlab.report.content import by_variant
 from schedlab.report.cpu_time import cpu_time
+from schedlab.report.overview import overview
 from tests.report_store import HACKBENCH, SCHED_PIPE, Bench, make_store, plan_of
 
 PLANS = Path(__file__).parent.parent / "plans"
@@ -110,3 +113,27 @@ def test_exhibits_are_shown(tmp_path: Path, shape: str) -> None:
     text = all_shapes()[shape].render(report_of(tmp_path, HACKBENCH))
     assert "Beside the published results" in text
     assert "+23.02" in text
+
+
+def test_completion_times_of_single_runs_and_their_summary(tmp_path: Path) -> None:
+    report = report_of(tmp_path, HACKBENCH)
+    assert completion(report) is None
+    for case in report.cases:
+        for block, run in enumerate(by_variant(case.runs, "Default")):
+            run.metrics |= {"task_1": 2.0 + block, "task_2": 1.5}
+    table = completion(report)
+    assert table is not None
+    assert table.rows == (
+        ("HackbenchPipeThreads", "Default", "12", "7.5000", "13.0000", "1.5000, 2.0000"),
+    )
+
+
+def test_an_overview_links_every_report(tmp_path: Path) -> None:
+    one = make_store(tmp_path / "one", [HACKBENCH])
+    two = make_store(tmp_path / "two", [SCHED_PIPE], plan_of(title="<b>two</b>"))
+    reports = [Report(store, analyse(store)) for store in (one, two)]
+    page = overview(reports, tmp_path / "report.html")
+    assert 'href="one/report.html"' in page
+    assert 'href="two/report.html"' in page
+    assert "&lt;b&gt;two&lt;/b&gt;" in page
+    assert "1 better, 0 worse" in page

@@ -21,6 +21,7 @@ _COMMANDS = (
     "list",
     "machine",
     "merge",
+    "overview",
     "report",
     "run",
     "trace",

@@ -1,6 +1,7 @@
 """The exhibits of a report, in the order they are shown."""
 
 from schedlab.report.beside import beside
+from schedlab.report.completion import completion
 from schedlab.report.content import Report
 from schedlab.report.cpu_time import cpu_time
 from schedlab.report.curve import curve_table
@@ -9,4 +10,5 @@ from schedlab.report.exhibit import Exhibit
 
 def exhibits(report: Report) -> list[Exhibit]:
     """Give those a report has."""
-    return [found for found in (curve_table(report), beside(report), cpu_time(report)) if found]
+    kinds = (curve_table, completion, beside, cpu_time)
+    return [found for kind in kinds if (found := kind(report))]

@@ -1,0 +1,31 @@
+"""`schedlab overview`: one page over several results."""
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import click
+
+from schedlab.analysis import analyse
+from schedlab.report import Report, save
+from schedlab.report.overview import overview as page_over
+from schedlab.store import Store
+
+
+@click.command("overview")
+@click.argument(
+    "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The HTML page; it links the report.html of every DIR.",
+)
+def overview(folders: tuple[Path, ...], output: Path) -> None:
+    """Write one page over the results in several DIRs, with a link to each report."""
+    with ExitStack() as stack:
+        stores = [stack.enter_context(closing(Store.open(folder))) for folder in folders]
+        reports = [Report(store, analyse(store)) for store in stores]
+        text = page_over(reports, output)
+    click.echo(f"wrote {save(text, output)}")

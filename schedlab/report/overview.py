@@ -1,0 +1,20 @@
+"""Several results on one page: what was asked, how it came out, and the way to each report."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from schedlab.report import wording
+from schedlab.report.content import Report
+from schedlab.report.page import environment
+
+
+def overview(reports: Sequence[Report], page: Path) -> str:
+    """Give the page; its links are relative to where `page` will lie."""
+    links = [
+        os.path.relpath(report.store.folder / "report.html", page.parent) for report in reports
+    ]
+    templates = environment()
+    templates.globals |= {"wording": wording}
+    template = templates.get_template("overview.html.j2")
+    return template.render(results=list(zip(reports, links, strict=True)))
