@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import schedlab.cli.run as cli_run
-from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
 from schedlab.cli import main
 from schedlab.metric import Metric
 from schedlab.system import LocalSystem
@@ -17,6 +17,7 @@ from schedlab.targets.host import HostTarget
 
 TIME = Metric("time", "s", "lower", "Time (sec)")
 ROOT = Path(sys.argv[1])
+PORT = int((ROOT / "port").read_text())
 
 
 def parse(output: Output) -> Values:
@@ -25,13 +26,18 @@ def parse(output: Output) -> Values:
 
 @benchmark("Slow", tool="sh", package="dash", metrics=[TIME], parse=parse, defaults={})
 def slow() -> Command:
-    """Takes its time, and leaves an orphan behind."""
+    """Takes its time beside a server, and leaves an orphan behind."""
     script = (
         f"echo $$ >> {ROOT}/pids; setsid sleep 1000 & echo $! >> {ROOT}/pids;"
         f" knob=$(cat {ROOT}/proc/sys/kernel/knob); touch {ROOT}/running-with-$knob;"
         f" [ $knob = 1 ] || sleep $(cat {ROOT}/seconds); echo Time: 1.0"
     )
-    return Command("sh", "-c", script)
+    server = f"echo $$ >> {ROOT}/pids; exec python3 -m http.server -b 127.0.0.1 {PORT}"
+    return Command(
+        *("sh", "-c", script),
+        server=Server(("sh", "-c", server), PORT),
+        scratch=("data",),
+    )
 
 
 class RootedSystem(LocalSystem):

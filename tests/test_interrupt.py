@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -23,6 +24,8 @@ def root(tmp_path: Path) -> Path:
     (tree / KNOB).write_text("1\n")
     (tree / "proc/stat").write_text("cpu  100 0 50 1000 0 0 0 0 0 0\nctxt 1000\n")
     (tree / "seconds").write_text("20")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        (tree / "port").write_text(str(free.getsockname()[1]))
     return tree
 
 
@@ -70,7 +73,8 @@ def test_a_stopped_lab_puts_everything_back_and_can_go_on(
     assert f"stopped by {number.name}" in errors
     assert "Traceback" not in errors
     assert (root / KNOB).read_text() == "1\n"
-    assert survivors(root) == []
+    assert survivors(root) == [], "the server is gone too"
+    assert list(result.glob("raw/*")) and not list(result.glob("raw/*/data"))
     assert not (root / "var/lib/schedlab/journal.json").exists()
     if number != signal.SIGINT:
         return

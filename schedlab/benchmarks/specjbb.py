@@ -28,18 +28,23 @@ cp -r "$kit/config" jbb/ && cd jbb || exit
 start() {
     log=$1
     shift
-    java "$@" >"$log.out" 2>"$log.log"
+    exec java "$@" >"$log.out" 2>"$log.log"
 }
+agents=""
 group=1
 while [ "$group" -le "$groups" ]; do
     start "injector$group" $JAVA_OPTS_TI -jar "$kit/specjbb2015.jar" \\
         -m TXINJECTOR -G="Group$group" -J=injector &
+    agents="$agents $!"
     start "backend$group" $JAVA_OPTS_BE -jar "$kit/specjbb2015.jar" \\
         -m BACKEND -G="Group$group" -J=backend &
+    agents="$agents $!"
     group=$((group + 1))
 done
-start controller $JAVA_OPTS_C "$@" -jar "$kit/specjbb2015.jar" -m MULTICONTROLLER
+(start controller $JAVA_OPTS_C "$@" -jar "$kit/specjbb2015.jar" -m MULTICONTROLLER)
 status=$?
+kill $agents 2>kill.log
+wait $agents
 cat controller.out
 cat ./*.log >&2
 exit $status
