@@ -19,6 +19,7 @@ from schedlab.native import schedlab_load
 from schedlab.plan import Plan
 from schedlab.record import RunKey, RunRecord
 from schedlab.system import Exit, Launch, LocalSystem
+from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order
 from tests.emulated import SMALL_SERVER
@@ -191,6 +192,28 @@ def test_a_server_serves_and_is_ended(system: LocalSystem, tmp_path: Path) -> No
     assert record.error == ""
     with socket.socket() as asking:
         assert asking.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_what_a_server_uses_is_no_other_load(
+    system: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[float] = []
+
+    def others_share(_: BusyWindow, own: float = 0.0) -> float:
+        told.append(own)
+        return 0.0
+
+    monkeypatch.setattr(BusyWindow, "others_share", others_share)
+    port, done = free_port(), tmp_path / "done"
+    serve = (
+        f"import socket, time\ns = socket.create_server(('127.0.0.1', {port}))\n"
+        f"while time.process_time() < 0.4: pass\nopen('{done}', 'w')\ntime.sleep(100)"
+    )
+    server = Server((sys.executable, "-c", serve), port)
+    wait = f"until [ -e {done} ]; do sleep 0.05; done; echo Time: 2"
+    record = one_run(system, tmp_path, shell_case(wait, server), env={"A": "1"})
+    assert record.error == ""
+    assert told[-1] > 0.15, "but for its start, which was before the run"
 
 
 def test_somebody_elses_server_is_not_measured(system: LocalSystem, tmp_path: Path) -> None:

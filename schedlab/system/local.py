@@ -96,6 +96,10 @@ class LocalSystem:
         """Start a program that is to run beside others."""
         return Child(launch)
 
+    def spared_cpu_seconds(self) -> float:
+        """Give the CPU time that servers and companions have used."""
+        return process.cpu_seconds(self.spared)
+
     def pause(self, seconds: float) -> None:
         """Let the machine come to rest for a while."""
         time.sleep(seconds)

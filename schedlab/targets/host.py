@@ -234,8 +234,10 @@ class HostSession:
         counted = [(group, group.read(self._system)) for group in self._counters.snapshots]
         during = BusyWindow(self._system, self._cpus)
         clock = _WallClock()
+        beside = self._system.spared_cpu_seconds()
         exit_ = self._execute(order, folder, place)
-        record.busy_during = during.others_share(exit_.cpu_seconds)
+        beside = self._system.spared_cpu_seconds() - beside
+        record.busy_during = during.others_share(exit_.cpu_seconds + beside)
         record.seconds, record.exit_status = exit_.seconds, exit_.status
         record.cpu_seconds = exit_.cpu_seconds
         if exit_.timed_out:
