@@ -18,7 +18,7 @@ demo:
 test:
 	scripts/setup.sh test
 	$(MAKE) check
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest --numprocesses auto --dist loadgroup
 
 check:
 	.venv/bin/ruff format --check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -12,6 +13,8 @@ from typing import Any
 
 import described
 import pytest
+
+from schedlab.kernels.cache import only_one
 
 machine = described.machine
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,8 +38,9 @@ def build_folder(name: str) -> Path:
     return CACHE / "engine-tests" / checkout / name.replace("/", "_").replace(" ", "_")
 
 
+@functools.cache
 def build(series: str, **variables: str) -> Path:
-    """schedsim of a series; extra make variables get a directory of their own."""
+    """schedsim of a series; extra make variables get a directory of their own. Made once a run."""
     tree = kernel_tree(series)
     if tree is None:
         pytest.skip(
@@ -47,7 +51,8 @@ def build(series: str, **variables: str) -> Path:
     out = build_folder(name)
     command = ["make", "-j2", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={tree}"]
     command += [f"SERIES={series}", *(f"{k}={v}" for k, v in variables.items())]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with only_one(out.parent / f"{out.name}.lock", lambda _: None):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return out / "schedsim"
 
