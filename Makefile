@@ -18,7 +18,7 @@ demo:
 test:
 	scripts/setup.sh test
 	$(MAKE) check
-	.venv/bin/python -m pytest --numprocesses auto --dist loadgroup
+	.venv/bin/python -m pytest --numprocesses auto --dist loadfile
 
 check:
 	.venv/bin/ruff format --check .
