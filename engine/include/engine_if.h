@@ -408,8 +408,8 @@ void kern_region_bind(struct kern_region *region, int node);	/* -1: over all nod
 /* Takes the faults; gives how many bytes from offset on lie on one node, and which. */
 unsigned long kern_touch(struct kern_region *region, unsigned long offset, unsigned long bytes, int *node);
 void kern_touch_line(struct kern_region *region, unsigned long offset);	/* the fault, if there is one */
-struct kern_region *kern_memory_create(unsigned long bytes, int node);	/* an address space, all there */
+struct kern_region *kern_memory_create(unsigned long bytes, int huge, int node);	/* an address space, all there */
 void kern_working_set(struct kern_region *region, unsigned long offset, unsigned long bytes);
-void kern_memory_use(struct sim_task *task, struct kern_region *region);
+void kern_memory_use(struct kern_region *region);
 
 #endif

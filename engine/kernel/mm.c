@@ -144,11 +144,21 @@ void kern_region_bind(struct kern_region *r, int node)
 	sim_syscall_exit();
 }
 
+/* Over the nodes that have memory, page by page. */
+static int interleaved(unsigned long i)
+{
+	int node = first_node(node_states[N_MEMORY]);
+
+	for (i %= num_node_state(N_MEMORY); i; i--)
+		node = next_node(node, node_states[N_MEMORY]);
+	return node;
+}
+
 static int node_for(const struct kern_region *r, unsigned long i)
 {
 	if (r->policy == POLICY_LOCAL)
 		return cpu_to_node(sim.cpu);
-	return r->policy == POLICY_INTERLEAVED ? (int)(i % nr_node_ids) : r->policy;
+	return r->policy == POLICY_INTERLEAVED ? interleaved(i) : r->policy;
 }
 
 static void place_page(struct kern_region *r, unsigned long i, int node, bool only)
@@ -219,28 +229,25 @@ unsigned long kern_touch(struct kern_region *r, unsigned long offset, unsigned l
 
 /* ------------------------------------------------------------------ memory of a scenario's tasks */
 
-/* An address space with one region, all there: on a node, or (-1) spread over all. */
-struct kern_region *kern_memory_create(unsigned long bytes, int node)
+/* An address space with one region, all there: on a node, or (-1) spread over all that have memory. */
+struct kern_region *kern_memory_create(unsigned long bytes, int huge, int node)
 {
 	struct space *s = new_space();
-	struct kern_region *r = sim_region_add(s, bytes, shift_for(bytes));
+	struct kern_region *r = sim_region_add(s, bytes, huge ? HPAGE_SHIFT : PAGE_SHIFT);
 	unsigned long i;
 
 	for (i = 0; i < r->nr; i++)
-		place_page(r, i, node >= 0 ? node : (int)(i % nr_node_ids), node >= 0);
+		place_page(r, i, node >= 0 ? node : interleaved(i), node >= 0);
 	return r;
 }
 
-void kern_memory_use(struct sim_task *task, struct kern_region *r)
+/* Becomes the calling task's. */
+void kern_memory_use(struct kern_region *r)
 {
-	struct task_struct *p = task->kernel;
-	struct mm_struct *old;
+	struct mm_struct *old = current->mm;
 
-	if (!p)
-		return;
-	old = p->mm;
 	mmget(r->vma.vm_mm);
-	p->mm = p->active_mm = r->vma.vm_mm;
-	init_numa_balancing(0, p);
+	current->mm = current->active_mm = r->vma.vm_mm;
+	init_numa_balancing(0, current);
 	sim_put_mm(old);
 }

@@ -123,10 +123,6 @@ static void start_one(struct task_spec *spec, int number)
 		check(kern_setaffinity(t, spec->affinity, sim_nr_cpus), "affinity of", t->comm);
 	if (spec->has_attr)
 		check(kern_setattr(t, &spec->attr), "attributes of", t->comm);
-	if (spec->mm >= 0) {
-		t->memory = scenario.memory[spec->mm].region;
-		kern_memory_use(t, t->memory);
-	}
 }
 
 static void daemon_main(struct sim_task *task)
@@ -146,6 +142,7 @@ static void create_surroundings(void)
 {
 	for (int i = 0; i < scenario.nr_memory; i++)
 		scenario.memory[i].region = kern_memory_create(scenario.memory[i].bytes,
+							       scenario.memory[i].huge,
 							       scenario.memory[i].node);
 	for (int i = 0; i < scenario.nr_groups; i++) {
 		struct group_spec *g = &scenario.groups[i];

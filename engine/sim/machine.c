@@ -132,6 +132,23 @@ static void read_distances(json_t *topo, const struct path *at)
 		}
 }
 
+/* What each node has; nodes may have none, but not all of them. */
+static void read_node_memory(json_t *list, const struct path *at)
+{
+	unsigned long total = 0;
+	json_t *mib;
+	size_t i;
+
+	if (!json_is_array(list) || (int)json_array_size(list) != sim_nr_nodes)
+		json_error_at(at, "%d sizes are expected, one for each node", sim_nr_nodes);
+	json_array_foreach(list, i, mib) {
+		sim_node_pages[i] = json_int(mib, AT_INDEX(at, i), 0, 1 << 30) * 256UL;
+		total += sim_node_pages[i];
+	}
+	if (!total)
+		json_error_at(at, "no node has memory");
+}
+
 static void read_topology(json_t *topo)
 {
 	const struct path *at = AT(NULL, "topology");
@@ -139,7 +156,7 @@ static void read_topology(json_t *topo)
 	static int package[SIM_MAX_CPUS], node[SIM_MAX_CPUS];
 
 	json_only(topo, at, "cpus", "core", "cluster", "llc", "package", "node", "distance",
-		  "reclaim_distance", NULL);
+		  "reclaim_distance", "node_memory_mib", NULL);
 	sim_nr_cpus = json_int(json_need(topo, at, "cpus"), AT(at, "cpus"), 1, SIM_MAX_CPUS);
 	read_cores(topo, at, core);
 	if (json_object_get(topo, "cluster"))
@@ -156,6 +173,8 @@ static void read_topology(json_t *topo)
 	check_nested(AT(at, "package"), "core", core, package);
 	check_nested(AT(at, "node"), "core", core, node);
 	read_distances(topo, at);
+	if (json_object_get(topo, "node_memory_mib"))
+		read_node_memory(json_object_get(topo, "node_memory_mib"), AT(at, "node_memory_mib"));
 	sim_reclaim_distance = json_get_int(topo, at, "reclaim_distance", 10, 254, 0);
 
 	for (int a = 0; a < sim_nr_cpus; a++) {
@@ -364,37 +383,17 @@ static void read_cache(json_t *obj)
 	machine.llc_kb = json_kb(json_need(obj, at, "llc"), AT(at, "llc"));
 }
 
-/* A list, one for each node; some node has memory. */
-static void read_node_sizes(json_t *list, const struct path *at)
-{
-	unsigned long total = 0;
-	json_t *size;
-	size_t i;
-
-	if (!json_is_array(list) || (int)json_array_size(list) != sim_nr_nodes)
-		json_error_at(at, "%d sizes are expected, one for each node", sim_nr_nodes);
-	json_array_foreach(list, i, size) {
-		sim_node_pages[i] = json_kb(size, AT_INDEX(at, i)) / 4;
-		total += sim_node_pages[i];
-	}
-	if (!total)
-		json_error_at(at, "no node has memory");
-}
-
 static void read_memory(json_t *obj)
 {
 	const struct path *at = AT(NULL, "memory");
 	unsigned int node = 0;
 
-	json_only(obj, at, "node_bandwidth", "thread_bandwidth", "cache_bandwidth",
-		  "node_size", NULL);
+	json_only(obj, at, "node_bandwidth", "thread_bandwidth", "cache_bandwidth", NULL);
 	node = json_mbs(json_need(obj, at, "node_bandwidth"), AT(at, "node_bandwidth"));
 	machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
 	machine.cache_bandwidth_mbs = json_mbs(json_need(obj, at, "cache_bandwidth"), AT(at, "cache_bandwidth"));
 	for (int i = 0; i < sim_nr_nodes; i++)
 		machine.bandwidth_mbs[i] = node;
-	if (json_object_get(obj, "node_size"))
-		read_node_sizes(json_object_get(obj, "node_size"), AT(at, "node_size"));
 }
 
 void machine_read(const char *path)

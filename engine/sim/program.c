@@ -239,6 +239,10 @@ void program_main(struct sim_task *task)
 	const struct task_spec *spec = task->arg;
 	uint64_t rng = sim_random();
 
+	if (spec->mm >= 0) {
+		task->memory = scenario.memory[spec->mm].region;
+		kern_memory_use(task->memory);
+	}
 	for (unsigned long i = 0; !spec->loops || i < spec->loops; i++)
 		run_program(task, &spec->program, &rng);
 }

@@ -247,8 +247,14 @@ static void read_end(json_t *obj, const struct path *at)
 
 static void read_memory(json_t *obj, const struct path *at, struct memory_spec *m)
 {
-	json_only(obj, at, "size", "node", NULL);
+	const char *page;
+
+	json_only(obj, at, "size", "page", "node", NULL);
 	m->bytes = (unsigned long)json_kb(json_need(obj, at, "size"), AT(at, "size")) << 10;
+	page = json_get_text(obj, at, "page", m->bytes < 2 << 20 ? "4KiB" : "2MiB");
+	m->huge = !strcmp(page, "2MiB");
+	if (!m->huge && strcmp(page, "4KiB"))
+		json_error_at(AT(at, "page"), "4KiB or 2MiB");
 	m->node = json_get_int(obj, at, "node", 0, sim_nr_nodes - 1, -1);
 }
 

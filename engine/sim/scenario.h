@@ -67,6 +67,7 @@ struct group_spec {
 
 struct memory_spec {
 	unsigned long	bytes;
+	int		huge;			/* pages of 2 MiB */
 	int		node;			/* -1: spread over all */
 	struct kern_region *region;
 };

@@ -63,6 +63,8 @@ def _topology(machine: Machine, where: str) -> dict[str, Any]:
         topology["cluster"] = list(machine.topology.cluster)
     if machine.topology.distance:
         topology["distance"] = [list(row) for row in machine.topology.distance]
+    if machine.topology.node_memory_mib:
+        topology["node_memory_mib"] = list(machine.topology.node_memory_mib)
     if machine.topology.reclaim_distance:
         topology["reclaim_distance"] = machine.topology.reclaim_distance
     return topology
