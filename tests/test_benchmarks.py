@@ -127,6 +127,7 @@ def test_every_suite_fits_every_size_of_machine(kunpeng: Machine, name: str) -> 
         ("PerfBenchSchedMessaging", "perf-sched-messaging", "time", 0.973),
         ("PerfBenchMemMemset", "perf-mem-memset", "bandwidth", 39.534592617728),
         ("PerfBenchFutexWake", "perf-futex-wake", "wake_time", 1.3970),
+        ("PerfBenchNumaMem", "perf-numa-mem", "speed", 18.512),
         ("SysBenchCpu", "sysbench-cpu", "events_per_second", 4503.79),
         ("SysBenchMemory", "sysbench-memory", "bandwidth", 704.09),
         ("SysBenchThreads", "sysbench-threads", "events_per_second", 699 / 3.1876),

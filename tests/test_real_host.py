@@ -23,6 +23,7 @@ QUICK = {
     "PerfBenchSchedMessaging": "loops=100",
     "PerfBenchMemMemset": "size=8MB,loops=3",
     "PerfBenchFutexWake": "threads=16",
+    "PerfBenchNumaMem": "memory=8,time=1",
     "SysBenchCpu": "time=1",
     "SysBenchMemory": "time=1",
     "SysBenchThreads": "time=1",

@@ -1,6 +1,6 @@
 """perf bench: message passing, futexes and memory, from the kernel's own tools (linux-perf)."""
 
-from schedlab.benchmarks.benchmark import Amount, Command, Output, Values, benchmark
+from schedlab.benchmarks.benchmark import Amount, Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.stand_in import workload_model
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
@@ -10,6 +10,8 @@ from schedlab.sizes import binary
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 WAKE_TIME = Metric("wake_time", unit="ms", better="lower", label="Time (ms)")
 BANDWIDTH = Metric("bandwidth", unit="GB/s", better="higher", label="Memory BW (GB/s)")
+
+SPEED = Metric("speed", unit="GB/s", better="higher", label="Total speed (GB/s)")
 
 _BARE_NUMBER = r"^([\d.]+)$"
 
@@ -39,6 +41,11 @@ def parse_futex_wake(output: Output) -> Values:
     if woken < threads:
         raise IncompleteRun(f"only {woken:g} of {threads:g} threads were woken")
     return {WAKE_TIME: output.number(summary, "'Wokeup' summary")}
+
+
+def parse_speed(output: Output) -> Values:
+    """Read the speed of all threads together, in GB/s of 10^9 bytes."""
+    return {SPEED: output.number(r"([\d.]+) GB/sec total speed", "'total speed' line")}
 
 
 def sched_pipe_model(loops: int) -> Model:
@@ -122,4 +129,33 @@ def futex_wake(threads: int, wakes: int) -> Command:
     return Command(
         *("perf", "bench", "-f", "simple", "futex", "wake"),
         *("-s", "-t", str(threads), "-w", str(wakes)),
+    )
+
+
+def numa_mem_model(processes: int, threads: int, memory: int, time: Span) -> Model:
+    """Processes whose memory lies on the node of CPU 0."""
+    options = {
+        "nr_proc": processes,
+        "nr_threads": threads,
+        "mb_proc": memory,
+        "nr_secs": time,
+        "init_cpu0": True,
+    }
+    return workload_model("numa-mem", options, {SPEED: "total speed"})
+
+
+@benchmark(
+    "PerfBenchNumaMem",
+    tool="perf",
+    package="linux-perf",
+    metrics=[SPEED],
+    parse=parse_speed,
+    defaults={"processes": "nodes", "threads": "cpus/8", "memory": 1024, "time": 10},
+    model=numa_mem_model,
+)
+def numa_mem(processes: int, threads: int, memory: int, time: Span) -> Command:
+    """A process for each node, `memory` MiB each, all of it on the node of CPU 0 at first."""
+    return Command(
+        *("perf", "bench", "numa", "mem", "-p", str(processes), "-t", str(threads)),
+        *("-P", str(memory), "-s", str(time.whole_seconds), "--init_cpu0", "-qq"),
     )
