@@ -21,7 +21,7 @@ def scenario(kind: str, **options: Any) -> Json:
 class Load:
     """The result of a workload on a machine."""
 
-    def __init__(self, sim: Simulator, machine: str, asked: Json, seed: int = 1) -> None:
+    def __init__(self, sim: Simulator, machine: str | Json, asked: Json, seed: int = 1) -> None:
         result = sim(machine, asked, "--seed", str(seed))
         assert result["status"] == "done"
         kind = asked["workloads"][0]["kind"]
@@ -37,7 +37,7 @@ class Load:
         return self.results[name]
 
 
-def refused(sim: Simulator, machine: str, asked: Json) -> str:
+def refused(sim: Simulator, machine: str | Json, asked: Json) -> str:
     """What the simulator says when it refuses a scenario."""
     done = sim.start(machine, asked)
     assert done.returncode == 2, done.stderr
