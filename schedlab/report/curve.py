@@ -16,7 +16,12 @@ from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import listing, number
 
-_SHOWN = (THROUGHPUT, WAKEUP, WAKEUP_P50, WAKEUP_P99)
+_SHOWN = {
+    THROUGHPUT: "Mops/s",
+    WAKEUP: "Latency, mean (us)",
+    WAKEUP_P50: "p50 (us)",
+    WAKEUP_P99: "p99 (us)",
+}
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,8 @@ def curve_table(report: Report) -> Exhibit | None:
     states = tuple(dict.fromkeys(state for curve in found for state in curve.states))
     rows = tuple(_cells(point, states) for curve in found for point in curve.points)
     headings = (
-        *("Period (us)", "Variant", "Wakes every (us)"),
-        *(metric.label for metric in _SHOWN),
+        *("Period (us)", "Variant", "Held (us)"),
+        *_SHOWN.values(),
         *("Sleep (us)", *(f"{state} (%)" for state in states)),
     )
     notes = [*_notes(report, found[0]), *(line for c in found for line in _verdicts(report, c))]
@@ -130,7 +135,8 @@ def _cells(point: Point, states: Sequence[str]) -> tuple[str, ...]:
 
 def _notes(report: Report, curve: Curve) -> Iterator[str]:
     yield (
-        "The waker pauses for the period after each round of wakes; what it came to is beside it."
+        "The waker pauses for the period after each round of wakes; what it came to is beside it"
+        " (held). Latency is that of the wakeups."
         + (" Idle states: percent of the irritators' time." if curve.states else "")
     )
     if curve.residencies:
