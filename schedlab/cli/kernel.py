@@ -8,6 +8,7 @@ import click
 from schedlab.errors import UsageError
 from schedlab.interrupt import stoppable
 from schedlab.kernels import KernelError
+from schedlab.kernels.boot_image import ImageBuilder
 from schedlab.kernels.build import Builder
 from schedlab.kernels.debian import debian_tree
 from schedlab.kernels.engine import find_engine
@@ -106,6 +107,22 @@ def build(name: str, base: str | None, patches: tuple[str, ...], hz: str, preemp
     )
 
 
+@kernel.command("boot-image")
+@click.argument("name")
+def boot_image(name: str) -> None:
+    """Build a kernel that boots, of the tree and patches that NAME stands for.
+
+    \b
+    schedlab kernel boot-image wa-off
+    schedlab run --target vm:6.12 --variant base --variant 'wa-off: kernel=wa-off' ...
+    """
+    shelf = Shelf()
+    with stoppable():
+        image = ImageBuilder(shelf, ConsoleWatch()).build(shelf.recipe(name))
+    click.echo(f"{image.title} ({image.seconds:g} s).")
+    click.echo(str(image.file))
+
+
 @kernel.command("list")
 def list_kernels() -> None:
     """List kernel trees and builds."""
@@ -155,6 +172,8 @@ def show(name: str) -> None:
         }
     else:
         rows["build"] = "none of these sources yet; a run builds it when it needs it"
+    image = ImageBuilder(shelf, ConsoleWatch()).find(recipe)
+    rows["boot image"] = str(image.file) if image else "none of these sources yet"
     for row, value in rows.items():
         click.echo(f"{row:14} {value}")
 

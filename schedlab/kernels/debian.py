@@ -66,6 +66,25 @@ def debian_tree(series: str, name: str, engine: Engine, shelf: Shelf, watch: Wat
     )
 
 
+def unpack_whole(base: Base, folder: Path, shelf: Shelf, watch: Watch) -> None:
+    """Unpack all of the package a base was unpacked from in part.
+
+    Raises:
+        KernelError: apt no longer has that version, or the disk is full.
+    """
+    if is_unpacked(folder, ()):
+        return
+    package = _find(f"linux-source-{base.series}")
+    if base.identity != f"{package.name}-{package.version}":
+        raise KernelError(
+            f"{base.name} is {base.origin}, and apt now has {package.version}."
+            f"\n  `schedlab kernel add --debian {base.series} --name {base.name}` takes that."
+        )
+    with unpacked(folder, (), watch) as partial:
+        if partial:
+            _fetch(package, partial, (), shelf.folder / "downloads", watch)
+
+
 def _find(name: str) -> _Package:
     """Give the installed package, else the one apt offers."""
     for tool in ("dpkg-deb", "apt-get", "tar", "xz"):
@@ -131,7 +150,7 @@ def _download(package: _Package, folder: Path, watch: Watch) -> Path:
 
 def _unpack(package: _Package, archive: Path, folder: Path, reach: Sequence[str]) -> Iterator[int]:
     """Unpack through pipes, so that only the parts wanted reach the disk; gives bytes read."""
-    wanted = [f"{package.name}/{part}" for part in reach]
+    wanted = [f"{package.name}/{part}" for part in reach] or [package.name]
     pipeline = [
         ["xz", "-d", "-c", "-T0"],
         ["tar", "-x", "-f", "-", "--strip-components=1", "-C", str(folder), *wanted],

@@ -1,7 +1,6 @@
 """Making a recipe: a tree, patches that apply to it, a configuration, under a name."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import Engine
@@ -38,8 +37,9 @@ def make_recipe(
     tree = shelf.base(base)
     # A patch of schedlab's may add two of the features.
     paths = dict.fromkeys(find_patch(patch, tree.series) for patch in patches)
-    told = [_simulated_part(path, engine, say) for path in paths]
-    copies = tuple(PatchCopy(name=patch.name, sha256=digest_of(patch.text)) for patch in told)
+    whole = [read_patch(path) for path in paths]
+    told = [_simulated_part(patch, engine, say) for patch in whole]
+    copies = tuple(_copy(part, patch) for part, patch in zip(told, whole, strict=True))
     recipe = Recipe(name=name, base=tree.name, patches=copies, hz=hz, preempt=preempt)
     plain = Recipe(name=name, base=name)
     if name in {other.name for other in shelf.bases()} and recipe != plain:
@@ -51,7 +51,7 @@ def make_recipe(
         return recipe
     _check(tree, told, say)
     if recipe != plain:
-        shelf.put_recipe(recipe, [patch.text for patch in told])
+        shelf.put_recipe(recipe, [patch.text for patch in (*told, *whole)])
     return recipe
 
 
@@ -60,11 +60,18 @@ def _check(tree: Base, patches: Sequence[Patch], say: Callable[[str], None]) -> 
         say(line)
 
 
-def _simulated_part(path: Path, engine: Engine, say: Callable[[str], None]) -> Patch:
-    """Read a patch; tell which of its files the simulator has no use for."""
-    patch, left_out = read_patch(path).within(engine)
+def _copy(simulated: Patch, whole: Patch) -> PatchCopy:
+    digest, of_whole = digest_of(simulated.text), digest_of(whole.text)
+    return PatchCopy(
+        name=whole.name, sha256=digest, whole_sha256="" if of_whole == digest else of_whole
+    )
+
+
+def _simulated_part(whole: Patch, engine: Engine, say: Callable[[str], None]) -> Patch:
+    """Give what the simulator compiles of a patch; tell which of its files it has no use for."""
+    patch, left_out = whole.within(engine)
     if left_out:
-        say(f"{path.name}: not simulated, and left out: {', '.join(left_out)}")
+        say(f"{whole.name}: not simulated, and left out: {', '.join(left_out)}")
     if not patch.changes:
-        raise KernelError(f"{path}: touches nothing that the simulator compiles.")
+        raise KernelError(f"{whole.name}: touches nothing that the simulator compiles.")
     return patch

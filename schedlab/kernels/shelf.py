@@ -65,6 +65,8 @@ class Base(_Kept):
     """Names exactly this content; None for the user's own tree, which may change any time."""
     reach: tuple[str, ...] = ()
     """The parts that were unpacked; empty when the whole tree is there."""
+    repository: Path | None = None
+    """The git tree it was exported from."""
 
     def content(self, engine: Engine) -> str:
         """Name the present content: two trees of the same content build the same simulator.
@@ -85,6 +87,9 @@ class PatchCopy(_Kept):
 
     name: str
     sha256: str
+    """What the simulator compiles of it."""
+    whole_sha256: str = ""
+    """All of it, for a kernel that boots; empty where that is the same."""
 
 
 class Recipe(_Kept):
@@ -160,16 +165,20 @@ class Shelf:
         for known in before:
             self._drop_tree(known)
 
-    def put_recipe(self, recipe: Recipe, patches: Sequence[str]) -> None:
+    def put_recipe(self, recipe: Recipe, texts: Sequence[str]) -> None:
         """Keep a recipe and the texts of its patches."""
         with disk_errors("keeping the patches"):
-            for copy, text in zip(recipe.patches, patches, strict=True):
-                write_whole(self.patch_file(copy), text)
+            for text in texts:
+                write_whole(self.folder / "patches" / digest_of(text), text)
         self._put("recipes", recipe)
 
     def patch_file(self, patch: PatchCopy) -> Path:
-        """Give the file that holds a patch's text."""
+        """Give the file that holds what the simulator compiles of a patch."""
         return self.folder / "patches" / patch.sha256
+
+    def whole_patch_file(self, patch: PatchCopy) -> Path:
+        """Give the file that holds all of a patch."""
+        return self.folder / "patches" / (patch.whole_sha256 or patch.sha256)
 
     def remove(self, name: str) -> None:
         """Forget a name, and its tree if nobody else uses it.

@@ -86,7 +86,17 @@ def tree_at_ref(
         tree=folder,
         identity=identity,
         reach=engine.reach,
+        repository=repo,
     )
+
+
+def export_whole(base: Base, folder: Path, watch: Watch) -> None:
+    """Export all of the commit a base was exported from in part."""
+    assert base.repository and base.identity
+    with unpacked(folder, (), watch) as partial:
+        if partial:
+            with watch.task(f"exporting {base.origin}"):
+                _export(base.repository, base.identity.removeprefix("git-"), [], partial)
 
 
 def _export(repo: Path, commit: str, parts: list[str], folder: Path) -> None:

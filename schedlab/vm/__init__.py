@@ -1,0 +1,1 @@
+"""Real kernels in QEMU: what they are booted from, and a running guest."""
