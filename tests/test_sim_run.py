@@ -147,7 +147,6 @@ def test_settings_are_recorded_as_read_back(lab: FakeLab, tmp_path: Path) -> Non
         ("prefix taskset -c 0", "variant x: prefix has no meaning"),
         ("companion scx_simple", "variant x: companion has no meaning"),
         ("env A=1", "variant x: env has no meaning"),
-        ("cpuidle C6=off", "variant x: cpuidle has no meaning"),
         ("NO_WA_IDEL", "no feature 'WA_IDEL' in kernel 6.12 (Linux 6.12.7). Did you mean WA_IDLE?"),
         ("sysctl kernel.nosuch=1", "variant x: writing /proc/sys/kernel/nosuch: No such file"),
         (

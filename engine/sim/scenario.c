@@ -282,7 +282,7 @@ void scenario_read(const char *path)
 {
 	json_t *root = json_read(path);
 
-	json_only(root, NULL, "name", "duration", "warmup", "settle", "features", "knobs", "groups",
+	json_only(root, NULL, "name", "duration", "warmup", "settle", "features", "knobs", "cpuidle", "groups",
 		  "tasks", "workloads", "actions", "background", "ablate", "memory", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
 	scenario.warmup = json_get_time(root, NULL, "warmup", 0);
@@ -292,6 +292,7 @@ void scenario_read(const char *path)
 	scenario.background = json_get_int(root, NULL, "background", 0, 100000, 0);
 	scenario.features = json_object_get(root, "features");
 	scenario.knobs = json_object_get(root, "knobs");
+	scenario.cpuidle = json_object_get(root, "cpuidle");
 	scenario.max_simulated = SIM_NEVER;
 	if (json_object_get(root, "end"))
 		read_end(json_object_get(root, "end"), AT(NULL, "end"));

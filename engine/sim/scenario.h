@@ -77,7 +77,7 @@ struct scenario {
 	double		max_host;
 	int		end_when_done;
 	int		background;
-	json_t		*features, *knobs;
+	json_t		*features, *knobs, *cpuidle;
 	struct task_spec *tasks;
 	struct instance	*workloads;
 	struct action	*actions;

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "json.h"
 #include "scenario.h"
 
 #define FEATURES "/sys/kernel/debug/sched/features"
@@ -90,6 +91,58 @@ static void feature_word(const char *name, json_t *v, char *word, size_t size)
 	snprintf(word, size, "%s%s", json_is_true(v) ? "" : "NO_", name);
 }
 
+/* ------------------------------------------------------------------ idle states, by name */
+
+struct idle_setting {
+	int state;
+	const char *disable;		/* "1" or "0" */
+	void (*act)(const char *path, const char *value);
+};
+
+static int idle_state(const char *name, size_t len, const char *key)
+{
+	char known[SIM_MAX_IDLE_STATES * (sizeof(sim_idle_states->name) + 2)] = "none";
+
+	for (int i = 0, at = 0; i < sim_nr_idle_states; i++) {
+		if (strlen(sim_idle_states[i].name) == len && !strncmp(sim_idle_states[i].name, name, len))
+			return i;
+		at += sprintf(known + at, "%s%s", i ? ", " : "", sim_idle_states[i].name);
+	}
+	usage_error("cpuidle.%s: no such idle state; this machine has: %s", key, known);
+}
+
+static void of_cpu(int cpu, void *arg)
+{
+	const struct idle_setting *set = arg;
+	char path[100];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/disable", cpu,
+		 set->state);
+	set->act(path, set->disable);
+}
+
+/* `key` is a state's name and perhaps its CPUs: "C6 0-3". */
+static void of_cpus(const char *key, json_t *enabled, void (*act)(const char *, const char *))
+{
+	const char *cpus = strchr(key, ' ');
+	struct idle_setting set = { .disable = json_is_true(enabled) ? "0" : "1", .act = act };
+
+	if (!json_is_boolean(enabled))
+		usage_error("cpuidle.%s: true or false is expected", key);
+	set.state = idle_state(key, cpus ? (size_t)(cpus - key) : strlen(key), key);
+	if (cpus) {
+		json_t *list = json_string(cpus + 1);
+
+		json_cpu_list(list, AT(AT(NULL, "cpuidle"), key), sim_nr_cpus - 1, of_cpu, &set);
+		json_decref(list);
+	} else {
+		for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+			of_cpu(cpu, &set);
+	}
+}
+
+/* ------------------------------------------------------------------ all of them */
+
 /* All are written before any is read: one may change another. */
 void settings_apply(void)
 {
@@ -109,6 +162,8 @@ void settings_apply(void)
 			usage_error("knobs.%s: a text is expected", key);
 		setting_write(key, json_string_value(v));
 	}
+	json_object_foreach(scenario.cpuidle, key, v)
+		of_cpus(key, v, setting_write);
 
 	found = json_object();
 	text = read_text(FEATURES);
@@ -121,6 +176,13 @@ void settings_apply(void)
 	json_object_foreach(scenario.knobs, key, v) {
 		setting_check(key, json_string_value(v));
 		json_object_set_new(found, key, json_string(read_text(key)));
+	}
+	json_object_foreach(scenario.cpuidle, key, v) {
+		char name[64];
+
+		of_cpus(key, v, setting_check);
+		snprintf(name, sizeof(name), "cpuidle %s", key);
+		json_object_set_new(found, name, json_string(json_is_true(v) ? "0" : "1"));
 	}
 }
 

@@ -66,6 +66,8 @@ def counters(
     counted |= _cpu_time(result)
     for name, parts in _MADE_OF.items():
         counted[name] = sum(counted.get(part, 0.0) for part in parts)
+    for state in result.get("idle_states", []):
+        counted |= _of_idle_state(state)
     if wanted != "all":
         return {name: counted.get(name, 0.0) for name in wanted}
     return {
@@ -86,3 +88,10 @@ def _cpu_time(result: Mapping[str, Any]) -> dict[str, float]:
         **{function: functions[function]["ns"] for function in FUNCTIONS if function in functions},
     }
     return {f"{CPU_TIME}:{what}:ns": float(ns) for what, ns in spent.items()}
+
+
+def _of_idle_state(state: Mapping[str, Any]) -> dict[str, float]:
+    """Give a state's entries and seconds summed over CPUs, and how often it was the wrong one."""
+    counts = {key: float(state[key]) for key in ("usage", "above", "below", "rejected")}
+    counts["seconds"] = state["time_ns"] / 1e9
+    return {f"cpuidle:{state['name']}:{key}": value for key, value in counts.items()}

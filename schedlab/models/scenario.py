@@ -1,14 +1,15 @@
 """Scenarios: a model's workload under a variant's settings, on a machine up for a while."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from schedlab.errors import IncompleteRun, UsageError
 from schedlab.models.model import Model
-from schedlab.settings import sysctl
+from schedlab.settings import cpuidle, sysctl
 from schedlab.settings.knob import chosen_word, feature_name
 from schedlab.settings.sched_debug import DEBUG_FOLDER, FEATURES
-from schedlab.variant import Variant
+from schedlab.variant import IdleState, Variant
 
 SETTLE = "600ms"
 """The machine idles this long first, so that load averages and balance intervals have settled."""
@@ -19,7 +20,7 @@ DAEMONS = 4
 LONGEST = "3600s"
 """Simulated time after which a workload counts as never ending."""
 
-_HOST_ONLY = ("cpuidle", "idle_governor", "governor", "env", "prefix", "companion", "boot")
+_HOST_ONLY = ("governor", "env", "prefix", "companion", "boot")
 
 
 def settings(variant: Variant) -> dict[str, dict[str, Any]]:
@@ -32,11 +33,28 @@ def settings(variant: Variant) -> dict[str, dict[str, Any]]:
         if getattr(variant, name):
             raise UsageError(
                 f"variant {variant.name}: {name} has no meaning on a simulated machine."
-                "\n  There are: sched features, sysctl, sched and kernel."
+                "\n  There are: sched features, sysctl, sched, cpuidle, idle-governor and kernel."
             )
     features = {feature_name(word): word == feature_name(word) for word in variant.sched_features}
     knobs = {path: value for _, path, value in _files(variant)}
-    return {"features": features, "knobs": knobs}
+    states = {_state(idle): idle.enabled for idle in variant.cpuidle}
+    return {"features": features, "knobs": knobs, "cpuidle": states}
+
+
+def _state(idle: IdleState) -> str:
+    """Name an idle state and its CPUs as a scenario does: `C6`, `C6 0-3`."""
+    return f"{idle.state} {idle.cpus}" if idle.cpus else idle.state
+
+
+def _states(variant: Variant) -> Iterator[tuple[str, str, str]]:
+    """Give the name, the simulator's name and the value of each idle state a variant sets."""
+    for idle in variant.cpuidle:
+        cpus = f" cpus={idle.cpus}" if idle.cpus else ""
+        yield (
+            f"cpuidle {idle.state} disable{cpus}",
+            f"cpuidle {_state(idle)}",
+            str(int(not idle.enabled)),
+        )
 
 
 def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
@@ -45,12 +63,15 @@ def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
         yield f"sched {name}", f"{DEBUG_FOLDER}/{name}", str(value)
     for name, value in variant.sysctl.items():
         yield name, sysctl.knob(name).path, str(value)
+    if variant.idle_governor is not None:
+        yield "cpuidle governor", cpuidle.GOVERNOR, variant.idle_governor
 
 
 def shown(variant: Variant) -> dict[str, str]:
     """Give a variant's settings under the names a host's runs record them by."""
     features = {f"sched_feature {feature_name(word)}": word for word in variant.sched_features}
-    return features | {name: value for name, _, value in _files(variant)}
+    files = chain(_files(variant), _states(variant))
+    return features | {name: value for name, _, value in files}
 
 
 def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
@@ -62,7 +83,8 @@ def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
     words = set(found.get(FEATURES, "").split())
     features = {name: words & {name, f"NO_{name}"} for name in settings(variant)["features"]}
     values = {f"sched_feature {name}": " ".join(word) for name, word in features.items()}
-    values |= {name: chosen_word(found.get(path, "")) for name, path, _ in _files(variant)}
+    files = chain(_files(variant), _states(variant))
+    values |= {name: chosen_word(found.get(path, "")) for name, path, _ in files}
     missing = [name for name, value in values.items() if not value]
     if missing:
         raise IncompleteRun(f"the simulator did not read back {', '.join(missing)}")

@@ -5,7 +5,7 @@ from schedlab.errors import KnobError, nearest
 from schedlab.settings.knob import FileKnob
 from schedlab.system import LocalSystem
 
-_GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
+GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
 _GOVERNORS = "/sys/devices/system/cpu/cpuidle/available_governors"
 
 
@@ -23,7 +23,7 @@ def governor_knob(system: LocalSystem, governor: str) -> FileKnob:
             f"idle-governor: no cpuidle governor '{governor}' in this kernel."
             f"{nearest(governor, available)} It has: {', '.join(sorted(available))}."
         )
-    return FileKnob(_GOVERNOR, "cpuidle governor")
+    return FileKnob(GOVERNOR, "cpuidle governor")
 
 
 def knobs(system: LocalSystem, state: str, cpus: str | None) -> list[FileKnob]:

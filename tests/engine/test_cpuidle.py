@@ -53,6 +53,28 @@ def test_a_state_that_is_disabled_is_not_entered(sim: Simulator) -> None:
     assert shares(result, 2)[2] > 0.5
 
 
+def test_states_are_disabled_by_name_on_some_cpus_or_all(sim: Simulator) -> None:
+    result = sim("smt8", sleeper("20ms", cpuidle={"C6 0,4-5": False, "C1": False}))
+    assert result["settings"]["cpuidle C6 0,4-5"] == "1"
+    assert shares(result, 0)[1:] == [0, 0]
+    assert shares(result, 2)[1] == 0
+    assert shares(result, 2)[2] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        ({"C7": False}, "cpuidle.C7: no such idle state; this machine has: POLL, C1, C6"),
+        ({"C6 9": False}, "9-9 is not within 0-7"),
+        ({"C6": "off"}, "cpuidle.C6: true or false is expected"),
+    ],
+)
+def test_states_that_are_not_there_are_refused(sim: Simulator, states: Json, words: str) -> None:
+    done = sim.start("smt8", sleeper("1ms", cpuidle=states))
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
 def test_no_such_file_is_an_error(sim: Simulator) -> None:
     path = f"{CPU}/cpu0/cpuidle/state7/disable"
     done = sim.start("smt8", sleeper("1ms", knobs={path: "1"}))
