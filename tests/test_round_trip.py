@@ -225,3 +225,17 @@ def test_markdown(tmp_path: Path, result: Result) -> None:
         there.cases,
     )
     assert verdicts(back) == verdicts(there)
+
+
+@FEW
+@given(result=results() | results(with_runs=False))
+def test_html(tmp_path: Path, result: Result) -> None:
+    there, back = there_and_back(result, "html", tmp_path)
+    fields = ("position", "status", "error", "command", "metrics", "counters")
+    assert runs(back, *fields) == runs(there, *fields)
+    assert (back.plan, back.environment, back.cases) == (
+        there.plan,
+        there.environment,
+        there.cases,
+    )
+    assert verdicts(back) == verdicts(there)

@@ -2,14 +2,14 @@
 
 import html
 import re
-import shlex
 import tomllib
 from collections.abc import Iterator, Sequence
 
 from schedlab.importers.number import parse_number
+from schedlab.importers.own_words import is_disturbance, read_case_words, read_described
 from schedlab.importers.publication import Publication, imported_machine
 from schedlab.importers.source import Line, Source
-from schedlab.metric import Better, Metric
+from schedlab.metric import Metric
 from schedlab.plan import Plan
 from schedlab.printed import Printed, read_note
 from schedlab.record import RunKey, RunRecord
@@ -21,10 +21,8 @@ _CASE = re.compile(r"## (?P<name>\S.*)")
 _VERDICTS = "Verdicts: "
 _RUN = re.compile(r"(?P<variant>.+)-(?P<block>\d+)-0")
 _FAILED = re.compile(r"- (?P<run>\S+-\d+-0) of (?P<case>.+?): (?P<error>.*)")
-_METRIC = re.compile(r"(?P<name>.+), (?P<unit>[^,]*), (?P<better>higher|lower) is better")
 _CELLS = re.compile(r"((?:\\.|[^|\\])*)\|")
 _ESCAPED = re.compile(r"\\(\W)")
-_DISTURBANCE = ("Other load during the runs", "Other processes took more")
 
 
 def read_own_markdown(source: Source) -> Publication | None:
@@ -44,7 +42,9 @@ def read_own_markdown(source: Source) -> Publication | None:
     for variant in plan.variant[1:]:
         name = f"{_VERDICTS}{variant.name} against {plan.baseline.name}"
         for number, row in _table(source, parts.get(name, []))[1:]:
-            metric = _metric(source, number, row[1])
+            metric = read_described(row[1])
+            if not metric:
+                source.refuse(number, f"'{row[1]}' is not a metric, its unit and direction.")
             known = metrics.setdefault(row[0], [])
             if metric not in known:
                 known.append(metric)
@@ -77,7 +77,7 @@ def read_own_markdown(source: Source) -> Publication | None:
         notices=[
             text
             for line in parts.get("Notices", [])
-            if (text := _plain(line.text.removeprefix("- "))) and not text.startswith(_DISTURBANCE)
+            if (text := _plain(line.text.removeprefix("- "))) and not is_disturbance(text)
         ],
     )
 
@@ -144,14 +144,6 @@ def _table(source: Source, body: Sequence[Line]) -> list[tuple[int, list[str]]]:
     return rows
 
 
-def _metric(source: Source, number: int, text: str) -> Metric:
-    found = _METRIC.fullmatch(text)
-    if not found:
-        source.refuse(number, f"'{text}' is not a metric, its unit and direction.")
-    better: Better = "lower" if found["better"] == "lower" else "higher"
-    return Metric(found["name"], found["unit"], better, found["name"])
-
-
 def _errors(body: Sequence[Line]) -> Iterator[tuple[tuple[str, str], str]]:
     for line in body:
         if found := _FAILED.fullmatch(line.text):
@@ -162,8 +154,8 @@ def _case(label: str, body: Sequence[Line], metrics: Sequence[Metric]) -> CaseIn
     """Put together what the report says of a case; the head of its table has the labels."""
     command, _ = _fenced(body)
     texts = [_plain(line.text) for line in body if line.text.strip()]
-    told = next((text for text in texts if text.startswith("Benchmark: ")), f"Benchmark: {label}")
-    benchmark, *params = shlex.split(told.removeprefix("Benchmark: ")) or [label]
+    told = next((text for text in texts if text.startswith("Benchmark: ")), "")
+    benchmark, params = read_case_words(told.removeprefix("Benchmark: "), label)
     head = next((line.text for line in body if line.text.startswith("|")), "")
     labels = [_plain(cell) for cell in _CELLS.findall(head[1:])][1:]
     named = tuple(
@@ -176,14 +168,9 @@ def _case(label: str, body: Sequence[Line], metrics: Sequence[Metric]) -> CaseIn
         benchmark=benchmark,
         summary=summary,
         command=command,
-        params={k: int(v) if re.fullmatch(r"-?\d+", v) else v for k, v in map(_parted, params)},
+        params=params,
         metrics=named,
     )
-
-
-def _parted(word: str) -> tuple[str, str]:
-    name, _, value = word.partition("=")
-    return name, value
 
 
 def _runs(

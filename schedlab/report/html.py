@@ -9,6 +9,7 @@ from schedlab.report.content import (
     CaseReport,
     Report,
     by_variant,
+    case_words,
     describe_variant,
     is_notable,
     run_name,
@@ -30,6 +31,7 @@ def render(report: Report) -> str:
     templates.globals |= {
         "wording": wording,
         "plots": plots,
+        "case_words": case_words,
         "describe_variant": describe_variant,
         "run_name": run_name,
         "by_variant": by_variant,
