@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from schedlab.analysis import analyse
+from schedlab.analysis import Outcome, analyse
 from schedlab.importers import import_file
 from schedlab.importers.publication import imported_machine
 from schedlab.metric import Metric
@@ -22,7 +23,10 @@ from schedlab.variant import Variant
 
 SHAPES = all_shapes()
 FEW = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=6,
+    phases=[Phase.generate],
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 METRICS = (
@@ -30,6 +34,8 @@ METRICS = (
     Metric("events_per_second", unit="1/s", better="higher", label="Events/sec"),
     Metric("latency p99", unit="us", better="lower", label="Latency p99 (us)"),
 )
+NO_SPREAD = "no spread published: no verdict possible"
+NOTHING_LEFT = {"+100.00", "+100", "-100.00", "-100"}
 TRACEPOINTS = ("sched:sched_migrate_task", "migrate:mm_migrate_pages")
 words = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,12}", fullmatch=True)
 texts = st.text(
@@ -159,6 +165,16 @@ def runs(store: Store, *fields: str, warmup: bool = True) -> dict[RunKey, dict[s
     }
 
 
+def intel_rows(store: Store) -> list[str]:
+    """Give the rows of the tables, without the verdicts, which an import cannot judge anew."""
+    text = SHAPES["intel"].render(Report(store, analyse(store)))
+    return [line[: line.rindex(")") + 1] for line in text.splitlines() if "  1.00 (" in line]
+
+
+def outcomes_of(result: Result, folder: Path) -> list[Outcome]:
+    return analyse(result.store(Path(tempfile.mkdtemp(dir=folder)) / "r")).outcomes
+
+
 def verdicts(store: Store) -> list[tuple[Any, ...]]:
     return [
         (o.case.label, o.metric.name, o.variant, o.verdict.word, o.verdict.effect, o.verdict.note)
@@ -239,3 +255,46 @@ def test_html(tmp_path: Path, result: Result) -> None:
         there.cases,
     )
     assert verdicts(back) == verdicts(there)
+
+
+@pytest.mark.parametrize("shape", ["lkml", "mmtests"])
+@FEW
+@given(result=results(with_runs=False))
+def test_tables_of_means(tmp_path: Path, shape: str, result: Result) -> None:
+    there, back = there_and_back(result, shape, tmp_path)
+    assert means(back) == means(there)
+    assert {o.verdict.note for o in analyse(back).outcomes} == {NO_SPREAD}
+    assert back.environment == there.environment
+
+
+@pytest.mark.parametrize("shape", ["lkml", "mmtests"])
+@FEW
+@given(result=results())
+def test_tables_of_runs_give_their_means(tmp_path: Path, shape: str, result: Result) -> None:
+    assume(any(o.verdict.effect is not None for o in outcomes_of(result, tmp_path)))
+    there, back = there_and_back(result, shape, tmp_path)
+    expected, found = means(there), means(back)
+    assert found.keys() == expected.keys()
+    words = {(o.case.label, o.metric.name, o.variant): o.verdict for o in analyse(there).outcomes}
+    changes = {(p.case, p.metric, p.variant): p for p in back.printed}
+    for key, (_, change) in expected.items():
+        printed = changes[key[0], key[1], key[4]]
+        assert printed.change is not None
+        assert printed.change == pytest.approx(float(change.replace(",", "")) / 100)
+        word = words[key[0], key[1], key[4]].word
+        assert shape == "mmtests" or printed.said == ("" if word == "can't tell" else word)
+        assert not printed.doubts
+
+
+@FEW
+@given(result=results() | results(with_runs=False))
+def test_the_intel_table_comes_back(tmp_path: Path, result: Result) -> None:
+    """Means are not in it, only changes and spreads; these come back, as often as one likes."""
+    effects = [o.verdict.effect_better for o in outcomes_of(result, tmp_path)]
+    assume(any(effects) and not {points(effect) for effect in effects} & NOTHING_LEFT)
+    there, back = there_and_back(result, "intel", tmp_path)
+    printed = [line for line in intel_rows(there) if not line.endswith("-")]
+    assert intel_rows(back) == printed
+    shown = [o for o in analyse(there).outcomes if o.verdict.effect is not None]
+    words = ((o.variant, o.verdict.word.replace("can't tell", "")) for o in shown)
+    assert sorted(words) == sorted((note.variant, note.said) for note in back.printed)

@@ -83,6 +83,8 @@ class Row:
     plus_is_more: bool = False
     """A printed plus means more, not better."""
     is_counter: bool = False
+    own: Metric | None = None
+    """The metric in full, where a report of schedlab's own says it."""
 
 
 def imported_plan(
@@ -129,8 +131,8 @@ def published_means(
         UsageError: rows that contradict each other, or of which nobody knows what is better.
     """
     notices: list[str] = []
-    rows = _without_repetition(source, rows, notices)
     variants = _variants(source, rows)
+    rows = _merged(source, rows, notices)
     metrics = _metrics(source, [row for row in rows if not row.is_counter])
     cases: dict[str, CaseInfo] = {}
     records: dict[tuple[str, str], RunRecord] = {}
@@ -164,24 +166,45 @@ def published_means(
     )
 
 
-def _without_repetition(source: Source, rows: Sequence[Row], notices: list[str]) -> list[Row]:
-    """Drop what is printed twice; refuse what is printed twice with different figures."""
-    first: dict[tuple[str, str], Row] = {}
+def _merged(source: Source, rows: Sequence[Row], notices: list[str]) -> list[Row]:
+    """Drop what is printed twice, join tables of several variants, refuse what contradicts."""
+    found: dict[tuple[str, str], Row] = {}
     for row in rows:
-        seen = first.setdefault((row.label, row.metric), row)
+        key = row.label, row.metric
+        seen = found.setdefault(key, row)
         if seen is row:
             continue
-        name = f"{row.label} {row.metric}".strip()
-        if seen.cells != row.cells:
+        name = " ".join(key).strip()
+        base, *others = seen.cells
+        known = {cell.variant for cell in others}
+        if seen.cells == row.cells:
+            notices.append(
+                f"{source.path.name}:{row.line}: '{name}' repeats line {seen.line}; read once"
+            )
+        elif known & {cell.variant for cell in row.cells[1:]}:
             source.refuse(
                 row.line,
                 f"'{name}' is there already, with other figures, in line {seen.line};"
                 " leave one of them out.",
             )
-        notices.append(
-            f"{source.path.name}:{row.line}: '{name}' repeats line {seen.line}; read once"
-        )
-    return list(first.values())
+        else:
+            more = (_against(base, row.cells[0], cell) for cell in row.cells[1:])
+            found[key] = replace(seen, cells=(*seen.cells, *more))
+            if row.cells[0].figure.value != base.figure.value:
+                notices.append(
+                    f"{source.path.name}:{row.line}: the baseline of '{name}' is not that of line"
+                    f" {seen.line}; the other figure is scaled to it, its change is as printed"
+                )
+    return list(found.values())
+
+
+def _against(base: Cell, own_base: Cell, cell: Cell) -> Cell:
+    """Give a figure as it would be against another value of the baseline."""
+    if own_base.figure.value == base.figure.value or own_base.figure.value <= 0:
+        return cell
+    factor = base.figure.value / own_base.figure.value
+    figure = Number(cell.figure.value * factor, cell.figure.step * factor, cell.figure.unit)
+    return replace(cell, figure=figure)
 
 
 def _variants(source: Source, rows: Sequence[Row]) -> list[str]:
@@ -204,6 +227,9 @@ def _metrics(source: Source, rows: Sequence[Row]) -> dict[tuple[str, str], Metri
         groups[row.benchmark, row.metric].append(row)
     found = {}
     for (benchmark, name), members in groups.items():
+        if members[0].own:
+            found[benchmark, name] = members[0].own
+            continue
         known = known_metric(benchmark, name)
         stated = next((row.better for row in members if row.better), None)
         better = (known.better if known else None) or stated or _by_signs(members)

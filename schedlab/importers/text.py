@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 from schedlab.errors import UsageError
 from schedlab.importers import tables
 from schedlab.importers.nodes import node_lists
+from schedlab.importers.own_words import read_described
 from schedlab.importers.publication import Publication, Row, published_means
 from schedlab.importers.source import Line, Source
 from schedlab.importers.tables.table import READERS, Context
+from schedlab.metric import Metric
 
 _BOX = re.compile(r"~{3,}")
 _BOXED = re.compile(r"~\s+(?P<name>.+?)\s+~")
@@ -24,6 +26,7 @@ _SETTING = re.compile(r"o\s+(?P<name>\S.{0,60}?):?")
 _POINT = re.compile(r"-\s+(?P<name>\S.{0,40}?):?")
 _KERNEL = re.compile(r"-\s+(?P<name>[\w.+-]+)\s+-\s+(?P<what>.+)")
 _PAIR = re.compile(r"(?P<name>\S[^:]{0,30}?):\s+(?P<value>\S.*)")
+_OWN = "Made with schedlab"
 _SYSTEM, _KERNELS = "system details", "kernel versions"
 
 
@@ -39,6 +42,8 @@ def read_text(source: Source) -> Publication | None:
         lines = source.lines(depth)
         environment = dict(_environment(lines))
         context = Context(source, source.path.stem, _named_kernels(lines))
+        context.described = dict(_described(lines))
+        context.is_own = _is_own(lines)
         rows = list(_rows(lines, context))
         if rows:
             found, notices = node_lists(source, lines)
@@ -77,10 +82,17 @@ def _heading(lines: Sequence[Line], at: int, context: Context) -> int:
         context.enter(text.rstrip(":"))
         return at + 2
     elif setting := _SETTING.fullmatch(text):
-        context.settings = [setting["name"]]
+        about_variant = setting["name"].partition(" against ")[0] in context.variants
+        context.settings = [] if about_variant else [setting["name"]]
     elif (point := _POINT.fullmatch(text)) and not _KERNEL.fullmatch(text):
         context.settings = [*context.settings[:1], point["name"]]
+    elif text.endswith(":"):
+        context.labels.append(text[:-1])
     return at + 1
+
+
+def _is_own(lines: Sequence[Line]) -> bool:
+    return any(line.text.startswith(_OWN) for line in lines)
 
 
 def _title(source: Source, lines: Sequence[Line]) -> str:
@@ -116,8 +128,9 @@ def _environment(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
         if value:
             yield name, value
         name, value = (pair["name"], pair["value"]) if pair else ("System", text.strip())
-    for name, what in _kernels(lines):
-        yield f"Kernel {name}", what
+    if not _is_own(lines):  # such a one has the kernel in its system
+        for name, what in _kernels(lines):
+            yield f"Kernel {name}", what
 
 
 def _kernels(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
@@ -134,6 +147,20 @@ def _kernels(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
 
 def _named_kernels(lines: Sequence[Line]) -> list[str]:
     return [name for name, _ in _kernels(lines)]
+
+
+def _described(lines: Sequence[Line]) -> Iterator[tuple[str, Metric]]:
+    """Give the metrics that the shapes mmtests and intel describe, by the names of their rows."""
+    item = ""
+    for line in [*lines, Line(0, "")]:
+        if line.text.startswith("  ") and item:
+            item += f" {line.text.strip()}"
+            continue
+        name, colon, rest = item.partition(": ")
+        metric = read_described(rest.rpartition("; ")[0] or rest) if colon else None
+        if metric:
+            yield name.removeprefix("- "), metric
+        item = line.text if line.text.startswith("- ") else ""
 
 
 def no_result(source: Source) -> UsageError:

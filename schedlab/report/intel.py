@@ -33,7 +33,7 @@ def render(report: Report) -> str:
     page.items(
         f"{name}: {text}"
         for name, text in dict.fromkeys(
-            (report.name_of(o), described(o.metric)) for o in report.analysis.outcomes
+            (_full_name(o), described(o.metric)) for o in report.analysis.outcomes
         )
     )
     close_mail(page, report)
@@ -67,6 +67,12 @@ def case_and_load(outcome: Outcome) -> tuple[str, str]:
     name = name.removesuffix(load).rstrip(" -_/") if load else name
     metric = outcome.metric.name if len(case.metrics) > 1 or not name else ""
     return printable(" ".join(f"{name} {metric}".split())), load or NONE
+
+
+def _full_name(outcome: Outcome) -> str:
+    """Give the name a row has below its heading: benchmark, case and load."""
+    case, load = case_and_load(outcome)
+    return " ".join([outcome.case.benchmark, case, *([] if load == NONE else [load])])
 
 
 def _load(case: CaseInfo) -> str:

@@ -52,25 +52,27 @@ def render(report: Report) -> str:
 
 
 def _row(page: Page, report: Report, outcome: Outcome) -> None:
+    """Add a row; a name or figures too wide for it stand on lines of their own."""
     verdict = outcome.verdict
     name = printable(report.name_of(outcome))
-    if columns(name) > _NAME:
-        page.say(name, "Gmean ", "      ")
-        name, kind = "", ""
-    else:
-        kind = "Gmean"
     left, right = "()"
     if is_evidence(verdict):
         left = right = "=" if verdict.word == "equivalent" else "*"
     change = f"{points(verdict.effect_better, plus=False)}%" if verdict.effect is not None else "-"
-    label = f"{kind:<6}{name}{' ' * (_NAME - columns(name))}"
-    base = f"{number(verdict.base_mean):>{_VALUE}} {'(   0.00%)':>{_CHANGE - 1}}"
-    other = f"{number(verdict.other_mean):>{_VALUE}} {left}{change:>{_CHANGE - 3}}{right}"
-    row = f"{label}{base}{other}"
-    if columns(row) <= WIDTH:
-        page.lines.append(row)
+    base, other = number(verdict.base_mean), number(verdict.other_mean)
+    figures = (
+        f"{base:>{_VALUE}} {'(   0.00%)':>{_CHANGE - 1}}"
+        f"{other:>{_VALUE}} {left}{change:>{_CHANGE - 3}}{right}"
+    )
+    label = f"Gmean {name}{' ' * (_NAME - columns(name))}"
+    if columns(label + figures) <= WIDTH:
+        page.lines.append(label + figures)
+        return
+    page.say(name, "Gmean ", "      ")
+    if 6 + _NAME + columns(figures) <= WIDTH:
+        page.lines.append(" " * (6 + _NAME) + figures)
     else:
-        page.say(f"{number(verdict.base_mean)}, {number(verdict.other_mean)} {left}{change}{right}")
+        page.say(f"{base} (0.00%), {other} {left}{change}{right}", "      ")
 
 
 def _legend() -> list[str]:

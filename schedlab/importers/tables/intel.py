@@ -22,7 +22,10 @@ _LOAD = re.compile(r"(?P<load>\d+)[- ](?P<what>[A-Za-z]\w*)")
 
 @table("intel")
 def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
-    """Read a table: whatever is measured, more is better."""
+    """Read a table of figures relative to the baseline; a plus is better.
+
+    What loses more than all of it can only be a time, of which there can be any amount more.
+    """
     head = _HEAD.fullmatch(lines[at].text.strip())
     if not head:
         return None
@@ -42,7 +45,12 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
         name = row["case"] if row["load"] == "-" else f"{row['case']} {row['load']}"
         label, placed = context.placed(name, **params)
         figure, change = parse_number(row["base"]), parse_number(row["change"])
-        changed = Number(figure.value * (1 + change.value / 100))
+        metric = context.described.get(label)
+        less_is_better = change.value <= -100 if metric is None else metric.better == "lower"
+        sign = -1 if less_is_better else 1
+        changed = Number(figure.value * (1 + sign * change.value / 100))
+        if changed.value <= 0 or figure.value <= 0:
+            context.source.refuse(lines[end].number, f"no ratio can be made of it: '{text[:60]}'.")
         cells = (
             Cell(base, figure, spread=_spread(row["base_std"])),
             Cell(other, changed, change, _spread(row["std"]), _said(row["verdict"])),
@@ -54,9 +62,9 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
                 cells=cells,
                 label=label,
                 params=placed,
-                metric="performance",
+                metric=metric.name if metric else "time" if less_is_better else "performance",
                 unit=f"of {base}",
-                better="higher",
+                better="lower" if less_is_better else "higher",
             )
         )
         end += 1

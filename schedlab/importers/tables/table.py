@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 
 from schedlab.importers.publication import Row
 from schedlab.importers.source import Line, Source
+from schedlab.metric import Metric
 
 Found = tuple[list[Row], int]
 """The rows of a table, and where the text goes on behind it."""
 
 _BASELINES = ("base", "baseline")
 _COUNTED = re.compile(r"(?P<count>\d+)[ -](?P<what>[A-Za-z]\w*)")
+LOAD_FIRST = re.compile(r"(?P<load>\d+)[- ](?P<what>[A-Za-z]\w*)")
+LOAD_LAST = re.compile(r"(?P<test>.+?)[- ](?P<load>\d+)")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
 
 
@@ -28,16 +31,30 @@ class Context:
     settings: list[str] = field(default_factory=list)
     """Headings below the benchmark's: `NPS1`, `10 Runs`."""
     notices: list[str] = field(default_factory=list)
+    is_own: bool = False
+    """The document is a report of schedlab's own."""
+    labels: list[str] = field(default_factory=list)
+    """Cases that a report of schedlab's own lists below the benchmark's heading."""
+    placed_labels: list[str] = field(default_factory=list)
+    """Cases read below the benchmark's heading."""
+    described: dict[str, Metric] = field(default_factory=dict)
+    """Metrics that a report of schedlab's own describes, by the names of its rows."""
 
     def enter(self, benchmark: str) -> None:
         """Begin a benchmark."""
         self.benchmark = benchmark
         self.settings = []
+        self.labels = []
+        self.placed_labels = []
 
     def variant(self, printed: str) -> str:
         """Name a variant as the lab does; `base` is the baseline, whatever others call it."""
         if printed.casefold() in _BASELINES and self.variants:
             return self.variants[0]
+        head, dots, tail = printed.partition("..")
+        if dots:  # shortened by a report of schedlab's own
+            whole = (v for v in self.variants if v.startswith(head) and v.endswith(tail))
+            return next(whole, printed)
         return _NOT_IN_NAMES.sub("-", printed).strip("-._+") or "unnamed"
 
     def placed(self, rest: str = "", **params: int | str) -> tuple[str, dict[str, int | str]]:
@@ -54,6 +71,22 @@ class Context:
             found["setting"] = " ".join(words)
         label = " ".join(filter(None, [self.benchmark, *self.settings, rest]))
         return label, found | params
+
+
+def placed_by_name(rest: str) -> dict[str, int | str]:
+    """Give the parameters that the end of a label tells: `NPS1 4-groups`, `dhry2reg-512`."""
+    words = rest.split(" ")
+    found: dict[str, int | str] = {}
+    if load := LOAD_FIRST.fullmatch(words[-1]):
+        found = {load["what"].casefold(): int(load["load"])}
+        words.pop()
+    elif load := LOAD_LAST.fullmatch(words[-1]):
+        found = {"test": load["test"], "load": int(load["load"])}
+        words.pop()
+    elif counted := _COUNTED.fullmatch(" ".join(words[-2:])):
+        found = {counted["what"].casefold(): int(counted["count"])}
+        words = words[:-2]
+    return ({"setting": " ".join(words)} if words and words != [""] else {}) | found
 
 
 Reader = Callable[[Sequence[Line], int, Context], Found | None]
