@@ -23,8 +23,7 @@ from schedlab.variant import Variant
 
 SHAPES = all_shapes()
 FEW = settings(
-    max_examples=6,
-    phases=[Phase.generate],
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
