@@ -19,6 +19,10 @@ class HostError(SchedlabError):
     """This host lacks or refuses something a run needs."""
 
 
+class SystemLost(HostError):
+    """The system that runs happen on does not answer any more."""
+
+
 class KnobError(HostError):
     """A setting could not be read, written, or did not read back as written."""
 

@@ -131,6 +131,8 @@ class Plan(_Data):
 
     title: str = ""
     target: str = "host"
+    machine: str | None = None
+    """The machine a target vm: shows its guests."""
     suite: str | None = None
     benchmark: tuple[BenchmarkEntry, ...] = ()
     """Benchmarks beside those of the suite."""

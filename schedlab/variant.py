@@ -10,7 +10,8 @@ On a command line a variant is `NAME: SETTING; SETTING`, with settings
     env NAME=VALUE
     prefix taskset -c 0-3                   a command put before the benchmark
     companion scx_simple                    a command that runs beside it
-    kernel=NAME                             on a simulated machine, the kernel to run
+    kernel=NAME                             on a simulated machine or in a guest, the kernel
+    cmdline isolcpus=2-3                    in a guest, options of the kernel's command line
     boot 'NUMA nodes=8'                     only at a boot with this row of the platform table
 """
 
@@ -104,7 +105,9 @@ class Variant(_Data):
     prefix: tuple[str, ...] = ()
     companion: Companion | None = None
     kernel: Annotated[str, AfterValidator(_name)] | None = None
-    """On a simulated machine, the kernel: a tree or a build of `schedlab kernel`."""
+    """On a simulated machine or in a guest, the kernel: a tree or build of `schedlab kernel`."""
+    cmdline: str = ""
+    """In a guest, options of the kernel's command line."""
     boot: dict[str, str] = {}
     """What a boot must be for this variant: rows of the platform table, whole or a word of them."""
 
@@ -154,18 +157,20 @@ def _add_setting(fields: dict[str, object], setting: str, where: str) -> None:
             _list(fields, "cpuidle").append(_idle_state(words, setting, where))
         case "governor" | "idle-governor" | "kernel" if len(words) == 1:
             fields[kind.replace("-", "_")] = words[0]
+        case "cmdline" if words:
+            fields["cmdline"] = " ".join(words)
         case "prefix" if words:
             fields["prefix"] = words
         case "companion" if words:
             fields["companion"] = {"command": words}
         case _ if _FEATURE.fullmatch(kind) and not words:
             _list(fields, "sched_features").append(kind)
-        case "governor" | "idle-governor" | "kernel" | "prefix" | "companion":
+        case "governor" | "idle-governor" | "kernel" | "cmdline" | "prefix" | "companion":
             raise UsageError(f"{where}: '{setting}' is not complete; see `schedlab run --help`.")
         case _:
             kinds = (
                 *("sysctl", "sched", "cpuidle", "idle-governor", "governor", "env", "prefix"),
-                *("companion", "kernel", "boot"),
+                *("companion", "kernel", "boot", "cmdline"),
             )
             raise UsageError(
                 f"{where}: no setting is called '{kind}'.{nearest(kind, kinds)}"

@@ -49,7 +49,7 @@ class RootedSystem(LocalSystem):
 
 if __name__ == "__main__":
     target = HostTarget(RootedSystem(ROOT))
-    cli_run.find_target = lambda name: target
+    cli_run.find_target = lambda *_: target
     result = sys.argv[2]
     options = ["--benchmark", "Slow", "--variant", "off: sysctl kernel.knob=0", "--blocks", "2"]
     options += ["--counters", "procstat"]

@@ -106,7 +106,7 @@ def test_a_counter_that_appears_or_goes_does_not_matter() -> None:
 
 def test_all_counters_a_host_gives_and_why_the_rest_is_missing(tmp_path: Path) -> None:
     system = emulated_system(tmp_path)
-    choice = choose(system, "all", tmp_path)
+    choice = choose(system, "all")
     assert [group.name for group in choice.snapshots] == ["procstat", "cpuidle"]
     assert choice.perf and choice.perf.events == (*TRACEPOINTS, "cpu-migrations")
     assert choice.missing == (
@@ -116,7 +116,7 @@ def test_all_counters_a_host_gives_and_why_the_rest_is_missing(tmp_path: Path) -
 
 def test_one_event_refused_does_not_cost_the_others(tmp_path: Path) -> None:
     system = emulated_system(tmp_path, events=["sched:sched_migrate_task"])
-    choice = choose(system, ["tracepoints"], tmp_path)
+    choice = choose(system, ["tracepoints"])
     assert choice.perf and choice.perf.events == ("sched:sched_migrate_task",)
     assert len(choice.missing) == 4
     assert "event syntax error: 'sched:sched_stick_numa'" in choice.missing[0]
@@ -124,7 +124,7 @@ def test_one_event_refused_does_not_cost_the_others(tmp_path: Path) -> None:
 
 def test_without_perf_one_line_says_so(tmp_path: Path) -> None:
     system = emulated_system(tmp_path, tools={})
-    choice = choose(system, ["tracepoints", "procstat"], tmp_path)
+    choice = choose(system, ["tracepoints", "procstat"])
     assert choice.perf is None
     assert choice.missing == (
         f"{', '.join(TRACEPOINTS)}: perf is not installed (Debian package linux-perf)",

@@ -92,7 +92,7 @@ def test_an_axis_that_is_none(entry: dict[str, Any], why: str) -> None:
     [
         (
             {"suit": "common"},
-            r"suit: unknown key. Did you mean suite\? Known: title, target, suite",
+            r"suit: unknown key. Did you mean suite\? Known: title, target, machine, suite",
         ),
         ({"suite": None}, "names neither a suite nor a benchmark"),
         ({"variant": [{"name": "a"}]}, "variant: "),

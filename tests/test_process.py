@@ -12,7 +12,7 @@ import pytest
 from schedlab.errors import HostError, Interrupted
 from schedlab.interrupt import stoppable
 from schedlab.system import Exit, Launch, LocalSystem
-from schedlab.system.process import TAG, Child, end_tagged
+from schedlab.system.process import TAG, end_tagged
 
 SYSTEM = LocalSystem()
 
@@ -96,13 +96,11 @@ def test_an_interrupt_ends_the_program_too(tmp_path: Path) -> None:
     assert not alive(marker)
 
 
-def test_a_spared_process_lives_on(tmp_path: Path) -> None:
-    server = Child(launch(tmp_path, "sleep 1000"))
+def test_what_runs_beside_lives_on_until_its_block_ends(tmp_path: Path) -> None:
     system = LocalSystem()
-    system.spared = frozenset({server.pid})
-    assert system.execute(launch(tmp_path, "true")).left_behind == 0
-    assert server.running()
-    server.finish()
+    with system.beside(launch(tmp_path, "sleep 1000")) as server:
+        assert system.execute(launch(tmp_path, "true")).left_behind == 0
+        assert server.running()
     assert not server.running()
 
 

@@ -76,7 +76,7 @@ def test_a_real_knob_is_switched_and_put_back(cli: Cli, tmp_path: Path) -> None:
 
 @needs_tools
 def test_tracepoints_are_counted_system_wide(cli: Cli, tmp_path: Path) -> None:
-    refused = probe(SYSTEM, TRACEPOINTS, tmp_path)
+    refused = probe(SYSTEM, TRACEPOINTS)
     if refused:
         pytest.skip(f"tracepoints cannot be counted: {next(iter(refused.values()))}")
     out = tmp_path / "out"

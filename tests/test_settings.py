@@ -11,7 +11,6 @@ from schedlab.settings.switchable import switchable
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant_knobs import variant_knobs
 from schedlab.system import LocalSystem
-from schedlab.system.lock import HostLock
 from schedlab.variant import parse_variant
 from tests.emulated import NUMA_BALANCING, emulated_system
 
@@ -201,12 +200,12 @@ def test_the_journal_says_what_it_needs_and_no_more(system: LocalSystem) -> None
 
 
 def test_one_lab_a_host(system: LocalSystem) -> None:
-    with HostLock(system):
+    with system.held():
         with pytest.raises(HostError, match="another schedlab runs on this host"):
-            HostLock(system).__enter__()
+            system.held().__enter__()
         with pytest.raises(HostError, match="another schedlab"):
             restore_left_behind(system)
-    with HostLock(system):
+    with system.held():
         pass
 
 

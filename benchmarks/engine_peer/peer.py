@@ -8,7 +8,7 @@ loops and messages, pinned to nothing. `--boot-only` only boots a guest of so ma
 
 A guest's clock follows the host's, however slow emulation is, so its own seconds say nothing about
 the emulated machine. A *simulated second* is therefore, on both sides, the work that the engine
-says the described machine (peer8.toml) does in one second. The engine's wall time is its whole
+says the described machine (small-2n-smt2) does in one second. The engine's wall time is its whole
 process, the guest's is from letting the tasks go to the last one's end, without its boot. A switch
 is one of sched_switch: the engine's counter, the guest's "ctxt", which counts the same. The
 engine's include those of starting the tasks.
@@ -36,7 +36,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import guest
-
 from schedlab.errors import SchedlabError
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Build, Builder
@@ -45,11 +44,11 @@ from schedlab.kernels.debian import debian_tree
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.progress import ConsoleWatch
 from schedlab.kernels.shelf import Shelf
-from schedlab.machine import load_machine
+from schedlab.machine import find_machine
 from schedlab.targets.sim_program import Call, Ended, read_result
 from schedlab.topology.simulator import description
 
-MACHINE = Path(__file__).with_name("peer8.toml")
+MACHINE = "small-2n-smt2"
 TOPOLOGY = guest.Topology(sockets=2, cores=2, threads=2)
 LONGEST_SECONDS = 220.0
 """Guests that are not through so long after the first was started are given up."""
@@ -174,7 +173,7 @@ def _run(
     build: Build, scenario: dict[str, Any], seed: int, folder: Path
 ) -> tuple[dict[str, Any], tuple[float, float]]:
     """Give the engine's result, and the wall and CPU seconds of its process."""
-    (folder / "machine.json").write_text(json.dumps(description(load_machine(MACHINE))))
+    (folder / "machine.json").write_text(json.dumps(description(find_machine(MACHINE))))
     (folder / "scenario.json").write_text(json.dumps(scenario))
     result = folder / "result.json"
     call = Call(build.program, folder / "machine.json", folder / "scenario.json", result, seed)

@@ -8,7 +8,7 @@ from pathlib import Path
 from schedlab.accuracy.calibration import LINES, PASSES, Calibrated, Costs, calibrate
 from schedlab.accuracy.worlds import Native, Outcome, Simulated
 from schedlab.machine import Idle, IdleState, Machine
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.topology.here import describe
 from schedlab.topology.levels import Level
 from schedlab.topology.simulator import description
@@ -43,7 +43,7 @@ class CalibratedHost:
         return self.machine.to_toml(self.sources, header)
 
 
-def calibrated(system: LocalSystem, program: Path, told: Callable[[str], None]) -> CalibratedHost:
+def calibrated(system: System, program: Path, told: Callable[[str], None]) -> CalibratedHost:
     """Measure this host and fit the costs of its description.
 
     Args:

@@ -47,13 +47,17 @@ _EXPERIMENT = (
         metavar="'NAME: SETTING; ...'",
         help="A variant; the first is the baseline. Settings: NO_FEATURE, sysctl K=V, sched K=V, "
         "cpuidle STATE=off [cpus=LIST], idle-governor NAME, governor NAME, env K=V, prefix "
-        "COMMAND, companion COMMAND; simulated: kernel=NAME. A single variant is compared with "
-        "the host as it is; `auto` takes what this host can switch.",
+        "COMMAND, companion COMMAND; simulated or in a guest: kernel=NAME; in a guest: cmdline "
+        "OPTIONS. A single variant is compared with the host as it is; `auto` takes what this host "
+        "can switch.",
     ),
     click.option(
         "--aa", is_flag=True, help="Compare the host with itself: the method's own noise."
     ),
-    click.option("--target", metavar="TARGET", help="host (if not given) or sim:MACHINE."),
+    click.option(
+        "--target", metavar="TARGET", help="host (if not given), sim:MACHINE or vm:KERNEL."
+    ),
+    click.option("--machine", metavar="MACHINE", help="The machine a target vm: shows its guests."),
     click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged."),
     click.option(
         "--blocks", type=int, metavar="N", help="Exactly N blocks: the same as --looks N."
@@ -161,7 +165,7 @@ def carry_out(
         plan = plan_of()
         if plan.published:
             find_reference(plan.published)
-        target = find_target(plan.target)
+        target = find_target(plan.target, plan.machine, plan.variant)
         cases = plan.cases(target.machine())
     if dry_run:
         _preview(plan, cases, target)
@@ -180,7 +184,7 @@ def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> P
         for key, value in options.items()
         if value is not None and value is not False and value != ()
     }
-    for key in ("suite", "only", "target", "aa"):
+    for key in ("suite", "only", "target", "machine", "aa"):
         if key in given:
             data[key] = given[key]
     blocks = {**data.get("blocks", {}), **{k: given[k] for k in _BLOCKS if k in given}}
@@ -315,7 +319,7 @@ def _slug(plan: Plan) -> str:
 def _reopen(folder: Path) -> tuple[Store, list[Case], Target]:
     """Open a result to go on with; refuse where the host is no longer the same."""
     store = Store.open(folder, readonly=False)
-    target = find_target(store.plan.target)
+    target = find_target(store.plan.target, store.plan.machine, store.plan.variant)
     machine = target.machine()
     environment = target.environment(store.plan)
     changed = [

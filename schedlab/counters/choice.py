@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from schedlab.counters.cpuidle import CpuidleGroup
@@ -11,7 +10,7 @@ from schedlab.counters.perf_stat import MIGRATIONS, TRACEPOINTS, PerfStat, is_ev
 from schedlab.counters.procstat import ProcStatGroup
 from schedlab.counters.schedstat import SchedstatGroup
 from schedlab.errors import UsageError, nearest
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 SNAPSHOTS: dict[str, SnapshotGroup] = {
     group.name: group for group in (ProcStatGroup(), CpuidleGroup(), SchedstatGroup())
@@ -48,10 +47,8 @@ def check_names(names: Iterable[str]) -> None:
             )
 
 
-def choose(
-    system: LocalSystem, names: Sequence[str] | Literal["all"], folder: Path
-) -> CounterChoice:
-    """Find out which of the counters asked for this host can give; `folder` is for scratch."""
+def choose(system: System, names: Sequence[str] | Literal["all"]) -> CounterChoice:
+    """Find out which of the counters asked for this host can give."""
     wanted = tuple(SUMMARIES) if names == "all" else tuple(dict.fromkeys(names))
     check_names(wanted)
     missing: list[str] = []
@@ -66,7 +63,7 @@ def choose(
             snapshots.append(SNAPSHOTS[name])
         except Unavailable as error:
             missing.append(f"{name}: {error}")
-    refused = probe(system, tuple(dict.fromkeys(events)), folder)
+    refused = probe(system, tuple(dict.fromkeys(events)))
     missing += _folded(refused)
     counted = tuple(event for event in dict.fromkeys(events) if event not in refused)
     return CounterChoice(tuple(snapshots), PerfStat(counted) if counted else None, tuple(missing))

@@ -1,7 +1,7 @@
 """cpuidle: how often and how long each idle state was used, summed over CPUs."""
 
 from schedlab.counters.group import Counts, Unavailable
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 _STATES = "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*"
 
@@ -12,7 +12,7 @@ class CpuidleGroup:
     name = "cpuidle"
     summary = "entries and time in each idle state, summed over CPUs"
 
-    def read(self, system: LocalSystem) -> Counts:
+    def read(self, system: System) -> Counts:
         """Sum `usage` and `time` (us) over the CPUs, state by state."""
         counts: Counts = {}
         for folder in system.glob(_STATES):

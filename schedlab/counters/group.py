@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from schedlab.errors import SchedlabError
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 Counts = dict[str, float]
 
@@ -19,7 +19,7 @@ class SnapshotGroup(Protocol):
     name: str
     summary: str
 
-    def read(self, system: LocalSystem) -> Counts:
+    def read(self, system: System) -> Counts:
         """Give the counters as they stand.
 
         Raises:

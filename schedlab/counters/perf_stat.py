@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from schedlab.counters.group import Counts, Unavailable
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 TRACEPOINTS = (
     "sched:sched_migrate_task",
@@ -27,10 +27,10 @@ class PerfStat:
         """Take the events to count."""
         self.events = events
 
-    def wrap(self, argv: tuple[str, ...], report: Path) -> tuple[str, ...]:
-        """Give the command that counts while `argv` runs and writes its report to a file."""
-        events = ",".join(self.events)
-        return ("perf", "stat", "-x,", "-o", str(report), "-e", events, "-a", "--", *argv)
+    def wrap(self, argv: tuple[str, ...], report: str = "") -> tuple[str, ...]:
+        """Give the command that counts while `argv` runs; its report goes to a file, or stderr."""
+        to = ("-o", report) if report else ()
+        return ("perf", "stat", "-x,", *to, "-e", ",".join(self.events), "-a", "--", *argv)
 
     def read(self, report: Path) -> Counts:
         """Read a report.
@@ -39,9 +39,14 @@ class PerfStat:
             Unavailable: the report lacks an event, or perf could not count it.
         """
         try:
-            counts = parse_report(report.read_text(errors="replace"))
+            text = report.read_text(errors="replace")
         except OSError as error:
             raise Unavailable(f"perf stat left no report: {error.strerror}") from error
+        return self.parse(text)
+
+    def parse(self, text: str) -> Counts:
+        """Read a report's text."""
+        counts = parse_report(text)
         for event in self.events:
             if event not in counts:
                 raise Unavailable(f"perf stat did not count {event}")
@@ -53,13 +58,13 @@ def is_event(name: str) -> bool:
     return _EVENT.fullmatch(name) is not None
 
 
-def probe(system: LocalSystem, events: tuple[str, ...], folder: Path) -> dict[str, str]:
+def probe(system: System, events: tuple[str, ...]) -> dict[str, str]:
     """Find out, by trying, which events cannot be counted here: event -> why."""
     if system.which("perf") is None:
         return dict.fromkeys(events, "perf is not installed (Debian package linux-perf)")
-    if not events or _refusal(system, events, folder) is None:
+    if not events or _refusal(system, events) is None:
         return {}
-    reasons = {event: _refusal(system, (event,), folder) for event in events}
+    reasons = {event: _refusal(system, (event,)) for event in events}
     return {event: reason for event, reason in reasons.items() if reason is not None}
 
 
@@ -74,19 +79,15 @@ def parse_report(text: str) -> Counts:
     return counts
 
 
-def _refusal(system: LocalSystem, events: tuple[str, ...], folder: Path) -> str | None:
-    report = folder / "perf-probe.csv"
+def _refusal(system: System, events: tuple[str, ...]) -> str | None:
     try:
-        done = system.capture(PerfStat(events).wrap(("true",), report))
+        done = system.capture(PerfStat(events).wrap(("true",)))
         if done.returncode != 0:
             return _reason(done.stderr)
-        text = report.read_text(errors="replace")
-        PerfStat(events).read(report)
+        PerfStat(events).parse(done.stderr)
     except (OSError, Unavailable) as error:
         return str(error)
-    finally:
-        report.unlink(missing_ok=True)
-    if ":u," in text:
+    if ":u," in done.stderr:
         return "an ordinary user counts its own user mode only (kernel.perf_event_paranoid)"
     return None
 

@@ -1,7 +1,7 @@
 """/proc/stat: context switches and busy time of the whole machine."""
 
 from schedlab.counters.group import Counts, Unavailable
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 _TICKS_PER_SECOND = 100  # USER_HZ, fixed in the kernel's interface
 _FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -14,7 +14,7 @@ class ProcStatGroup:
     name = "procstat"
     summary = "context switches and busy CPU seconds (user, system, irq), from /proc/stat"
 
-    def read(self, system: LocalSystem) -> Counts:
+    def read(self, system: System) -> Counts:
         """Give context switches and CPU seconds since boot."""
         lines = _lines(system)
         times = cpu_seconds(lines["cpu"])
@@ -27,7 +27,7 @@ class ProcStatGroup:
         }
 
 
-def machine_busy_seconds(system: LocalSystem) -> float:
+def machine_busy_seconds(system: System) -> float:
     """Give the CPU seconds the whole machine has been busy since boot."""
     return busy_seconds(cpu_seconds(_lines(system)["cpu"]))
 
@@ -43,7 +43,7 @@ def busy_seconds(times: dict[str, float]) -> float:
     return sum(value for name, value in times.items() if name not in _NOT_BUSY)
 
 
-def _lines(system: LocalSystem) -> dict[str, list[str]]:
+def _lines(system: System) -> dict[str, list[str]]:
     try:
         rows = [line.split() for line in system.read("/proc/stat").splitlines() if line.strip()]
         lines = {row[0]: row[1:] for row in rows}

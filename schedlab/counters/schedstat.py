@@ -4,7 +4,7 @@ The columns are those of Documentation/scheduler/sched-stats.rst, versions 15 to
 """
 
 from schedlab.counters.group import Counts, Unavailable
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 _FILE = "/proc/schedstat"
 _CPU_FIELDS = {  # after the cpuN word, from 0
@@ -31,7 +31,7 @@ class SchedstatGroup:
     name = "schedstat"
     summary = "run queue wait, wakeups and load balancing, from /proc/schedstat"
 
-    def read(self, system: LocalSystem) -> Counts:
+    def read(self, system: System) -> Counts:
         """Sum the counters over CPUs and, for balancing, over domains."""
         try:
             lines = system.read(_FILE).splitlines()

@@ -19,11 +19,11 @@ from schedlab.doctor import (
     virtual,
 )
 from schedlab.doctor.finding import Finding, Level
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 __all__ = ["CHECKS", "Finding", "Level", "examine", "possible", "sections"]
 
-Check = Callable[[LocalSystem], Iterator[Finding]]
+Check = Callable[[System], Iterator[Finding]]
 
 CHECKS: dict[str, Check] = {
     "tools": tools.check,
@@ -40,17 +40,17 @@ CHECKS: dict[str, Check] = {
 """The checks, by the heading they stand under."""
 
 
-def examine(system: LocalSystem) -> list[Finding]:
+def examine(system: System) -> list[Finding]:
     """Make every check; takes the half second in which load is measured."""
     return [finding for section in sections(system).values() for finding in section]
 
 
-def sections(system: LocalSystem) -> dict[str, list[Finding]]:
+def sections(system: System) -> dict[str, list[Finding]]:
     """Make every check, and give what was found by heading."""
     return {heading: list(_made(heading, check, system)) for heading, check in CHECKS.items()}
 
 
-def _made(heading: str, check: Check, system: LocalSystem) -> Iterator[Finding]:
+def _made(heading: str, check: Check, system: System) -> Iterator[Finding]:
     """Make one check; a file that holds what no kernel writes must not hide the other checks."""
     try:
         yield from check(system)

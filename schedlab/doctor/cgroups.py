@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Limit:
     value: str
 
 
-def tightest(system: LocalSystem, controller: str, v2: str, v1: str) -> Limit | None:
+def tightest(system: System, controller: str, v2: str, v1: str) -> Limit | None:
     """Give the smallest limit on the way up from our cgroup, None where nothing limits.
 
     Args:
@@ -31,7 +31,7 @@ def tightest(system: LocalSystem, controller: str, v2: str, v1: str) -> Limit | 
     return min(found, key=lambda limit: _size(limit.value), default=None)
 
 
-def _places(system: LocalSystem, controller: str, v2: str, v1: str) -> Iterator[tuple[str, str]]:
+def _places(system: System, controller: str, v2: str, v1: str) -> Iterator[tuple[str, str]]:
     mounts = _mounts(system, controller)
     for line in system.read_or("/proc/self/cgroup", "").splitlines():
         number, _, rest = line.partition(":")
@@ -42,7 +42,7 @@ def _places(system: LocalSystem, controller: str, v2: str, v1: str) -> Iterator[
             yield from ((folder, v1) for folder in _upwards(mounts[1], path))
 
 
-def _mounts(system: LocalSystem, controller: str) -> tuple[str, str]:
+def _mounts(system: System, controller: str) -> tuple[str, str]:
     """Give where version 2 and the controller's version 1 are mounted; empty where not."""
     v2 = v1 = ""
     for line in system.read_or("/proc/self/mounts", "").splitlines():

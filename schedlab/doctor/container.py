@@ -6,7 +6,7 @@ from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.doctor.cgroups import tightest
 from schedlab.doctor.finding import Finding
 from schedlab.doctor.permissions import status_field
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.topology.cpus import CPU, number
 
 _MARKS = {
@@ -17,14 +17,14 @@ _MARKS = {
 """Files that container managers leave."""
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Look for a container, and at the CPU time and CPUs we may use."""
     yield _container(system)
     yield from _quota(system)
     yield from _allowed(system)
 
 
-def _container(system: LocalSystem) -> Finding:
+def _container(system: System) -> Finding:
     names = [name for mark, name in _MARKS.items() if system.exists(mark)]
     if not names:
         return Finding("container", "ok", "no container to be seen")
@@ -36,7 +36,7 @@ def _container(system: LocalSystem) -> Finding:
     )
 
 
-def _quota(system: LocalSystem) -> Iterator[Finding]:
+def _quota(system: System) -> Iterator[Finding]:
     limit = tightest(system, "cpu", "cpu.max", "cpu.cfs_quota_us")
     if limit is None:
         yield Finding("cpu quota", "ok", "no cgroup limits our CPU time")
@@ -56,7 +56,7 @@ def _quota(system: LocalSystem) -> Iterator[Finding]:
     )
 
 
-def _allowed(system: LocalSystem) -> Iterator[Finding]:
+def _allowed(system: System) -> Iterator[Finding]:
     allowed = set(parse_cpulist(status_field(system, "Cpus_allowed_list")))
     online = set(parse_cpulist(system.read_or(f"{CPU}/online", "")))
     if not allowed or online <= allowed:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from schedlab.doctor.finding import Finding
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 _SYS = "/proc/sys/kernel"
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -13,7 +13,7 @@ _CPU = "/sys/devices/system/cpu"
 _THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Look at release, sysctls, statistics, clock and CPUs set apart."""
     yield Finding("release", "ok", f"Linux {system.kernel_release()}")
     yield from _autogroup(system)
@@ -25,7 +25,7 @@ def check(system: LocalSystem) -> Iterator[Finding]:
     yield from _set_apart(system)
 
 
-def _autogroup(system: LocalSystem) -> Iterator[Finding]:
+def _autogroup(system: System) -> Iterator[Finding]:
     value = system.read_or(f"{_SYS}/sched_autogroup_enabled", "")
     if value == "1":
         yield Finding(
@@ -39,7 +39,7 @@ def _autogroup(system: LocalSystem) -> Iterator[Finding]:
         yield Finding("autogroup", "ok", f"kernel.sched_autogroup_enabled = {value}")
 
 
-def _schedstat(system: LocalSystem) -> Finding:
+def _schedstat(system: System) -> Finding:
     text = system.read_or("/proc/schedstat", "")
     version = re.match(r"version (\d+)", text)
     if version:
@@ -53,7 +53,7 @@ def _schedstat(system: LocalSystem) -> Finding:
     )
 
 
-def _schedstats(system: LocalSystem) -> Iterator[Finding]:
+def _schedstats(system: System) -> Iterator[Finding]:
     value = system.read_or(f"{_SYS}/sched_schedstats", "")
     if value == "0":
         yield Finding(
@@ -67,7 +67,7 @@ def _schedstats(system: LocalSystem) -> Iterator[Finding]:
         yield Finding("schedstats", "ok", f"kernel.sched_schedstats = {value}")
 
 
-def _numa_balancing(system: LocalSystem) -> Finding:
+def _numa_balancing(system: System) -> Finding:
     value = system.read_or(f"{_SYS}/numa_balancing", "")
     nodes = len(system.glob("/sys/devices/system/node/node[0-9]*"))
     if not value:
@@ -86,7 +86,7 @@ def _numa_balancing(system: LocalSystem) -> Finding:
     )
 
 
-def _huge_pages(system: LocalSystem) -> Iterator[Finding]:
+def _huge_pages(system: System) -> Iterator[Finding]:
     match = re.search(r"\[(\w+)\]", system.read_or(_THP, ""))
     if match and match[1] == "always":
         yield Finding(
@@ -100,7 +100,7 @@ def _huge_pages(system: LocalSystem) -> Iterator[Finding]:
         yield Finding("thp", "ok", f"transparent huge pages: {match[1]}")
 
 
-def _clock(system: LocalSystem) -> Finding:
+def _clock(system: System) -> Finding:
     name = system.read_or(_CLOCK, "")
     if name in _SLOW_CLOCKS:
         return Finding(
@@ -113,7 +113,7 @@ def _clock(system: LocalSystem) -> Finding:
     return Finding("clocksource", "ok", f"clock source {name or 'not shown'}")
 
 
-def _set_apart(system: LocalSystem) -> Iterator[Finding]:
+def _set_apart(system: System) -> Iterator[Finding]:
     for name, effect in (
         ("isolated", "the load balancer leaves these CPUs alone; threads = CPUs is too many"),
         ("nohz_full", "their tick stops; they account time otherwise than the rest"),

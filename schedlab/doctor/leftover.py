@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from schedlab.doctor.finding import Finding
 from schedlab.errors import SchedlabError
 from schedlab.settings.journal import left_behind
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Look for the journal of a lab that did not end by itself."""
     try:
         changed = left_behind(system)

@@ -7,7 +7,7 @@ from schedlab.cpulist import parse_cpulist
 from schedlab.doctor.cgroups import tightest
 from schedlab.doctor.finding import Finding
 from schedlab.doctor.permissions import status_field
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.topology.cpus import CPU, number
 
 HACKBENCH_GROUPS = 10
@@ -19,20 +19,20 @@ _SPARE_FILES = 16
 _LEAST_FREE_MIB = 1024
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Look at what stops hackbench and futex benchmarks half-way."""
     yield _tasks(system)
     yield _files(system)
     yield _memory(system)
 
 
-def tasks_needed(system: LocalSystem) -> int:
+def tasks_needed(system: System) -> int:
     """Count the tasks of the largest benchmark of suite `common` here."""
     cpus = len(parse_cpulist(system.read_or(f"{CPU}/online", "0")))
     return max(HACKBENCH_GROUPS * TASKS_PER_GROUP, FUTEX_THREADS_PER_CPU * cpus)
 
 
-def _tasks(system: LocalSystem) -> Finding:
+def _tasks(system: System) -> Finding:
     needed = tasks_needed(system)
     ceilings = dict(_task_ceilings(system))
     if not ceilings:
@@ -49,7 +49,7 @@ def _tasks(system: LocalSystem) -> Finding:
     )
 
 
-def _task_ceilings(system: LocalSystem) -> Iterator[tuple[str, int]]:
+def _task_ceilings(system: System) -> Iterator[tuple[str, int]]:
     for name in ("threads-max", "pid_max"):
         value = number(system, f"/proc/sys/kernel/{name}")
         if value is not None:
@@ -71,13 +71,13 @@ def _raise(name: str, needed: int) -> str:
     return f"echo max > {name}, or start the container with a higher pids limit"
 
 
-def _may_exceed(system: LocalSystem) -> bool:
+def _may_exceed(system: System) -> bool:
     """Tell whether RLIMIT_NPROC does not bind us, as for root."""
     mask = int(status_field(system, "CapEff") or "0", 16)
     return bool(mask >> _CAP_SYS_RESOURCE & 1) or system.is_root()
 
 
-def _files(system: LocalSystem) -> Finding:
+def _files(system: System) -> Finding:
     soft = _rlimit(system, "Max open files")
     if soft is None:
         return Finding("files", "ok", "no limit on open files")
@@ -94,13 +94,13 @@ def _files(system: LocalSystem) -> Finding:
     )
 
 
-def _rlimit(system: LocalSystem, name: str) -> int | None:
+def _rlimit(system: System, name: str) -> int | None:
     """Give the soft limit from /proc/self/limits, None where there is none."""
     match = re.search(rf"^{name}\s+(\S+)", system.read_or("/proc/self/limits", ""), re.MULTILINE)
     return int(match[1]) if match and match[1].isdecimal() else None
 
 
-def _memory(system: LocalSystem) -> Finding:
+def _memory(system: System) -> Finding:
     text = system.read_or("/proc/meminfo", "")
     free = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
     if free is None:

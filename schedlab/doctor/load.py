@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schedlab.doctor.finding import Finding
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 WINDOW_SECONDS = 0.5
 _BUSY_SHARE = 0.02
@@ -26,7 +26,7 @@ class _Sample:
     processes: dict[tuple[int, str], int]
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Measure other load, and read what the kernel remembers of it."""
     before = _sample(system)
     time.sleep(WINDOW_SECONDS)
@@ -34,14 +34,14 @@ def check(system: LocalSystem) -> Iterator[Finding]:
     yield from _pressure(system)
 
 
-def _sample(system: LocalSystem) -> _Sample:
+def _sample(system: System) -> _Sample:
     fields = system.read_or("/proc/stat", "").partition("\n")[0].split()[1:9]
     ticks = [int(field) for field in fields]
     idle = sum(ticks[3:5])
     return _Sample(sum(ticks) - idle, sum(ticks), dict(_processes(system)))
 
 
-def _processes(system: LocalSystem) -> Iterator[tuple[tuple[int, str], int]]:
+def _processes(system: System) -> Iterator[tuple[tuple[int, str], int]]:
     """Give the CPU time of each process but ourselves; those that end meanwhile are left out."""
     for path in system.glob("/proc/[0-9]*/stat"):
         pid = int(path.split("/")[2])
@@ -72,7 +72,7 @@ def _busy(before: _Sample, after: _Sample) -> Finding:
     )
 
 
-def _pressure(system: LocalSystem) -> Iterator[Finding]:
+def _pressure(system: System) -> Iterator[Finding]:
     loads = system.read_or("/proc/loadavg", "").split()
     average = f"load average {' '.join(loads[:3])}" if loads else "no load average"
     waits = {name: _some(system, name) for name in ("cpu", "memory", "io")}
@@ -89,6 +89,6 @@ def _pressure(system: LocalSystem) -> Iterator[Finding]:
         yield Finding("pressure", "ok", average)
 
 
-def _some(system: LocalSystem, name: str) -> float:
+def _some(system: System, name: str) -> float:
     match = re.search(r"^some avg10=([\d.]+)", system.read_or(f"/proc/pressure/{name}", ""))
     return float(match[1]) if match else 0.0

@@ -3,26 +3,26 @@
 from collections.abc import Iterator
 
 from schedlab.doctor.finding import Finding
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 CAPABILITIES = {"CAP_SYS_ADMIN": 21, "CAP_SYS_NICE": 23, "CAP_PERFMON": 38}
 """Bit numbers, as in include/uapi/linux/capability.h."""
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Look at the user, its capabilities and the limits of perf."""
     lacking = lacking_capabilities(system)
     yield _user(system, lacking)
     yield _perf(system, may_count="CAP_PERFMON" not in lacking or "CAP_SYS_ADMIN" not in lacking)
 
 
-def lacking_capabilities(system: LocalSystem) -> list[str]:
+def lacking_capabilities(system: System) -> list[str]:
     """Name the capabilities the lab uses that this process does not have."""
     mask = int(status_field(system, "CapEff") or "0", 16)
     return [name for name, bit in CAPABILITIES.items() if not mask >> bit & 1]
 
 
-def status_field(system: LocalSystem, key: str) -> str:
+def status_field(system: System, key: str) -> str:
     """Give a line of /proc/self/status, or nothing."""
     for line in system.read_or("/proc/self/status", "").splitlines():
         name, _, value = line.partition(":")
@@ -31,7 +31,7 @@ def status_field(system: LocalSystem, key: str) -> str:
     return ""
 
 
-def _user(system: LocalSystem, lacking: list[str]) -> Finding:
+def _user(system: System, lacking: list[str]) -> Finding:
     who = "root" if system.is_root() else "an ordinary user"
     if system.is_root() and not lacking:
         return Finding("user", "ok", "root, with every capability the lab uses")
@@ -45,7 +45,7 @@ def _user(system: LocalSystem, lacking: list[str]) -> Finding:
     )
 
 
-def _perf(system: LocalSystem, may_count: bool) -> Finding:
+def _perf(system: System, may_count: bool) -> Finding:
     path = "/proc/sys/kernel/perf_event_paranoid"
     text = system.read_or(path, "")
     if not text:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from schedlab.cpulist import format_cpulist
 from schedlab.doctor.finding import Finding
 from schedlab.errors import HostError
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.topology import cpus, idle
 
 CPU = cpus.CPU
@@ -14,7 +14,7 @@ _NO_TURBO = f"{CPU}/intel_pstate/no_turbo"
 _BOOST = f"{CPU}/cpufreq/boost"
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Look at what moves the speed of CPUs while a benchmark runs."""
     yield _governor(system)
     yield from _turbo(system)
@@ -23,7 +23,7 @@ def check(system: LocalSystem) -> Iterator[Finding]:
     yield from _offline(system)
 
 
-def _governor(system: LocalSystem) -> Finding:
+def _governor(system: System) -> Finding:
     paths = system.glob(f"{CPU}/cpufreq/policy[0-9]*/scaling_governor")
     if not paths:
         return Finding(
@@ -45,7 +45,7 @@ def _governor(system: LocalSystem) -> Finding:
     )
 
 
-def _turbo(system: LocalSystem) -> Iterator[Finding]:
+def _turbo(system: System) -> Iterator[Finding]:
     for path, on, off in ((_NO_TURBO, "0", "1"), (_BOOST, "1", "0")):
         value = system.read_or(path, "")
         if value == on:
@@ -62,7 +62,7 @@ def _turbo(system: LocalSystem) -> Iterator[Finding]:
             return
 
 
-def _idle(system: LocalSystem) -> Finding:
+def _idle(system: System) -> Finding:
     driver = system.read_or(f"{CPU}/cpuidle/current_driver", "none")
     governor = idle.governor(system) or "unknown"
     folders = {path.rsplit("/", 1)[1] for path in system.glob(f"{CPU}/cpu[0-9]*/cpuidle/state*")}
@@ -92,7 +92,7 @@ def _idle(system: LocalSystem) -> Finding:
     )
 
 
-def _smt(system: LocalSystem) -> Iterator[Finding]:
+def _smt(system: System) -> Iterator[Finding]:
     control = system.read_or(f"{CPU}/smt/control", "")
     if control == "on":
         yield Finding("smt", "ok", "SMT is on")
@@ -106,7 +106,7 @@ def _smt(system: LocalSystem) -> Iterator[Finding]:
         )
 
 
-def _offline(system: LocalSystem) -> Iterator[Finding]:
+def _offline(system: System) -> Iterator[Finding]:
     try:
         on = cpus.online(system)
     except HostError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from schedlab.benchmarks import all_benchmarks
 from schedlab.doctor.finding import Finding, Level
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 
@@ -37,12 +37,12 @@ TOOLS = (
 )
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Look for each program and run it once for its version."""
     return (_tool(system, tool) for tool in TOOLS)
 
 
-def _tool(system: LocalSystem, tool: _Tool) -> Finding:
+def _tool(system: System, tool: _Tool) -> Finding:
     absent: Level = "missing" if tool.required else "note"
     why = f"needed for {_needed_for(tool)}"
     remedy = f"apt-get install {tool.package}"

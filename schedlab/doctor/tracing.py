@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from schedlab.counters.perf_stat import TRACEPOINTS
 from schedlab.doctor.finding import Finding
 from schedlab.settings.sched_debug import features_path
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 DEBUGFS = "/sys/kernel/debug"
 _TRACEFS = ("/sys/kernel/tracing", f"{DEBUGFS}/tracing")
@@ -19,7 +19,7 @@ _AS_ROOT = "run as root"
 _UNLOCK = "switch Secure Boot off in the firmware, or boot without lockdown="
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Try each of them."""
     yield _tracepoints(system)
     yield _debugfs(system)
@@ -27,7 +27,7 @@ def check(system: LocalSystem) -> Iterator[Finding]:
     yield _lockdown(system)
 
 
-def _tracepoints(system: LocalSystem) -> Finding:
+def _tracepoints(system: System) -> Finding:
     why = "without it perf counts no migrations and no NUMA events"
     folder = next((place for place in _TRACEFS if _mounted(system, place)), None)
     if folder is None:
@@ -52,7 +52,7 @@ def _tracepoints(system: LocalSystem) -> Finding:
     return Finding("tracefs", "ok", f"tracefs on {folder}, {len(TRACEPOINTS)} tracepoints found")
 
 
-def _debugfs(system: LocalSystem) -> Finding:
+def _debugfs(system: System) -> Finding:
     why = "scheduler features and tunables live there; they cannot be variants"
     if _mounted(system, DEBUGFS):
         return Finding("debugfs", "ok", f"debugfs on {DEBUGFS}")
@@ -63,7 +63,7 @@ def _debugfs(system: LocalSystem) -> Finding:
     return Finding("debugfs", "warning", "this kernel has no debugfs", why, boot)
 
 
-def _features(system: LocalSystem) -> Finding:
+def _features(system: System) -> Finding:
     why = "no variant can switch a scheduler feature"
     if not _mounted(system, DEBUGFS):
         return Finding("features", "note", "scheduler features: not seen without debugfs", why)
@@ -85,7 +85,7 @@ def _features(system: LocalSystem) -> Finding:
     return Finding("features", "ok", f"{path}: {count} features, readable and writable")
 
 
-def _lockdown(system: LocalSystem) -> Finding:
+def _lockdown(system: System) -> Finding:
     """Read the mode in brackets: `none [integrity] confidentiality`."""
     match = re.search(r"\[(\w+)\]", system.read_or(f"{_SECURITYFS}/lockdown", ""))
     if match and match[1] != "none":
@@ -109,19 +109,19 @@ def _lockdown(system: LocalSystem) -> Finding:
     return Finding("lockdown", "ok", "this kernel shows no lockdown")
 
 
-def _supported(system: LocalSystem, filesystem: str) -> bool:
+def _supported(system: System, filesystem: str) -> bool:
     known = system.read_or("/proc/filesystems", "")
     return re.search(rf"^nodev\s+{filesystem}$", known, re.MULTILINE) is not None
 
 
-def _mounted(system: LocalSystem, place: str) -> bool:
+def _mounted(system: System, place: str) -> bool:
     return any(
         line.split()[1:2] == [place]
         for line in system.read_or("/proc/self/mounts", "").splitlines()
     )
 
 
-def _refusal(system: LocalSystem, path: str) -> int | None:
+def _refusal(system: System, path: str) -> int | None:
     """Give the error number of reading a file, or None where it can be read."""
     try:
         system.read(path)

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterator
 
 from schedlab.doctor.finding import Finding
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 _DMI = "/sys/class/dmi/id"
 _DMI_MAKERS = {
@@ -22,7 +22,7 @@ _STEAL_SHARE = 0.01
 _STEAL_FIELD = 7
 
 
-def check(system: LocalSystem) -> Iterator[Finding]:
+def check(system: System) -> Iterator[Finding]:
     """Look for a hypervisor and for stolen time."""
     name = hypervisor(system)
     if name is None:
@@ -38,7 +38,7 @@ def check(system: LocalSystem) -> Iterator[Finding]:
     yield from _steal(system)
 
 
-def hypervisor(system: LocalSystem) -> str | None:
+def hypervisor(system: System) -> str | None:
     """Name what we run on, or None on bare metal; from CPU flags, DMI and device tree."""
     told = system.read_or("/sys/hypervisor/type", "")
     maker = " ".join(
@@ -58,7 +58,7 @@ def hypervisor(system: LocalSystem) -> str | None:
     return None
 
 
-def _systemd_says(system: LocalSystem) -> str | None:
+def _systemd_says(system: System) -> str | None:
     """Ask systemd-detect-virt, which knows more hypervisors than we do, where it is installed."""
     if system.which("systemd-detect-virt") is None:
         return None
@@ -69,7 +69,7 @@ def _systemd_says(system: LocalSystem) -> str | None:
     return None if answer in ("", "none") else answer
 
 
-def _steal(system: LocalSystem) -> Iterator[Finding]:
+def _steal(system: System) -> Iterator[Finding]:
     line = system.read_or("/proc/stat", "").partition("\n")[0].split()
     if line[:1] != ["cpu"] or len(line) <= _STEAL_FIELD + 1:
         return

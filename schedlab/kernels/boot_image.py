@@ -26,7 +26,7 @@ from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.kernels.whole_tree import WholeTree, whole_content
 
 CONFIG = "guest/kernel.config"
-"""What our kernels are configured with, on top of tinyconfig."""
+"""What our kernels are configured with, on top of tinyconfig; a series may have more of its own."""
 
 _INFO = "image.json"
 _TOOLS = {
@@ -163,8 +163,10 @@ class ImageBuilder:
         stamp.write_text(asked)
 
     def _config(self, recipe: Recipe) -> str:
-        ours = data_folder("guest") / "kernel.config"
-        return f"{ours.read_text()}CONFIG_HZ_{recipe.hz}=y\n{_PREEMPT[recipe.preempt]}=y\n"
+        series = self._shelf.base(recipe.base).series
+        files = (data_folder("guest") / f"kernel{of}.config" for of in ("", f"-{series}"))
+        ours = "".join(file.read_text() for file in files if file.is_file())
+        return f"{ours}CONFIG_HZ_{recipe.hz}=y\n{_PREEMPT[recipe.preempt]}=y\n"
 
     def _make(
         self, tree: WholeTree, target: str, jobs: int = 1, keep_open: Sequence[int] = ()

@@ -16,6 +16,7 @@ from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Base, Shelf
 from schedlab.kernels.tree import series_and_release
 from schedlab.kernels.unpacking import is_unpacked, pour, unpacked
+from schedlab.system.system import natural
 
 _OFFER = re.compile(r"^'[^']*' (\S+_(\S+)_\S+\.deb) (\d+)", re.M)
 _PROGRESS = re.compile(r"^dlstatus:\d+:([\d.]+):")
@@ -24,7 +25,7 @@ _INSTALLED_IN = Path("/usr/src")
 
 @dataclass(frozen=True)
 class _Package:
-    """A linux-source package: installed as a tarball, or offered for download."""
+    """A package: its sources installed as a tarball, or offered for download."""
 
     name: str
     version: str
@@ -85,18 +86,67 @@ def unpack_whole(base: Base, folder: Path, shelf: Shelf, watch: Watch) -> None:
             _fetch(package, partial, (), shelf.folder / "downloads", watch)
 
 
-def _find(name: str) -> _Package:
-    """Give the installed package, else the one apt offers."""
+def package_file(name: str, pattern: str, folder: Path, watch: Watch) -> Path:
+    """Give the file of a package that matches, downloaded and unpacked in a folder if need be.
+
+    Raises:
+        KernelError: apt does not have the package, or it has no such file.
+    """
+    package = _offered(name)
+    kept = folder / f"{package.name}-{package.version}".replace(":", "_")
+    if not kept.is_dir():
+        archive = _download(package, folder / "downloads", watch)
+        partial = kept.with_name(f"{kept.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        status, told = output(["dpkg-deb", "-x", str(archive), str(partial)])
+        archive.unlink()
+        if status:
+            raise KernelError(f"{package.name} cannot be unpacked: {told.strip()}")
+        partial.rename(kept)
+    found = sorted(kept.glob(pattern))
+    if not found:
+        raise KernelError(f"{package.name} {package.version} has no {pattern}.")
+    return found[0]
+
+
+def newest_package(pattern: str) -> str:
+    """Give the newest package whose name matches a regular expression.
+
+    Raises:
+        KernelError: apt knows none.
+    """
+    _check_tools()
+    _, told = output(["apt-cache", "search", "--names-only", pattern])
+    names = [line.split()[0] for line in told.splitlines() if line.strip()]
+    if not names:
+        raise KernelError(
+            f"apt knows no package {pattern}."
+            "\n  `apt-get update` (as root) reads the package lists."
+        )
+    return max(names, key=natural)
+
+
+def _check_tools() -> None:
     for tool in ("dpkg-deb", "apt-get", "tar", "xz"):
         if shutil.which(tool) is None:
             raise KernelError(
                 f"{tool} is not installed; Debian's packages need it."
                 "\n  Elsewhere, unpack a kernel tree and take it by --tree PATH."
             )
+
+
+def _find(name: str) -> _Package:
+    """Give the installed package, else the one apt offers."""
+    _check_tools()
     status, version = output(["dpkg-query", "-W", "-f", "${Version}\n", name])
     tarball = _INSTALLED_IN / f"{name}.tar.xz"
     if status == 0 and tarball.is_file():
         return _Package(name, version.strip(), tarball)
+    return _offered(name)
+
+
+def _offered(name: str) -> _Package:
+    """Give the package apt would download."""
     status, text = output(["apt-get", "download", "--print-uris", name])
     offer = _OFFER.search(text)
     if status or not offer:
@@ -106,7 +156,7 @@ def _find(name: str) -> _Package:
             "\n  `apt-get update` (as root) reads the package lists; or unpack a kernel tree"
             " and take it by --tree PATH."
         )
-    return _Package(name, unquote(offer[2]), None, unquote(offer[1]), int(offer[3]))
+    return _Package(name, unquote(offer[2]), None, offer[1], int(offer[3]))
 
 
 def _fetch(

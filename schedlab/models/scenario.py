@@ -20,7 +20,7 @@ DAEMONS = 4
 LONGEST = "3600s"
 """Simulated time after which a workload counts as never ending."""
 
-_HOST_ONLY = ("governor", "env", "prefix", "companion", "boot")
+_HOST_ONLY = ("governor", "env", "prefix", "companion", "boot", "cmdline")
 
 
 def settings(variant: Variant) -> dict[str, dict[str, Any]]:

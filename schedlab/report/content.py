@@ -149,6 +149,8 @@ class Report:
             lines.append(f"Simulated on {what}: a prediction, not a measurement.")
         elif kind == "imported":
             lines.append("Imported: published by others; nothing of it was measured here.")
+        elif kind == "vm":
+            lines.append(f"Measured in {self.store.environment['Kind']}.")
         elif kind == "emulated":
             lines.append("Emulated host: recorded outputs of tools, not a measurement.")
         if elsewhere := [v.name for v in self.plan.variant if not self._was_here(v)]:

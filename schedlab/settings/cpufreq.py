@@ -2,10 +2,10 @@
 
 from schedlab.errors import KnobError
 from schedlab.settings.knob import FileKnob
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 
-def knobs(system: LocalSystem) -> list[FileKnob]:
+def knobs(system: System) -> list[FileKnob]:
     """Give the governor knob of each CPU.
 
     Raises:

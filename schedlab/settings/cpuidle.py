@@ -3,13 +3,13 @@
 from schedlab.cpulist import parse_cpulist
 from schedlab.errors import KnobError, nearest
 from schedlab.settings.knob import FileKnob
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
 _GOVERNORS = "/sys/devices/system/cpu/cpuidle/available_governors"
 
 
-def governor_knob(system: LocalSystem, governor: str) -> FileKnob:
+def governor_knob(system: System, governor: str) -> FileKnob:
     """Give the knob of the cpuidle governor.
 
     Raises:
@@ -26,7 +26,7 @@ def governor_knob(system: LocalSystem, governor: str) -> FileKnob:
     return FileKnob(GOVERNOR, "cpuidle governor")
 
 
-def knobs(system: LocalSystem, state: str, cpus: str | None) -> list[FileKnob]:
+def knobs(system: System, state: str, cpus: str | None) -> list[FileKnob]:
     """Give the `disable` knob of a state (its name, or `stateN`) on each CPU that has it.
 
     Raises:

@@ -9,9 +9,7 @@ from typing import Any
 
 from schedlab.errors import KnobError, RestoreError, StoreError
 from schedlab.settings.knob import FeatureKnob, FileKnob, Knob
-from schedlab.system import LocalSystem
-from schedlab.system.lock import HostLock
-from schedlab.system.process import end_tagged
+from schedlab.system import System
 
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
@@ -28,7 +26,7 @@ class Entry:
 class Journal:
     """The journal file of one host."""
 
-    def __init__(self, system: LocalSystem) -> None:
+    def __init__(self, system: System) -> None:
         """Name the file; nothing is read or written yet."""
         self._system = system
         self.path = system.state_folder() / "journal.json"
@@ -87,7 +85,7 @@ class Journal:
         return self._system.read_or(_BOOT_ID, "unknown")
 
 
-def left_behind(system: LocalSystem) -> str | None:
+def left_behind(system: System) -> str | None:
     """Tell what a killed lab may have left changed, or None."""
     found = Journal(system).read()
     if found is None:
@@ -101,18 +99,18 @@ def left_behind(system: LocalSystem) -> str | None:
     return "; ".join(changed) or "every knob is as it was"
 
 
-def restore_left_behind(system: LocalSystem) -> list[str]:
+def restore_left_behind(system: System) -> list[str]:
     """Undo what a killed lab left: its processes and its knobs; say what was done.
 
     Raises:
         RestoreError: a knob could not be put back; the journal stays.
         HostError: a lab runs; the journal is its own.
     """
-    with HostLock(system):
+    with system.held():
         return restore_journal(system)
 
 
-def restore_journal(system: LocalSystem) -> list[str]:
+def restore_journal(system: System) -> list[str]:
     """Do as `restore_left_behind`, for a caller that holds the host's lock."""
     journal = Journal(system)
     found = journal.read()
@@ -121,9 +119,9 @@ def restore_journal(system: LocalSystem) -> list[str]:
         return []
     tag, entries = found
     lines = []
-    killed = end_tagged(tag)
+    killed = system.end_tagged(tag)
     if killed:
-        lines.append(f"ended {len(killed)} processes an earlier lab left running")
+        lines.append(f"ended {killed} processes an earlier lab left running")
     restored = restore(system, entries)
     journal.remove()
     return lines + restored.lines + restored.foreign
@@ -139,7 +137,7 @@ class Restored:
     """Knobs that something else had set since, and that were left as found."""
 
 
-def restore(system: LocalSystem, entries: list[Entry]) -> Restored:
+def restore(system: System, entries: list[Entry]) -> Restored:
     """Put every knob back that still has a value the lab gave it.
 
     Raises:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from schedlab.errors import KnobError, nearest
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 _CHOSEN = re.compile(r"[\[(](\w[\w-]*)[\])]")
 
@@ -27,10 +27,10 @@ class Knob(Protocol):
     def cpu(self) -> int | None:
         """Give the CPU it belongs to, or None for the whole machine."""
 
-    def read(self, system: LocalSystem) -> str:
+    def read(self, system: System) -> str:
         """Give the present value; KnobError where it cannot be read."""
 
-    def write(self, system: LocalSystem, value: str) -> None:
+    def write(self, system: System, value: str) -> None:
         """Set the value; KnobError where the kernel refuses it."""
 
     def same(self, wanted: str, found: str) -> bool:
@@ -45,7 +45,7 @@ class FileKnob:
     label: str
     cpu: int | None = None
 
-    def read(self, system: LocalSystem) -> str:
+    def read(self, system: System) -> str:
         """Give the value; of a list such as `none [voluntary] full`, the chosen word."""
         try:
             text = " ".join(system.read(self.path).split())
@@ -53,7 +53,7 @@ class FileKnob:
             raise KnobError(_refused(self, "read", error)) from error
         return chosen_word(text)
 
-    def write(self, system: LocalSystem, value: str) -> None:
+    def write(self, system: System, value: str) -> None:
         """Write the value."""
         try:
             system.write(self.path, value)
@@ -88,7 +88,7 @@ class FeatureKnob:
         """Name the feature."""
         return f"sched_feature {self.feature}"
 
-    def read(self, system: LocalSystem) -> str:
+    def read(self, system: System) -> str:
         """Give `NAME` or `NO_NAME`."""
         words = read_features(system, self.path)
         for word in (self.feature, f"NO_{self.feature}"):
@@ -100,7 +100,7 @@ class FeatureKnob:
             f"{nearest(self.feature, known)}\n  It has: {', '.join(known)}."
         )
 
-    def write(self, system: LocalSystem, value: str) -> None:
+    def write(self, system: System, value: str) -> None:
         """Switch the feature."""
         try:
             system.write(self.path, value)
@@ -112,7 +112,7 @@ class FeatureKnob:
         return wanted == found
 
 
-def read_features(system: LocalSystem, path: str) -> list[str]:
+def read_features(system: System, path: str) -> list[str]:
     """Give the words of the features file; KnobError where it cannot be read."""
     try:
         return system.read(path).split()

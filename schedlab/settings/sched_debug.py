@@ -5,24 +5,24 @@ the knobs were sysctls named kernel.sched_*.
 """
 
 from schedlab.settings.knob import FeatureKnob, FileKnob, feature_name
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 DEBUG_FOLDER = "/sys/kernel/debug/sched"
 FEATURES = f"{DEBUG_FOLDER}/features"
 _FEATURES_BEFORE_5_13 = "/sys/kernel/debug/sched_features"
 
 
-def features_path(system: LocalSystem) -> str:
+def features_path(system: System) -> str:
     """Give the place of the features file in this kernel."""
     return _FEATURES_BEFORE_5_13 if system.exists(_FEATURES_BEFORE_5_13) else FEATURES
 
 
-def feature_knob(system: LocalSystem, word: str) -> FeatureKnob:
+def feature_knob(system: System, word: str) -> FeatureKnob:
     """Give the knob that `NAME` or `NO_NAME` turns."""
     return FeatureKnob(features_path(system), feature_name(word))
 
 
-def debug_knob(system: LocalSystem, name: str) -> FileKnob:
+def debug_knob(system: System, name: str) -> FileKnob:
     """Give the knob of a scheduler tunable such as `base_slice_ns`."""
     before_5_13 = f"/proc/sys/kernel/sched_{name}"
     if not system.exists(DEBUG_FOLDER) and system.exists(before_5_13):

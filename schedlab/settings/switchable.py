@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from schedlab.errors import KnobError
 from schedlab.settings import cpuidle, sched_debug, sysctl
 from schedlab.settings.knob import read_features
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 
-def switchable(system: LocalSystem) -> list[tuple[str, str]]:
+def switchable(system: System) -> list[tuple[str, str]]:
     """Give variants as `--variant` takes them, each with a word on what it does; best first."""
     return [*_numa_balancing(system), *_deepest_idle_state(system), *_wake_affine(system)]
 
 
-def _numa_balancing(system: LocalSystem) -> Iterator[tuple[str, str]]:
+def _numa_balancing(system: System) -> Iterator[tuple[str, str]]:
     knob = sysctl.knob("kernel.numa_balancing")
     if not system.writable(knob.path):
         return
@@ -23,7 +23,7 @@ def _numa_balancing(system: LocalSystem) -> Iterator[tuple[str, str]]:
         yield "NB-OFF: sysctl kernel.numa_balancing=0", "NUMA balancing, now on, switched off"
 
 
-def _deepest_idle_state(system: LocalSystem) -> Iterator[tuple[str, str]]:
+def _deepest_idle_state(system: System) -> Iterator[tuple[str, str]]:
     names = system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*/name")
     states = {path.split("/")[7]: system.read_or(path, "") for path in names}
     if len(states) < 2:
@@ -35,7 +35,7 @@ def _deepest_idle_state(system: LocalSystem) -> Iterator[tuple[str, str]]:
         yield f"NO-{deepest}: cpuidle {deepest}=off", f"the deepest idle state, {deepest}, left out"
 
 
-def _wake_affine(system: LocalSystem) -> Iterator[tuple[str, str]]:
+def _wake_affine(system: System) -> Iterator[tuple[str, str]]:
     path = sched_debug.features_path(system)
     if not system.writable(path):
         return

@@ -9,14 +9,14 @@ from schedlab.interrupt import uninterrupted
 from schedlab.settings.journal import Entry, Journal, restore
 from schedlab.settings.knob import Knob
 from schedlab.settings.variant_knobs import variant_knobs
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.variant import Variant
 
 
 class Switchboard:
     """Turns the knobs of a plan's variants; remembers how they were."""
 
-    def __init__(self, system: LocalSystem, variants: Sequence[Variant]) -> None:
+    def __init__(self, system: System, variants: Sequence[Variant]) -> None:
         """Find every knob and read it; nothing is written.
 
         Raises:

@@ -3,11 +3,11 @@
 from schedlab.errors import KnobError
 from schedlab.settings import cpufreq, cpuidle, sched_debug, sysctl
 from schedlab.settings.knob import Knob
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.variant import Variant
 
 
-def variant_knobs(system: LocalSystem, variant: Variant) -> list[tuple[Knob, str]]:
+def variant_knobs(system: System, variant: Variant) -> list[tuple[Knob, str]]:
     """Give each knob with its wanted value, in the order they are to be written.
 
     Raises:

@@ -1,25 +1,28 @@
 """The machine we stand on, or a copy of another one's /proc and /sys under a folder."""
 
 import os
-import platform
-import re
 import shutil
+import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from schedlab.interrupt import uninterrupted
 from schedlab.system import process
+from schedlab.system.lock import HostLock
 from schedlab.system.process import Child, Exit, Launch
+from schedlab.system.system import System, natural
 
 
-class LocalSystem:
+class LocalSystem(System):
     """Files below `root` and the programs of this machine."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         """Take files from below `root`; the programs are always this machine's."""
         self.root = root
-        self.spared: frozenset[int] = frozenset()
+        self._spared: frozenset[int] = frozenset()
         """Processes that outlive a run: servers and companions."""
 
     def path(self, path: str) -> Path:
@@ -29,13 +32,6 @@ class LocalSystem:
     def read(self, path: str) -> str:
         """Give a file's text without surrounding blanks; OSError as the kernel says it."""
         return self.path(path).read_text(errors="replace").strip()
-
-    def read_or(self, path: str, default: str) -> str:
-        """Give a file's text, or `default` where it cannot be read."""
-        try:
-            return self.read(path)
-        except OSError:
-            return default
 
     def write(self, path: str, text: str) -> None:
         """Write a kernel file in one call, without creating it; OSError as the kernel says it."""
@@ -63,7 +59,7 @@ class LocalSystem:
     def glob(self, pattern: str) -> list[str]:
         """Give the paths that match, in natural order (cpu2 before cpu10)."""
         found = self.root.glob(pattern.lstrip("/"))
-        return sorted((f"/{path.relative_to(self.root)}" for path in found), key=_natural)
+        return sorted((f"/{path.relative_to(self.root)}" for path in found), key=natural)
 
     def which(self, tool: str) -> str | None:
         """Give the place of a program, or None where it is not installed."""
@@ -89,20 +85,47 @@ class LocalSystem:
         )
 
     def execute(self, launch: Launch) -> Exit:
-        """Run a program to its end or time limit; nothing of it survives but `spared`."""
-        return process.run(launch, self.spared)
+        """Run a program to its end or time limit; nothing of it survives but what runs beside."""
+        return process.run(launch, self._spared)
+
+    @contextmanager
+    def beside(self, launch: Launch) -> Iterator[Child]:
+        """Keep a program running inside a `with` block."""
+        child = self.start(launch)
+        before = self._spared
+        self._spared = before | {child.pid}
+        try:
+            yield child
+        finally:
+            with uninterrupted():
+                self._spared = before
+                child.finish(spare=before)
 
     def start(self, launch: Launch) -> Child:
-        """Start a program that is to run beside others."""
+        """Start a program."""
         return Child(launch)
 
-    def spared_cpu_seconds(self) -> float:
-        """Give the CPU time that servers and companions have used."""
-        return process.cpu_seconds(self.spared)
+    def beside_cpu_seconds(self) -> float:
+        """Give the CPU time that what runs beside has used."""
+        return process.cpu_seconds(self._spared)
+
+    def place(self, file: Path) -> str:
+        """Give the file itself."""
+        return str(file.absolute())
 
     def pause(self, seconds: float) -> None:
         """Let the machine come to rest for a while."""
         time.sleep(seconds)
+
+    def listens(self, port: int) -> bool:
+        """Tell whether a program takes TCP connections to a port."""
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as asking:
+            asking.settimeout(0.5)
+            return asking.connect_ex(("127.0.0.1", port)) == 0
+
+    def clock_offset(self) -> float:
+        """Give what the wall clock is ahead of the monotonic one."""
+        return time.time() - time.monotonic()
 
     def is_root(self) -> bool:
         """Tell whether we may do as root does."""
@@ -115,10 +138,14 @@ class LocalSystem:
         home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         return Path(home) / "schedlab"
 
-    def kernel_release(self) -> str:
-        """Give the running kernel's release."""
-        return self.read_or("/proc/sys/kernel/osrelease", platform.release())
+    def held(self) -> AbstractContextManager[None]:
+        """Take the host's lock; an emulated host has its own."""
+        return HostLock(str(self.root.resolve()))
 
+    def end_all(self) -> None:
+        """End every descendant of ours."""
+        process.end_descendants()
 
-def _natural(path: str) -> list[str | int]:
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)]
+    def end_tagged(self, tag: str) -> int:
+        """Kill every process that carries `tag`, and count them."""
+        return len(process.end_tagged(tag))

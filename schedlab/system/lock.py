@@ -4,18 +4,17 @@ import socket
 import struct
 
 from schedlab.errors import HostError
-from schedlab.system.local import LocalSystem
 
 
 class HostLock:
     """Held from entry to exit of a `with` block."""
 
-    def __init__(self, system: LocalSystem) -> None:
-        """Name the lock after the host's file tree: an emulated host has its own."""
-        self._address = f"\0schedlab:{system.root.resolve()}"
+    def __init__(self, name: str) -> None:
+        """Take the lock's name."""
+        self._address = f"\0schedlab:{name}"
         self._socket: socket.socket | None = None
 
-    def __enter__(self) -> "HostLock":
+    def __enter__(self) -> None:
         """Take the lock.
 
         Raises:
@@ -32,7 +31,6 @@ class HostLock:
                 "\n  Wait for its end, or stop it with Ctrl-C: its results are kept."
             ) from None
         self._socket = held
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Give the lock back."""

@@ -175,12 +175,17 @@ def end_tagged(tag: str) -> list[int]:
 def cpu_seconds(roots: Iterable[int]) -> float:
     """Give the CPU time that processes, all they started and all those have reaped have used."""
     pids = {pid for root in roots for pid in (root, *(pid for pid, _ in _descendants(root)))}
-    ticks = 0
+    seconds = 0.0
     for pid in pids:
         with contextlib.suppress(OSError, IndexError, ValueError):
-            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2]
-            ticks += sum(map(int, fields.split()[_UTIME : _UTIME + 4]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+            seconds += stat_cpu_seconds(Path(f"/proc/{pid}/stat").read_text(errors="replace"))
+    return seconds
+
+
+def stat_cpu_seconds(stat: str) -> float:
+    """Read the CPU time of a process and those it has reaped from its line in /proc."""
+    fields = stat.rpartition(")")[2].split()
+    return sum(map(int, fields[_UTIME : _UTIME + 4])) / os.sysconf("SC_CLK_TCK")
 
 
 def _descendants(root: int, spare: frozenset[int] = frozenset()) -> list[tuple[int, bool]]:

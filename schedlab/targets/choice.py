@@ -1,5 +1,6 @@
-"""Targets by name: `host`, `emulated:FOLDER`, or `sim:MACHINE`."""
+"""Targets by name: `host`, `emulated:FOLDER`, `sim:MACHINE`, or `vm:KERNEL`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from schedlab.errors import UsageError
@@ -8,6 +9,8 @@ from schedlab.targets.emulated import EmulatedSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.target import Target
+from schedlab.targets.vm import VmTarget
+from schedlab.variant import Variant
 
 
 def find_system(name: str) -> LocalSystem:
@@ -17,16 +20,23 @@ def find_system(name: str) -> LocalSystem:
         return LocalSystem()
     if kind == "emulated" and rest:
         return EmulatedSystem(Path(rest))
-    if kind == "sim" and rest:
-        raise UsageError(f"{name} is simulated: it has nothing to switch but what variants name.")
+    if kind in ("sim", "vm") and rest:
+        raise UsageError(f"{name} is made anew: it has nothing to switch but what variants name.")
     raise UsageError(
-        f"no target is called '{name}'. There are: host, emulated:FOLDER, sim:MACHINE."
+        f"no target is called '{name}'. There are: host, emulated:FOLDER, sim:MACHINE, vm:KERNEL."
     )
 
 
-def find_target(name: str) -> Target:
-    """Give a target by name; UsageError where there is none."""
+def find_target(name: str, machine: str | None = None, variants: Sequence[Variant] = ()) -> Target:
+    """Give a target by name; UsageError where there is none.
+
+    A guest is shown a machine, and made ready for what the variants boot and call.
+    """
     kind, _, rest = name.partition(":")
+    if kind == "vm" and rest:
+        return VmTarget(rest, machine, variants)
+    if machine:
+        raise UsageError(f"machine {machine}: only vm:KERNEL is shown another; see --target.")
     if kind == "sim" and rest:
         return SimTarget(rest)
     return HostTarget(find_system(name))

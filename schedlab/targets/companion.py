@@ -1,6 +1,5 @@
 """Programs beside a benchmark: its server, or a companion such as a sched_ext scheduler."""
 
-import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,8 +7,7 @@ from pathlib import Path
 
 from schedlab.benchmarks.benchmark import Server
 from schedlab.errors import HostError
-from schedlab.interrupt import uninterrupted
-from schedlab.system import Child, Launch, LocalSystem
+from schedlab.system import Launch, Running, System
 from schedlab.variant import Companion
 
 _POLL_SECONDS = 0.02
@@ -17,7 +15,7 @@ _POLL_SECONDS = 0.02
 
 @contextmanager
 def serving(
-    system: LocalSystem, server: Server | None, raw: Path, place: Path | None, env: dict[str, str]
+    system: System, server: Server | None, raw: Path, place: Path | None, env: dict[str, str]
 ) -> Iterator[None]:
     """Keep a benchmark's server running inside a `with` block, in `place` if that is given.
 
@@ -27,16 +25,16 @@ def serving(
     if server is None:
         yield
         return
-    if _listens(server.port):
+    if system.listens(server.port):
         raise HostError(f"port {server.port} is taken: another {server.argv[0]} runs; end it first")
-    with _beside(system, server.argv, raw / "server", env, place) as child:
-        _await(child, server.argv[0], server.seconds, lambda: _listens(server.port))
+    with system.beside(_launch(server.argv, raw / "server", env, place)) as child:
+        _await(child, server.argv[0], server.seconds, lambda: system.listens(server.port))
         yield
 
 
 @contextmanager
 def accompanied(
-    system: LocalSystem, companion: Companion | None, raw: Path, env: dict[str, str]
+    system: System, companion: Companion | None, raw: Path, env: dict[str, str]
 ) -> Iterator[None]:
     """Keep a variant's companion running inside a `with` block.
 
@@ -46,7 +44,7 @@ def accompanied(
     if companion is None:
         yield
         return
-    with _beside(system, companion.command, raw / "companion", env) as child:
+    with system.beside(_launch(companion.command, raw / "companion", env)) as child:
         file, value = companion.ready_file, companion.ready_value
         if file is not None:
             _await(
@@ -60,28 +58,14 @@ def accompanied(
             raise HostError(f"companion {companion.command[0]} ended before the run did")
 
 
-@contextmanager
-def _beside(
-    system: LocalSystem,
-    argv: tuple[str, ...],
-    output: Path,
-    env: dict[str, str],
-    place: Path | None = None,
-) -> Iterator[Child]:
+def _launch(
+    argv: tuple[str, ...], output: Path, env: dict[str, str], place: Path | None = None
+) -> Launch:
     out, err = output.with_suffix(".stdout.txt"), output.with_suffix(".stderr.txt")
-    launch = Launch(argv, out, err, env, folder=place)
-    child = system.start(launch)
-    before = system.spared
-    system.spared = before | {child.pid}
-    try:
-        yield child
-    finally:
-        with uninterrupted():
-            system.spared = before
-            child.finish(spare=before)
+    return Launch(argv, out, err, env, folder=place)
 
 
-def _await(child: Child, name: str, limit: float, ready: Callable[[], bool]) -> None:
+def _await(child: Running, name: str, limit: float, ready: Callable[[], bool]) -> None:
     deadline = time.monotonic() + limit
     while not ready():
         if not child.running():
@@ -89,9 +73,3 @@ def _await(child: Child, name: str, limit: float, ready: Callable[[], bool]) -> 
         if time.monotonic() > deadline:
             raise HostError(f"{name} was not ready after {limit:g} s")
         time.sleep(_POLL_SECONDS)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as asking:
-        asking.settimeout(0.5)
-        return asking.connect_ex(("127.0.0.1", port)) == 0

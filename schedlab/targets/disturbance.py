@@ -3,13 +3,13 @@
 import time
 
 from schedlab.counters.procstat import machine_busy_seconds
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 
 class BusyWindow:
     """A stretch of time in which the machine's busy time is measured."""
 
-    def __init__(self, system: LocalSystem, cpus: int) -> None:
+    def __init__(self, system: System, cpus: int) -> None:
         """Begin the window now."""
         self._system = system
         self._cpus = cpus

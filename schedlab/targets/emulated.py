@@ -116,8 +116,8 @@ class EmulatedSystem(LocalSystem):
     ) -> subprocess.CompletedProcess[str]:
         """Answer a short command: perf counting `true`, or a tool's version."""
         if argv[:2] == ("perf", "stat"):
-            problem = self._perf_stat(argv, Program(match=""))
-            return subprocess.CompletedProcess(argv, 129 if problem else 0, "", problem)
+            problem, report = self._perf_stat(argv, Program(match=""))
+            return subprocess.CompletedProcess(argv, 129 if problem else 0, "", problem or report)
         return subprocess.CompletedProcess(argv, 0, self.host.tools.get(argv[0], ""), "")
 
     def execute(self, launch: Launch) -> Exit:
@@ -131,7 +131,8 @@ class EmulatedSystem(LocalSystem):
         launch.stdout.write_text(program.stdout.replace(_VALUE, self._figure(program)))
         launch.stderr.write_text(program.stderr)
         if launch.argv[:2] == ("perf", "stat"):
-            self._perf_stat(launch.argv, program)
+            _, report = self._perf_stat(launch.argv, program)
+            Path(launch.argv[launch.argv.index("-o") + 1]).write_text(report)
         return Exit(program.status, seconds=0.0, cpu_seconds=0.0, timed_out=program.hangs)
 
     def start(self, launch: Launch) -> Child:
@@ -145,20 +146,19 @@ class EmulatedSystem(LocalSystem):
                 value *= effect.times
         return f"{value:.{program.digits}f}"
 
-    def _perf_stat(self, argv: tuple[str, ...], program: Program) -> str:
-        """Write perf's report; give perf's complaint where it cannot count an event."""
+    def _perf_stat(self, argv: tuple[str, ...], program: Program) -> tuple[str, str]:
+        """Give perf's complaint where it cannot count an event, else its report."""
         events = argv[argv.index("-e") + 1].split(",")
         for event in events:
             if event not in self.host.events:
-                return f"event syntax error: '{event}'\n"
+                return f"event syntax error: '{event}'\n", ""
         lines = ["# started on Sat Nov 21 18:52:03 2026", ""]
         for event in events:
             count = program.counts.get(event, 0.0)
             lines.append(
                 f"{round(count * self._random.lognormvariate(0, 0.05))},,{event},1,100.00,,"
             )
-        Path(argv[argv.index("-o") + 1]).write_text("\n".join(lines) + "\n")
-        return ""
+        return "", "\n".join(lines) + "\n"
 
     def _switched(self, path: str, word: str) -> str:
         words = self.read(path).split()

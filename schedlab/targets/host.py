@@ -2,7 +2,6 @@
 
 import shlex
 import shutil
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,9 +20,8 @@ from schedlab.plan import Plan, seconds
 from schedlab.record import RunRecord
 from schedlab.settings.journal import restore_journal
 from schedlab.settings.switchboard import Switchboard
-from schedlab.system import Exit, Launch, LocalSystem
-from schedlab.system.lock import HostLock
-from schedlab.system.process import TAG, adopt_orphans, end_descendants
+from schedlab.system import Exit, Launch, System
+from schedlab.system.process import TAG
 from schedlab.targets.companion import accompanied, serving
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.platform import platform_table
@@ -47,7 +45,7 @@ class HostTarget:
 
     name = "host"
 
-    def __init__(self, system: LocalSystem) -> None:
+    def __init__(self, system: System) -> None:
         """Take the system to run on."""
         self._system = system
         self._machine: Machine | None = None
@@ -100,16 +98,15 @@ class HostTarget:
         _check_variants(self._system, plan)
         if plan.counters != "all":
             check_names(plan.counters)
-        with HostLock(self._system):
+        with self._system.held():
             notices = [f"before the start: {line}" for line in restore_journal(self._system)]
             switchboard = Switchboard(self._system, plan.variant)
             tag = uuid.uuid4().hex
             journal = switchboard.journal(tag)
-            adopt_orphans()
             in_order = True
             try:
                 _check_faces(plan, switchboard)
-                counters = choose(self._system, plan.counters, scratch)
+                counters = choose(self._system, plan.counters)
                 notices += [f"not counted: {line}" for line in counters.missing]
                 cpus = self.machine().nr_cpus
                 notices += _notes(cases, commands)
@@ -122,7 +119,7 @@ class HostTarget:
                 raise
             finally:
                 with uninterrupted():
-                    end_descendants()
+                    self._system.end_all()
                     if in_order:
                         journal.remove()
 
@@ -136,7 +133,7 @@ def _notes(cases: Sequence[Case], commands: Mapping[str, Command]) -> list[str]:
     return [f"{', '.join(labels)}: {note}" for note, labels in by_note.items()]
 
 
-def _busy_notice(system: LocalSystem, cpus: int) -> list[str]:
+def _busy_notice(system: System, cpus: int) -> list[str]:
     """Say so when the machine is at work for others before the first run."""
     window = BusyWindow(system, cpus)
     system.pause(_LOOK_BEFORE_START_SECONDS)
@@ -154,7 +151,7 @@ class HostSession:
 
     def __init__(
         self,
-        system: LocalSystem,
+        system: System,
         plan: Plan,
         commands: Mapping[str, Command],
         switchboard: Switchboard,
@@ -233,17 +230,17 @@ class HostSession:
         record.busy_before = before.others_share()
         counted = [(group, group.read(self._system)) for group in self._counters.snapshots]
         during = BusyWindow(self._system, self._cpus)
-        clock = _WallClock()
-        beside = self._system.spared_cpu_seconds()
+        clock = self._system.clock_offset()
+        beside = self._system.beside_cpu_seconds()
         exit_ = self._execute(order, folder, place)
-        beside = self._system.spared_cpu_seconds() - beside
+        beside = self._system.beside_cpu_seconds() - beside
         record.busy_during = during.others_share(exit_.cpu_seconds + beside)
         record.seconds, record.exit_status = exit_.seconds, exit_.status
         record.cpu_seconds = exit_.cpu_seconds
         if exit_.timed_out:
             limit = self._plan.blocks.timeout
             raise IncompleteRun(f"did not end within {limit}; it and all it started were killed")
-        step = clock.step()
+        step = self._system.clock_offset() - clock
         if abs(step) > _CLOCK_STEP_SECONDS:
             raise IncompleteRun(f"the clock was set by {step:+.1f} s during the run")
         output = Output(
@@ -265,7 +262,7 @@ class HostSession:
     def _execute(self, order: Order, folder: Path, place: Path | None) -> Exit:
         argv = _with_prefix(order.variant, self._commands[order.key.case].argv)
         if self._counters.perf:
-            argv = self._counters.perf.wrap(argv, folder.absolute() / "perf.csv")
+            argv = self._counters.perf.wrap(argv, self._system.place(folder / "perf.csv"))
         return self._system.execute(
             Launch(
                 argv,
@@ -284,17 +281,6 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True)
     except OSError as error:
         raise HostError(f"{folder}: cannot be written: {error.strerror}") from error
-
-
-class _WallClock:
-    """Notices when the wall clock is set while it is watched."""
-
-    def __init__(self) -> None:
-        self._offset = time.time() - time.monotonic()
-
-    def step(self) -> float:
-        """Give the seconds the wall clock was moved by."""
-        return time.time() - time.monotonic() - self._offset
 
 
 @contextmanager
@@ -329,9 +315,7 @@ def _text(path: Path) -> str:
         raise IncompleteRun(f"{path.name} cannot be read: {error.strerror}") from error
 
 
-def _check_tools(
-    system: LocalSystem, cases: Sequence[Case], commands: Mapping[str, Command]
-) -> None:
+def _check_tools(system: System, cases: Sequence[Case], commands: Mapping[str, Command]) -> None:
     """Refuse a plan whose programs are not all there; our own is built."""
     for name in OWN.keys() & {command.tool for command in commands.values()}:
         if not system.which(name):
@@ -351,13 +335,19 @@ def _check_tools(
         )
 
 
-def _check_variants(system: LocalSystem, plan: Plan) -> None:
+def _check_variants(system: System, plan: Plan) -> None:
     """Refuse variants this host cannot even try."""
     for variant in plan.variant:
         if variant.kernel:
             raise UsageError(
                 f"variant {variant.name}: kernel: a host runs the kernel it has booted;"
-                " only a simulated machine can be given another (--target sim:MACHINE)."
+                " a simulated machine or a guest can be given another (--target sim:MACHINE,"
+                " --target vm:KERNEL)."
+            )
+        if variant.cmdline:
+            raise UsageError(
+                f"variant {variant.name}: cmdline: a host is not booted for a run; a guest is"
+                " (--target vm:KERNEL)."
             )
         commands = [variant.prefix, variant.companion.command if variant.companion else ()]
         for command in commands:

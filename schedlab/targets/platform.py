@@ -1,24 +1,20 @@
 """The platform table of a report: what was measured on, down to the tools' versions."""
 
-import hashlib
 import re
 import subprocess
 from collections.abc import Iterable
-from pathlib import Path
 
 from schedlab.benchmarks import Command
 from schedlab.boots import BOOT
 from schedlab.machine import Machine
 from schedlab.native import OWN
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 _ALWAYS = {"perf": ("--version",), "sysbench": ("--version",), "hackbench": ("-h",)}
 """Tools whose versions are told whether the plan runs them or not, as published reports do."""
 
 
-def platform_table(
-    system: LocalSystem, machine: Machine, commands: Iterable[Command]
-) -> dict[str, str]:
+def platform_table(system: System, machine: Machine, commands: Iterable[Command]) -> dict[str, str]:
     """Give the rows, in the order and with the names of the published reports, then our own."""
     rows = {
         "Architecture": machine.arch,
@@ -46,25 +42,25 @@ def platform_table(
     return rows
 
 
-def _os_name(system: LocalSystem) -> str:
+def _os_name(system: System) -> str:
     match = re.search(r'^PRETTY_NAME="?([^"\n]+)', system.read_or("/etc/os-release", ""), re.M)
     return match[1] if match else "unknown"
 
 
-def _virtualised(system: LocalSystem) -> str:
+def _virtualised(system: System) -> str:
     flags = re.search(r"^flags\s*:(.*)$", system.read_or("/proc/cpuinfo", ""), re.M)
     if flags is None:
         return "unknown"
     return "yes" if "hypervisor" in flags[1].split() else "no"
 
 
-def _tool_version(system: LocalSystem, tool: str, arguments: tuple[str, ...]) -> str:
+def _tool_version(system: System, tool: str, arguments: tuple[str, ...]) -> str:
     """Give the version a program tells, or what tells its file from another."""
     path = system.which(tool)
     if path is None:
         return "not installed"
     if not arguments:
-        return f"not told; {_digest(system.path(path))}"
+        return f"not told; {_digest(system, path)}"
     try:
         done = system.capture((tool, *arguments))
     except (OSError, subprocess.TimeoutExpired):
@@ -74,8 +70,9 @@ def _tool_version(system: LocalSystem, tool: str, arguments: tuple[str, ...]) ->
     return match[0] if match else "unknown"
 
 
-def _digest(program: Path) -> str:
+def _digest(system: System, program: str) -> str:
     try:
-        return f"sha256 {hashlib.sha256(program.read_bytes()).hexdigest()[:12]}"
-    except OSError:
-        return "unknown"
+        told = system.capture(("sha256sum", program)).stdout.split()
+    except (OSError, subprocess.TimeoutExpired):
+        told = []
+    return f"sha256 {told[0][:12]}" if told else "unknown"

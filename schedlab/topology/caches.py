@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.machine import CacheKind
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.topology.cpus import CPU, Groups, distinct, number, written
 from schedlab.topology.sharing import sharing
 
@@ -25,7 +25,7 @@ Found = dict[int, dict[_Kind, tuple[int, ...]]]
 """For each CPU its caches, each with the CPUs that share it."""
 
 
-def read(system: LocalSystem, cpus: Sequence[int]) -> Found:
+def read(system: System, cpus: Sequence[int]) -> Found:
     """Give the caches of each CPU; virtual machines often show none."""
     found: Found = {cpu: {} for cpu in cpus}
     for cpu in cpus:

@@ -5,14 +5,14 @@ from typing import TypeVar
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.errors import HostError
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 CPU = "/sys/devices/system/cpu"
 Groups = tuple[tuple[int, ...], ...]
 Same = TypeVar("Same", bound=Hashable)
 
 
-def online(system: LocalSystem) -> tuple[int, ...]:
+def online(system: System) -> tuple[int, ...]:
     """Give the CPUs that are online.
 
     Raises:
@@ -26,13 +26,13 @@ def online(system: LocalSystem) -> tuple[int, ...]:
         ) from error
 
 
-def offline(system: LocalSystem) -> tuple[int, ...]:
+def offline(system: System) -> tuple[int, ...]:
     """Give the CPUs that are present but switched off."""
     present = parse_cpulist(system.read_or(f"{CPU}/present", ""))
     return tuple(cpu for cpu in present if cpu not in set(online(system)))
 
 
-def groups(system: LocalSystem, cpus: Sequence[int], *names: str) -> Groups:
+def groups(system: System, cpus: Sequence[int], *names: str) -> Groups:
     """Give the groups of a level; `names` are its file in topology/, the newest name first.
 
     Nothing where no CPU tells. A CPU that does not tell, among others that do, stands alone.
@@ -67,7 +67,7 @@ def written(found: Groups) -> tuple[str, ...]:
     return tuple(format_cpulist(group) for group in found)
 
 
-def number(system: LocalSystem, path: str) -> int | None:
+def number(system: System, path: str) -> int | None:
     """Give a whole number from a file, or None where there is none."""
     text = system.read_or(path, "")
     return int(text) if text.removeprefix("-").isdecimal() else None

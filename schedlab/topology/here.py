@@ -8,13 +8,17 @@ from pydantic import ValidationError
 from schedlab.cpulist import format_cpulist
 from schedlab.errors import HostError
 from schedlab.machine import Machine
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.topology import caches, cpus, identity, idle, nodes, power
 from schedlab.topology.cpus import Groups, written
 from schedlab.topology.sharing import all_levels
 from schedlab.validation import first_problem
 
 _SYS = "/sys/devices/system"
+_READ = (
+    *(f"{_SYS}/cpu", f"{_SYS}/node", "/proc/cpuinfo", "/proc/meminfo"),
+    *("/proc/sys/kernel/arch", "/proc/device-tree/model"),
+)
 
 SOURCES = {
     "arch": "uname -m",
@@ -73,12 +77,13 @@ class Description:
         return "\n".join(lines)
 
 
-def describe(system: LocalSystem) -> Description:
+def describe(system: System) -> Description:
     """Give the machine `system` stands on.
 
     Raises:
         HostError: sysfs cannot be read, or what it says cannot be.
     """
+    system = system.snapshot(_READ)
     try:
         return Description(_machine(system), cpus.offline(system))
     except ValidationError as error:
@@ -90,7 +95,7 @@ def describe(system: LocalSystem) -> Description:
         raise HostError(f"this host's sysfs holds what no kernel writes: {error}") from error
 
 
-def _machine(system: LocalSystem) -> Machine:
+def _machine(system: System) -> Machine:
     online = cpus.online(system)
     told = _levels(system, online)
     found = caches.read(system, online)
@@ -121,7 +126,7 @@ def _machine(system: LocalSystem) -> Machine:
     )
 
 
-def _levels(system: LocalSystem, online: tuple[int, ...]) -> dict[str, Groups]:
+def _levels(system: System, online: tuple[int, ...]) -> dict[str, Groups]:
     """Give the levels that topology/ tells; those that say nothing are left out.
 
     Clusters of single CPUs or of one core each are what the kernel shows where it knows none.

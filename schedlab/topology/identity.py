@@ -5,7 +5,7 @@ Nothing here tells one machine of a kind from another: no host name, no serial n
 
 import re
 
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 CPUINFO = "/proc/cpuinfo"
 _DEVICE_TREE_MODEL = "/proc/device-tree/model"
@@ -33,7 +33,7 @@ _ARM_PARTS = {
 """Implementer and part number, as in the kernel's arch/arm64/include/asm/cputype.h."""
 
 
-def processor(system: LocalSystem) -> str:
+def processor(system: System) -> str:
     """Give the processor's name; several, joined, where CPUs differ; empty where untold."""
     cpuinfo = system.read_or(CPUINFO, "")
     for key in ("model name", "cpu", "uarch", "cpu model"):
@@ -49,18 +49,18 @@ def processor(system: LocalSystem) -> str:
     return " + ".join(dict.fromkeys(names))
 
 
-def board(system: LocalSystem) -> str:
+def board(system: System) -> str:
     """Give the board's name from its device tree, or nothing."""
     return system.read_or(_DEVICE_TREE_MODEL, "").strip("\0 \n")
 
 
-def architecture(system: LocalSystem) -> str:
+def architecture(system: System) -> str:
     """Give the architecture as `uname -m` does; the kernel tells it in procfs since 6.1."""
     told = system.read_or("/proc/sys/kernel/arch", "")
     return told or system.capture(("uname", "-m")).stdout.strip() or "unknown"
 
 
-def memory_gib(system: LocalSystem) -> int | None:
+def memory_gib(system: System) -> int | None:
     """Give the memory the kernel manages, to the nearest GiB and at least 1; None where untold."""
     match = re.search(r"^MemTotal:\s+(\d+) kB", system.read_or("/proc/meminfo", ""), re.MULTILINE)
     return max(1, round(int(match[1]) / 1024 / 1024)) if match else None

@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 from schedlab.cpulist import format_cpulist
 from schedlab.machine import Idle, IdleState
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.topology.cpus import CPU, number, together
 
 _NO_FIGURE = 0xFFFFFFFF
@@ -14,7 +14,7 @@ _POLLING = ("POLL", "snooze")
 """States that poll: drivers/cpuidle/poll_state.c, cpuidle-pseries.c and cpuidle-powernv.c."""
 
 
-def read(system: LocalSystem, cpus: Sequence[int]) -> Idle:
+def read(system: System, cpus: Sequence[int]) -> Idle:
     """Give the states in the order each CPU has them; a state not all have names its CPUs."""
     of_cpu = {
         cpu: [
@@ -31,13 +31,13 @@ def read(system: LocalSystem, cpus: Sequence[int]) -> Idle:
     return Idle(governor=governor(system), state=tuple(found)) if found else Idle()
 
 
-def governor(system: LocalSystem) -> str:
+def governor(system: System) -> str:
     """Give the cpuidle governor, under its present or its older name; empty where untold."""
     older = system.read_or(f"{CPU}/cpuidle/current_governor_ro", "")
     return system.read_or(f"{CPU}/cpuidle/current_governor", older)
 
 
-def _state(system: LocalSystem, folder: str) -> IdleState:
+def _state(system: System, folder: str) -> IdleState:
     power = number(system, f"{folder}/power")
     name = system.read_or(f"{folder}/name", folder.rpartition("/")[2])
     desc = system.read_or(f"{folder}/desc", "")

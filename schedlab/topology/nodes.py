@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
-from schedlab.system import LocalSystem
+from schedlab.system import System
 
 NODE = "/sys/devices/system/node"
 _MEMORY = re.compile(r"MemTotal:\s+(\d+) kB")
 
 
-def read(system: LocalSystem, online: Sequence[int]) -> dict[str, object]:
+def read(system: System, online: Sequence[int]) -> dict[str, object]:
     """Give a machine's keys about nodes; none where the kernel has no NUMA, or no CPU in a node."""
     numbers = parse_cpulist(system.read_or(f"{NODE}/online", ""))
     lists = [
@@ -34,6 +34,6 @@ def read(system: LocalSystem, online: Sequence[int]) -> dict[str, object]:
     return told
 
 
-def _memory_mib(system: LocalSystem, node: int) -> int | None:
+def _memory_mib(system: System, node: int) -> int | None:
     match = _MEMORY.search(system.read_or(f"{NODE}/node{node}/meminfo", ""))
     return round(int(match[1]) / 1024) if match else None

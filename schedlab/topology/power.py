@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from schedlab.cpulist import format_cpulist
 from schedlab.machine import Cpu, OperatingPoint
-from schedlab.system import LocalSystem
+from schedlab.system import System
 from schedlab.topology.cpus import CPU, Groups, number, together
 from schedlab.topology.sharing import sharing
 
@@ -12,7 +12,7 @@ _UNKNOWN_TRANSITION = 0xFFFFFFFF
 """CPUFREQ_ETERNAL: the driver does not know."""
 
 
-def read(system: LocalSystem, cpus: Sequence[int], levels: Mapping[str, Groups]) -> tuple[Cpu, ...]:
+def read(system: System, cpus: Sequence[int], levels: Mapping[str, Groups]) -> tuple[Cpu, ...]:
     """Give what each CPU can do, where the kernel tells; CPUs that are alike in one entry."""
     policies = _policies(system, cpus)
     kinds = {cpu: _kind(system, cpu, policies.get(cpu)) for cpu in cpus}
@@ -30,7 +30,7 @@ def read(system: LocalSystem, cpus: Sequence[int], levels: Mapping[str, Groups])
     return tuple(found)
 
 
-def _policies(system: LocalSystem, cpus: Sequence[int]) -> dict[int, str]:
+def _policies(system: System, cpus: Sequence[int]) -> dict[int, str]:
     """Give the folder of each CPU's frequency domain."""
     found: dict[int, str] = {}
     for policy in system.glob(f"{CPU}/cpufreq/policy[0-9]*"):
@@ -39,7 +39,7 @@ def _policies(system: LocalSystem, cpus: Sequence[int]) -> dict[int, str]:
     return found
 
 
-def _kind(system: LocalSystem, cpu: int, policy: str | None) -> Cpu:
+def _kind(system: System, cpu: int, policy: str | None) -> Cpu:
     """Give everything but the CPUs."""
     capacity = number(system, f"{CPU}/cpu{cpu}/cpu_capacity")
     if policy is None:

@@ -2,7 +2,6 @@
 
 import re
 import stat
-from collections.abc import Iterable
 from pathlib import Path
 
 from schedlab.errors import HostError
@@ -26,13 +25,13 @@ class Initramfs:
         """Add a file, at its own place if no other is given."""
         self._files.setdefault((at or str(file)).lstrip("/"), file)
 
-    def add_program(self, program: Path) -> None:
-        """Add a program at its own place, with the libraries the loader wants for it.
+    def add_program(self, program: Path, at: str = "") -> None:
+        """Add a program, with the libraries the loader wants for it at their own places.
 
         Raises:
             HostError: a library it wants is not there.
         """
-        self.add(program)
+        self.add(program, at)
         _, told = output(["ldd", str(program)])
         if "not found" in told:
             missing = [line.split()[0] for line in told.splitlines() if "not found" in line]
@@ -61,14 +60,7 @@ class Initramfs:
             archive.write(_header(0, "TRAILER!!!", 0, 0))
 
 
-def programs(names: Iterable[str], which: Iterable[str | None]) -> list[Path]:
-    """Give the places of those programs that are installed."""
-    return [Path(place) for _, place in zip(names, which, strict=True) if place]
-
-
-def _header(
-    inode: int, name: str, mode: int, size: int, device: tuple[int, int] = (0, 0)
-) -> bytes:
+def _header(inode: int, name: str, mode: int, size: int, device: tuple[int, int] = (0, 0)) -> bytes:
     fields = (inode, mode, 0, 0, 1, 0, size, 0, 0, *device, len(name) + 1, 0)
     header = _ENTRY + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0"
     return header + b"\0" * (-len(header) % 4)

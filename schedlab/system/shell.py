@@ -1,0 +1,112 @@
+"""A POSIX shell at the far end of a pair of pipes: commands go there, their answers come back.
+
+A serial line into a guest and `ssh HOST` are the same to it. The far end says `ready` in a line of
+its own, then runs what it reads.
+"""
+
+import os
+import re
+import select
+import subprocess
+import time
+from dataclasses import dataclass
+
+from schedlab.errors import SystemLost
+
+READY = b"ready"
+_ANSWER = re.compile(rb"answer (\d+) (\d+) (\d+) (\d+)\r?\n")
+_FOLDER = "/tmp/.schedlab-shell-$$"
+_PATIENCE_SECONDS = 60.0
+"""What a short command may take at a far end that is slow and busy."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a command."""
+
+    status: int
+    out: bytes
+    err: str
+
+
+class Shell:
+    """Runs one command after the other; what one sets, the next sees."""
+
+    def __init__(self, process: subprocess.Popen[bytes], name: str) -> None:
+        """Speak through the pipes of a process that is the line to the far end."""
+        assert process.stdin and process.stdout
+        self._process = process
+        self._name = name
+        self._input = process.stdin.fileno()
+        self._output = process.stdout.fileno()
+        self._rest = b""
+        self._count = 0
+        os.set_blocking(self._input, False)
+
+    def await_ready(self, seconds: float) -> None:
+        """Wait until the far end is there.
+
+        Raises:
+            SystemLost: it is not within that time, or the line has ended.
+        """
+        deadline = time.monotonic() + seconds
+        while READY not in self._line(deadline).split():
+            pass
+        self.run(f"D={_FOLDER}; mkdir -p $D")
+
+    def run(self, script: str, seconds: float = _PATIENCE_SECONDS) -> Answer:
+        """Run commands and give their status and output.
+
+        Raises:
+            SystemLost: no answer came within that time, or the line has ended.
+        """
+        self._count += 1
+        framed = (
+            f"{{ {script}\n}} >$D/out 2>$D/err </dev/null; S=$?;"
+            f" printf 'answer {self._count} %d %d %d\\n' $S $(stat -c %s $D/out $D/err);"
+            " cat $D/out $D/err\n"
+        )
+        if self._count == 1:  # the folder for answers is not there yet
+            framed = f"{script}; printf 'answer 1 %d 0 0\\n' $?\n"
+        deadline = time.monotonic() + seconds
+        self._send(framed.encode(errors="surrogateescape"), deadline)
+        while True:
+            found = _ANSWER.fullmatch(self._line(deadline))
+            if found and int(found[1]) == self._count:
+                break
+        status, out, err = (int(field) for field in found.groups()[1:])
+        return Answer(
+            status, self._take(out, deadline), self._take(err, deadline).decode(errors="replace")
+        )
+
+    def _send(self, data: bytes, deadline: float) -> None:
+        while data:
+            self._await([], [self._input], deadline)
+            try:
+                data = data[os.write(self._input, data) :]
+            except OSError as error:
+                raise SystemLost(f"{self._name}: the line to it is cut.") from error
+
+    def _line(self, deadline: float) -> bytes:
+        while b"\n" not in self._rest:
+            self._receive(deadline)
+        line, newline, self._rest = self._rest.partition(b"\n")
+        return line + newline
+
+    def _take(self, size: int, deadline: float) -> bytes:
+        while len(self._rest) < size:
+            self._receive(deadline)
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        return taken
+
+    def _receive(self, deadline: float) -> None:
+        self._await([self._output], [], deadline)
+        chunk = os.read(self._output, 1 << 16)
+        if not chunk:
+            raise SystemLost(f"{self._name}: the line to it has ended.")
+        self._rest += chunk
+
+    def _await(self, readable: list[int], writable: list[int], deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0 or not any(select.select(readable, writable, [], left)):
+            raise SystemLost(f"{self._name}: does not answer.")

@@ -1,0 +1,125 @@
+"""What the lab asks of an operating system: files, programs, and what one lab holds of it."""
+
+import os
+import re
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from schedlab.system.process import Exit, Launch
+
+
+class Running(Protocol):
+    """A program that runs beside others."""
+
+    def running(self) -> bool:
+        """Tell whether the program itself still runs."""
+
+
+class System(ABC):
+    """A machine with Linux: this one, or another that we reach."""
+
+    @abstractmethod
+    def read(self, path: str) -> str:
+        """Give a file's text without surrounding blanks; OSError as the kernel says it."""
+
+    def read_or(self, path: str, default: str) -> str:
+        """Give a file's text, or `default` where it cannot be read."""
+        try:
+            return self.read(path)
+        except OSError:
+            return default
+
+    @abstractmethod
+    def write(self, path: str, text: str) -> None:
+        """Write a kernel file in one call, without creating it; OSError as the kernel says it."""
+
+    @abstractmethod
+    def writable(self, path: str) -> bool:
+        """Tell whether a kernel file really opens for writing; permission bits do not say it."""
+
+    @abstractmethod
+    def exists(self, path: str) -> bool:
+        """Tell whether a file or folder is there."""
+
+    @abstractmethod
+    def glob(self, pattern: str) -> list[str]:
+        """Give the paths that match, in natural order (cpu2 before cpu10)."""
+
+    def snapshot(self, paths: Sequence[str]) -> "System":
+        """Give a system to read much of what is below some paths from."""
+        return self
+
+    @abstractmethod
+    def which(self, tool: str) -> str | None:
+        """Give the place of a program, or None where it is not installed."""
+
+    @abstractmethod
+    def add_to_path(self, folder: Path) -> None:
+        """Find the programs of this folder of ours as well, last."""
+
+    @abstractmethod
+    def capture(
+        self, argv: tuple[str, ...], env: Mapping[str, str] | None = None, timeout: float = 20
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a short program and give its output; FileNotFoundError where there is none."""
+
+    @abstractmethod
+    def execute(self, launch: Launch) -> Exit:
+        """Run a program to its end or time limit; of what it started nothing survives."""
+
+    @abstractmethod
+    def beside(self, launch: Launch) -> AbstractContextManager[Running]:
+        """Keep a program running inside a `with` block, beside what is executed there."""
+
+    @abstractmethod
+    def beside_cpu_seconds(self) -> float:
+        """Give the CPU time that what runs beside, with all it started, has used."""
+
+    @abstractmethod
+    def place(self, file: Path) -> str:
+        """Give the place where a program writes what is to lie in this file of a run's folder."""
+
+    @abstractmethod
+    def pause(self, seconds: float) -> None:
+        """Let the machine come to rest for a while."""
+
+    @abstractmethod
+    def clock_offset(self) -> float:
+        """Give the seconds its wall clock is ahead of a clock that nobody sets."""
+
+    @abstractmethod
+    def is_root(self) -> bool:
+        """Tell whether we may do as root does."""
+
+    @abstractmethod
+    def state_folder(self) -> Path:
+        """Give the folder, here, where the lab remembers what it changed on the system."""
+
+    @abstractmethod
+    def held(self) -> AbstractContextManager[None]:
+        """Be the only lab on the system inside a `with` block; HostError where another is."""
+
+    @abstractmethod
+    def end_all(self) -> None:
+        """End every program started here that still runs."""
+
+    @abstractmethod
+    def end_tagged(self, tag: str) -> int:
+        """Kill what a lab with this tag left running, and count it."""
+
+    @abstractmethod
+    def listens(self, port: int) -> bool:
+        """Tell whether a program waits for TCP connections to a port."""
+
+    def kernel_release(self) -> str:
+        """Give the running kernel's release."""
+        return self.read_or("/proc/sys/kernel/osrelease", os.uname().release)
+
+
+def natural(path: str) -> list[str | int]:
+    """Give a key that sorts cpu2 before cpu10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)]

@@ -1,0 +1,233 @@
+"""The target of a real kernel in QEMU: the same runs as on a host, in a guest."""
+
+import re
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+
+from schedlab.benchmarks import Case, all_benchmarks
+from schedlab.errors import SystemLost, UsageError
+from schedlab.kernels.process import output
+from schedlab.kernels.progress import ConsoleWatch, Watch
+from schedlab.machine import Machine, find_machine
+from schedlab.native import PROGRAM, schedlab_load
+from schedlab.plan import Plan
+from schedlab.record import RunRecord
+from schedlab.targets.host import HostSession, HostTarget
+from schedlab.targets.target import Order
+from schedlab.topology.here import describe
+from schedlab.variant import Variant
+from schedlab.vm.guest import QEMU, Guest
+from schedlab.vm.guests import Booted, Guests
+from schedlab.vm.kernel import Kernel, built_kernel, find_kernel
+from schedlab.vm.shape import shape_of
+
+_ALWAYS = ("perf",)
+_DATA = ("/usr/share/dbench/client.txt",)
+"""Files that benchmarks' programs read by their own account."""
+
+
+class VmTarget:
+    """A kernel, booted on a described machine as far as QEMU can show it."""
+
+    def __init__(
+        self,
+        which: str,
+        machine: str | None,
+        variants: Sequence[Variant] = (),
+        watch: Watch | None = None,
+    ) -> None:
+        """Take a kernel, a machine, and the variants there will be; nothing is booted yet.
+
+        Raises:
+            UsageError: no machine is named, or one that QEMU cannot show.
+        """
+        self.name = f"vm:{which}"
+        self._which = which
+        if machine is None:
+            raise UsageError(
+                f"{self.name}: which machine is QEMU to show? Name one by --machine;"
+                " `schedlab machine list` shows all."
+            )
+        self._watch = watch or ConsoleWatch()
+        self._variants = tuple(variants) or (Variant(name="base"),)
+        self._described = find_machine(machine)
+        self._shape = shape_of(self._described)
+        self._machine: Machine | None = None
+
+    @cached_property
+    def guests(self) -> Guests:
+        """Give the guests; they end with this target."""
+        tools = [benchmark.tool for benchmark in all_benchmarks()]
+        servers = [words[0] for words in _commands(self._variants)]
+        files = {place: Path(place) for place in _DATA if Path(place).is_file()}
+        files[f"/usr/local/bin/{PROGRAM}"] = schedlab_load()
+        programs = list(dict.fromkeys([*_ALWAYS, *tools, "tbench_srv", "netserver", *servers]))
+        guests = Guests(self._shape, programs, files, self._watch)
+        weakref.finalize(self, guests.close)
+        return guests
+
+    def booted(self, variant: Variant) -> Booted:
+        """Tell what a variant boots."""
+        kernel = built_kernel(variant.kernel, self._watch) if variant.kernel else self._kernel
+        return Booted(kernel, variant.cmdline)
+
+    def guest(self, variant: Variant) -> Guest:
+        """Give the guest a variant runs in, at work."""
+        return self.guests.at_work(self.booted(variant))
+
+    def machine(self) -> Machine:
+        """Describe the machine as the first variant's guest sees it."""
+        if self._machine is None:
+            seen = describe(self.guest(self._variants[0])).machine
+            _check_shown(self._described, seen)
+            title = f"{self._described.title or self._described.name}, as QEMU shows it"
+            self._machine = seen.model_copy(
+                update={"name": f"vm-{self._described.name}", "title": title}
+            )
+        return self._machine
+
+    def environment(self, plan: Plan) -> dict[str, str]:
+        """Give the guest's platform table, and what it runs on."""
+        machine = self.machine()
+        guest = self.guest(plan.baseline)
+        version = re.search(r"version (\S+)", output([QEMU, "--version"])[1])
+        kernels = dict.fromkeys(self.booted(variant).title for variant in plan.variant)
+        return {
+            "Kind": f"a guest of QEMU {version[1] if version else ''}, {guest.accelerator.title}",
+            "Machine": machine.title,
+            "Kernels": "; ".join(kernels),
+            **HostTarget(guest).environment(plan),
+        }
+
+    def shown(self, case: Case) -> str:
+        """Give the command line."""
+        return HostTarget(self.guest(self._variants[0])).shown(case)
+
+    def preview(self, order: Order) -> list[str]:
+        """Give what a run would boot, write and call; its guest is booted for that."""
+        plain = _plain(order.variant)
+        told = HostTarget(self.guest(order.variant)).preview(
+            Order(order.key, order.case, plain, order.seed, order.position)
+        )
+        return [f"boot {self.booted(order.variant).title}", *told]
+
+    @contextmanager
+    def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["VmSession"]:
+        """Boot a guest for each kernel and options, and make each ready as a host is."""
+        boots = {variant.name: self.booted(variant) for variant in plan.variant}
+        if plan.aa and len(set(boots.values())) > 1:
+            raise UsageError("an A/A run needs variants that boot the same; these do not.")
+        session = VmSession(self, plan, cases, scratch, boots)
+        try:
+            session.begin(self._notices(plan))
+            yield session
+        finally:
+            session.close()
+            self.guests.close()
+
+    def _notices(self, plan: Plan) -> list[str]:
+        notices = [f"the guest runs on {self.guest(plan.baseline).accelerator.title}"]
+        if self._shape.untold:
+            notices.append(f"of {self._described.name} QEMU shows: {'; '.join(self._shape.untold)}")
+        return notices
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return find_kernel(self._which, self._watch)
+
+
+class VmSession:
+    """Guests made ready for one plan: each is a host of its own."""
+
+    def __init__(
+        self,
+        target: VmTarget,
+        plan: Plan,
+        cases: list[Case],
+        scratch: Path,
+        boots: dict[str, Booted],
+    ) -> None:
+        """Take the plan and what each of its variants boots."""
+        self.notices: list[str] = []
+        self._target = target
+        self._plan = plan
+        self._cases = cases
+        self._scratch = scratch
+        self._boots = boots
+        self._sessions: dict[Booted, HostSession] = {}
+        self._open: dict[Booted, ExitStack] = {}
+
+    def begin(self, notices: Sequence[str]) -> None:
+        """Make every guest ready, so that what is wrong is found before the first run."""
+        self.notices += notices
+        for what in dict.fromkeys(self._boots.values()):
+            self._session(what)
+
+    def run(self, order: Order, raw: Path) -> RunRecord:
+        """Do one run in its variant's guest; one that is lost is booted anew for the next."""
+        what = self._boots[order.variant.name]
+        session = self._session(what)
+        noticed = len(session.notices)
+        plain = Order(order.key, order.case, _plain(order.variant), order.seed, order.position)
+        record = session.run(plain, raw)
+        self.notices += session.notices[noticed:]
+        if len(set(self._boots.values())) > 1:
+            record.settings = {"booted": what.title, **record.settings}
+        if not self._target.guests.at_work(what).alive:
+            self._forget(what)
+        return record
+
+    def close(self) -> None:
+        """Put every guest in order."""
+        for what in list(self._open):
+            self._forget(what)
+
+    def _session(self, what: Booted) -> HostSession:
+        guest = self._target.guests.at_work(what)
+        if what not in self._sessions:
+            variants = tuple(_plain(v) for v in self._plan.variant if self._boots[v.name] == what)
+            plan = self._plan.model_copy(update={"variant": variants})
+            stack = ExitStack()
+            opened = HostTarget(guest).open(plan, self._cases, self._scratch)
+            self._sessions[what] = stack.enter_context(opened)
+            self._open[what] = stack
+            fresh = self._sessions[what].notices
+            self.notices += [line for line in fresh if line not in self.notices]
+        return self._sessions[what]
+
+    def _forget(self, what: Booted) -> None:
+        """Leave a guest, lost or not; what it was set to is gone with it."""
+        del self._sessions[what]
+        try:
+            with suppress(SystemLost):
+                self._open.pop(what).close()
+        finally:
+            self._target.guests.forget(what)
+
+
+def _plain(variant: Variant) -> Variant:
+    """Give what of a variant is switched in a booted guest."""
+    return variant.model_copy(update={"kernel": None, "cmdline": ""})
+
+
+def _commands(variants: Sequence[Variant]) -> Iterator[tuple[str, ...]]:
+    for variant in variants:
+        if variant.prefix:
+            yield variant.prefix
+        if variant.companion:
+            yield variant.companion.command
+
+
+def _check_shown(asked: Machine, seen: Machine) -> None:
+    """Refuse a guest whose kernel sees another number of things than were asked for."""
+    for level in ("core", "llc", "node"):
+        wanted = sorted(len(group) for group in asked.groups(level))
+        found = sorted(len(group) for group in seen.groups(level))
+        if wanted != found:
+            raise SystemLost(
+                f"the guest does not see what QEMU was told of {asked.name}: it has"
+                f" {len(found)} groups of CPUs at level {level}, not {len(wanted)}."
+            )
