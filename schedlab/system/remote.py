@@ -139,7 +139,7 @@ class RemoteSystem(System):
         limit = launch.timeout
         before = _Times.of(self.run(_TIMES))
         start = f"({self._started(launch, folder, mark, limit)}) & wait $!"
-        waiting = _LINE_SECONDS + limit if limit else float("inf")
+        waiting = _LINE_SECONDS + limit if limit else math.inf
         answer = self.run(f"{start}; S=$?; {_TIMES}; (exit $S)", waiting)
         after = _Times.of(answer)
         seconds = after.up - before.up

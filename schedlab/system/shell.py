@@ -4,6 +4,7 @@ A serial line into a guest and `ssh HOST` are the same to it. The far end says `
 its own, then runs what it reads.
 """
 
+import math
 import os
 import re
 import select
@@ -108,5 +109,6 @@ class Shell:
 
     def _await(self, readable: list[int], writable: list[int], deadline: float) -> None:
         left = deadline - time.monotonic()
-        if left <= 0 or not any(select.select(readable, writable, [], left)):
+        limit = None if left == math.inf else left
+        if left <= 0 or not any(select.select(readable, writable, [], limit)):
             raise SystemLost(f"{self._name}: does not answer.")
