@@ -81,11 +81,8 @@ class RunTable:
 
 def analyse(store: Store) -> Analysis:
     """Judge everything in a store."""
-    records = store.records()
     of_boots = store.plan.judging.unit == "boot"
-    if of_boots:
-        records = by_boot(records, store.boots, [variant.name for variant in store.plan.variant])
-    table = RunTable(store.plan, records)
+    table = counted_runs(store)
     judged = judge_metrics(store.plan, store.cases, table)
     beside = {(each.case, each.metric, each.variant): each for each in store.printed}
     outcomes = [
@@ -100,6 +97,14 @@ def analyse(store: Store) -> Analysis:
         # The points of a sweep share their boots, and a trend takes them as independent.
         [] if of_boots else find_trends(store.cases, verdicts, store.plan.design()),
     )
+
+
+def counted_runs(store: Store) -> RunTable:
+    """Give what the evidence of a store consists of: its runs, or a value of each boot."""
+    records = store.records()
+    if store.plan.judging.unit == "boot":
+        records = by_boot(records, store.boots, [variant.name for variant in store.plan.variant])
+    return RunTable(store.plan, records)
 
 
 def _confounded(store: Store, outcome: Outcome) -> Outcome:

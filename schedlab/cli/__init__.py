@@ -13,6 +13,7 @@ from schedlab import __version__
 from schedlab.errors import Interrupted, SchedlabError, nearest
 
 _COMMANDS = (
+    "compare",
     "cpuidle-smt",
     "diverge",
     "doctor",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from schedlab.boots import Boot
 from schedlab.importers.publication import Publication
 from schedlab.importers.source import Source
 from schedlab.machine import Machine
@@ -69,6 +70,7 @@ class _Document(_Data):
     environment: dict[str, str]
     notices: tuple[str, ...] = ()
     benchmarks: tuple[CaseInfo, ...]
+    boots: tuple[Boot, ...] = ()
     printed: tuple[Printed, ...] = ()
     runs: tuple[_Run, ...]
 
@@ -96,5 +98,6 @@ def read_own_json(source: Source) -> Publication | None:
         cases=list(document.benchmarks),
         records=[run.record() for run in document.runs],
         printed=list(document.printed),
+        boots=list(document.boots),
         notices=list(document.notices),
     )

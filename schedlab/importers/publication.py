@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from schedlab.boots import Boot
 from schedlab.cpulist import format_cpulist
 from schedlab.importers.known import known_metric
 from schedlab.importers.number import Number, follows
@@ -33,10 +34,18 @@ class Publication:
     cases: list[CaseInfo]
     records: list[RunRecord]
     printed: list[Printed] = field(default_factory=list)
+    boots: list[Boot] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
     def store(self, folder: Path, source: Source, invocation: str) -> Store:
-        """Make a result folder of it, the document kept below raw/."""
+        """Make a result folder of it, the document kept below raw/.
+
+        Raises:
+            UsageError: its claims rest on boots, of which the document does not tell.
+            StoreError: the folder cannot be written.
+        """
+        if self.plan.judging.unit == "boot" and not self.boots:
+            source.refuse(1, "is of several boots, and only a JSON report tells which.")
         store = Store.create(
             folder,
             self.plan,
@@ -45,6 +54,7 @@ class Publication:
             self.cases,
             invocation,
             self.printed,
+            self.boots,
         )
         shutil.copyfile(source.path, folder / "raw" / source.path.name)
         for record in self.records:

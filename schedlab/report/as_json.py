@@ -79,6 +79,7 @@ def render(report: Report) -> str:
             }
             for trend in report.analysis.trends
         ],
+        "boots": [asdict(boot) for boot in store.boots],
         "printed": [asdict(each) for each in store.printed],
         "runs": [_run(record) for record in report.records],
     }

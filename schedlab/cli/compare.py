@@ -1,0 +1,25 @@
+"""`schedlab compare`: two results side by side."""
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from schedlab.report.side_by_side import print_sessions
+from schedlab.sessions import compare as compare_sessions
+from schedlab.store import Store
+
+
+@click.command("compare")
+@click.argument("first", metavar="A", type=click.Path(path_type=Path))
+@click.argument("second", metavar="B", type=click.Path(path_type=Path))
+def compare(first: Path, second: Path) -> None:
+    """Set two results side by side: two machines, or two dates.
+
+    What each says of a variant stands beside what the other says. A difference of the same variant
+    from A to B is labelled `between sessions`: it may come from anything that differs between
+    them, and is never a claim about a variant.
+    """
+    with closing(Store.open(first)) as ours, closing(Store.open(second)) as theirs:
+        print_sessions(ours, theirs, compare_sessions(ours, theirs), Console())

@@ -1,0 +1,109 @@
+"""Two results on a terminal, side by side; every claim across them says `between sessions`."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from schedlab.metric import Metric
+from schedlab.report.screen import add_figures, bullets, new_table, say, section
+from schedlab.report.wording import blocks_used, interval, number, points, printable, verdict_word
+from schedlab.sessions import Sessions
+from schedlab.stats import Verdict
+from schedlab.store import Store
+
+BETWEEN = "between sessions"
+
+_WHY = (
+    "Runs of one session have in common what another session's have not: the boot, the"
+    " temperature, other versions. So a difference between sessions says that the sessions differ,"
+    " not why, however many runs it rests on. Only the verdicts inside a session are claims about"
+    " a variant."
+)
+
+
+def print_sessions(first: Store, second: Store, sessions: Sessions, console: Console) -> None:
+    """Print what two results say of the same variants, and what changed from one to the other."""
+    names = [_name(store, letter) for store, letter in ((first, "A"), (second, "B"))]
+    say(console, f"{names[0]} and {names[1]}", "bold")
+    bullets(console, [_WHY])
+    baselines = [store.plan.baseline.name for store in (first, second)]
+    section(
+        console, f"Effects inside each session, against {' and '.join(dict.fromkeys(baselines))}"
+    )
+    console.print(_effects(sessions))
+    section(console, f"The same variant in A and B: {BETWEEN}")
+    console.print(_levels(sessions))
+    if sessions.platform:
+        section(console, "What differs in the platform")
+        table = new_table("", "A", "B")
+        for row in sessions.platform:
+            table.add_row(*(Text(printable(cell)) for cell in row))
+        console.print(table)
+    lines = [*sessions.unlike, *_missing("A", sessions.missing[0])]
+    lines += _missing("B", sessions.missing[1])
+    if lines:
+        section(console, "Not compared")
+        bullets(console, lines)
+
+
+def _name(store: Store, letter: str) -> str:
+    runs = store.records()
+    began = f", {runs[0].started[:10]}" if runs and runs[0].started else ""
+    return f"{letter}: {store.folder} ({store.plan.target}{began})"
+
+
+def _missing(letter: str, names: Sequence[str]) -> list[str]:
+    return [f"only in {letter}: {name}" for name in names]
+
+
+def _effects(sessions: Sessions) -> Table:
+    table = new_table("benchmark, variant")
+    add_figures(table, "in A, %\n+ = better", "in B, %\n+ = better", "B against A, %\ninterval, %")
+    table.add_column("verdict in A, in B\nof the effects", overflow="fold")
+    for row in sessions.effects:
+        between = row.between
+        table.add_row(
+            Text(f"{_result(row.label, row.metric)}\n{printable(row.variant)}"),
+            points(row.first.effect_better),
+            points(row.second.effect_better),
+            Text(_change(between)),
+            Text(
+                f"{verdict_word(row.first)}, {verdict_word(row.second)}\n"
+                + (labelled(between) if between else "not in pairs")
+            ),
+        )
+    return table
+
+
+def _levels(sessions: Sessions) -> Table:
+    table = new_table("benchmark, variant")
+    add_figures(table, "A", "B", "change, %\ninterval, %", "runs")
+    table.add_column("verdict", overflow="fold")
+    for row in sessions.levels:
+        table.add_row(
+            Text(f"{_result(row.label, row.metric)}\n{printable(row.variant)}"),
+            number(row.between.base_mean),
+            number(row.between.other_mean),
+            Text(_change(row.between)),
+            blocks_used(row.between),
+            labelled(row.between),
+        )
+    return table
+
+
+def _result(label: str, metric: Metric) -> str:
+    return printable(f"{label}, {metric.name}, {metric.unit}, {metric.better}")
+
+
+def _change(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return "-"
+    return f"{points(verdict.effect_better)}\n{interval(verdict.interval_adjusted_better)}"
+
+
+def labelled(verdict: Verdict) -> str:
+    """Give a verdict across two sessions, which is never without that label."""
+    word = verdict_word(verdict)
+    return word if word == "can't tell" else f"{word} {BETWEEN}"
