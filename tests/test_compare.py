@@ -9,6 +9,7 @@ import pytest
 from schedlab.errors import UsageError
 from schedlab.report.side_by_side import BETWEEN
 from schedlab.sessions import compare
+from tests.command_line import Cli
 from tests.report_store import (
     COMMON,
     HACKBENCH,
@@ -18,9 +19,6 @@ from tests.report_store import (
     Bench,
     make_store,
 )
-from tests.test_cli_run import Cli, cli
-
-__all__ = ["cli"]
 
 
 def later(bench: Bench, level: float, effect: float) -> Bench:
