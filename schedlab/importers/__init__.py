@@ -13,7 +13,7 @@ from schedlab.importers.source import Source
 from schedlab.importers.text import no_result, read_text
 from schedlab.store import Store
 
-__all__ = ["import_file"]
+__all__ = ["import_file", "read_publication"]
 
 _READERS: tuple[Callable[[Source], Publication | None], ...] = (
     read_own_json,
@@ -34,8 +34,13 @@ def import_file(path: Path, folder: Path, invocation: str) -> Store:
         StoreError: the folder cannot be written.
     """
     source = Source.read(path)
+    return read_publication(source).store(folder, source, invocation)
+
+
+def read_publication(source: Source) -> Publication:
+    """Read a document of any known shape; UsageError as for `import_file`."""
     for read in _READERS:
         publication = read(source)
         if publication:
-            return publication.store(folder, source, invocation)
+            return publication
     raise no_result(source)

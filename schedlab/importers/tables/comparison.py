@@ -81,18 +81,20 @@ def _head(context: Context, head: Line, count: int) -> tuple[str, list[str]]:
     words = head.text.split()
     if words[-1].casefold() == "verdict":
         words.pop()
-    if len(words) < count:
+    label = next((i + 1 for i in reversed(range(len(words))) if words[i].endswith(":")), 0)
+    label = label or max(0, len(words) - count)
+    if len(words) - label != count:
         context.source.refuse(
             head.number,
-            f"the head names {len(words)} columns, the rows below have {count}:"
+            f"the head names {len(words) - label} columns, the rows below have {count}:"
             f" '{head.text.strip()[:60]}'.",
         )
-    names = [context.variant(word) for word in words[-count:]]
+    names = [context.variant(word) for word in words[label:]]
     if len(set(names)) < count:
         context.source.refuse(
             head.number, f"two columns have one name: '{head.text.strip()[:60]}'."
         )
-    return " ".join(words[:-count]).strip("#: ").casefold(), names
+    return " ".join(words[:label]).strip("#: ").casefold(), names
 
 
 def _rows(
