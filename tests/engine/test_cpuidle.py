@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import fmean
 
 import pytest
 from conftest import Json, Simulator, machine
@@ -131,13 +132,21 @@ def figures(result: Json) -> dict[str, float]:
 
 
 def test_document_004(variant: Callable[..., Simulator]) -> None:
-    """Its two runs, on a kernel of its governor's code and its HZ, which is ppc64_defconfig's."""
+    """Its two runs, on a kernel of its governor's code and its HZ, which is ppc64_defconfig's.
+
+    At 120 us idle periods are within 3 us of what makes CEDE worth it, and how often the governor
+    takes it differs between seeds: their mean is compared.
+    """
     sim = variant("6.1", HZ="100")
     for period, throughput, latency, sleep, snooze, cede in (
         (10, 46.049, 8.242, 16.513, 21.62, 0.00),
         (120, 59.511, 14.414, 126.603, 15.79, 73.28),
     ):
-        found = figures(sim("power9-lpar-smt4", cpuidle_smt(period)))
+        runs = [
+            figures(sim("power9-lpar-smt4", cpuidle_smt(period), "--seed", str(seed)))
+            for seed in range(12)
+        ]
+        found = {name: fmean(run[name] for run in runs) for name in runs[0]}
         assert found["throughput"] == pytest.approx(throughput, rel=0.1)
         assert found["wakeup latency mean"] == pytest.approx(latency, rel=0.1)
         assert found["sleep duration mean"] == pytest.approx(sleep, rel=0.1)
