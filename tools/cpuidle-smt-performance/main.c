@@ -5,14 +5,24 @@
  *
  * Exit status: 0, 2 for what cannot be run, 128 + signal when stopped (what was measured is shown).
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "experiment.h"
+#include "fail.h"
 #include "options.h"
 #include "placement.h"
 #include "report.h"
 #include "selftest.h"
 #include "summary.h"
+
+/* A report that was lost is no success. */
+static void check_written(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		fail("standard output cannot be written: %s", strerror(errno));
+}
 
 static void tell_nothing(const struct experiment *x)
 {
@@ -27,6 +37,7 @@ int main(int argc, char **argv)
 
 	if (o.self_test) {
 		self_test(&o);
+		check_written();
 		return 0;
 	}
 	check_placement(&o);
@@ -41,5 +52,6 @@ int main(int argc, char **argv)
 	}
 	s = summarise(x);
 	(o.json ? print_json : print_text)(x, &s);
+	check_written();
 	return x->interrupted ? 128 + x->interrupted : 0;
 }
