@@ -47,7 +47,6 @@ void sim_do_exit(void)
 	sim_exit_mm();
 	sim_trace_exit(current);
 	forget_children();
-	kern_collect(current->thread.sim);
 	if (!list_empty(&current->sibling)) {
 		struct family *f = family_of(parent);
 		struct sim_task *task = current->thread.sim, **last = &f->zombies;
@@ -59,6 +58,7 @@ void sim_do_exit(void)
 		task->zombie = 1;
 		__wake_up_sync(&f->wait_chldexit, TASK_INTERRUPTIBLE);
 	}
+	kern_collect(current->thread.sim);
 	preempt_disable();
 	/* the reference of the parent's wait */
 	put_task_struct_rcu_user(current);

@@ -13,6 +13,62 @@
 
 #define FIRST_ADDRESS	0x10000000UL
 
+/* ------------------------------------------------------------------ mapped files */
+
+/*
+ * A program, the C library and the dynamic loader, each mapped in five parts.  Every part
+ * is in its file's tree of mappings, under i_mmap_rwsem: what many processes that fork,
+ * execute and exit at a time wait for.
+ */
+#define FILES		3
+#define PARTS		5
+#define LINES_BESIDE	3	/* of the tree, for a node beside one at hand and its parents */
+
+static struct mapped_file {
+	struct sim_line i_mmap_rwsem, tree;
+	unsigned int mapped;		/* parts */
+} files[FILES];
+
+static void change_parts(struct mapped_file *f, int change, unsigned int lines)
+{
+	int i;
+
+	for (i = 0; i < PARTS; i++) {
+		sim_line_lock(&f->i_mmap_rwsem);
+		sim_line_move(&f->tree, lines);
+		f->mapped += change;
+		sim_line_unlock(&f->i_mmap_rwsem);
+	}
+}
+
+/* The child's parts go beside the parent's. */
+static void copy_files(void)
+{
+	int i;
+
+	for (i = 0; i < FILES; i++)
+		change_parts(&files[i], 1, LINES_BESIDE);
+}
+
+/* A new program's parts are searched their places from the trees' roots. */
+static void map_files(void)
+{
+	int i;
+
+	for (i = 0; i < FILES; i++)
+		change_parts(&files[i], 1, 1 + ilog2(files[i].mapped + 1));
+}
+
+static void unmap_files(void)
+{
+	int i;
+
+	for (i = 0; i < FILES; i++)
+		change_parts(&files[i], -1, LINES_BESIDE);
+}
+
+/* ------------------------------------------------------------------ processes */
+
 static struct space *new_space(void)
 {
 	struct space *s = sim_zalloc(sizeof(*s), 64);
@@ -47,6 +103,7 @@ void sim_put_mm(struct mm_struct *mm)
 		return;
 	list_for_each_entry_safe(r, next, &space_of(mm)->regions, list)
 		free_region(r);
+	unmap_files();
 	mmdrop(mm);
 }
 
@@ -57,7 +114,9 @@ void __mmdrop(struct mm_struct *mm)
 
 void sim_fork_mm(struct task_struct *p, bool thread)
 {
-	if (thread && current->mm)
+	if (!thread)
+		copy_files();
+	else if (current->mm)
 		mmget(current->mm);
 	p->mm = p->active_mm = thread ? current->mm : &new_space()->mm;
 	sim_working_set_fork(p, thread && current->mm);
@@ -71,6 +130,7 @@ void sim_exec_mm(void)
 	current->mm = current->active_mm = &new_space()->mm;
 	sim_working_set_exec();
 	sim_put_mm(old);
+	map_files();
 }
 
 void sim_exit_mm(void)

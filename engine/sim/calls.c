@@ -83,7 +83,7 @@ static void goes_on(void)
 
 static int alive(const struct sim_task *task, const struct instance *instance)
 {
-	return task->instance == instance && task->kernel && !task->died;
+	return task->instance == instance && task->kernel;
 }
 
 static void die_deadlocked(const struct instance *instance)
