@@ -46,7 +46,7 @@ def cpuidle_smt(
     \b
     schedlab cpuidle-smt
     schedlab cpuidle-smt --variant base --variant 'teo: idle-governor teo'
-    schedlab cpuidle-smt --target sim:power9-lpar-smt4 --aa
+    schedlab cpuidle-smt --target sim:power9-lpar-smt4
     """
     if resume and any(options.values()):
         raise UsageError(RESUME_ALONE)
