@@ -239,7 +239,7 @@ def test_it_warns_where_the_cpus_do_not_suit(tool: Path, tmp_path: Path) -> None
 
 
 def test_the_self_test_measures_the_measuring(tool: Path) -> None:
-    done = start(tool, "--self-test", *SHORT, "--json")
+    done = start(tool, "--self-test", *SHORT, "-t", "1", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert 0 < told["stamp_ns"]["mean"] < told["pipe_ns"]["mean"]
@@ -282,7 +282,7 @@ def test_no_words_break_it(sanitized: Path, words: list[str]) -> None:
 @pytest.mark.parametrize("mode", [["-v"], ["--json"], ["--self-test"]])
 def test_it_has_no_errors_of_memory_or_arithmetic(sanitized: Path, mode: list[str]) -> None:
     words = [] if mode == ["--self-test"] else placement()
-    done = start(sanitized, *words, *SHORT, *mode, "-i", OTHER)
+    done = start(sanitized, *words, *SHORT, "-t", "1", *mode, "-i", OTHER)
     assert done.returncode == 0, done.stderr
 
 
