@@ -208,7 +208,8 @@ def test_what_a_server_uses_is_no_other_load(
     serve = (
         f"import os, socket, time\ns = socket.create_server(('127.0.0.1', {port}))\n"
         f"while not os.path.exists('{go}'): time.sleep(0.02)\n"
-        f"end = time.process_time() + 0.1\nwhile time.process_time() < end: pass\nopen('{done}', 'w')\ntime.sleep(100)"
+        "end = time.process_time() + 0.1\nwhile time.process_time() < end: pass\n"
+        f"open('{done}', 'w')\ntime.sleep(100)"
     )
     server = Server((sys.executable, "-c", serve), port)
     script = f"touch {go}; until [ -e {done} ]; do sleep 0.05; done; echo Time: 2"
