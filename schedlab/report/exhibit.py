@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from schedlab.axis import Axis
+
 
 @dataclass(frozen=True)
 class Exhibit:
@@ -14,3 +16,5 @@ class Exhibit:
     """As many cells as headings; the first ones name, the others are figures."""
     names: int = 1
     """How many columns name the row."""
+    axis: Axis | None = None
+    """The sweep it shows, which a page draws as well."""

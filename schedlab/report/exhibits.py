@@ -6,9 +6,10 @@ from schedlab.report.content import Report
 from schedlab.report.cpu_time import cpu_time
 from schedlab.report.curve import curve_table
 from schedlab.report.exhibit import Exhibit
+from schedlab.report.sweeps import sweep_tables
 
 
 def exhibits(report: Report) -> list[Exhibit]:
     """Give those a report has."""
     kinds = (curve_table, completion, beside, cpu_time)
-    return [found for kind in kinds if (found := kind(report))]
+    return [*sweep_tables(report), *(found for kind in kinds if (found := kind(report)))]

@@ -3,6 +3,8 @@
 from markupsafe import Markup
 
 from schedlab.analysis import CounterOutcome
+from schedlab.axis import Axis
+from schedlab.metric import Metric
 from schedlab.record import RunRecord
 from schedlab.report import wording
 from schedlab.report.content import (
@@ -18,6 +20,7 @@ from schedlab.report.curve import curves
 from schedlab.report.exhibits import exhibits
 from schedlab.report.page import environment
 from schedlab.report.shape import shape
+from schedlab.report.sweeps import along
 from schedlab.topology.drawing import draw
 
 
@@ -60,6 +63,16 @@ def render(report: Report) -> str:
             f"curve{number}-{width}",
             width,
         ),
+        "draw_sweep": lambda exhibit, number, metric, width: plots.sweep(
+            _series(report, exhibit.axis, metric),
+            exhibit.axis.parameter,
+            plots.Caption(
+                f"sweep{number}-{width}",
+                f"{exhibit.title}: {metric.label}",
+                "The figures are in the table below.",
+            ),
+            width,
+        ),
         "raw_rows": _raw_rows,
         "machine": Markup.escape(wording.printable_lines(draw(report.store.machine))),
         "plan_toml": Markup.escape(wording.printable_lines(report.plan.to_toml())),
@@ -79,6 +92,22 @@ def _means(report: Report, case: CaseReport, metric: str) -> dict[str, float | N
             means.setdefault(report.baseline, outcome.verdict.base_mean)
             means[outcome.variant] = outcome.verdict.other_mean
     return means
+
+
+def _series(report: Report, axis: Axis, metric: Metric) -> dict[str, list[tuple[int, float]]]:
+    """Give the means of a sweep, by variant."""
+    value_of = dict(zip((case.label for case in axis.cases), axis.values, strict=True))
+    series: dict[str, dict[int, float]] = {variant.name: {} for variant in report.plan.variant}
+    for variant in report.others:
+        for outcome in along(report, axis, metric, variant):
+            value, verdict = value_of[outcome.case.label], outcome.verdict
+            for name, mean in (
+                (report.baseline, verdict.base_mean),
+                (variant, verdict.other_mean),
+            ):
+                if mean is not None:
+                    series[name][value] = mean
+    return {name: list(measured.items()) for name, measured in series.items()}
 
 
 def _split_counters(

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from schedlab.analysis import Outcome
 from schedlab.benchmarks.cpuidle_smt import THROUGHPUT, WAKEUP_P50, WAKEUP_P99
@@ -286,6 +286,59 @@ def curve(sweep: Curve, variants: Sequence[str], name: str, width: int) -> Marku
             "The figures are in the table below.",
         )
         return _svg(figure, caption, titles)
+
+
+def sweep(
+    series: Mapping[str, Sequence[tuple[int, float]]], parameter: str, caption: Caption, width: int
+) -> Markup:
+    """Draw the mean of each variant, in their order, against the parameter of a sweep."""
+    with _figure(width, 210) as figure:
+        axes = _axes(figure, 66, 16, 12, 38)
+        axes.set_xscale("log")  # a sweep's values are counts, from 1 on
+        titles: dict[str, list[str]] = {}
+        for which, (variant, measured) in enumerate(series.items()):
+            x, y = [value for value, _ in measured], [mean for _, mean in measured]
+            colour, marker = _look(which)
+            titles[f"sweep{which}"] = [
+                printable(f"{variant}, {value:,} {parameter}: {exact(mean)}")
+                for value, mean in measured
+            ]
+            axes.plot(x, y, color=colour, linewidth=1.2)
+            axes.plot(
+                x, y, **_POINTS, gid=f"sweep{which}", marker=marker, markersize=4.5, color=colour
+            )
+        means = [mean for measured in series.values() for _, mean in measured]
+        if means and max(means) > _FAR_APART * min(means):
+            axes.set_yscale("log")
+            axes.yaxis.set_minor_formatter(NullFormatter())
+        else:
+            axes.set_ylim(bottom=0)
+            axes.yaxis.set_major_locator(MaxNLocator(5))
+        axes.yaxis.set_major_formatter(lambda value, _: _tick(value))
+        axes.xaxis.set_major_locator(FixedLocator(_apart(series, width)))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xlabel(printable(parameter))
+        return _svg(figure, caption, titles)
+
+
+_FAR_APART = 20
+"""Figures of a sweep with this ratio between them stand on a logarithmic axis."""
+
+_LABEL = 36
+"""CSS pixels that the name of a value takes on an axis."""
+
+
+def _apart(series: Mapping[str, Sequence[tuple[int, float]]], width: int) -> list[float]:
+    """Give those values of a sweep that can be named without running into each other."""
+    values = sorted({value for measured in series.values() for value, _ in measured})
+    whole = math.log(values[-1] / values[0]) if len(values) > 1 else 1.0
+    named: list[float] = []
+    for value in values:
+        if not named or math.log(value / named[-1]) / whole * width > _LABEL:
+            named.append(value)
+    return named
 
 
 _PANEL = 140

@@ -1,0 +1,69 @@
+"""The sweeps of a report: each benchmark over its axis in one table, which a page draws as well."""
+
+from collections.abc import Iterator
+
+from schedlab.analysis import Outcome
+from schedlab.axis import Axis, find_axes
+from schedlab.benchmarks import cpuidle_smt
+from schedlab.metric import Metric
+from schedlab.report.content import Report
+from schedlab.report.exhibit import Exhibit
+from schedlab.report.wording import blocks_used, direction, interval, number, points, verdict_word
+
+
+def sweep_tables(report: Report) -> list[Exhibit]:
+    """Give a table for each sweep; that over the wakeup period has one of its own."""
+    axes = find_axes([case.info for case in report.cases])
+    return [_table(report, axis) for axis in axes if axis.benchmark != cpuidle_smt.NAME]
+
+
+def along(report: Report, axis: Axis, metric: Metric, variant: str) -> Iterator[Outcome]:
+    """Give what a metric did in a variant at each value of an axis."""
+    labels = {case.label: place for place, case in enumerate(axis.cases)}
+    found = (
+        outcome
+        for outcome in report.outcomes_in(variant)
+        if outcome.metric == metric and outcome.case.label in labels
+    )
+    return iter(sorted(found, key=lambda outcome: labels[outcome.case.label]))
+
+
+def _table(report: Report, axis: Axis) -> Exhibit:
+    metrics = axis.cases[0].metrics
+    several = len(report.others) > 1
+    rows = tuple(
+        (
+            str(value),
+            *([metric.label] if len(metrics) > 1 else []),
+            *([variant] if several else []),
+            *_cells(outcome),
+        )
+        for metric in metrics
+        for variant in report.others
+        for value, outcome in zip(axis.values, along(report, axis, metric, variant), strict=False)
+    )
+    headings = (
+        axis.parameter,
+        *(["Metric"] if len(metrics) > 1 else []),
+        *(["Variant"] if several else []),
+        report.baseline,
+        "of the variant" if several else report.others[0],
+        *("Change (%)", "Interval (%)", f"{report.unit.capitalize()}s", "Verdict"),
+    )
+    ways = (f"{metric.label}: {direction(metric)}." for metric in metrics)
+    notes = (" ".join([*ways, "A positive change is better."]),)
+    title = f"{axis.name} over {axis.parameter}"
+    names = 1 + (len(metrics) > 1) + several
+    return Exhibit(title, notes, headings, rows, names, axis)
+
+
+def _cells(outcome: Outcome) -> tuple[str, ...]:
+    verdict = outcome.verdict
+    return (
+        number(verdict.base_mean),
+        number(verdict.other_mean),
+        points(verdict.effect_better),
+        interval(verdict.interval_adjusted_better),
+        blocks_used(verdict),
+        verdict_word(verdict),
+    )

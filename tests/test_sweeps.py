@@ -1,0 +1,62 @@
+"""Sweeps in reports: one table and one plot for all the points of a benchmark's axis."""
+
+from pathlib import Path
+
+import pytest
+
+from schedlab.analysis import analyse
+from schedlab.machine import Machine
+from schedlab.metric import Metric
+from schedlab.plan import Plan
+from schedlab.record import RunKey, RunRecord
+from schedlab.report import Report, all_shapes
+from schedlab.report.sweeps import sweep_tables
+from schedlab.store import CaseInfo, Store
+
+RATE = Metric("rate", "1/s", "higher", "Rate (1/s)")
+CLIENTS = (1, 16, 4)
+MACHINE = Machine.model_validate(
+    {"name": "m", "arch": "x86_64", "memory_gib": 8, "cpus": "0-3", "topology": {}}
+)
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Report:
+    plan = Plan.model_validate(
+        {
+            "benchmark": [{"name": "Netperf", "axis": {"clients": CLIENTS}}],
+            "variant": [{"name": "tip"}, {"name": "patched"}],
+            "blocks": {"looks": [6]},
+        }
+    )
+    cases = [
+        CaseInfo(f"Netperf-{n}-clients", "Netperf", "", "netperf", {"clients": n}, (RATE,))
+        for n in CLIENTS
+    ]
+    store = Store.create(tmp_path / "result", plan, MACHINE, {}, cases, "schedlab run")
+    position = 0
+    for n in CLIENTS:
+        for block in range(6):
+            for variant, times in (("tip", 1.0), ("patched", 1.0 + n / 100)):
+                run = RunRecord(RunKey(f"Netperf-{n}-clients", variant, block), position, 1, "")
+                run.metrics = {"rate": 1000.0 / n * times * (1 + 0.001 * ((position * 7) % 5))}
+                store.add(run)
+                position += 1
+    return Report(store, analyse(store))
+
+
+def test_the_points_stand_in_one_table_along_the_axis(report: Report) -> None:
+    [table] = sweep_tables(report)
+    assert table.title == "Netperf over clients"
+    assert table.headings[:3] == ("clients", "tip", "patched")
+    assert [row[0] for row in table.rows] == ["1", "4", "16"]
+    assert [row[-1] for row in table.rows][-1] == "better"
+
+
+def test_a_page_draws_it_and_texts_show_it(report: Report) -> None:
+    shapes = all_shapes()
+    page = shapes["html"].render(report)
+    assert page.count("sweep0-0-640") > 0
+    assert "patched, 16 clients: " in page, "each mark says what it is"
+    for name in ("terminal", "markdown"):
+        assert "Netperf over clients" in shapes[name].render(report)
