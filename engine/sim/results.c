@@ -216,7 +216,7 @@ static json_t *counters_json(void)
 			set_int(obj, key, tp->count);
 	}
 	/* raised by tasks of workloads, as `perf stat COMMAND` counts */
-	set_int(obj, "sched:sched_migrate_task:own", window.own_migrations);
+	set_int(obj, "workload:sched_migrate_task", window.own_migrations);
 	for (struct kern_vm_counter *c = kern_vm_counters; c->name; c++) {
 		snprintf(key, sizeof(key), "vmstat:%s", c->name);
 		set_int(obj, key, c->count);
@@ -396,6 +396,21 @@ static json_t *metrics_json(double seconds)
 	return obj;
 }
 
+/* The most memory this program had; getrusage() would count its parent's before exec() too. */
+static unsigned long peak_kb(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	unsigned long kb = 0;
+	char line[128];
+
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "VmHWM: %lu", &kb) == 1)
+			break;
+	if (status)
+		fclose(status);
+	return kb;
+}
+
 void results_write(const char *path, const char *status, double wall, double cpu)
 {
 	double seconds = (sim.clk - window.start) / 1e9;
@@ -427,6 +442,7 @@ void results_write(const char *path, const char *status, double wall, double cpu
 		set_text(root, "schedstat", text);
 	set_int(engine, "events", sim_events);
 	set_int(engine, "window_events", sim_events - window.events);
+	set_int(engine, "peak_kb", peak_kb());
 	set_num(engine, "wall_s", wall);
 	set_num(engine, "cpu_s", cpu);
 	set_num(engine, "events_per_cpu_s", cpu > 0 ? sim_events / cpu : 0);
