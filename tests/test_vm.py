@@ -1,20 +1,29 @@
 """Guests: the shape QEMU is told of a machine, their files, and one that is really booted."""
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from schedlab.errors import SchedlabError, UsageError
+from schedlab.accuracy.kernel import VERBOSE, aspects
+from schedlab.accuracy.worlds import Simulated
+from schedlab.errors import SchedlabError, SystemLost, UsageError
 from schedlab.kernels.progress import Watch
 from schedlab.machine import Machine, find_machine
 from schedlab.store import Store
-from schedlab.variant import parse_variant
+from schedlab.targets.sim import SimTarget
+from schedlab.targets.vm import VmTarget
+from schedlab.topology.here import describe
+from schedlab.topology.simulator import description
+from schedlab.topology.standin import completed
+from schedlab.variant import Variant, parse_variant
 from schedlab.vm.guest import QEMU
 from schedlab.vm.initramfs import Initramfs
 from schedlab.vm.kernel import find_kernel
 from schedlab.vm.shape import shape_of
 from tests.command_line import Cli
+from tests.kernel_source import kernel_source
 
 SERIES = "6.1"
 
@@ -134,3 +143,22 @@ def test_the_same_plan_runs_in_a_guest(cli: Cli, tmp_path: Path) -> None:
             "sched_feature WA_IDLE": "WA_IDLE" if base else "NO_WA_IDLE",
         }
         assert (out / record.raw / "stdout.txt").read_text().startswith("Running")
+
+
+def test_the_simulator_does_as_the_kernel_and_a_panic_is_told() -> None:
+    kernel_or_skip()
+    kernel_source(SERIES)
+    variant = Variant(name="base", cmdline=VERBOSE)
+    target = VmTarget(SERIES, "small-2n-smt2", [variant], Watch())
+    with closing(target.guests):
+        guest = target.guest(variant)
+        simulator = SimTarget("small-2n-smt2", Watch())
+        variants = [Variant(name="sim", kernel=SERIES)]
+        build = simulator.session([], variants, limit=60.0).builds["sim"]
+        machine = completed(describe(guest)).machine
+        for aspect in aspects(guest, Simulated(build.program, description(machine))):
+            assert not aspect.differences
+            assert len(aspect.guest) >= 8
+        with pytest.raises(SystemLost, match=r"(?s)killed.*Its console:.*sysrq"):
+            guest.run("echo c >/proc/sysrq-trigger")
+        assert not guest.alive

@@ -12,6 +12,7 @@
 	X(misfit)		\
 	X(nanosleep)		\
 	X(netperf)		\
+	X(placement)		\
 	X(numa_mem)		\
 	X(rt_app)		\
 	X(schbench)		\

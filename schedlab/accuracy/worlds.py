@@ -5,25 +5,24 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from schedlab.benchmarks.stand_in import command
 from schedlab.errors import HostError
-from schedlab.native import schedlab_load
+from schedlab.native import PROGRAM, schedlab_load
+from schedlab.system import RemoteSystem
 from schedlab.targets.sim_program import Call, Processes, read_result
 
 Options = Mapping[str, object]
 
 _LIMIT_SECONDS = 600.0
 _LONGEST = "600s"
-_EVENTS = {
-    "context-switches": "switches",
-    "sched:sched_wakeup": "wakeups",
-    "cpu-migrations": "migrations",
-}
+_EVENTS = ("context-switches", "sched:sched_wakeup", "cpu-migrations")
+"""What is counted: an outcome's switches, wakeups and migrations."""
+
 _DELAY = re.compile(r"^\s*[\d.]+ \[\d+\] +(\S+?)\[[\d/]+\] +[\d.]+ +([\d.]+) +[\d.]+", re.MULTILINE)
 """A line of `perf sched timehist`: the task, and how long it waited for its CPU, in ms."""
 
@@ -38,6 +37,8 @@ class Outcome:
     migrations: float | None = None
     wake_p50_us: float | None = None
     wake_p99_us: float | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Kernel files by path, as a simulated machine has them."""
 
 
 class World(Protocol):
@@ -63,8 +64,8 @@ class Native:
                 events = ",".join(_EVENTS)
                 before = ["perf", "stat", "-x", ";", "-e", events, "-o", str(counts), "--"]
             said = self._call(before, workload, options)
-            counted = _counts(counts.read_text()) if counts.exists() else {}
-        return Outcome(results=_results(said), **counted)
+            told = counts.read_text() if counts.exists() else ""
+        return _outcome(said, told)
 
     def run_with_latencies(self, workload: str, options: Options) -> Outcome:
         """Run it once more under `perf sched record`, which slows it, for its wake latencies."""
@@ -130,7 +131,36 @@ class Simulated:
             migrations=counters.get("sched:sched_migrate_task", 0),
             wake_p50_us=latency["p50_ns"] / 1000,
             wake_p99_us=latency["p99_ns"] / 1000,
+            settings=result["settings"],
         )
+
+    def domains(self) -> list[str]:
+        """Give the scheduling domains it builds, a line each."""
+        with TemporaryDirectory() as folder:
+            machine = Path(folder) / "machine"
+            machine.write_text(json.dumps(self._machine))
+            return _output(
+                [str(self._program), "--machine", str(machine), "--print-domains"]
+            ).splitlines()
+
+
+class Far:
+    """A system that a shell reaches, by its `schedlab-load`; counts by perf."""
+
+    def __init__(self, system: RemoteSystem) -> None:
+        """Take the system."""
+        self._system = system
+
+    def run(self, workload: str, options: Options) -> Outcome:
+        """Run it once for its results and counts."""
+        argv = ("perf", "stat", "-x", ";", "-e", ",".join(_EVENTS), "--")
+        done = self._system.capture(
+            (*argv, PROGRAM, *command(workload, options).argv[1:]), timeout=_LIMIT_SECONDS
+        )
+        if done.returncode:
+            last = (done.stderr.strip() or "no word").splitlines()[-1]
+            raise HostError(f"{PROGRAM} {workload}: exit status {done.returncode}: {last}")
+        return _outcome(done.stdout, done.stderr)
 
 
 def _output(argv: list[str]) -> str:
@@ -157,11 +187,13 @@ def _results(said: str) -> dict[str, float]:
     return {result["name"]: float(result["value"]) for result in told["results"]}
 
 
-def _counts(text: str) -> dict[str, float]:
-    found = {}
-    for line in text.splitlines():
+def _outcome(said: str, counted: str) -> Outcome:
+    """Read what a workload and perf stat wrote."""
+    found: dict[str, float] = {}
+    for line in counted.splitlines():
         value, *rest = line.split(";")
         name = next((word for word in rest if word in _EVENTS), None)
         if name and value.strip().isdigit():
-            found[_EVENTS[name]] = float(value)
-    return found
+            found[name] = float(value)
+    switches, wakeups, migrations = (found.get(event) for event in _EVENTS)
+    return Outcome(_results(said), switches, wakeups, migrations)

@@ -1,5 +1,7 @@
 """`schedlab validate`: how far the simulator is off, workload by workload, on this host."""
 
+import sys
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -8,13 +10,17 @@ from rich.console import Console
 
 from schedlab.accuracy.comparison import CASES, compare, table
 from schedlab.accuracy.here import calibrated
+from schedlab.accuracy.kernel import VERBOSE, aspects, counts
 from schedlab.accuracy.worlds import Native, Simulated
 from schedlab.errors import HostError, UsageError, nearest
 from schedlab.interrupt import stoppable
 from schedlab.machine import find_machine
 from schedlab.system import LocalSystem
 from schedlab.targets.sim import SimTarget
+from schedlab.targets.vm import VmTarget
+from schedlab.topology.here import describe
 from schedlab.topology.simulator import description
+from schedlab.topology.standin import completed
 from schedlab.variant import Variant
 
 
@@ -28,12 +34,24 @@ from schedlab.variant import Variant
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the table to FILE as well.",
 )
-def validate(which: str | None, kernel: str | None, only: str | None, output: Path | None) -> None:
+@click.option(
+    "--target", metavar="vm:KERNEL", help="Against that kernel in a guest, shown --machine."
+)
+def validate(
+    which: str | None, kernel: str | None, only: str | None, output: Path | None, target: str | None
+) -> None:
     """Run every workload here and simulated, and show both side by side.
 
     Without --machine this host is described and its costs are measured first, as by
     `schedlab machine --here --calibrate`.
+
+    With --target vm:KERNEL the simulator is held against the real kernel on the same CPUs:
+    scheduling domains, sched features and placement decisions have to be identical; exit status 1
+    if not.
     """
+    if target:
+        _against_kernel(target, which, kernel)
+        return
     cases = CASES
     if only:
         known = {case.workload for case in CASES}
@@ -63,3 +81,31 @@ def validate(which: str | None, kernel: str | None, only: str | None, output: Pa
             output.write_text(text, encoding="utf-8")
         except OSError as error:
             raise HostError(f"{output}: cannot be written: {error.strerror}") from error
+
+
+def _against_kernel(target: str, which: str | None, kernel: str | None) -> None:
+    kind, _, booted = target.partition(":")
+    if kind != "vm" or not booted:
+        raise UsageError(f"--target {target}: give vm:KERNEL; without it, this host is taken.")
+    variant = Variant(name="base", cmdline=VERBOSE)
+    there = VmTarget(booted, which, [variant])
+    with stoppable(), closing(there.guests):
+        guest = there.guest(variant)
+        machine = completed(describe(guest)).machine
+        here = Variant(name="base", kernel=kernel or booted)
+        build = SimTarget(which or "").session([], [here], limit=60.0).builds["base"]
+        simulated = Simulated(build.program, description(machine))
+        click.echo(
+            f"{there.booted(variant).title}\nagainst the simulator of Linux {build.release}"
+            f" (HZ {build.hz}, {build.preempt}), on {machine.nr_cpus} CPUs as in {which}"
+        )
+        compared = []
+        for aspect in aspects(guest, simulated):
+            compared.append(aspect)
+            click.echo(aspect.verdict)
+            for line in aspect.differences:
+                click.echo(f"  {line}")
+        for line in counts(guest, simulated):
+            click.echo(line)
+    if any(aspect.differences for aspect in compared):
+        sys.exit(1)

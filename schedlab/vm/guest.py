@@ -37,6 +37,8 @@ _TRIES = 4
 """Boots until one succeeds: emulated guests panic or hang now and then before their first process.
 Seen is a CPU that executes the trap of an instruction the kernel is just patching (QEMU 7.2)."""
 _TOLD_LINES = 12
+_TELLING = re.compile(r"Kernel panic|BUG:|Oops|WARNING:|lockup|stall")
+"""Where the kernel begins to say what is wrong."""
 _CONTROL = re.compile(r"\x1b(\[[\d;?=]*[A-Za-z]|.)|[^\x20-\x7e]")
 
 
@@ -166,7 +168,10 @@ class Guest(RemoteSystem):
                 told += [line for raw in text if (line := _CONTROL.sub("", raw).strip())]
         if not told:
             return " Its console is empty."
-        return "\n  Its console ends:\n    " + "\n    ".join(told[-_TOLD_LINES:])
+        telling = next((i for i, line in enumerate(told) if _TELLING.search(line)), None)
+        if telling is None:
+            return "\n  Its console ends:\n    " + "\n    ".join(told[-_TOLD_LINES:])
+        return "\n  Its console:\n    " + "\n    ".join(told[telling:][:_TOLD_LINES])
 
 
 def start(boot: Boot) -> Guest:
