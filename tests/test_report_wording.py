@@ -116,7 +116,7 @@ def test_cant_tell_says_what_would_settle_it() -> None:
     assert "no number of blocks" in wording.outlook(VERDICT)
     unpaired = replace(open_, extendable=False)
     assert wording.outlook(unpaired) == "about 24 values of each would settle it"
-    assert wording.outlook(replace(open_, effect=None)) == ""
+    assert wording.outlook(replace(open_, n=(1, 1))) == ""
 
 
 def test_screening_and_open_verdicts_are_no_evidence() -> None:
