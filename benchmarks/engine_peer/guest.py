@@ -18,13 +18,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-QEMU = "qemu-system-x86_64"
-IMAGE = {"6.12": "linux-image-6.12-cloud-amd64", "6.1": "linux-image-cloud-amd64"}
-"""Debian's small kernels for virtual machines, by series."""
+from schedlab.kernels.progress import ConsoleWatch
+from schedlab.vm.accelerator import EMULATION
+from schedlab.vm.guest import QEMU, busybox
+from schedlab.vm.initramfs import Initramfs
+from schedlab.vm.kernel import find_kernel
+from schedlab.vm.shape import Shape
 
-_BUSYBOX = "busybox-static"
 _TOOLS = {QEMU: "qemu-system-x86", "apt-get": "apt", "dpkg-deb": "dpkg", "gcc": "gcc", "tar": "tar"}
-_IMAGE_NAME = re.compile(r"^\s*Depends: (linux-image-\S+)$", re.M)
 _VERSION = re.compile(r"guest kernel (\S+)$")
 _END = re.compile(r"^end (\d+) (\d+)$")
 _CONTROL = re.compile(r"\x1b(\[[\d;?=]*[A-Za-z]|.)")
@@ -60,30 +61,11 @@ class _NotUp(Skipped):
     """The guest did not come as far as its load."""
 
 
-@dataclass(frozen=True)
-class Topology:
-    """What -smp takes; a NUMA node a socket."""
-
-    sockets: int
-    cores: int
-    threads: int
-
-    @property
-    def cpus(self) -> int:
-        """Give the number of CPUs."""
-        return self.sockets * self.cores * self.threads
-
-    def options(self, megabytes: int) -> list[str]:
-        """Give QEMU's options, memory divided among the nodes."""
-        smp = f"{self.cpus},sockets={self.sockets},cores={self.cores},threads={self.threads}"
-        options = ["-smp", smp, "-m", str(megabytes)]
-        each = self.cpus // self.sockets
-        for node in range(self.sockets):
-            size = megabytes // self.sockets
-            options += ["-object", f"memory-backend-ram,id=m{node},size={size}M"]
-            cpus = f"cpus={node * each}-{node * each + each - 1}"
-            options += ["-numa", f"node,nodeid={node},{cpus},memdev=m{node}"]
-        return options
+def socket_nodes(sockets: int, cores: int, threads: int) -> Shape:
+    """Give a guest's shape with a NUMA node a socket."""
+    each = cores * threads
+    nodes = tuple(tuple(range(node * each, (node + 1) * each)) for node in range(sockets))
+    return Shape(sockets, cores, threads, nodes, distance=())
 
 
 @dataclass(frozen=True)
@@ -148,23 +130,22 @@ def prepare(series: str, cache: Path) -> Files:
     """Give the kernel, the load and the initramfs; what is in the cache is not fetched again.
 
     Raises:
-        Skipped: apt does not have a package, or the load does not compile.
+        SchedlabError: apt does not have a package.
+        Skipped: the load does not compile.
     """
     cache.mkdir(parents=True, exist_ok=True)
-    said = subprocess.run(
-        ["apt-cache", "depends", IMAGE[series]], capture_output=True, text=True, check=False
-    )
-    image = _IMAGE_NAME.search(said.stdout)
-    if not image:
-        raise Skipped(f"apt does not know {IMAGE[series]} (as root: apt-get update)")
-    kernel = _unpacked(image[1], "boot/vmlinuz-*", cache)
-    busybox = _unpacked(_BUSYBOX, "bin/busybox", cache)
+    watch = ConsoleWatch()
+    kernel = find_kernel(series, watch)
     load = compile_load(cache)
+    init = cache / "init"
+    init.write_text(_INIT)
+    init.chmod(0o755)
+    archive = Initramfs()
+    for file, place in ((init, "init"), (busybox(watch), "bin/busybox"), (load, "bin/peer_load")):
+        archive.add(file, place)
     initramfs = cache / "initramfs"
-    initramfs.write_bytes(
-        _archive({"init": _INIT.encode()}, {"bin/busybox": busybox, "bin/peer_load": load})
-    )
-    return Files(kernel, initramfs, load, image[1])
+    archive.write(initramfs)
+    return Files(kernel.file, initramfs, load, kernel.title)
 
 
 def compile_load(cache: Path) -> Path:
@@ -182,60 +163,12 @@ def compile_load(cache: Path) -> Path:
     return load
 
 
-def _unpacked(package: str, pattern: str, cache: Path) -> Path:
-    """Give a file of a package, downloaded if need be."""
-    folder = cache / package
-    if not list(folder.glob(pattern)):
-        folder.mkdir(exist_ok=True)
-        # Root's apt would fetch as a user of its own, who may not write here.
-        argv = ["apt-get", "download", "-q", "-o", "APT::Sandbox::User=root", package]
-        done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
-        archives = list(folder.glob("*.deb"))
-        if done.returncode or not archives:
-            why = [line for line in done.stderr.splitlines() if line.startswith("E:")]
-            raise Skipped(f"{package} could not be downloaded: {why[0] if why else 'apt failed'}")
-        names = f"./{pattern}"
-        with subprocess.Popen(
-            ["dpkg-deb", "--fsys-tarfile", str(archives[0])], stdout=subprocess.PIPE
-        ) as tarball:
-            subprocess.run(
-                ["tar", "-x", "-C", str(folder), "--wildcards", names],
-                stdin=tarball.stdout,
-                capture_output=True,
-                check=False,
-            )
-        archives[0].unlink()
-    found = list(folder.glob(pattern))
-    if not found:
-        raise Skipped(f"{package} has no {pattern}")
-    return found[0]
-
-
-def _archive(texts: dict[str, bytes], files: dict[str, Path]) -> bytes:
-    """Write an initramfs: cpio "newc", which is easier written than had of a tool."""
-    entries = [(name, 0o040755, b"", 0) for name in ("bin", "dev", "proc", "sys")]
-    entries.append(("dev/console", 0o020600, b"", 5))
-    entries += [(name, 0o100755, data, 0) for name, data in texts.items()]
-    entries += [(name, 0o100755, path.read_bytes(), 0) for name, path in files.items()]
-    entries.append(("TRAILER!!!", 0, b"", 0))
-    out = bytearray()
-    for inode, (name, mode, data, major) in enumerate(entries, start=1):
-        minor = 1 if major else 0
-        fields = (inode, mode, 0, 0, 1, 0, len(data), 0, 0, major, minor, len(name) + 1, 0)
-        out += b"070701" + b"".join(b"%08X" % field for field in fields)
-        out += name.encode() + b"\0"
-        out += b"\0" * (-len(out) % 4)
-        out += data
-        out += b"\0" * (-len(out) % 4)
-    return bytes(out)
-
-
 # ------------------------------------------------------------------ a boot
 
 
 def boot(
     files: Files,
-    topology: Topology,
+    shape: Shape,
     load: Sequence[object],
     rounds: int,
     limit: float,
@@ -250,7 +183,7 @@ def boot(
     failed = 0
     while True:
         try:
-            done = _boot(files, topology, load, rounds, deadline, up_within)
+            done = _boot(files, shape, load, rounds, deadline, up_within)
         except _NotUp:
             failed += 1
             if failed == _TRIES or time.monotonic() > deadline:
@@ -261,7 +194,7 @@ def boot(
 
 def _boot(
     files: Files,
-    topology: Topology,
+    shape: Shape,
     load: Sequence[object],
     rounds: int,
     deadline: float,
@@ -269,8 +202,8 @@ def _boot(
 ) -> Boot:
     words = ",".join(str(word) for word in (rounds, *load))
     argv = [
-        *(QEMU, "-accel", "tcg,thread=multi", "-cpu", "Nehalem", "-no-reboot", "-nographic"),
-        *("-nodefaults", "-serial", "stdio", *topology.options(1024)),
+        *(QEMU, *EMULATION.options, "-no-reboot", "-nographic"),
+        *("-nodefaults", "-serial", "stdio", *shape.options()),
         *("-kernel", str(files.kernel), "-initrd", str(files.initramfs)),
         *("-append", f"console=ttyS0 quiet panic=-1 mitigations=off peer={words}"),
     ]

@@ -213,7 +213,7 @@ def write_initramfs(
 ) -> None:
     """Write a guest's files: busybox, the first process, programs of this host's, and files."""
     archive = Initramfs()
-    archive.add(_busybox(watch), "/bin/busybox")
+    archive.add(busybox(watch), "/bin/busybox")
     archive.add(data_folder("guest") / "init", "/init")
     archive.add(Path("/etc/os-release"))
     for program in programs:
@@ -224,7 +224,7 @@ def write_initramfs(
     archive.write(to)
 
 
-def _busybox(watch: Watch) -> Path:
+def busybox(watch: Watch) -> Path:
     """Give a busybox that needs no library: this host's, or Debian's downloaded."""
     here = shutil.which(_BUSYBOX)
     if here and "not a dynamic executable" in output(["ldd", here])[1]:
