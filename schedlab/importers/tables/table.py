@@ -55,7 +55,8 @@ class Context:
         if dots:  # shortened by a report of schedlab's own
             whole = (v for v in self.variants if v.startswith(head) and v.endswith(tail))
             return next(whole, printed)
-        return _NOT_IN_NAMES.sub("-", printed).lstrip("-._+") or "unnamed"
+        name = _NOT_IN_NAMES.sub("-", printed)
+        return (name if name == printed else name.strip("-")).lstrip("-._+") or "unnamed"
 
     def placed(self, rest: str = "", **params: int | str) -> tuple[str, dict[str, int | str]]:
         """Give label and parameters of a case below these headings."""
