@@ -9,6 +9,7 @@ struct kmem_cache;
 struct rcu_head;
 
 void *sim_kmalloc(size_t size);
+void sim_kfree(void *object);
 struct kmem_cache *sim_cache_create(unsigned int size);
 void *sim_cache_alloc(struct kmem_cache *cache);
 void __percpu *sim_alloc_percpu(size_t size, size_t align);

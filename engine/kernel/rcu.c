@@ -30,7 +30,7 @@ void call_rcu(struct rcu_head *head, rcu_callback_t func)
 
 static void free_object(struct rcu_head *head)
 {
-	sim_free(*(void **)(head + 1));
+	sim_kfree(*(void **)(head + 1));
 	sim_free(head);
 }
 
