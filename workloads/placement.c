@@ -251,9 +251,8 @@ static void placement_main(void)
 	llc = cpus / wl_llcs();
 	p->pipe = wl_pipe();
 
-	/* Only one CPU is idle: in the other cache, or near. */
+	/* Only one CPU is idle, in the other cache. */
 	ask(p, "fork.only_idle_far", where_forked, cpus, llc + 1, 0);
-	ask(p, "fork.only_idle_near", where_forked, cpus, 3, 0);
 	/* Half the CPUs, and one thread of the other cache's first core: a whole core is idle there. */
 	ask(p, "fork.idle_core", where_forked, llc + 1, -1, 1);
 	ask(p, "exec.only_idle_far", where_executed, cpus, llc + 2, 0);
