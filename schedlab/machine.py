@@ -135,6 +135,8 @@ class IdleState(_Table):
     declared: bool = True
     """Of a polling state: the driver tells the governor that it polls."""
     mwait: bool = False
+    firmware: bool = False
+    """Entry and exit are code that runs on the core, so that siblings see it at work."""
     power_mw: Annotated[Number, Field(gt=0)] | None = None
 
 

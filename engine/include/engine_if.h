@@ -118,6 +118,7 @@ struct sim_idle_state {
 	unsigned int	latency_us, residency_us;	/* what the governor is told */
 	simtime		entry_ns, exit_ns;		/* what the hardware does */
 	int		polling, declared, mwait;	/* declared: polling, and the governor knows it */
+	int		firmware;			/* entry and exit are code that runs on the core */
 };
 #define SIM_MAX_IDLE_STATES 10
 extern struct sim_idle_state sim_idle_states[SIM_MAX_IDLE_STATES];
@@ -229,7 +230,7 @@ enum sim_vector { SIM_TIMER, SIM_CALL, SIM_RESCHED, SIM_POLL, SIM_NR_VECTORS };
 /* The running CPU gives the host to others.  All return at the CPU's own time. */
 int sim_run_user(struct sim_task *task);	/* 1: work done, 0: interrupted */
 void sim_halt(int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
-void sim_idle_change(simtime ns);		/* into an idle state or out of it: nothing interrupts */
+void sim_idle_change(simtime ns, int busy);	/* into an idle state or out of it: nothing interrupts */
 void sim_wait_until(simtime t);			/* in the kernel: nothing interrupts */
 void sim_catch_up(void);
 void sim_order(void);

@@ -43,11 +43,11 @@ static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, i
 		return index;
 	}
 	if (sim_mechanisms.idle_latency)
-		sim_idle_change(state->entry_ns);
+		sim_idle_change(state->entry_ns, state->firmware);
 	if (!need_resched())
 		sim_halt(0, SIM_NEVER);
 	if (sim_mechanisms.idle_latency)
-		sim_idle_change(state->exit_ns);
+		sim_idle_change(state->exit_ns, state->firmware);
 	if (state->mwait)
 		current_clr_polling();
 	return index;

@@ -47,6 +47,7 @@ static simtime wake_time(const struct cpu *c)
 	case CPU_POLL:
 		return max_time(c->clk, min_time(c->resume, min_time(c->vector[SIM_POLL], irq_due(c))));
 	case CPU_KERNEL:
+	case CPU_CHANGE:
 		return c->resume;
 	default:
 		return SIM_NEVER;
@@ -178,7 +179,7 @@ void cpu_settle_accounts(void)
 
 		if (c->state == CPU_USER)
 			c->user_ns += ns;
-		else if (c->state == CPU_HALT || c->state == CPU_POLL)
+		else if (c->state == CPU_HALT || c->state == CPU_POLL || c->state == CPU_CHANGE)
 			c->idle_ns += ns;
 		else if (c->state == CPU_OFF)
 			c->off_ns += ns;
@@ -281,15 +282,24 @@ void sim_halt(int polling, simtime until)
 	c->mark = sim.clk;
 }
 
-/* The core is at work for its siblings, the CPU idle for the accounts. */
-void sim_idle_change(simtime ns)
+/* Idle for the accounts; busy: siblings see a CPU at work. */
+void sim_idle_change(simtime ns, int busy)
 {
 	struct cpu *c = &cpus[sim.cpu];
 
 	if (!ns)
 		return;
 	account_kernel(c);
-	sim_wait_until(sim.clk + ns);
+	if (!busy) {
+		c->state = CPU_CHANGE;
+		speed_siblings_changed(sim.cpu);
+	}
+	c->resume = sim.clk + ns;
+	give_up(c, c->resume);
+	if (!busy) {
+		c->state = CPU_KERNEL;
+		speed_siblings_changed(sim.cpu);
+	}
 	c->idle_ns += sim.clk - c->mark;
 	c->mark = sim.clk;
 }
@@ -379,7 +389,7 @@ void sim_send_vector(int cpu, int vector, simtime latency)
 
 int sim_in_kernel(int cpu)
 {
-	return cpus[cpu].state == CPU_KERNEL;
+	return cpus[cpu].state == CPU_KERNEL || cpus[cpu].state == CPU_CHANGE;
 }
 
 void sim_context_switch(void *next_task, struct sim_task *next)

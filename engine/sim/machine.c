@@ -288,7 +288,7 @@ static void read_idle(json_t *obj)
 		struct sim_idle_state *s = &sim_idle_states[i];
 
 		json_only(state, at, "name", "latency", "residency", "entry", "exit", "polling",
-			  "declared", "mwait", "power_mw", NULL);
+			  "declared", "mwait", "firmware", "power_mw", NULL);
 		snprintf(s->name, sizeof(s->name), "%s", json_text(json_need(state, at, "name"), AT(at, "name")));
 		memcpy(s->desc, s->name, sizeof(s->name));
 		s->latency_us = json_time(json_need(state, at, "latency"), AT(at, "latency")) / 1000;
@@ -298,6 +298,7 @@ static void read_idle(json_t *obj)
 		s->polling = json_get_flag(state, at, "polling", 0);
 		s->declared = json_get_flag(state, at, "declared", 1) && s->polling;
 		s->mwait = json_get_flag(state, at, "mwait", 0);
+		s->firmware = json_get_flag(state, at, "firmware", 0);
 	}
 	sim_nr_idle_states = json_array_size(list);
 }

@@ -12,7 +12,7 @@
 #define SEC	1000000000ULL
 
 /* cpu.c */
-enum cpu_state { CPU_OFF, CPU_KERNEL, CPU_USER, CPU_HALT, CPU_POLL };
+enum cpu_state { CPU_OFF, CPU_KERNEL, CPU_USER, CPU_HALT, CPU_POLL, CPU_CHANGE };
 
 struct cpu {
 	enum cpu_state	state;
