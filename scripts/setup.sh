@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 packages="linux-perf rt-tests sysbench dbench python3-venv gcc libc6-dev make libjansson-dev bc xz-utils"
 requirements="requirements.txt"
 if [ "$purpose" = test ]; then
-	packages="$packages chromium clang qemu-system-x86 busybox-static"
+	packages="$packages chromium clang qemu-system-x86 busybox-static openssh-server"
 	requirements="requirements-dev.txt"
 fi
 

@@ -55,7 +55,9 @@ _EXPERIMENT = (
         "--aa", is_flag=True, help="Compare the host with itself: the method's own noise."
     ),
     click.option(
-        "--target", metavar="TARGET", help="host (if not given), sim:MACHINE or vm:KERNEL."
+        "--target",
+        metavar="TARGET",
+        help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL.",
     ),
     click.option("--machine", metavar="MACHINE", help="The machine a target vm: shows its guests."),
     click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged."),

@@ -11,8 +11,6 @@ from schedlab.errors import KnobError, RestoreError, StoreError
 from schedlab.settings.knob import FeatureKnob, FileKnob, Knob
 from schedlab.system import System
 
-_BOOT_ID = "/proc/sys/kernel/random/boot_id"
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -38,7 +36,7 @@ class Journal:
             StoreError: it cannot be written; then no knob may be touched.
         """
         content = {
-            "boot_id": self._boot_id(),
+            "boot_id": self._system.boot_id(),
             "tag": tag,
             "knobs": [_pack(entry) for entry in entries],
         }
@@ -70,7 +68,7 @@ class Journal:
         """
         try:
             content = json.loads(self.path.read_text())
-            if content["boot_id"] != self._boot_id():
+            if content["boot_id"] != self._system.boot_id():
                 return None
             return str(content["tag"]), [_unpack(item) for item in content["knobs"]]
         except FileNotFoundError:
@@ -80,9 +78,6 @@ class Journal:
                 f"{self.path}: the journal of an earlier lab cannot be read ({error!r})."
                 "\n  Check this host's settings by hand, then delete the file."
             ) from error
-
-    def _boot_id(self) -> str:
-        return self._system.read_or(_BOOT_ID, "unknown")
 
 
 def left_behind(system: System) -> str | None:

@@ -16,7 +16,7 @@ from schedlab.errors import SystemLost
 
 READY = b"ready"
 _ANSWER = re.compile(rb"answer (\d+) (\d+) (\d+) (\d+)\r?\n")
-_FOLDER = "/tmp/.schedlab-shell-$$"
+_FOLDER = "/tmp/.schedlab-shell-XXXXXX"
 _PATIENCE_SECONDS = 60.0
 """What a short command may take at a far end that is slow and busy."""
 
@@ -53,7 +53,7 @@ class Shell:
         deadline = time.monotonic() + seconds
         while READY not in self._line(deadline).split():
             pass
-        self.run(f"D={_FOLDER}; mkdir -p $D")
+        self.run(f"D=$(mktemp -d {_FOLDER})")
 
     def run(self, script: str, seconds: float = _PATIENCE_SECONDS) -> Answer:
         """Run commands and give their status and output.

@@ -115,6 +115,10 @@ class System(ABC):
     def listens(self, port: int) -> bool:
         """Tell whether a program waits for TCP connections to a port."""
 
+    def boot_id(self) -> str:
+        """Give what tells this boot from every other."""
+        return self.read_or("/proc/sys/kernel/random/boot_id", "unknown")
+
     def kernel_release(self) -> str:
         """Give the running kernel's release."""
         return self.read_or("/proc/sys/kernel/osrelease", os.uname().release)

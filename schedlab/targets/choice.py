@@ -1,29 +1,33 @@
-"""Targets by name: `host`, `emulated:FOLDER`, `sim:MACHINE`, or `vm:KERNEL`."""
+"""Targets by name: `host`, `emulated:FOLDER`, `sim:MACHINE`, `vm:KERNEL`, `ssh:HOST`."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from schedlab.errors import UsageError
-from schedlab.system import LocalSystem
+from schedlab.system import LocalSystem, SshSystem, System
 from schedlab.targets.emulated import EmulatedSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.sim import SimTarget
+from schedlab.targets.ssh import SshTarget
 from schedlab.targets.target import Target
 from schedlab.targets.vm import VmTarget
 from schedlab.variant import Variant
 
 
-def find_system(name: str) -> LocalSystem:
+def find_system(name: str) -> System:
     """Give the system a host target stands on; UsageError for an unknown target."""
     kind, _, rest = name.partition(":")
     if kind == "host" and not rest:
         return LocalSystem()
     if kind == "emulated" and rest:
         return EmulatedSystem(Path(rest))
+    if kind == "ssh" and rest:
+        return SshSystem(rest)
     if kind in ("sim", "vm") and rest:
         raise UsageError(f"{name} is made anew: it has nothing to switch but what variants name.")
     raise UsageError(
-        f"no target is called '{name}'. There are: host, emulated:FOLDER, sim:MACHINE, vm:KERNEL."
+        f"no target is called '{name}'. There are: host, ssh:HOST, emulated:FOLDER,"
+        " sim:MACHINE, vm:KERNEL."
     )
 
 
@@ -39,4 +43,6 @@ def find_target(name: str, machine: str | None = None, variants: Sequence[Varian
         raise UsageError(f"machine {machine}: only vm:KERNEL is shown another; see --target.")
     if kind == "sim" and rest:
         return SimTarget(rest)
+    if kind == "ssh" and rest:
+        return SshTarget(SshSystem(rest))
     return HostTarget(find_system(name))

@@ -25,7 +25,7 @@ from schedlab.system.process import TAG
 from schedlab.targets.companion import accompanied, serving
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.platform import platform_table
-from schedlab.targets.target import Order, folder_name
+from schedlab.targets.target import Order, Session, folder_name
 from schedlab.topology.here import describe
 from schedlab.variant import Companion, Variant
 
@@ -89,7 +89,7 @@ class HostTarget:
         return [*lines, _shown(order.variant, _with_prefix(order.variant, command.argv))]
 
     @contextmanager
-    def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["HostSession"]:
+    def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator[Session]:
         """Check tools, knobs and counters; hold the host; put everything back at the end."""
         here = plan.here(self._platform(cases))
         plan = plan.model_copy(update={"variant": tuple(here)})

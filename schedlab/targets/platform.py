@@ -26,7 +26,7 @@ def platform_table(system: System, machine: Machine, commands: Iterable[Command]
         "Node name": system.read_or("/proc/sys/kernel/hostname", "unknown"),
         "Kernel version": system.read_or("/proc/sys/kernel/version", "unknown"),
         "Kernel command line": system.read_or("/proc/cmdline", "unknown"),
-        BOOT: system.read_or("/proc/sys/kernel/random/boot_id", "unknown"),
+        BOOT: system.boot_id(),
         "Operating system": _os_name(system),
         "Virtualised": _virtualised(system),
     }

@@ -15,8 +15,8 @@ from schedlab.machine import Machine, find_machine
 from schedlab.native import PROGRAM, schedlab_load
 from schedlab.plan import Plan
 from schedlab.record import RunRecord
-from schedlab.targets.host import HostSession, HostTarget
-from schedlab.targets.target import Order
+from schedlab.targets.host import HostTarget
+from schedlab.targets.target import Order, Session
 from schedlab.topology.here import describe
 from schedlab.variant import Variant
 from schedlab.vm.guest import QEMU, Guest
@@ -157,7 +157,7 @@ class VmSession:
         self._cases = cases
         self._scratch = scratch
         self._boots = boots
-        self._sessions: dict[Booted, HostSession] = {}
+        self._sessions: dict[Booted, Session] = {}
         self._open: dict[Booted, ExitStack] = {}
 
     def begin(self, notices: Sequence[str]) -> None:
@@ -185,7 +185,7 @@ class VmSession:
         for what in list(self._open):
             self._forget(what)
 
-    def _session(self, what: Booted) -> HostSession:
+    def _session(self, what: Booted) -> Session:
         guest = self._target.guests.at_work(what)
         if what not in self._sessions:
             variants = tuple(_plain(v) for v in self._plan.variant if self._boots[v.name] == what)

@@ -1,0 +1,233 @@
+"""A host that ssh reaches: the system's own ssh, with the user's configuration and keys."""
+
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import uuid
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from schedlab.errors import HostError, SystemLost
+from schedlab.interrupt import uninterrupted
+from schedlab.system.local import LocalSystem
+from schedlab.system.remote import RemoteSystem
+from schedlab.system.shell import Answer, Shell
+
+_CONNECT_SECONDS = 15
+_ALIVE_SECONDS = 10
+_ALIVE_COUNT = 3
+"""A far end silent for that long, so often, is lost."""
+
+_LINE = "SCHEDLAB_LINE"
+"""In the environment of all that came over one line."""
+
+_LAB = "schedlab-lab-"
+"""Begins the name of the process there that stands for a lab."""
+
+_LOCAL_LAB = "@schedlab:/"
+"""The lock of a lab that runs on that host itself, in /proc/net/unix."""
+
+_CACHE = '"${XDG_CACHE_HOME:-$HOME/.cache}/schedlab/remote"'
+
+
+class SshSystem(RemoteSystem):
+    """The files and programs of a host, over one line that can be renewed."""
+
+    def __init__(self, host: str) -> None:
+        """Reach the host.
+
+        Raises:
+            HostError: there is no ssh here.
+            SystemLost: the host cannot be reached.
+        """
+        if shutil.which("ssh") is None:
+            raise HostError("ssh is not installed.\n  Install: apt-get install openssh-client")
+        if not host or host.startswith("-"):
+            raise HostError(f"'{host}' is no name of a host for ssh.")
+        self.name = f"ssh:{host}"
+        self._host = host
+        self._id = uuid.uuid4().hex
+        self._mark = ""
+        self._lost = ""
+        """Why there is no line, until there is one again."""
+        self._interrupted: BaseException | None = None
+        shell = self._dial()
+        self._folder_there = shell.run(f"printf %s {_CACHE}").out.decode(errors="replace")
+        state = LocalSystem().state_folder() / "ssh" / quote(host, safe="")
+        super().__init__(shell, state, f"{self._folder_there}/run")
+
+    def run(self, script: str, seconds: float | None = None) -> Answer:
+        """Run commands there.
+
+        After an interruption the line is renewed, so that the host can be put in order; a line
+        that was lost is renewed by `connect` alone.
+
+        Raises:
+            SystemLost: the line is lost, now or before.
+        """
+        if self._interrupted:
+            self._renew(self._interrupted)
+        if self._lost:
+            raise SystemLost(self._lost)
+        try:
+            return super().run(script, seconds)
+        except SystemLost:
+            self._lost = f"{self.name}: the connection was lost.{self._hang_up()}"
+            raise SystemLost(self._lost) from None
+        except BaseException as stopped:
+            # What the shell answers next is not what is asked next.
+            self._hang_up()
+            self._interrupted = stopped
+            raise
+
+    @property
+    def alive(self) -> bool:
+        """Tell whether there is a line."""
+        return not self._lost
+
+    def connect(self) -> None:
+        """Renew the line, and end what came over the one before.
+
+        Raises:
+            SystemLost: the host cannot be reached.
+        """
+        before = self._mark
+        try:
+            self._shell = self._dial()
+        except SystemLost as error:
+            self._lost = str(error)
+            raise
+        self._lost = ""
+        self._end(f"{_LINE}={before}")
+
+    def _renew(self, stopped: BaseException) -> None:
+        """Renew the line after an interruption; where that fails, the interruption goes on."""
+        if self._lost:
+            raise stopped
+        try:
+            with uninterrupted():
+                self._interrupted = None
+                self.connect()
+        except SystemLost:
+            self._interrupted = stopped
+            raise stopped from None
+
+    def add_to_path(self, folder: Path) -> None:
+        """Copy the programs of this folder of ours there, and find them, last."""
+        place = f"{self._folder_there}/bin"
+        for program in filter(Path.is_file, folder.iterdir()):
+            there = shlex.quote(f"{place}/{program.name}")
+            copy = f"mkdir -p {shlex.quote(place)} && cat >{there}.new && chmod 755 {there}.new"
+            with program.open("rb") as content:
+                done = subprocess.run(
+                    [*self._ssh(), f"sh -c {shlex.quote(f'{copy} && mv {there}.new {there}')}"],
+                    stdin=content,
+                    capture_output=True,
+                    check=False,
+                )
+            if done.returncode:
+                said = done.stderr.decode(errors="replace").strip()
+                raise HostError(f"{place}: {program.name} cannot be copied: {said}")
+            linked = self.run(f"ldd {there}")
+            if linked.status or b"not found" in linked.out:
+                raise HostError(
+                    f"our {program.name} does not run there: it is of this host's"
+                    " architecture, and needs the C library and libjansson."
+                    "\n  Install there: apt-get install libjansson4"
+                )
+        self.run(f"PATH=$PATH:{shlex.quote(place)}")
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Be the only lab there: a stopped process, which ends with our line, says that we are.
+
+        Raises:
+            HostError: another lab is on the host.
+        """
+        # Two that begin at the same moment see each other: both are refused, never none.
+        stand = f"setpriv --pdeathsig KILL sh -c 'kill -STOP $$' {_LAB}{self._id}"
+        seen = f"until grep -q {_LAB} /proc/$!/cmdline; do :; done"
+        pid = int(self.run(f"{stand} & {seen}; echo $!").out)
+        try:
+            self._refuse_others()
+            yield
+            self.run(f"rm -rf {shlex.quote(self._folder_there)}")
+        finally:
+            with uninterrupted(), suppress(SystemLost):
+                self.run(f"kill -KILL {pid}; wait {pid}")
+
+    def _refuse_others(self) -> None:
+        marks = f"grep -asz '^{_LAB}' /proc/[0-9]*/cmdline | tr '\\0' '\\n'"
+        others = [line for line in self._lines(marks) if self._id not in line]
+        holders = [f" (process {line.split('/')[2]})" for line in others]
+        rows = self.read_or("/proc/net/unix", "").splitlines()
+        holders += ["" for row in rows if row.split()[-1] == _LOCAL_LAB]
+        if holders:
+            raise HostError(
+                f"another schedlab runs on {self._host}{holders[0]}; two would measure each other."
+                "\n  Wait for its end, or stop it with Ctrl-C: its results are kept."
+            )
+
+    def _ssh(self) -> list[str]:
+        return [
+            *("ssh", "-T", "-x", "-a", "-oBatchMode=yes", f"-oConnectTimeout={_CONNECT_SECONDS}"),
+            *(f"-oServerAliveInterval={_ALIVE_SECONDS}", f"-oServerAliveCountMax={_ALIVE_COUNT}"),
+            *("--", self._host),
+        ]
+
+    def _dial(self) -> Shell:
+        """Make a line to the host."""
+        mark = uuid.uuid4().hex
+        # The shell ends with its line, though a program it waits for goes on.
+        shell = "echo ready; exec setpriv --pdeathsig HUP sh"
+        script = f"exec env LC_ALL=C {_LINE}={mark} sh -c '{shell}'"
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115
+        self._client = subprocess.Popen(
+            [*self._ssh(), script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._words,
+            start_new_session=True,  # Ctrl-C is ours to handle
+        )
+        weakref.finalize(self, _end_client, self._client)
+        line = Shell(self._client, self.name)
+        try:
+            line.await_ready(2 * _CONNECT_SECONDS)
+            forget = 'rm -rf "$D"'  # a shell that is hung up on may skip what it does at its exit
+            line.run(f"trap '{forget}' EXIT; trap '{forget}; exit 1' HUP")
+        except SystemLost:
+            raise SystemLost(
+                f"{self.name}: cannot be reached.{self._hang_up()}"
+                f"\n  `ssh {shlex.quote(self._host)} true` has to work without a question; the far"
+                " end needs a POSIX shell, coreutils and setpriv of util-linux."
+            ) from None
+        except BaseException:
+            self._hang_up()
+            raise
+        self._mark = mark
+        return line
+
+    def _hang_up(self) -> str:
+        """End the line; give the last that ssh said."""
+        with suppress(subprocess.TimeoutExpired):
+            self._client.wait(0.5)  # one whose line is cut is about to say why
+        _end_client(self._client)
+        self._words.seek(0)
+        said = self._words.read().decode(errors="replace").split("\n")
+        self._words.close()
+        last = [line.strip() for line in said if line.strip()][-1:]
+        return f" {last[0]}" if last else ""
+
+
+def _end_client(client: subprocess.Popen[bytes]) -> None:
+    if client.poll() is None:
+        client.send_signal(signal.SIGKILL)
+        client.wait()
+    for pipe in (client.stdin, client.stdout):
+        if pipe:
+            pipe.close()

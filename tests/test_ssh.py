@@ -1,0 +1,164 @@
+"""A host that ssh reaches: a daemon of our own on this one."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import schedlab.system.ssh
+from schedlab.errors import HostError, Interrupted, SystemLost
+from schedlab.store import Store
+from schedlab.system import Launch, SshSystem
+from schedlab.system.lock import HostLock
+from tests.command_line import Cli
+from tests.far_host import SSHD, FarHost
+
+
+@pytest.fixture
+def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FarHost]:
+    if not (SSHD.exists() and shutil.which("ssh")):
+        pytest.skip("no ssh or sshd here (Debian packages openssh-client and openssh-server)")
+    # Labs that other tests run on this host do not disturb these.
+    monkeypatch.setattr(schedlab.system.ssh, "_LOCAL_LAB", f"@schedlab:{tmp_path}")
+    host = FarHost(tmp_path)
+    monkeypatch.setenv("PATH", host.path)
+    host.up()
+    yield host
+    host.down()
+
+
+def await_(what: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not what.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_plan_runs_there_with_our_own_program_copied(
+    far: FarHost, tmp_path: Path, cli: Cli
+) -> None:
+    options = ["--benchmark", "Nanosleep:processes=1,time=1", "--aa", "--blocks", "2"]
+    words = ["--target", f"ssh:{far.name}", "--warmup", "0", "--counters", "procstat"]
+    status, _, err = cli("run", *words, *options, "--output", tmp_path / "result")
+    assert status == 0, err
+    store = Store.open(tmp_path / "result")
+    assert [record.status for record in store.records()] == ["ok"] * 4
+    assert store.plan.target == f"ssh:{far.name}"
+    raw = store.folder / store.records()[0].raw
+    assert (raw / "stdout.txt").stat().st_size
+    assert not (tmp_path / "cache/schedlab/remote").exists()
+
+
+def test_a_host_that_is_not_there(far: FarHost, cli: Cli) -> None:
+    far.down()
+    status, _, err = cli("run", "--target", f"ssh:{far.name}", "--suite", "hackbench", "--aa")
+    assert status != 0
+    assert f"ssh:{far.name}: cannot be reached" in err and "Connection refused" in err
+
+
+def test_one_lab_a_host(far: FarHost, tmp_path: Path) -> None:
+    first, second = SshSystem(far.name), SshSystem(far.name)
+    with first.held(), pytest.raises(HostError, match=r"another schedlab runs .*\(process \d+\)"):
+        second.held().__enter__()
+    with second.held():
+        pass
+    with HostLock(str(tmp_path)), pytest.raises(HostError, match="another schedlab"):
+        first.held().__enter__()
+
+
+def test_a_line_that_is_cut_is_renewed_and_leaves_nothing(far: FarHost, tmp_path: Path) -> None:
+    system = SshSystem(far.name)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    script = f"setsid sleep 1000 & echo $! >{tmp_path}/pid; touch {tmp_path}/up; wait"
+    launch = Launch(("sh", "-c", script), folder / "out", folder / "err", {}, 60)
+    cut = threading.Thread(target=lambda: (await_(tmp_path / "up"), far.down()))
+    cut.start()
+    with pytest.raises(SystemLost, match="the connection was lost"):
+        system.execute(launch)
+    cut.join()
+    with pytest.raises(SystemLost, match="the connection was lost"):
+        system.read("/proc/version")
+    with pytest.raises(SystemLost, match="cannot be reached"):
+        system.connect()
+    far.up()
+    system.connect()
+    left = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/cmdline")
+    assert not (left.exists() and left.read_text())
+    assert system.read("/proc/version")
+
+
+def test_after_an_interruption_the_host_can_be_put_in_order(far: FarHost, tmp_path: Path) -> None:
+    system = SshSystem(far.name)
+
+    def stop(*_: object) -> None:
+        raise Interrupted("stopped")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(Interrupted):
+            system.run(f"touch {tmp_path}/begun; sleep 1000")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert system.exists(f"{tmp_path}/begun")
+    far.down()
+
+
+LAB = """
+import sys
+import schedlab.system.ssh, schedlab.targets.ssh
+from schedlab.benchmarks.benchmark import Command, benchmark
+from schedlab.cli import main
+from schedlab.metric import Metric
+
+schedlab.system.ssh._LOCAL_LAB = ""
+TIME = Metric("time", "s", "lower", "Time (sec)")
+
+@benchmark("Slow", tool="sh", package="dash", metrics=[TIME], defaults={},
+           parse=lambda output: {TIME: output.number_after("Time:")})
+def slow():
+    '''Waits for a file the first time.'''
+    script = "echo $$ >>ROOT/runs; touch ROOT/begun; until [ -e ROOT/go ]; do sleep 0.1; done"
+    return Command("sh", "-c", script + "; cat ROOT/knob; echo Time: 1.0")
+
+main()
+"""
+
+
+def test_a_lost_connection_pauses_a_plan(far: FarHost, tmp_path: Path) -> None:
+    knob = Path("/proc/sys/kernel/sched_autogroup_enabled")
+    if not os.access(knob, os.W_OK):
+        pytest.skip(f"{knob} cannot be written")
+    original = knob.read_text().strip()
+    other = "0" if original == "1" else "1"
+    setting = f"turned: sysctl kernel.sched_autogroup_enabled={other}"
+    (tmp_path / "knob").symlink_to(knob)
+    argv = [sys.executable, "-c", LAB.replace("ROOT", str(tmp_path)), "run", "--benchmark", "Slow"]
+    argv += ["--target", f"ssh:{far.name}", "--blocks", "2", "--warmup", "0", "--variant", setting]
+    argv += ["--counters", "procstat", "--output", str(tmp_path / "result")]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as lab:
+        await_(tmp_path / "begun")
+        far.down()
+        time.sleep(0.5)
+        (tmp_path / "go").touch()
+        far.up()
+        _, said = lab.communicate(timeout=100)
+    assert lab.returncode == 0, said
+    assert knob.read_text().strip() == original
+    store = Store.open(tmp_path / "result")
+    records = store.records()
+    assert [record.status for record in records] == ["ok"] * 4
+    assert len({record.key for record in records}) == 4
+    assert len((tmp_path / "runs").read_text().split()) == 5
+    for record in records:
+        wanted = other if record.key.variant == "turned" else original
+        assert (store.folder / record.raw / "stdout.txt").read_text().startswith(wanted)
+    assert any("the run was done again" in line for line in store.notices)
