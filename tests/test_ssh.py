@@ -15,7 +15,7 @@ import pytest
 import schedlab.system.ssh
 from schedlab.errors import HostError, Interrupted, SystemLost
 from schedlab.store import Store
-from schedlab.system import Launch, SshSystem
+from schedlab.system import Launch, LocalSystem, SshSystem
 from schedlab.system.lock import HostLock
 from tests.command_line import Cli
 from tests.far_host import SSHD, FarHost
@@ -32,6 +32,7 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FarHost]:
     host.up()
     yield host
     host.down()
+    shutil.rmtree(LocalSystem().state_folder() / "ssh" / host.name, ignore_errors=True)
 
 
 def await_(what: Path) -> None:
@@ -125,34 +126,57 @@ TIME = Metric("time", "s", "lower", "Time (sec)")
 @benchmark("Slow", tool="sh", package="dash", metrics=[TIME], defaults={},
            parse=lambda output: {TIME: output.number_after("Time:")})
 def slow():
-    '''Waits for a file the first time.'''
-    script = "echo $$ >>ROOT/runs; touch ROOT/begun; until [ -e ROOT/go ]; do sleep 0.1; done"
-    return Command("sh", "-c", script + "; cat ROOT/knob; echo Time: 1.0")
+    '''Waits for a file while the knob is turned.'''
+    script = "echo $$ >>ROOT/runs; [ $(cat ROOT/knob) = ORIGINAL ] || touch ROOT/waits;"
+    script += " until [ ! -e ROOT/waits ] || [ -e ROOT/go ]; do sleep 0.1; done;"
+    return Command("sh", "-c", script + " cat ROOT/knob; echo Time: 1.0")
 
 main()
 """
 
 
+KNOB = Path("/proc/sys/kernel/sched_autogroup_enabled")
+
+
+def knob_values(root: Path) -> tuple[str, str]:
+    """Give what the knob is and what it can be turned to."""
+    if not os.access(KNOB, os.W_OK):
+        pytest.skip(f"{KNOB} cannot be written")
+    (root / "knob").symlink_to(KNOB)
+    original = KNOB.read_text().strip()
+    (root / "original").write_text(original)
+    return original, "0" if original == "1" else "1"
+
+
+def begin(far: FarHost, root: Path, value: str) -> list[str]:
+    words = ["--benchmark", "Slow", "--target", f"ssh:{far.name}", "--blocks", "2", "--warmup", "0"]
+    words += ["--variant", f"turned: sysctl kernel.sched_autogroup_enabled={value}"]
+    return [*words, "--counters", "procstat", "--output", str(root / "result")]
+
+
+def start_lab(root: Path, *words: str) -> "subprocess.Popen[bytes]":
+    original = (root / "original").read_text()
+    argv = [
+        sys.executable,
+        "-c",
+        LAB.replace("ROOT", str(root)).replace("ORIGINAL", original),
+        "run",
+        *words,
+    ]
+    return subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+
+
 def test_a_lost_connection_pauses_a_plan(far: FarHost, tmp_path: Path) -> None:
-    knob = Path("/proc/sys/kernel/sched_autogroup_enabled")
-    if not os.access(knob, os.W_OK):
-        pytest.skip(f"{knob} cannot be written")
-    original = knob.read_text().strip()
-    other = "0" if original == "1" else "1"
-    setting = f"turned: sysctl kernel.sched_autogroup_enabled={other}"
-    (tmp_path / "knob").symlink_to(knob)
-    argv = [sys.executable, "-c", LAB.replace("ROOT", str(tmp_path)), "run", "--benchmark", "Slow"]
-    argv += ["--target", f"ssh:{far.name}", "--blocks", "2", "--warmup", "0", "--variant", setting]
-    argv += ["--counters", "procstat", "--output", str(tmp_path / "result")]
-    with subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as lab:
-        await_(tmp_path / "begun")
+    original, other = knob_values(tmp_path)
+    with start_lab(tmp_path, *begin(far, tmp_path, other)) as lab:
+        await_(tmp_path / "waits")
         far.down()
         time.sleep(0.5)
         (tmp_path / "go").touch()
         far.up()
         _, said = lab.communicate(timeout=100)
     assert lab.returncode == 0, said
-    assert knob.read_text().strip() == original
+    assert KNOB.read_text().strip() == original
     store = Store.open(tmp_path / "result")
     records = store.records()
     assert [record.status for record in records] == ["ok"] * 4
@@ -162,3 +186,26 @@ def test_a_lost_connection_pauses_a_plan(far: FarHost, tmp_path: Path) -> None:
         wanted = other if record.key.variant == "turned" else original
         assert (store.folder / record.raw / "stdout.txt").read_text().startswith(wanted)
     assert any("the run was done again" in line for line in store.notices)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_plan_that_is_stopped_leaves_the_host_as_it_was(
+    far: FarHost, tmp_path: Path, how: signal.Signals
+) -> None:
+    original, other = knob_values(tmp_path)
+    with start_lab(tmp_path, *begin(far, tmp_path, other)) as lab:
+        await_(tmp_path / "waits")
+        assert KNOB.read_text().strip() == other
+        lab.send_signal(how)
+        lab.communicate(timeout=60)
+    if how == signal.SIGINT:
+        assert KNOB.read_text().strip() == original
+    (tmp_path / "go").touch()
+    # Of a plan stopped in its first run nothing is kept.
+    kept = (tmp_path / "result").exists()
+    again = ["--resume", str(tmp_path / "result")] if kept else begin(far, tmp_path, other)
+    with start_lab(tmp_path, *again) as lab:
+        _, said = lab.communicate(timeout=100)
+    assert lab.returncode == 0, said
+    assert KNOB.read_text().strip() == original
+    assert [record.status for record in Store.open(tmp_path / "result").records()] == ["ok"] * 4
