@@ -1,5 +1,6 @@
 """This host as another one: an ssh daemon of our own, on a port and with keys of its own."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -59,8 +60,10 @@ class FarHost:
     def down(self) -> None:
         """Cut every connection at once, and take no more."""
         if self._daemon:
-            for pid in [*self._sessions(self._daemon.pid), self._daemon.pid]:
-                os.kill(pid, signal.SIGKILL)
+            for pid in self._sessions(self._daemon.pid):
+                with contextlib.suppress(ProcessLookupError):  # it ended by itself meanwhile
+                    os.kill(pid, signal.SIGKILL)
+            self._daemon.kill()
             self._daemon.wait()
             self._daemon = None
 
@@ -68,6 +71,7 @@ class FarHost:
         """Give the daemon's own processes, without the shells and programs below them."""
         found = []
         for child in Path(f"/proc/{daemon}/task/{daemon}/children").read_text().split():
-            if Path(f"/proc/{child}/comm").read_text().startswith("sshd"):
-                found += [int(child), *self._sessions(int(child))]
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if Path(f"/proc/{child}/comm").read_text().startswith("sshd"):
+                    found += [int(child), *self._sessions(int(child))]
         return found

@@ -293,6 +293,9 @@ def test_the_intel_table_comes_back(tmp_path: Path, result: Result) -> None:
     assume(any(effects) and not {points(effect) for effect in effects} & NOTHING_LEFT)
     there, back = there_and_back(result, "intel", tmp_path)
     printed = [line for line in intel_rows(there) if not line.endswith("-")]
+    # Failed runs leave variants with different pairs; one spread of the baseline comes back.
+    bases = {" ".join(line.rpartition(")")[0].partition(")")[0].split()) for line in printed}
+    assume(len(bases) == len({base.partition(" (")[0] for base in bases}))
     assert intel_rows(back) == printed
     shown = [o for o in analyse(there).outcomes if o.verdict.effect is not None]
     words = ((o.variant, o.verdict.word.replace("can't tell", "")) for o in shown)

@@ -114,7 +114,18 @@ void sim_sync(void)
 /* Between two points where long kernel code looks at what else there is to do. */
 #define PREEMPTION_POINT	(10 * NSEC_PER_USEC)
 
-/* Long work in the kernel: interrupts come between, and whoever may preempt it does. */
+/* In the middle of long work: interrupts come between, and whoever may preempt it does. */
+void sim_preemption_point(void)
+{
+	if (!sim.live)
+		return;
+	sim_catch_up();
+	if (sim.irq_on && sim.clk >= sim.irq_due)
+		sim_irq_window();
+	cond_resched();
+}
+
+/* Long work in the kernel. */
 void sim_kernel_work(simtime ns)
 {
 	while (ns) {
@@ -122,12 +133,7 @@ void sim_kernel_work(simtime ns)
 
 		sim_charge(step);
 		ns -= step;
-		if (!sim.live)
-			continue;
-		sim_catch_up();
-		if (sim.irq_on && sim.clk >= sim.irq_due)
-			sim_irq_window();
-		cond_resched();
+		sim_preemption_point();
 	}
 }
 

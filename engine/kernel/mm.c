@@ -38,6 +38,7 @@ static void change_parts(struct mapped_file *f, int change, unsigned int lines)
 		sim_line_move(&f->tree, lines);
 		f->mapped += change;
 		sim_line_unlock(&f->i_mmap_rwsem);
+		sim_preemption_point();
 	}
 }
 

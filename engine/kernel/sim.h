@@ -38,6 +38,7 @@ extern struct css_set sim_root_css_set;
 
 /* entry.c */
 void sim_sync(void);
+void sim_preemption_point(void);
 void sim_kernel_work(simtime ns);
 void sim_syscall_enter(void);
 void sim_syscall_exit(void);
