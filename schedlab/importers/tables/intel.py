@@ -17,6 +17,7 @@ _ROW = re.compile(
     rf"\s+(?P<base>{PATTERN})\s*\(\s*(?P<base_std>{PATTERN}|-)\s*\)\s+"
     rf"(?P<change>{PATTERN})\s*\(\s*(?P<std>{PATTERN}|-)\s*\)\s*(?P<verdict>.*)"
 )
+_NO_FIGURES = re.compile(r".*\S\s+-\s+-(\s+\S.*)?")
 _LOAD = re.compile(r"(?P<load>\d+)[- ](?P<what>[A-Za-z]\w*)")
 
 
@@ -34,6 +35,9 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
     end = at + 1
     while end < len(lines) and (text := lines[end].text.strip()):
         row = _ROW.fullmatch(text)
+        if not row and _NO_FIGURES.fullmatch(text):
+            end += 1
+            continue
         if not row:
             context.source.refuse(
                 lines[end].number, f"is not CASE LOAD FIGURE (STD) CHANGE (STD): '{text[:60]}'."
