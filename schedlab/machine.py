@@ -21,8 +21,7 @@ from pydantic import (
 )
 
 from schedlab.cpulist import format_cpulist, parse_cpulist
-from schedlab.data import data_folder
-from schedlab.errors import UsageError, nearest
+from schedlab.data import known_names, named_file
 from schedlab.topology import shorthand, toml
 from schedlab.topology.levels import LEVELS, Level
 from schedlab.topology.shorthand import MOST_CPUS
@@ -304,19 +303,12 @@ def machine_file(which: str) -> Path:
     """
     if which.endswith(".toml") or "/" in which:
         return Path(which)
-    known = known_machines()
-    if which not in known:
-        listed = f"There are: {', '.join(known)}" if known else "None comes with this schedlab"
-        raise UsageError(
-            f"no machine is called '{which}'.{nearest(which, known)}"
-            f"\n  {listed}; or give a file, PATH.toml."
-        )
-    return data_folder("machines") / f"{which}.toml"
+    return named_file("machines", which, "no machine is")
 
 
 def known_machines() -> list[str]:
     """Give the names of the machines that come with schedlab."""
-    return sorted(path.stem for path in data_folder("machines").glob("*.toml"))
+    return known_names("machines")
 
 
 def _problems(machine: Machine) -> Iterator[str]:

@@ -14,7 +14,7 @@ import tomli_w
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from schedlab.benchmarks import Case, find_benchmark
-from schedlab.data import data_folder
+from schedlab.data import known_names, named_file
 from schedlab.errors import UsageError, nearest
 from schedlab.machine import Machine
 from schedlab.stats import Design
@@ -231,19 +231,13 @@ def find_suite(name: str) -> tuple[Suite, str]:
     """
     if name.endswith(".toml"):
         return load_toml(Path(name), Suite), name
-    known = all_suites()
-    if name not in known:
-        raise UsageError(
-            f"no suite is called '{name}'.{nearest(name, known)}"
-            f"\n  There are: {', '.join(known)}; or give a file, PATH.toml."
-        )
-    path = data_folder("suites") / f"{name}.toml"
+    path = named_file("suites", name, "no suite is")
     return load_toml(path, Suite), f"suites/{name}.toml"
 
 
 def all_suites() -> list[str]:
     """Give the names of the suites that come with schedlab."""
-    return sorted(path.stem for path in data_folder("suites").glob("*.toml"))
+    return known_names("suites")
 
 
 def _cases(entries: Sequence[BenchmarkEntry], machine: Machine, where: str) -> list[Case]:

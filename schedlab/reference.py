@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schedlab.data import data_folder
-from schedlab.errors import UsageError, nearest
+from schedlab.data import known_names, named_file
 from schedlab.validation import load_toml
 
 Positive = Annotated[float, Field(gt=0)]
@@ -45,7 +44,7 @@ class Reference(_Data):
 
 def all_references() -> list[str]:
     """Give the names of the documents whose figures come with schedlab."""
-    return sorted(path.stem for path in data_folder("published").glob("*.toml"))
+    return known_names("published")
 
 
 def find_reference(name: str) -> Reference:
@@ -56,13 +55,7 @@ def find_reference(name: str) -> Reference:
     """
     if name.endswith(".toml"):
         return load_toml(Path(name), Reference)
-    known = all_references()
-    if name not in known:
-        raise UsageError(
-            f"published: no results are called '{name}'.{nearest(name, known)}"
-            f"\n  There are: {', '.join(known)}; or give a file, PATH.toml."
-        )
-    return load_toml(data_folder("published") / f"{name}.toml", Reference)
+    return load_toml(named_file("published", name, "published: no results are"), Reference)
 
 
 def mean(figures: Figures) -> float:

@@ -1,7 +1,6 @@
 """`schedlab cpuidle-smt`, end to end: on an emulated host, and on this one."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import pytest
 
 from schedlab.analysis import analyse
-from schedlab.cli import main
 from schedlab.errors import HostError, KnobError
 from schedlab.native import CPUIDLE_SMT_PERFORMANCE, cpuidle_smt_performance
 from schedlab.report import Report, all_shapes
@@ -24,19 +22,9 @@ TOOLS = {CPUIDLE_SMT_PERFORMANCE: ""}
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["schedlab", "cpuidle-smt", *map(str, words)])
-        status = 0
-        try:
-            main()
-        except SystemExit as end:
-            status = int(end.code or 0)
-        streams = capsys.readouterr()
-        assert "Traceback" not in streams.err
-        return status, streams.out, streams.err
-
-    return call
+def cli(cli: Cli) -> Cli:
+    """The command line with its sub-command already named."""
+    return lambda *words: cli("cpuidle-smt", *words)
 
 
 def recorded(**figures: Any) -> str:

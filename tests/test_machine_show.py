@@ -116,7 +116,7 @@ def test_list_shows_every_machine_that_comes_along(
 ) -> None:
     described = describe(LocalSystem(sysfs_tree.juno(tmp_path / "tree")))
     (tmp_path / "juno.toml").write_text(described.to_toml())
-    monkeypatch.setattr("schedlab.machine.data_folder", lambda name: tmp_path)
+    monkeypatch.setattr("schedlab.data.data_folder", lambda name: tmp_path)
     assert run("list").output.split()[:3] == ["juno", "6", "CPUs"]
     assert run("show", "juno").output.startswith("arm-juno")
     assert "--here" in run().output
