@@ -23,6 +23,7 @@ BUILDS = {
     "gcc -O2, again": {},
     "gcc -O3": {"OPT": "-O3"},
     "clang -O2": {"CC": "clang"},
+    "gcc, ASan": {"SANITIZE": "1"},
 }
 
 

@@ -402,6 +402,7 @@ void *kern_watch_wait(struct kern_watch *watch, simtime timeout);
 
 int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout);
 int kern_futex_wake(const unsigned int *word, int nr);
+void kern_futex_forget(const unsigned int *word);
 
 struct kern_region;				/* of the calling process; shared with its threads */
 struct kern_region *kern_region_create(unsigned long bytes);	/* no page is there yet */

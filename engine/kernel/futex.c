@@ -37,6 +37,19 @@ static struct bucket *bucket_of(const unsigned int *word)
 	return b;
 }
 
+/* The word's memory goes to somebody else, whose futex begins anew: who gets it differs between runs. */
+void kern_futex_forget(const unsigned int *word)
+{
+	struct bucket *b;
+
+	hash_for_each_possible(buckets, b, node, (unsigned long)word)
+		if (b->word == word) {
+			hash_del(&b->node);
+			sim_free(b);
+			return;
+		}
+}
+
 /* 0: woken, or *word was not value; -ETIMEDOUT, -EINTR */
 int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout)
 {

@@ -92,6 +92,7 @@ void task_free(struct sim_task *task)
 		task->next->previous = task->previous;
 	else
 		last_task = task->previous;
+	kern_futex_forget(&task->thread);
 	sim_free(task);
 }
 

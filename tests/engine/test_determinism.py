@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from conftest import Simulator
+from conftest import Json, Simulator
 from scenarios import scenario
 
 SEEDS = range(200, 212)
@@ -37,3 +39,26 @@ def test_builds_agree(variant: Callable[..., Simulator], variables: dict[str, st
 def test_runs_agree(sim: Simulator) -> None:
     """Addresses are random from run to run; nothing may depend on them."""
     assert hashes(sim) == hashes(sim)
+
+
+def test_where_memory_lies_does_not_matter(
+    sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads that end leave their memory to others, or, as here the second time, to nobody."""
+    mix: Json = {
+        "duration": "100s",
+        "workloads": [
+            {"kind": "futex-wake", "threads": 60, "repeat": 3},
+            {"kind": "sysbench-cpu", "threads": 8, "time": "50ms"},
+            {"kind": "hackbench", "groups": 1, "loops": 50, "threads": True, "pipe": True},
+            {"kind": "unixbench", "test": "execl", "copies": 3, "duration": "30ms"},
+        ],
+        "end": {"when": "workloads_done", "max_simulated": "100s"},
+    }
+    reused = sim("smp4", mix)["trace_hash"]
+    never_freed = tmp_path / "never_freed.so"
+    source = "void free(void *p) { (void)p; }"
+    compile_it = ["gcc", "-shared", "-fPIC", "-x", "c", "-o", str(never_freed), "-"]
+    subprocess.run(compile_it, input=source, text=True, check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(never_freed))
+    assert sim("smp4", mix)["trace_hash"] == reused
