@@ -320,6 +320,7 @@ long kern_read_file(const char *path, char *buf, unsigned long size);
 int kern_cgroup_create(const char *path);
 int kern_cgroup_write(const char *path, const char *file, const char *value);
 int kern_cgroup_attach(struct sim_task *task, const char *path);
+void kern_setsid(void);			/* what the caller forks from now on is a session */
 void kern_check(struct sim_task *first);	/* invariants of CPUs and a list of tasks */
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
 void kern_collect(struct sim_task *task);

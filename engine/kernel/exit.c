@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* exit(), waiting for children, and being killed. */
 #include <linux/sched/task.h>
+#include <linux/sched/autogroup.h>
 #include "sim.h"
 #include "tasks.h"
 
@@ -45,6 +46,7 @@ void sim_do_exit(void)
 
 	current->flags |= PF_EXITING;
 	sim_exit_mm();
+	sched_autogroup_exit_task(current);
 	sim_trace_exit(current);
 	forget_children();
 	if (!list_empty(&current->sibling)) {

@@ -251,6 +251,7 @@ void scenario_main(struct sim_task *init)
 	kern_spread_balance();
 	for (int i = 0; i < scenario.background; i++)
 		launch_task("daemon", 0, daemon_main, NULL);
+	kern_setsid();
 	/* Blocks differ by their seed also in how they lie against the ticks. */
 	kern_sleep(scenario.settle + sim_random() % (SEC / kern_hz));
 	/* The engine's own loop sees the beginning at that very moment. */

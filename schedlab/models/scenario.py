@@ -20,6 +20,9 @@ DAEMONS = 4
 LONGEST = "3600s"
 """Simulated time after which a workload counts as never ending."""
 
+SESSION = {"/proc/sys/kernel/sched_autogroup_enabled": "1"}
+"""A benchmark's tasks are a session's and share a group, as upstream and systemd have it."""
+
 _HOST_ONLY = ("governor", "env", "prefix", "companion", "boot", "cmdline")
 
 
@@ -93,11 +96,13 @@ def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
 
 def scenario(model: Model, variant: Variant, host_seconds: float) -> dict[str, Any]:
     """Give the scenario of one run; it ends with its workload, or after so much host time."""
+    own = settings(variant)
     return {
         "duration": LONGEST,
         "settle": SETTLE,
         "background": DAEMONS,
-        **settings(variant),
+        **own,
+        "knobs": SESSION | own["knobs"],
         "workloads": [dict(model.workload)],
         "end": {"when": "workloads_done", "max_simulated": LONGEST, "max_host": host_seconds},
     }

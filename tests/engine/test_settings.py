@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator, build
+from conftest import Json, Simulator, build, tasks
 from test_build import patched_build
 
 DEBUG = "/sys/kernel/debug/sched"
@@ -62,3 +62,22 @@ def test_an_action_switches_a_feature(sim: Simulator) -> None:
     for word in ("NO_WA_IDLE", "WA_IDLE"):
         write = {"at": "1ms", "write": f"{DEBUG}/features", "value": word}
         sim("smp4", {"duration": "2ms", "actions": [write]})
+
+
+@pytest.mark.parametrize(("enabled", "share"), [("0", 1 / 4), ("1", 1 / 2)])
+def test_the_tasks_of_a_scenario_are_one_session(
+    sim: Simulator, enabled: str, share: float
+) -> None:
+    """Beside a group of the same weight three of its tasks weigh three times as much, or as one group."""
+    hog = {"affinity": "0", "program": [{"run": "100ms"}]}
+    scenario = {
+        "duration": "2s",
+        "knobs": {"/proc/sys/kernel/sched_autogroup_enabled": enabled},
+        "groups": [{"path": "/other"}],
+        "tasks": [
+            {"name": "session", "count": 3, **hog},
+            {"name": "other", "group": "/other", **hog},
+        ],
+    }
+    [other] = tasks(sim("smp4", scenario), "other")
+    assert other["runtime_ns"] / 2e9 == pytest.approx(share, abs=0.01)
