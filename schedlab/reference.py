@@ -1,5 +1,6 @@
 """Published results, to set a run's own beside them: files under published/."""
 
+from math import prod
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Annotated
@@ -7,31 +8,50 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from schedlab.data import known_names, named_file
+from schedlab.store import CaseInfo
 from schedlab.validation import load_toml
 
 Positive = Annotated[float, Field(gt=0)]
 Figures = Positive | Annotated[tuple[Positive, ...], Field(min_length=1)]
 """What was published: one figure, or one of each run."""
+Count = Annotated[float, Field(ge=0)]
+Runs = Annotated[tuple[Count, ...], Field(min_length=1)]
+"""What was counted in each run."""
 
 
 class _Data(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Table(_Data):
-    """Figures of one metric on one machine."""
-
+class _Published(_Data):
     target: str
     """The target a plan names for this machine."""
     variant: str
     """The plan's variant the second column stands for; the first is the baseline."""
-    metric: str
     per: dict[str, Positive] = {}
     """The figures grow with these parameters of the benchmark, which had these values."""
+
+    def scale(self, case: CaseInfo) -> float:
+        """Give the factor from the published parameters to those of a case."""
+        return prod(float(case.params[name]) / value for name, value in self.per.items())
+
+
+class Table(_Published):
+    """Figures of one metric on one machine."""
+
+    metric: str
     relative: bool = False
     """Only the change was published: the baseline's figure is 1."""
     rows: Annotated[tuple[tuple[str, Figures, Figures], ...], Field(min_length=1)]
     """The benchmark's label in the plan, the baseline's figures, the variant's."""
+
+
+class Counts(_Published):
+    """Counts of one kernel event on one machine."""
+
+    counter: str
+    rows: Annotated[tuple[tuple[str, Runs, Runs], ...], Field(min_length=1)]
+    """The benchmark's label in the plan, the baseline's counts, the variant's."""
 
 
 class Reference(_Data):
@@ -40,6 +60,7 @@ class Reference(_Data):
     title: str
     source: str
     table: Annotated[tuple[Table, ...], Field(min_length=1)]
+    counts: tuple[Counts, ...] = ()
 
 
 def all_references() -> list[str]:

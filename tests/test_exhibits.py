@@ -12,6 +12,7 @@ from schedlab.plan import load_plan
 from schedlab.reference import all_references, find_reference, mean
 from schedlab.report import Report, all_shapes
 from schedlab.report.beside import beside
+from schedlab.report.beside_counts import beside_counts
 from schedlab.report.completion import completion
 from schedlab.report.content import by_variant
 from schedlab.report.cpu_time import cpu_time
@@ -32,6 +33,7 @@ rows = [["HackbenchPipeThreads", [2.5, 2.7], 2.0], ["PerfBenchSchedPipe", 27.0, 
 
 
 def report_of(tmp_path: Path, *benches: Bench, published: str = PUBLISHED) -> Report:
+    tmp_path.mkdir(exist_ok=True)
     (tmp_path / "published.toml").write_text(published)
     plan = plan_of().model_copy(update={"published": str(tmp_path / "published.toml")})
     store = make_store(tmp_path / "result", benches, plan)
@@ -63,6 +65,38 @@ def test_no_table_where_the_document_says_nothing(tmp_path: Path) -> None:
     assert beside(report_of(tmp_path, HACKBENCH, published=published)) is None
 
 
+COUNTS = """
+[[counts]]
+target = "host"
+variant = "NB-OFF"
+counter = "sched:sched_migrate_task"
+per = { loops = 10_000 }
+rows = [["HackbenchPipeThreads", [900_000, 1_000_000], [0, 0]]]
+[[counts]]
+target = "host"
+variant = "NB-OFF"
+counter = "sched:sched_stick_numa"
+rows = [["HackbenchPipeThreads", [0, 0], [0, 0]], ["PerfBenchSchedPipe", [1], [1]]]
+"""
+
+
+def test_published_counts_are_scaled_and_rows_of_zeros_left_out(tmp_path: Path) -> None:
+    assert beside_counts(report_of(tmp_path / "without", HACKBENCH)) is None
+    table = beside_counts(report_of(tmp_path / "with", HACKBENCH, published=PUBLISHED + COUNTS))
+    assert table is not None
+    rows = {(row[1], row[2]): row[3:] for row in table.rows}
+    assert set(rows) == {
+        ("sched:sched_migrate_task", "Default"),
+        ("sched:sched_migrate_task", "NB-OFF"),
+        ("sched:sched_stick_numa", "Default"),
+    }
+    published, _, ratio = rows["sched:sched_migrate_task", "Default"]
+    assert published == "1,900,000"
+    assert float(ratio) == pytest.approx(1, abs=0.05)
+    assert rows["sched:sched_stick_numa", "Default"][2] == ""
+    assert "1 row of NB-OFF" in " ".join(table.notes)
+
+
 @pytest.mark.parametrize("name", all_references())
 def test_every_shipped_table_fits_its_plan(name: str) -> None:
     """Labels, metrics and variants are those of the plans that name the document."""
@@ -80,6 +114,11 @@ def test_every_shipped_table_fits_its_plan(name: str) -> None:
         for label, base, other in table.rows:
             assert set(table.per) <= set(known[label, table.metric])
             assert mean(base) > 0 and mean(other) > 0
+    for counts in find_reference(name).counts:
+        machine = find_machine(counts.target.removeprefix("sim:"))
+        params = {case.label: case.params for plan in plans for case in plan.cases(machine)}
+        assert all(plan.counters == "all" or counts.counter in plan.counters for plan in plans)
+        assert all(set(counts.per) <= set(params[label]) for label, _, _ in counts.rows)
 
 
 def test_an_unknown_document_is_refused_with_the_nearest() -> None:

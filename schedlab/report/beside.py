@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 
 from schedlab.analysis import Outcome
 from schedlab.errors import SchedlabError
-from schedlab.reference import Reference, Table, find_reference, mean
+from schedlab.reference import Reference, find_reference, mean
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import number, plural, points, verdict_word
@@ -88,15 +88,8 @@ def _rows(report: Report, published: Reference) -> Iterator[_Row]:
             if outcome is not None:
                 change = mean(other) / mean(base) - 1
                 better = -change if outcome.metric.better == "lower" else change
-                scaled = mean(base) * _scale(table, outcome)
+                scaled = mean(base) * table.scale(outcome.case)
                 yield _Row(outcome, scaled, better, table.relative)
-
-
-def _scale(table: Table, outcome: Outcome) -> float:
-    scale = 1.0
-    for name, value in table.per.items():
-        scale *= float(outcome.case.params[name]) / value
-    return scale
 
 
 def _agreement(rows: list[_Row]) -> Iterator[str]:

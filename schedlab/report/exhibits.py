@@ -1,6 +1,7 @@
 """The exhibits of a report, in the order they are shown."""
 
 from schedlab.report.beside import beside
+from schedlab.report.beside_counts import beside_counts
 from schedlab.report.completion import completion
 from schedlab.report.content import Report
 from schedlab.report.cpu_time import cpu_time
@@ -11,5 +12,5 @@ from schedlab.report.sweeps import sweep_tables
 
 def exhibits(report: Report) -> list[Exhibit]:
     """Give those a report has."""
-    kinds = (curve_table, completion, beside, cpu_time)
+    kinds = (curve_table, completion, beside, beside_counts, cpu_time)
     return [*sweep_tables(report), *(found for kind in kinds if (found := kind(report)))]
