@@ -94,6 +94,7 @@ void kern_boot(struct sim_task *init)
 	init_timers();
 	hrtimers_init();
 	softirq_init();
+	sim_setup_loopback();
 	sched_clock_init();
 	call_function_init();
 	seq_file_init();
@@ -124,13 +125,21 @@ void kern_boot(struct sim_task *init)
 	start_cpus();
 }
 
-/* Balance intervals as grown on an idle machine, their phases spread, not all due at once. */
+/*
+ * Balance intervals as grown on an idle machine, their phases spread, not all due at once;
+ * and what update_idle_cpu_scan() last left in an LLC without load: all of it may be searched.
+ */
 void kern_spread_balance(void)
 {
 	int cpu;
 
 	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
+		struct sched_domain_shared *llc =
+			rcu_dereference_raw(*raw_per_cpu_ptr(&sd_llc_shared, cpu));
 		struct sched_domain *sd;
+
+		if (llc)
+			llc->nr_idle_scan = *raw_per_cpu_ptr(&sd_llc_size, cpu);
 
 		for (sd = raw_cpu_rq(cpu)->sd; sd; sd = sd->parent) {
 			sd->balance_interval = 2 * sd->span_weight;

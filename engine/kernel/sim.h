@@ -101,6 +101,9 @@ int kthread_park(struct task_struct *p);
 void sim_register_hot_lines(void);
 void sim_register_nohz_lines(void);
 
+/* loopback.c */
+void sim_setup_loopback(void);
+
 /* cgroup.c */
 struct css_set *sim_cgroup_css_set(const char *path);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * One direction of a connection on one machine: a queue of buffers with a limit on
- * what may be under way.  A send ends with the wakeup of the receiver: for unix sockets
- * by the sender itself, for TCP and UDP over loopback in the softirq that runs on the
- * sender's CPU at the end of its send.
+ * what may be under way.  What is sent wakes the receiver: over a unix socket by the
+ * sender itself, by TCP and UDP in a softirq (loopback.c).
  */
 #include <linux/wait.h>
 #include "sim.h"
 #include "poll.h"
+#include "socket.h"
 
 #define SEND_BUFFER	212992		/* net.core.wmem_default */
 #define OVERHEAD	768		/* what a small message takes of it (skb->truesize) */
@@ -73,6 +73,32 @@ static bool has_room(const struct kern_socket *sock, unsigned int bytes)
 	return !sock->used || sock->used + space_of(bytes) <= SEND_BUFFER;
 }
 
+/* What arrives, or the end. */
+void sim_socket_deliver(struct kern_socket *sock, unsigned int bytes)
+{
+	lock(sock, bytes);
+	if (bytes) {
+		if (sock->next - sock->first == sock->size)
+			grow(sock);
+		*buffer_at(sock, sock->next++) = (struct buffer) { bytes, space_of(bytes) };
+	} else {
+		sock->closed = true;
+	}
+	sim_line_unlock(&sock->lock);
+	if (bytes)
+		wake_up_interruptible_sync_poll(&sock->readers, EPOLLIN | EPOLLRDNORM | EPOLLRDBAND);
+	else
+		wake_up_interruptible_all(&sock->readers);
+}
+
+static void transmit(struct kern_socket *sock, unsigned int bytes)
+{
+	if (sock->protocol == KERN_UNIX)
+		sim_socket_deliver(sock, bytes);
+	else
+		sim_loopback_send(sock, bytes);
+}
+
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
 {
 	const struct sim_socket_cost *cost = &sim_costs.socket[sock->protocol];
@@ -82,13 +108,8 @@ void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
 	sim_charge(cost->send + sim_costs.copy_per_kb * bytes / 1024);
 	if (wait_event_interruptible_exclusive(sock->writers, has_room(sock, bytes)))
 		goto out;
-	lock(sock, bytes);
-	if (sock->next - sock->first == sock->size)
-		grow(sock);
-	*buffer_at(sock, sock->next++) = (struct buffer) { bytes, space_of(bytes) };
 	sock->used += space_of(bytes);
-	sim_line_unlock(&sock->lock);
-	wake_up_interruptible_sync_poll(&sock->readers, EPOLLIN | EPOLLRDNORM | EPOLLRDBAND);
+	transmit(sock, bytes);
 out:
 	sim_file_ref(&sock->writer);
 	sim_syscall_exit();
@@ -143,8 +164,7 @@ out:
 void kern_socket_close(struct kern_socket *sock)
 {
 	sim_syscall_enter();
-	sock->closed = true;
-	wake_up_interruptible_all(&sock->readers);
+	transmit(sock, 0);
 	sim_syscall_exit();
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conftest import Simulator
 from loads import Load, refused, scenario
@@ -13,6 +15,17 @@ def test_netperf_wakes_twice_a_transaction(sim: Simulator) -> None:
     load = Load(sim, EPYC, scenario("netperf", length="100ms"))
     transactions = load["transactions per client"] * 0.1
     assert load.counters["switches:voluntary"] == pytest.approx(2 * transactions, rel=0.02)
+
+
+def test_loopback_is_a_softirq_that_ksoftirqd_may_take_over(sim: Simulator, tmp_path: Path) -> None:
+    """Eight pairs on four CPUs: who is woken there makes the softirq leave what came meanwhile."""
+    asked = scenario("netperf", clients=8, length="500ms")
+    trace = tmp_path / "trace.txt"
+    options = ("--trace", str(trace), "--trace-events", "sched:sched_switch")
+    result = sim("smp4", asked, *options)
+    sent = 2 * 8 * result["metrics"]["netperf.transactions per client"] * 0.5
+    assert result["counters"]["irq:softirq_entry"] > 0.99 * sent
+    assert "next_comm=ksoftirqd/" in trace.read_text()
 
 
 def test_netperf_one_client_as_published(sim: Simulator) -> None:

@@ -30,5 +30,6 @@ static inline void sim_tick_cpu_dying(unsigned int cpu)
 #define SIM_IS_DELAYED(p)		0
 #define SIM_RD_OVERLOADED(rd)		((rd)->overload)
 #define SIM_GROUP_TYPES_SERIES
+#define SIM_SOFTIRQ(action)		action(struct softirq_action *unused)
 
 #endif

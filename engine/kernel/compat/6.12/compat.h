@@ -29,5 +29,6 @@ static inline void sim_tick_cpu_dying(unsigned int cpu)
 #define SIM_IS_DELAYED(p)		((p)->se.sched_delayed)
 #define SIM_RD_OVERLOADED(rd)		((rd)->overloaded)
 #define SIM_GROUP_TYPES_SERIES		{ group_smt_balance, "smt_balance" },
+#define SIM_SOFTIRQ(action)		action(void)
 
 #endif

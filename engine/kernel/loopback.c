@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The loopback device: a packet goes to the backlog of the CPU that sends it, and its
+ * NET_RX softirq carries it to the receiver's socket: at the end of the send, in the
+ * sender's context, or in ksoftirqd where kernel/softirq.c leaves it to that.
+ */
+#include <linux/interrupt.h>
+#include <linux/bottom_half.h>
+#include "sim.h"
+#include "socket.h"
+
+struct packet {
+	struct packet *next;
+	struct kern_socket *sock;
+	unsigned int bytes;		/* 0: the end of the stream */
+};
+
+struct backlog {
+	struct packet *first, **last;
+};
+
+static DEFINE_PER_CPU(struct backlog, backlog);
+
+void sim_loopback_send(struct kern_socket *sock, unsigned int bytes)
+{
+	struct packet *packet = sim_zalloc(sizeof(*packet), 16);
+	struct backlog *b;
+
+	packet->sock = sock;
+	packet->bytes = bytes;
+	local_bh_disable();
+	b = this_cpu_ptr(&backlog);
+	if (!b->first)
+		b->last = &b->first;
+	*b->last = packet;
+	b->last = &packet->next;
+	raise_softirq(NET_RX_SOFTIRQ);
+	local_bh_enable();
+}
+
+static void SIM_SOFTIRQ(receive)
+{
+	struct backlog *b = this_cpu_ptr(&backlog);
+	struct packet *packet;
+
+	while ((packet = b->first)) {
+		b->first = packet->next;
+		sim_socket_deliver(packet->sock, packet->bytes);
+		sim_free(packet);
+	}
+}
+
+void sim_setup_loopback(void)
+{
+	open_softirq(NET_RX_SOFTIRQ, receive);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Between sockets and the loopback device. */
+#ifndef SIM_SOCKET_H
+#define SIM_SOCKET_H
+
+struct kern_socket;
+
+void sim_loopback_send(struct kern_socket *sock, unsigned int bytes);	/* 0: the end */
+void sim_socket_deliver(struct kern_socket *sock, unsigned int bytes);
+
+#endif
