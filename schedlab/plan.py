@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import tomli_w
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -22,6 +22,7 @@ from schedlab.validation import load_toml
 from schedlab.variant import Variant
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)")
+_Value = TypeVar("_Value")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -38,8 +39,16 @@ def _rising(looks: tuple[int, ...]) -> tuple[int, ...]:
     return looks
 
 
+def _different(values: tuple[_Value, ...]) -> tuple[_Value, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError("a value is given twice")
+    return values
+
+
 Duration = Annotated[str, AfterValidator(_duration)]
 PositiveInt = Annotated[int, Field(ge=1, strict=True)]
+NotNegative = Annotated[int, Field(ge=0)]
+_Values = Annotated[tuple[_Value, ...], AfterValidator(_different)]
 AxisValues = Annotated[tuple[int | str, ...], Field(min_length=2)]
 
 
@@ -93,7 +102,7 @@ class Blocks(_Data):
     )
     """Blocks after which the evidence is judged; the last is the most there can be."""
     warmup: Annotated[int, Field(ge=0)] = 1
-    seed: Annotated[int, Field(ge=0)] = 1
+    seed: NotNegative = 1
     settle: Duration = "100ms"
     """Pause before each run, in which other load on the host is measured."""
     timeout: Duration = "10min"
@@ -126,6 +135,16 @@ class KernelEntry(_Data):
     preempt: Literal["voluntary", "full"] = "voluntary"
 
 
+class Sweep(_Data):
+    """Values that keys of the plan take in turn: each combination is a result of its own."""
+
+    target: _Values[str] = ()
+    machine: _Values[str] = ()
+    kernel: _Values[str] = ()
+    """Trees under all variants: the base of the plan's kernels, and what variants without run."""
+    seed: _Values[NotNegative] = ()
+
+
 class Plan(_Data):
     """Suite x variants x target x blocks."""
 
@@ -142,6 +161,7 @@ class Plan(_Data):
     """Of all these, only the benchmarks or labels named here."""
     kernel: tuple[KernelEntry, ...] = ()
     """Kernels the variants name."""
+    sweep: Sweep = Sweep()
     variant: Annotated[tuple[Variant, ...], Field(min_length=2)]
     aa: bool = False
     """The variants are meant to be the same: the run measures the method's own noise."""
@@ -159,12 +179,21 @@ class Plan(_Data):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"two variants are called {name}")
+        given = {*self.model_fields_set, *(self.blocks.model_fields_set & {"seed"})}
+        for key, values in self.sweep:
+            if values and key in given - {"kernel"}:
+                raise ValueError(f"{key} is given, and the sweep goes over it")
         return self
 
     @property
     def baseline(self) -> Variant:
         """Give the variant all others are compared with: the first."""
         return self.variant[0]
+
+    @property
+    def simulated(self) -> bool:
+        """Tell whether the runs are simulated."""
+        return self.target.startswith("sim:")
 
     def here(self, platform: Mapping[str, str]) -> list[Variant]:
         """Give the variants that can be run on a platform as it has been booted.

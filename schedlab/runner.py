@@ -1,6 +1,8 @@
 """Running a plan: blocks in order, each run recorded at once, benchmarks stopped when settled."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Protocol
 
@@ -9,7 +11,8 @@ from schedlab.benchmarks import Case
 from schedlab.order import block_order, blocks, run_seed
 from schedlab.record import RunRecord
 from schedlab.store import Store
-from schedlab.targets.target import Order, Session, SessionOfMany
+from schedlab.targets.simulators import Simulators
+from schedlab.targets.target import Order, Session, SessionOfMany, Wait
 
 GIVE_UP_AFTER = 3
 """Failed runs of one benchmark in one variant after which the benchmark is left out."""
@@ -43,19 +46,18 @@ class Runner:
         cases: Sequence[Case],
         session: Session,
         progress: Progress,
-        jobs: int = 1,
+        simulators: Simulators | None = None,
     ) -> None:
         """Take up the work; what the store already holds is not run again.
 
-        `jobs` is how many runs may be under way where the session's runs do not disturb each
-        other; what is recorded does not depend on it.
+        `simulators` do the runs of a session of many; what is recorded does not depend on which.
         """
         self._store = store
         self._plan = store.plan
         self._cases = list(cases)
         self._session = session
         self._progress = progress
-        self._jobs = jobs
+        self._simulators = simulators
         self._records = store.records()
         self._failures: dict[tuple[str, str], int] = {}
         self._left_out: set[str] = set()
@@ -64,13 +66,20 @@ class Runner:
 
     def run(self) -> None:
         """Run every block that is still owed; every record is on disk before the next run."""
+        run_together([self])
+
+    def steps(self) -> Generator[Wait]:
+        """Do as `run`, giving what is waited for to whoever asks for the next step."""
         settled: set[str] = set()
         for stretch in self._stretches():
             open_cases = [case for case in self._cases if case.label not in settled]
             if all(case.label in self._left_out for case in open_cases):
                 break
-            for record in self._runs(self._owed(stretch, open_cases)):
-                self._record(record)
+            for each in self._runs(self._owed(stretch, open_cases)):
+                if isinstance(each, RunRecord):
+                    self._record(each)
+                else:
+                    yield each
             self._store.note(self._session.notices)
             if stretch[-1] + 1 in self._plan.blocks.looks:
                 settled = self._look(stretch[-1] + 1)
@@ -107,10 +116,10 @@ class Runner:
                 self._progress.start(order)
                 yield order
 
-    def _runs(self, orders: Iterator[Order]) -> Iterator[RunRecord]:
+    def _runs(self, orders: Iterator[Order]) -> Iterator[Wait | RunRecord]:
         raw = Path(self._store.folder) / "raw"
-        if isinstance(self._session, SessionOfMany):
-            yield from self._session.run_many(orders, raw, self._jobs)
+        if self._simulators and isinstance(self._session, SessionOfMany):
+            yield from self._session.run_many(orders, raw, self._simulators)
         else:
             for order in orders:
                 yield self._session.run(order, raw)
@@ -143,3 +152,16 @@ class Runner:
             why = f"failed {GIVE_UP_AFTER} times in {record.key.variant}: {record.error}"
             self._store.note([f"{record.key.case}: left out: {why}"])
             self._progress.give_up(record.key.case, why)
+
+
+def run_together(runners: Sequence[Runner]) -> None:
+    """Bring several plans to their ends; while one waits for its runs the others go on."""
+    with ExitStack() as stack:
+        ready = [stack.enter_context(closing(runner.steps())) for runner in runners]
+        waiting: dict[Wait, Generator[Wait]] = {}
+        while ready or waiting:
+            for steps in ready:
+                if (step := next(steps, None)) is not None:
+                    waiting[step] = steps
+            over, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            ready = [waiting.pop(step) for step in over]

@@ -8,7 +8,7 @@ ROOT/seconds says while the knob is turned.
 import sys
 from pathlib import Path
 
-import schedlab.cli.run as cli_run
+import schedlab.cli.result as cli_result
 from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
 from schedlab.cli import main
 from schedlab.metric import Metric
@@ -49,7 +49,7 @@ class RootedSystem(LocalSystem):
 
 if __name__ == "__main__":
     target = HostTarget(RootedSystem(ROOT))
-    cli_run.find_target = lambda *_: target
+    cli_result.find_target = lambda *_: target
     result = sys.argv[2]
     options = ["--benchmark", "Slow", "--variant", "off: sysctl kernel.knob=0", "--blocks", "2"]
     options += ["--counters", "procstat"]

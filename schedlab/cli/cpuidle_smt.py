@@ -1,13 +1,12 @@
 """`schedlab cpuidle-smt`: throughput, wakeup latency and idle states against the wakeup period."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 
 from schedlab.benchmarks.cpuidle_smt import NAME
-from schedlab.cli.run import RESUME_ALONE, carry_out, experiment_options, make_plan
+from schedlab.cli.run import carry_out, chosen_how, experiment_options, make_plan
 from schedlab.cpulist import parse_cpulist
 from schedlab.errors import UsageError
 from schedlab.machine import Machine
@@ -30,14 +29,7 @@ _ROLES = {"wcpu": "workload", "icpus": "irritators", "acpu": "waker"}
     "-t", "--time", metavar="TIME", help="How long each run measures (5s; 200ms if simulated)."
 )
 @experiment_options
-def cpuidle_smt(
-    resume: Path | None,
-    jobs: int | None,
-    dry_run: bool,
-    output: Path | None,
-    fail_on: str | None,
-    **options: Any,
-) -> None:
+def cpuidle_smt(**options: Any) -> None:
     """Sweep the period at which a core's idle threads are woken beside one that works.
 
     The CPUs are chosen from the topology where none are named. Without --variant the machine is
@@ -48,14 +40,15 @@ def cpuidle_smt(
     schedlab cpuidle-smt --variant base --variant 'teo: idle-governor teo'
     schedlab cpuidle-smt --target sim:power9-lpar-smt4
     """
-    if resume and any(options.values()):
-        raise UsageError(RESUME_ALONE)
-    carry_out(lambda: _plan(options), *(resume, jobs, dry_run, output, fail_on))
+    how = chosen_how(options)
+    carry_out(lambda: _plan(options), how)
 
 
 def _plan(options: Mapping[str, Any]) -> Plan:
     periods = _periods(options["periods"] or PERIODS)
-    target = options["target"] or "host"
+    target, *others = options["target"] or ["host"]
+    if others:
+        raise UsageError("the CPUs are chosen on one machine: give one --target.")
     machine = find_target(target).machine()
     named = {key: options[key] for key in _ROLES if options[key]}
     if len(named) < len(_ROLES):

@@ -1,10 +1,10 @@
-"""Showing how a plan runs: one line that moves on a terminal, plain lines elsewhere."""
+"""Showing how plans run: a line that moves for each on a terminal, plain lines elsewhere."""
 
 import time
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 from schedlab.analysis import Outcome
 from schedlab.plan import Plan
@@ -12,24 +12,42 @@ from schedlab.record import RunRecord
 from schedlab.targets.target import Order
 
 
-class RunProgress:
-    """Tells which run is under way, how long the rest may take, and each look's outcome."""
+class Screen:
+    """Where plans that run tell how they do; each has its line."""
 
-    def __init__(self, plan: Plan, variants: int, console: Console) -> None:
-        """Take the plan for its block counts."""
-        self._plan = plan
-        self._variants = variants
-        self._console = console
-        self._moving = console.is_terminal
-        self._bar = Progress(
+    def __init__(self, console: Console) -> None:
+        """Take the console."""
+        self.console = console
+        self.moving = console.is_terminal
+        self.bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
             TextColumn("{task.fields[left]}"),
             console=console,
             transient=True,
-            disable=not self._moving,
+            disable=not self.moving,
         )
-        self._task: TaskID | None = None
+
+    def __enter__(self) -> "Screen":
+        """Begin to show."""
+        self.bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the moving lines."""
+        self.bars.stop()
+
+
+class RunProgress:
+    """Tells which run is under way, how long the rest may take, and each look's outcome."""
+
+    def __init__(self, plan: Plan, variants: int, screen: Screen, name: str = "") -> None:
+        """Take the plan for its block counts, and its name where several run."""
+        self._plan = plan
+        self._variants = variants
+        self._screen = screen
+        self._name = f"{name}: " if name else ""
+        self._task = screen.bars.add_task(f"{self._name}starting", total=None, left="")
         self._seconds: dict[str, list[float]] = {}
         self._open: Sequence[str] = ()
         self._block = 0
@@ -37,20 +55,10 @@ class RunProgress:
         self._under_way = 0
         self._begun_in_block = 0
 
-    def __enter__(self) -> "RunProgress":
-        """Begin to show."""
-        self._bar.start()
-        self._task = self._bar.add_task("starting", total=None, left="")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the moving line."""
-        self._bar.stop()
-
     def block(self, block: int, cases: Sequence[str]) -> None:
         """Begin a block; without a moving line, say so."""
         self._block, self._open, self._begun_in_block = block, cases, 0
-        if not self._moving:
+        if not self._screen.moving:
             left = self._time_left()
             self._say(f"{self._block_name()}: {len(cases)} benchmarks{f', {left}' if left else ''}")
 
@@ -60,15 +68,14 @@ class RunProgress:
             self._last_end = time.monotonic()
         self._under_way += 1
         self._begun_in_block += 1
-        if self._task is not None:
-            runs = len(self._open) * self._variants
-            self._bar.update(
-                self._task,
-                description=f"{self._block_name()}  {order.key.case} [{order.key.variant}]",
-                total=runs,
-                completed=self._done_in_block(),
-                left=self._time_left(),
-            )
+        what = f"{self._block_name()}  {order.key.case} [{order.key.variant}]"
+        self._screen.bars.update(
+            self._task,
+            description=f"{self._name}{what}",
+            total=len(self._open) * self._variants,
+            completed=self._done_in_block(),
+            left=self._time_left(),
+        )
 
     def done(self, record: RunRecord) -> None:
         """Learn how long a run takes (its share, of several at a time); tell of a failed one."""
@@ -95,7 +102,8 @@ class RunProgress:
         self._say(f"{case} is left out: {why}")
 
     def _say(self, text: str) -> None:
-        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        console = self._screen.console
+        console.print(f"{self._name}{text}", highlight=False, markup=False, soft_wrap=True)
 
     def _block_name(self) -> str:
         if self._block < 0:

@@ -1,43 +1,27 @@
 """`schedlab run`: run a plan, or go on with one."""
 
-import os
 import re
-import shlex
-import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from datetime import datetime
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from rich.console import Console
 
-from schedlab.analysis import Analysis, analyse
 from schedlab.benchmarks import Case, find_benchmark
-from schedlab.boots import BOOT, Boot
-from schedlab.cli.progress import RunProgress
-from schedlab.errors import Interrupted, UsageError
-from schedlab.interrupt import stoppable
+from schedlab.cli.result import How, go_on, make_result
+from schedlab.cli.sweep import carry_out_sweep, is_sweep, plan_of_sweep
+from schedlab.errors import UsageError
 from schedlab.machine import Machine
-from schedlab.order import block_order, run_seed
 from schedlab.plan import BenchmarkEntry, Plan, load_plan
-from schedlab.reference import find_reference
-from schedlab.report import write_reports
-from schedlab.report.terminal import print_report
-from schedlab.runner import Runner
 from schedlab.settings.switchable import switchable
-from schedlab.store import Store, describe
-from schedlab.targets.choice import find_system, find_target
-from schedlab.targets.target import Order, Target
+from schedlab.sweep import points
+from schedlab.targets.choice import find_system
 from schedlab.validation import validate
 from schedlab.variant import Variant, parse_variant
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-
-RESUME_ALONE = "--resume takes its plan from DIR; give no other options with it."
 
 _EXPERIMENT = (
     click.option(
@@ -56,10 +40,24 @@ _EXPERIMENT = (
     ),
     click.option(
         "--target",
+        multiple=True,
         metavar="TARGET",
-        help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL.",
+        help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL. Of this and the next three, "
+        "several values make a result each.",
     ),
-    click.option("--machine", metavar="MACHINE", help="The machine a target vm: shows its guests."),
+    click.option(
+        "--machine",
+        multiple=True,
+        metavar="MACHINE",
+        help="The machine a target vm: shows its guests.",
+    ),
+    click.option(
+        "--kernel",
+        multiple=True,
+        metavar="TREE",
+        help="Simulated: the tree under all variants, such as 6.12.",
+    ),
+    click.option("--seed", multiple=True, type=int, help="Seed of the run order."),
     click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged."),
     click.option(
         "--blocks", type=int, metavar="N", help="Exactly N blocks: the same as --looks N."
@@ -69,7 +67,6 @@ _EXPERIMENT = (
     click.option(
         "--strict", is_flag=True, help="Hold the chance of any false claim to alpha (Holm)."
     ),
-    click.option("--seed", type=int, help="Seed of the run order."),
     click.option("--timeout", metavar="TIME", help="The longest a run may take, such as 90s."),
     click.option("--counters", metavar="NAME,...", help="Counters; `schedlab list counters`."),
     click.option("--no-counters", is_flag=True, help="Count nothing."),
@@ -85,6 +82,11 @@ _EXPERIMENT = (
         type=click.IntRange(min=1),
         metavar="N",
         help="Simulated runs at a time; as many as there are CPUs if not given.",
+    ),
+    click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Simulate on the workers of this scheduler of dask.distributed (docs/sweeps.md).",
     ),
     click.option("--dry-run", is_flag=True, help="Print every command and knob; touch nothing."),
     click.option("--fail-on", type=click.Choice(["worse"]), help="Exit 1 if anything got worse."),
@@ -117,15 +119,7 @@ def experiment_options(command: Command) -> Command:
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one.")
 @experiment_options
-def run(
-    resume: Path | None,
-    jobs: int | None,
-    dry_run: bool,
-    output: Path | None,
-    fail_on: str | None,
-    plan_file: Path | None,
-    **options: Any,
-) -> None:
+def run(plan_file: Path | None, **options: Any) -> None:
     """Run benchmarks under variants, interleaved, until there is a verdict.
 
     \b
@@ -134,49 +128,40 @@ def run(
     schedlab run --workload video.json --target sim:hikey960 --variant 'x: NO_WA_IDLE'
     schedlab run plan.toml
     """
-    if resume and (plan_file or any(options.values())):
-        raise UsageError(RESUME_ALONE)
-    data = load_plan(plan_file).model_dump(exclude_unset=True) if plan_file else {}
-    if options["benchmarks"]:
-        data["benchmark"] = [benchmark_entry(text) for text in options["benchmarks"]]
-    if options["workloads"]:
-        data["workload"] = options["workloads"]
-    where = str(plan_file) if plan_file else "command line"
-    carry_out(
-        lambda: make_plan(data, options, where),
-        *(resume, jobs, dry_run, output, fail_on),
-    )
+    how = chosen_how(options, plan_file)
+
+    def plan() -> Plan:
+        data = load_plan(plan_file).model_dump(exclude_unset=True) if plan_file else {}
+        if options["benchmarks"]:
+            data["benchmark"] = [benchmark_entry(text) for text in options["benchmarks"]]
+        if options["workloads"]:
+            data["workload"] = options["workloads"]
+        return make_plan(data, options, str(plan_file) if plan_file else "command line")
+
+    carry_out(plan, how)
 
 
-def carry_out(
-    plan_of: Callable[[], Plan],
-    resume: Path | None,
-    jobs: int | None,
-    dry_run: bool,
-    output: Path | None,
-    fail_on: str | None,
-) -> None:
-    """Run a plan, or go on with the one in `resume`; say what came out of it."""
-    store: Store | None = None
-    if resume:
-        if output:
-            raise UsageError(RESUME_ALONE)
-        store, cases, target = _reopen(resume)
-        plan = store.plan
+def chosen_how(options: dict[str, Any], plan_file: Path | None = None) -> How:
+    """Take from the options those that are not of the plan; refuse others beside --resume."""
+    how = How(**{field.name: options.pop(field.name) for field in fields(How)})
+    if how.resume and (how.output or plan_file or any(options.values())):
+        raise UsageError("--resume takes its plan from DIR; give no other options with it.")
+    return how
+
+
+def carry_out(plan_of: Callable[[], Plan], how: How) -> None:
+    """Make the result of a plan, or the results of its sweep, or go on with what there is."""
+    if how.resume and is_sweep(how.resume):
+        carry_out_sweep(plan_of_sweep(how.resume), how)
+    elif how.resume:
+        go_on(how.resume, how)
     else:
         plan = plan_of()
-        if plan.published:
-            find_reference(plan.published)
-        target = find_target(plan.target, plan.machine, plan.variant)
-        cases = plan.cases(target.machine())
-    if dry_run:
-        _preview(plan, cases, target)
-        return
-    store = store or _begin(plan, cases, target, output)
-    with closing(store):
-        analysis = _run(store, cases, target, jobs)
-    if fail_on and any(outcome.verdict.word == "worse" for outcome in analysis.outcomes):
-        sys.exit(1)
+        first, *others = points(plan).values()
+        if others:
+            carry_out_sweep(plan, how)
+        else:
+            make_result(first.plan, how)
 
 
 def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> Plan:
@@ -186,12 +171,17 @@ def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> P
         for key, value in options.items()
         if value is not None and value is not False and value != ()
     }
-    for key in ("suite", "only", "target", "machine", "aa"):
+    for key in ("suite", "only", "aa"):
         if key in given:
             data[key] = given[key]
     blocks = {**data.get("blocks", {}), **{k: given[k] for k in _BLOCKS if k in given}}
-    if data.get("target", "").startswith("sim:"):
-        blocks.setdefault("warmup", 0)  # every simulated run begins on a machine already settled
+    sweep = dict(data.get("sweep", {}))
+    for key, place in {"target": data, "machine": data, "kernel": {}, "seed": blocks}.items():
+        if key in given:
+            place.pop(key, None)
+            sweep[key] = given[key]
+    if sweep:
+        data["sweep"] = sweep
     if "looks" in given or "blocks" in given:
         blocks["looks"] = _looks(given)
     if blocks:
@@ -213,7 +203,7 @@ def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> P
     return plan
 
 
-_BLOCKS = ("warmup", "seed", "timeout")
+_BLOCKS = ("warmup", "timeout")
 
 
 def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
@@ -221,7 +211,8 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
     if "auto" in texts:
         if len(texts) > 1:
             raise UsageError("--variant auto stands alone.")
-        offers = switchable(find_system(data.get("target", "host")))
+        [target, *_] = data.get("sweep", {}).get("target") or [data.get("target", "host")]
+        offers = switchable(find_system(target))
         if offers:
             texts = (offers[0][0],)
         else:
@@ -299,105 +290,3 @@ def _percent(text: str) -> float:
         return float(text.removesuffix("%")) / 100
     except ValueError:
         raise UsageError(f"--margin '{text}': write it as 2 or 2%") from None
-
-
-def _begin(plan: Plan, cases: list[Case], target: Target, output: Path | None) -> Store:
-    stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
-    folder = output or Path("results") / f"{stamp}-{_slug(plan)}"
-    infos = [describe(case, target.shown(case)) for case in cases]
-    invocation = shlex.join(["schedlab", *sys.argv[1:]])
-    environment = target.environment(plan)
-    boots = [Boot(environment[BOOT], 0)] if BOOT in environment else []
-    machine = target.machine()
-    return Store.create(folder, plan, machine, environment, infos, invocation, boots=boots)
-
-
-def _slug(plan: Plan) -> str:
-    names = [plan.suite, *(entry.name for entry in plan.benchmark), *plan.workload]
-    name = Path(next(filter(None, names))).stem
-    return f"{name}-aa" if plan.aa else name
-
-
-def _reopen(folder: Path) -> tuple[Store, list[Case], Target]:
-    """Open a result to go on with; refuse where the host is no longer the same."""
-    store = Store.open(folder, readonly=False)
-    target = find_target(store.plan.target, store.plan.machine, store.plan.variant)
-    machine = target.machine()
-    environment = target.environment(store.plan)
-    changed = [
-        f"{row} was {old}, is {new}"
-        for row, new in environment.items()
-        if row != BOOT and (old := store.environment.get(row)) != new
-    ]
-    if machine != store.machine:
-        changed.append("its CPUs, memory or idle states differ")
-    cases = store.plan.cases(machine)
-    for info, case in zip(store.cases, cases, strict=True):
-        if info.command != (command := target.shown(case)):
-            changed.append(f"{info.label} was `{info.command}`, is `{command}`")
-    if changed:
-        raise UsageError(
-            f"{folder}: began on another host or kernel: {'; '.join(changed)}."
-            "\n  Runs of both cannot be compared; begin a new result."
-        )
-    if store.boots and store.boots[-1].id != environment[BOOT]:
-        store.went_on(environment[BOOT])
-    return store, cases, target
-
-
-def _run(store: Store, cases: list[Case], target: Target, jobs: int | None) -> Analysis:
-    console = Console(stderr=True)
-    scratch = store.folder / "raw"
-    try:
-        with (
-            stoppable(),
-            target.open(store.plan, cases, scratch) as session,
-            RunProgress(store.plan, len(store.plan.here(store.environment)), console) as progress,
-        ):
-            store.note(session.notices)
-            for line in session.notices:
-                console.print(f"note: {line}", highlight=False, markup=False, soft_wrap=True)
-            Runner(store, cases, session, progress, jobs or len(os.sched_getaffinity(0))).run()
-    except Interrupted as error:
-        kept = len(store.records())
-        if not kept:
-            raise Interrupted(
-                f"{error} before the first run was whole; nothing is kept."
-            ) from error
-        raise Interrupted(
-            f"{error}; {kept} runs are kept in {store.folder}, this host is as it was before."
-            f"\n  `schedlab run --resume {store.folder}` goes on;"
-            f" `schedlab report {store.folder}` shows what there is."
-        ) from error
-    finally:
-        _forget_if_empty(store)
-    analysis = analyse(store)
-    print_report(store, analysis, Console())
-    for path in write_reports(store):
-        click.echo(f"wrote {path}")
-    return analysis
-
-
-def _forget_if_empty(store: Store) -> None:
-    """Leave no result folder behind where not a single run was made."""
-    if not store.records():
-        store.close()
-        shutil.rmtree(store.folder, ignore_errors=True)
-
-
-def _preview(plan: Plan, cases: list[Case], target: Target) -> None:
-    """Print every knob and command of one block, and how many runs there may be."""
-    here = plan.here(target.environment(plan))
-    for key, case, variant in block_order(plan, cases, 0):
-        if variant not in here:
-            continue
-        order = Order(key, case, variant, run_seed(plan, 0, case.label), position=0)
-        click.echo(f"{key.case} [{key.variant}]")
-        for line in target.preview(order):
-            click.echo(f"  {line}")
-    per_block = len(cases) * len(here)
-    blocks, warmup = plan.blocks.looks[-1], plan.blocks.warmup
-    click.echo(
-        f"{per_block} runs a block in an order shuffled anew each time;"
-        f" {warmup} warm-up and at most {blocks} blocks: {per_block * (warmup + blocks)} runs."
-    )

@@ -9,6 +9,7 @@ import ctypes
 import os
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -138,6 +139,13 @@ def ended_within(process: subprocess.Popen[bytes], timeout: float | None) -> boo
         os.close(descriptor)
     process.wait()
     return True
+
+
+def dying_with_us(by: signal.Signals) -> list[str]:
+    """Give the words before a command that send it a signal when the thread that began it ends."""
+    return (
+        ["setpriv", "--pdeathsig", by.name.removeprefix("SIG")] if shutil.which("setpriv") else []
+    )
 
 
 def adopt_orphans() -> None:

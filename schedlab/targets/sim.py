@@ -4,9 +4,8 @@ import json
 import shlex
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -28,8 +27,9 @@ from schedlab.models.scenario import read_back, scenario, settings, shown, trial
 from schedlab.plan import Plan, seconds
 from schedlab.record import RunRecord
 from schedlab.targets.sim_kernels import kernels_of
-from schedlab.targets.sim_program import Call, Ended, Processes, failure, is_usage, read_result
-from schedlab.targets.target import Order, folder_name
+from schedlab.targets.sim_program import Call, Processes, failure, is_usage, read_result
+from schedlab.targets.simulators import Finished, Simulators, simulated
+from schedlab.targets.target import Order, Wait, folder_name
 from schedlab.topology.simulator import description
 from schedlab.variant import Variant
 
@@ -220,39 +220,35 @@ class SimSession:
 
         `more` are further arguments of the simulator, for its trace.
         """
-        model = self._models[order.case.label]
-        name = f"b{order.key.block:04d}-{order.key.case}-{order.key.variant}"
-        folder = raw / folder_name(name)
-        call = Call(
-            program=self.builds[order.variant.name].program,
-            machine=self._machine_file(raw),
-            scenario=folder / "scenario.json",
-            result=folder / "result.json",
-            seed=order.seed,
-            more=more,
-        )
-        told = json.dumps(scenario(model, order.variant, self._limit), indent=1)
-        finished = _Finished.read(folder, call, told)
-        if finished is None:
-            finished = self._simulate(call, folder, told, model.enclosures)
-        return self._record(order, model, call, finished, raw)
+        call, finished = self._prepared(order, raw, more)
+        finished = finished or simulated(self._processes, call, self._limit)
+        return self._record(order, call, finished, raw)
 
-    def run_many(self, orders: Iterable[Order], raw: Path, jobs: int) -> Iterator[RunRecord]:
+    def run_many(
+        self, orders: Iterable[Order], raw: Path, simulators: Simulators
+    ) -> Iterator[Wait | RunRecord]:
         """Simulate several runs at a time; gives the records in the order of the orders."""
-        with ThreadPoolExecutor(jobs) as pool:
-            pending: deque[Future[RunRecord]] = deque()
-            try:
-                for order in orders:
-                    pending.append(pool.submit(self.run, order, raw))
-                    if len(pending) >= jobs * _AHEAD:
-                        yield pending.popleft().result()
-                while pending:
-                    yield pending.popleft().result()
-            finally:
-                for future in pending:
-                    future.cancel()
-                if pending:
-                    self.close()
+        under_way: deque[tuple[Order, Call, Future[Finished]]] = deque()  # oldest first
+
+        def oldest() -> Iterator[Wait | RunRecord]:
+            order, call, future = under_way[0]
+            if not future.done():
+                yield future
+            under_way.popleft()
+            yield self._record(order, call, future.result(), raw)
+
+        try:
+            for order in orders:
+                call, finished = self._prepared(order, raw)
+                future = _done(finished) if finished else simulators.start(call, self._limit)
+                under_way.append((order, call, future))
+                if len(under_way) >= simulators.at_a_time * _AHEAD:
+                    yield from oldest()
+            while under_way:
+                yield from oldest()
+        finally:
+            for _, _, future in under_way:
+                future.cancel()
 
     def close(self) -> None:
         """End every simulator that still runs."""
@@ -286,32 +282,35 @@ class SimSession:
             raise HostError(f"kernel {build.kernel} does not come up on {self._which}: {words}")
         return printed
 
-    def _simulate(
-        self, call: Call, folder: Path, told: str, enclosures: Sequence[Enclosure]
-    ) -> "_Finished":
-        with disk_errors("simulating", folder.parent):
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / _Finished.FILE).unlink(missing_ok=True)
-            call.result.unlink(missing_ok=True)
-            call.scenario.write_text(told)
-            for enclosure in enclosures:
-                enclosure.put(folder)
-            started = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
-            ended = self._processes.run(call.argv, folder / "stderr.txt", self._limit)
-            finished = _Finished(call.argv, started, ended)
-            if not self._processes.stopped:
-                finished.write(folder)
-        return finished
+    def _prepared(
+        self, order: Order, raw: Path, more: tuple[str, ...] = ()
+    ) -> tuple[Call, Finished | None]:
+        """Write what a run reads into its folder, unless the run has finished there already."""
+        model = self._models[order.case.label]
+        name = f"b{order.key.block:04d}-{order.key.case}-{order.key.variant}"
+        folder = raw / folder_name(name)
+        call = Call(
+            program=self.builds[order.variant.name].program,
+            machine=self._machine_file(raw),
+            scenario=folder / "scenario.json",
+            result=folder / "result.json",
+            seed=order.seed,
+            more=more,
+        )
+        told = json.dumps(scenario(model, order.variant, self._limit), indent=1)
+        finished = Finished.read(call, told)
+        if finished is None:
+            with disk_errors("simulating", raw):
+                folder.mkdir(parents=True, exist_ok=True)
+                Finished.forget(call)
+                call.scenario.write_text(told)
+                for enclosure in model.enclosures:
+                    enclosure.put(folder)
+        return call, finished
 
-    def _record(
-        self,
-        order: Order,
-        model: Model,
-        call: Call,
-        finished: "_Finished",
-        raw: Path,
-    ) -> RunRecord:
+    def _record(self, order: Order, call: Call, finished: Finished, raw: Path) -> RunRecord:
         build = self.builds[order.variant.name]
+        model = self._models[order.case.label]
         record = RunRecord(
             key=order.key,
             position=order.position,
@@ -338,38 +337,10 @@ class SimSession:
         return record
 
 
-class _Finished:
-    """A run that ended by itself, as its folder keeps it."""
-
-    FILE = "run.json"
-
-    def __init__(self, argv: Sequence[str], started: str, ended: Ended) -> None:
-        self.argv = tuple(argv)
-        self.started = started
-        self.ended = ended
-
-    def write(self, folder: Path) -> None:
-        """Keep it beside its result."""
-        about = {
-            "argv": self.argv,
-            "started": self.started,
-            "status": self.ended.status,
-            "seconds": self.ended.seconds,
-        }
-        (folder / self.FILE).write_text(json.dumps(about, indent=1))
-
-    @classmethod
-    def read(cls, folder: Path, call: Call, told: str) -> "_Finished | None":
-        """Give the finished run in a folder, if it is of this very call and scenario."""
-        try:
-            about = json.loads((folder / cls.FILE).read_text())
-            if tuple(about["argv"]) != call.argv or call.scenario.read_text() != told:
-                return None
-            words = (folder / "stderr.txt").read_text(errors="replace")
-            ended = Ended(about["status"], about["seconds"], words)
-            return cls(call.argv, about["started"], ended)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+def _done(finished: Finished) -> Future[Finished]:
+    future: Future[Finished] = Future()
+    future.set_result(finished)
+    return future
 
 
 def _models(cases: Sequence[Case]) -> dict[str, Model]:

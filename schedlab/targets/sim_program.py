@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.errors import IncompleteRun
-from schedlab.system.process import ended_within
+from schedlab.system.process import dying_with_us, ended_within
 
 _USAGE = 2
 _BOUND = 4
@@ -31,6 +30,11 @@ class Call:
     result: Path
     seed: int
     more: tuple[str, ...] = ()
+
+    @property
+    def errors(self) -> Path:
+        """Give the file of what it writes on standard error."""
+        return self.result.with_name("stderr.txt")
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -67,7 +71,7 @@ class Processes:
         began = time.monotonic()
         with errors.open("wb") as file, (printed or Path(os.devnull)).open("wb") as out:
             process = subprocess.Popen(
-                [*_dying_with_us(), *argv],
+                [*dying_with_us(signal.SIGKILL), *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=file,
@@ -126,11 +130,6 @@ def failure(ended: Ended) -> str:
 def is_usage(ended: Ended) -> bool:
     """Tell whether the simulator refused its input."""
     return ended.status == _USAGE
-
-
-def _dying_with_us() -> list[str]:
-    """Give the words before a command that end it when the lab is killed."""
-    return ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -1,15 +1,17 @@
 """What every target can do: open a plan, run its cases under its variants, tell what it is."""
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from schedlab.benchmarks import Case
 from schedlab.machine import Machine
 from schedlab.plan import Plan
 from schedlab.record import RunKey, RunRecord
+from schedlab.targets.simulators import Simulators
 from schedlab.variant import Variant
 
 
@@ -22,6 +24,10 @@ class Order:
     variant: Variant
     seed: int
     position: int
+
+
+Wait = Future[Any]
+"""What has to be over before a plan goes on."""
 
 
 def folder_name(text: str) -> str:
@@ -47,8 +53,13 @@ class Session(Protocol):
 class SessionOfMany(Session, Protocol):
     """A session whose runs do not disturb each other."""
 
-    def run_many(self, orders: Iterable[Order], raw: Path, jobs: int) -> Iterator[RunRecord]:
-        """Do so many runs at a time, taking orders ahead; records come in the orders' order."""
+    def run_many(
+        self, orders: Iterable[Order], raw: Path, simulators: Simulators
+    ) -> Iterator[Wait | RunRecord]:
+        """Do several runs at a time, taking orders ahead; records come in the orders' order.
+
+        Where the next record is not there yet, what is waited for comes first.
+        """
 
 
 class Target(Protocol):

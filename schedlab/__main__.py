@@ -1,0 +1,5 @@
+"""`python -m schedlab`."""
+
+from schedlab.cli import main
+
+main()

@@ -1,0 +1,205 @@
+"""A plan over many machines, kernels and seeds: a result of each, here or on a cluster."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedlab.errors import UsageError
+from schedlab.plan import Plan
+from schedlab.store import Store
+from schedlab.sweep import points
+from schedlab.validation import validate
+from tests.fake_engine import FakeLab, write_machine, write_tree
+
+BENCHMARK = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10")
+NO_WA = ("--variant", "base", "--variant", "no-wa: NO_WA_IDLE")
+SLOW = ("--variant", "base: sched mode=slow", "--variant", "no-wa: sched mode=slow; NO_WA_IDLE")
+GOOD = {
+    "benchmark": [{"name": "HackbenchPipeThreads"}],
+    "variant": [{"name": "base"}, {"name": "new", "kernel": "mine"}],
+    "kernel": [{"name": "mine", "base": "6.12", "patches": ["a.patch"], "hz": 1000}],
+}
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> FakeLab:
+    made = FakeLab(tmp_path, monkeypatch, capsys)
+    made.add_tree()
+    return made
+
+
+@pytest.fixture
+def no_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what takes time and is not looked at."""
+    monkeypatch.setattr("schedlab.cli.sweep.write_reports", lambda _: [])
+
+
+def plan(**changes: Any) -> Plan:
+    return validate({**GOOD, **changes}, Plan, "plan.toml")
+
+
+def essence(out: Path) -> list[dict[str, Any]]:
+    """Give everything a result says but when and where it was made."""
+    told = [vars(record) for record in Store.open(out).records()]
+    for record in told:
+        for name in ("started", "seconds", "command"):
+            del record[name]
+    return told
+
+
+def test_each_combination_is_a_plan() -> None:
+    sweep = {"target": ["sim:a", "ssh:u@box"], "kernel": ["6.1", "6.12"], "seed": [1, 2]}
+    found = points(plan(sweep=sweep))
+    assert len(found) == 8
+    assert next(iter(found)) == "sim-a-6.1-seed-1"
+    assert list(found)[-1] == "ssh-u-box-6.12-seed-2"
+    one = found["sim-a-6.1-seed-2"].plan
+    assert (one.target, one.blocks.seed, one.blocks.warmup) == ("sim:a", 2, 0)
+    assert [(k.name, k.base, k.hz) for k in one.kernel] == [("mine-6.1", "6.1", 1000)]
+    assert [v.kernel for v in one.variant] == [None, "mine-6.1"], "base stands on what it stood on"
+    assert found["ssh-u-box-6.1-seed-1"].plan.blocks.warmup == 1
+    assert "sweep" not in one.to_toml()
+    plain = {"kernel": [], "variant": [{"name": "a"}, {"name": "b"}]}
+    [only] = points(plan(**plain, sweep={"kernel": ["x"]})).values()
+    assert [v.kernel for v in only.plan.variant] == ["x", "x"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"target": "sim:a", "sweep": {"target": ["sim:b"]}}, "target is given, and the sweep"),
+        ({"blocks": {"seed": 3}, "sweep": {"seed": [1, 2]}}, "seed is given, and the sweep"),
+        ({"sweep": {"target": ["sim:a", "sim:a"]}}, r"sweep.target: a value is given twice"),
+        ({"sweep": {"targets": ["sim:a"]}}, r"sweep.targets: unknown key. Did you mean target\?"),
+        (
+            {"variant": [{"name": n, "kernel": n} for n in "ab"], "sweep": {"kernel": ["x"]}},
+            "the sweep would change nothing",
+        ),
+    ],
+)
+def test_a_sweep_that_cannot_be(changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        points(plan(**changes))
+
+
+def test_a_sweep_over_machines_and_kernels(lab: FakeLab, tmp_path: Path) -> None:
+    other = write_machine(tmp_path / "other.toml", name="other")
+    write_tree(tmp_path / "old", version="6.1.9", speed=3.0)
+    lab.call("kernel", "add", "--tree", tmp_path / "old", "--name", "6.1")
+    out = tmp_path / "out"
+    words = ("run", *BENCHMARK, *NO_WA, "--blocks", 6)
+    machines = ("--target", f"sim:{lab.machine}", "--target", f"sim:{other}")
+    many = (*machines, "--kernel", "6.1", "--kernel", "6.12")
+    status, text, errors = lab.call(*words, *many, "--output", out)
+    assert status == 0, errors
+    names = sorted(path.name for path in out.iterdir() if path.is_dir())
+    assert len(names) == 4
+    assert text.count("no-wa against base: 1 better") == 4
+    page = (out / "overview.html").read_text()
+    assert all(f'href="{name}/report.html"' in page for name in names)
+    assert all((out / name / "report.html").is_file() for name in names)
+    alone = tmp_path / "alone"
+    one = ("--target", f"sim:{other}", "--kernel", "6.1")
+    assert lab.call(*words, *one, "--output", alone)[0] == 0
+    [name] = [n for n in names if "other" in n and n.endswith("-6.1")]
+    assert essence(out / name) == essence(alone), "a result of a sweep is one like any other"
+    status, _, errors = lab.call(*words, *many, "--output", out)
+    assert (status, "is not empty" in errors) == (2, True)
+    missing = (*machines, "--target", "sim:nosuch")
+    status, _, errors = lab.call(*words, *missing, "--output", tmp_path / "none")
+    assert (status, (tmp_path / "none").exists()) == (2, False), errors
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_a_stopped_sweep_goes_on(lab: FakeLab, tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    words = ("run", "--target", f"sim:{lab.machine}", *BENCHMARK, *SLOW, "--blocks", 2)
+    words += ("--seed", 1, "--seed", 2, "--jobs", 3)
+    assert lab.call(*words, "--output", whole)[0] == 0
+    process = lab.start(*words, "--output", cut)
+    deadline = time.monotonic() + 120
+    while len(list(cut.glob("seed-*/raw/*/pid-*"))) < 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, "runs are kept below" in errors) == (130, True), errors
+    status, text, errors = lab.call("run", "--resume", cut)
+    assert status == 0, errors
+    assert text.count("no-wa against base") == 2
+    for name in ("seed-1", "seed-2"):
+        assert essence(cut / name) == essence(whole / name)
+
+
+@pytest.mark.usefixtures("no_reports")
+def test_a_cluster_loses_a_worker_but_no_run(lab: FakeLab, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    here, there = tmp_path / "here", tmp_path / "there"
+    words = ("run", "--target", f"sim:{lab.machine}", *BENCHMARK, *SLOW, "--blocks", 2)
+    words += ("--seed", 1, "--seed", 2)
+    assert lab.call(*words, "--jobs", 8, "--output", here)[0] == 0
+    killed: list[int] = []
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            local_directory=str(tmp_path / "workers"),
+        ) as cluster,
+        distributed.Client(cluster.scheduler_address, set_as_default=False) as client,
+    ):
+        workers = client.run(_whereabouts)
+
+        def kill_one() -> None:
+            """Kill the first worker that is in the middle of a run, and tell its simulator."""
+            while True:
+                for pid, folder in workers.values():
+                    for mark in Path(folder).glob("*/pid-*"):
+                        killed.extend((pid, int(mark.name.removeprefix("pid-"))))
+                        os.kill(pid, signal.SIGKILL)
+                        return
+                time.sleep(0.01)
+
+        killer = threading.Thread(target=kill_one, daemon=True)
+        killer.start()
+        address = cluster.scheduler_address
+        status, _, errors = lab.call(*words, "--cluster", address, "--output", there)
+        killer.join(timeout=1)
+    assert status == 0, errors
+    assert killed, "a worker was killed in the middle"
+    for pid in killed:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    for name in ("seed-1", "seed-2"):
+        assert len(essence(there / name)) == 4
+        assert essence(there / name) == essence(here / name), "nothing lost, nothing twice"
+
+
+def _whereabouts(dask_worker: Any) -> tuple[int, str]:
+    return os.getpid(), dask_worker.local_directory
+
+
+def test_a_cluster_that_cannot_be(
+    lab: FakeLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = ("--cluster", "tcp://127.0.0.1:9", "--output", tmp_path / "out")
+    status, _, errors = lab.call("run", *BENCHMARK, "--aa", *address)
+    assert (status, "only sim:MACHINE runs on a cluster, host does not" in errors) == (2, True)
+    words = ("run", "--target", f"sim:{lab.machine}", *BENCHMARK, "--aa", *address)
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "schedlab.targets.cluster", None)
+        status, _, errors = lab.call(*words)
+        assert (status, "pip install 'schedlab[cluster]'" in errors) == (2, True)
+    cluster = pytest.importorskip("schedlab.targets.cluster")
+    monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
+    status, _, errors = lab.call(*words)
+    assert (status, "no scheduler answers there" in errors) == (2, True), errors
+    assert not (tmp_path / "out").exists()
