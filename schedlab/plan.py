@@ -66,20 +66,22 @@ class _Data(BaseModel):
 class BenchmarkEntry(_Data):
     """A benchmark of a suite or plan, with the parameters that differ from its own.
 
-    `label` tells apart entries of one benchmark with several parameters. A list of values in
-    `axis` makes a case of each: a sweep.
+    `label` tells apart entries of one benchmark with several parameters. `simulated` are those
+    that differ again on a simulated machine, where a second costs more and tells more. A list of
+    values in `axis` makes a case of each: a sweep.
     """
 
     name: str
     label: str | None = Field(default=None, min_length=1, max_length=80)
     params: dict[str, int | str] = {}
+    simulated: dict[str, int | str] = {}
     axis: Annotated[dict[str, AxisValues], Field(max_length=1)] = {}
 
     @model_validator(mode="after")
     def _axis_or_param(self) -> "BenchmarkEntry":
         for key in self.axis:
-            if key in self.params:
-                raise ValueError(f"{key} is given in params and as the axis")
+            if key in {**self.params, **self.simulated}:
+                raise ValueError(f"{key} is given in params or simulated and as the axis")
         return self
 
 
@@ -226,11 +228,11 @@ class Plan(_Data):
         Raises:
             UsageError: an unknown suite, benchmark or parameter, or two cases of one label.
         """
-        cases = []
+        cases: list[Case] = []
         if self.suite:
             suite, where = find_suite(self.suite)
-            cases += _cases(suite.benchmark, machine, where)
-        cases += _cases(self.benchmark, machine, "plan")
+            cases += self._cases(suite.benchmark, machine, where)
+        cases += self._cases(self.benchmark, machine, "plan")
         for i, file in enumerate(self.workload):
             where = f"plan: workload[{i}]"
             cases.append(
@@ -241,6 +243,13 @@ class Plan(_Data):
             if labels.count(label) > 1:
                 raise UsageError(f"two benchmarks are labelled '{label}'; give one another label.")
         return _chosen(cases, self.only)
+
+    def _cases(
+        self, entries: Sequence[BenchmarkEntry], machine: Machine, where: str
+    ) -> Iterator[Case]:
+        simulated = self.target.startswith("sim:")
+        for i, entry in enumerate(entries):
+            yield from _of_entry(entry, simulated, machine, f"{where}: benchmark[{i}]")
 
     def to_toml(self) -> str:
         """Write the plan as its file would be."""
@@ -269,23 +278,18 @@ def all_suites() -> list[str]:
     return known_names("suites")
 
 
-def _cases(entries: Sequence[BenchmarkEntry], machine: Machine, where: str) -> list[Case]:
-    return [
-        case
-        for i, entry in enumerate(entries)
-        for case in _of_entry(entry, machine, f"{where}: benchmark[{i}]")
-    ]
-
-
-def _of_entry(entry: BenchmarkEntry, machine: Machine, where: str) -> Iterator[Case]:
+def _of_entry(
+    entry: BenchmarkEntry, simulated: bool, machine: Machine, where: str
+) -> Iterator[Case]:
     """Give the case of an entry, or one for each value of its axis."""
     benchmark = find_benchmark(entry.name, f"{where}.name")
+    benchmark.case(machine, entry.simulated, None, f"{where}.simulated")  # refused on hosts as well
+    params = entry.params | entry.simulated if simulated else entry.params
     if not entry.axis:
-        yield benchmark.case(machine, entry.params, entry.label, f"{where}.params")
+        yield benchmark.case(machine, params, entry.label, f"{where}.params")
     for key, values in entry.axis.items():
         for value in values:
-            params = {**entry.params, key: value}
-            case = benchmark.case(machine, params, entry.label, f"{where}.axis")
+            case = benchmark.case(machine, {**params, key: value}, entry.label, f"{where}.axis")
             number = case.params[key]
             if not isinstance(number, int):
                 raise UsageError(f"{where}.axis.{key}: an axis takes numbers, '{value}' is none.")

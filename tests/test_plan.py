@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from schedlab.errors import SchedlabError, UsageError
 from schedlab.machine import Machine
-from schedlab.plan import Plan, load_plan, seconds
+from schedlab.plan import Plan, all_suites, load_plan, seconds
 from schedlab.validation import validate
 
 GOOD: dict[str, Any] = {
@@ -72,12 +72,34 @@ def test_an_axis_makes_a_case_of_each_value() -> None:
     assert only.cases(MACHINE) == cases
 
 
+def test_parameters_of_a_simulated_machine() -> None:
+    entry = {
+        "name": "HackbenchForkSockets",
+        "params": {"loops": 1000, "groups": 2},
+        "simulated": {"loops": 5},
+    }
+    for target, loops in (("host", 1000), ("sim:smp4", 5)):
+        plan = {**GOOD, "suite": None, "benchmark": [entry], "target": target}
+        [case] = Plan.model_validate(plan).cases(MACHINE)
+        assert (case.params["loops"], case.params["groups"]) == (loops, 2)
+
+
+@pytest.mark.parametrize("suite", all_suites())
+@pytest.mark.parametrize("target", ["host", "sim:smp4"])
+def test_suites_can_be_sized(suite: str, target: str) -> None:
+    assert Plan.model_validate({**GOOD, "suite": suite, "target": target}).cases(MACHINE)
+
+
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
         ({"name": "Netperf", "axis": {"clients": [4]}}, "axis.clients: "),
         ({"name": "Netperf", "axis": {"clients": [1, 2], "length": [1, 2]}}, "axis: "),
         ({"name": "Netperf", "axis": {"clients": [1, 2]}, "params": {"clients": 3}}, "as the axis"),
+        (
+            {"name": "Netperf", "axis": {"clients": [1, 2]}, "simulated": {"clients": 3}},
+            "as the axis",
+        ),
         ({"name": "Netperf", "axis": {"test": ["TCP_RR", "UDP_RR"]}}, "an axis takes numbers"),
         ({"name": "Netperf", "axis": {"client": [1, 2]}}, "clients"),
     ],
@@ -131,6 +153,10 @@ def test_a_bad_plan_names_file_and_key(tmp_path: Path, change: dict[str, Any], w
         (
             {"benchmark": [{"name": "Tbench", "params": {"time": -1}}]},
             r"plan: benchmark\[0\].params.time: '-1'",
+        ),
+        (
+            {"benchmark": [{"name": "Tbench", "simulated": {"tim": 1}}]},
+            r"plan: benchmark\[0\].simulated.tim: Tbench has no such parameter",
         ),
     ],
 )

@@ -27,6 +27,7 @@ class Step:
 
 STEPS = (
     Step("syscall", 1, ("syscall",)),
+    Step("clock read", 1, ("clock_read",)),
     Step("atomic", 1, ("lock",)),
     Step("1000 divisions", 1, ("divide_per_1000",)),
     Step("futex wake", 1, ("futex",)),
