@@ -48,6 +48,13 @@ static void syscalls(struct bench *b, int n)
 		wl_syscall();
 }
 
+static void clock_reads(struct bench *b, int n)
+{
+	(void)b;
+	while (n--)
+		wl_now();
+}
+
 static void atomics(struct bench *b, int n)
 {
 	while (n--)
@@ -239,6 +246,7 @@ static void micro(void)
 	wl_pin_cpus(b->cpu, 1);
 	wl_begin();
 	measure(b, "syscall", syscalls, BATCH);
+	measure(b, "clock read", clock_reads, BATCH);
 	measure(b, "atomic", atomics, BATCH);
 	measure(b, "1000 divisions", divisions, SLOW_BATCH);
 	measure(b, "futex wake", futex_wakes, BATCH);

@@ -42,19 +42,19 @@ static void netperf(void *arg)
 {
 	struct pair *p = arg;
 	struct bench *b = p->bench;
-	unsigned long long start = wl_now(), now = start;
+	unsigned long long start = wl_now();
 	unsigned long transactions = 0;
 
 	if (b->pinned)
 		wl_pin_cpus((int)(p - b->pair) % wl_cpus(), 1);
-	while (now - start < b->length) {
+	wl_alarm(b->length);
+	while (!wl_alarm_rang()) {
 		wl_send(p->end[0], b->request);
 		wl_receive(p->end[0], b->response);
 		transactions++;
-		now = wl_now();
 	}
+	p->rate = transactions * 1e9 / (wl_now() - start);
 	wl_close(p->end[0]);
-	p->rate = transactions * 1e9 / (now - start);
 }
 
 static void start_netperf(void *arg)

@@ -9,10 +9,12 @@
  * Dhrystone has no scheduling in it: a loop is a piece of work of the length it has on an
  * EPYC 7713, 41.3 million loops a second (LKML, the ILB_UTIL thread).
  */
-#define DHRYSTONES	40000ULL	/* between two looks at the clock */
+#define DHRYSTONES	40000ULL	/* between two looks for the alarm */
 #define DHRYSTONES_TIME	968000ULL
 
 #define PIPE_BYTES	512
+
+enum { DHRY2REG, SYSCALL, PIPE, SPAWN, EXECL };
 
 struct bench {
 	int test;
@@ -26,22 +28,16 @@ struct copy {
 	unsigned long loops;
 };
 
-static int time_left(struct copy *c)
-{
-	c->elapsed = wl_now() - c->start;
-	return c->elapsed < c->bench->duration;
-}
-
 static void dhry2reg(struct copy *c)
 {
-	for (; time_left(c); c->loops += DHRYSTONES)
+	for (; !wl_alarm_rang(); c->loops += DHRYSTONES)
 		wl_run(DHRYSTONES_TIME);
 }
 
 /* The mix of 5.1.3, which makes its copies of standard input. */
 static void syscall_mix(struct copy *c)
 {
-	for (; time_left(c); c->loops++) {
+	for (; !wl_alarm_rang(); c->loops++) {
 		wl_dup(c->bench->input);
 		wl_syscall();		/* getpid() */
 		wl_syscall();		/* getuid() */
@@ -53,7 +49,7 @@ static void pipe_throughput(struct copy *c)
 {
 	struct wl_pipe *pipe = wl_pipe();
 
-	for (; time_left(c); c->loops++) {
+	for (; !wl_alarm_rang(); c->loops++) {
 		wl_pipe_write(pipe, PIPE_BYTES);
 		wl_pipe_read(pipe, PIPE_BYTES);
 	}
@@ -66,41 +62,49 @@ static void nothing(void *arg)
 
 static void spawn(struct copy *c)
 {
-	for (; time_left(c); c->loops++) {
+	for (; !wl_alarm_rang(); c->loops++) {
 		wl_fork("spawn", nothing, NULL);
 		wl_wait();
 	}
 }
 
-/* What the program does when it has been executed by itself. */
+static void until_alarm(void *arg)
+{
+	static void (*const tests[])(struct copy *) = {
+		[DHRY2REG] = dhry2reg, [SYSCALL] = syscall_mix, [PIPE] = pipe_throughput, [SPAWN] = spawn,
+	};
+	struct copy *c = arg;
+
+	c->start = wl_now();
+	wl_alarm(c->bench->duration);
+	tests[c->bench->test](c);
+	c->elapsed = wl_now() - c->start;
+}
+
+/* What the program does when it has been executed by itself: an alarm would not outlive that. */
 static void executed(void *arg)
 {
 	struct copy *c = arg;
 
 	c->loops++;
-	if (time_left(c))
+	c->elapsed = wl_now() - c->start;
+	if (c->elapsed < c->bench->duration)
 		wl_exec(executed, c);
 }
 
-static void execl_throughput(struct copy *c)
+static void execl_throughput(void *arg)
 {
-	wl_exec(executed, c);
-}
-
-static void program(void *arg)
-{
-	static void (*const tests[])(struct copy *) = {
-		dhry2reg, syscall_mix, pipe_throughput, spawn, execl_throughput
-	};
 	struct copy *c = arg;
 
 	c->start = wl_now();
-	tests[c->bench->test](c);
+	wl_exec(executed, c);
 }
 
 static void start_program(void *arg)
 {
-	wl_exec(program, arg);
+	struct copy *c = arg;
+
+	wl_exec(c->bench->test == EXECL ? execl_throughput : until_alarm, c);
 }
 
 static void unixbench(void)

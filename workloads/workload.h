@@ -139,7 +139,9 @@ void wl_group(const char *path);		/* into this task group, made when absent */
 
 /* ------------------------------------------------------------------ time and work */
 
-unsigned long long wl_now(void);
+unsigned long long wl_now(void);		/* costs what reading the clock costs */
+void wl_alarm(unsigned long long ns);		/* of the calling process: a signal after so long */
+int wl_alarm_rang(void);			/* looks at no clock */
 void wl_run(unsigned long long ns);		/* so much work: as long as it takes the fastest CPU, alone */
 void wl_divide(unsigned long long n);		/* so many integer divisions, one after another */
 void wl_spin(unsigned long long ns);		/* until the clock has moved so far */

@@ -98,6 +98,7 @@ struct sim_costs {
 	unsigned int fork, exec, exit, fault, numa_mark, page_migrate;
 	unsigned int pipe, poll, futex, copy_per_kb;
 	unsigned int divide_per_1000;	/* integer divisions of a program, one after another */
+	unsigned int clock_read;	/* by a program: a call of the vDSO */
 	struct sim_socket_cost {
 		unsigned int send, receive;
 	} socket[KERN_NR_PROTOCOLS];
@@ -209,6 +210,7 @@ struct sim_task {
 	/* as part of a workload (engine/sim/calls.c) */
 	struct instance	*instance;
 	unsigned long long chance;		/* random state */
+	simtime		alarm;
 	const char	*waits_for;		/* NULL: for nothing that could keep it for ever */
 	struct sim_task	*waits_for_task;
 	int		joined, released;	/* nobody will ask for it again; the kernel has let go */

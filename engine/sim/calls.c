@@ -418,7 +418,18 @@ void wl_group(const char *path)
 
 unsigned long long wl_now(void)
 {
+	kern_run(sim_costs.clock_read);
 	return kern_now();
+}
+
+void wl_alarm(unsigned long long ns)
+{
+	self()->alarm = kern_now() + ns;
+}
+
+int wl_alarm_rang(void)
+{
+	return kern_now() >= self()->alarm;
 }
 
 void wl_run(unsigned long long ns)

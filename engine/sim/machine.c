@@ -318,7 +318,7 @@ static const struct {
 	T(line_hit), T(scan_visit), T(lock), T(syscall), T(schedule), T(wakeup), T(tick), T(vmstat), T(irq),
 	T(ipi_send), T(ipi_latency), T(fork), T(exec), T(exit), T(fault), T(numa_mark), T(page_migrate), T(pipe),
 	S("unix", KERN_UNIX), S("tcp", KERN_TCP), S("udp", KERN_UDP), T(poll), T(futex),
-	T(copy_per_kb), T(divide_per_1000), T(idle_enter), T(idle_exit), T(hotplug),
+	T(copy_per_kb), T(divide_per_1000), T(clock_read), T(idle_enter), T(idle_exit), T(hotplug),
 }, counts[] = {
 	T(scan_overlap), T(refill_overlap), T(wake_lines), T(queue_lines), T(task_lines),
 #undef T

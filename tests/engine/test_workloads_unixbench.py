@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Simulator, machine
+from conftest import Json, Simulator, machine
 from loads import Load, refused, scenario
 
 EPYC = "epyc-7713-2p-nps1"
@@ -29,6 +29,23 @@ def test_dhrystone_is_plain_work(sim: Simulator) -> None:
     pairs = bench(sim, EPYC, "dhry2reg", "2s", 256)["lps"]
     share = machine(EPYC)["smt"]["speed"][1]
     assert pairs == pytest.approx(256 * share * one, rel=0.06)
+
+
+def test_only_who_looks_at_the_clock_pays_for_it(sim: Simulator) -> None:
+    """UnixBench is stopped by an alarm; sysbench looks three times an event."""
+    without, with_it = (described_with(clock) for clock in ("0ns", "20us"))
+    sysbench = scenario("sysbench-memory", threads=1, time="100ms")
+    free, paid = (Load(sim, m, sysbench)["events per second"] for m in (without, with_it))
+    assert 1 / paid - 1 / free == pytest.approx(60e-6, rel=0.02)
+    pipe = scenario("unixbench", test="pipe", duration="100ms")
+    rate = Load(sim, without, pipe)["lps"]
+    assert Load(sim, with_it, pipe)["lps"] == pytest.approx(rate, rel=0.002)
+
+
+def described_with(clock_read: str) -> Json:
+    described = machine("smp4")
+    described["cost"]["clock_read"] = clock_read
+    return described
 
 
 def test_copies_share_a_file(sim: Simulator) -> None:

@@ -2,8 +2,10 @@
 /* Time, sleeping, and work: a loop whose speed on an idle CPU is known. */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 #include "arena.h"
@@ -17,6 +19,29 @@ unsigned long long wl_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * WL_SEC + t.tv_nsec;
+}
+
+static volatile sig_atomic_t alarm_rang;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	alarm_rang = 1;
+}
+
+void wl_alarm(unsigned long long ns)
+{
+	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
+	struct itimerval timer = { .it_value = { ns / WL_SEC, ns % WL_SEC / WL_USEC } };
+
+	alarm_rang = 0;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+int wl_alarm_rang(void)
+{
+	return alarm_rang;
 }
 
 /* A chain of multiplications, going on from x: one after the other on every CPU. */
