@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from schedlab.accuracy.calibration import LINES, STEPS, Costs, calibrate
-from schedlab.accuracy.comparison import CASES, Case, Compared, table
+from schedlab.accuracy.comparison import CASES, Case, Compared, disturbed, table
 from schedlab.accuracy.here import _distance, _pairs
 from schedlab.accuracy.worlds import Outcome
 from schedlab.machine import find_machine
@@ -94,9 +94,21 @@ def test_table() -> None:
     [line] = table([Compared(case, native, simulated)]).splitlines()[2:]
     assert line == (
         "| `sched-pipe --loop 10 --threaded` | time | 2 | 1 | 2.00 | 2 / 1.9 | - / 1.8 | 0 / 0"
-        " | 1 / 1.5 | - / - |"
+        " | 1 / 1.5 | - / - | 0% |"
     )
 
 
+def test_a_busy_host_is_told() -> None:
+    case = Case("sched-pipe", {"loop": 10}, "time", "lower", 10, cpus="0")
+    quiet, busy = (
+        Compared(case, Outcome({"time": 2.0}, others=others), Outcome({"time": 1.0}))
+        for others in (0.04, 0.4)
+    )
+    assert disturbed([quiet]) == ""
+    assert "up to 40% of its CPUs" in disturbed([quiet, busy])
+    assert table([busy]).splitlines()[2].startswith("| `sched-pipe --loop 10` on CPU 0 | time |")
+    assert table([busy]).endswith("| 40% |\n")
+
+
 def test_cases_name_workloads_once_each_way() -> None:
-    assert len({(case.workload, str(case.options)) for case in CASES}) == len(CASES)
+    assert len({(case.workload, str(case.options), case.cpus) for case in CASES}) == len(CASES)

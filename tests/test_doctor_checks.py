@@ -257,6 +257,13 @@ def test_kernel_settings_as_they_should_be(host: Make) -> None:
     assert only(found, "schedstat").found == "/proc/schedstat version 17"
 
 
+def test_a_kernel_with_a_scheduler_of_its_own(host: Make) -> None:
+    line = "quiet sched_verbose sched_vcpu_pack=15 mitigations=auto -- sched_init=1"
+    found = only(list(kernel.check(host({"proc/cmdline": line}))), "scheduler")
+    assert found.level == "warning"
+    assert found.found == "booted with sched_vcpu_pack=15, which mainline Linux does not know"
+
+
 CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 

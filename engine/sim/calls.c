@@ -176,9 +176,9 @@ static void set_cpu(int cpu, void *arg)
 	set->bits[cpu / 64] |= 1UL << cpu % 64;
 }
 
-static void pin(const struct cpu_set *set)
+static void pin(const unsigned long *cpus)
 {
-	int err = kern_setaffinity(self(), set->bits, sim_nr_cpus);
+	int err = kern_setaffinity(self(), cpus, sim_nr_cpus);
 
 	if (err)
 		usage_error("workload %s: %s cannot be pinned: %s", running()->label, self()->comm,
@@ -191,7 +191,7 @@ void wl_pin_cpus(int first, int count)
 
 	for (int cpu = first; cpu < first + count && cpu < sim_nr_cpus; cpu++)
 		set_cpu(cpu, &set);
-	pin(&set);
+	pin(set.bits);
 }
 
 void wl_pin_llcs(int first, int count)
@@ -201,7 +201,7 @@ void wl_pin_llcs(int first, int count)
 	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
 		if (sim_cpu_topo[cpu].llc >= first && sim_cpu_topo[cpu].llc < first + count)
 			set_cpu(cpu, &set);
-	pin(&set);
+	pin(set.bits);
 }
 
 void wl_pin_node(int node)
@@ -211,7 +211,7 @@ void wl_pin_node(int node)
 	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
 		if (sim_cpu_topo[cpu].node == node)
 			set_cpu(cpu, &set);
-	pin(&set);
+	pin(set.bits);
 }
 
 void wl_pin_list(const char *list)
@@ -221,7 +221,7 @@ void wl_pin_list(const char *list)
 
 	json_cpu_list(text, AT(NULL, running()->label), sim_nr_cpus - 1, set_cpu, &set);
 	json_decref(text);
-	pin(&set);
+	pin(set.bits);
 }
 
 /* ------------------------------------------------------------------ shared memory */
@@ -684,6 +684,8 @@ static void instance_main(struct sim_task *task)
 
 	if (err)
 		usage_error("workload %s: group %s: %s", instance->label, instance->group, strerror(-err));
+	if (instance->has_affinity)
+		pin(instance->affinity);
 	instance->values.workload->main();
 	goes_on();
 	instance->done = 1;

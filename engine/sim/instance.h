@@ -9,6 +9,8 @@
 struct instance {
 	const char	*label, *group;
 	simtime		start;
+	unsigned long	affinity[SIM_MAX_CPUS / 64];
+	int		has_affinity;
 	struct wl_values values;
 	int		measures;		/* its measured part is the scenario's window */
 	void		*prepared;

@@ -144,12 +144,16 @@ static void read_workload(json_t *obj, const struct path *at, struct instance *i
 	instance->label = json_get_text(obj, at, "label", w->name);
 	instance->group = group_name(obj, at);
 	instance->start = json_get_time(obj, at, "start", 0);
+	if (json_object_get(obj, "affinity")) {
+		read_affinity(json_object_get(obj, "affinity"), AT(at, "affinity"), instance->affinity);
+		instance->has_affinity = 1;
+	}
 	instance->results = json_array();
 	json_object_foreach(obj, key, v) {
 		int index = wl_option_index(w, key);
 
 		if (!strcmp(key, "kind") || !strcmp(key, "label") || !strcmp(key, "group") ||
-		    !strcmp(key, "start"))
+		    !strcmp(key, "start") || !strcmp(key, "affinity"))
 			continue;
 		if (index < 0)
 			json_error_at(AT(at, key), "unknown key; schedlab-load %s --help lists its options", w->name);

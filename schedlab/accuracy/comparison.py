@@ -18,6 +18,8 @@ class Case:
     better: Literal["higher", "lower"]
     operations: str | float
     """What counts are divided by: a result's name, or the number itself."""
+    cpus: str = ""
+    """The CPUs it may use, as a list; empty: all."""
 
 
 CASES: tuple[Case, ...] = (
@@ -28,6 +30,7 @@ CASES: tuple[Case, ...] = (
     Case("sched-pipe", {"loop": 20000}, "ops/sec", "higher", 20000),
     Case("sched-pipe", {"loop": 20000, "threaded": True}, "ops/sec", "higher", 20000),
     Case("sched-messaging", {"groups": 1, "nr_loops": 500}, "time", "lower", "messages"),
+    Case("sched-pipe", {"loop": 20000}, "ops/sec", "higher", 20000, cpus="0"),
     Case("futex-wake", {"threads": 64}, "time", "lower", 64 * 10),
     Case("mem-memset", {"size": "256MiB", "nr_loops": 10}, "bandwidth", "higher", 10),
     Case("sysbench-cpu", {"threads": 2, "time": "1s"}, "events per second", "higher",
@@ -47,7 +50,11 @@ CASES: tuple[Case, ...] = (
          "transactions per client"),
     Case("netperf", {"test": "UDP_RR", "length": "1s"}, "transactions per client", "higher",
          "transactions per client"),
+    Case("netperf", {"length": "1s"}, "transactions per client", "higher",
+         "transactions per client", cpus="0"),
     Case("tbench", {"timelimit": "1s", "warmup": "10ms"}, "Throughput", "higher", "operations"),
+    Case("tbench", {"timelimit": "1s", "warmup": "10ms"}, "Throughput", "higher", "operations",
+         cpus="0"),
     Case("stream", {"array-size": 4000000, "ntimes": 5}, "Copy", "higher", 5),
     *(Case("unixbench", {"test": test, "duration": "1s"}, "lps", "higher", "lps")
       for test in ("dhry2reg", "syscall", "pipe", "spawn", "execl")),
@@ -78,6 +85,11 @@ class Compared:
         return " ".join((self.case.workload, *words))
 
     @property
+    def title(self) -> str:
+        """Give it as a table's row names it."""
+        return f"`{self.name}`" + (f" on CPU {self.case.cpus}" if self.case.cpus else "")
+
+    @property
     def speed(self) -> float:
         """Give the simulated speed over the real one; 1 is right, 2 is twice too fast."""
         ratio = self.simulated.results[self.case.figure] / self.native.results[self.case.figure]
@@ -97,10 +109,13 @@ def compare(
     """Run the cases in both worlds, one after the other."""
     for case in cases:
         told(f"{case.workload} here")
-        real = native.run_with_latencies(case.workload, case.options)
+        real = native.run_with_latencies(case.workload, case.options, case.cpus)
         told(f"{case.workload} simulated")
-        yield Compared(case, real, simulated.run(case.workload, case.options))
+        yield Compared(case, real, simulated.run(case.workload, case.options, case.cpus))
 
+
+_QUIET = 0.05
+"""What others may have of this host's CPUs while its speed is measured."""
 
 _COLUMNS: Mapping[str, Callable[[Outcome], float | None]] = {
     "switches/op": lambda outcome: outcome.switches,
@@ -115,11 +130,20 @@ _LATENCIES: Mapping[str, Callable[[Outcome], float | None]] = {
 
 def table(compared: Iterable[Compared]) -> str:
     """Give the comparison as a Markdown table, native / simulated in each cell."""
-    head = ("workload", "figure", "here", "simulated", "speed ratio", *_COLUMNS, *_LATENCIES)
+    head = (
+        "workload",
+        "figure",
+        "here",
+        "simulated",
+        "speed ratio",
+        *_COLUMNS,
+        *_LATENCIES,
+        "others",
+    )
     lines = [_row(head), _row(["---", *["---:"] * (len(head) - 1)])]
     for item in compared:
         figure = item.case.figure
-        cells = [f"`{item.name}`", figure]
+        cells = [item.title, figure]
         cells += [f"{outcome.results[figure]:.4g}" for outcome in (item.native, item.simulated)]
         cells += [f"{item.speed:.2f}"]
         cells += [
@@ -130,8 +154,19 @@ def table(compared: Iterable[Compared]) -> str:
             for read in _COLUMNS.values()
         ]
         cells += [_pair(read(item.native), read(item.simulated)) for read in _LATENCIES.values()]
-        lines.append(_row(cells))
+        lines.append(_row([*cells, f"{item.native.others:.0%}"]))
     return "\n".join(lines) + "\n"
+
+
+def disturbed(compared: Iterable[Compared]) -> str:
+    """Say, where others had too much of this host meanwhile, what that does; else nothing."""
+    worst = max(item.native.others for item in compared)
+    if worst <= _QUIET:
+        return ""
+    return (
+        f"**This host was not quiet**: others had up to {worst:.0%} of its CPUs (last column)."
+        " Its speeds are too low, its latencies too long.\n"
+    )
 
 
 def _row(cells: Iterable[str]) -> str:

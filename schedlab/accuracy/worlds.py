@@ -1,11 +1,13 @@
 """One workload, run on this host or simulated, and what the scheduler did meanwhile."""
 
 import json
+import os
 import re
+import resource
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
@@ -13,7 +15,8 @@ from typing import Any, Protocol
 from schedlab.benchmarks.stand_in import command
 from schedlab.errors import HostError
 from schedlab.native import PROGRAM, schedlab_load
-from schedlab.system import RemoteSystem
+from schedlab.system import LocalSystem, RemoteSystem
+from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.sim_program import Call, Processes, read_result
 
 Options = Mapping[str, object]
@@ -39,6 +42,8 @@ class Outcome:
     wake_p99_us: float | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     """Kernel files by path, as a simulated machine has them."""
+    others: float = 0.0
+    """The share of the CPUs that others, a hypervisor among them, had meanwhile."""
 
 
 class World(Protocol):
@@ -55,26 +60,29 @@ class Native:
         """Build the program where that has not been done."""
         self._program = str(schedlab_load())
 
-    def run(self, workload: str, options: Options) -> Outcome:
-        """Run it once for its results and counts."""
+    def run(self, workload: str, options: Options, cpus: str = "") -> Outcome:
+        """Run it once for its results and counts, on some CPUs only where they are given."""
         with TemporaryDirectory() as folder:
             counts = Path(folder) / "counts"
             before: list[str] = []
             if shutil.which("perf"):
                 events = ",".join(_EVENTS)
                 before = ["perf", "stat", "-x", ";", "-e", events, "-o", str(counts), "--"]
-            said = self._call(before, workload, options)
+            window, own = BusyWindow(LocalSystem(), os.cpu_count() or 1), _own_seconds()
+            said = self._call([*before, *_on(cpus)], workload, options)
+            others = window.others_share(_own_seconds() - own) + window.stolen_share()
             told = counts.read_text() if counts.exists() else ""
-        return _outcome(said, told)
+        return replace(_outcome(said, told), others=others)
 
-    def run_with_latencies(self, workload: str, options: Options) -> Outcome:
+    def run_with_latencies(self, workload: str, options: Options, cpus: str = "") -> Outcome:
         """Run it once more under `perf sched record`, which slows it, for its wake latencies."""
-        outcome = self.run(workload, options)
+        outcome = self.run(workload, options, cpus)
         if not shutil.which("perf"):
             return outcome
         with TemporaryDirectory() as folder:
             data = str(Path(folder) / "data")
-            self._call(["perf", "sched", "record", "-o", data, "--"], workload, options)
+            record = ["perf", "sched", "record", "-o", data, "--", *_on(cpus)]
+            self._call(record, workload, options)
             told = _output(["perf", "sched", "timehist", "-i", data])
         delays = sorted(
             float(delay) * 1000
@@ -84,9 +92,7 @@ class Native:
         if not delays:
             return outcome
         middle, tail = delays[len(delays) // 2], delays[len(delays) * 99 // 100]
-        return Outcome(
-            outcome.results, outcome.switches, outcome.wakeups, outcome.migrations, middle, tail
-        )
+        return replace(outcome, wake_p50_us=middle, wake_p99_us=tail)
 
     def _call(self, before: list[str], workload: str, options: Options) -> str:
         argv = command(workload, options).argv
@@ -101,12 +107,13 @@ class Simulated:
         self._program = program
         self._machine = machine
 
-    def run(self, workload: str, options: Options) -> Outcome:
-        """Simulate it; seed 1."""
+    def run(self, workload: str, options: Options, cpus: str = "") -> Outcome:
+        """Simulate it, on some CPUs only where they are given; seed 1."""
+        affinity = {"affinity": cpus} if cpus else {}
         told = {
             "duration": _LONGEST,
             "settle": "100ms",
-            "workloads": [{"kind": workload, **options}],
+            "workloads": [{"kind": workload, **affinity, **options}],
             "end": {"when": "workloads_done", "max_simulated": _LONGEST},
         }
         with TemporaryDirectory() as name:
@@ -161,6 +168,16 @@ class Far:
             last = (done.stderr.strip() or "no word").splitlines()[-1]
             raise HostError(f"{PROGRAM} {workload}: exit status {done.returncode}: {last}")
         return _outcome(done.stdout, done.stderr)
+
+
+def _on(cpus: str) -> list[str]:
+    return ["taskset", "--cpu-list", cpus] if cpus else []
+
+
+def _own_seconds() -> float:
+    """Give the CPU seconds of ourselves and of what we have run."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def _output(argv: list[str]) -> str:

@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from schedlab.accuracy.comparison import CASES, compare, table
+from schedlab.accuracy.comparison import CASES, compare, disturbed, table
 from schedlab.accuracy.here import calibrated
 from schedlab.accuracy.kernel import VERBOSE, aspects, counts
 from schedlab.accuracy.worlds import Native, Simulated
+from schedlab.doctor.kernel import foreign_parameters
 from schedlab.errors import HostError, UsageError, nearest
 from schedlab.interrupt import stoppable
 from schedlab.machine import find_machine
@@ -68,12 +69,14 @@ def validate(
             find_machine(which) if which else calibrated(LocalSystem(), build.program, told).machine
         )
         simulated = Simulated(build.program, description(machine))
-        compared = table(compare(Native(), simulated, cases, told))
+        compared = list(compare(Native(), simulated, cases, told))
+    host = LocalSystem()
+    booted = "".join(f", booted with {word}" for word in foreign_parameters(host))
     text = (
-        f"{machine.title or machine.name}, Linux {LocalSystem().kernel_release()} against the"
+        f"{machine.title or machine.name}, Linux {host.kernel_release()}{booted} against the"
         f" scheduler of Linux {build.release} (HZ {build.hz}, {build.preempt}), {date.today()}.\n"
-        "In each pair the first is this host. Speed ratio: simulated over real, 1 is right.\n\n"
-        f"{compared}"
+        "In each pair the first is this host. Speed ratio: simulated over real, 1 is right.\n"
+        f"{disturbed(compared)}\n{table(compared)}"
     )
     click.echo(text, nl=False)
     if output:

@@ -10,12 +10,15 @@ _SYS = "/proc/sys/kernel"
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 _SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit")
 _CPU = "/sys/devices/system/cpu"
+_MAINLINE = ("sched_debug", "sched_proxy_exec", "sched_thermal_decay_shift", "sched_verbose")
+"""Parameters at boot of Linux up to 6.18."""
 _THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 
 def check(system: System) -> Iterator[Finding]:
     """Look at release, sysctls, statistics, clock and CPUs set apart."""
     yield Finding("release", "ok", f"Linux {system.kernel_release()}")
+    yield from _scheduler(system)
     yield from _autogroup(system)
     yield _schedstat(system)
     yield from _schedstats(system)
@@ -23,6 +26,29 @@ def check(system: System) -> Iterator[Finding]:
     yield from _huge_pages(system)
     yield _clock(system)
     yield from _set_apart(system)
+
+
+def foreign_parameters(system: System) -> list[str]:
+    """Give what the kernel was booted with for its scheduler that mainline Linux does not know."""
+    words = system.read_or("/proc/cmdline", "").split()
+    own = words[: words.index("--")] if "--" in words else words
+    return [
+        word
+        for word in own
+        if word.startswith("sched_") and word.partition("=")[0] not in _MAINLINE
+    ]
+
+
+def _scheduler(system: System) -> Iterator[Finding]:
+    foreign = foreign_parameters(system)
+    if foreign:
+        yield Finding(
+            "scheduler",
+            "warning",
+            f"booted with {' '.join(foreign)}, which mainline Linux does not know",
+            "a changed scheduler: where it puts tasks may be where no published kernel would",
+            "boot a mainline or a distribution's kernel",
+        )
 
 
 def _autogroup(system: System) -> Iterator[Finding]:

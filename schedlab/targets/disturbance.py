@@ -2,7 +2,7 @@
 
 import time
 
-from schedlab.counters.procstat import machine_busy_seconds
+from schedlab.counters.procstat import machine_busy_seconds, machine_stolen_seconds
 from schedlab.system import System
 
 
@@ -15,11 +15,16 @@ class BusyWindow:
         self._cpus = cpus
         self._began = time.monotonic()
         self._busy = machine_busy_seconds(system)
+        self._stolen = machine_stolen_seconds(system)
 
     def others_share(self, own_cpu_seconds: float = 0.0) -> float:
         """Give the share (0..1 of all CPUs) that others used since the window began."""
+        return self._share(machine_busy_seconds(self._system) - self._busy - own_cpu_seconds)
+
+    def stolen_share(self) -> float:
+        """Give the share that a hypervisor took since the window began."""
+        return self._share(machine_stolen_seconds(self._system) - self._stolen)
+
+    def _share(self, seconds: float) -> float:
         elapsed = time.monotonic() - self._began
-        if elapsed <= 0:
-            return 0.0
-        others = machine_busy_seconds(self._system) - self._busy - own_cpu_seconds
-        return min(max(others / (elapsed * self._cpus), 0.0), 1.0)
+        return min(max(seconds / (elapsed * self._cpus), 0.0), 1.0) if elapsed > 0 else 0.0

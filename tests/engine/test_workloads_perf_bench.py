@@ -21,6 +21,18 @@ def test_messaging_is_hackbench(sim: Simulator, shape: dict[str, bool]) -> None:
     assert messaging["time"] == hackbench["time"]
 
 
+def test_a_workload_keeps_to_its_cpus(sim: Simulator) -> None:
+    """Two tasks that wake each other: spread over CPUs, or one wakeup for two switches."""
+    asked = scenario("sched-pipe", loop=1000)
+    spread = Load(sim, "smp4", asked)
+    asked["workloads"][0]["affinity"] = "2"
+    together = Load(sim, "smp4", asked)
+    assert spread.counters["sched:sched_wakeup"] == pytest.approx(2000, abs=50)
+    assert together.counters["sched:sched_wakeup"] == pytest.approx(1000, abs=50)
+    asked["workloads"][0]["affinity"] = "4"
+    assert "workloads[0].affinity: 4-4 is not within 0-3" in refused(sim, "smp4", asked)
+
+
 def test_futex_wake_wakes_each_thread_once(sim: Simulator) -> None:
     load = Load(sim, "smp4", scenario("futex-wake", threads=40, repeat=2))
     assert load["threads"] == 40
