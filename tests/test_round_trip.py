@@ -104,12 +104,15 @@ def results(draw: st.DrawFn, with_runs: bool = True) -> Result:
     nr_blocks = draw(st.integers(1, 7)) if with_runs else 1
     warmup = draw(st.integers(0, 1)) if with_runs else 0
     paired = with_runs and draw(st.booleans())
+    silent = draw(st.sampled_from(["never", "but to warm up", "always"]))
     records: list[RunRecord] = []
     for block in range(-warmup, nr_blocks):
         for case in cases:
             for name in names:
                 failed = with_runs and draw(st.integers(0, 19)) == 0
                 counts = {t: float(draw(st.integers(0, 10**9))) for t in TRACEPOINTS}
+                if silent == "always" or (silent == "but to warm up" and block >= 0):
+                    counts[TRACEPOINTS[0]] = 0.0
                 records.append(
                     RunRecord(
                         key=RunKey(case.label, name, block),

@@ -214,7 +214,9 @@ def _runs(source: Source, case: CaseInfo, article: _Element) -> Iterator[RunReco
             source.refuse(row.line, f"{case.label}: {error}.")
         values = figures[:nr_metrics]
         record.metrics = {
-            m.name: value for m, value in zip(case.metrics, values, strict=True) if value
+            m.name: value
+            for m, value in zip(case.metrics, values, strict=True)
+            if value is not None
         }
         record.counters = {
             name: value

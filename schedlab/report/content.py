@@ -60,8 +60,16 @@ class CaseReport:
 
     @cached_property
     def lively_counters(self) -> list[str]:
-        """The counters that were not zero in every run."""
-        return [c for c in self.counter_names if any(run.counters.get(c) for run in self.runs)]
+        """The counters that were not zero in every good run, warm-up too."""
+        names = dict.fromkeys(name for run in self.all_runs for name in run.counters)
+        return [name for name in names if name not in self.silent_counters]
+
+    @cached_property
+    def silent_counters(self) -> list[str]:
+        """The counters that were zero in every good run, warm-up too."""
+        good = [run.counters for run in self.all_runs if run.status == "ok"]
+        names = good[0] if good else {}
+        return [name for name in names if all(counters.get(name) == 0 for counters in good)]
 
     @property
     def tracepoints(self) -> list[str]:

@@ -112,13 +112,13 @@ def _series(report: Report, axis: Axis, metric: Metric) -> dict[str, list[tuple[
 
 def _split_counters(
     case: CaseReport, variant: str
-) -> tuple[list[CounterOutcome], list[CounterOutcome], list[str]]:
-    """Part a variant's counters: those to look at, the others, and those that stayed at zero."""
+) -> tuple[list[CounterOutcome], list[CounterOutcome]]:
+    """Part a variant's counters: those to look at, and the others that were not always zero."""
     counters = [c for c in case.counters_in(variant) if wording.idle_counter(c.counter) is None]
     notable = [c for c in counters if is_notable(c)]
-    silent = [c.counter for c in counters if c.counter not in case.lively_counters]
+    silent = case.silent_counters
     ordinary = [c for c in counters if c not in notable and c.counter not in silent]
-    return notable, ordinary, silent
+    return notable, ordinary
 
 
 def _idle_rows(case: CaseReport, variant: str) -> list[tuple[str, str, CounterOutcome]]:
