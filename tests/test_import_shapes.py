@@ -292,9 +292,8 @@ def test_any_table_is_read_as_it_was_written(
         case.label: next(v for v in case.params.values() if isinstance(v, int))
         for case in found.cases
     }
-    assert {(loads[c], variant): value for (c, variant, _), value in figures(found).items()} == (
-        expected
-    )
+    found_figures = {(loads[c], v): value for (c, v, _), value in figures(found).items()}
+    assert found_figures == pytest.approx(expected, abs=1e-4)  # of 1.00, by the printed change
     assert not [each for each in found.printed if each.doubts]
 
 

@@ -10,12 +10,13 @@ from schedlab.importers.own_json import read_own_json
 from schedlab.importers.own_markdown import read_own_markdown
 from schedlab.importers.publication import Publication
 from schedlab.importers.source import Source
-from schedlab.importers.text import no_result, read_text
+from schedlab.importers.text import no_result, read_own_mail, read_text
 from schedlab.store import Store
 
 __all__ = ["import_file", "read_publication"]
 
 _READERS: tuple[Callable[[Source], Publication | None], ...] = (
+    read_own_mail,
     read_own_json,
     read_own_csv,
     read_own_html,

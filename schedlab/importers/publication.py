@@ -142,12 +142,17 @@ def published_means(
     """
     notices: list[str] = []
     variants = _variants(source, rows)
-    rows = _merged(source, rows, notices)
+    rows = _read_once(source, rows, notices)
     metrics = _metrics(source, [row for row in rows if not row.is_counter])
+    printed = [
+        note
+        for row in rows
+        if not row.is_counter
+        for note in _notes(source, row, metrics[row.benchmark, row.metric])
+    ]
     cases: dict[str, CaseInfo] = {}
     records: dict[tuple[str, str], RunRecord] = {}
-    printed: list[Printed] = []
-    for row in rows:
+    for row in _joined(source, rows, notices):
         case = cases.setdefault(
             row.label, CaseInfo(row.label, row.benchmark, "", "", dict(row.params), ())
         )
@@ -156,7 +161,6 @@ def published_means(
             metric = metrics[row.benchmark, row.metric]
             name = metric.name
             cases[row.label] = replace(case, metrics=(*case.metrics, metric))
-            printed += _notes(source, row, metric)
         for cell in _settled(row, None if row.is_counter else metrics[row.benchmark, row.metric]):
             record = records.setdefault(
                 (row.label, cell.variant),
@@ -176,35 +180,50 @@ def published_means(
     )
 
 
-def _merged(source: Source, rows: Sequence[Row], notices: list[str]) -> list[Row]:
-    """Drop what is printed twice, join tables of several variants, refuse what contradicts."""
+def _read_once(source: Source, rows: Sequence[Row], notices: list[str]) -> list[Row]:
+    """Drop what is printed twice, refuse what contradicts."""
+    found: list[Row] = []
+    by_name: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        seen = by_name[row.label, row.metric]
+        name = f"{row.label} {row.metric}".strip()
+        if same := next((other for other in seen if other.cells == row.cells), None):
+            notices.append(
+                f"{source.path.name}:{row.line}: '{name}' repeats line {same.line}; read once"
+            )
+            continue
+        if other := next((other for other in seen if _others(other) & _others(row)), None):
+            source.refuse(
+                row.line,
+                f"'{name}' is there already, with other figures, in line {other.line};"
+                " leave one of them out.",
+            )
+        seen.append(row)
+        found.append(row)
+    return found
+
+
+def _others(row: Row) -> set[str]:
+    return {cell.variant for cell in row.cells[1:]}
+
+
+def _joined(source: Source, rows: Sequence[Row], notices: list[str]) -> list[Row]:
+    """Join the tables of several variants."""
     found: dict[tuple[str, str], Row] = {}
     for row in rows:
         key = row.label, row.metric
-        seen = found.setdefault(key, row)
-        if seen is row:
+        first = found.setdefault(key, row)
+        if first is row:
             continue
-        name = " ".join(key).strip()
-        base, *others = seen.cells
-        known = {cell.variant for cell in others}
-        if seen.cells == row.cells:
+        base, own_base = first.cells[0], row.cells[0]
+        more = (_against(base, own_base, cell) for cell in row.cells[1:])
+        found[key] = replace(first, cells=(*first.cells, *more))
+        if own_base.figure.value != base.figure.value:
             notices.append(
-                f"{source.path.name}:{row.line}: '{name}' repeats line {seen.line}; read once"
+                f"{source.path.name}:{row.line}: the baseline of '{' '.join(key).strip()}' is not"
+                f" that of line {first.line}; the other figure is scaled to it, its change is as"
+                " printed"
             )
-        elif known & {cell.variant for cell in row.cells[1:]}:
-            source.refuse(
-                row.line,
-                f"'{name}' is there already, with other figures, in line {seen.line};"
-                " leave one of them out.",
-            )
-        else:
-            more = (_against(base, row.cells[0], cell) for cell in row.cells[1:])
-            found[key] = replace(seen, cells=(*seen.cells, *more))
-            if row.cells[0].figure.value != base.figure.value:
-                notices.append(
-                    f"{source.path.name}:{row.line}: the baseline of '{name}' is not that of line"
-                    f" {seen.line}; the other figure is scaled to it, its change is as printed"
-                )
     return list(found.values())
 
 

@@ -30,6 +30,15 @@ _OWN = "Made with schedlab"
 _SYSTEM, _KERNELS = "system details", "kernel versions"
 
 
+def read_own_mail(source: Source) -> Publication | None:
+    """Read a report in one of our mail shapes, whatever its title looks like; None for others.
+
+    Raises:
+        UsageError: with file and line, a table that is not whole or not clear.
+    """
+    return read_text(source) if _is_own(source.lines()) else None
+
+
 def read_text(source: Source) -> Publication | None:
     """Read the results of a text: those that are not quoted, or else the least quoted ones.
 

@@ -72,7 +72,7 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
             )
         )
         end += 1
-    if not rows:
+    if end == at + 1:
         context.source.refuse(lines[at].number, "the table has no rows.")
     return rows, end
 
