@@ -1,4 +1,4 @@
-"""perf bench's sched messaging, futex wake and mem memset as native programs."""
+"""perf bench's sched messaging, futex wake, mem memset and numa mem as native programs."""
 
 import pytest
 
@@ -20,6 +20,16 @@ def test_futex_wake_wakes_all_threads() -> None:
 
 def test_memset() -> None:
     assert run("mem-memset", size="4MiB")["bandwidth"] > 0.1
+
+
+def test_processes_share_memory() -> None:
+    words = ["-p", "2", "-t", "2", "-G", "4", "-P", "1", "-T", "1", "-l", "3"]
+    done = start("numa-mem", *words)
+    assert done.returncode == 0, done.stderr
+    # Each of four threads three times over 4, 1 and 1 MiB.
+    assert f"data processed, total: {4 * 3 * 6 * 2**20 / 1e9} GB\n" in done.stdout
+    assert run("producer-consumer", pairs=2, size="64KiB", time="0.2s")["transfer rate"] > 0.01
+    assert start("producer-consumer", "--threads", "--time=0.2").returncode == 0
 
 
 def test_bad_parameters() -> None:

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * perf bench numa mem: processes and threads that go over memory, over and over: each over its own,
- * and the threads of a process over that of the process, each from another place on.
+ * perf bench numa mem: processes and threads that go over memory, over and over: the processes over
+ * what all share, the threads of a process over what it has, each from another place on, and each
+ * thread over its own.
  */
 #include "workload.h"
 
 struct bench {
 	int processes, threads;
-	unsigned long proc_bytes, thread_bytes;
+	unsigned long global_bytes, proc_bytes, thread_bytes;
+	struct wl_region *memory;
 	unsigned long long end;
 	struct wl_barrier start;
 	unsigned long *moved;		/* bytes, by thread */
@@ -25,14 +27,16 @@ struct thread {
 };
 
 /* As perf sets it up: with init_cpu0 all pages are there, and on the node of CPU 0. */
-static struct wl_region *allocate(unsigned long bytes)
+static struct wl_region *allocate(unsigned long bytes, struct wl_region *(*map)(unsigned long bytes))
 {
 	struct wl_region *memory;
 
 	if (!bytes)
 		return NULL;
-	memory = wl_region(bytes);
-	if (wl_option("memnode") >= 0)
+	memory = map(bytes);
+	if (wl_option("interleave"))
+		wl_bind(memory, -1);
+	else if (wl_option("memnode") >= 0)
 		wl_bind(memory, wl_option("memnode"));
 	if (wl_option("init_cpu0")) {
 		wl_pin_cpus(0, 1);
@@ -42,11 +46,14 @@ static struct wl_region *allocate(unsigned long bytes)
 	return memory;
 }
 
-/* All of it, from a place on and round. */
-static void go_over(struct wl_region *memory, unsigned long bytes, unsigned long from)
+/* All of it, from one of several places on and round. */
+static void go_over(struct wl_region *memory, unsigned long bytes, int place, int places)
 {
 	enum wl_access access = wl_option("data_writes") ? WL_WRITE : WL_READ;
+	unsigned long from = bytes / places * place / 4096 * 4096;
 
+	if (!memory)
+		return;
 	wl_touch(memory, from, bytes - from, access);
 	if (from)
 		wl_touch(memory, 0, from, access);
@@ -56,18 +63,16 @@ static void thread_main(void *arg)
 {
 	struct thread *t = arg;
 	struct bench *b = t->process->bench;
-	struct wl_region *own = allocate(b->thread_bytes);
-	unsigned long from = b->proc_bytes / b->threads * t->number / 4096 * 4096;
+	struct wl_region *own = allocate(b->thread_bytes, wl_region);
 	unsigned long *moved = &b->moved[t->process->number * b->threads + t->number];
 	long long loops = wl_option("nr_loops"), sleep = wl_option("usleep");
 
 	wl_barrier_wait(&b->start);
 	for (long long i = 0; !loops || i < loops; i++) {
-		if (own)
-			go_over(own, b->thread_bytes, 0);
-		if (t->process->memory)
-			go_over(t->process->memory, b->proc_bytes, from);
-		*moved += b->thread_bytes + b->proc_bytes;
+		go_over(b->memory, b->global_bytes, t->process->number, b->processes);
+		go_over(t->process->memory, b->proc_bytes, t->number, b->threads);
+		go_over(own, b->thread_bytes, 0, 1);
+		*moved += b->global_bytes + b->proc_bytes + b->thread_bytes;
 		if (sleep)
 			wl_sleep(sleep * WL_USEC);
 		if (wl_now() >= b->end)
@@ -81,7 +86,7 @@ static void process_main(void *arg)
 	struct thread *thread = wl_new(struct thread, p->bench->threads);
 	struct wl_task **task = wl_new(struct wl_task *, p->bench->threads);
 
-	p->memory = allocate(p->bench->proc_bytes);
+	p->memory = allocate(p->bench->proc_bytes, wl_region);
 	for (int i = 0; i < p->bench->threads; i++) {
 		thread[i] = (struct thread) { p, i };
 		task[i] = wl_thread("numa-mem", thread_main, &thread[i]);
@@ -100,13 +105,17 @@ static void numa_mem(void)
 
 	b->processes = wl_option("nr_proc");
 	b->threads = wl_option("nr_threads");
+	b->global_bytes = wl_option("mb_global") << 20;
 	b->proc_bytes = wl_option("mb_proc") << 20;
 	b->thread_bytes = wl_option("mb_thread") << 20;
-	if (!b->proc_bytes && !b->thread_bytes)
-		wl_refuse("neither mb_proc nor mb_thread: there is no memory to go over");
+	if (!b->global_bytes && !b->proc_bytes && !b->thread_bytes)
+		wl_refuse("neither mb_global nor mb_proc nor mb_thread: there is no memory to go over");
+	if (wl_option("interleave") && wl_option("memnode") >= 0)
+		wl_refuse("interleave over all nodes and memnode exclude each other");
 	if (wl_option("memnode") >= wl_nodes())
 		wl_refuse("memnode %lld: the machine's nodes are 0 to %d", wl_option("memnode"),
 			  wl_nodes() - 1);
+	b->memory = allocate(b->global_bytes, wl_shared_region);
 	b->moved = wl_new(unsigned long, total);
 	b->end = WL_NEVER;
 	wl_barrier_init(&b->start, total + 1);
@@ -130,6 +139,7 @@ static void numa_mem(void)
 static const struct wl_option options[] = {
 	{ "nr_proc", 'p', WL_COUNT, 1, 1, 10000, NULL, "processes" },
 	{ "nr_threads", 't', WL_COUNT, 1, 1, 10000, NULL, "threads of each process" },
+	{ "mb_global", 'G', WL_COUNT, 0, 0, 1 << 24, NULL, "MiB that all processes share" },
 	{ "mb_proc", 'P', WL_COUNT, 0, 0, 1 << 24, NULL, "MiB that the threads of a process share" },
 	{ "mb_thread", 'T', WL_COUNT, 0, 0, 1 << 24, NULL, "MiB of each thread" },
 	{ "nr_loops", 'l', WL_COUNT, 0, 0, 1 << 30, NULL, "limit of loops; 0: none" },
@@ -138,12 +148,13 @@ static const struct wl_option options[] = {
 	{ "data_writes", 'W', WL_FLAG, 0, 0, 1, NULL, "writes instead of reads" },
 	{ "init_cpu0", '0', WL_FLAG, 0, 0, 1, NULL, "all memory is allocated on CPU 0's node" },
 	{ "memnode", 0, WL_COUNT, -1, -1, 1023, NULL, "binds all memory to this node; perf: --memnodes" },
+	{ "interleave", 0, WL_FLAG, 0, 0, 1, NULL, "spreads all memory over the nodes; perf: under numactl" },
 	{ }
 };
 
 const struct workload numa_mem_workload = {
 	.name = "numa-mem",
-	.summary = "tasks that go over memory of their own and of their process",
+	.summary = "tasks that go over memory of their own, of their process and of all",
 	.original = "perf bench numa mem, Linux 6.1",
 	.options = options,
 	.main = numa_mem,

@@ -14,6 +14,7 @@
 	X(netperf)		\
 	X(placement)		\
 	X(numa_mem)		\
+	X(producer_consumer)	\
 	X(rt_app)		\
 	X(schbench)		\
 	X(schbench_old)		\

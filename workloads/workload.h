@@ -212,6 +212,7 @@ void wl_barrier_wait(struct wl_barrier *barrier);
 
 struct wl_region;
 struct wl_region *wl_region(unsigned long bytes);	/* of the calling process; no page is there yet */
+struct wl_region *wl_shared_region(unsigned long bytes);	/* and of the processes it forks later, and theirs */
 void wl_bind(struct wl_region *region, int node);	/* before the first touch; -1: interleaved */
 enum wl_access { WL_READ, WL_WRITE };
 void wl_working_set(struct wl_region *region, unsigned long offset,

@@ -407,8 +407,8 @@ int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeou
 int kern_futex_wake(const unsigned int *word, int nr);
 void kern_futex_forget(const unsigned int *word);
 
-struct kern_region;				/* of the calling process; shared with its threads */
-struct kern_region *kern_region_create(unsigned long bytes);	/* no page is there yet */
+struct kern_region;		/* of the calling process and its threads; shared: of later children too */
+struct kern_region *kern_region_create(unsigned long bytes, int shared);	/* no page is there yet */
 void kern_region_bind(struct kern_region *region, int node);	/* -1: over all nodes in turn */
 /* Takes the faults; gives how many bytes from offset on lie on one node, and which. */
 unsigned long kern_touch(struct kern_region *region, unsigned long offset, unsigned long bytes, int *node);

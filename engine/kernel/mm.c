@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces.  Every process has one, its threads share it, a forked child and a
- * new program begin with an empty one.  A region is what one mmap() gives; its pages
- * have no place until they are touched.
+ * Processes' address spaces, and the files they map.  Threads share one; a new program begins
+ * with an empty one, a forked child with its parent's shared regions only.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -10,8 +9,6 @@
 #include "sim.h"
 #include "space.h"
 #include "tasks.h"
-
-#define FIRST_ADDRESS	0x10000000UL
 
 /* ------------------------------------------------------------------ mapped files */
 
@@ -77,33 +74,15 @@ static struct space *new_space(void)
 	atomic_set(&s->mm.mm_users, 1);
 	atomic_set(&s->mm.mm_count, 1);
 	init_rwsem(&s->mm.mmap_lock);
-	INIT_LIST_HEAD(&s->regions);
+	INIT_LIST_HEAD(&s->mappings);
 	return s;
-}
-
-static void free_region(struct kern_region *r)
-{
-	unsigned long i, next;
-
-	list_del(&r->list);
-	for (i = 0; i < r->nr; i = next) {
-		next = sim_page_next(r, i);
-		if (sim_page(r, i)->node >= 0)
-			sim_node_return(sim_page(r, i)->node, (next - i) * region_page_size(r));
-	}
-	sim_pages_free(r);
-	sim_vma_release(&r->vma);
-	sim_free(r);
 }
 
 void sim_put_mm(struct mm_struct *mm)
 {
-	struct kern_region *r, *next;
-
 	if (!atomic_dec_and_test(&mm->mm_users))
 		return;
-	list_for_each_entry_safe(r, next, &space_of(mm)->regions, list)
-		free_region(r);
+	sim_unmap_all(space_of(mm));
 	unmap_files();
 	mmdrop(mm);
 }
@@ -120,6 +99,8 @@ void sim_fork_mm(struct task_struct *p, bool thread)
 	else if (current->mm)
 		mmget(current->mm);
 	p->mm = p->active_mm = thread ? current->mm : &new_space()->mm;
+	if (!thread && current->mm)
+		sim_inherit_regions(space_of(p->mm), space_of(current->mm));
 	sim_working_set_fork(p, thread && current->mm);
 }
 
@@ -147,168 +128,24 @@ void sim_exit_mm(void)
 	sim_put_mm(mm);
 }
 
-/* ------------------------------------------------------------------ regions */
-
-struct kern_region *sim_region_add(struct space *s, unsigned long bytes, unsigned int shift)
-{
-	struct kern_region *r = sim_zalloc(sizeof(*r), 64), *last;
-
-	r->policy = POLICY_LOCAL;
-	r->shift = shift;
-	r->nr = DIV_ROUND_UP(bytes, 1UL << shift);
-	sim_pages_init(r);
-	r->vma.vm_mm = &s->mm;
-	r->vma.vm_start = FIRST_ADDRESS;
-	mmap_write_lock(&s->mm);
-	if (!list_empty(&s->regions)) {
-		last = list_last_entry(&s->regions, struct kern_region, list);
-		r->vma.vm_start = ALIGN(last->vma.vm_end, HPAGE_SIZE);
-	}
-	r->vma.vm_end = r->vma.vm_start + (r->nr << shift);
-	sim_vma_init(&r->vma);
-	list_add_tail(&r->list, &s->regions);
-	mmap_write_unlock(&s->mm);
-	return r;
-}
-
-void sim_region_remove(struct kern_region *r)
-{
-	struct mm_struct *mm = r->vma.vm_mm;
-
-	mmap_write_lock(mm);
-	if (space_of(mm)->found == r)
-		space_of(mm)->found = NULL;
-	free_region(r);
-	mmap_write_unlock(mm);
-}
-
-static unsigned int shift_for(unsigned long bytes)
-{
-	return bytes < HPAGE_SIZE ? PAGE_SHIFT : HPAGE_SHIFT;
-}
-
-struct kern_region *kern_region_create(unsigned long bytes)
-{
-	struct kern_region *r;
-
-	sim_syscall_enter();
-	r = sim_region_add(space_of(current->mm), bytes, shift_for(bytes));
-	sim_syscall_exit();
-	return r;
-}
-
-/* node < 0: over all nodes in turn */
-void kern_region_bind(struct kern_region *r, int node)
-{
-	sim_syscall_enter();
-	r->policy = node < 0 ? POLICY_INTERLEAVED : node;
-	sim_syscall_exit();
-}
-
-/* Over the nodes that have memory, page by page. */
-static int interleaved(unsigned long i)
-{
-	int node = first_node(node_states[N_MEMORY]);
-
-	for (i %= num_node_state(N_MEMORY); i; i--)
-		node = next_node(node, node_states[N_MEMORY]);
-	return node;
-}
-
-static int node_for(const struct kern_region *r, unsigned long i)
-{
-	if (r->policy == POLICY_LOCAL)
-		return cpu_to_node(sim.cpu);
-	return r->policy == POLICY_INTERLEAVED ? interleaved(i) : r->policy;
-}
-
-static void place_page(struct kern_region *r, unsigned long i, int node, bool only)
-{
-	unsigned long pages = region_page_size(r);
-
-	sim_page_change(r, i)->node = sim_node_take(node, pages, only);
-	sim_page_settle(r, i);
-	sim_mm_add_pages(r->vma.vm_mm, pages);
-}
-
-void sim_page_place(struct kern_region *r, unsigned long i)
-{
-	place_page(r, i, node_for(r, i), r->policy >= 0);
-}
-
-/* In order pages become alike again at the end of their block. */
-void sim_page_settle(struct kern_region *r, unsigned long i)
-{
-	if ((i + 1) % sim_pages_per_block(r) == 0 || i + 1 == r->nr)
-		sim_pages_merge(r, i);
-}
-
-void sim_page_fault(struct kern_region *r, unsigned long i)
-{
-	sim_syscall_enter();
-	sim_charge(sim_costs.fault);
-	if (sim_page(r, i)->node < 0) {
-		sim_page_place(r, i);
-		sim_kernel_work(sim_clear_time(sim_page(r, i)->node, 1UL << r->shift));
-	} else if (sim_page(r, i)->marked) {
-		sim_hinting_fault(r, i);
-	}
-	sim_syscall_exit();
-}
-
-static bool present(const struct place *p)
-{
-	return p->node >= 0 && !p->marked;
-}
-
-void kern_touch_line(struct kern_region *r, unsigned long offset)
-{
-	unsigned long i = offset >> r->shift;
-
-	while (!present(sim_page(r, i)))
-		sim_page_fault(r, i);
-}
-
-/* Touches memory from offset on, as far as it lies on one node: gives the node and how many bytes. */
-unsigned long kern_touch(struct kern_region *r, unsigned long offset, unsigned long bytes, int *node)
-{
-	unsigned long i = offset >> r->shift, end = DIV_ROUND_UP(offset + bytes, 1UL << r->shift);
-
-	if (current->mm != r->vma.vm_mm)
-		sim_die("touches a region of another process", current->comm, current->pid);
-	if (end > r->nr)
-		sim_die("touches memory behind the end of a region", current->comm, current->pid);
-	sim_sync();
-	while (!present(sim_page(r, i)))
-		sim_page_fault(r, i);
-	*node = sim_page(r, i)->node;
-	for (i = sim_page_next(r, i); i < end; i = sim_page_next(r, i))
-		if (!present(sim_page(r, i)) || sim_page(r, i)->node != *node)
-			break;
-	return min(bytes, (i << r->shift) - offset);
-}
-
 /* ------------------------------------------------------------------ memory of a scenario's tasks */
 
 /* An address space with one region, all there: on a node, or (-1) spread over all that have memory. */
 struct kern_region *kern_memory_create(unsigned long bytes, int huge, int node)
 {
-	struct space *s = new_space();
-	struct kern_region *r = sim_region_add(s, bytes, huge ? HPAGE_SHIFT : PAGE_SHIFT);
-	unsigned long i;
+	struct kern_region *r = sim_region_add(new_space(), bytes, huge ? HPAGE_SHIFT : PAGE_SHIFT);
 
-	for (i = 0; i < r->nr; i++)
-		place_page(r, i, node >= 0 ? node : interleaved(i), node >= 0);
+	sim_region_populate(r, node);
 	return r;
 }
 
 /* Becomes the calling task's. */
 void kern_memory_use(struct kern_region *r)
 {
-	struct mm_struct *old = current->mm;
+	struct mm_struct *old = current->mm, *mm = sim_only_mapping(r)->vma.vm_mm;
 
-	mmget(r->vma.vm_mm);
-	current->mm = current->active_mm = r->vma.vm_mm;
+	mmget(mm);
+	current->mm = current->active_mm = mm;
 	init_numa_balancing(0, current);
 	sim_put_mm(old);
 }

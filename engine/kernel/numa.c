@@ -33,22 +33,22 @@ void *mas_find(struct ma_state *mas, unsigned long max)
 {
 	struct space *s = space_of(container_of(mas->tree, struct mm_struct, mm_mt));
 	unsigned long from = sim_mas_at_start(mas) ? mas->index : mas->last + 1;
-	struct kern_region *r = s->found;
+	struct mapping *m = s->found;
 
-	if (!r || r->vma.vm_start > from)
-		r = list_first_entry(&s->regions, struct kern_region, list);
-	list_for_each_entry_from(r, &s->regions, list)
-		if (r->vma.vm_end > from)
+	if (!m || m->vma.vm_start > from)
+		m = list_first_entry(&s->mappings, struct mapping, list);
+	list_for_each_entry_from(m, &s->mappings, list)
+		if (m->vma.vm_end > from)
 			break;
-	if (list_entry_is_head(r, &s->regions, list)) {
+	if (list_entry_is_head(m, &s->mappings, list)) {
 		sim_mas_set_end(mas);
 		return NULL;
 	}
-	s->found = r;
+	s->found = m;
 	sim_mas_set_active(mas);
-	mas->index = r->vma.vm_start;
-	mas->last = r->vma.vm_end - 1;
-	return &r->vma;
+	mas->index = m->vma.vm_start;
+	mas->last = m->vma.vm_end - 1;
+	return &m->vma;
 }
 
 bool vma_migratable(struct vm_area_struct *vma)
@@ -59,56 +59,61 @@ bool vma_migratable(struct vm_area_struct *vma)
 /* Migrate on fault: not where mbind() has said where memory belongs. */
 bool vma_policy_mof(struct vm_area_struct *vma)
 {
-	return region_of(vma)->policy == POLICY_LOCAL;
+	const struct kern_region *r = mapping_of(vma)->region;
+
+	return r->policy == POLICY_LOCAL && (!r->shared || sim_scans_shared());
 }
 
 /* Base pages a process with one thread has on its node are left alone, huge ones are not. */
-static bool markable(const struct kern_region *r, const struct place *p)
+static bool markable(const struct mapping *m, unsigned long i)
 {
-	bool alone = atomic_read(&r->vma.vm_mm->mm_users) == 1;
+	const struct pages *pages = &m->region->pages;
+	const struct place *p = sim_page(m->tables, i);
+	bool alone = atomic_read(&m->vma.vm_mm->mm_users) == 1;
 
-	if (p->node < 0 || p->marked || !(sysctl_numa_balancing_mode & NUMA_BALANCING_NORMAL))
+	if (!p->mapped || p->marked || !(sysctl_numa_balancing_mode & NUMA_BALANCING_NORMAL))
 		return false;
-	return !alone || r->shift == HPAGE_SHIFT || p->node != numa_node_id();
+	return !alone || pages->shift == HPAGE_SHIFT || sim_page(pages, i)->node != numa_node_id();
 }
 
 /* Marks pages of one block; gives how many. */
-static unsigned long mark(struct kern_region *r, unsigned long first, unsigned long end)
+static unsigned long mark(struct mapping *m, unsigned long first, unsigned long end)
 {
-	struct place *all = sim_pages_all(r, first);
+	struct place *all = sim_pages_all(&m->region->pages, first) ? sim_pages_all(m->tables, first) : NULL;
 	unsigned long i, marked = 0;
 
-	if (all && !markable(r, all))
+	if (all && !markable(m, first))
 		return 0;
-	if (all && first % sim_pages_per_block(r) == 0 && sim_page_next(r, first) == end) {
+	if (all && first % sim_pages_per_block(m->tables) == 0 && sim_page_next(m->tables, first) == end) {
 		all->marked = true;
 		return end - first;
 	}
 	for (i = first; i < end; i++)
-		if (markable(r, sim_page(r, i))) {
-			sim_page_change(r, i)->marked = true;
+		if (markable(m, i)) {
+			sim_page_change(m->tables, i)->marked = true;
 			marked++;
 		}
-	sim_pages_merge(r, first);
+	sim_pages_merge(m->tables, first);
 	return marked;
 }
 
 unsigned long change_prot_numa(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
-	struct kern_region *r = region_of(vma);
-	unsigned long last = DIV_ROUND_UP(end - vma->vm_start, 1UL << r->shift);
-	unsigned long per_block = sim_pages_per_block(r), i, next, marked = 0;
+	struct mapping *m = mapping_of(vma);
+	unsigned int shift = m->tables->shift;
+	unsigned long last = DIV_ROUND_UP(end - vma->vm_start, 1UL << shift);
+	unsigned long per_block = sim_pages_per_block(m->tables), i, next, marked = 0;
 
-	for (i = (start - vma->vm_start) >> r->shift; i < last; i = next) {
+	for (i = (start - vma->vm_start) >> shift; i < last; i = next) {
 		next = min(i / per_block * per_block + per_block, last);
-		marked += mark(r, i, next);
+		marked += mark(m, i, next);
 	}
 	if (!marked)
 		return 0;
 	space_of(vma->vm_mm)->scans++;
 	sim_kernel_work((simtime)sim_costs.numa_mark * marked);
-	count(PTE_UPDATES, marked * region_page_size(r));
-	return marked * region_page_size(r);
+	count(PTE_UPDATES, marked * sim_page_size(m->tables));
+	return marked * sim_page_size(m->tables);
 }
 
 int sim_xchg_last_cpupid(int cpupid)
@@ -119,32 +124,57 @@ int sim_xchg_last_cpupid(int cpupid)
 	return old & LAST_CPUPID_MASK;
 }
 
+/* How many processes have a shared region's page in their tables. */
+static int users(const struct kern_region *r, unsigned long i)
+{
+	struct mapping *m;
+	int n = 0;
+
+	list_for_each_entry(m, &r->mappings, sibling)
+		n += sim_page(m->tables, i)->mapped;
+	return n;
+}
+
+/* A page that has moved is mapped anew everywhere, without marks. */
+static void unmark(struct kern_region *r, unsigned long i)
+{
+	struct mapping *m;
+
+	list_for_each_entry(m, &r->mappings, sibling)
+		if (sim_page(m->tables, i)->marked)
+			sim_page_change(m->tables, i)->marked = false;
+}
+
 /* Moves a page to a node that has room for it; the place may have changed its struct meanwhile. */
 static bool migrate(struct kern_region *r, unsigned long i, int to)
 {
-	unsigned long pages = region_page_size(r);
+	unsigned long pages = sim_page_size(&r->pages);
 
 	if (!sim_node_has_room(to, pages))
 		return false;
 	sim_node_take(to, pages, true);
-	sim_node_return(sim_page(r, i)->node, pages);
-	sim_page_change(r, i)->node = to;
+	sim_node_return(sim_page(&r->pages, i)->node, pages);
+	sim_page_change(&r->pages, i)->node = to;
+	unmark(r, i);
 	count(PAGES_MIGRATED, pages);
 	sim_trace_migrate_pages(pages);
 	sim_kernel_work((simtime)sim_costs.page_migrate * pages);
 	return true;
 }
 
-void sim_hinting_fault(struct kern_region *r, unsigned long i)
+void sim_hinting_fault(struct mapping *m, unsigned long i)
 {
 	int here = cpu_to_node(sim.cpu), node, last, flags = 0;
+	struct kern_region *r = m->region;
 
-	faulting = sim_page_change(r, i);
-	faulting->marked = false;
+	sim_page_change(m->tables, i)->marked = false;
+	faulting = sim_page_change(&r->pages, i);
 	last = faulting->last_cpupid;
 	node = faulting->node;
-	sim_vma_accessed(&r->vma);
+	sim_vma_accessed(&m->vma);
 	count(HINT_FAULTS, 1);
+	if (r->shared && users(r, i) > 1)
+		flags |= TNF_SHARED;
 	if (node == here) {
 		count(HINT_FAULTS_LOCAL, 1);
 		flags |= TNF_FAULT_LOCAL;
@@ -152,8 +182,10 @@ void sim_hinting_fault(struct kern_region *r, unsigned long i)
 	/* asked for local pages too: it is where last_cpupid is recorded */
 	if (sim_should_migrate(current, node, sim.cpu) && node != here) {
 		flags |= migrate(r, i, here) ? TNF_MIGRATED : TNF_MIGRATE_FAIL;
-		node = sim_page(r, i)->node;
+		node = sim_page(&r->pages, i)->node;
 	}
-	sim_page_settle(r, i);
-	task_numa_fault(last, node, region_page_size(r), flags);
+	sim_page_settle(&r->pages, i);
+	if (r->shared)
+		sim_page_settle(m->tables, i);
+	task_numa_fault(last, node, sim_page_size(&r->pages), flags);
 }

@@ -1,66 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pages of a region, 2 MiB at a time: most blocks hold pages that are all alike and
+ * Pages, 2 MiB at a time: most blocks hold pages that are all alike and
  * are one struct; one whose pages differ has a struct for each, until they are alike again.
  */
 #include "sim.h"
 #include "space.h"
 
-unsigned long sim_pages_per_block(const struct kern_region *r)
+unsigned long sim_pages_per_block(const struct pages *p)
 {
-	return HPAGE_SIZE >> r->shift;
+	return HPAGE_SIZE >> p->shift;
 }
 
-static struct block *block_of(const struct kern_region *r, unsigned long i)
+static struct block *block_of(const struct pages *p, unsigned long i)
 {
-	return &r->block[i / sim_pages_per_block(r)];
+	return &p->block[i / sim_pages_per_block(p)];
 }
 
-static unsigned long nr_blocks(const struct kern_region *r)
+static unsigned long nr_blocks(const struct pages *p)
 {
-	return DIV_ROUND_UP(r->nr, sim_pages_per_block(r));
+	return DIV_ROUND_UP(p->nr, sim_pages_per_block(p));
 }
 
-void sim_pages_init(struct kern_region *r)
+void sim_pages_init(struct pages *p, unsigned long nr, unsigned int shift)
 {
 	unsigned long i;
 
-	r->block = sim_zalloc(nr_blocks(r) * sizeof(*r->block), 16);
-	for (i = 0; i < nr_blocks(r); i++)
-		r->block[i].all = (struct place) {
+	p->nr = nr;
+	p->shift = shift;
+	p->block = sim_zalloc(nr_blocks(p) * sizeof(*p->block), 16);
+	for (i = 0; i < nr_blocks(p); i++)
+		p->block[i].all = (struct place) {
 			.node = -1, .last_cpupid = -1 & LAST_CPUPID_MASK,
 		};
 }
 
-void sim_pages_free(struct kern_region *r)
+void sim_pages_free(struct pages *p)
 {
 	unsigned long i;
 
-	for (i = 0; i < nr_blocks(r); i++)
-		sim_free(r->block[i].each);
-	sim_free(r->block);
+	for (i = 0; i < nr_blocks(p); i++)
+		sim_free(p->block[i].each);
+	sim_free(p->block);
 }
 
-const struct place *sim_page(const struct kern_region *r, unsigned long i)
+const struct place *sim_page(const struct pages *p, unsigned long i)
 {
-	const struct block *b = block_of(r, i);
+	const struct block *b = block_of(p, i);
 
-	return b->each ? &b->each[i % sim_pages_per_block(r)] : &b->all;
+	return b->each ? &b->each[i % sim_pages_per_block(p)] : &b->all;
 }
 
 /* The one struct of page i's block; NULL: its pages differ. */
-struct place *sim_pages_all(struct kern_region *r, unsigned long i)
+struct place *sim_pages_all(struct pages *p, unsigned long i)
 {
-	struct block *b = block_of(r, i);
+	struct block *b = block_of(p, i);
 
 	return b->each ? NULL : &b->all;
 }
 
 /* The page's own struct: it is about to become different from its neighbours. */
-struct place *sim_page_change(struct kern_region *r, unsigned long i)
+struct place *sim_page_change(struct pages *p, unsigned long i)
 {
-	unsigned long nr = sim_pages_per_block(r), k;
-	struct block *b = block_of(r, i);
+	unsigned long nr = sim_pages_per_block(p), k;
+	struct block *b = block_of(p, i);
 
 	if (nr == 1)
 		return &b->all;
@@ -74,18 +76,19 @@ struct place *sim_page_change(struct kern_region *r, unsigned long i)
 
 static bool alike(const struct place *a, const struct place *b)
 {
-	return a->node == b->node && a->marked == b->marked && a->last_cpupid == b->last_cpupid;
+	return a->node == b->node && a->mapped == b->mapped && a->marked == b->marked &&
+	       a->last_cpupid == b->last_cpupid;
 }
 
 /* All pages of page i's block may have become alike. */
-void sim_pages_merge(struct kern_region *r, unsigned long i)
+void sim_pages_merge(struct pages *p, unsigned long i)
 {
-	unsigned long nr = sim_pages_per_block(r), first = i / nr * nr, k;
-	struct block *b = block_of(r, i);
+	unsigned long nr = sim_pages_per_block(p), first = i / nr * nr, k;
+	struct block *b = block_of(p, i);
 
 	if (!b->each)
 		return;
-	nr = min(nr, r->nr - first);
+	nr = min(nr, p->nr - first);
 	for (k = 1; k < nr; k++)
 		if (!alike(&b->each[k], &b->each[0]))
 			return;
@@ -94,10 +97,17 @@ void sim_pages_merge(struct kern_region *r, unsigned long i)
 	b->each = NULL;
 }
 
-/* The first page behind page i that may differ from it. */
-unsigned long sim_page_next(const struct kern_region *r, unsigned long i)
+/* Changed in order, pages become alike again at the end of their block. */
+void sim_page_settle(struct pages *p, unsigned long i)
 {
-	unsigned long nr = sim_pages_per_block(r);
+	if ((i + 1) % sim_pages_per_block(p) == 0 || i + 1 == p->nr)
+		sim_pages_merge(p, i);
+}
 
-	return block_of(r, i)->each ? i + 1 : min(i / nr * nr + nr, r->nr);
+/* The first page behind page i that may differ from it. */
+unsigned long sim_page_next(const struct pages *p, unsigned long i)
+{
+	unsigned long nr = sim_pages_per_block(p);
+
+	return block_of(p, i)->each ? i + 1 : min(i / nr * nr + nr, p->nr);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Address spaces: mm.c, their pages (pages.c, nodes.c, working_set.c) and NUMA balancing (numa.c). */
+/* Address spaces: mm.c, regions.c, their pages (pages.c, nodes.c, working_set.c), NUMA balancing (numa.c). */
 #ifndef SIM_SPACE_H
 #define SIM_SPACE_H
 
 #include <linux/mm.h>
 
-/* What is known of a page: a huge one, or in a small region a base page. */
+/* What is known of a page, a huge or a base page: where it is, and what page tables say of it. */
 struct place {
 	short node;			/* -1: nothing is there yet */
+	bool mapped;			/* the tables have it */
 	bool marked;			/* PROT_NONE: the next touch is a hinting fault */
 	int last_cpupid;
 };
@@ -18,22 +19,35 @@ struct block {
 	struct place *each;		/* or one for each */
 };
 
-/* What one mmap() gives. */
-struct kern_region {
-	struct vm_area_struct vma;
-	struct list_head list;		/* by address */
-	int policy;			/* node, or one of these */
-#define POLICY_LOCAL		-1
-#define POLICY_INTERLEAVED	-2
-	unsigned int shift;		/* of its pages' size */
+struct pages {
+	unsigned int shift;		/* of a page's size */
 	unsigned long nr;
 	struct block *block;
 };
 
+/* What one mmap() gives. */
+struct kern_region {
+	struct pages pages;
+	struct list_head mappings;	/* of one process; of all that inherited it, if it is shared */
+	bool shared;
+	int policy;			/* node, or one of these */
+#define POLICY_LOCAL		-1
+#define POLICY_INTERLEAVED	-2
+};
+
+/* A region in an address space. */
+struct mapping {
+	struct vm_area_struct vma;
+	struct list_head list;		/* of the space, by address */
+	struct list_head sibling;	/* of the region */
+	struct kern_region *region;
+	struct pages *tables;		/* `mapped` and `marked`: the region's pages, unless it is shared */
+};
+
 struct space {
 	struct mm_struct mm;
-	struct list_head regions;
-	struct kern_region *found;	/* by mas_find() the last time */
+	struct list_head mappings;	/* by address */
+	struct mapping *found;		/* by mas_find() the last time */
 	struct kern_region *data;	/* its data and heap; or NULL */
 	unsigned long scans;		/* that marked something */
 };
@@ -43,33 +57,38 @@ static inline struct space *space_of(struct mm_struct *mm)
 	return container_of(mm, struct space, mm);
 }
 
-static inline struct kern_region *region_of(struct vm_area_struct *vma)
+static inline struct mapping *mapping_of(struct vm_area_struct *vma)
 {
-	return container_of(vma, struct kern_region, vma);
+	return container_of(vma, struct mapping, vma);
 }
 
 /* In base pages. */
-static inline unsigned long region_page_size(const struct kern_region *r)
+static inline unsigned long sim_page_size(const struct pages *p)
 {
-	return 1UL << (r->shift - PAGE_SHIFT);
+	return 1UL << (p->shift - PAGE_SHIFT);
 }
 
-/* mm.c */
+/* regions.c */
 struct kern_region *sim_region_add(struct space *s, unsigned long bytes, unsigned int shift);
 void sim_region_remove(struct kern_region *r);
-void sim_page_place(struct kern_region *r, unsigned long i);
-void sim_page_settle(struct kern_region *r, unsigned long i);
-void sim_page_fault(struct kern_region *r, unsigned long i);
+void sim_region_populate(struct kern_region *r, int node);
+void sim_inherit_regions(struct space *child, struct space *parent);
+void sim_unmap_all(struct space *s);
+struct mapping *sim_only_mapping(const struct kern_region *r);
+struct mapping *sim_own_mapping(const struct kern_region *r);
+void sim_page_map(struct mapping *m, unsigned long i);
+void sim_page_fault(struct mapping *m, unsigned long i);
 
 /* pages.c */
-unsigned long sim_pages_per_block(const struct kern_region *r);
-void sim_pages_init(struct kern_region *r);
-void sim_pages_free(struct kern_region *r);
-const struct place *sim_page(const struct kern_region *r, unsigned long i);
-struct place *sim_pages_all(struct kern_region *r, unsigned long i);
-struct place *sim_page_change(struct kern_region *r, unsigned long i);
-void sim_pages_merge(struct kern_region *r, unsigned long i);
-unsigned long sim_page_next(const struct kern_region *r, unsigned long i);
+unsigned long sim_pages_per_block(const struct pages *p);
+void sim_pages_init(struct pages *p, unsigned long nr, unsigned int shift);
+void sim_pages_free(struct pages *p);
+const struct place *sim_page(const struct pages *p, unsigned long i);
+struct place *sim_pages_all(struct pages *p, unsigned long i);
+struct place *sim_page_change(struct pages *p, unsigned long i);
+void sim_page_settle(struct pages *p, unsigned long i);
+void sim_pages_merge(struct pages *p, unsigned long i);
+unsigned long sim_page_next(const struct pages *p, unsigned long i);
 
 /* nodes.c */
 int sim_node_take(int node, unsigned long pages, bool only);
@@ -82,12 +101,13 @@ void sim_working_set_exec(void);
 void sim_working_set_exit(void);
 
 /* numa.c */
-void sim_hinting_fault(struct kern_region *r, unsigned long i);
+void sim_hinting_fault(struct mapping *m, unsigned long i);
 
 /* compat/<series>/numa.c */
 void sim_mm_add_pages(struct mm_struct *mm, unsigned long pages);
 void sim_vma_init(struct vm_area_struct *vma);
 void sim_vma_release(struct vm_area_struct *vma);
 void sim_vma_accessed(struct vm_area_struct *vma);
+bool sim_scans_shared(void);
 
 #endif

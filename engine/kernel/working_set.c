@@ -58,7 +58,7 @@ static void set_up(struct task_struct *p, unsigned int pages, bool thread)
 		if (pages)
 			set->stack = add_region(p, set, sizes->stack, pages);
 		if (s->data)
-			add_part(set, s->data, 0, s->data->nr);
+			add_part(set, s->data, 0, s->data->pages.nr);
 	} else {
 		s->data = add_region(p, set, pages << PAGE_SHIFT, pages);
 	}
@@ -103,20 +103,21 @@ void kern_working_set(struct kern_region *r, unsigned long offset, unsigned long
 		set = current->thread.working_set = sim_zalloc(sizeof(*set), 16);
 	if (set->nr == MAX_PARTS)
 		sim_die("works on too many parts of regions", current->comm, current->pid);
-	add_part(set, r, offset >> r->shift, DIV_ROUND_UP(offset + bytes, 1UL << r->shift));
+	add_part(set, r, offset >> r->pages.shift, DIV_ROUND_UP(offset + bytes, 1UL << r->pages.shift));
 	sim_working_set_touch();
 }
 
 /* The first touch of a page is part of what fork and exec cost; a marked one is a fault. */
 static void touch(struct part *part)
 {
+	struct mapping *m = sim_own_mapping(part->region);
 	unsigned long i;
 
 	for (i = part->first; i < part->end; i++) {
-		if (sim_page(part->region, i)->node < 0)
-			sim_page_place(part->region, i);
-		else if (sim_page(part->region, i)->marked)
-			sim_page_fault(part->region, i);
+		if (!sim_page(m->tables, i)->mapped)
+			sim_page_map(m, i);
+		else if (sim_page(m->tables, i)->marked)
+			sim_page_fault(m, i);
 	}
 }
 

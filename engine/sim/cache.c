@@ -283,24 +283,62 @@ void cache_scatter(struct sim_line *line, unsigned int stores)
 
 /* ------------------------------------------------------------------ regions' memory */
 
+/* An LLC holds what was touched last: a copy is there while less than the cache's size has come in since. */
+static int is_held(const struct grain *copy)
+{
+	return copy->llc && came_in[copy->llc - 1] - copy->seen < (unsigned long)machine.llc_kb << 10;
+}
+
+/* The LLC's copy of a grain, or room for one. */
+static struct grain *copy_in(struct grain *g, int llc)
+{
+	struct grain *free = NULL, *last = g;
+
+	for (; g; last = g, g = g->next) {
+		if (g->llc == llc + 1)
+			return g;
+		if (!free && !is_held(g))
+			free = g;
+	}
+	if (!free)
+		free = last->next = sim_zalloc(sizeof(*free), 16);
+	free->llc = 0;
+	return free;
+}
+
+/* Before a write the others' copies are called back; 1: there were some. */
+static int call_back(struct grain *g, const struct grain *own)
+{
+	int found = 0;
+
+	for (; g; g = g->next)
+		if (g != own) {
+			found |= is_held(g);
+			g->llc = 0;
+		}
+	return found;
+}
+
 /*
- * An LLC holds what was touched last: a grain is still there when less than the cache's
- * size has come in since.  Of a grain it holds one span, and a grain is in one LLC.
+ * Of a grain an LLC holds one span.  What several hold is read by each at its own speed; to write
+ * it, one has to fetch it anew.
  */
-unsigned long cache_fill(struct grain *g, unsigned int from, unsigned int to)
+unsigned long cache_fill(struct grain *g, unsigned int from, unsigned int to, int write)
 {
 	int llc = sim_cpu_topo[sim.cpu].llc;
 	unsigned int start = from, end = to, found = 0;
+	struct grain *own = copy_in(g, llc);
+	int shared = write && call_back(g, own);
 
-	if (g->llc == llc + 1 && came_in[llc] - g->seen < (unsigned long)machine.llc_kb << 10) {
-		if (g->from < to && from < g->to)
-			found = (to < g->to ? to : g->to) - (from > g->from ? from : g->from);
-		start = from < g->from ? from : g->from;
-		end = to > g->to ? to : g->to;
-		came_in[llc] -= g->to - g->from;
+	if (is_held(own)) {
+		if (own->from < to && from < own->to && !shared)
+			found = (to < own->to ? to : own->to) - (from > own->from ? from : own->from);
+		start = from < own->from ? from : own->from;
+		end = to > own->to ? to : own->to;
+		came_in[llc] -= own->to - own->from;
 	}
 	came_in[llc] += end - start;
-	*g = (struct grain) { start, end, llc + 1, came_in[llc] };
+	*own = (struct grain) { start, end, llc + 1, came_in[llc], own->next };
 	return to - from - found;
 }
 

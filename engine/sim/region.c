@@ -21,13 +21,23 @@ static const char *label(void)
 	return cpus[sim.cpu].task->instance->label;
 }
 
-struct wl_region *wl_region(unsigned long bytes)
+static struct wl_region *create(unsigned long bytes, int shared)
 {
 	unsigned long nr = (bytes + GRAIN - 1) / GRAIN;
 	struct wl_region *region = sim_zalloc(sizeof(*region) + nr * sizeof(struct grain), 64);
 
-	region->kernel = kern_region_create(bytes);
+	region->kernel = kern_region_create(bytes, shared);
 	return region;
+}
+
+struct wl_region *wl_region(unsigned long bytes)
+{
+	return create(bytes, 0);
+}
+
+struct wl_region *wl_shared_region(unsigned long bytes)
+{
+	return create(bytes, 1);
 }
 
 void wl_bind(struct wl_region *region, int node)
@@ -53,7 +63,8 @@ void sim_no_memory(int node)
 }
 
 /* What the LLC has not of these bytes; now it has them. */
-static unsigned long fill(struct wl_region *region, unsigned long offset, unsigned long bytes)
+static unsigned long fill(struct wl_region *region, unsigned long offset, unsigned long bytes,
+			  enum wl_access access)
 {
 	unsigned long end = offset + bytes, next, missed = 0;
 
@@ -61,7 +72,8 @@ static unsigned long fill(struct wl_region *region, unsigned long offset, unsign
 		unsigned long start = offset / GRAIN * GRAIN;
 
 		next = start + GRAIN < end ? start + GRAIN : end;
-		missed += cache_fill(&region->grain[offset / GRAIN], offset - start, next - start);
+		missed += cache_fill(&region->grain[offset / GRAIN], offset - start, next - start,
+				     access == WL_WRITE);
 	}
 	return missed;
 }
@@ -75,7 +87,8 @@ static void take(struct sim_task *task, unsigned long bytes, unsigned int mbs, u
 }
 
 /* Goes over memory; a byte that is not in the LLC is traffic so many times. */
-static void stream(struct wl_region *region, unsigned long offset, unsigned long bytes, unsigned int traffic)
+static void stream(struct wl_region *region, unsigned long offset, unsigned long bytes,
+		   enum wl_access access, unsigned int traffic)
 {
 	struct sim_task *task = cpus[sim.cpu].task;
 	unsigned int share = task->memory_share;
@@ -86,7 +99,7 @@ static void stream(struct wl_region *region, unsigned long offset, unsigned long
 	while (bytes) {
 		unsigned long part = kern_touch(region->kernel, offset, bytes < PASS ? bytes : PASS,
 						&task->mem_node);
-		unsigned long missed = fill(region, offset, part);
+		unsigned long missed = fill(region, offset, part, access);
 
 		take(task, part - missed, machine.cache_bandwidth_mbs, 0);
 		take(task, missed * traffic, machine.thread_bandwidth_mbs, 1024);
@@ -96,14 +109,13 @@ static void stream(struct wl_region *region, unsigned long offset, unsigned long
 	task->memory_share = share;
 }
 
-/* As memset() does, whole lines are written without being read before: both cost the same. */
+/* As memset() does, whole lines are written without being read before: both are traffic once. */
 void wl_touch(struct wl_region *region, unsigned long offset, unsigned long bytes, enum wl_access access)
 {
-	(void)access;
 	if (bytes <= LINE)
 		kern_touch_line(region->kernel, offset);
 	else
-		stream(region, offset, bytes, 1);
+		stream(region, offset, bytes, access, 1);
 }
 
 /* A store to part of a line reads it before; a copy is a memcpy() and spares that. */
@@ -114,9 +126,9 @@ void wl_stream(enum wl_kernel kernel, struct wl_region *to, struct wl_region *fr
 
 	for (; offset < end; offset = next) {
 		next = offset + STEP < end ? offset + STEP : end;
-		stream(from, offset, next - offset, 1);
+		stream(from, offset, next - offset, WL_READ, 1);
 		if (kernel == WL_SUM || kernel == WL_TRIAD)
-			stream(from2, offset, next - offset, 1);
-		stream(to, offset, next - offset, kernel == WL_COPY ? 1 : 2);
+			stream(from2, offset, next - offset, WL_READ, 1);
+		stream(to, offset, next - offset, WL_WRITE, kernel == WL_COPY ? 1 : 2);
 	}
 }

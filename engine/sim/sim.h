@@ -61,8 +61,10 @@ struct grain {				/* of a region: what an LLC has of it */
 	unsigned int	from, to;
 	int		llc;			/* number + 1 */
 	unsigned long	seen;
+	struct grain	*next;			/* another LLC's copy */
 };
-unsigned long cache_fill(struct grain *grain, unsigned int from, unsigned int to);	/* bytes it had not */
+/* Takes bytes into the running CPU's LLC; gives how many of them it had not, to write them to itself. */
+unsigned long cache_fill(struct grain *grain, unsigned int from, unsigned int to, int write);
 struct sim_line *cache_user_line(const void *addr);	/* of a program's shared memory */
 void cache_scatter(struct sim_line *line, unsigned int stores);
 extern unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;

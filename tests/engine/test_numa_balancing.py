@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,12 @@ FIVE = (
     "migrate:mm_migrate_pages",
     "vmstat:numa_pte_updates",
 )
+
+
+def often(ms: int) -> dict[str, str]:
+    """Knobs for scans from so many milliseconds of a task on."""
+    knobs = "/sys/kernel/debug/sched/numa_balancing/scan"
+    return {f"{knobs}_delay_ms": f"{ms}", f"{knobs}_period_min_ms": f"{ms}"}
 
 
 def tasks_on(memory: list[Json], tasks: list[Json], seconds: int, **more: Any) -> Json:
@@ -75,6 +83,28 @@ def test_it_loses_where_short_lived_threads_read_what_all_share(sim: Simulator) 
     assert counted["migrate:mm_migrate_pages"] > 0
 
 
+@pytest.mark.parametrize(
+    "load",
+    [
+        {"kind": "numa-mem", "nr_threads": 4, "mb_proc": 8, "mb_thread": 8, "nr_secs": "200ms"},
+        {"kind": "numa-mem", "nr_proc": 4, "mb_global": 8, "nr_secs": "200ms"},
+        {"kind": "producer-consumer", "threads": True, "time": "200ms"},
+        {"kind": "sysbench-cpu", "threads": 8, "time": "200ms"},
+        {"kind": "hackbench", "groups": 1, "loops": 1000, "threads": True},
+        {"kind": "futex-wake", "threads": 200},
+    ],
+    ids=lambda load: "-".join(str(value) for value in load.values()),
+)
+def test_no_count_moves_when_it_is_off(sim: Simulator, load: Json) -> None:
+    asked = {**scenario(""), "workloads": [load]}
+    off = Load(sim, "numa16", {**asked, "knobs": {**often(10), **OFF}}).counters
+    assert all(count == 0 for name, count in off.items() if "numa" in name)
+    assert off.get("migrate:mm_migrate_pages", 0) == 0
+    if load["kind"] != "futex-wake":  # whose threads sleep
+        on = Load(sim, "numa16", {**asked, "knobs": often(10)}).counters
+        assert on["vmstat:numa_pte_updates"] > 0
+
+
 def test_a_task_far_from_its_memory_is_slower_by_the_distance(sim: Simulator) -> None:
     """Half of its work is memory: 10 of 20 parts by the distances 10, 12, 20, 22 of node 0."""
 
@@ -91,9 +121,7 @@ def test_a_task_far_from_its_memory_is_slower_by_the_distance(sim: Simulator) ->
 
 def test_base_pages_a_lone_thread_has_on_its_node_are_not_marked(sim: Simulator) -> None:
     """hackbench's processes on a machine of one node: it is on, and finds nothing to do."""
-    scans = "/sys/kernel/debug/sched/numa_balancing/scan"
-    often = {f"{scans}_delay_ms": "10", f"{scans}_period_min_ms": "10"}
-    on = {"/proc/sys/kernel/numa_balancing": "1", **often}
+    on = {"/proc/sys/kernel/numa_balancing": "1", **often(10)}
     asked = scenario("hackbench", groups=1, fds=2, loops=100_000, pipe=True)
     processes = Load(sim, "smp4", {**asked, "knobs": on})
     assert processes.counters["vmstat:numa_pte_updates"] == 0
@@ -103,11 +131,21 @@ def test_base_pages_a_lone_thread_has_on_its_node_are_not_marked(sim: Simulator)
     assert threads.counters["vmstat:numa_pages_migrated"] == 0
 
 
-@pytest.mark.parametrize("mode", ["0", "2"])
-def test_off_and_tiering_alone_mark_nothing(sim: Simulator, mode: str) -> None:
-    knobs = {"/proc/sys/kernel/numa_balancing": mode}
-    asked = tasks_on([{"size": "64MiB", "node": 3}], [{"name": "t", "mm": 0, "affinity": "0"}], 3)
-    assert sim("numa16", {**asked, "knobs": knobs})["counters"]["vmstat:numa_pte_updates"] == 0
+def test_modes(sim: Simulator) -> None:
+    """Off and tiering alone mark nothing; tiering beside it, and its threshold, change nothing."""
+
+    def counted(mode: str, **more: str) -> Json:
+        memory, task = {"size": "64MiB", "node": 3}, {"name": "t", "mm": 0, "affinity": "0"}
+        knobs = {"/proc/sys/kernel/numa_balancing": mode, **more}
+        result = sim("numa16", {**tasks_on([memory], [task], 3), "knobs": knobs})
+        return {name: n for name, n in result["counters"].items() if name.startswith("vmstat:numa")}
+
+    hot = {"/sys/kernel/debug/sched/numa_balancing/hot_threshold_ms": "1"}
+    on = counted("1")
+    assert on["vmstat:numa_pages_migrated"] == 64 * 256
+    assert counted("3") == counted("3", **hot) == on
+    assert not any(counted("0").values())
+    assert not any(counted("2").values())
 
 
 def test_scans_follow_their_knobs(sim: Simulator) -> None:
@@ -122,13 +160,102 @@ def test_scans_follow_their_knobs(sim: Simulator) -> None:
     # As the kernel has it, a pass in smaller pieces takes as long: they follow each other sooner.
     assert scanned(scan_size_mb="8") == pytest.approx(usual, rel=1)
     assert scanned(scan_delay_ms="100", scan_period_min_ms="100") > usual
+    assert scanned(scan_period_max_ms="1000") > usual
     assert scanned(scan_delay_ms="100000") == 0
+
+
+def test_the_tracepoints_of_places(sim: Simulator) -> None:
+    """Memory cannot come, as its tasks' nodes are full: they move to it, change places, or stay."""
+
+    def counted(room: tuple[int, ...], memory: list[Json], tasks: list[Json]) -> list[int]:
+        asked = {**tasks_on(memory, tasks, 4), "knobs": often(100)}
+        counters = sim(small(*room), asked)["counters"]
+        return [counters[f"sched:sched_{what}_numa"] for what in ("move", "stick", "swap")]
+
+    far = [{"size": "128MiB", "node": 3}]
+    room = (24, 24, 24, 4096)
+    assert counted(room, far, [{"name": "t", "mm": 0}]) == [1, 0, 0]
+    move, stick, swap = counted(room, far, [{"name": "t", "mm": 0, "affinity": "0-3"}])
+    assert move == swap == 0 < stick
+    everywhere = [{"size": "128MiB", "node": i % 4} for i in range(16)]
+    move, _, swap = counted((514,) * 4, everywhere, [{"name": "t", "mm": i} for i in range(16)])
+    assert move == 0 < swap
+
+
+def test_interleaved_memory_is_of_all_nodes_and_stays(sim: Simulator) -> None:
+    """Bandwidth by the mean distance of all nodes: 16 from the nodes 0 and 2, 17 from 1 and 3."""
+    load = Load(sim, "numa16", numa_mem(mb_proc=256, interleave=True, nr_secs="4s"))
+    assert 0.97 * 11.3 / 1.7 < load["total speed"] < 11.3 / 1.6
+    assert load.counters["vmstat:numa_pages_migrated"] < 100
 
 
 def test_bound_memory_stays(sim: Simulator) -> None:
     load = Load(sim, "numa16", numa_mem(nr_threads=4, mb_proc=64, memnode=3, nr_secs="4s"))
     # Its threads' stacks and data are not bound.
     assert load.counters["vmstat:numa_pages_migrated"] < 64 * 256
+
+
+# ------------------------------------------------------------------ patterns of touches
+
+
+def pinned(asked: Json, **where: str) -> Json:
+    """With tasks held on CPUs, by name."""
+    return {
+        **asked,
+        "actions": [{"at": "1ms", "task": task, "affinity": cpus} for task, cpus in where.items()],
+    }
+
+
+def one_a_node(sim: Simulator, **options: Any) -> float:
+    """GB/s of each of four processes, whose memory their caches hold."""
+    asked = {**numa_mem(nr_proc=4, nr_secs="200ms", **options), "knobs": OFF}
+    return Load(sim, "numa16", asked)["thread speed"]
+
+
+def test_what_caches_share_is_read_at_their_speed_and_written_at_memorys(sim: Simulator) -> None:
+    private = one_a_node(sim, mb_thread=4)
+    assert one_a_node(sim, mb_thread=4, data_writes=True) == pytest.approx(private, rel=0.01)
+    assert one_a_node(sim, mb_global=4) == pytest.approx(private, rel=0.05)
+    assert one_a_node(sim, mb_global=4, data_writes=True) < 0.5 * private
+
+
+def test_a_consumer_is_served_by_the_distance_of_its_producer(sim: Simulator) -> None:
+    """In one cache, in those of two nodes of a socket, in two sockets."""
+
+    def rate(consumer: int) -> float:
+        asked = {**scenario("producer-consumer", time="200ms"), "knobs": OFF}
+        held = pinned(asked, producer="0", consumer=f"{consumer}")
+        return Load(sim, "numa16", held)["transfer rate"]
+
+    near, socket, far = rate(1), rate(4), rate(8)
+    assert near > 1.8 * socket > 1.8 * 1.4 * far
+
+
+def test_a_producer_joins_the_group_of_its_consumer(
+    sim: Simulator, series: str, tmp_path: Path
+) -> None:
+    """Processes on two nodes: the last CPU and PID on their shared pages tell them of each other."""
+    asked = scenario("producer-consumer", pairs=3, size="8MiB", time="12s")
+    trace = tmp_path / "trace.txt"
+    held = pinned(asked, producer="0-3", consumer="8-11")
+    options = ("--trace", str(trace), "--trace-events", "sched_stick_numa")
+    faults = sim("numa16", held, *options)["counters"]["vmstat:numa_hint_faults"]
+    if series == "6.1":
+        # vma_policy_mof() finds no policy for shared memory without mbind(): it is not scanned.
+        assert faults < 100
+        return
+    tasks = re.findall(r"src_pid=(\d+) src_tgid=\1 src_ngid=(\d+)", trace.read_text())
+    joined = {(int(task), int(group)) for task, group in tasks if group not in ("0", task)}
+    first = min(int(task) for task, _ in tasks)
+    assert joined
+    assert all((task - first) // 2 == (group - first) // 2 for task, group in joined)
+
+
+def test_shared_memory_is_one_memory(sim: Simulator) -> None:
+    """Twelve processes share 300 MiB of a node that has 512, and leave it to the next twelve."""
+    asked = numa_mem(nr_proc=12, mb_global=300, memnode=1, nr_loops=1)
+    asked["workloads"].append({**asked["workloads"][0], "label": "second", "start": "10s"})
+    assert sim(small(512, 512, 512, 512), asked)["status"] == "done"
 
 
 # ------------------------------------------------------------------ what does not fit
@@ -163,7 +290,9 @@ def test_a_node_without_memory_is_never_a_place_for_it(sim: Simulator) -> None:
             "numa-mem: its memory does not fit node 1, which it is bound to",
         ),
         (numa_mem(mb_thread=1, memnode=4), "memnode 4: the machine's nodes are 0 to 3"),
-        (numa_mem(), "neither mb_proc nor mb_thread"),
+        (numa_mem(mb_global=8192), "numa-mem: its memory does not fit the machine's nodes"),
+        (numa_mem(), "neither mb_global nor mb_proc nor mb_thread"),
+        (numa_mem(mb_proc=1, memnode=1, interleave=True), "exclude each other"),
         (
             tasks_on([{"size": "2GiB", "node": 1}], [{"name": "t", "mm": 0}], 1),
             "does not fit node 1",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory with a place: private mappings, mbind(), and loops over them. */
+/* Memory with a place: mappings, mbind(), and loops over them. */
 #include <errno.h>
 #include <linux/mempolicy.h>
 #include <string.h>
@@ -11,21 +11,32 @@
 struct wl_region {
 	char		*memory;
 	unsigned long	bytes;
-	pid_t		pid;		/* whose it is */
+	pid_t		pid;		/* whose it is; 0: shared */
 };
 
-struct wl_region *wl_region(unsigned long bytes)
+static struct wl_region *map(unsigned long bytes, int kind)
 {
 	struct wl_region *region = wl_new(struct wl_region, 1);
 
-	region->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	region->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (region->memory == MAP_FAILED)
 		fail("no memory for a region of %lu bytes: %s", bytes, strerror(errno));
-	madvise(region->memory, bytes, MADV_DONTFORK);
 	region->bytes = bytes;
+	return region;
+}
+
+struct wl_region *wl_region(unsigned long bytes)
+{
+	struct wl_region *region = map(bytes, MAP_PRIVATE);
+
+	madvise(region->memory, bytes, MADV_DONTFORK);
 	region->pid = getpid();
 	return region;
+}
+
+struct wl_region *wl_shared_region(unsigned long bytes)
+{
+	return map(bytes, MAP_SHARED);
 }
 
 void wl_bind(struct wl_region *region, int node)
@@ -49,9 +60,14 @@ void wl_working_set(struct wl_region *region, unsigned long offset, unsigned lon
 	(void)bytes;
 }
 
+static int is_here(const struct wl_region *region)
+{
+	return region->pid ? region->pid == getpid() : !msync(region->memory, region->bytes, MS_ASYNC);
+}
+
 static char *part(struct wl_region *region, unsigned long offset, unsigned long bytes)
 {
-	if (region->pid != getpid())
+	if (!is_here(region))
 		fail("%s touches a region of another process", wl_self()->name);
 	if (offset + bytes > region->bytes)
 		fail("%s touches memory behind the end of a region", wl_self()->name);

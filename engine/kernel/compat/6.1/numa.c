@@ -34,6 +34,9 @@ void sim_vma_init(struct vm_area_struct *vma)
 void sim_vma_release(struct vm_area_struct *vma) { }
 void sim_vma_accessed(struct vm_area_struct *vma) { }
 
+/* mbind() has to have asked for it: vma_policy_mof() sees no policy, and takes it for none at all. */
+bool sim_scans_shared(void) { return false; }
+
 bool sim_mas_at_start(struct ma_state *mas) { return mas->node == MAS_START; }
 void sim_mas_set_active(struct ma_state *mas) { mas->node = MAS_PAUSE; }
 void sim_mas_set_end(struct ma_state *mas) { mas->node = MAS_NONE; }
