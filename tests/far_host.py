@@ -14,7 +14,12 @@ SSHD = Path("/usr/sbin/sshd")
 class FarHost:
     """An ssh daemon, and an `ssh` that knows it by a name."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, apart: bool = False) -> None:
+        """Make its keys; one that is `apart` has processes of its own, as another host has."""
+        folder.mkdir(exist_ok=True)
+        self._apart = (
+            ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] if apart else []
+        )
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -32,7 +37,8 @@ class FarHost:
             f"AuthorizedKeysFile {folder}/authorized\nStrictModes no\nUsePAM no\n"
             f"PidFile none\nPermitRootLogin yes\nSetEnv XDG_CACHE_HOME={folder}/cache\n"
         )
-        (folder / "config").write_text(
+        self.config = folder / "config"
+        self.config.write_text(
             f"Host {self.name}\n HostName 127.0.0.1\n Port {self.port}\n"
             f" IdentityFile {folder}/user\n IdentitiesOnly yes\n"
             f" UserKnownHostsFile {folder}/known\n"
@@ -47,7 +53,7 @@ class FarHost:
     def up(self) -> None:
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(exist_ok=True)
-        argv = [str(SSHD), "-D", "-e", "-f", str(self._folder / "sshd_config")]
+        argv = [*self._apart, str(SSHD), "-D", "-e", "-f", str(self._folder / "sshd_config")]
         with (self._folder / "log").open("ab") as log:
             self._daemon = subprocess.Popen(argv, stderr=log)
         while True:

@@ -209,3 +209,63 @@ def test_a_plan_that_is_stopped_leaves_the_host_as_it_was(
     assert lab.returncode == 0, said
     assert KNOB.read_text().strip() == original
     assert [record.status for record in Store.open(tmp_path / "result").records()] == ["ok"] * 4
+
+
+def test_doctor_puts_a_remote_host_in_order(far: FarHost, tmp_path: Path, cli: Cli) -> None:
+    original, other = knob_values(tmp_path)
+    with start_lab(tmp_path, *begin(far, tmp_path, other)) as lab:
+        await_(tmp_path / "waits")
+        lab.kill()
+    assert KNOB.read_text().strip() == other
+    _, said, _ = cli("doctor")
+    assert f"a lab on ssh:{far.name} was killed, or still runs" in " ".join(said.split())
+    far.down()
+    status, said, errors = cli("doctor", "--restore")
+    assert (status, f"ssh:{far.name}: cannot be reached" in errors) == (2, True)
+    far.up()
+    status, said, errors = cli("doctor", "--restore")
+    assert status == 0, errors
+    assert f"ssh:{far.name}: {KNOB}: {other} -> {original}" in said
+    assert KNOB.read_text().strip() == original
+    assert cli("doctor", "--restore")[1] == "No lab left anything changed.\n"
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FarHost, FarHost]]:
+    """Two hosts that one `ssh` knows, and labs in processes of their own that are alone here."""
+    if not (SSHD.exists() and shutil.which("ssh")) or os.geteuid() != 0:
+        pytest.skip("no ssh or sshd here, or no root to make hosts with processes of their own")
+    hosts = FarHost(tmp_path / "one", apart=True), FarHost(tmp_path / "two", apart=True)
+    (tmp_path / "one/config").write_text("".join(host.config.read_text() for host in hosts))
+    monkeypatch.setenv("PATH", hosts[0].path)
+    patch = f"import schedlab.system.ssh as ssh\nssh._LOCAL_LAB = '@schedlab:{tmp_path}'\n"
+    (tmp_path / "sitecustomize.py").write_text(patch)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    yield hosts
+    for host in hosts:
+        host.down()
+        shutil.rmtree(LocalSystem().state_folder() / "ssh" / host.name, ignore_errors=True)
+
+
+def test_several_hosts_are_results_of_their_own(
+    two: tuple[FarHost, FarHost], tmp_path: Path, cli: Cli
+) -> None:
+    first, second = two
+    first.up()
+    out = tmp_path / "out"
+    words = ["--benchmark", "Nanosleep:processes=1,time=1", "--aa", "--blocks", "2"]
+    words += ["--warmup", "0", "--counters", "procstat", "--output", str(out)]
+    targets = [word for host in two for word in ("--target", f"ssh:{host.name}")]
+    status, text, errors = cli("run", *targets, *words)
+    assert status == 2
+    assert f"1 of 2 results are not whole: ssh-{second.name}" in errors
+    assert f"ssh-{second.name}: schedlab: ssh:{second.name}: cannot be reached" in errors
+    assert f"ssh-{first.name}: A2 against A1:" in text
+    second.up()
+    status, text, errors = cli("run", "--resume", out)
+    assert status == 0, errors
+    for host in two:
+        store = Store.open(out / f"ssh-{host.name}")
+        assert [record.status for record in store.records()] == ["ok"] * 4
+        assert store.plan.target == f"ssh:{host.name}"
+    assert (out / "overview.html").read_text().count("report.html") == 4

@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from schedlab.doctor import Finding, Level, possible, sections
-from schedlab.settings.journal import restore_left_behind
+from schedlab.errors import HostError, RestoreError
+from schedlab.settings.journal import hosts_left_behind, restore_left_behind
 from schedlab.settings.switchable import switchable
-from schedlab.system import LocalSystem
+from schedlab.system import LocalSystem, SshSystem
 
 _STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "missing": "bold red"}
 _MARGIN = " " * 12
@@ -22,7 +23,11 @@ _SUMMED: tuple[Level, ...] = ("missing", "warning", "note")
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print findings as JSON, for scripts.")
-@click.option("--restore", is_flag=True, help="Put back what a killed lab left changed.")
+@click.option(
+    "--restore",
+    is_flag=True,
+    help="Put back what a killed lab left changed, here and on hosts reached by ssh from here.",
+)
 def doctor(as_json: bool, restore: bool) -> None:
     """Check this host: tools, permissions, settings that falsify results, with remedies.
 
@@ -43,12 +48,21 @@ def doctor(as_json: bool, restore: bool) -> None:
 
 
 def _restore(system: LocalSystem, as_json: bool) -> None:
+    """Put back what labs left here and, by ssh, elsewhere; a host that fails stops no other."""
     lines = restore_left_behind(system)
+    failures = []
+    for host in hosts_left_behind(system):
+        try:
+            restored = restore_left_behind(SshSystem(host))
+            lines += [f"ssh:{host}: {line}" for line in restored or ["nothing was changed"]]
+        except HostError as error:
+            failures.append(str(error))
     if as_json:
         click.echo(json.dumps({"restored": lines}, indent=2))
-        return
-    for line in lines or ["No lab left anything changed."]:
-        click.echo(line)
+    elif lines or not failures:
+        click.echo("\n".join(lines or ["No lab left anything changed."]))
+    if failures:
+        raise RestoreError("\n".join(failures))
 
 
 def _json(found: dict[str, list[Finding]], variants: list[tuple[str, str]], can_run: bool) -> str:

@@ -4,23 +4,29 @@ from collections.abc import Iterator
 
 from schedlab.doctor.finding import Finding
 from schedlab.errors import SchedlabError
-from schedlab.settings.journal import left_behind
+from schedlab.settings.journal import hosts_left_behind, left_behind
 from schedlab.system import System
 
 
 def check(system: System) -> Iterator[Finding]:
     """Look for the journal of a lab that did not end by itself."""
+    for host in hosts_left_behind(system):
+        yield _warning(f"a lab on ssh:{host} was killed, or still runs")
     try:
         changed = left_behind(system)
     except SchedlabError as error:
         changed = str(error)
     if changed is None:
-        yield Finding("left over", "ok", "no earlier lab left anything changed")
-        return
-    yield Finding(
+        yield Finding("left over", "ok", "no earlier lab left anything changed here")
+    else:
+        yield _warning(f"a lab was killed, or still runs: {changed}")
+
+
+def _warning(what: str) -> Finding:
+    return Finding(
         "left over",
         "warning",
-        f"a lab was killed, or still runs: {changed}",
+        what,
         "every result until then has these settings, whatever its variant says",
         "schedlab doctor --restore",
     )

@@ -9,7 +9,9 @@ from typing import Any
 
 from schedlab.errors import KnobError, RestoreError, StoreError
 from schedlab.settings.knob import FeatureKnob, FileKnob, Knob
-from schedlab.system import System
+from schedlab.system import System, hosts_known
+
+_FILE = "journal.json"
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Journal:
     def __init__(self, system: System) -> None:
         """Name the file; nothing is read or written yet."""
         self._system = system
-        self.path = system.state_folder() / "journal.json"
+        self.path = system.state_folder() / _FILE
 
     def write(self, tag: str, entries: list[Entry]) -> None:
         """Put the journal on disk, whole or not at all.
@@ -92,6 +94,11 @@ def left_behind(system: System) -> str | None:
         if not entry.knob.same(entry.original, value := entry.knob.read(system))
     ]
     return "; ".join(changed) or "every knob is as it was"
+
+
+def hosts_left_behind(system: System) -> list[str]:
+    """Give the hosts that ssh reaches from a system on which a lab of it left something."""
+    return [host for host, state in hosts_known(system).items() if (state / _FILE).exists()]
 
 
 def restore_left_behind(system: System) -> list[str]:

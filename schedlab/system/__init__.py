@@ -7,7 +7,7 @@ that ssh does; `EmulatedSystem` is made of recorded files.
 from schedlab.system.local import LocalSystem
 from schedlab.system.process import Child, Exit, Launch
 from schedlab.system.remote import RemoteSystem
-from schedlab.system.ssh import SshSystem
+from schedlab.system.ssh import SshSystem, hosts_known
 from schedlab.system.system import Running, System
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "Running",
     "SshSystem",
     "System",
+    "hosts_known",
 ]

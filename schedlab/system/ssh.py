@@ -10,13 +10,14 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from schedlab.errors import HostError, SystemLost
 from schedlab.interrupt import uninterrupted
 from schedlab.system.local import LocalSystem
 from schedlab.system.remote import RemoteSystem
 from schedlab.system.shell import Answer, Shell
+from schedlab.system.system import System
 
 _CONNECT_SECONDS = 15
 _ALIVE_SECONDS = 10
@@ -58,7 +59,7 @@ class SshSystem(RemoteSystem):
         self._interrupted: BaseException | None = None
         shell = self._dial()
         self._folder_there = shell.run(f"printf %s {_CACHE}").out.decode(errors="replace")
-        state = LocalSystem().state_folder() / "ssh" / quote(host, safe="")
+        state = _states(LocalSystem()) / quote(host, safe="")
         super().__init__(shell, state, f"{self._folder_there}/run")
 
     def run(self, script: str, seconds: float | None = None) -> Answer:
@@ -231,3 +232,13 @@ def _end_client(client: subprocess.Popen[bytes]) -> None:
     for pipe in (client.stdin, client.stdout):
         if pipe:
             pipe.close()
+
+
+def hosts_known(system: System) -> dict[str, Path]:
+    """Give the hosts a system has reached, each with what it keeps of it."""
+    folder = _states(system)
+    return {unquote(state.name): state for state in sorted(folder.glob("*"))}
+
+
+def _states(system: System) -> Path:
+    return system.state_folder() / "ssh"

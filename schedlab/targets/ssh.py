@@ -80,8 +80,8 @@ class SshSession:
             if not self._system.alive:
                 raise SystemLost(
                     f"{self._system.name}: the connection was lost before the host was in order;"
-                    f" the runs so far are kept.\n  The next `schedlab run --target"
-                    f" {self._system.name}` undoes what was left there."
+                    " the runs so far are kept.\n  `schedlab doctor --restore`, or the next plan"
+                    " there, undoes what was left."
                 )
 
     def _begin(self) -> None:
