@@ -134,7 +134,7 @@ def test_a_plan_file_and_options_that_change_it(cli: Cli, host: str, tmp_path: P
         (["--suite", "quick", "--variant", "x: sysctl kernel.numa_balancing=1"], "are the same"),
         (["--suite", "quick", "--variant", NB_OFF, "--aa"], "variant: "),
         (["--suite", "quick", "--variant", "x: prefix nope"], "nope is not installed"),
-        (["--benchmark", "Tbench", "--aa"], "apt-get install dbench"),
+        (["--benchmark", "LikwidStream", "--aa"], "apt-get install likwid"),
         (["--resume", "/nonexistent"], "is no result folder"),
         (["/nonexistent.toml"], "cannot be read"),
         (["--suite", "quick", "--aa", "--output", "/proc/x"], "cannot be written"),

@@ -115,6 +115,32 @@ def test_tools_tell_version_or_package(host: Make) -> None:
     assert only(found, "numactl").level == "note"
 
 
+def test_tools_of_ones_own_tell_where_they_are_or_what_stands_in(
+    host: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = {
+        "netperf": "Netperf version 2.7.0",
+        "netserver": "",
+        "stream": "",
+        "wrk": "wrk 4.1.0",
+    }
+    monkeypatch.delenv("DEATHSTARBENCH_URL", raising=False)
+    monkeypatch.setenv("SPECJBB_HOME", "/opt/specjbb")
+    found = list(tools.check(host(answers=answers | {"java": "openjdk 17.0.2"})))
+    netperf, stream = only(found, "netperf"), only(found, "STREAM")
+    assert netperf.level == stream.level == "ok"
+    assert netperf.found.endswith("/usr/bin/netperf, /usr/bin/netserver, version 2.7.0")
+    assert "/usr/bin/stream, which tells no version" in stream.found
+    schbench = only(found, "schbench")
+    assert (schbench.level, schbench.found) == ("note", "schbench: not in PATH: schbench")
+    assert "stands in for it in Schbench" in schbench.why
+    assert "docs/benchmarks.md" in schbench.remedy
+    assert "not in PATH: ycsb.sh, mongod" in only(found, "YCSB on MongoDB").found
+    assert "pipe, spawn, execl" in only(found, "UnixBench").found
+    assert only(found, "DeathStarBench").found.endswith("DEATHSTARBENCH_URL is not set")
+    assert "has no specjbb2015.jar" in only(found, "SPECjbb2015").found
+
+
 def test_what_the_common_suite_needs_is_required() -> None:
     suite, where = find_suite("common")
     needed = {find_benchmark(entry.name, where).tool for entry in suite.benchmark}

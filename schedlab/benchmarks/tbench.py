@@ -1,10 +1,9 @@
 """tbench: a file server's network traffic over loopback TCP (dbench)."""
 
-from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values, benchmark
-from schedlab.benchmarks.stand_in import workload_model
+from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values
+from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
-from schedlab.models.model import Model
 
 THROUGHPUT = Metric("throughput", unit="MB/s", better="higher", label="Throughput (MB/sec)")
 
@@ -22,27 +21,26 @@ def parse(output: Output) -> Values:
     return {THROUGHPUT: output.number(r"^Throughput ([\d.]+) MB/sec", "'Throughput' line")}
 
 
-def model(time: Span, clients: int) -> Model:
-    """Clients and servers with the exchanges of tbench's load file."""
-    return workload_model(
-        "tbench", {"nprocs": clients, "timelimit": time}, {THROUGHPUT: "Throughput"}
-    )
+def originals(time: Span, clients: int) -> list[Command]:
+    """Give tbench's own command, with a server of the run's own."""
+    return [
+        Command(
+            *("tbench", "-t", str(time.whole_seconds), str(clients), "127.0.0.1"),
+            version=("--help",),
+            parse=parse,
+            server=Server(("tbench_srv",), _PORT),
+        )
+    ]
 
 
-@benchmark(
+@stand_in(
     "Tbench",
-    tool="tbench",
-    package="dbench",
-    metrics=[THROUGHPUT],
-    parse=parse,
+    workload="tbench",
+    stands_for="tbench 4.0 (Debian's package dbench)",
+    results={THROUGHPUT: "Throughput"},
     defaults={"time": 60, "clients": "cpus"},
-    model=model,
+    originals=originals,
 )
-def tbench(time: Span, clients: int) -> Command:
+def tbench(time: Span, clients: int) -> Options:
     """Client and server processes in pairs, exchanging requests over loopback TCP."""
-    server = Server(("tbench_srv",), _PORT)
-    return Command(
-        *("tbench", "-t", str(time.whole_seconds), str(clients), "127.0.0.1"),
-        version=("--help",),
-        server=server,
-    )
+    return {"nprocs": clients, "timelimit": time}

@@ -64,7 +64,9 @@ class VmTarget:
         servers = [words[0] for words in _commands(self._variants)]
         files = {place: Path(place) for place in _DATA if Path(place).is_file()}
         files[f"/usr/local/bin/{PROGRAM}"] = schedlab_load()
-        programs = list(dict.fromkeys([*_ALWAYS, *tools, "tbench_srv", "netserver", *servers]))
+        programs = list(
+            dict.fromkeys([*_ALWAYS, *tools, "tbench", "tbench_srv", "netserver", *servers])
+        )
         guests = Guests(self._shape, programs, files, self._watch)
         weakref.finalize(self, guests.close)
         return guests
