@@ -247,9 +247,8 @@ class Plan(_Data):
     def _cases(
         self, entries: Sequence[BenchmarkEntry], machine: Machine, where: str
     ) -> Iterator[Case]:
-        simulated = self.target.startswith("sim:")
         for i, entry in enumerate(entries):
-            yield from _of_entry(entry, simulated, machine, f"{where}: benchmark[{i}]")
+            yield from _of_entry(entry, self.simulated, machine, f"{where}: benchmark[{i}]")
 
     def to_toml(self) -> str:
         """Write the plan as its file would be."""
