@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from schedlab.accuracy.worlds import Native, Options, Outcome, Simulated
+from schedlab.accuracy.worlds import QUIET, Native, Options, Outcome, Simulated
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,6 @@ def compare(
         yield Compared(case, real, simulated.run(case.workload, case.options, case.cpus))
 
 
-_QUIET = 0.05
-"""What others may have of this host's CPUs while its speed is measured."""
-
 _COLUMNS: Mapping[str, Callable[[Outcome], float | None]] = {
     "switches/op": lambda outcome: outcome.switches,
     "wakeups/op": lambda outcome: outcome.wakeups,
@@ -161,7 +158,7 @@ def table(compared: Iterable[Compared]) -> str:
 def disturbed(compared: Iterable[Compared]) -> str:
     """Say, where others had too much of this host meanwhile, what that does; else nothing."""
     worst = max(item.native.others for item in compared)
-    if worst <= _QUIET:
+    if worst <= QUIET:
         return ""
     return (
         f"**This host was not quiet**: others had up to {worst:.0%} of its CPUs (last column)."

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from schedlab.accuracy.calibration import LINES, PASSES, Calibrated, Costs, calibrate
-from schedlab.accuracy.worlds import Native, Outcome, Simulated
+from schedlab.accuracy.worlds import QUIET, Native, Outcome, Simulated
 from schedlab.machine import Idle, IdleState, Machine
 from schedlab.system import System
 from schedlab.topology.here import describe
@@ -32,6 +32,8 @@ class CalibratedHost:
     sources: Mapping[str, str]
     off: Mapping[str, float]
     """By operation: how far the simulated one is off, in percent."""
+    others: float
+    """The share of this host's CPUs that others had meanwhile."""
 
     def to_toml(self) -> str:
         """Write the machine's file."""
@@ -40,6 +42,11 @@ class CalibratedHost:
             "Written by `schedlab machine --here --calibrate`. Simulated on it, single operations"
             f"\ntake what they take here; the worst is '{worst}', {self.off[worst]:+.1f} %."
         )
+        if self.others > QUIET:
+            header += (
+                f"\nOthers had {self.others:.0%} of this host's CPUs meanwhile: what two CPUs do"
+                "\ntogether may be too slow here; measure again when it is quiet."
+            )
         return self.machine.to_toml(self.sources, header)
 
 
@@ -69,7 +76,8 @@ def calibrated(system: System, program: Path, told: Callable[[str], None]) -> Ca
 
     found = calibrate(main, simulate, own.cost, lines)
     fitted = own.model_copy(update={"cost": found.costs})
-    return CalibratedHost(fitted, _sources(described.sources, own, found), found.off)
+    others = max(run.others for run in (main, *runs.values()))
+    return CalibratedHost(fitted, _sources(described.sources, own, found), found.off, others)
 
 
 def _pairs(machine: Machine) -> dict[str, tuple[int, int]]:

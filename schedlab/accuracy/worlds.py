@@ -21,6 +21,9 @@ from schedlab.targets.sim_program import Call, Processes, read_result
 
 Options = Mapping[str, object]
 
+QUIET = 0.05
+"""What others may have of this host's CPUs while its speed is measured."""
+
 _LIMIT_SECONDS = 600.0
 _LONGEST = "600s"
 _EVENTS = ("context-switches", "sched:sched_wakeup", "cpu-migrations")
