@@ -22,6 +22,7 @@ from conftest import build, machine
 
 ROUNDS = 5
 MORE_GIB = 256
+MORE_OF_A_REGION_GIB = 16
 KUNPENG = machine("kunpeng-920-6426-2p")
 del KUNPENG["topology"]["node_memory_mib"]  # for address spaces larger than the machine
 MODE = "/proc/sys/kernel/numa_balancing"
@@ -98,6 +99,16 @@ class Bench:
             sizes.append(told["engine"]["peak_kb"])
         return (sizes[1] - sizes[0]) / MORE_GIB
 
+    def memory_of_a_region(self, option: str, processes: int) -> float:
+        """KiB for a GiB of a workload's memory, which it has gone over once."""
+        end = {"when": "workloads_done", "max_simulated": "1000s"}
+        sizes = []
+        for gib in (1, 1 + MORE_OF_A_REGION_GIB):
+            load = {"kind": "numa-mem", "nr_proc": processes, "nr_loops": 1, option: gib * 1024}
+            told = self.run({"duration": "1000s", "workloads": [load], "end": end})
+            sizes.append(told["engine"]["peak_kb"])
+        return (sizes[1] - sizes[0]) / MORE_OF_A_REGION_GIB
+
     def time_of_a_fault(self, page: str, gib: int) -> tuple[float, int]:
         """Microseconds of CPU for a hinting fault that moves its page, and how many there were."""
         task = {"name": "t", "mm": 0, "affinity": "64"}
@@ -133,6 +144,11 @@ def main() -> None:
         ("of 4 KiB, each on another node than the next", "4KiB", None),
     ):
         print(f"| {what} | {bench.memory_of_a_gib(page, node):,.1f} |", flush=True)
+    for what, option, processes in (
+        ("huge, of a workload's region", "mb_proc", 1),
+        ("of 4 KiB, of a region that four processes share", "mb_global", 4),
+    ):
+        print(f"| {what} | {bench.memory_of_a_region(option, processes):,.1f} |", flush=True)
     print("\n| a hinting fault and migration | faults | us of the host's CPU |")
     print("|---|---:|---:|")
     for page, gib in (("4KiB", 4), ("2MiB", 16)):
