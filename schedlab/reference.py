@@ -1,5 +1,6 @@
 """Published results, to set a run's own beside them: files under published/."""
 
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 from statistics import geometric_mean
@@ -7,8 +8,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from schedlab.benchmarks.benchmark import Span
 from schedlab.data import known_names, named_file
-from schedlab.store import CaseInfo
 from schedlab.validation import load_toml
 
 Positive = Annotated[float, Field(gt=0)]
@@ -31,9 +32,9 @@ class _Published(_Data):
     per: dict[str, Positive] = {}
     """The figures grow with these parameters of the benchmark, which had these values."""
 
-    def scale(self, case: CaseInfo) -> float:
-        """Give the factor from the published parameters to those of a case."""
-        return prod(float(case.params[name]) / value for name, value in self.per.items())
+    def scale(self, params: Mapping[str, int | str]) -> float:
+        """Give the factor from the published parameters to others; durations are in seconds."""
+        return prod(Span(params[name]).seconds / value for name, value in self.per.items())
 
 
 class Table(_Published):

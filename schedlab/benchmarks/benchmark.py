@@ -36,16 +36,20 @@ class Span(str):
     """
 
     @property
+    def seconds(self) -> float:
+        """Give it as a number."""
+        return float(self.removesuffix("s"))
+
+    @property
     def whole_seconds(self) -> int:
         """Give it to a tool that knows nothing shorter.
 
         Raises:
             UsageError: it is no whole number of seconds.
         """
-        seconds = float(self.removesuffix("s"))
-        if seconds < 1 or seconds != int(seconds):
+        if self.seconds < 1 or self.seconds != int(self.seconds):
             raise UsageError(f"a duration of {self} is for simulated runs: the tool takes seconds.")
-        return int(seconds)
+        return int(self.seconds)
 
 
 class Cpus(str):

@@ -88,7 +88,7 @@ def _rows(report: Report, published: Reference) -> Iterator[_Row]:
             if outcome is not None:
                 change = mean(other) / mean(base) - 1
                 better = -change if outcome.metric.better == "lower" else change
-                scaled = mean(base) * table.scale(outcome.case)
+                scaled = mean(base) * table.scale(outcome.case.params)
                 yield _Row(outcome, scaled, better, table.relative)
 
 

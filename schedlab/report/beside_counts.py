@@ -67,5 +67,5 @@ def _rows(report: Report) -> Iterator[_Row]:
                 runs = [r.counters for r in by_variant(case.runs, variant) if r.status == "ok"]
                 here = [counters[table.counter] for counters in runs if table.counter in counters]
                 if here:
-                    scaled = fmean(counts) * table.scale(case.info)
+                    scaled = fmean(counts) * table.scale(case.info.params)
                     yield _Row(label, table.counter, variant, scaled, fmean(here))
