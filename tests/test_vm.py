@@ -158,7 +158,7 @@ def test_the_simulator_does_as_the_kernel_and_a_panic_is_told() -> None:
         machine = completed(describe(guest)).machine
         for aspect in aspects(guest, Simulated(build.program, description(machine))):
             assert not aspect.differences
-            assert len(aspect.guest) >= 7
+            assert len(aspect.guest) >= 10
         with pytest.raises(SystemLost, match=r"(?s)killed.*Its console:.*sysrq"):
             guest.run("echo c >/proc/sysrq-trigger")
         assert not guest.alive

@@ -28,7 +28,7 @@ struct placement {
 		struct placement *p;
 		struct wl_task	*task;
 		int		cpu;
-	} busy[MAX_CPUS];
+	} busy[2 * MAX_CPUS];
 	int		nr_busy;
 };
 
@@ -37,11 +37,11 @@ static void anywhere(void)
 	wl_pin_cpus(0, wl_cpus());
 }
 
-/* On this CPU, with leave to go anywhere. */
+/* On this CPU, with leave to go anywhere from now on. */
 static void stand_on(int cpu)
 {
 	wl_pin_cpus(cpu, 1);
-	wl_spin(SPIN);
+	wl_spin(SETTLE);
 	anywhere();
 }
 
@@ -148,12 +148,12 @@ static struct wl_task *lay_down(void (*how)(void *), struct placement *p)
 }
 
 /* Of a sleeper that last ran on SLEEPER_CPU, woken by its timer while others are busy. */
-static int where_woken(struct placement *p, int first, int count)
+static int where_woken(struct placement *p, int first, int count, int spared)
 {
 	struct wl_task *task = lay_down(sleeper, p);
 
 	wl_sleep(BLINK);
-	make_busy(p, first, count, -1);
+	make_busy(p, first, count, spared);
 	wl_join(task);
 	let_go(p);
 	return (int)wl_load(&p->answer);
@@ -202,13 +202,11 @@ static void result(const char *name, const struct answers *answers)
 	wl_result(name, most, "cpu");
 }
 
-/* Of fork, or of exec: the first CPUs are busy, but not `spared`. */
-static void ask(struct placement *p, const char *name, int (*where)(struct placement *p),
-		int busy, int spared, int core)
+/* Of fork, or of exec, while the busy CPUs are. */
+static void ask(struct placement *p, const char *name, int (*where)(struct placement *p), int core)
 {
 	struct answers *answers = wl_new(struct answers, 1);
 
-	make_busy(p, 0, busy, spared);
 	wl_sleep(SETTLE);
 	for (int i = 0; i < ROUNDS; i++) {
 		int cpu = where(p);
@@ -220,12 +218,12 @@ static void ask(struct placement *p, const char *name, int (*where)(struct place
 	result(name, answers);
 }
 
-static void ask_woken(struct placement *p, const char *name, int first, int count)
+static void ask_woken(struct placement *p, const char *name, int first, int count, int spared)
 {
 	struct answers *answers = wl_new(struct answers, 1);
 
 	for (int i = 0; i < ROUNDS; i++)
-		heard(answers, where_woken(p, first, count));
+		heard(answers, where_woken(p, first, count, spared));
 	result(name, answers);
 }
 
@@ -251,15 +249,29 @@ static void placement_main(void)
 	llc = cpus / wl_llcs();
 	p->pipe = wl_pipe();
 
-	/* Only one CPU is idle, in the other cache. */
-	ask(p, "fork.only_idle_far", where_forked, cpus, llc + 1, 0);
+	/* Only one CPU is idle, in the other cache or near; who forks has CPU 0 alone. */
+	make_busy(p, 1, cpus - 1, llc + 1);
+	ask(p, "fork.only_idle_far", where_forked, 0);
+	make_busy(p, 1, cpus - 1, 3);
+	ask(p, "fork.only_idle_near", where_forked, 0);
 	/* Half the CPUs, and one thread of the other cache's first core: a whole core is idle there. */
-	ask(p, "fork.idle_core", where_forked, llc + 1, -1, 1);
-	ask(p, "exec.only_idle_far", where_executed, cpus, llc + 2, 0);
+	make_busy(p, 0, llc + 1, -1);
+	ask(p, "fork.idle_core", where_forked, 1);
+	make_busy(p, 0, cpus, llc + 2);
+	ask(p, "exec.only_idle_far", where_executed, 0);
+	/*
+	 * Only one is idle near.  Who execs shares its CPU with a pinned task, so that its side may
+	 * be marked as imbalanced: the other side has to be worse than that, overloaded.
+	 */
+	make_busy(p, 0, cpus, 3);
+	make_busy(p, llc, cpus - llc, -1);
+	ask(p, "exec.only_idle_near", where_executed, 0);
 
-	ask_woken(p, "wake.idle_machine", SLEEPER_CPU, 0);
+	ask_woken(p, "wake.idle_machine", SLEEPER_CPU, 0, -1);
 	/* Only its own CPU is busy: an idle core is better than its sibling. */
-	ask_woken(p, "wake.idle_core", SLEEPER_CPU, 1);
+	ask_woken(p, "wake.idle_core", SLEEPER_CPU, 1, -1);
+	/* Its own CPU and one of the other core are busy: its sibling is the nearest. */
+	ask_woken(p, "wake.idle_sibling", 0, SLEEPER_CPU + 1, 1);
 	ask_afar(p, "wake.futex_from_afar", llc, 0, 0);
 	ask_afar(p, "wake.pipe_from_afar", llc, 1, 1);
 }

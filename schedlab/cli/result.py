@@ -214,7 +214,7 @@ def _simulators(how: How) -> Iterator[Simulators]:
         except ImportError as error:
             raise HostError(
                 "--cluster needs dask.distributed, which is not installed."
-                "\n  Install: pip install 'schedlab[cluster]'"
+                "\n  Install: pip install distributed"
             ) from error
         made = ClusterSimulators(how.cluster)
     else:

@@ -133,8 +133,11 @@ class ClusterSimulators:
             words = "schedsim: each worker that simulated it was lost; it may want more memory"
             done = _Done(now(), Ended(-9, 0.0, words), None)
         except BaseException as error:
+            why = (
+                "the scheduler was lost" if theirs.cancelled() else f"a run did not return: {error}"
+            )
             raise HostError(
-                f"--cluster {self._address}: a run did not come back: {error or repr(error)}."
+                f"--cluster {self._address}: {why}."
                 "\n  The runs so far are kept; `schedlab run --resume DIR` goes on."
             ) from error
         call.errors.write_text(done.ended.words)
