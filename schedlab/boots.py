@@ -33,6 +33,15 @@ def boot_of(boots: Sequence[Boot], record: RunRecord) -> str:
     return boots[at - 1].id if at else ""
 
 
+def boots_of(ids: Iterable[str]) -> list[Boot]:
+    """Give the boots, from that of each run in run order."""
+    found: list[Boot] = []
+    for position, boot in enumerate(ids):
+        if not found or found[-1].id != boot:
+            found.append(Boot(boot, position))
+    return found
+
+
 def rounds(runs_at: Sequence[tuple[str, str]], variants: Iterable[str]) -> dict[str, int]:
     """Give each boot's round, from (boot, variant) in run order.
 

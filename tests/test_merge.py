@@ -9,6 +9,7 @@ import tomli_w
 
 from schedlab.analysis import analyse
 from schedlab.boots import Boot, rounds
+from schedlab.importers import import_file
 from schedlab.merge import merge
 from schedlab.report import Report, all_shapes
 from schedlab.stats import Verdict
@@ -103,6 +104,16 @@ def test_six_boots_of_each_are_evidence(booted: Booted, cli: Cli, tmp_path: Path
     for name, shape in all_shapes().items():
         told = shape.render(Report(store, analyse(store)))
         assert "boots" in told or name in ("csv", "json"), name
+        if name == "terminal":
+            continue
+        path = tmp_path / f"{name}.{shape.suffix}"
+        path.write_text(told)
+        back = import_file(path, tmp_path / f"back-{name}", "")
+        if name in ("lkml", "mmtests", "intel"):
+            assert "no verdict possible" in verdict(back.folder).note, name
+            assert verdict(back.folder).effect == pytest.approx(found.effect, abs=1e-4)
+        else:
+            assert (back.boots, verdict(back.folder)) == (store.boots, found), name
 
 
 def test_one_boot_each_is_confounded(booted: Booted, cli: Cli, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What a report says comes back when it is imported: import(report(x)) = x for what x shows."""
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from schedlab.analysis import Outcome, analyse
+from schedlab.boots import Boot, boot_of
 from schedlab.importers import import_file
 from schedlab.importers.publication import imported_machine
 from schedlab.metric import Metric
@@ -53,6 +54,7 @@ class Result:
     records: list[RunRecord]
     printed: tuple[Printed, ...] = ()
     notices: tuple[str, ...] = ()
+    boots: tuple[Boot, ...] = ()
 
     def store(self, folder: Path) -> Store:
         store = Store.create(
@@ -63,6 +65,7 @@ class Result:
             self.cases,
             "schedlab run",
             self.printed,
+            self.boots,
         )
         for record in self.records:
             store.add(record)
@@ -148,6 +151,28 @@ def results(draw: st.DrawFn, with_runs: bool = True) -> Result:
     )
     environment = draw(st.dictionaries(words, texts.filter(bool), max_size=3))
     return Result(plan, environment, cases, records, printed)
+
+
+@st.composite
+def results_of_boots(draw: st.DrawFn) -> Result:
+    """A result merged from several boots; at each, some of the variants were run."""
+    result = draw(results())
+    variants = [variant.name for variant in result.plan.variant]
+    records: list[RunRecord] = []
+    boots: list[Boot] = []
+    for block in sorted({r.key.block for r in result.records if r.key.block >= 0}):
+        present = draw(st.sampled_from([variants, *([name] for name in variants)]))
+        ran = [r for r in result.records if r.key.block == block and r.key.variant in present]
+        if not boots or draw(st.booleans()):
+            boots.append(Boot(f"boot-{block}", len(records)))
+        records += [replace(run, position=len(records) + i) for i, run in enumerate(ran)]
+    plan = result.plan.model_copy(
+        update={
+            "blocks": Blocks(looks=(6, 12, 24, 40), warmup=0),
+            "judging": Judging(paired=True, unit="boot"),
+        }
+    )
+    return replace(result, plan=plan, records=records, boots=tuple(boots))
 
 
 def there_and_back(result: Result, shape: str, folder: Path) -> tuple[Store, Store]:
@@ -262,6 +287,21 @@ def test_html(tmp_path: Path, result: Result) -> None:
         there.cases,
     )
     assert verdicts(back) == verdicts(there)
+
+
+@pytest.mark.parametrize("shape", ["json", "html", "markdown", "csv"])
+@FEW
+@given(result=results_of_boots())
+def test_a_result_of_several_boots(tmp_path: Path, shape: str, result: Result) -> None:
+    seen = {r.key.variant for r in result.records if r.metrics}
+    assume(shape != "csv" or len(seen) == len(result.plan.variant))
+    there, back = there_and_back(result, shape, tmp_path)
+    fields = ("status", "metrics", "counters")
+    assert runs(back, *fields) == runs(there, *fields)
+    assert {r.key: boot_of(back.boots, r) for r in back.records()} == {
+        r.key: boot_of(there.boots, r) for r in there.records()
+    }
+    assert sorted(verdicts(back), key=str) == sorted(verdicts(there), key=str)
 
 
 @pytest.mark.parametrize("shape", ["lkml", "mmtests"])

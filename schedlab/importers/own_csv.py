@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from schedlab.benchmarks.benchmark import REGISTRY
+from schedlab.boots import boots_of
 from schedlab.importers.publication import Publication, imported_machine, imported_plan
 from schedlab.importers.source import Source
 from schedlab.metric import Better, Metric
@@ -29,11 +30,14 @@ def read_own_csv(source: Source) -> Publication | None:
         return None
     reader = csv.DictReader(io.StringIO(source.text), restkey="", strict=True)
     records: dict[RunKey, RunRecord] = {}
+    boots: dict[RunKey, str] = {}
     metrics: dict[str, dict[str, Metric]] = {}
     baselines: set[str] = set()
     try:
         for row in reader:
-            _Line(source, reader.line_num, row).read(records, metrics)
+            key = _Line(source, reader.line_num, row).read(records, metrics)
+            if boot := row.get("boot"):
+                boots[key] = boot
             if row.get("baseline") == "1":
                 baselines.add(row["variant"])
                 if len(baselines) > 1:
@@ -42,6 +46,8 @@ def read_own_csv(source: Source) -> Publication | None:
         source.refuse(reader.line_num, f"is no CSV: {error}.")
     if not records:
         source.refuse(1, "has no runs.")
+    if boots and boots.keys() != records.keys():
+        source.refuse(1, "tells the boot of some runs and not of others.")
     runs = sorted(records.values(), key=lambda record: record.position)
     for position, record in enumerate(runs):
         record.position = position
@@ -52,7 +58,7 @@ def read_own_csv(source: Source) -> Publication | None:
         CaseInfo(label, label, "", "", {}, tuple(found.values()))
         for label, found in metrics.items()
     ]
-    paired = _interleaved(runs)
+    paired = bool(boots) or _interleaved(runs)
     measured = 1 + max((run.key.block for run in runs), default=0)
     notices = [
         "a CSV does not tell the plan: the looks are taken to be those of a plan that names none"
@@ -61,12 +67,18 @@ def read_own_csv(source: Source) -> Publication | None:
     ]
     return Publication(
         plan=imported_plan(
-            source.path.stem, cases, variants, _LOOKS if paired else [max(2, measured)], paired
+            source.path.stem,
+            cases,
+            variants,
+            _LOOKS if paired else [max(2, measured)],
+            paired,
+            "boot" if boots else "block",
         ),
         machine=imported_machine({}),
         environment={},
         cases=cases,
         records=runs,
+        boots=boots_of(boots[run.key] for run in runs) if boots else [],
         notices=notices,
     )
 
@@ -97,8 +109,10 @@ class _Line:
         if "" in row or None in row.values():
             self._refuse(f"has not the {len(set(row) - {''})} columns of the head")
 
-    def read(self, records: dict[RunKey, RunRecord], metrics: dict[str, dict[str, Metric]]) -> None:
-        """Take note of the figure."""
+    def read(
+        self, records: dict[RunKey, RunRecord], metrics: dict[str, dict[str, Metric]]
+    ) -> RunKey:
+        """Take note of the figure; gives the run it is of."""
         key = RunKey(self._row["benchmark"], self._row["variant"], self._whole("block"))
         known = metrics.setdefault(key.case, {})
         record = records.get(key)
@@ -108,7 +122,7 @@ class _Line:
         if kind not in ("metric", "counter", ""):
             self._refuse(f"kind is '{kind}', not metric or counter")
         if not kind:
-            return
+            return key
         figures = record.metrics if kind == "metric" else record.counters
         if name in figures:
             self._refuse(f"{name} of this run is there already")
@@ -119,6 +133,7 @@ class _Line:
             metric = self._metric(key.case, name)
             if known.setdefault(name, metric) != metric:
                 self._refuse(f"{name} has another unit or direction than before")
+        return key
 
     def _record(self, key: RunKey, position: int) -> RunRecord:
         status = self._row.get("status") or "ok"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from schedlab.boots import boots_of
 from schedlab.importers.number import parse_number
 from schedlab.importers.own_words import is_disturbance, read_case_words, read_described
 from schedlab.importers.publication import Publication, imported_machine
@@ -103,10 +104,15 @@ def read_own_html(source: Source) -> Publication | None:
     cases: list[CaseInfo] = []
     records: list[RunRecord] = []
     metrics, printed = _results(source, page, plan)
+    boot_by_position: dict[int, str] = {}
     for article in page.all("article"):
         case = _case(article, metrics.get(article.attributes.get("id", ""), []))
         cases.append(case)
-        records += _runs(source, case, article)
+        for record, boot in _runs(source, case, article, plan.judging.unit == "boot"):
+            records.append(record)
+            if boot:
+                boot_by_position[record.position] = boot
+    records.sort(key=lambda record: record.position)
     environment = {
         row.first("th").text: row.first("td").text
         for row in page.first("section", id="platform").first("table").all("tr")
@@ -118,8 +124,11 @@ def read_own_html(source: Source) -> Publication | None:
         machine=imported_machine(environment),
         environment=environment,
         cases=cases,
-        records=sorted(records, key=lambda record: record.position),
+        records=records,
         printed=[found for note in printed if (found := note.read(source, labels))],
+        boots=boots_of(boot_by_position[record.position] for record in records)
+        if boot_by_position
+        else [],
         notices=[text for text in notices if not is_disturbance(text)],
     )
 
@@ -179,10 +188,14 @@ def _case(article: _Element, metrics: list[Metric]) -> CaseInfo:
     )
 
 
-def _runs(source: Source, case: CaseInfo, article: _Element) -> Iterator[RunRecord]:
+def _runs(
+    source: Source, case: CaseInfo, article: _Element, of_boots: bool
+) -> Iterator[tuple[RunRecord, str]]:
+    """Give the runs, each with its boot where that is told."""
     table = article.first("table", **{"class": "raw"})
     head = [cell.text for cell in table.first("thead").all("th")]
-    names = head[_BEFORE_FIGURES : len(head) - _BEHIND_FIGURES]
+    before = _BEFORE_FIGURES + of_boots
+    names = head[before : len(head) - _BEHIND_FIGURES]
     nr_metrics = len(case.metrics)
     counters = [name.rpartition(", ")[0] for name in names[nr_metrics:]]
     silent = {
@@ -198,7 +211,7 @@ def _runs(source: Source, case: CaseInfo, article: _Element) -> Iterator[RunReco
         try:
             figures = [
                 parse_number(cell).value if cell else None
-                for cell in cells[_BEFORE_FIGURES:-_BEHIND_FIGURES]
+                for cell in cells[before:-_BEHIND_FIGURES]
             ]
             position, block = int(cells[0]), int(cells[2])
             seconds, other_load = cells[-3:-1]
@@ -229,4 +242,4 @@ def _runs(source: Source, case: CaseInfo, article: _Element) -> Iterator[RunReco
         else:
             record.counters |= silent
             record.caveats = remark.split("; ") if remark else []
-        yield record
+        yield record, cells[_BEFORE_FIGURES] if of_boots else ""

@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 
+from schedlab.boots import boots_of
 from schedlab.importers.number import parse_number
 from schedlab.importers.own_words import is_disturbance, read_case_words, read_described
 from schedlab.importers.publication import Publication, imported_machine
@@ -57,13 +58,20 @@ def read_own_markdown(source: Source) -> Publication | None:
     errors = dict(_errors(parts.get("Failed runs", [])))
     cases: list[CaseInfo] = []
     records: list[RunRecord] = []
+    boots: dict[RunKey, str] = {}
     for name, body in _parts(parts["Test results"], _CASE):
-        case = _case(name, body, metrics.get(name, []))
+        of_boots = plan.judging.unit == "boot"
+        case = _case(name, body, metrics.get(name, []), of_boots)
         cases.append(case)
-        for run in _runs(source, case, body, errors):
-            run.position = len(records)
+        for run, boot in _runs(source, case, body, errors, of_boots):
+            if boot:
+                boots[run.key] = boot
             run.caveats += ["capped, as the report says"] if case.label in capped else []
             records.append(run)
+    if boots:
+        records.sort(key=lambda run: run.key.block)  # as their boots followed each other
+    for position, run in enumerate(records):
+        run.position = position
     environment = {
         row[0]: row[1] for _, row in _table(source, parts.get("Platform", []))[1:] if row[0]
     }
@@ -74,6 +82,7 @@ def read_own_markdown(source: Source) -> Publication | None:
         cases=cases,
         records=records,
         printed=printed,
+        boots=boots_of(boots[run.key] for run in records) if boots else [],
         notices=[
             text
             for line in parts.get("Notices", [])
@@ -150,14 +159,14 @@ def _errors(body: Sequence[Line]) -> Iterator[tuple[tuple[str, str], str]]:
             yield (_plain(found["case"]), _plain(found["run"])), _plain(found["error"])
 
 
-def _case(label: str, body: Sequence[Line], metrics: Sequence[Metric]) -> CaseInfo:
+def _case(label: str, body: Sequence[Line], metrics: Sequence[Metric], of_boots: bool) -> CaseInfo:
     """Put together what the report says of a case; the head of its table has the labels."""
     command, _ = _fenced(body)
     texts = [_plain(line.text) for line in body if line.text.strip()]
     told = next((text for text in texts if text.startswith("Benchmark: ")), "")
     benchmark, params = read_case_words(told.removeprefix("Benchmark: "), label)
     head = next((line.text for line in body if line.text.startswith("|")), "")
-    labels = [_plain(cell) for cell in _CELLS.findall(head[1:])][1:]
+    labels = [_plain(cell) for cell in _CELLS.findall(head[1:])][1 + of_boots :]
     named = tuple(
         Metric(m.name, m.unit, m.better, label) for m, label in zip(metrics, labels, strict=False)
     )
@@ -174,18 +183,24 @@ def _case(label: str, body: Sequence[Line], metrics: Sequence[Metric]) -> CaseIn
 
 
 def _runs(
-    source: Source, case: CaseInfo, body: Sequence[Line], errors: dict[tuple[str, str], str]
-) -> Iterator[RunRecord]:
+    source: Source,
+    case: CaseInfo,
+    body: Sequence[Line],
+    errors: dict[tuple[str, str], str],
+    of_boots: bool,
+) -> Iterator[tuple[RunRecord, str]]:
+    """Give the runs, each with its boot where that is told."""
     table = _table(source, body)
     if not table:
         return
     head = table[0][1]
+    first = 1 + of_boots
     for number, row in table[1:]:
         name = _RUN.fullmatch(row[0])
         if not name:
             source.refuse(number, f"the run '{row[0]}' is not named VARIANT-BLOCK-0.")
         figures: dict[str, float] = {}
-        for column, cell in zip(head[1:], row[1:], strict=True):
+        for column, cell in zip(head[first:], row[first:], strict=True):
             if cell not in ("", "failed"):
                 try:
                     figures[column] = parse_number(cell).value
@@ -193,7 +208,7 @@ def _runs(
                     source.refuse(number, f"{row[0]}, {column}: {error}.")
         failed = "failed" in row
         labels = {metric.label: metric.name for metric in case.metrics}
-        yield RunRecord(
+        record = RunRecord(
             key=RunKey(case.label, name["variant"], int(name["block"])),
             position=0,
             seed=0,
@@ -203,3 +218,4 @@ def _runs(
             metrics={labels[c]: value for c, value in figures.items() if c in labels},
             counters={c: value for c, value in figures.items() if c not in labels},
         )
+        yield record, row[1] if of_boots else ""

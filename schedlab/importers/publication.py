@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from schedlab.boots import Boot
 from schedlab.cpulist import format_cpulist
@@ -45,7 +45,7 @@ class Publication:
             StoreError: the folder cannot be written.
         """
         if self.plan.judging.unit == "boot" and not self.boots:
-            source.refuse(1, "is of several boots, and only a JSON report tells which.")
+            source.refuse(1, "is of several boots, but does not tell the boot of each run.")
         store = Store.create(
             folder,
             self.plan,
@@ -103,6 +103,7 @@ def imported_plan(
     variants: Sequence[str],
     looks: Sequence[int] = (2,),
     paired: bool = False,
+    unit: Literal["block", "boot"] = "block",
 ) -> Plan:
     """Give the plan that a published result amounts to."""
     fields: dict[str, Any] = {
@@ -114,7 +115,7 @@ def imported_plan(
         ],
         "variant": [{"name": name} for name in variants],
         "blocks": {"looks": list(looks), "warmup": 0},
-        "judging": {"paired": paired},
+        "judging": {"paired": paired, "unit": unit},
     }
     return Plan.model_validate(fields)
 

@@ -11,7 +11,7 @@ from schedlab.report.wording import counter_unit
 
 COLUMNS = (
     *("position", "benchmark", "variant", "block", "warmup", "status", "kind", "name"),
-    *("value", "unit", "better", "started", "seconds", "busy_during", "seed", "baseline"),
+    *("value", "unit", "better", "started", "seconds", "busy_during", "seed", "baseline", "boot"),
 )
 
 
@@ -34,7 +34,8 @@ def render(report: Report) -> str:
             elif kind == "counter":
                 unit = counter_unit(name)
             line = _line(record, (kind, name, value, unit, better))
-            writer.writerow((*line, int(record.key.variant == report.baseline)))
+            baseline = int(record.key.variant == report.baseline)
+            writer.writerow((*line, baseline, report.boot(record)))
     return page.getvalue()
 
 

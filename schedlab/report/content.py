@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from schedlab.analysis import Analysis, CounterOutcome, Outcome
+from schedlab.boots import BOOT, boot_of
 from schedlab.record import RunRecord
 from schedlab.report.wording import (
     duration,
@@ -52,6 +53,12 @@ class CaseReport:
     def has_failures(self) -> bool:
         """Whether a run failed, were it only to warm up."""
         return any(run.status == "failed" for run in self.all_runs)
+
+    @cached_property
+    def has_repetitions(self) -> bool:
+        """Whether any variant was run more than once, so that there is a course to draw."""
+        runs = Counter(run.key.variant for run in self.all_runs)
+        return any(times > 1 for times in runs.values())
 
     @cached_property
     def counter_names(self) -> list[str]:
@@ -187,6 +194,10 @@ class Report:
         """What a pair is called: `block` or `boot`."""
         return self.plan.judging.unit
 
+    def boot(self, run: RunRecord) -> str:
+        """Give the boot of a run where claims rest on boots; elsewhere nothing."""
+        return boot_of(self.store.boots, run) if self.unit == "boot" else ""
+
     def _was_here(self, variant: Variant) -> bool:
         return self.unit == "boot" or variant.fits(self.store.environment)
 
@@ -205,6 +216,11 @@ class Report:
         """The runs during which others took CPU, the worst first."""
         hit = [record for record in self.records if (record.busy_during or 0) > DISTURBED]
         return sorted(hit, key=lambda record: -(record.busy_during or 0))
+
+    @property
+    def boot_headings(self) -> list[str]:
+        """Head the column of the boots in a table of runs, where there is one."""
+        return [BOOT] if self.unit == "boot" else []
 
     def changed_counters(self, variant: str) -> list[CounterOutcome]:
         """Give the counters that went up or down in a variant."""

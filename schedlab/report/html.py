@@ -73,7 +73,7 @@ def render(report: Report) -> str:
             ),
             width,
         ),
-        "raw_rows": _raw_rows,
+        "raw_rows": lambda case: _raw_rows(report, case),
         "machine": Markup.escape(wording.printable_lines(draw(report.store.machine))),
         "plan_toml": Markup.escape(wording.printable_lines(report.plan.to_toml())),
     }
@@ -132,13 +132,14 @@ def _idle_rows(case: CaseReport, variant: str) -> list[tuple[str, str, CounterOu
     return [(state, kind, by_name[name]) for state, kind, name in names if name in by_name]
 
 
-def _raw_rows(case: CaseReport) -> list[tuple[str, Markup, str]]:
+def _raw_rows(report: Report, case: CaseReport) -> list[tuple[str, Markup, str]]:
     """Give a style class, the cells and the remark of every run, in run order."""
     metrics = [metric.name for metric in case.info.metrics]
     counters = case.lively_counters
     rows: list[tuple[str, Markup, str]] = []
     for run in case.all_runs:
         cells = [f"{run.position}", run.key.variant, f"{run.key.block}"]
+        cells += [report.boot(run) for _ in report.boot_headings]
         cells += [wording.exact(run.metrics[n]) if n in run.metrics else "" for n in metrics]
         cells += [wording.count(run.counters[n]) if n in run.counters else "" for n in counters]
         cells.append(f"{run.seconds:.4g}")

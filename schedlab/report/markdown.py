@@ -128,13 +128,19 @@ def _case(report: Report, case: CaseReport) -> Iterator[str]:
     yield from _fenced(printable(case.info.command))
     yield from (f"Benchmark: {_text(printable(case_words(case.info)))}", "")
     metrics = case.info.metrics
-    headings = ["Test", *(metric.label for metric in metrics), *case.tracepoints]
+    headings = [
+        "Test",
+        *report.boot_headings,
+        *(metric.label for metric in metrics),
+        *case.tracepoints,
+    ]
     rows = []
     for variant in report.plan.variant:
         for run in by_variant(case.runs, variant.name):
             figures = [_figure(run, metric.name) for metric in metrics]
             counts = [_count(run, name) for name in case.tracepoints]
-            rows.append((run_name(run), *figures, *counts))
+            boot = [report.boot(run) for _ in report.boot_headings]
+            rows.append((run_name(run), *boot, *figures, *counts))
     yield from _table(headings, rows)
 
 
