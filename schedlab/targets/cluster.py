@@ -99,9 +99,9 @@ class ClusterSimulators:
     def _check_workers(self) -> None:
         try:
             there = self._client.run(architecture)
-        except ImportError as error:
+        except Exception as error:  # what a worker cannot import comes back as a text
             raise HostError(
-                f"--cluster {self._address}: a worker has no schedlab: {error}."
+                f"--cluster {self._address}: a worker cannot simulate: {error}."
                 "\n  Install the same schedlab for the Python of every worker."
             ) from error
         if not there:
