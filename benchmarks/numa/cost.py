@@ -22,7 +22,7 @@ from conftest import build, machine
 
 ROUNDS = 5
 MORE_GIB = 256
-MORE_OF_A_REGION_GIB = 16
+MORE_OF_A_REGION_GIB = 4
 KUNPENG = machine("kunpeng-920-6426-2p")
 del KUNPENG["topology"]["node_memory_mib"]  # for address spaces larger than the machine
 MODE = "/proc/sys/kernel/numa_balancing"
