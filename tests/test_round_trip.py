@@ -333,6 +333,46 @@ def test_tables_of_runs_give_their_means(tmp_path: Path, shape: str, result: Res
         assert not printed.doubts
 
 
+ODD_NAMES = (
+    "process pipes with forty file descriptors for each and every single group",
+    "x" * 40,
+    "foo 12 34",
+    "a: b",
+    "verdict",
+    "time, s, lower is better",
+    "x; y",
+    "foo - bar - baz",
+)
+
+
+@pytest.mark.parametrize("shape", ["lkml", "mmtests"])
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_long_and_odd_names(tmp_path: Path, shape: str, name: str) -> None:
+    variants = ("tip", "a-patch-series-with-a-rather-long-name")
+    metrics = METRICS[:2]
+    cases = [
+        CaseInfo(label, benchmark, "", "", {}, metrics)
+        for benchmark, label in [("Bench", name), ("Bench", "Bench 3-groups"), ("Other", "Other b")]
+    ]
+    records = [
+        RunRecord(RunKey(case.label, variant, 0), 2 * i + j, 0, "")
+        for i, case in enumerate(cases)
+        for j, variant in enumerate(variants)
+    ]
+    for i, record in enumerate(records):
+        record.metrics = {metric.name: 1234.0 + 3 * i for metric in metrics}
+    plan = Plan(
+        target="imported",
+        benchmark=tuple(BenchmarkEntry(name=case.benchmark, label=case.label) for case in cases),
+        variant=tuple(Variant(name=variant) for variant in variants),
+        blocks=Blocks(looks=(2,), warmup=0),
+        judging=Judging(paired=False),
+    )
+    printed = [Printed(c.label, m.name, variants[1], "mail:1") for c in cases for m in metrics]
+    there, back = there_and_back(Result(plan, {}, cases, records, tuple(printed)), shape, tmp_path)
+    assert means(back) == means(there)
+
+
 @FEW
 @given(result=results() | results(with_runs=False))
 def test_the_intel_table_comes_back(tmp_path: Path, result: Result) -> None:

@@ -96,8 +96,18 @@ def _heading(lines: Sequence[Line], at: int, context: Context) -> int:
     elif (point := _POINT.fullmatch(text)) and not _KERNEL.fullmatch(text):
         context.settings = [*context.settings[:1], point["name"]]
     elif text.endswith(":"):
-        context.labels.append(text[:-1])
+        context.labels.append(_whole_label(lines, at))
     return at + 1
+
+
+def _whole_label(lines: Sequence[Line], at: int) -> str:
+    """Give a label that ends here with a colon, with the lines it was broken over."""
+    parts = [lines[at].text.strip().removesuffix(":")]
+    for line in reversed(lines[:at]):
+        if not line.text or line.text.startswith((" ", "$ ")) or line.text.endswith(":"):
+            break
+        parts.insert(0, line.text)
+    return " ".join(parts)
 
 
 def _is_own(lines: Sequence[Line]) -> bool:
@@ -165,7 +175,7 @@ def _described(lines: Sequence[Line]) -> Iterator[tuple[str, Metric]]:
         if line.text.startswith("  ") and item:
             item += f" {line.text.strip()}"
             continue
-        name, colon, rest = item.partition(": ")
+        name, colon, rest = item.rpartition(": ")
         metric = read_described(rest.rpartition("; ")[0] or rest) if colon else None
         if metric:
             yield name.removeprefix("- "), metric

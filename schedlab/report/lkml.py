@@ -49,7 +49,8 @@ def render(report: Report) -> str:
 
 def _section(page: Page, report: Report, cases: Sequence[CaseReport]) -> None:
     for case in cases:
-        if len(cases) > 1 and (case.info.command or not is_plain_label(case.info)):
+        several = len(cases) > 1 and bool(case.info.command)
+        if several or not is_plain_label(case.info):
             page.say(f"{case.info.label}:")
         if case.info.command:
             page.say(case.info.command, "$ ", "      ")

@@ -57,13 +57,18 @@ class _Place(NamedTuple):
 def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
     """Read a table from its head on, or from a row on where a head stood before."""
     parameter = ""
-    if is_row(lines, at):
+    if context.is_own and _is_own_head(context, lines[at]):
+        start = next_text(lines, at)
+        parameter, context.columns = _head(context, lines[at], 2)
+    elif is_row(lines, at) and (context.columns or not context.is_own):
         start = at
-        if len(cells_of(lines, at)) != len(context.columns):
+        if len(cells_of(lines, at)) != len(context.columns) and not context.is_own:
             context.source.refuse(
                 lines[at].number,
                 f"rows without a head that names their columns: '{lines[at].text.strip()[:60]}'.",
             )
+    elif context.is_own:
+        return None
     else:
         start = next_text(lines, at)
         if not lines[at].text.strip() or start - at > 2 or not begins(lines, start):
@@ -74,6 +79,17 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
     if above == _COUNTERS:
         return [_counter(context, each) for each in printed], end
     return list(_rows(context, printed, parameter, read_described(above))), end
+
+
+def _is_own_head(context: Context, head: Line) -> bool:
+    """Tell the head of a table of our own, which names the baseline and a variant, from a text."""
+    words = head.text.removesuffix("verdict").split()
+    names = [context.variant(word) for word in words[-2:]]
+    return (
+        words[:-2] in ([], ["Test:"])
+        and names[:1] == context.variants[:1]
+        and (names[-1] in context.variants[1:])
+    )
 
 
 def _head(context: Context, head: Line, count: int) -> tuple[str, list[str]]:

@@ -18,6 +18,9 @@ _CELL = re.compile(
 )
 _CUT = re.compile(rf"\S.*?:?\s+{PATTERN}(?:\s*[(*].*)?")
 
+_BROKEN_NAME = " " * 6
+"""What the further lines of a long name begin with in our own shape mmtests."""
+
 
 @dataclass
 class PrintedRow:
@@ -88,7 +91,7 @@ def printed_rows(context: Context, lines: Sequence[Line], at: int) -> tuple[list
         found = list(_CELL.finditer(text))
         indented = line.text.startswith(" ")
         if not found and (not _CUT.fullmatch(text) or (context.is_own and indented)):
-            if not indented:
+            if not indented or (name and line.text.startswith(_BROKEN_NAME)):
                 name.append(text)
             continue
         begun = bool(found)
@@ -99,6 +102,8 @@ def printed_rows(context: Context, lines: Sequence[Line], at: int) -> tuple[list
                 break
             text, found = joined, more
             i += 1
+        if context.is_own:  # a name may look like figures; those of the row come last
+            found = found[-wanted:]
         if len(found) != wanted:
             context.source.refuse(
                 line.number,
