@@ -18,6 +18,9 @@ _CELL = re.compile(
 )
 _CUT = re.compile(rf"\S.*?:?\s+{PATTERN}(?:\s*[(*].*)?")
 
+_OWN_ROW = "Gmean "
+"""What a row of our own shape mmtests begins with."""
+
 _BROKEN_NAME = " " * 6
 """What the further lines of a long name begin with in our own shape mmtests."""
 
@@ -91,7 +94,9 @@ def printed_rows(context: Context, lines: Sequence[Line], at: int) -> tuple[list
         found = list(_CELL.finditer(text))
         indented = line.text.startswith(" ")
         if not found and (not _CUT.fullmatch(text) or (context.is_own and indented)):
-            if not indented or (name and line.text.startswith(_BROKEN_NAME)):
+            if context.is_own and line.text.startswith(_OWN_ROW):
+                name = [text]  # what stood above was a row without figures
+            elif not indented or (name and line.text.startswith(_BROKEN_NAME)):
                 name.append(text)
             continue
         begun = bool(found)
