@@ -166,7 +166,13 @@ class VmSession:
         """Make every guest ready, so that what is wrong is found before the first run."""
         self.notices += notices
         for what in dict.fromkeys(self._boots.values()):
-            self._session(what)
+            try:
+                self._session(what)
+            except SystemLost as error:
+                # An emulated guest hangs now and then; nothing has been measured in it yet.
+                self.notices.append(f"{what.title} was booted again: {error}")
+                self._target.guests.forget(what)
+                self._session(what)
 
     def run(self, order: Order, raw: Path) -> RunRecord:
         """Do one run in its variant's guest; one that is lost is booted anew for the next."""

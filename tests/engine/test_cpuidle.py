@@ -32,7 +32,8 @@ def test_a_machines_governor_is_as_one_set_later(sim: Simulator, governor: str) 
     own["idle"]["governor"] = governor
     set_later = sim("smt8", sleeper("20ms", knobs={GOVERNOR: governor}))
     assert set_later["settings"][GOVERNOR] == governor
-    assert shares(sim(own, sleeper("20ms"))) == pytest.approx(shares(set_later), abs=0.05)
+    # one of a dozen entries may differ: the machine's own has seen the boot
+    assert shares(sim(own, sleeper("20ms"))) == pytest.approx(shares(set_later), abs=0.1)
 
 
 def test_governors_differ(sim: Simulator) -> None:

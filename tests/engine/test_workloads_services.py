@@ -76,7 +76,7 @@ def test_ycsb_tickets_admit_so_many(sim: Simulator) -> None:
     }
     free, _ = ycsb(sim, EPYC, **options)
     held, _ = ycsb(sim, EPYC, tickets=1, **options)
-    assert free["Throughput"] > 150_000
+    assert free["Throughput"] > 100_000
     assert held["Throughput"] < 1e6 / 15
 
 
