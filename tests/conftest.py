@@ -8,6 +8,7 @@ import pytest
 
 from schedlab.cli import main
 from tests.command_line import Cli
+from tests.fake_engine import FakeLab
 
 CHROMIUM = "/usr/bin/chromium"
 
@@ -28,6 +29,16 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return status, streams.out, streams.err
 
     return call
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> FakeLab:
+    """Give a lab with an engine that is none, and a kernel tree."""
+    made = FakeLab(tmp_path, monkeypatch, capsys)
+    made.add_tree()
+    return made
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 
 from schedlab.store import Store
 from tests.emulated import SMALL_SERVER
+from tests.processes import is_alive
 from tests.sysfs_tree import write
 
 KNOB = "proc/sys/kernel/knob"
@@ -49,15 +50,7 @@ def wait_until_changed(root: Path) -> None:
 
 def survivors(root: Path) -> list[int]:
     """Give the benchmark's processes that still live."""
-    return [pid for pid in map(int, (root / "pids").read_text().split()) if _alive(pid)]
-
-
-def _alive(pid: int) -> bool:
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] not in "ZX"
+    return [pid for pid in map(int, (root / "pids").read_text().split()) if is_alive(pid)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -13,6 +13,7 @@ from schedlab.errors import HostError, Interrupted
 from schedlab.interrupt import stoppable
 from schedlab.system import Exit, Launch, LocalSystem
 from schedlab.system.process import TAG, end_tagged
+from tests.processes import is_alive
 
 SYSTEM = LocalSystem()
 
@@ -28,12 +29,7 @@ def launch(tmp_path: Path, script: str, timeout: float | None = 30, **env: str) 
 
 def alive(marker: Path) -> bool:
     """Tell whether the process that wrote its id into `marker` lives."""
-    pid = int(marker.read_text())
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
+    return is_alive(int(marker.read_text()))
 
 
 def wait_for(marker: Path) -> None:

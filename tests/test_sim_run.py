@@ -23,15 +23,6 @@ TWO = (*BENCHMARK, "--benchmark", "PerfBenchSchedPipe:loops=5")
 NO_WA = ("--variant", "base", "--variant", "no-wa: NO_WA_IDLE")
 
 
-@pytest.fixture
-def lab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> FakeLab:
-    made = FakeLab(tmp_path, monkeypatch, capsys)
-    made.add_tree()
-    return made
-
-
 def run(lab: FakeLab, out: Path, *words: object) -> tuple[int, str, str]:
     return lab.call("run", "--target", f"sim:{lab.machine}", "--output", out, *words)
 

@@ -14,8 +14,10 @@ from schedlab.errors import UsageError
 from schedlab.plan import Plan
 from schedlab.store import Store
 from schedlab.sweep import points
+from schedlab.system.process import end_descendants
 from schedlab.validation import validate
 from tests.fake_engine import FakeLab, write_machine, write_tree
+from tests.processes import is_alive
 
 BENCHMARK = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10")
 NO_WA = ("--variant", "base", "--variant", "no-wa: NO_WA_IDLE")
@@ -25,15 +27,6 @@ GOOD = {
     "variant": [{"name": "base"}, {"name": "new", "kernel": "mine"}],
     "kernel": [{"name": "mine", "base": "6.12", "patches": ["a.patch"], "hz": 1000}],
 }
-
-
-@pytest.fixture
-def lab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> FakeLab:
-    made = FakeLab(tmp_path, monkeypatch, capsys)
-    made.add_tree()
-    return made
 
 
 @pytest.fixture
@@ -176,21 +169,13 @@ def test_a_cluster_loses_a_worker_but_no_run(lab: FakeLab, tmp_path: Path) -> No
     assert status == 0, errors
     assert killed, "a worker was killed in the middle"
     deadline = time.monotonic() + 10
-    while any(map(_is_alive, killed)) and time.monotonic() < deadline:
+    while any(map(is_alive, killed)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not any(map(_is_alive, killed))
+    assert not any(map(is_alive, killed))
+    end_descendants()  # of multiprocessing, which the next test would find
     for name in ("seed-1", "seed-2"):
         assert len(essence(there / name)) == 4
         assert essence(there / name) == essence(here / name), "nothing lost, nothing twice"
-
-
-def _is_alive(pid: int) -> bool:
-    """Tell whether a process runs; a dead one may wait to be reaped."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def _whereabouts(dask_worker: Any) -> tuple[int, str]:
