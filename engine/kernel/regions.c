@@ -132,7 +132,7 @@ struct mapping *sim_own_mapping(const struct kern_region *r)
 	list_for_each_entry(m, &r->mappings, sibling)
 		if (m->vma.vm_mm == current->mm)
 			return m;
-	sim_die("touches a region of another process", current->comm, current->pid);
+	sim_die("touches a region its process does not have", current->comm, current->pid);
 }
 
 static unsigned int shift_for(unsigned long bytes)

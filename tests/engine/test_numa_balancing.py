@@ -312,3 +312,11 @@ def test_memory_that_does_not_fit(sim: Simulator, asked: Json, why: str) -> None
 def test_nodes_that_make_no_sense(sim: Simulator, mib: tuple[int, ...], why: str) -> None:
     asked = tasks_on([{"size": "1MiB"}], [], 1)
     assert why in refused(sim, small(*mib), asked)
+
+
+def test_a_new_program_has_none_of_the_old_ones_memory(sim: Simulator) -> None:
+    touch = {"touch": "0MiB", "size": "1MiB"}
+    task = {"name": "t", "mm": 0, "program": [touch, {"exec": True}, touch]}
+    done = sim.start("numa16", tasks_on([{"size": "1MiB"}], [task], 1))
+    assert done.returncode == 3
+    assert "touches a region its process does not have (t:" in done.stderr

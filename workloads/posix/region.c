@@ -68,7 +68,7 @@ static int is_here(const struct wl_region *region)
 static char *part(struct wl_region *region, unsigned long offset, unsigned long bytes)
 {
 	if (!is_here(region))
-		fail("%s touches a region of another process", wl_self()->name);
+		fail("%s touches a region its process does not have", wl_self()->name);
 	if (offset + bytes > region->bytes)
 		fail("%s touches memory behind the end of a region", wl_self()->name);
 	return region->memory + offset;
