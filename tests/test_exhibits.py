@@ -147,6 +147,12 @@ def test_cpu_time_adds_up(tmp_path: Path) -> None:
     assert sum(float(cells[entry]) for entry in entries) == pytest.approx(100, abs=0.1)
 
 
+def test_waiting_is_counted_by_number_and_time() -> None:
+    result = {"wakeup_latency": {"count": 4, "mean_ns": 2.5}, "queue_latency": {"count": 0}}
+    wanted = ("wakeup-latency:count", "wakeup-latency:ns", "queue-latency:ns")
+    assert list(outcome.counters(result, wanted).values()) == [4, 10, 0]
+
+
 @pytest.mark.parametrize("shape", ["terminal", "markdown", "html"])
 def test_exhibits_are_shown(tmp_path: Path, shape: str) -> None:
     text = all_shapes()[shape].render(report_of(tmp_path, HACKBENCH))

@@ -63,7 +63,7 @@ def counters(
 ) -> dict[str, float]:
     """Give the counters of a result: all a comparison can use, or those wanted."""
     counted = {name: float(value) for name, value in result.get("counters", {}).items()}
-    counted |= _cpu_time(result)
+    counted |= _cpu_time(result) | _waits(result)
     for name, parts in _MADE_OF.items():
         counted[name] = sum(counted.get(part, 0.0) for part in parts)
     for state in result.get("idle_states", []):
@@ -88,6 +88,17 @@ def _cpu_time(result: Mapping[str, Any]) -> dict[str, float]:
         **{function: functions[function]["ns"] for function in FUNCTIONS if function in functions},
     }
     return {f"{CPU_TIME}:{what}:ns": float(ns) for what, ns in spent.items()}
+
+
+def _waits(result: Mapping[str, Any]) -> dict[str, float]:
+    """Give how often tasks waited for a CPU, woken or preempted, and how long all did."""
+    counts = {}
+    for kind in ("wakeup", "queue"):
+        waits = result.get(f"{kind}_latency", {})
+        if waits.get("count"):
+            counts[f"{kind}-latency:count"] = float(waits["count"])
+            counts[f"{kind}-latency:ns"] = waits["count"] * waits["mean_ns"]
+    return counts
 
 
 def _of_idle_state(state: Mapping[str, Any]) -> dict[str, float]:

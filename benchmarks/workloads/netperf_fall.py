@@ -1,0 +1,74 @@
+"""What netperf's rate falls by with clients: the table of docs/ilb-util.md.
+
+    python benchmarks/workloads/netperf_fall.py [CLIENTS...]
+
+Linux 6.1 with ILB_UTIL on the EPYC with NPS1, 150 ms, means of four seeds: thousand round trips a
+client, and of the busy CPU time the percent spent waiting for contended lines and in newidle
+balance. Five minutes of CPU.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from statistics import mean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "engine"))
+
+from conftest import Simulator, build
+
+CLIENTS = (1, 32, 64, 128, 256)
+SEEDS = ("1", "2", "3", "4")
+AUTOGROUP = "/proc/sys/kernel/sched_autogroup_enabled"
+OVERLOAD = [{"name": "hog", "count": 2, "affinity": "255", "loops": 0, "program": [{"run": "1ms"}]}]
+ROWS = {
+    "root task group": (0, False, False),
+    "session's group": (1, False, False),
+    "and rd->overload held set": (1, True, False),
+    "and ILB_UTIL": (1, True, True),
+}
+
+
+def netperf(
+    sim: Simulator, seed: str, clients: int, autogroup: int, overload: bool, ilb: bool
+) -> tuple[float, float, float]:
+    """Give the figures of one run."""
+    scenario: dict[str, Any] = {
+        "duration": "100s",
+        "settle": "600ms",
+        "background": 4,
+        "features": {"NI_RANDOM": False, "ILB_UTIL": ilb},
+        "knobs": {AUTOGROUP: str(autogroup)},
+        "tasks": OVERLOAD if overload else [],
+        "workloads": [{"kind": "netperf", "clients": clients, "length": "150ms"}],
+        "end": {"when": "workloads_done", "max_simulated": "100s"},
+    }
+    result = sim("epyc-7713-2p-nps1", scenario, "--seed", seed)
+    busy = sum(cpu["user_ns"] + cpu["kernel_ns"] for cpu in result["per_cpu"])
+    rate = result["metrics"]["netperf.transactions per client"] / 1000
+    lines = 100 * result["counters"]["cost:hot_line_wait_ns"] / busy
+    newidle = 100 * result["functions"]["newidle_balance"]["ns"] / busy
+    return rate, lines, newidle
+
+
+def cell(sim: Simulator, clients: int, row: tuple[int, bool, bool]) -> str:
+    """Give the means over the seeds."""
+    runs = [netperf(sim, seed, clients, *row) for seed in SEEDS]
+    rate, lines, newidle = (mean(column) for column in zip(*runs, strict=True))
+    return f"{rate:6.1f} {lines:5.1f} % {newidle:5.1f} %"
+
+
+def main() -> None:
+    """Print the table, a row as soon as it is there."""
+    clients = [int(word) for word in sys.argv[1:]] or CLIENTS
+    binary = build("6.1", PATCHES=str(ROOT / "patches" / "6.1" / "ILB_UTIL.patch"))
+    with TemporaryDirectory() as folder:
+        sim = Simulator(binary, Path(folder))
+        for name, row in ROWS.items():
+            print(f"{name:26}", *(cell(sim, n, row) for n in clients), sep="  ", flush=True)
+
+
+main()
