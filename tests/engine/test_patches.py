@@ -127,20 +127,19 @@ def test_group_util_breaks_ties_of_forks(
 
 # ------------------------------------------------------------------ MISFIT
 
-# As in the patches that brought it: the tasks on the big CPUs end, the longer ones are on the little CPUs.
-LONGER: Json = {
-    "duration": "1500ms",
-    "tasks": [
-        {
-            "name": "pinned",
-            "count": 4,
-            "affinity": "4-7",
-            "loops": 1,
-            "program": [{"run": "500ms"}],
-        },
-        {"name": "longer", "count": 4, "start": "50ms", "stagger": "10ms", **HOG},
-    ],
-}
+
+def longer(count: int, big: str, big_cpus: int) -> Json:
+    """As in the patches that brought it: tasks on the big CPUs end, longer ones are on little CPUs."""
+    pinned = {"count": big_cpus, "affinity": big, "loops": 1, "program": [{"run": "500ms"}]}
+    return {
+        "duration": "1500ms",
+        "tasks": [
+            {"name": "pinned", **pinned},
+            {"name": "longer", "count": count, "start": "50ms", "stagger": "10ms", **HOG},
+        ],
+    }
+
+
 LATER: Json = {"at": "1s", "write": FEATURES_FILE, "value": "MISFIT"}
 
 
@@ -152,11 +151,8 @@ LATER: Json = {"at": "1s", "write": FEATURES_FILE, "value": "MISFIT"}
 def test_misfit_tasks_move_to_big_cpus(
     patched: Simulator, tmp_path: Path, features: Json, actions: list[Json], since: float
 ) -> None:
-    """Within 100 ms of the time they can; where it is off, nothing looks for them.
-
-    Then one of them moves at times, when a kworker's short run beside it makes a queue of two.
-    """
-    case = {**LONGER, "features": features, "actions": actions}
+    """Within 100 ms of the time they can; where it is off, until each cluster has two of the four."""
+    case = {**longer(4, "4-7", 4), "features": features, "actions": actions}
     events, _ = decisions(patched, "hikey960", case, tmp_path / "t", "load_balance,group_stats")
     result = json.loads(patched.result.read_text())
     seen = [e for e in of(events, "group_stats") if e["misfit"] or e["type"] == "misfit_task"]
@@ -168,7 +164,17 @@ def test_misfit_tasks_move_to_big_cpus(
         assert min(work) > 1.5 - since - 0.1
     else:
         assert not seen and not passes
-        assert sum(work) < 2, "of 4"
+        assert 1.5 < sum(work) < 2.1, "of 4"
+
+
+def test_without_misfit_a_cluster_of_fewer_tasks_pulls(patched: Simulator, tmp_path: Path) -> None:
+    """As preferred siblings do; by its idle CPUs, two of two and two of four, it would not."""
+    case = {**longer(2, "1-2", 2), "features": {"MISFIT": False}}
+    events, _ = decisions(patched, "juno-r0", case, tmp_path / "t", "load_balance")
+    active = [e for e in of(events, "load_balance") if e["active"]]
+    assert [(e["cpu"], e["idle"], e["migration"], e["imbalance"]) for e in active] == [
+        (1, "idle", "task", 1)
+    ]
 
 
 @pytest.mark.parametrize("on", [True, False])
