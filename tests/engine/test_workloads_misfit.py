@@ -7,7 +7,7 @@ from conftest import Simulator
 from loads import Load, refused, scenario
 
 # Seconds on a big CPU and on a little one, from document 001 (docs/workloads.md)
-ALONE = {"juno-r0": (1.222, 1.746), "hikey960": (1.585, 2.598)}
+ALONE = {"juno-r0": (1.169, 1.746), "hikey960": (1.585, 2.598)}
 
 
 @pytest.mark.parametrize("name", ALONE)
