@@ -153,6 +153,23 @@ def test_waiting_is_counted_by_number_and_time() -> None:
     assert list(outcome.counters(result, wanted).values()) == [4, 10, 0]
 
 
+def test_counters_wanted_are_those_there_are_and_groups_what_stands_for_them() -> None:
+    result = {
+        "counters": {"sched:sched_switch": 5, "newidle:calls:MC": 3},
+        "tracepoints": ["sched:sched_switch", "irq:softirq_raise"],
+        "idle_states": [
+            {"name": "C1", "usage": 2, "above": 0, "below": 0, "rejected": 0, "time_ns": 0}
+        ],
+    }
+    wanted = ("sched:sched_switch", "irq:softirq_raise", "sched:nosuch", "cpuidle", "schedstat")
+    counted = outcome.counters(result, wanted)
+    assert counted["sched:sched_switch"] == 5 and counted["irq:softirq_raise"] == 0
+    assert counted["cpuidle:C1:usage"] == 2 and counted["newidle:calls:MC"] == 3
+    assert "queue-latency:ns" in counted and "context-switches" not in counted
+    assert outcome.missing(result, wanted) == ["sched:nosuch"]
+    assert not outcome.missing(result, "all")
+
+
 @pytest.mark.parametrize("shape", ["terminal", "markdown", "html"])
 def test_exhibits_are_shown(tmp_path: Path, shape: str) -> None:
     text = all_shapes()[shape].render(report_of(tmp_path, HACKBENCH))

@@ -202,6 +202,19 @@ static void balance_counters(json_t *obj)
 	}
 }
 
+/* All there are, for who asks for one that was not hit. */
+static json_t *tracepoints_json(void)
+{
+	json_t *list = json_array();
+	char name[64];
+
+	for (struct sim_tracepoint *tp = __start_sim_tracepoints; tp < __stop_sim_tracepoints; tp++) {
+		snprintf(name, sizeof(name), "%s:%s", tp->system, tp->name);
+		json_array_append_new(list, json_string(name));
+	}
+	return list;
+}
+
 static json_t *counters_json(void)
 {
 	static const char *const distance[] = {
@@ -222,12 +235,11 @@ static json_t *counters_json(void)
 		set_int(obj, key, c->count);
 	}
 	for (int wake = 0; wake < 2; wake++)
-		for (int d = 0; d < SIM_NR_DISTANCES; d++)
-			if (window.migrations[wake][d]) {
-				snprintf(key, sizeof(key), "migrations:%s:%s",
-					 wake ? "wakeup" : "balance", distance[d]);
-				set_int(obj, key, window.migrations[wake][d]);
-			}
+		for (int d = SIM_CORE; d < SIM_NR_DISTANCES; d++) {
+			snprintf(key, sizeof(key), "migrations:%s:%s", wake ? "wakeup" : "balance",
+				 distance[d]);
+			set_int(obj, key, window.migrations[wake][d]);
+		}
 	balance_counters(obj);
 	set_int(obj, "switches:voluntary", window.voluntary);
 	set_int(obj, "switches:involuntary", window.involuntary);
@@ -431,6 +443,7 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	set_num(root, "simulated_s", (sim.clk - origin) / 1e9);
 	json_object_set_new(root, "metrics", metrics_json(seconds));
 	json_object_set_new(root, "counters", counters_json());
+	json_object_set_new(root, "tracepoints", tracepoints_json());
 	json_object_set_new(root, "wakeup_latency", histogram_json(&window.wakeup));
 	json_object_set_new(root, "queue_latency", histogram_json(&window.queued));
 	json_object_set_new(root, "tasks", tasks_json());

@@ -1,8 +1,10 @@
 """Reading the simulator's result: the model's metrics, and counters under the host's names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, Literal
 
+from schedlab.counters.choice import EVENT_GROUPS
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric, comparable
 from schedlab.models.model import Model
@@ -12,6 +14,13 @@ _MADE_OF = {
     "cpu-migrations": ("sched:sched_migrate_task",),
 }
 """What perf counts on a host, from what the simulator counts."""
+
+_INSTEAD = {
+    "procstat": ("context-switches", "cpu-time:"),
+    "cpuidle": ("cpuidle:",),
+    "schedstat": ("wakeup-latency:", "queue-latency:", "busy:", "idle:", "newidle:"),
+}
+"""What the simulator counts in place of a host's groups: beginnings of names."""
 
 CPU_TIME = "cpu-time"
 """Counters `cpu-time:WHAT:ns`: the time of all CPUs, by what it was spent on."""
@@ -61,7 +70,7 @@ def counted(model: Model, result: Mapping[str, Any]) -> Mapping[str, float]:
 def counters(
     result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]
 ) -> dict[str, float]:
-    """Give the counters of a result: all a comparison can use, or those wanted."""
+    """Give the counters of a result: all a comparison can use, or those wanted that there are."""
     counted = {name: float(value) for name, value in result.get("counters", {}).items()}
     counted |= _cpu_time(result) | _waits(result)
     for name, parts in _MADE_OF.items():
@@ -69,12 +78,28 @@ def counters(
     for state in result.get("idle_states", []):
         counted |= _of_idle_state(state)
     if wanted != "all":
-        return {name: counted.get(name, 0.0) for name in wanted}
+        counted = dict.fromkeys(result.get("tracepoints", ()), 0.0) | counted
+        names = chain.from_iterable(_members(name, counted) for name in wanted)
+        return {name: counted[name] for name in names if name in counted}
     return {
         name: value
         for name, value in counted.items()
         if not name.startswith(_NOT_THE_KERNELS) and not any(word in name for word in _UNUSUAL)
     }
+
+
+def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]) -> list[str]:
+    """Give those wanted of which a result has none."""
+    return [name for name in wanted if wanted != "all" and not counters(result, (name,))]
+
+
+def _members(name: str, counted: Iterable[str]) -> Iterable[str]:
+    """Give what a host's group of counters is here, or the one counter of that name."""
+    if name in EVENT_GROUPS:
+        return EVENT_GROUPS[name]
+    if name in _INSTEAD:
+        return [counter for counter in counted if counter.startswith(_INSTEAD[name])]
+    return [name]
 
 
 def _cpu_time(result: Mapping[str, Any]) -> dict[str, float]:
@@ -95,9 +120,9 @@ def _waits(result: Mapping[str, Any]) -> dict[str, float]:
     counts = {}
     for kind in ("wakeup", "queue"):
         waits = result.get(f"{kind}_latency", {})
-        if waits.get("count"):
-            counts[f"{kind}-latency:count"] = float(waits["count"])
-            counts[f"{kind}-latency:ns"] = waits["count"] * waits["mean_ns"]
+        number = waits.get("count", 0)
+        counts[f"{kind}-latency:count"] = float(number)
+        counts[f"{kind}-latency:ns"] = number * waits.get("mean_ns", 0.0)
     return counts
 
 

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from schedlab.benchmarks import Case, all_benchmarks
+from schedlab.counters.choice import check_names
 from schedlab.enclosure import Enclosure
 from schedlab.errors import HostError, IncompleteRun, UsageError, nearest
 from schedlab.kernels.build import Build, Builder
@@ -115,6 +116,8 @@ class SimTarget:
             SchedlabError: something has no meaning here, is missing, or does not build.
         """
         models = _models(cases)
+        if counters != "all":
+            check_names(counters)
         for variant in variants:
             settings(variant)
         machine = self._description()
@@ -181,7 +184,7 @@ class SimSession:
             self._machine_file(raw).write_text(json.dumps(self._machine, indent=1))
         for variant in variants:
             _check_features(variant, self.builds[variant.name])
-            self._try(variant, raw, trial(variant), ())
+            self._note_missing(variant, self._try(variant, raw, trial(variant), ()))
         for model in self._models.values():
             if model.enclosures:
                 told = {**trial(variants[0]), "workloads": [dict(model.workload)]}
@@ -193,21 +196,30 @@ class SimSession:
         raw: Path,
         told: Mapping[str, Any],
         enclosures: Sequence[Enclosure],
-    ) -> None:
-        """Have the simulator read a scenario that ends at once."""
+    ) -> Mapping[str, Any]:
+        """Have the simulator read a scenario that ends at once; give its result."""
         with disk_errors("trying the settings", raw), TemporaryDirectory() as folder:
-            place = Path(folder) / "trial.json"
+            place, out = Path(folder) / "trial.json", Path(folder) / "result.json"
             place.write_text(json.dumps(told))
             for enclosure in enclosures:
                 enclosure.put(Path(folder))
             try:
-                self._ask(variant, raw, place, ("--out", str(Path(folder) / "result.json")))
+                self._ask(variant, raw, place, ("--out", str(out)))
             except UsageError as error:
                 for enclosure in enclosures:
                     _, copy, what = str(error).partition(str(Path(folder) / enclosure.name))
                     if copy:
                         raise UsageError(f"{enclosure.source}{what}") from None
                 raise
+            result: Mapping[str, Any] = json.loads(out.read_text())
+        return result
+
+    def _note_missing(self, variant: Variant, result: Mapping[str, Any]) -> None:
+        build = self.builds[variant.name]
+        for name in outcome.missing(result, self._wanted):
+            line = f"not counted: {name}: simulating Linux {build.release} has no such counter"
+            if line not in self.notices:
+                self.notices.append(line)
 
     def domains(self, variant: Variant, raw: Path) -> str:
         """Give the scheduling domains of the machine, as the variant's kernel prints them."""
