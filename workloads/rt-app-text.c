@@ -6,7 +6,7 @@
  * by its place: so equal keys stay apart, in their order, and messages can name lines.
  */
 #include <stdio.h>
-#include "rt-app.h"
+#include "rt-app-file.h"
 
 struct text {
 	const char *at, *end;		/* what is left to read */

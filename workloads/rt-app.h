@@ -111,14 +111,10 @@ struct rt_log {
 };
 
 struct rt_app *rt_app_read(const char *path);		/* rt-app-file.c; refuses what is wrong */
-const char *rt_policy_name(enum wl_policy policy);
+const char *rt_policy_name(enum wl_policy policy);	/* rt-app-sched.c */
 
 /* rt-app-log.c */
 void rt_log_row(struct rt_log *log, const struct rt_row *row);
 void rt_log_finish(void *app);				/* writes the files, tells the results */
-
-/* rt-app-text.c: strict JSON of rt-app's, each key followed by @, its line, : and its offset */
-#define RT_APP_DEPTH 32
-char *rt_app_strict(const char *text, size_t size, size_t *strict_size);	/* NULL: nested deeper */
 
 #endif
