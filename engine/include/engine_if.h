@@ -207,7 +207,7 @@ struct sim_task {
 	enum { SIM_ALIVE, SIM_KILLED, SIM_DYING } killed;
 	int		zombie;
 	struct sim_task	*next_zombie;
-	/* as part of a workload (engine/sim/calls.c) */
+	/* as part of a workload (engine/sim/calls/) */
 	struct instance	*instance;
 	unsigned long long chance;		/* random state */
 	simtime		alarm;

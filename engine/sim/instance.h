@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A workload of the scenario while it runs (calls.c), and after (results.c). */
+/* A workload of the scenario: as read, while it runs, and what it has told. */
 #ifndef SIM_INSTANCE_H
 #define SIM_INSTANCE_H
 
@@ -19,9 +19,10 @@ struct instance {
 	json_t		*results;		/* [{ name, value, unit }] */
 };
 
-void instance_prepare(struct instance *instance);
+void instances_prepare(void);			/* before the run */
 void instance_start(struct instance *instance);
-void instances_finish(void);
+int instances_running(void);			/* how many are not done */
+void instances_finish(void);			/* after the run */
 void instances_check(void);			/* do all tasks of one wait for each other? */
 
 #endif

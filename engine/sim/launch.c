@@ -7,102 +7,6 @@
 #include "instance.h"
 #include "scenario.h"
 
-struct sim_task *all_tasks;
-simtime origin;
-int workloads_running;
-unsigned long tasks_started;
-
-static struct sim_task *last_task;
-static int next_pid = 2;
-
-void workload_done(void)
-{
-	if (!--workloads_running)
-		cpu_set_control(kern_now());
-}
-
-struct sim_task *sim_first_task(void)
-{
-	return all_tasks;
-}
-
-static void set_working_set(struct sim_task *t)
-{
-	const struct wl_working_set *set = &t->instance->values.workload->working_set;
-
-	t->working_set = (struct sim_working_set) {
-		.process = set->process, .child = set->child, .thread = set->thread,
-		.stack = set->stack,
-	};
-}
-
-/*
- * A new child of the calling task.  number < 0: named as given; -2: a thread.
- * Runs on the caller's time, as fork() does.
- */
-struct sim_task *launch_task(const char *comm, int number, void (*main)(struct sim_task *), void *arg)
-{
-	struct sim_task *t = sim_zalloc(sizeof(*t), 64), *parent = cpus[sim.cpu].task;
-	char name[32] = "";
-
-	tasks_started++;
-	t->pid = next_pid++;
-	if (number > 0)
-		snprintf(name, sizeof(name), "%.9s%d", comm, number);
-	else
-		snprintf(name, sizeof(name), "%.15s", comm);
-	memcpy(t->comm, name, sizeof(t->comm) - 1);
-	t->main = main;
-	t->arg = arg;
-	t->mem_node = -1;
-	t->instance = parent ? parent->instance : NULL;
-	if (t->instance)
-		set_working_set(t);
-	t->is_thread = number == -2;
-	t->chance = sim_random();
-	t->previous = last_task;
-	if (last_task)
-		last_task->next = t;
-	else
-		all_tasks = t;
-	last_task = t;
-	kern_fork(t, t->is_thread ? KERN_THREAD : 0);
-	return t;
-}
-
-void launch_workload(const char *comm, void (*main)(struct sim_task *), struct instance *instance)
-{
-	struct sim_task *init = cpus[sim.cpu].task;
-
-	init->instance = instance;
-	launch_task(comm, 0, main, instance);
-	init->instance = NULL;
-}
-
-/* Its results are of no interest and nobody holds it any more. */
-void task_free(struct sim_task *task)
-{
-	if (task->measured)
-		return;
-	if (task->previous)
-		task->previous->next = task->next;
-	else
-		all_tasks = task->next;
-	if (task->next)
-		task->next->previous = task->previous;
-	else
-		last_task = task->previous;
-	kern_futex_forget(&task->thread);
-	sim_free(task);
-}
-
-void sim_task_released(struct sim_task *task)
-{
-	task->released = 1;
-	if (task->joined)
-		task_free(task);
-}
-
 static void check(int err, const char *what, const char *name)
 {
 	if (err < 0)
@@ -111,7 +15,7 @@ static void check(int err, const char *what, const char *name)
 
 static void start_one(struct task_spec *spec, int number)
 {
-	struct sim_task *t = launch_task(spec->name, spec->count > 1 ? number + 1 : 0,
+	struct sim_task *t = task_launch(spec->name, spec->count > 1 ? number + 1 : 0,
 					 program_main, spec);
 
 	t->measured = 1;
@@ -243,14 +147,13 @@ void scenario_main(struct sim_task *init)
 	int nr;
 
 	(void)init;
-	workloads_running = scenario.nr_workloads;
 	/* Every CPU has had its first ticks and runs its timers in high resolution. */
 	kern_sleep(8 * SEC / kern_hz);
 	settings_apply();
 	create_surroundings();
 	kern_spread_balance();
 	for (int i = 0; i < scenario.background; i++)
-		launch_task("daemon", 0, daemon_main, NULL);
+		task_launch("daemon", 0, daemon_main, NULL);
 	kern_setsid();
 	/* Blocks differ by their seed also in how they lie against the ticks. */
 	kern_sleep(scenario.settle + sim_random() % (SEC / kern_hz));

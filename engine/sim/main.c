@@ -80,7 +80,7 @@ static const char *run(void)
 			instances_check();
 			next_check = sim.clk + CHECK_INTERVAL * (1 + tasks_started / 1000);
 		}
-		if (scenario.end_when_done && origin && !workloads_running)
+		if (scenario.end_when_done && origin && !instances_running())
 			return "done";
 		if (sim.clk >= bound)
 			return "simulated_bound";
@@ -175,8 +175,10 @@ int main(int argc, char **argv)
 	machine_read(machine_file);
 	cache_init();
 	cpu_init();
-	if (scenario_file)
+	if (scenario_file) {
 		scenario_read(scenario_file);
+		instances_prepare();
+	}
 	fail_init(scenario.max_host);
 	if (domains)
 		kern_show_domains();

@@ -199,7 +199,7 @@ static void run_phase(struct sim_task *task, const struct phase *p, uint64_t *rn
 		child = sim_zalloc(sizeof(*child), 16);
 		child->program = p->body;
 		child->rng = rng_next(rng);
-		launch_task(task->comm, -1, child_main, child);
+		task_launch(task->comm, -1, child_main, child);
 		kern_wait_child(NULL);
 		sim_free(child);
 		break;

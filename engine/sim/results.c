@@ -118,7 +118,7 @@ void sim_note_migration(struct sim_task *task, int from, int to, int at_wakeup)
 {
 	task->migrations++;
 	window.migrations[at_wakeup][sim_cpu_distance[from][to]]++;
-	if (cpus[sim.cpu].task && cpus[sim.cpu].task->instance)
+	if (self() && self()->instance)
 		window.own_migrations++;
 }
 

@@ -9,6 +9,7 @@
 
 struct scenario scenario;
 struct sim_mechanisms sim_mechanisms = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+simtime origin;
 
 static void set_bit(int cpu, void *arg)
 {
@@ -159,7 +160,6 @@ static void read_workload(json_t *obj, const struct path *at, struct instance *i
 			json_error_at(AT(at, key), "unknown key; schedlab-load %s --help lists its options", w->name);
 		read_option(v, AT(at, key), &instance->values, index);
 	}
-	instance_prepare(instance);
 }
 
 static void read_group(json_t *obj, const struct path *at, struct group_spec *g)

@@ -87,6 +87,9 @@ struct scenario {
 	int		nr_tasks, nr_workloads, nr_actions, nr_groups;
 };
 
+/* scenario.c */
+extern simtime origin;			/* simulated time 0 of the scenario */
+
 /* program.c */
 void program_read(json_t *list, const struct path *at, struct program *program);
 void program_main(struct sim_task *task);
@@ -96,15 +99,5 @@ void settings_apply(void);
 json_t *settings_json(void);		/* path -> text read after all were written */
 void setting_write(const char *path, const char *value);
 void setting_check(const char *path, const char *value);
-
-/* launch.c */
-struct sim_task *launch_task(const char *comm, int number, void (*main)(struct sim_task *), void *arg);
-void launch_workload(const char *comm, void (*main)(struct sim_task *), struct instance *instance);
-void task_free(struct sim_task *task);
-void workload_done(void);
-extern struct sim_task *all_tasks;
-extern simtime origin;			/* simulated time 0 of the scenario */
-extern int workloads_running;
-extern unsigned long tasks_started;
 
 #endif

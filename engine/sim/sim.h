@@ -38,6 +38,10 @@ struct cpu {
 };
 extern struct cpu cpus[SIM_MAX_CPUS];
 extern unsigned long sim_events;
+static inline struct sim_task *self(void)	/* of the running CPU; NULL: before its first switch */
+{
+	return cpus[sim.cpu].task;
+}
 void cpu_init(void);
 void cpu_update_rate(int cpu);
 extern simtime kernel_by_entry[SIM_NR_ENTRIES];
@@ -71,7 +75,7 @@ extern unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
 extern simtime lock_wait_ns, hot_wait_ns, refill_ns;
 extern unsigned long spins, catch_ups;
 
-/* machine.c, description.c */
+/* machine.c */
 struct machine {
 	const char	*name, *title;
 	unsigned int	l2_kb, llc_kb;
@@ -88,8 +92,17 @@ void machine_read(const char *path);
 
 /* scenario.c */
 void scenario_read(const char *path);
-void scenario_main(struct sim_task *init);
 extern struct scenario scenario;
+
+/* launch.c */
+void scenario_main(struct sim_task *init);
+
+/* task.c */
+/* A new child of the calling task.  number < 0: named as given; -2: a thread. */
+struct sim_task *task_launch(const char *comm, int number, void (*main)(struct sim_task *), void *arg);
+void task_free(struct sim_task *task);	/* unless its results are asked for */
+extern struct sim_task *all_tasks;
+extern unsigned long tasks_started;
 
 /* results.c */
 void results_window_begin(void);

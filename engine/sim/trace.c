@@ -125,7 +125,7 @@ static void keep_in_ring(const struct event *e)
 void sim_trace_text(const struct sim_tracepoint *tp, const char *flags, const char *text,
 		    unsigned long len)
 {
-	const struct sim_task *task = cpus[sim.cpu].task;
+	const struct sim_task *task = self();
 	struct event e = { .tp = tp, .flags = flags, .text = text, .len = len, .comm = "<idle>" };
 
 	if (!out || !cpu_wanted[sim.cpu])

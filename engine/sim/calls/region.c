@@ -3,8 +3,7 @@
  * Memory with a place, as workloads see it: the kernel side knows on which node a
  * page is, cache.c what of it the LLC holds, and speed.c how fast the rest comes.
  */
-#include "instance.h"
-#include "sim.h"
+#include "../instance.h"
 
 #define LINE		64UL
 #define GRAIN		(64UL << 10)	/* what caches are accounted in */
@@ -15,11 +14,6 @@ struct wl_region {
 	struct kern_region *kernel;
 	struct grain grain[];
 };
-
-static const char *label(void)
-{
-	return cpus[sim.cpu].task->instance->label;
-}
 
 static struct wl_region *create(unsigned long bytes, int shared)
 {
@@ -43,7 +37,7 @@ struct wl_region *wl_shared_region(unsigned long bytes)
 void wl_bind(struct wl_region *region, int node)
 {
 	if (node >= sim_nr_nodes)
-		usage_error("workload %s: there is no node %d", label(), node);
+		wl_refuse("there is no node %d", node);
 	kern_region_bind(region->kernel, node);
 }
 
@@ -54,7 +48,7 @@ void wl_working_set(struct wl_region *region, unsigned long offset, unsigned lon
 
 void sim_no_memory(int node)
 {
-	const struct sim_task *task = cpus[sim.cpu].task;
+	const struct sim_task *task = self();
 	const char *who = task && task->instance ? task->instance->label : "the scenario";
 
 	if (node < 0)
@@ -90,12 +84,11 @@ static void take(struct sim_task *task, unsigned long bytes, unsigned int mbs, u
 static void stream(struct wl_region *region, unsigned long offset, unsigned long bytes,
 		   enum wl_access access, unsigned int traffic)
 {
-	struct sim_task *task = cpus[sim.cpu].task;
+	struct sim_task *task = self();
 	unsigned int share = task->memory_share;
 
 	if (!machine.thread_bandwidth_mbs)
-		usage_error("workload %s: it moves memory, and the machine's description has no memory table",
-			    label());
+		wl_refuse("it moves memory, and the machine's description has no memory table");
 	while (bytes) {
 		unsigned long part = kern_touch(region->kernel, offset, bytes < PASS ? bytes : PASS,
 						&task->mem_node);

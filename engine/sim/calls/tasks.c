@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Processes and threads, through the kernel's own fork, exec, wait and exit. */
+#include <setjmp.h>
+#include <string.h>
+#include "calls.h"
+
+struct wl_task {
+	struct sim_task task;
+};
+
+struct wl_task *wl_self(void)
+{
+	return (struct wl_task *)self();
+}
+
+unsigned long long *wl_chance(void)
+{
+	return &self()->chance;
+}
+
+void wl_note_wait(const char *what, struct wl_task *holder)
+{
+	waits_for(what, (struct sim_task *)holder);
+}
+
+struct start {
+	void (*fn)(void *);
+	void *arg;
+	jmp_buf again;			/* where exec() begins anew */
+};
+
+static void task_main(struct sim_task *task)
+{
+	struct start start = *(struct start *)task->arg;
+
+	sim_free(task->arg);
+	task->arg = &start;
+	setjmp(start.again);
+	start.fn(start.arg);
+}
+
+static struct wl_task *start_task(const char *name, int number, void (*fn)(void *), void *arg)
+{
+	struct start *start = sim_zalloc(sizeof(*start), 16);
+
+	start->fn = fn;
+	start->arg = arg;
+	return (struct wl_task *)task_launch(name, number, task_main, start);
+}
+
+struct wl_task *wl_fork(const char *name, void (*fn)(void *), void *arg)
+{
+	return start_task(name, -1, fn, arg);
+}
+
+struct wl_task *wl_thread(const char *name, void (*fn)(void *), void *arg)
+{
+	return start_task(name, -2, fn, arg);
+}
+
+/* Nobody asks for it any more: when the kernel has let go too, it can go. */
+static void forget(struct sim_task *task)
+{
+	task->joined = 1;
+	if (task->released)
+		task_free(task);
+}
+
+void wl_join(struct wl_task *joined)
+{
+	struct sim_task *task = &joined->task;
+	unsigned int id = task->pid;
+	int thread = task->is_thread;
+
+	waits_for("the end", task);
+	if (!thread)
+		kern_wait_child(task);
+	else
+		while (wl_load(&task->thread) == id && !self()->killed)
+			kern_futex_wait(&task->thread, id, SIM_NEVER);
+	goes_on();
+	forget(task);
+}
+
+int wl_wait(void)
+{
+	struct sim_task *task;
+
+	waits_for("the end of a child", NULL);
+	task = kern_wait_child(NULL);
+	goes_on();
+	if (task)
+		forget(task);
+	return task != NULL;
+}
+
+void wl_exec(void (*fn)(void *), void *arg)
+{
+	struct start *start = self()->arg;
+
+	kern_exec();
+	start->fn = fn;
+	start->arg = arg;
+	longjmp(start->again, 1);
+}
+
+void wl_exit(void)
+{
+	kern_exit();
+}
+
+void wl_sched(const struct wl_sched *sched)
+{
+	static const int policies[] = { 0, 3, 5, 1, 2, 6 };	/* uapi/linux/sched.h */
+	struct kern_attr attr = {
+		.policy = policies[sched->policy], .nice = sched->nice, .rt_priority = sched->priority,
+		.dl_runtime = sched->runtime, .dl_deadline = sched->deadline, .dl_period = sched->period,
+		.uclamp_min = sched->util_min, .uclamp_max = sched->util_max,
+	};
+	int err = kern_setattr(self(), &attr);
+
+	if (err)
+		wl_refuse("the policy of %s: %s", self()->comm, strerror(-err));
+}
+
+void wl_nice(int nice)
+{
+	wl_sched(&(struct wl_sched) { .nice = nice, .util_min = -1, .util_max = -1 });
+}
+
+void wl_group(const char *path)
+{
+	char part[128];
+	int err;
+
+	for (const char *end = path; *end && end[1]; ) {
+		end = strchrnul(end + 1, '/');
+		snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
+		kern_cgroup_create(part);	/* or it is there */
+	}
+	err = kern_cgroup_attach(self(), path);
+	if (err)
+		wl_refuse("group %s: %s", path, strerror(-err));
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The workloads of the scenario: what they are given and tell, their beginning and end. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "instance.h"
+#include "scenario.h"
+
+static struct instance *outside;	/* its hook runs on the host's stack, before or after the run */
+
+static struct instance *running(void)
+{
+	return outside ? outside : self()->instance;
+}
+
+long long wl_option(const char *name)
+{
+	return wl_value(&running()->values, name);
+}
+
+const char *wl_text(const char *name)
+{
+	return wl_value_text(&running()->values, name);
+}
+
+void *wl_prepared(void)
+{
+	return running()->prepared;
+}
+
+void wl_refuse(const char *fmt, ...)
+{
+	char text[1000];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	usage_error("workload %s: %s", running()->label, text);
+}
+
+/* ------------------------------------------------------------------ results */
+
+void wl_begin(void)
+{
+	running()->began = kern_now();
+	if (running()->measures)
+		results_window_begin();
+}
+
+void wl_end(void)
+{
+	running()->ended = kern_now();
+}
+
+double wl_elapsed(void)
+{
+	const struct instance *instance = running();
+
+	return ((instance->ended ? instance->ended : kern_now()) - instance->began) / 1e9;
+}
+
+void wl_result(const char *name, double value, const char *unit)
+{
+	json_array_append_new(running()->results, json_pack("{s:s, s:f, s:s}", "name", name,
+							    "value", value, "unit", unit));
+}
+
+/* ------------------------------------------------------------------ waiting for ever */
+
+static int alive(const struct sim_task *task, const struct instance *instance)
+{
+	return task->instance == instance && task->kernel;
+}
+
+static void die_deadlocked(const struct instance *instance)
+{
+	fprintf(stderr, "schedsim: deadlock in workload %s at %.6f s: all its tasks wait\n",
+		instance->label, (sim.clk - origin) / 1e9);
+	for (struct sim_task *t = all_tasks; t; t = t->next) {
+		if (!alive(t, instance))
+			continue;
+		fprintf(stderr, "  %s/%d waits for %s", t->comm, t->pid, t->waits_for);
+		if (t->waits_for_task)
+			fprintf(stderr, " of %s/%d", t->waits_for_task->comm, t->waits_for_task->pid);
+		fputc('\n', stderr);
+	}
+	exit(3);
+}
+
+void instances_check(void)
+{
+	for (int i = 0; i < scenario.nr_workloads; i++) {
+		struct instance *instance = &scenario.workloads[i];
+		int tasks = 0, stuck = 0;
+
+		if (instance->done)
+			continue;
+		for (struct sim_task *t = all_tasks; t; t = t->next)
+			if (alive(t, instance)) {
+				tasks++;
+				stuck += t->waits_for && kern_is_blocked(t);
+			}
+		if (tasks && stuck == tasks)
+			die_deadlocked(instance);
+	}
+}
+
+/* ------------------------------------------------------------------ beginning and end */
+
+void instances_prepare(void)
+{
+	for (int i = 0; i < scenario.nr_workloads; i++) {
+		struct instance *instance = &scenario.workloads[i];
+
+		outside = instance;
+		if (instance->values.workload->prepare)
+			instance->prepared = instance->values.workload->prepare();
+	}
+	outside = NULL;
+}
+
+void instances_finish(void)
+{
+	for (int i = 0; i < scenario.nr_workloads; i++) {
+		struct instance *instance = &scenario.workloads[i];
+
+		outside = instance;
+		if (instance->done && instance->values.workload->finish)
+			instance->values.workload->finish(instance->prepared);
+	}
+	outside = NULL;
+}
+
+int instances_running(void)
+{
+	int running = 0;
+
+	for (int i = 0; i < scenario.nr_workloads; i++)
+		running += !scenario.workloads[i].done;
+	return running;
+}
+
+static void instance_main(struct sim_task *task)
+{
+	struct instance *instance = task->arg;
+	int err = instance->group ? kern_cgroup_attach(task, instance->group) : 0;
+
+	if (err)
+		wl_refuse("group %s: %s", instance->group, strerror(-err));
+	err = instance->has_affinity ? kern_setaffinity(task, instance->affinity, sim_nr_cpus) : 0;
+	if (err)
+		wl_refuse("%s cannot be pinned: %s", task->comm, strerror(-err));
+	instance->values.workload->main();
+	instance->done = 1;
+	if (!instance->ended)
+		instance->ended = kern_now();
+	for (struct sim_task *t = all_tasks; t; t = t->next)
+		if (t != task && alive(t, instance))
+			kern_kill(t);
+	if (!instances_running())
+		cpu_set_control(kern_now());
+}
+
+void instance_start(struct instance *instance)
+{
+	struct sim_task *init = self();
+
+	init->instance = instance;
+	task_launch(instance->values.workload->name, 0, instance_main, instance);
+	init->instance = NULL;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tasks of the run: started as children of who asks, listed until nobody needs them. */
+#include <string.h>
+#include "instance.h"
+
+struct sim_task *all_tasks;
+unsigned long tasks_started;
+
+static struct sim_task *last_task;
+static int next_pid = 2;
+
+struct sim_task *sim_first_task(void)
+{
+	return all_tasks;
+}
+
+static void set_working_set(struct sim_task *t)
+{
+	const struct wl_working_set *set = &t->instance->values.workload->working_set;
+
+	t->working_set = (struct sim_working_set) {
+		.process = set->process, .child = set->child, .thread = set->thread,
+		.stack = set->stack,
+	};
+}
+
+/* Runs on the caller's time, as fork() does. */
+struct sim_task *task_launch(const char *comm, int number, void (*main)(struct sim_task *), void *arg)
+{
+	struct sim_task *t = sim_zalloc(sizeof(*t), 64), *parent = self();
+	char name[32] = "";
+
+	tasks_started++;
+	t->pid = next_pid++;
+	if (number > 0)
+		snprintf(name, sizeof(name), "%.9s%d", comm, number);
+	else
+		snprintf(name, sizeof(name), "%.15s", comm);
+	memcpy(t->comm, name, sizeof(t->comm) - 1);
+	t->main = main;
+	t->arg = arg;
+	t->mem_node = -1;
+	t->instance = parent ? parent->instance : NULL;
+	if (t->instance)
+		set_working_set(t);
+	t->is_thread = number == -2;
+	t->chance = sim_random();
+	t->previous = last_task;
+	if (last_task)
+		last_task->next = t;
+	else
+		all_tasks = t;
+	last_task = t;
+	kern_fork(t, t->is_thread ? KERN_THREAD : 0);
+	return t;
+}
+
+/* Its results are of no interest and nobody holds it any more. */
+void task_free(struct sim_task *task)
+{
+	if (task->measured)
+		return;
+	if (task->previous)
+		task->previous->next = task->next;
+	else
+		all_tasks = task->next;
+	if (task->next)
+		task->next->previous = task->previous;
+	else
+		last_task = task->previous;
+	kern_futex_forget(&task->thread);
+	sim_free(task);
+}
+
+void sim_task_released(struct sim_task *task)
+{
+	task->released = 1;
+	if (task->joined)
+		task_free(task);
+}
