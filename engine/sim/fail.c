@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Ends of a run that went wrong: kernel warnings, broken invariants, loops that hang the host. */
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -151,18 +150,6 @@ void sim_log(const char *text, unsigned long len)
 	if (verbose)
 		fprintf(stderr, "[%5llu.%06llu] %.*s%s", sim.clk / SEC, sim.clk % SEC / 1000,
 			(int)len, text, len && text[len - 1] == '\n' ? "" : "\n");
-}
-
-void usage_error(const char *fmt, ...)
-{
-	va_list args;
-
-	fprintf(stderr, "schedsim: ");
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fprintf(stderr, "\n");
-	exit(2);
 }
 
 /* Where a signal hit. */

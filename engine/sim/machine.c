@@ -10,6 +10,7 @@ int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs;
 int sim_reclaim_distance;
 unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 struct sim_costs sim_costs;
+struct sim_mechanisms sim_mechanisms = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 struct sim_idle_state sim_idle_states[SIM_MAX_IDLE_STATES];
 int sim_nr_idle_states;
 const char *sim_idle_governor = "menu";

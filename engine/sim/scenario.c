@@ -8,7 +8,6 @@
 #include "scenario.h"
 
 struct scenario scenario;
-struct sim_mechanisms sim_mechanisms = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 simtime origin;
 
 static void set_bit(int cpu, void *arg)

@@ -115,8 +115,10 @@ uint64_t rng_next(uint64_t *state);
 
 /* fail.c */
 void fail_init(double host_seconds);
-void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 extern int verbose;
+
+/* usage.c */
+void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /* symbols.c */
 const char *symbol_of(const void *addr, unsigned long *offset);	/* NULL: none */

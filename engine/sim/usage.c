@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Bad input ends the program with one message. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include "sim.h"
+
+void usage_error(const char *fmt, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "schedsim: ");
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fprintf(stderr, "\n");
+	exit(2);
+}
