@@ -20,9 +20,6 @@ static struct step steps[MAX_STEPS];	/* registered ones, by state */
 static int nr_steps;
 static bool idle_dead[NR_CPUS];
 
-struct cpumask __cpu_possible_mask, __cpu_online_mask, __cpu_present_mask;
-struct cpumask __cpu_active_mask, __cpu_dying_mask;
-atomic_t __num_online_cpus;
 bool cpuhp_tasks_frozen;
 
 DEFINE_STATIC_PERCPU_RWSEM(cpu_hotplug_lock);
@@ -44,17 +41,6 @@ void cpus_read_unlock(void)
 
 void lockdep_assert_cpus_held(void)
 {
-}
-
-void set_cpu_online(unsigned int cpu, bool online)
-{
-	if (online) {
-		if (!cpumask_test_and_set_cpu(cpu, &__cpu_online_mask))
-			atomic_inc(&__num_online_cpus);
-	} else {
-		if (cpumask_test_and_clear_cpu(cpu, &__cpu_online_mask))
-			atomic_dec(&__num_online_cpus);
-	}
 }
 
 static void run_range(unsigned int cpu, bool up, enum cpuhp_state from, enum cpuhp_state to)

@@ -7,9 +7,24 @@
 struct cpumask *sim_thread_mask[NR_CPUS], *sim_cluster_mask[NR_CPUS], *sim_llc_mask[NR_CPUS];
 struct cpumask *sim_package_mask[NR_CPUS], *sim_node_mask[MAX_NUMNODES];
 
+struct cpumask __cpu_possible_mask, __cpu_online_mask, __cpu_present_mask;
+struct cpumask __cpu_active_mask, __cpu_dying_mask;
+atomic_t __num_online_cpus;
+
 nodemask_t node_states[NR_NODE_STATES];
 unsigned int nr_node_ids = 1, nr_online_nodes = 1;
 int node_reclaim_distance = RECLAIM_DISTANCE;
+
+void set_cpu_online(unsigned int cpu, bool online)
+{
+	if (online) {
+		if (!cpumask_test_and_set_cpu(cpu, &__cpu_online_mask))
+			atomic_inc(&__num_online_cpus);
+	} else {
+		if (cpumask_test_and_clear_cpu(cpu, &__cpu_online_mask))
+			atomic_dec(&__num_online_cpus);
+	}
+}
 
 const struct cpumask *cpu_coregroup_mask(int cpu)
 {
