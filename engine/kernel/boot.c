@@ -138,7 +138,7 @@ void kern_spread_balance(void)
 			rcu_dereference_raw(*raw_per_cpu_ptr(&sd_llc_shared, cpu));
 		struct sched_domain *sd;
 
-		if (llc)
+		if (llc && *raw_per_cpu_ptr(&sd_llc_id, cpu) == cpu)
 			llc->nr_idle_scan = *raw_per_cpu_ptr(&sd_llc_size, cpu);
 
 		for (sd = raw_cpu_rq(cpu)->sd; sd; sd = sd->parent) {
