@@ -95,7 +95,9 @@ struct sim_costs {
 	unsigned int task_lines;	/* of any task, refilled when it moves */
 	unsigned int lock;		/* an uncontended atomic acquire */
 	unsigned int syscall, schedule, wakeup, tick, vmstat, irq, ipi_send, ipi_latency;
-	unsigned int fork, exec, exit, fault, numa_mark, page_migrate;
+	unsigned int fork, thread;	/* in who makes a process, a thread, */
+	unsigned int fork_child, thread_child;	/* in what was made, before its own work */
+	unsigned int exec, exit, fault, numa_mark, page_migrate;
 	unsigned int pipe, poll, futex, copy_per_kb;
 	unsigned int divide_per_1000;	/* integer divisions of a program, one after another */
 	unsigned int clock_read;	/* by a program: a call of the vDSO */

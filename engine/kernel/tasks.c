@@ -71,6 +71,7 @@ static void task_entry(void)
 		current->thread.kthread(current->thread.kthread_arg);
 		sim_do_exit();
 	}
+	sim_kernel_work(current->thread.sim->thread ? sim_costs.thread_child : sim_costs.fork_child);
 	sim_exit_to_user();
 	sim_working_set_touch();
 	current->thread.sim->main(current->thread.sim);
@@ -207,7 +208,7 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	int ret;
 
 	sim_syscall_enter();
-	sim_kernel_work(sim_costs.fork);
+	sim_kernel_work(flags & KERN_THREAD ? sim_costs.thread : sim_costs.fork);
 	p = sim_new_task(current, child->pid, child->comm);
 	p->thread.sim = child;
 	child->born = sim.clk;

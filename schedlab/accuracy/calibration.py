@@ -41,7 +41,7 @@ STEPS = (
     Step("udp send", 1, ("udp_send",)),
     Step("udp receive", 1, ("udp_receive",)),
     Step("fault", 1, ("fault",)),
-    Step("fork, exit, wait", 1, ("fork", "exit")),
+    Step("fork, exit, wait", 1, ("fork", "fork_child", "exit")),
     Step("fork, exec, exit, wait", 1, ("exec",)),
     Step("round trip on one CPU", 2, ("schedule", "wakeup")),
     Step("round trip to another CPU", 2, ("ipi_latency",)),
