@@ -39,6 +39,18 @@ def records(out: Path) -> list[RunRecord]:
     return Store.open(out).records()
 
 
+def test_counters_are_the_simulators_own_too_and_missing_ones_are_named(lab: FakeLab) -> None:
+    assert "none is called 'foo'" in refused(lab, *BENCHMARK, *NO_WA, "--counters", "foo")
+    out = lab.folder / "out"
+    asked = "context-switches,newidle:calls:SMT"
+    status, _, errors = run(lab, out, *BENCHMARK, *NO_WA, "--blocks", 3, "--counters", asked)
+    assert status == 0, errors
+    assert {name for record in records(out) for name in record.counters} == {"context-switches"}
+    assert [line.split(":")[1:4] for line in Store.open(out).notices if "not counted" in line] == [
+        [" newidle", "calls", "SMT"]
+    ]
+
+
 def essence(out: Path) -> list[dict[str, Any]]:
     """Give everything a run says but when it was, how long it took and where its files are."""
     told = [vars(record) for record in records(out)]
