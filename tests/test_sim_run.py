@@ -42,10 +42,11 @@ def records(out: Path) -> list[RunRecord]:
 def test_counters_are_the_simulators_own_too_and_missing_ones_are_named(lab: FakeLab) -> None:
     assert "none is called 'foo'" in refused(lab, *BENCHMARK, *NO_WA, "--counters", "foo")
     out = lab.folder / "out"
-    asked = "context-switches,newidle:calls:SMT"
+    asked = "context-switches,newidle:calls:SMT,wakeup-latency:count"
     status, _, errors = run(lab, out, *BENCHMARK, *NO_WA, "--blocks", 3, "--counters", asked)
     assert status == 0, errors
-    assert {name for record in records(out) for name in record.counters} == {"context-switches"}
+    counted = {name for record in records(out) for name in record.counters}
+    assert counted == {"context-switches", "wakeup-latency:count"}
     assert [line.split(":")[1:4] for line in Store.open(out).notices if "not counted" in line] == [
         [" newidle", "calls", "SMT"]
     ]
