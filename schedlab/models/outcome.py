@@ -71,26 +71,39 @@ def counters(
     result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]
 ) -> dict[str, float]:
     """Give the counters of a result: all a comparison can use, or those wanted that there are."""
+    counted = _counted(result)
+    if wanted == "all":
+        return {
+            name: value
+            for name, value in counted.items()
+            if not name.startswith(_NOT_THE_KERNELS) and not any(word in name for word in _UNUSUAL)
+        }
+    counted = _silent(result) | counted
+    names = chain.from_iterable(_members(name, counted) for name in wanted)
+    return {name: counted[name] for name in names if name in counted}
+
+
+def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]) -> list[str]:
+    """Give those wanted of which a result has none."""
+    if wanted == "all":
+        return []
+    counted = _silent(result) | _counted(result)
+    return [name for name in wanted if not any(n in counted for n in _members(name, counted))]
+
+
+def _counted(result: Mapping[str, Any]) -> dict[str, float]:
     counted = {name: float(value) for name, value in result.get("counters", {}).items()}
     counted |= _cpu_time(result) | _waits(result)
     for name, parts in _MADE_OF.items():
         counted[name] = sum(counted.get(part, 0.0) for part in parts)
     for state in result.get("idle_states", []):
         counted |= _of_idle_state(state)
-    if wanted != "all":
-        counted = dict.fromkeys(result.get("tracepoints", ()), 0.0) | counted
-        names = chain.from_iterable(_members(name, counted) for name in wanted)
-        return {name: counted[name] for name in names if name in counted}
-    return {
-        name: value
-        for name, value in counted.items()
-        if not name.startswith(_NOT_THE_KERNELS) and not any(word in name for word in _UNUSUAL)
-    }
+    return counted
 
 
-def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]) -> list[str]:
-    """Give those wanted of which a result has none."""
-    return [name for name in wanted if wanted != "all" and not counters(result, (name,))]
+def _silent(result: Mapping[str, Any]) -> dict[str, float]:
+    """Give the kernel's tracepoints at zero; of those that were hit the result has a count."""
+    return dict.fromkeys(result.get("tracepoints", ()), 0.0)
 
 
 def _members(name: str, counted: Iterable[str]) -> Iterable[str]:
