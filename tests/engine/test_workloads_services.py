@@ -76,7 +76,7 @@ def test_ycsb_tickets_admit_so_many(sim: Simulator) -> None:
     }
     free, _ = ycsb(sim, EPYC, **options)
     held, _ = ycsb(sim, EPYC, tickets=1, **options)
-    assert free["Throughput"] > 100_000
+    assert free["Throughput"] > 150_000
     assert held["Throughput"] < 1e6 / 15
 
 
@@ -140,7 +140,7 @@ def test_dsb_open_loop_keeps_its_rate(sim: Simulator) -> None:
 def test_dsb_latency_grows_when_the_rate_is_too_high(sim: Simulator) -> None:
     told, _ = dsb(sim, ccds=1, connections=64, duration="300ms", rate=6000)
     assert told["Requests/sec"] < 2500
-    assert told["Latency p99"] > 100_000
+    assert told["Latency p99"] > 150_000
 
 
 @pytest.mark.parametrize(
