@@ -10,6 +10,7 @@ struct wl_task *wl_self(void);
 unsigned long long *wl_chance(void);		/* the calling task's random state */
 /* The calling task is about to wait; holder may be NULL.  Shown when all wait for ever. */
 void wl_note_wait(const char *what, struct wl_task *holder);
+void wl_refused(const char *text) __attribute__((noreturn));	/* ends the program with what is wrong */
 
 /* options.c */
 #define WL_MAX_OPTIONS 24

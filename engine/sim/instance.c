@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The workloads of the scenario: what they are given and tell, their beginning and end. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include "instance.h"
@@ -28,14 +27,8 @@ void *wl_prepared(void)
 	return running()->prepared;
 }
 
-void wl_refuse(const char *fmt, ...)
+void wl_refused(const char *text)
 {
-	char text[1000];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	usage_error("workload %s: %s", running()->label, text);
 }
 

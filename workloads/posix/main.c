@@ -33,14 +33,8 @@ void fail(const char *fmt, ...)
 	_exit(2);
 }
 
-void wl_refuse(const char *fmt, ...)
+void wl_refused(const char *text)
 {
-	char text[1000];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	fail("%s", text);
 }
 
