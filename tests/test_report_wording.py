@@ -24,6 +24,7 @@ VERDICT = Verdict(key="x", better="lower", word="can't tell", n=(6, 6), blocks_d
         (0.012345678, "0.012346"),
         (3e-7, "3.0000e-07"),
         (2.5e11, "2.5000e+11"),
+        (9.99997, "10.000"),
     ],
 )
 def test_a_mean_has_five_digits(value: float | None, text: str) -> None:
@@ -48,11 +49,26 @@ def test_a_run_shows_what_the_tool_printed(value: float, text: str) -> None:
         (5.59, "+559 %"),
         (math.inf, "+inf %"),
         (1e9, "+1.0e+11 %"),
+        (0.99997, "+100 %"),
+        (999.998, "+1.0e+05 %"),
         (None, "-"),
     ],
 )
 def test_percent_always_has_its_sign(ratio: float | None, text: str) -> None:
     assert wording.percent(ratio) == text
+
+
+@given(ratio=st.floats(-1, 1e9))
+def test_a_change_read_back_reads_the_same(ratio: float) -> None:
+    """A figure that rounds up to the next power of ten has the next one's form."""
+    text = wording.points(ratio)
+    assert wording.points(float(text.replace(",", "")) / 100) == text
+
+
+@given(value=st.floats(-1e12, 1e12))
+def test_a_mean_read_back_reads_the_same(value: float) -> None:
+    text = wording.number(value)
+    assert wording.number(float(text.replace(",", ""))) == text
 
 
 def test_an_interval_has_both_signs() -> None:

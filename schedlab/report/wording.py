@@ -38,7 +38,7 @@ def number(value: float | None) -> str:
     """Give a mean to five significant digits."""
     if value is None:
         return NONE
-    size = abs(value)
+    size = abs(float(f"{value:.4e}"))
     if size == 0:
         return "0"
     if not 1e-4 <= size < 1e9:
@@ -77,9 +77,9 @@ def points(ratio: float | None, plus: bool = True) -> str:
     sign = "+" if plus else ""
     if not math.isfinite(value):
         return f"{value:{sign}f}"
-    if size >= 1e5:
+    if round(size) >= 100_000:
         return f"{value:{sign}.1e}"
-    text = f"{value:{sign},.2f}" if size < 100 else f"{value:{sign},.0f}"
+    text = f"{value:{sign},.2f}" if round(size, 2) < 100 else f"{value:{sign},.0f}"
     return "0.00" if text.strip("+-") == "0.00" else text
 
 
