@@ -19,7 +19,7 @@ from test_determinism import hashes
 
 WF_FORK = 4
 FEATURES_FILE = "/sys/kernel/debug/sched/features"
-FEATURES = ["GROUP_UTIL", "MISFIT", "ILB_UTIL", "ILB_UTIL_V2"]
+FEATURES = ["GROUP_UTIL", "MISFIT", "ILB_UTIL", "ILB_UTIL_V2", "ILB_ROUND_UP"]
 HOG: Json = {"program": [{"run": "10ms"}]}
 FORKING: Json = {"program": [{"fork": True, "body": [{"run": "20us"}]}, {"sleep": "700us"}]}
 
@@ -254,6 +254,11 @@ DEPTHS = {
     8: {0.9: 1, 0.75: 2, 0.5: 4, 0.25: 6, 0.1: 7},
     12: {0.9: 1, 0.75: 3, 0.5: 6, 0.25: 9, 0.1: 10},
 }
+# What its code makes of just less than that part of the CPUs.
+ROUNDED_UP = {
+    8: {0.9: 1, 0.75: 3, 0.5: 5, 0.25: 7, 0.1: 8},
+    12: {0.9: 2, 0.75: 4, 0.5: 7, 0.25: 10, 0.1: 11},
+}
 
 
 @pytest.mark.parametrize("llcs", DEPTHS)
@@ -266,6 +271,7 @@ def test_depth_of_newidle_scans(
     depth = DEPTHS[llcs][utilisation]
     for features, groups in (
         ({"ILB_UTIL": True}, depth),
+        ({"ILB_UTIL": True, "ILB_ROUND_UP": True}, ROUNDED_UP[llcs][utilisation]),
         ({"ILB_UTIL_V2": True}, depth + 1),
         ({}, llcs),
     ):
