@@ -15,6 +15,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     StrictFloat,
     StrictInt,
     model_validator,
@@ -29,6 +30,9 @@ from schedlab.validation import load_toml
 
 Sharing = Literal["cpu", "core", "cluster", "llc", "package", "node", "machine"]
 Groups = tuple[tuple[int, ...], ...]
+
+
+_TIMES = "ns|us|ms|s"
 
 
 def _cpulist(text: str) -> str:
@@ -51,6 +55,15 @@ def _quantity(units: str, example: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _cost(value: object) -> object:
+    """Check a time, or a count where the cost is one: of lines, of percent."""
+    if isinstance(value, str) and re.fullmatch(rf"\d+(\.\d+)? ?({_TIMES})", value):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise ValueError(f"{value!r} is neither a time, such as 1.5us, nor a count")
+
+
 _MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
 
@@ -63,7 +76,8 @@ def microseconds(time: str) -> float:
 
 CpuList = Annotated[str, AfterValidator(_cpulist)]
 """`0-3,8`; empty only for a NUMA node that has memory and no CPU."""
-Time = Annotated[str, _quantity("ns|us|ms|s", "1.5us")]
+Time = Annotated[str, _quantity(_TIMES, "1.5us")]
+Cost = Annotated[str | int, PlainValidator(_cost, json_schema_input_type=str | int)]
 Size = Annotated[str, _quantity("KiB|MiB|GiB", "512KiB")]
 Bandwidth = Annotated[str, _quantity("MB/s|GB/s", "20GB/s")]
 Number = StrictInt | StrictFloat
@@ -223,7 +237,7 @@ class Machine(_Table):
     idle: Idle = Idle()
     cache: Cache = Cache()
     memory: Memory | None = None
-    cost: Mapping[str, Time | CountOrZero] = Field(default_factory=dict)
+    cost: Mapping[str, Cost] = Field(default_factory=dict)
     """What things cost in the simulator, which knows their names; no host tells them."""
 
     @model_validator(mode="before")

@@ -134,6 +134,18 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
             '[cache]\nl2 = { shared_by = "cpu", groups = ["0-3"] }',
             "cache.l2: has both shared_by and groups; one says who shares an instance",
         ),
+        *(
+            (
+                f"[cost]\nthread = {given}",
+                f"cost.thread: {told} is neither a time, such as 1.5us, nor a count",
+            )
+            for given, told in (
+                ('"-5us"', "'-5us'"),
+                ("-1", "-1"),
+                ("true", "True"),
+                ("1.5", "1.5"),
+            )
+        ),
         ('[cache]\nl2 = "512"', "cache.l2[0].size: '512' is no quantity; write it as 512KiB"),
     ],
 )
