@@ -130,7 +130,7 @@ def test_cpu_time_adds_up(tmp_path: Path) -> None:
     counters = outcome.counters(
         {
             "per_cpu": [{"user_ns": 100, "idle_ns": 500}, {"user_ns": 200, "idle_ns": 0}],
-            "kernel_time_ns": {"syscall": 600, "timer": 100},
+            "kernel_time_ns": dict.fromkeys(outcome.ENTRIES, 0) | {"syscall": 600, "timer": 100},
             "functions": {"newidle_balance": {"calls": 3, "ns": 67}},
         },
         "all",
@@ -145,6 +145,12 @@ def test_cpu_time_adds_up(tmp_path: Path) -> None:
     assert float(cells["newidle_balance"]) == pytest.approx(6.7, abs=0.5)
     entries = ("user", *outcome.ENTRIES)
     assert sum(float(cells[entry]) for entry in entries) == pytest.approx(100, abs=0.1)
+
+
+def test_cpu_time_is_left_out_where_parts_were_not_counted(tmp_path: Path) -> None:
+    chosen = {"cpu-time:user:ns": 3e8, "cpu-time:idle:ns": 5e8, "sched:sched_switch": 7.0}
+    bench = Bench("HackbenchPipeThreads", "hackbench", counters=chosen)
+    assert cpu_time(report_of(tmp_path, bench)) is None
 
 
 def test_waiting_is_counted_by_number_and_time() -> None:

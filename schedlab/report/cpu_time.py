@@ -18,7 +18,7 @@ _NOTES = (
 
 
 def cpu_time(report: Report) -> Exhibit | None:
-    """Give the table, a row for each benchmark and variant; None where nothing was simulated."""
+    """Give the table, a row for each benchmark and variant; None without its counters."""
     rows = [
         (case.info.label, variant.name, *shares)
         for case in report.cases
@@ -32,16 +32,24 @@ def cpu_time(report: Report) -> Exhibit | None:
 
 
 def _shares(runs: Sequence[RunRecord]) -> list[str]:
-    def spent(what: str) -> float:
-        return sum(run.counters.get(f"{CPU_TIME}:{what}:ns", 0.0) for run in runs)
-
-    user, idle = spent("user"), spent("idle")
-    kernel = [spent(entry) for entry in ENTRIES]
+    """Give the cells; none where a plan's choice of counters left out a part of the whole."""
+    counters = [run.counters for run in runs if run.counters]
+    whole = [_name(what) for what in ("user", "idle", *ENTRIES)]
+    if not counters or not all(name in counted for counted in counters for name in whole):
+        return []
+    user, idle, *kernel = (sum(counted[name] for counted in counters) for name in whole)
     busy = user + sum(kernel)
     if not busy:
         return []
-    parts = [user, *kernel, *(spent(function) for function in FUNCTIONS)]
+    functions = (
+        sum(counted.get(_name(function), 0.0) for counted in counters) for function in FUNCTIONS
+    )
+    parts = [user, *kernel, *functions]
     return [_percent(busy / (busy + idle)), *(_percent(part / busy) for part in parts)]
+
+
+def _name(what: str) -> str:
+    return f"{CPU_TIME}:{what}:ns"
 
 
 def _percent(part: float) -> str:
