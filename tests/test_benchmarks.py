@@ -194,6 +194,7 @@ def test_parser_reads_the_tools_own_figure(
             "unixbench-pipe",
             {"loops": 2332807 / 2.00666043 + 2557598 / 2.010340905},
         ),
+        ("Sqlite", {"rows": 50}, "sqlite3-copies", {"time": 0.295822581}),
         ("YcsbMongodb", {}, "ycsb-run", {"throughput": 1156.0693641618498, "read_p99": 28303}),
         ("DeathStarBench", {}, "wrk", {"throughput": 623.06, "latency_p99": 16730}),
         ("DeathStarBench", {}, "wrk2", {"throughput": 99.96, "latency_p99": 19730.0}),
@@ -229,6 +230,14 @@ def test_the_fields_own_tool_is_preferred_and_read(
         ("Stream", {}, "stream", ("", ""), "build it with -DSTREAM_ARRAY_SIZE="),
         ("UnixbenchExecl", {}, "unixbench-execl", ("COUNT|1879", "x"), "no 'COUNT' line"),
         ("LikwidStream", {}, "likwid-stream", ("Test: stream", "Test: copy"), "rate of stream"),
+        ("Sqlite", {"rows": 51}, "sqlite3-copies", ("", ""), "inserted 50 of 51 rows"),
+        (
+            "Sqlite",
+            {"rows": 50},
+            "sqlite3-copies",
+            ("rows: 50\n", ""),
+            "the output has no number of rows",
+        ),
         ("YcsbMongodb", {}, "ycsb-run", ("OK, 986", "OK, 900"), "86 of 986 reads failed"),
         ("YcsbMongodb", {}, "ycsb-run", ("[UPDATE], Return=OK", "[UPDATE], Return=ERROR"), "ERROR"),
         ("DeathStarBench", {}, "wrk-404", ("", ""), "Non-2xx or 3xx responses"),
@@ -344,7 +353,7 @@ OUTPUTS = [
     recorded(name).stdout
     for name in (
         *("perf-sched-pipe", "perf-futex-wake", "sysbench-memory", "hackbench", "tbench"),
-        *("netperf-copies", "stream", "likwid-stream", "ycsb-run", "wrk2"),
+        *("netperf-copies", "stream", "likwid-stream", "ycsb-run", "wrk2", "sqlite3-copies"),
     )
 ]
 

@@ -1,4 +1,4 @@
-"""Servers and their clients on this host: ycsb-mongodb, deathstarbench, specjbb2015."""
+"""Databases and services on this host: ycsb-mongodb, sqlite, deathstarbench, specjbb2015."""
 
 import json
 import shutil
@@ -37,6 +37,13 @@ def test_ycsb(program: str) -> None:
     # 145 us of work; an update waits for a flush, which sleeps for 300 us
     assert told["READ AverageLatency"] > 100
     assert told["UPDATE AverageLatency"] > 300
+
+
+def test_sqlite(program: str) -> None:
+    told = run(program, "sqlite", "--copies", "3", "--rows", "4", "--disk", "2ms")
+    # five waits a row at least, and six if the journal has to be asked for another commit
+    assert told["time"] > 4 * 5 * 0.002
+    assert told["rows"] == pytest.approx(12 / told["time"])
 
 
 def test_deathstarbench(program: str) -> None:

@@ -21,6 +21,7 @@
 	X(sched_messaging)	\
 	X(sched_pipe)		\
 	X(specjbb2015)		\
+	X(sqlite)		\
 	X(stream)		\
 	X(sysbench_cpu)		\
 	X(sysbench_memory)	\

@@ -8,18 +8,17 @@ time of each task of ten runs without misfit balancing, in seconds. Two minutes.
 
 from __future__ import annotations
 
+import csv
 import re
+import subprocess
 import sys
 from collections import defaultdict
+from io import StringIO
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-from run_plan import figures
-
 SIBLINGS = "asym_prefer_sibling(env->sd)"
 KICK = "nohz_balancer_kick"
 LEFT_OUT = {
@@ -38,11 +37,18 @@ def without(patch: str, words: tuple[str, ...]) -> str:
     return HUNK.sub(lambda hunk: "" if any(w in hunk[0] for w in words) else hunk[0], patch)
 
 
-def means(plan: str) -> list[float]:
+def schedlab(*arguments: str | Path) -> str:
+    """Run a command of schedlab; give what it printed."""
+    command = [sys.executable, "-m", "schedlab", *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def means(plan: Path, output: Path) -> list[float]:
     """Run a plan; give the mean time of the quickest tasks, of the second ones, and so on."""
+    schedlab("run", plan, "--output", output, "--jobs", "1")
     by_run = defaultdict(list)
-    for line in figures(plan, "task_"):
-        if line["variant"] == "without":
+    for line in csv.DictReader(StringIO(schedlab("report", output, "--format", "csv"))):
+        if line["variant"] == "without" and line["name"].startswith("task_"):
             by_run[line["block"]].append(float(line["value"]))
     return [mean(times) for times in zip(*map(sorted, by_run.values()), strict=True)]
 
@@ -58,8 +64,9 @@ def main() -> None:
             with TemporaryDirectory() as folder:
                 changed = Path(folder) / "misfit.patch"
                 changed.write_text(without(patch, words))
-                plan = text.replace('patches = ["MISFIT"]', f'patches = ["{changed}"]')
-                times = " ".join(f"{time:.4f}" for time in means(plan))
+                plan = Path(folder) / "plan.toml"
+                plan.write_text(text.replace('patches = ["MISFIT"]', f'patches = ["{changed}"]'))
+                times = " ".join(f"{time:.4f}" for time in means(plan, Path(folder) / "r"))
                 print(f"{machine:8}  {name:27}  {times}", flush=True)
 
 

@@ -48,6 +48,10 @@ TOOLS = (
     _Tool("sysbench", "sysbench", ("sysbench", "--version"), True),
     _Tool("tbench", "dbench", ("tbench",), use="Tbench; without it our own program stands in"),
     _Tool("tbench_srv", "dbench", use="the server tbench talks to"),
+    _Tool(
+        *("sqlite3", "sqlite3", ("sqlite3", "--version")),
+        use="Sqlite; without it our own program stands in",
+    ),
     _Tool("rt-app", "rt-app", use="workloads from files; without it our own program stands in"),
     _Tool("likwid-bench", "likwid", ("likwid-bench", "-v")),
     _Tool("numactl", "numactl", use="variants that bind to nodes"),
