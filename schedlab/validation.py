@@ -1,6 +1,7 @@
 """Data files against their models: TOML in, one exact sentence out when it does not fit."""
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,15 +44,15 @@ def validate(data: object, model: type[Model], where: str) -> Model:
 def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     """Say the first thing wrong: `variant[1].sysctl: unknown key ...`."""
     problem = error.errors(include_url=False)[0]
-    path = "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]
-    ).lstrip(".")
+    keys, places = _walk(model, problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        keys.append(problem["loc"][-1])
+    path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
     place = f"{path}: " if path else ""
     match problem["type"]:
         case "extra_forbidden":
-            wrong = str(problem["loc"][-1])
-            known = _keys_at(model, problem["loc"][:-1])
-            return f"{place}unknown key.{nearest(wrong, known)} Known: {', '.join(known)}."
+            known = [key for found in places for key in found.get("properties", {})]
+            return f"{place}unknown key.{nearest(str(keys[-1]), known)} Known: {', '.join(known)}."
         case "missing":
             return f"{place}is missing"
         case "value_error":
@@ -61,19 +62,32 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     return f"{place}{problem['msg'][0].lower()}{problem['msg'][1:]} (found {shown})"
 
 
-def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """Give the keys a table of the file may have, by the model's own schema."""
+def _walk(
+    model: type[BaseModel], path: Iterable[int | str]
+) -> tuple[list[int | str], list[dict[str, Any]]]:
+    """Follow a path of pydantic's through the model's schema: keys on it, and what is there.
+
+    Where a value may be of several types, pydantic goes on with the name of one: that is no key.
+    """
     schema = model.model_json_schema()
+    keys: list[int | str] = []
     places = _unfolded(schema, schema)
     for part in path:
-        inner: list[dict[str, Any]] = []
-        for place in places:
-            if isinstance(part, int):
-                inner.append(place.get("items") or {})
-            else:
-                inner.append(place.get("properties", {}).get(part) or {})
-        places = [found for step in inner for found in _unfolded(step, schema)]
-    return [key for place in places for key in place.get("properties", {})]
+        inner = [step for place in places if (step := _inside(place, part)) is not None]
+        if inner or isinstance(part, int):
+            keys.append(part)
+            places = [found for step in inner for found in _unfolded(step, schema)]
+    return keys, places
+
+
+def _inside(place: dict[str, Any], part: int | str) -> dict[str, Any] | None:
+    """Give what an item or key of a place is; None where it has none of the kind."""
+    if isinstance(part, str):
+        found = place.get("properties", {}).get(part, place.get("additionalProperties"))
+    else:
+        fixed = place.get("prefixItems", [])
+        found = fixed[part] if part < len(fixed) else place.get("items")
+    return found if isinstance(found, dict) else None
 
 
 def _unfolded(place: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:

@@ -119,6 +119,10 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
             "cpu[0].opp: must rise from the lowest frequency to the highest",
         ),
         (
+            '[[cpu]]\ncpus = "0-7"\nopp = [{ mhz = "fast" }]',
+            "cpu[0].opp[0].mhz: input should be a valid integer (found 'fast')",
+        ),
+        (
             '[[idle.state]]\nname = "C1"\nlatency = 1\nresidency = "2us"',
             "idle.state[0].latency: input should be a valid string (found 1)",
         ),

@@ -135,6 +135,10 @@ def test_an_axis_that_is_none(entry: dict[str, Any], why: str) -> None:
             r"variant\[0\].cpuidle\[0\].cpu: unknown key. Did you mean cpus\? Known: state, ",
         ),
         ({"benchmark": [{"nam": "x"}]}, r"benchmark\[0\].name: is missing"),
+        (
+            {"benchmark": [{"name": "Hackbench", "params": {"groups": [1]}}]},
+            r"benchmark\[0\].params.groups: ",
+        ),
     ],
 )
 def test_a_bad_plan_names_file_and_key(tmp_path: Path, change: dict[str, Any], why: str) -> None:
