@@ -32,9 +32,6 @@ Sharing = Literal["cpu", "core", "cluster", "llc", "package", "node", "machine"]
 Groups = tuple[tuple[int, ...], ...]
 
 
-_TIMES = "ns|us|ms|s"
-
-
 def _cpulist(text: str) -> str:
     beyond = [number for number in re.findall(r"\d+", text) if int(number) >= MOST_CPUS]
     if beyond:
@@ -43,9 +40,16 @@ def _cpulist(text: str) -> str:
     return text
 
 
-def _quantity(units: str, example: str) -> AfterValidator:
-    """Check a number with its unit, as the simulator reads it."""
-    pattern = re.compile(rf"\d+(\.\d+)? ?({units})")
+def _in(units: str) -> re.Pattern[str]:
+    """Give what a number with its unit looks like, as the simulator reads it."""
+    return re.compile(rf"\d+(\.\d+)? ?({units})")
+
+
+_TIME = _in("ns|us|ms|s")
+
+
+def _quantity(pattern: re.Pattern[str], example: str) -> AfterValidator:
+    """Check a number with its unit."""
 
     def check(text: str) -> str:
         if not pattern.fullmatch(text):
@@ -57,7 +61,7 @@ def _quantity(units: str, example: str) -> AfterValidator:
 
 def _cost(value: object) -> object:
     """Check a time, or a count where the cost is one: of lines, of percent."""
-    if isinstance(value, str) and re.fullmatch(rf"\d+(\.\d+)? ?({_TIMES})", value):
+    if isinstance(value, str) and _TIME.fullmatch(value):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
@@ -76,10 +80,10 @@ def microseconds(time: str) -> float:
 
 CpuList = Annotated[str, AfterValidator(_cpulist)]
 """`0-3,8`; empty only for a NUMA node that has memory and no CPU."""
-Time = Annotated[str, _quantity(_TIMES, "1.5us")]
+Time = Annotated[str, _quantity(_TIME, "1.5us")]
 Cost = Annotated[str | int, PlainValidator(_cost, json_schema_input_type=str | int)]
-Size = Annotated[str, _quantity("KiB|MiB|GiB", "512KiB")]
-Bandwidth = Annotated[str, _quantity("MB/s|GB/s", "20GB/s")]
+Size = Annotated[str, _quantity(_in("KiB|MiB|GiB"), "512KiB")]
+Bandwidth = Annotated[str, _quantity(_in("MB/s|GB/s"), "20GB/s")]
 Number = StrictInt | StrictFloat
 PositiveInt = Annotated[StrictInt, Field(gt=0)]
 CountOrZero = Annotated[StrictInt, Field(ge=0)]
