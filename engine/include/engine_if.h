@@ -175,6 +175,8 @@ void sim_refill_cache(struct sim_task *task, int from, int to);
 void sim_line_move(struct sim_line *line, unsigned int lines);
 void sim_line_copy(struct sim_line *first, unsigned int bytes);
 simtime sim_clear_time(int node, unsigned long bytes);	/* of new pages */
+void sim_line_change(struct sim_line *line);
+void sim_line_change_if(struct sim_line *line);
 void sim_line_lock(struct sim_line *line);
 void sim_line_settle(struct sim_line *line);
 void sim_line_unlock(struct sim_line *line);
@@ -371,7 +373,7 @@ struct sim_task *kern_wait_child(struct sim_task *which);	/* NULL: any */
 void kern_kill(struct sim_task *task);
 int kern_is_blocked(const struct sim_task *task);
 void kern_sync(void);				/* the others have come up to the caller's time */
-void kern_syscall(struct sim_line *line);	/* changes this line, or nothing */
+void kern_syscall(struct sim_line *count);	/* changes this count of users, or nothing */
 void kern_run(simtime ns);
 void kern_run_clock(simtime ns);
 void kern_sleep(simtime ns);

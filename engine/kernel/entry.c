@@ -146,12 +146,16 @@ void sim_syscall_enter(void)
 }
 
 /* fdget(), fdput(): threads count their use of the file, a process alone need not. */
-void sim_file_ref(struct sim_line *file)
+void sim_file_get(struct sim_line *file)
 {
-	if (current->thread.shares_files) {
-		sim_line_lock(file);
-		sim_line_unlock(file);
-	}
+	if (current->thread.shares_files)
+		sim_line_change_if(file);
+}
+
+void sim_file_put(struct sim_line *file)
+{
+	if (current->thread.shares_files)
+		sim_line_change(file);
 }
 
 void sim_syscall_exit(void)
@@ -172,13 +176,11 @@ void kern_sync(void)
 	sim_sync();
 }
 
-void kern_syscall(struct sim_line *line)
+void kern_syscall(struct sim_line *count)
 {
 	sim_syscall_enter();
-	if (line) {
-		sim_line_lock(line);
-		sim_line_unlock(line);
-	}
+	if (count)
+		sim_line_change_if(count);
 	sim_syscall_exit();
 }
 

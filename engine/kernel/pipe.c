@@ -75,7 +75,7 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 	bool was_empty, wake_next = false;
 
 	sim_syscall_enter();
-	sim_file_ref(&pipe->writer);
+	sim_file_get(&pipe->writer);
 	sim_charge(sim_costs.pipe);
 	lock(pipe);
 	was_empty = empty(pipe);
@@ -102,7 +102,7 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
 out:
-	sim_file_ref(&pipe->writer);
+	sim_file_put(&pipe->writer);
 	sim_syscall_exit();
 }
 
@@ -127,7 +127,7 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	int have = 0;
 
 	sim_syscall_enter();
-	sim_file_ref(&pipe->reader);
+	sim_file_get(&pipe->reader);
 	sim_charge(sim_costs.pipe);
 	lock(pipe);
 	was_full = full(pipe);
@@ -153,7 +153,7 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
 out:
-	sim_file_ref(&pipe->reader);
+	sim_file_put(&pipe->reader);
 	sim_syscall_exit();
 	return have;
 }

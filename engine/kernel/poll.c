@@ -168,7 +168,7 @@ void *kern_watch_wait(struct kern_watch *watch, simtime timeout)
 	struct watched *found;
 
 	sim_syscall_enter();
-	sim_file_ref(&watch->file);
+	sim_file_get(&watch->file);
 	sim_charge(sim_costs.poll);
 	found = next_readable(watch);
 	if (found || !timeout)
@@ -187,7 +187,7 @@ void *kern_watch_wait(struct kern_watch *watch, simtime timeout)
 	__set_current_state(TASK_RUNNING);
 	remove_wait_queue(&watch->waiters, &wait);
 out:
-	sim_file_ref(&watch->file);
+	sim_file_put(&watch->file);
 	sim_syscall_exit();
 	return found ? found->data : NULL;
 }

@@ -42,7 +42,8 @@ void sim_preemption_point(void);
 void sim_kernel_work(simtime ns);
 void sim_syscall_enter(void);
 void sim_syscall_exit(void);
-void sim_file_ref(struct sim_line *file);
+void sim_file_get(struct sim_line *file);
+void sim_file_put(struct sim_line *file);
 void sim_exit_to_user(void);
 void sim_user_work(simtime ns);
 

@@ -104,14 +104,14 @@ void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
 	const struct sim_socket_cost *cost = &sim_costs.socket[sock->protocol];
 
 	sim_syscall_enter();
-	sim_file_ref(&sock->writer);
+	sim_file_get(&sock->writer);
 	sim_charge(cost->send + sim_costs.copy_per_kb * bytes / 1024);
 	if (wait_event_interruptible_exclusive(sock->writers, has_room(sock, bytes)))
 		goto out;
 	sock->used += space_of(bytes);
 	transmit(sock, bytes);
 out:
-	sim_file_ref(&sock->writer);
+	sim_file_put(&sock->writer);
 	sim_syscall_exit();
 }
 
@@ -143,7 +143,7 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	int have = 0;
 
 	sim_syscall_enter();
-	sim_file_ref(&sock->reader);
+	sim_file_get(&sock->reader);
 	sim_charge(cost->receive);
 	sim_order();
 	if (wait_event_interruptible_exclusive(sock->readers, sim_socket_readable(sock)))
@@ -156,7 +156,7 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	if (sock->used * 4 <= SEND_BUFFER)
 		wake_up_interruptible_sync_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
 out:
-	sim_file_ref(&sock->reader);
+	sim_file_put(&sock->reader);
 	sim_syscall_exit();
 	return have;
 }

@@ -2,7 +2,8 @@
 /*
  * What touching memory costs.  A runqueue's lines have a version, moved by every
  * taking of its lock; each LLC remembers which version it last saw.  Shared lines
- * and locks are handed on in the order in which CPUs arrive in simulated time.
+ * and locks are handed on in the order in which CPUs arrive in simulated time; a line
+ * that is only changed, not locked, goes round in an LLC before it leaves it.
  */
 #include <stdlib.h>
 #include "sim.h"
@@ -106,6 +107,20 @@ void sim_lock_wait(simtime *acquired, simtime released, int last)
 		sim_stall(line_cost(last - 1));
 }
 
+/*
+ * How far a line comes to one who waited so long for it: while more wait than there are
+ * LLCs, one in each fetches it from elsewhere, and the others have it from their neighbours.
+ */
+static unsigned int handed_on(unsigned int far, simtime waited)
+{
+	unsigned int near = sim_costs.line[SIM_LLC];
+	simtime waiting = waited / (near + sim_costs.lock);
+
+	if (far <= near || waiting <= (simtime)sim_nr_llcs)
+		return far;
+	return near + (far - near) * sim_nr_llcs / waiting;
+}
+
 /* ------------------------------------------------------------------ hot lines */
 
 #define MAX_HOT 1024
@@ -191,7 +206,7 @@ void sim_hot_line(const void *addr, int write)
 
 		hot_waits += waited > 0;
 		hot_wait_ns += waited;
-		sim_stall(sim_costs.line[distance]);
+		sim_stall(handed_on(sim_costs.line[distance], waited));
 	}
 	if (write) {
 		h->reader = SIM_SELF;
@@ -217,6 +232,36 @@ void sim_line_copy(struct sim_line *first, unsigned int bytes)
 	if (first->owner && first->owner != sim.cpu + 1)
 		sim_stall((simtime)(bytes / 64) * line_cost(first->owner - 1) * sim_costs.refill_overlap / 100);
 	sim_line_move(first, 1);
+}
+
+static void fetch(struct sim_line *line)
+{
+	simtime waited = 0;
+
+	sim_order();
+	if (sim_mechanisms.hot_lines)
+		waited = wait_turn(&line->acquired, line->released);
+	hot_waits += waited > 0;
+	hot_wait_ns += waited;
+	if (line->owner && line->owner != sim.cpu + 1)
+		sim_stall(handed_on(line_cost(line->owner - 1), waited));
+	line->owner = sim.cpu + 1;
+	line->released = sim.clk;
+}
+
+/* An atomic change, without a lock. */
+void sim_line_change(struct sim_line *line)
+{
+	fetch(line);
+	sim_charge(sim_costs.lock);
+	line->released = sim.clk;
+}
+
+/* One that looks first: another may come between. */
+void sim_line_change_if(struct sim_line *line)
+{
+	fetch(line);
+	sim_line_change(line);
 }
 
 /* A short sleeping lock whose holder never blocks: waiters queue by arrival. */

@@ -78,7 +78,7 @@ def test_threads_share_the_counts_of_their_files(sim: Simulator) -> None:
             "end": end,
         }
         result = sim("epyc-7713-2p-nps1", scenario, "--seed", seed)
-        waits[threads] += result["counters"]["cost:lock_waits"]
+        waits[threads] += result["counters"]["cost:hot_line_waits"]
     assert waits[True] > 1.3 * waits[False]
 
 
