@@ -21,6 +21,17 @@ struct backlog {
 
 static DEFINE_PER_CPU(struct backlog, backlog);
 
+/*
+ * Every CPU has its own route to the machine itself.  A connection keeps that of the CPU it
+ * was made on, and each packet is a user of it from the send to the receiver's queue.
+ */
+static DEFINE_PER_CPU(struct sim_line, route);
+
+struct sim_line *sim_loopback_route(void)
+{
+	return this_cpu_ptr(&route);
+}
+
 void sim_loopback_send(struct kern_socket *sock, unsigned int bytes)
 {
 	struct packet *packet = sim_zalloc(sizeof(*packet), 16);
@@ -29,6 +40,7 @@ void sim_loopback_send(struct kern_socket *sock, unsigned int bytes)
 	packet->sock = sock;
 	packet->bytes = bytes;
 	local_bh_disable();
+	sim_line_change(sim_socket_route(sock));
 	b = this_cpu_ptr(&backlog);
 	if (!b->first)
 		b->last = &b->first;
@@ -45,6 +57,7 @@ static void SIM_SOFTIRQ(receive)
 
 	while ((packet = b->first)) {
 		b->first = packet->next;
+		sim_line_change(sim_socket_route(packet->sock));
 		sim_socket_deliver(packet->sock, packet->bytes);
 		sim_free(packet);
 	}

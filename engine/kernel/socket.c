@@ -20,6 +20,7 @@ struct kern_socket {
 	enum kern_protocol protocol;
 	struct sim_line lock, queue, data;
 	struct sim_line reader, writer;	/* the files of the two ends */
+	struct sim_line *route;
 	struct buffer *buffer;		/* a ring */
 	unsigned long size, first, next;
 	unsigned long used;		/* space of all buffers */
@@ -34,7 +35,13 @@ struct kern_socket *kern_socket_create(enum kern_protocol protocol)
 	sock->protocol = protocol;
 	init_waitqueue_head(&sock->readers);
 	init_waitqueue_head(&sock->writers);
+	sock->route = sim_loopback_route();
 	return sock;
+}
+
+struct sim_line *sim_socket_route(struct kern_socket *sock)
+{
+	return sock->route;
 }
 
 static struct buffer *buffer_at(struct kern_socket *sock, unsigned long i)

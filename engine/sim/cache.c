@@ -107,18 +107,25 @@ void sim_lock_wait(simtime *acquired, simtime released, int last)
 		sim_stall(line_cost(last - 1));
 }
 
-/*
- * How far a line comes to one who waited so long for it: while more wait than there are
- * LLCs, one in each fetches it from elsewhere, and the others have it from their neighbours.
- */
-static unsigned int handed_on(unsigned int far, simtime waited)
+/* What one of so many who wait pays on average, if so many of them pay in full. */
+static simtime share(simtime ns, int payers, simtime waiting)
 {
-	unsigned int near = sim_costs.line[SIM_LLC];
-	simtime waiting = waited / (near + sim_costs.lock);
+	return waiting > payers ? ns * payers / waiting : ns;
+}
 
-	if (far <= near || waiting <= (simtime)sim_nr_llcs)
+/*
+ * How far a line comes to one who waited so long for it.  While more wait than there are
+ * LLCs, one in each fetches it from elsewhere, and the others have it from a neighbour; of
+ * siblings so one in each core.
+ */
+static simtime handed_on(simtime far, simtime waited)
+{
+	simtime llc = sim_costs.line[SIM_LLC], core = sim_costs.line[SIM_CORE], waiting;
+
+	if (far <= llc || !llc || llc < core)
 		return far;
-	return near + (far - near) * sim_nr_llcs / waiting;
+	waiting = waited / llc;
+	return core + share(llc - core, sim_nr_cores, waiting) + share(far - llc, sim_nr_llcs, waiting);
 }
 
 /* ------------------------------------------------------------------ hot lines */
@@ -210,7 +217,7 @@ void sim_hot_line(const void *addr, int write)
 	}
 	if (write) {
 		h->reader = SIM_SELF;
-		h->free = sim.clk + sim_costs.lock;
+		h->free = sim.clk;
 		h->owner = sim.cpu;
 		h->version++;
 	}
@@ -234,26 +241,31 @@ void sim_line_copy(struct sim_line *first, unsigned int bytes)
 	sim_line_move(first, 1);
 }
 
-static void fetch(struct sim_line *line)
+/* 1: from elsewhere. The latency from core to core is measured with an atomic operation, and has it. */
+static int fetch(struct sim_line *line)
 {
 	simtime waited = 0;
+	int last;
 
 	sim_order();
 	if (sim_mechanisms.hot_lines)
 		waited = wait_turn(&line->acquired, line->released);
 	hot_waits += waited > 0;
 	hot_wait_ns += waited;
-	if (line->owner && line->owner != sim.cpu + 1)
-		sim_stall(handed_on(line_cost(line->owner - 1), waited));
+	last = line->owner;
 	line->owner = sim.cpu + 1;
+	if (!last || last == line->owner)
+		return 0;
+	sim_stall(handed_on(line_cost(last - 1), waited));
 	line->released = sim.clk;
+	return 1;
 }
 
 /* An atomic change, without a lock. */
 void sim_line_change(struct sim_line *line)
 {
-	fetch(line);
-	sim_charge(sim_costs.lock);
+	if (!fetch(line))
+		sim_charge(sim_costs.lock);
 	line->released = sim.clk;
 }
 

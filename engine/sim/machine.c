@@ -6,7 +6,7 @@
 
 struct machine machine;
 struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
-int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs;
+int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs, sim_nr_cores;
 int sim_reclaim_distance;
 unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 struct sim_costs sim_costs;
@@ -66,15 +66,13 @@ static int read_level(json_t *topo, const struct path *at, const char *key, int 
 }
 
 /* Cores: { threads, stride } (thread k of a core is its first CPU + k * stride), or lists. */
-static void read_cores(json_t *topo, const struct path *at, int *id)
+static int read_cores(json_t *topo, const struct path *at, int *id)
 {
 	json_t *core = json_need(topo, at, "core");
 	int threads, stride, next = 0;
 
-	if (json_is_array(core)) {
-		read_level(topo, at, "core", id);
-		return;
-	}
+	if (json_is_array(core))
+		return read_level(topo, at, "core", id);
 	at = AT(at, "core");
 	json_only(core, at, "threads", "stride", NULL);
 	threads = json_int(json_need(core, at, "threads"), AT(at, "threads"), 1, 8);
@@ -93,6 +91,7 @@ static void read_cores(json_t *topo, const struct path *at, int *id)
 		}
 		next++;
 	}
+	return next;
 }
 
 /* CPUs together on the inner level must be together on the outer one. */
@@ -159,7 +158,7 @@ static void read_topology(json_t *topo)
 	json_only(topo, at, "cpus", "core", "cluster", "llc", "package", "node", "distance",
 		  "reclaim_distance", "node_memory_mib", NULL);
 	sim_nr_cpus = json_int(json_need(topo, at, "cpus"), AT(at, "cpus"), 1, SIM_MAX_CPUS);
-	read_cores(topo, at, core);
+	sim_nr_cores = read_cores(topo, at, core);
 	if (json_object_get(topo, "cluster"))
 		read_level(topo, at, "cluster", cluster);
 	else

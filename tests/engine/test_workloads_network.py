@@ -34,6 +34,15 @@ def test_netperf_one_client_as_published(sim: Simulator) -> None:
     assert load["transactions per client"] == pytest.approx(102_840, rel=0.03)
 
 
+def test_packets_count_as_users_of_one_route(sim: Simulator) -> None:
+    """Same thread, with 64 clients 55,285 each: the line of the route's users is what they share."""
+    asked = {**scenario("netperf", clients=64, length="20ms"), "settle": "600ms"}
+    rate = Load(sim, EPYC, asked)["transactions per client"]
+    assert rate == pytest.approx(55_285, rel=0.2)
+    free = Load(sim, EPYC, {**asked, "ablate": ["hot_lines"]})["transactions per client"]
+    assert free > 1.3 * rate
+
+
 def test_netperf_protocols_and_sizes(sim: Simulator) -> None:
     tcp, udp, big = (
         Load(sim, "smp4", scenario("netperf", length="50ms", **options))

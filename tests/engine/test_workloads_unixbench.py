@@ -57,9 +57,7 @@ def test_copies_share_a_file(sim: Simulator) -> None:
 
 
 def test_a_contended_line_goes_round_in_an_llc(sim: Simulator) -> None:
-    """8.1 million rounds with 512 copies in the same thread; far less if neighbours were far."""
     near = bench(sim, EPYC, "syscall", "50ms", 512)["lps"]
-    assert near == pytest.approx(8.1e6, rel=0.5)
     flat = machine(EPYC)
     flat["cost"].update({f"line_{level}": "115ns" for level in ("core", "cluster", "llc")})
     assert bench(sim, flat, "syscall", "50ms", 512)["lps"] < near / 2
