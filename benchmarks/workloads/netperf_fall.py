@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "engine"))
 
 from conftest import Simulator, build
 
-CLIENTS = (1, 32, 64, 128, 256)
+CLIENTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 SEEDS = ("1", "2", "3", "4")
 AUTOGROUP = "/proc/sys/kernel/sched_autogroup_enabled"
 OVERLOAD = {
@@ -32,12 +32,13 @@ GROUP = {"knobs": {AUTOGROUP: "1"}}
 NO_LINES = {"ablate": ["hot_lines"]}
 ILB = {"features": {"NI_RANDOM": False, "ILB_UTIL": True, "ILB_ROUND_UP": True}}
 ROWS: dict[str, dict[str, Any]] = {
+    "contended lines free": GROUP | NO_LINES,
+    "and ILB_UTIL": GROUP | NO_LINES | ILB,
     "root task group": {},
     "session's group": GROUP,
-    "and rd->overload held set": GROUP | OVERLOAD,
-    "and ILB_UTIL": GROUP | OVERLOAD | ILB,
-    "no cost of contended lines": GROUP | NO_LINES,
-    "with ILB_UTIL": GROUP | NO_LINES | ILB,
+    "session's, ILB_UTIL": GROUP | ILB,
+    "rd->overload held set": GROUP | OVERLOAD,
+    "so, ILB_UTIL": GROUP | OVERLOAD | ILB,
 }
 
 
