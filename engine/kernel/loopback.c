@@ -12,6 +12,7 @@
 struct packet {
 	struct packet *next;
 	struct kern_socket *sock;
+	struct sim_line *route;
 	unsigned int bytes;		/* 0: the end of the stream */
 };
 
@@ -25,22 +26,23 @@ static DEFINE_PER_CPU(struct backlog, backlog);
  * Every CPU has its own route to the machine itself.  A connection keeps that of the CPU it
  * was made on, and each packet is a user of it from the send to the receiver's queue.
  */
-static DEFINE_PER_CPU(struct sim_line, route);
+static DEFINE_PER_CPU(struct sim_line, own_route);
 
 struct sim_line *sim_loopback_route(void)
 {
-	return this_cpu_ptr(&route);
+	return this_cpu_ptr(&own_route);
 }
 
-void sim_loopback_send(struct kern_socket *sock, unsigned int bytes)
+void sim_loopback_send(struct kern_socket *sock, struct sim_line *route, unsigned int bytes)
 {
 	struct packet *packet = sim_zalloc(sizeof(*packet), 16);
 	struct backlog *b;
 
 	packet->sock = sock;
+	packet->route = route;
 	packet->bytes = bytes;
 	local_bh_disable();
-	sim_line_change(sim_socket_route(sock));
+	sim_line_change(route);
 	b = this_cpu_ptr(&backlog);
 	if (!b->first)
 		b->last = &b->first;
@@ -57,7 +59,7 @@ static void SIM_SOFTIRQ(receive)
 
 	while ((packet = b->first)) {
 		b->first = packet->next;
-		sim_line_change(sim_socket_route(packet->sock));
+		sim_line_change(packet->route);
 		sim_socket_deliver(packet->sock, packet->bytes);
 		sim_free(packet);
 	}

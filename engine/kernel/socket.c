@@ -39,11 +39,6 @@ struct kern_socket *kern_socket_create(enum kern_protocol protocol)
 	return sock;
 }
 
-struct sim_line *sim_socket_route(struct kern_socket *sock)
-{
-	return sock->route;
-}
-
 static struct buffer *buffer_at(struct kern_socket *sock, unsigned long i)
 {
 	return &sock->buffer[i % sock->size];
@@ -103,7 +98,7 @@ static void transmit(struct kern_socket *sock, unsigned int bytes)
 	if (sock->protocol == KERN_UNIX)
 		sim_socket_deliver(sock, bytes);
 	else
-		sim_loopback_send(sock, bytes);
+		sim_loopback_send(sock, sock->route, bytes);
 }
 
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes)

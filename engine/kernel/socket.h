@@ -6,10 +6,9 @@
 struct kern_socket;
 struct sim_line;
 
-struct sim_line *sim_loopback_route(void);			/* this CPU's */
-struct sim_line *sim_socket_route(struct kern_socket *sock);
-
-void sim_loopback_send(struct kern_socket *sock, unsigned int bytes);	/* 0: the end */
+struct sim_line *sim_loopback_route(void);	/* this CPU's */
+/* 0 bytes: the end */
+void sim_loopback_send(struct kern_socket *sock, struct sim_line *route, unsigned int bytes);
 void sim_socket_deliver(struct kern_socket *sock, unsigned int bytes);
 
 #endif

@@ -128,6 +128,16 @@ static simtime handed_on(simtime far, simtime waited)
 	return core + share(llc - core, sim_nr_cores, waiting) + share(far - llc, sim_nr_llcs, waiting);
 }
 
+/* Waits for a line that goes to the nearest first, and has it from so far. */
+static void take_turn(simtime *from, simtime until, simtime far)
+{
+	simtime waited = wait_turn(from, until);
+
+	hot_waits += waited > 0;
+	hot_wait_ns += waited;
+	sim_stall(handed_on(far, waited));
+}
+
 /* ------------------------------------------------------------------ hot lines */
 
 #define MAX_HOT 1024
@@ -208,13 +218,8 @@ void sim_hot_line(const void *addr, int write)
 		else if (write && distance < h->reader)
 			distance = h->reader;
 	}
-	if (write || *version != h->version + 1) {
-		simtime waited = wait_turn(&h->arrived, h->free);
-
-		hot_waits += waited > 0;
-		hot_wait_ns += waited;
-		sim_stall(handed_on(sim_costs.line[distance], waited));
-	}
+	if (write || *version != h->version + 1)
+		take_turn(&h->arrived, h->free, sim_costs.line[distance]);
 	if (write) {
 		h->reader = SIM_SELF;
 		h->free = sim.clk;
@@ -244,28 +249,28 @@ void sim_line_copy(struct sim_line *first, unsigned int bytes)
 /* 1: from elsewhere. The latency from core to core is measured with an atomic operation, and has it. */
 static int fetch(struct sim_line *line)
 {
-	simtime waited = 0;
-	int last;
+	int last, elsewhere;
+	simtime far;
 
 	sim_order();
-	if (sim_mechanisms.hot_lines)
-		waited = wait_turn(&line->acquired, line->released);
-	hot_waits += waited > 0;
-	hot_wait_ns += waited;
 	last = line->owner;
+	elsewhere = last && last != sim.cpu + 1;
+	far = elsewhere ? line_cost(last - 1) : 0;
+	if (sim_mechanisms.hot_lines)
+		take_turn(&line->acquired, line->released, far);
+	else
+		sim_stall(far);
 	line->owner = sim.cpu + 1;
-	if (!last || last == line->owner)
-		return 0;
-	sim_stall(handed_on(line_cost(last - 1), waited));
 	line->released = sim.clk;
-	return 1;
+	return elsewhere;
 }
 
 /* An atomic change, without a lock. */
 void sim_line_change(struct sim_line *line)
 {
-	if (!fetch(line))
-		sim_charge(sim_costs.lock);
+	if (fetch(line))
+		return;
+	sim_charge(sim_costs.lock);
 	line->released = sim.clk;
 }
 
