@@ -44,9 +44,10 @@ def validate(data: object, model: type[Model], where: str) -> Model:
 def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     """Say the first thing wrong: `variant[1].sysctl: unknown key ...`."""
     problem = error.errors(include_url=False)[0]
-    keys, places = _walk(model, problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        keys.append(problem["loc"][-1])
+    loc = problem["loc"]
+    unknown = loc[-1:] if problem["type"] == "extra_forbidden" else ()
+    keys, places = _walk(model, loc[: len(loc) - len(unknown)])
+    keys.extend(unknown)
     path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
     place = f"{path}: " if path else ""
     match problem["type"]:
