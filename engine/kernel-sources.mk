@@ -15,6 +15,7 @@ KERNEL_SOURCES := \
 	drivers/cpuidle/cpuidle.c drivers/cpuidle/driver.c drivers/cpuidle/governor.c drivers/cpuidle/sysfs.c \
 	drivers/cpuidle/governors/menu.c drivers/cpuidle/governors/teo.c \
 	drivers/cpuidle/governors/ladder.c drivers/cpuidle/governors/haltpoll.c \
+	drivers/thermal/gov_step_wise.c drivers/thermal/thermal_helpers.c \
 	lib/rbtree.c lib/find_bit.c lib/cpumask.c lib/sort.c lib/llist.c lib/plist.c \
 	lib/timerqueue.c lib/bitmap.c lib/hweight.c lib/math/int_sqrt.c lib/math/div64.c \
 	lib/list_sort.c lib/random32.c lib/percpu_counter.c lib/vsprintf.c lib/kstrtox.c \

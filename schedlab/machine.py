@@ -225,6 +225,26 @@ class Memory(_Table):
     """What a thread gets from its LLC."""
 
 
+class Thermal(_Table):
+    """How warm the CPUs get, and when the kernel slows them down; for the simulator."""
+
+    ambient: Number
+    """What is around them, in degrees Celsius."""
+    base_mw: Annotated[Number, Field(ge=0)]
+    """What everything else of the zone takes all the time."""
+    resistance: Annotated[Number, Field(gt=0)]
+    """Degrees above ambient for each watt, in the end."""
+    heat_capacity: Annotated[Number, Field(gt=0)]
+    """Joules that warm it by a degree."""
+    trip: Number
+    """From here on frequencies are lowered step by step."""
+    hysteresis: Annotated[Number, Field(ge=0)]
+    polling: Time
+    """How often the kernel looks."""
+    passive_polling: Time
+    """The same while frequencies are lowered."""
+
+
 class Machine(_Table):
     """A machine a benchmark is sized for, a report speaks of and the simulator runs."""
 
@@ -241,6 +261,7 @@ class Machine(_Table):
     idle: Idle = Idle()
     cache: Cache = Cache()
     memory: Memory | None = None
+    thermal: Thermal | None = None
     cost: Mapping[str, Cost] = Field(default_factory=dict)
     """What things cost in the simulator, which knows their names; no host tells them."""
 
@@ -428,6 +449,8 @@ def _cpu_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
         rates = [point.mhz for point in entry.opp]
         if rates != sorted(set(rates)):
             yield f"cpu[{index}].opp: must rise from the lowest frequency to the highest"
+    if machine.thermal and not all(p.power_mw for entry in machine.cpu for p in entry.opp):
+        yield "thermal: needs the power_mw of every operating point of cpu"
     for index, state in enumerate(machine.idle.state):
         if state.cpus is not None:
             key = f"idle.state[{index}].cpus"

@@ -60,6 +60,36 @@ def test_a_file_for_the_simulator_goes_through_as_it_is() -> None:
     assert json.loads(json.dumps(told)) == told
 
 
+ZONE = """
+[thermal]
+ambient = 25
+base_mw = 0
+resistance = 9.7
+heat_capacity = 0.6
+trip = 75
+hysteresis = 1
+polling = "1s"
+passive_polling = "100ms"
+"""
+
+
+def test_a_thermal_zone_keeps_operating_points() -> None:
+    """Without one, CPUs under performance need none: they stay at the highest."""
+    table = tomllib.loads(MINIMAL.replace("transition =", 'governor = "performance"\ntransition ='))
+    assert "opp" not in description(Machine.model_validate(table))["cpu"][0]
+    zone = tomllib.loads(ZONE)
+    told = description(Machine.model_validate(table | zone))
+    assert told["cpu"][0]["opp"] == [{"mhz": 1000, "power_mw": 250}]
+    assert told["cpu"][0]["governor"] == "performance"
+    assert told["thermal"] == zone["thermal"]
+
+
+def test_a_thermal_zone_needs_powers() -> None:
+    table = tomllib.loads(MINIMAL.replace(", power_mw = 250", "") + ZONE)
+    with pytest.raises(ValueError, match="thermal: needs the power_mw of every operating point"):
+        Machine.model_validate(table)
+
+
 def simulated(name: str, folder: Path) -> dict[str, Any]:
     return description(describe(LocalSystem(sysfs_tree.MACHINES[name](folder))).machine)
 

@@ -136,12 +136,25 @@ struct sim_opp {
 struct sim_freq_domain {
 	int		nr_opps;
 	struct sim_opp	opp[SIM_MAX_OPPS];
+	unsigned int	now_khz;
 	simtime		transition_ns;
+	int		performance;	/* the governor; otherwise schedutil */
 };
 extern struct sim_freq_domain sim_freq_domains[];
 extern int sim_nr_freq_domains;
 extern int sim_cpus_of_domain(int domain, int n);	/* the n-th CPU, or -1 */
 void sim_set_frequency(int domain, unsigned int khz);
+
+/* The thermal zone all CPUs are in; resistance 0: none, they never get too warm. */
+struct sim_thermal {
+	int		ambient, trip, hysteresis;	/* thousandths of a degree */
+	unsigned int	resistance;		/* to the surroundings, mK/W */
+	unsigned int	heat_capacity;		/* mJ/K */
+	unsigned int	base_mw;		/* of everything that is no CPU */
+	unsigned int	polling_ms, passive_ms;	/* between looks; while it throttles */
+};
+extern struct sim_thermal sim_thermal;
+int sim_temperature(void);		/* now, thousandths of a degree Celsius */
 
 /* ------------------------------------------------------------------ costs that depend on history */
 

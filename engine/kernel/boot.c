@@ -119,6 +119,7 @@ void kern_boot(struct sim_task *init)
 	if (num_online_nodes() > 1)
 		set_numabalancing_state(true);
 	sim_setup_cpufreq();
+	sim_setup_thermal();
 	sim_set_boot_cpu(0, raw_cpu_rq(0)->idle);
 	wake_up_new_task(boot);
 	system_state = SYSTEM_RUNNING;

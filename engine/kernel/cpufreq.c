@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Frequency domains of the machine under the kernel's own schedutil governor. */
+/* Frequency domains of the machine under the kernel's own schedutil governor, or always as high as allowed. */
 #include <linux/cpufreq.h>
 #include <linux/energy_model.h>
 #include <trace/events/power.h>
@@ -53,18 +53,24 @@ unsigned int cpufreq_driver_resolve_freq(struct cpufreq_policy *policy, unsigned
 	return d->opp[i].khz;
 }
 
-unsigned int cpufreq_driver_fast_switch(struct cpufreq_policy *policy, unsigned int target)
+static void change_frequency(struct cpufreq_policy *policy, unsigned int khz)
 {
 	const struct sim_freq_domain *d = policy->driver_data;
-	unsigned int khz = cpufreq_driver_resolve_freq(policy, target);
 	int cpu;
 
 	if (khz == policy->cur)
-		return khz;
+		return;
 	policy->cur = khz;
 	sim_set_frequency(d - sim_freq_domains, khz);
 	for_each_cpu(cpu, policy->cpus)
 		trace_cpu_frequency(khz, cpu);
+}
+
+unsigned int cpufreq_driver_fast_switch(struct cpufreq_policy *policy, unsigned int target)
+{
+	unsigned int khz = cpufreq_driver_resolve_freq(policy, target);
+
+	change_frequency(policy, khz);
 	return khz;
 }
 
@@ -106,6 +112,42 @@ void gov_attr_set_init(struct gov_attr_set *attr_set, struct list_head *list_nod
 	list_add(list_node, &attr_set->policy_list);
 }
 
+/* drivers/cpufreq/cpufreq_performance.c */
+static void performance_limits(struct cpufreq_policy *policy)
+{
+	change_frequency(policy, policy->max);
+}
+
+static struct cpufreq_governor performance = {
+	.name	= "performance",
+	.limits	= performance_limits,
+};
+
+/* The highest operating point there may be from now on: the scheduler sees the rest as pressure. */
+void sim_cap_frequency(int domain, int highest)
+{
+	struct sim_freq_domain *d = &sim_freq_domains[domain];
+	struct cpufreq_policy *policy = policies[domain];
+	unsigned int top = d->opp[d->nr_opps - 1].khz;
+	int cpu;
+
+	policy->max = d->opp[highest].khz;
+	policy->governor->limits(policy);
+	for_each_cpu(cpu, policy->cpus) {
+		unsigned long capacity = arch_scale_cpu_capacity(cpu);
+
+		sim_frequency_pressure(cpu, capacity - capacity * policy->max / top);
+	}
+}
+
+static void start_schedutil(struct cpufreq_policy *policy)
+{
+	policy->governor = schedutil;
+	if (schedutil->init(policy) || schedutil->start(policy))
+		sim_die("schedutil does not start", "cpufreq policy", policy->cpu);
+	schedutil->limits(policy);
+}
+
 static void setup_policy(int domain)
 {
 	struct sim_freq_domain *d = &sim_freq_domains[domain];
@@ -125,10 +167,10 @@ static void setup_policy(int domain)
 	policy->cpuinfo.transition_latency = d->transition_ns;
 	init_rwsem(&policy->rwsem);
 	policies[domain] = policy;
-	policy->governor = schedutil;
-	if (schedutil->init(policy) || schedutil->start(policy))
-		sim_die("schedutil does not start", "cpufreq domain", domain);
-	schedutil->limits(policy);
+	if (d->performance)
+		policy->governor = &performance;
+	else
+		start_schedutil(policy);
 }
 
 void sim_setup_cpufreq(void)

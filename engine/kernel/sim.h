@@ -63,6 +63,7 @@ void sim_setup_idle_devices(void);
 void sim_setup_probes(void);
 void sim_setup_decisions(void);
 void sim_setup_cpufreq(void);
+void sim_setup_thermal(void);
 void sim_setup_vmstat(void);
 void sim_setup_energy_model(void);
 void sim_cpuhp_bring_up(unsigned int cpu);
@@ -90,7 +91,11 @@ void sim_mas_set_active(struct ma_state *mas);
 void sim_mas_set_end(struct ma_state *mas);
 void sim_trace_migrate_pages(unsigned long pages);
 
+/* cpufreq.c */
+void sim_cap_frequency(int domain, int highest);
+
 /* compat/<series>/energy.c */
+void sim_frequency_pressure(unsigned int cpu, unsigned long capacity);
 struct em_perf_domain *sim_energy_domain(const struct sim_freq_domain *d, const struct cpumask *span);
 
 /* kthread.c */

@@ -237,7 +237,18 @@ static int read_opps(json_t *list, const struct path *at)
 			json_error_at(AT(here, "mhz"), "operating points must rise");
 	}
 	d->nr_opps = json_array_size(list);
+	d->now_khz = d->opp[d->nr_opps - 1].khz;
 	return sim_nr_freq_domains++;
+}
+
+static void read_frequencies(json_t *obj, const struct path *at, struct sim_freq_domain *d)
+{
+	const char *governor = json_get_text(obj, at, "governor", "schedutil");
+
+	d->transition_ns = json_time(json_need(obj, at, "transition"), AT(at, "transition"));
+	d->performance = !strcmp(governor, "performance");
+	if (!d->performance && strcmp(governor, "schedutil"))
+		json_error_at(AT(at, "governor"), "schedutil or performance");
 }
 
 static void read_cpus(json_t *list)
@@ -252,16 +263,53 @@ static void read_cpus(json_t *list)
 		const struct path *at = AT_INDEX(top, i);
 		struct cpu_group g = { .obj = obj, .at = at, .domain = -1 };
 
-		json_only(obj, at, "cpus", "capacity", "speed", "opp", "transition", NULL);
+		json_only(obj, at, "cpus", "capacity", "speed", "opp", "transition", "governor", NULL);
 		g.capacity = json_get_int(obj, at, "capacity", 1, 1024, 1024);
 		g.speed = json_get_num(obj, at, "speed", 0.01, 1, g.capacity / 1024.0) * 65536;
 		if (json_object_get(obj, "opp")) {
 			g.domain = read_opps(json_object_get(obj, "opp"), AT(at, "opp"));
-			sim_freq_domains[g.domain].transition_ns =
-				json_time(json_need(obj, at, "transition"), AT(at, "transition"));
+			read_frequencies(obj, at, &sim_freq_domains[g.domain]);
 		}
 		json_cpu_list(json_need(obj, at, "cpus"), AT(at, "cpus"), sim_nr_cpus - 1, set_cpu, &g);
 	}
+}
+
+/* ------------------------------------------------------------------ temperature */
+
+static int degrees(json_t *obj, const struct path *at, const char *key, double min)
+{
+	return json_num(json_need(obj, at, key), AT(at, key), min, 200) * 1000;
+}
+
+static void check_powers(void)
+{
+	int known = 0;
+
+	for (int i = 0; i < sim_nr_freq_domains; i++)
+		known += sim_freq_domains[i].opp[0].power_mw != 0;
+	if (!known || known < sim_nr_freq_domains)
+		json_error_at(AT(NULL, "thermal"), "the power of the CPUs' operating points is missing");
+}
+
+static void read_thermal(json_t *obj)
+{
+	const struct path *at = AT(NULL, "thermal");
+
+	json_only(obj, at, "ambient", "base_mw", "resistance", "heat_capacity", "trip", "hysteresis",
+		  "polling", "passive_polling", NULL);
+	check_powers();
+	sim_thermal.ambient = degrees(obj, at, "ambient", -50);
+	sim_thermal.trip = degrees(obj, at, "trip", -50);
+	sim_thermal.hysteresis = degrees(obj, at, "hysteresis", 0);
+	sim_thermal.resistance = json_num(json_need(obj, at, "resistance"), AT(at, "resistance"), 0.001, 1000) * 1000;
+	sim_thermal.heat_capacity =
+		json_num(json_need(obj, at, "heat_capacity"), AT(at, "heat_capacity"), 0.001, 10000) * 1000;
+	sim_thermal.base_mw = json_num(json_need(obj, at, "base_mw"), AT(at, "base_mw"), 0, 1000000);
+	sim_thermal.polling_ms = json_time(json_need(obj, at, "polling"), AT(at, "polling")) / MSEC;
+	sim_thermal.passive_ms = json_time(json_need(obj, at, "passive_polling"), AT(at, "passive_polling")) / MSEC;
+	if (!sim_thermal.polling_ms || !sim_thermal.passive_ms)
+		json_error_at(at, "polling and passive_polling are 1 ms or more");
+	thermal_start();
 }
 
 /* ------------------------------------------------------------------ idle states */
@@ -403,7 +451,7 @@ void machine_read(const char *path)
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "title", "notes", "topology", "cpu", "smt", "idle", "cache",
-		  "memory", "cost", NULL);
+		  "memory", "thermal", "cost", NULL);
 	machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
 	machine.title = json_get_text(root, NULL, "title", machine.name);
 	for (int i = 0; i < 8; i++)
@@ -424,5 +472,7 @@ void machine_read(const char *path)
 	read_cache(json_need(root, NULL, "cache"));
 	if (json_object_get(root, "memory"))
 		read_memory(json_object_get(root, "memory"));
+	if (json_object_get(root, "thermal"))
+		read_thermal(json_object_get(root, "thermal"));
 	read_costs(json_need(root, NULL, "cost"));
 }

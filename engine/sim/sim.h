@@ -57,6 +57,10 @@ void speed_siblings_changed(int cpu);
 void speed_task_starts(struct cpu *c);
 void speed_task_stops(struct cpu *c);
 
+/* thermal.c */
+void thermal_start(void);
+void thermal_count(void);		/* up to now, at the present frequencies */
+
 /* cache.c */
 void cache_init(void);
 unsigned int *cache_seen(int cpu);	/* by the CPU's LLC: runqueues' versions, by CPU */

@@ -141,9 +141,11 @@ void speed_siblings_changed(int cpu)
 
 void sim_set_frequency(int domain, unsigned int khz)
 {
-	const struct sim_freq_domain *d = &sim_freq_domains[domain];
+	struct sim_freq_domain *d = &sim_freq_domains[domain];
 	unsigned int top = d->opp[d->nr_opps - 1].khz;
 
+	thermal_count();
+	d->now_khz = khz;
 	for (int cpu = 0; cpu < sim_nr_cpus; cpu++) {
 		if (sim_cpu_topo[cpu].domain != domain)
 			continue;

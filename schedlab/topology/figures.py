@@ -41,6 +41,7 @@ def sections(machine: Machine, sources: Mapping[str, str]) -> list[Section]:
         _idle(machine, sources),
         _section("Caches", "cache", told.get("cache", {}), sources),
         _section("Memory", "memory", _memory(told), sources),
+        _section("Temperature", "thermal", told.get("thermal", {}), sources),
         _section("Costs", "cost", told.get("cost", {}), sources),
     ]
     return [section for section in given if section.figures]

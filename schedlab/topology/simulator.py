@@ -26,7 +26,7 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
     told = machine.model_dump(
         mode="json",
         exclude_defaults=True,
-        include={"name", "title", "notes", "smt", "memory", "cost"},
+        include={"name", "title", "notes", "smt", "memory", "thermal", "cost"},
     )
     told["topology"] = _topology(machine, where)
     if machine.cpu:
@@ -73,13 +73,16 @@ def _topology(machine: Machine, where: str) -> dict[str, Any]:
 def _cpu_entries(machine: Machine, cpu: Cpu) -> Iterator[dict[str, Any]]:
     """Give an entry for each set of CPUs that change frequency together.
 
-    Under governor performance none changes: the simulator's CPUs without operating points run at
-    the highest all the time.
+    Under governor performance none changes where none gets too warm: the simulator's CPUs without
+    operating points run at the highest all the time.
     """
     entry = cpu.model_dump(mode="json", exclude_defaults=True, include={"capacity", "speed"})
-    if not cpu.opp or cpu.governor == "performance":
+    steady = cpu.governor == "performance" and machine.thermal is None
+    if not cpu.opp or steady:
         yield {"cpus": cpu.cpus, **entry}
         return
+    if cpu.governor:
+        entry["governor"] = cpu.governor
     entry["opp"] = [point.model_dump(mode="json", exclude_defaults=True) for point in cpu.opp]
     entry["transition"] = cpu.transition or _UNTOLD_TRANSITION
     for domain in _domains(machine, cpu):

@@ -10,6 +10,7 @@ struct cpumask;
 
 extern struct cpumask *sim_thread_mask[], *sim_cluster_mask[], *sim_llc_mask[];
 extern struct cpumask *sim_package_mask[], *sim_node_mask[];
+extern unsigned long sim_thermal_pressure[];
 
 #define topology_physical_package_id(c)	(sim_cpu_topo[c].package)
 #define topology_cluster_id(c)		(sim_cpu_topo[c].cluster)
@@ -23,6 +24,7 @@ extern struct cpumask *sim_package_mask[], *sim_node_mask[];
 #define arch_scale_cpu_capacity(c)	((unsigned long)sim_cpu_topo[c].capacity)
 #define arch_scale_freq_capacity(c)	((unsigned long)sim_cpu_topo[c].freq_scale)
 #define arch_scale_freq_invariant()	true
+#define arch_scale_thermal_pressure(c)	sim_thermal_pressure[c]		/* 6.1 */
 
 extern const struct cpumask *cpu_coregroup_mask(int cpu);
 extern const struct cpumask *cpu_clustergroup_mask(int cpu);

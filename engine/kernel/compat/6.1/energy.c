@@ -3,6 +3,13 @@
 #include <linux/energy_model.h>
 #include "../../sim.h"
 
+unsigned long sim_thermal_pressure[NR_CPUS];
+
+void sim_frequency_pressure(unsigned int cpu, unsigned long capacity)
+{
+	sim_thermal_pressure[cpu] = capacity;
+}
+
 struct em_perf_domain *sim_energy_domain(const struct sim_freq_domain *d, const struct cpumask *span)
 {
 	struct em_perf_domain *pd = sim_zalloc(sizeof(*pd) + sizeof(*span), 64);

@@ -5,6 +5,11 @@
 
 DEFINE_PER_CPU(unsigned long, cpufreq_pressure);
 
+void sim_frequency_pressure(unsigned int cpu, unsigned long capacity)
+{
+	*raw_per_cpu_ptr(&cpufreq_pressure, cpu) = capacity;
+}
+
 struct em_perf_domain *sim_energy_domain(const struct sim_freq_domain *d, const struct cpumask *span)
 {
 	struct em_perf_domain *pd = sim_zalloc(sizeof(*pd) + sizeof(*span), 64);

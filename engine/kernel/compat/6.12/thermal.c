@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* 6.12's thermal core: it sees to hysteresis and to who throttles, the governor to the devices. */
+#include "../../sim.h"
+#include "../../thermal.h"
+#define CREATE_TRACE_POINTS
+#include "thermal_trace.h"
+
+struct thermal_zone_device *sim_thermal_zone(void)
+{
+	struct thermal_zone_device *zone = sim_zalloc(struct_size(zone, trips, 1), 64);
+	struct thermal_trip_desc *td = &zone->trips[0];
+
+	zone->governor = __governor_thermal_table[0];
+	zone->num_trips = 1;
+	td->trip.type = THERMAL_TRIP_PASSIVE;
+	td->trip.temperature = td->threshold = sim_thermal.trip;
+	td->trip.hysteresis = sim_thermal.hysteresis;
+	INIT_LIST_HEAD(&td->thermal_instances);
+	return zone;
+}
+
+void sim_thermal_bind(struct thermal_zone_device *zone, struct thermal_instance *instance)
+{
+	instance->trip = &zone->trips[0].trip;
+	list_add_tail(&instance->trip_node, &zone->trips[0].thermal_instances);
+}
+
+int thermal_zone_trip_id(const struct thermal_zone_device *zone, const struct thermal_trip *trip)
+{
+	return trip_to_trip_desc(trip) - zone->trips;
+}
+
+/* handle_thermal_trip(): once above the trip, it ends below the hysteresis. */
+static void cross(struct thermal_zone_device *zone, struct thermal_trip_desc *td)
+{
+	if (zone->passive && zone->temperature < td->threshold) {
+		zone->passive = 0;
+		td->threshold = td->trip.temperature;
+	} else if (!zone->passive && zone->temperature >= td->threshold) {
+		zone->passive = 1;
+		td->threshold = td->trip.temperature - td->trip.hysteresis;
+	}
+}
+
+void sim_thermal_manage(struct thermal_zone_device *zone)
+{
+	trace_thermal_temperature(zone);
+	cross(zone, &zone->trips[0]);
+	zone->governor->manage(zone);
+}
