@@ -87,12 +87,36 @@ def test_models_have_the_published_parameters(kunpeng: Machine) -> None:
 @pytest.mark.parametrize(("name", "unpinned"), [("juno-r0", 4), ("hikey960", 4)])
 def test_misfit_fits_the_published_machines(name: str, unpinned: int) -> None:
     case = find_benchmark("Misfit", "test").case(find_machine(name), {}, None, "test")
-    assert case.commands[0].argv[-3:] == ("1000", str(unpinned), "10000")
+    assert case.commands[0].argv[-4:] == ("1000", str(unpinned), "10000", "1")
     output = Output("unpinned tasks: 2\n total time: 1.5s\n total time: 2.5s\n")
     values, _ = case.measure(case.commands[0], output)
-    assert {metric.name: value for metric, value in values.items()} == {"longest": 2.5, "mean": 2}
+    assert {metric.name: value for metric, value in values.items()} == {
+        "longest": 2.5,
+        "mean": 2,
+        "task_1": 1.5,
+        "task_2": 2.5,
+        "longest_1": 2.5,
+    }
     with pytest.raises(IncompleteRun, match="only 1 of 2 tasks finished"):
         case.measure(case.commands[0], Output("unpinned tasks: 2\n total time: 1.5s\n"))
+
+
+def test_misfit_in_rounds() -> None:
+    case = find_benchmark("Misfit", "test").case(
+        find_machine("juno-r0"), {"rounds": 2}, None, "test"
+    )
+    first = "unpinned tasks: 2\nround: 1\n total time: 1.5s\n total time: 2.5s\n"
+    values, _ = measured(case, Output(first + "round: 2\n total time: 3s\n total time: 1s\n"))
+    assert {metric.name: value for metric, value in values.items()} == {
+        "longest": 2.75,
+        "mean": 2,
+        "task_1": 1.5,
+        "task_2": 2.5,
+        "longest_1": 2.5,
+        "longest_2": 3,
+    }
+    with pytest.raises(IncompleteRun, match="only 1 of 2 tasks finished"):
+        measured(case, Output(first + "round: 2\n total time: 3s\n"))
 
 
 def test_misfit_needs_little_cpus(kunpeng: Machine) -> None:

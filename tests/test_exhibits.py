@@ -196,6 +196,17 @@ def test_completion_times_of_single_runs_and_their_summary(tmp_path: Path) -> No
     )
 
 
+def test_completion_times_of_runs_in_rounds(tmp_path: Path) -> None:
+    """Each run is a summary of its own: their means."""
+    report = report_of(tmp_path, HACKBENCH)
+    for case in report.cases:
+        for block, run in enumerate(by_variant(case.runs, "Default")):
+            run.metrics |= {"task_1": 2.0, "longest_1": 2.0, "longest_2": 3.0 + block}
+    table = completion(report)
+    assert table is not None
+    assert table.rows == (("HackbenchPipeThreads", "Default", "12", "5.2500", "8.5000", "2.0000"),)
+
+
 def test_an_overview_links_every_report(tmp_path: Path) -> None:
     one = make_store(tmp_path / "one", [HACKBENCH])
     two = make_store(tmp_path / "two", [SCHED_PIPE], plan_of(title="<b>two</b>"))

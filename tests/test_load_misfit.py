@@ -19,6 +19,12 @@ def test_misfit_times_every_unpinned_task() -> None:
     assert results["mean"] == pytest.approx(sum(times) / 2)
 
 
+def test_misfit_in_rounds() -> None:
+    results = run("misfit", unpinned=2, requests=40, rounds=2)
+    assert max(results["time 1"], results["time 2"]) == results["longest 1"]
+    assert results["longest"] == pytest.approx((results["longest 1"] + results["longest 2"]) / 2)
+
+
 @pytest.mark.skipif(len(CAPACITIES) > 1, reason="there are big and little CPUs here")
 def test_misfit_needs_little_cpus_or_a_number() -> None:
     assert "--unpinned says how many" in refused("misfit")

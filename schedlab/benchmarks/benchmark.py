@@ -257,7 +257,9 @@ class Case:
         for metric in self.metrics:
             if metric not in parsed:
                 raise IncompleteRun(f"the output has no {metric.name}")
-        values, caveats = comparable({metric: parsed[metric] for metric in self.metrics})
+        unasked = set(self.benchmark.metrics).difference(self.metrics)
+        asked = {metric: value for metric, value in parsed.items() if metric not in unasked}
+        values, caveats = comparable(asked)
         return values, [*self.benchmark.caveats(output), *caveats]
 
 

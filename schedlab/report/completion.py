@@ -1,13 +1,17 @@
 """Completion times of a benchmark's tasks, in the shape of the misfit series."""
 
+from statistics import fmean
+
 from schedlab.record import RunRecord
 from schedlab.report.content import Report, by_variant
 from schedlab.report.exhibit import Exhibit
 
 _TASK = "task_"
+_ROUND = "longest_"
 _NOTES = (
-    "Longest: of the longest running task of each run, the average and the maximum."
-    " Single run: every task of the first block's run, the quickest first.",
+    "Longest: of the longest running task of each run, the average and the maximum; where a run"
+    " has several rounds, of its rounds, and the mean of all runs."
+    " Single run: every task of the first block's run, or of its first round, the quickest first.",
 )
 
 
@@ -26,11 +30,21 @@ def completion(report: Report) -> Exhibit | None:
 
 
 def _times(run: RunRecord) -> list[float]:
-    return sorted(time for name, time in run.metrics.items() if name.startswith(_TASK))
+    return sorted(_all(run, _TASK))
+
+
+def _all(run: RunRecord, kind: str) -> list[float]:
+    return [time for name, time in run.metrics.items() if name.startswith(kind)]
 
 
 def _row(runs: list[RunRecord]) -> tuple[str, ...]:
-    longest = [max(_times(run)) for run in runs]
+    longest = [_all(run, _ROUND) or [max(_times(run))] for run in runs]
+    average = fmean(fmean(rounds) for rounds in longest)
     single = ", ".join(f"{time:.4f}" for time in _times(runs[0]))
-    average = sum(longest) / len(longest)
-    return (str(len(runs)), f"{average:.4f}", f"{max(longest):.4f}", single)
+    return (str(len(runs)), f"{average:.4f}", f"{_maximum(longest):.4f}", single)
+
+
+def _maximum(longest: list[list[float]]) -> float:
+    """Give that of all runs, or where each has several rounds the mean of theirs."""
+    highest = [max(rounds) for rounds in longest]
+    return max(highest) if all(len(rounds) == 1 for rounds in longest) else fmean(highest)

@@ -25,6 +25,14 @@ def test_unpinned_tasks(sim: Simulator) -> None:
     assert {name for name in load.results if name.startswith("time")} == {"time 1", "time 2"}
 
 
+def test_rounds_follow_each_other(sim: Simulator) -> None:
+    load = Load(sim, "juno-r0", scenario("misfit", unpinned=2, requests=100, rounds=3))
+    rounds = [load[f"longest {number}"] for number in (1, 2, 3)]
+    assert load["longest"] == pytest.approx(sum(rounds) / 3)
+    assert max(load["time 1"], load["time 2"]) == rounds[0]
+    assert load["mean"] < load["longest"]
+
+
 def test_no_little_cpu(sim: Simulator) -> None:
     assert "no CPU is smaller than the others" in refused(sim, "smp4", scenario("misfit"))
 
