@@ -4,7 +4,7 @@
 
 Linux 6.1 with ILB_UTIL on the EPYC with NPS1, 150 ms, means of four seeds: thousand round trips a
 client, and of the busy CPU time the percent spent waiting for contended lines and in newidle
-balance. Eight minutes of CPU.
+balance. Ten minutes of CPU.
 """
 
 from __future__ import annotations
@@ -29,6 +29,16 @@ OVERLOAD = {
     ]
 }
 GROUP = {"knobs": {AUTOGROUP: "1"}}
+NO_NEWIDLE = {
+    "knobs": {
+        AUTOGROUP: "1",
+        **{
+            f"/sys/kernel/debug/sched/domains/cpu{cpu}/domain0/max_newidle_lb_cost": "1000000000"
+            for cpu in range(256)
+        },
+    }
+}
+"""No CPU is ever idle for as long as a scan of its siblings is said to take."""
 NO_LINES = {"ablate": ["hot_lines"]}
 ILB = {"features": {"NI_RANDOM": False, "ILB_UTIL": True, "ILB_ROUND_UP": True}}
 ROWS: dict[str, dict[str, Any]] = {
@@ -37,6 +47,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "root task group": {},
     "session's group": GROUP,
     "session's, ILB_UTIL": GROUP | ILB,
+    "no newidle balance": NO_NEWIDLE,
     "rd->overload held set": GROUP | OVERLOAD,
     "so, ILB_UTIL": GROUP | OVERLOAD | ILB,
 }
