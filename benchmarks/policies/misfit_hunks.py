@@ -8,15 +8,13 @@ time of each task of ten runs without misfit balancing, in seconds. Two minutes.
 
 from __future__ import annotations
 
-import csv
 import re
-import subprocess
 import sys
-from collections import defaultdict
-from io import StringIO
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
+
+from recorded import numbered, run_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 SIBLINGS = "asym_prefer_sibling(env->sd)"
@@ -37,20 +35,11 @@ def without(patch: str, words: tuple[str, ...]) -> str:
     return HUNK.sub(lambda hunk: "" if any(w in hunk[0] for w in words) else hunk[0], patch)
 
 
-def schedlab(*arguments: str | Path) -> str:
-    """Run a command of schedlab; give what it printed."""
-    command = [sys.executable, "-m", "schedlab", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
 def means(plan: Path, output: Path) -> list[float]:
     """Run a plan; give the mean time of the quickest tasks, of the second ones, and so on."""
-    schedlab("run", plan, "--output", output, "--jobs", "1")
-    by_run = defaultdict(list)
-    for line in csv.DictReader(StringIO(schedlab("report", output, "--format", "csv"))):
-        if line["variant"] == "without" and line["name"].startswith("task_"):
-            by_run[line["block"]].append(float(line["value"]))
-    return [mean(times) for times in zip(*map(sorted, by_run.values()), strict=True)]
+    run_plan(plan, output)
+    runs = numbered(output, "task")["without"]
+    return [mean(times) for times in zip(*map(sorted, runs), strict=True)]
 
 
 def main() -> None:

@@ -9,20 +9,17 @@ seconds. Five minutes.
 
 from __future__ import annotations
 
-import csv
 import re
-import subprocess
-import sys
-from collections import defaultdict
-from io import StringIO
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 
+from recorded import numbered, run_plan
+
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = ROOT / "plans" / "misfit-hikey960.toml"
 MACHINE = (ROOT / "machines" / "hikey960.toml").read_text()
-CHANGES = (
+CHANGES: tuple[dict[str, str], ...] = (
     {},
     {"heat_capacity": "0.3"},
     {"heat_capacity": "0.45"},
@@ -46,26 +43,12 @@ def changed(figures: dict[str, str]) -> str:
     return text
 
 
-def schedlab(*arguments: str | Path) -> str:
-    """Run a command of schedlab; give what it printed."""
-    command = [sys.executable, "-m", "schedlab", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
 def longest(text: str, folder: Path) -> dict[str, list[list[float]]]:
     """Run the plan on a machine; give each run's longest tasks round by round, by variant."""
     machine = folder / "hikey960.toml"
     machine.write_text(text)
-    schedlab("run", PLAN, "--target", f"sim:{machine}", "--output", folder / "r", "--jobs", "1")
-    by_run: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
-    for line in csv.DictReader(StringIO(schedlab("report", folder / "r", "--format", "csv"))):
-        if line["name"].startswith("longest_"):
-            number = int(line["name"].removeprefix("longest_"))
-            by_run[line["variant"], line["block"]][number] = float(line["value"])
-    found = defaultdict(list)
-    for (variant, _), rounds in by_run.items():
-        found[variant].append([rounds[number] for number in sorted(rounds)])
-    return found
+    run_plan(PLAN, folder / "r", "--target", f"sim:{machine}")
+    return numbered(folder / "r", "longest")
 
 
 def main() -> None:
