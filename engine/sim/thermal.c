@@ -47,18 +47,25 @@ void thermal_start(void)
 	uk = target(0);
 }
 
-/*
- * The exponential by its first Pade approximant: good to 1 % for steps of half the time constant,
- * and steps are never longer than the zone's polling.
- */
+/* The exponential in steps of half the time constant, each by its first Pade approximant: good to 1 %. */
+static void approach(long long end, long long us)
+{
+	long long constant = sim_thermal.resistance * (long long)sim_thermal.heat_capacity, step;
+
+	for (; us > 0; us -= step) {
+		step = us < constant / 2 + 1 ? us : constant / 2 + 1;
+		uk += (end - uk) * step / (constant + step / 2);
+	}
+}
+
 void thermal_count(void)
 {
-	simtime passed = sim.clk - counted;
-	long long us = passed / 1000, constant = sim_thermal.resistance * (long long)sim_thermal.heat_capacity;
+	simtime passed;
 
-	if (!sim_thermal.resistance || sim.clk <= counted || !us)
+	if (!sim_thermal.resistance || sim.clk < counted + 1000)
 		return;
-	uk += (target(energy() / passed) - uk) * us / (constant + us / 2);
+	passed = sim.clk - counted;
+	approach(target(energy() / passed), passed / 1000);
 	counted = sim.clk;
 }
 

@@ -62,6 +62,13 @@ def test_busy_cpus_warm_it_as_one_resistance_and_one_capacity(sim: Simulator) ->
         assert found == pytest.approx(end - (end - start) * math.exp(-time / 5), abs=0.4)
 
 
+def test_a_quick_one_does_not_swing(sim: Simulator) -> None:
+    """Its time constant is a tenth of a second, the kernel looks once a second."""
+    board = warm(trip=150, polling="1s", resistance=10, heat_capacity=0.01, base_mw=500)
+    _, *found = (degrees for _, degrees in temperatures(sim, board, hogs(range(4, 8), "5s")))
+    assert all(degrees == pytest.approx(25 + 10 * 6.788, abs=0.5) for degrees in found)
+
+
 def test_an_idle_board_stays_as_it_is(sim: Simulator) -> None:
     seen = temperatures(sim, warm(ambient=30, base_mw=1000, resistance=10), {"duration": "3s"})
     assert seen
