@@ -1,0 +1,59 @@
+"""Document 001, the misfit series: every published completion time within 5 % (docs/misfit.md)."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+import pytest
+from conftest import Json, Simulator
+from test_patches import patched
+
+__all__ = ["patched"]
+
+SINGLE = {  # seconds, the quickest task first
+    ("juno-r0", False): (1.2608, 1.2995, 1.5954, 1.7463),
+    ("juno-r0", True): (1.2575, 1.3004, 1.5860, 1.5871),
+    ("hikey960", False): (1.7280, 1.7431, 2.2914, 2.5976),
+    ("hikey960", True): (1.6918, 1.6965, 1.7513, 1.7866),
+}
+TEN = {  # the longest task of ten runs: average, maximum
+    ("juno-r0", False): (1.7465, 1.7469),
+    ("juno-r0", True): (1.6016, 1.6192),
+    ("hikey960", False): (2.5997, 2.6131),
+    ("hikey960", True): (1.8506, 1.9666),
+}
+SEEDS = range(1, 6)
+
+
+def times(sim: Simulator, machine: str, misfit: bool, seed: int, rounds: int) -> Json:
+    """Run the series' own test in a row of rounds; give its results."""
+    scenario = {
+        "duration": "100s",
+        "settle": "600ms",
+        "background": 4,
+        "features": {"NI_RANDOM": False, "MISFIT": misfit},
+        "workloads": [{"kind": "misfit", "rounds": rounds}],
+        "end": {"when": "workloads_done", "max_simulated": "100s"},
+    }
+    found: Json = sim(machine, scenario, "--seed", str(seed))["metrics"]
+    return found
+
+
+@pytest.mark.parametrize("series", ["6.1"], indirect=True)
+@pytest.mark.parametrize(("machine", "misfit"), SINGLE)
+def test_single_runs(patched: Simulator, machine: str, misfit: bool) -> None:
+    """Means of five seeds: one run of four tasks may be the odd one."""
+    runs = [times(patched, machine, misfit, seed, 1) for seed in SEEDS]
+    tasks = zip(
+        *(sorted(run[f"misfit.time {n}"] for n in (1, 2, 3, 4)) for run in runs), strict=True
+    )
+    assert [mean(task) for task in tasks] == pytest.approx(SINGLE[machine, misfit], rel=0.05)
+
+
+@pytest.mark.parametrize("series", ["6.1"], indirect=True)
+@pytest.mark.parametrize(("machine", "misfit"), TEN)
+def test_ten_runs_in_a_row(patched: Simulator, machine: str, misfit: bool) -> None:
+    runs = [times(patched, machine, misfit, seed, 10) for seed in SEEDS]
+    rounds = [[run[f"misfit.longest {n}"] for n in range(1, 11)] for run in runs]
+    found = (mean(map(mean, rounds)), mean(map(max, rounds)))
+    assert found == pytest.approx(TEN[machine, misfit], rel=0.05)
