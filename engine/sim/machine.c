@@ -274,44 +274,6 @@ static void read_cpus(json_t *list)
 	}
 }
 
-/* ------------------------------------------------------------------ temperature */
-
-static int degrees(json_t *obj, const struct path *at, const char *key, double min)
-{
-	return json_num(json_need(obj, at, key), AT(at, key), min, 200) * 1000;
-}
-
-static void check_powers(void)
-{
-	int known = 0;
-
-	for (int i = 0; i < sim_nr_freq_domains; i++)
-		known += sim_freq_domains[i].opp[0].power_mw != 0;
-	if (!known || known < sim_nr_freq_domains)
-		json_error_at(AT(NULL, "thermal"), "the power of the CPUs' operating points is missing");
-}
-
-static void read_thermal(json_t *obj)
-{
-	const struct path *at = AT(NULL, "thermal");
-
-	json_only(obj, at, "ambient", "base_mw", "resistance", "heat_capacity", "trip", "hysteresis",
-		  "polling", "passive_polling", NULL);
-	check_powers();
-	sim_thermal.ambient = degrees(obj, at, "ambient", -50);
-	sim_thermal.trip = degrees(obj, at, "trip", -50);
-	sim_thermal.hysteresis = degrees(obj, at, "hysteresis", 0);
-	sim_thermal.resistance = json_num(json_need(obj, at, "resistance"), AT(at, "resistance"), 0.001, 1000) * 1000;
-	sim_thermal.heat_capacity =
-		json_num(json_need(obj, at, "heat_capacity"), AT(at, "heat_capacity"), 0.001, 10000) * 1000;
-	sim_thermal.base_mw = json_num(json_need(obj, at, "base_mw"), AT(at, "base_mw"), 0, 1000000);
-	sim_thermal.polling_ms = json_time(json_need(obj, at, "polling"), AT(at, "polling")) / MSEC;
-	sim_thermal.passive_ms = json_time(json_need(obj, at, "passive_polling"), AT(at, "passive_polling")) / MSEC;
-	if (!sim_thermal.polling_ms || !sim_thermal.passive_ms)
-		json_error_at(at, "polling and passive_polling are 1 ms or more");
-	thermal_start();
-}
-
 /* ------------------------------------------------------------------ idle states */
 
 static void read_idle(json_t *obj)
@@ -473,6 +435,6 @@ void machine_read(const char *path)
 	if (json_object_get(root, "memory"))
 		read_memory(json_object_get(root, "memory"));
 	if (json_object_get(root, "thermal"))
-		read_thermal(json_object_get(root, "thermal"));
+		thermal_read(json_object_get(root, "thermal"));
 	read_costs(json_need(root, NULL, "cost"));
 }

@@ -58,7 +58,7 @@ void speed_task_starts(struct cpu *c);
 void speed_task_stops(struct cpu *c);
 
 /* thermal.c */
-void thermal_start(void);
+void thermal_read(json_t *zone);		/* of the machine file, when its CPUs are known */
 void thermal_count(void);		/* up to now, at the present frequencies */
 
 /* cache.c */

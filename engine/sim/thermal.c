@@ -3,6 +3,7 @@
  * How warm the CPUs are: one resistance to the surroundings, one heat capacity.  What a busy
  * CPU takes is the power of its operating point; an idle one takes nothing.  All integer.
  */
+#include "json.h"
 #include "sim.h"
 
 struct sim_thermal sim_thermal;
@@ -42,8 +43,39 @@ static long long target(unsigned long long mw)
 	return sim_thermal.ambient * 1000LL + sim_thermal.resistance * (long long)(sim_thermal.base_mw + mw);
 }
 
-void thermal_start(void)
+static int degrees(json_t *obj, const struct path *at, const char *key, double min)
 {
+	return json_num(json_need(obj, at, key), AT(at, key), min, 200) * 1000;
+}
+
+static void check_powers(void)
+{
+	int known = 0;
+
+	for (int i = 0; i < sim_nr_freq_domains; i++)
+		known += sim_freq_domains[i].opp[0].power_mw != 0;
+	if (!known || known < sim_nr_freq_domains)
+		json_error_at(AT(NULL, "thermal"), "the power of the CPUs' operating points is missing");
+}
+
+void thermal_read(json_t *obj)
+{
+	const struct path *at = AT(NULL, "thermal");
+
+	json_only(obj, at, "ambient", "base_mw", "resistance", "heat_capacity", "trip", "hysteresis",
+		  "polling", "passive_polling", NULL);
+	check_powers();
+	sim_thermal.ambient = degrees(obj, at, "ambient", -50);
+	sim_thermal.trip = degrees(obj, at, "trip", -50);
+	sim_thermal.hysteresis = degrees(obj, at, "hysteresis", 0);
+	sim_thermal.resistance = json_num(json_need(obj, at, "resistance"), AT(at, "resistance"), 0.001, 1000) * 1000;
+	sim_thermal.heat_capacity =
+		json_num(json_need(obj, at, "heat_capacity"), AT(at, "heat_capacity"), 0.001, 10000) * 1000;
+	sim_thermal.base_mw = json_num(json_need(obj, at, "base_mw"), AT(at, "base_mw"), 0, 1000000);
+	sim_thermal.polling_ms = json_time(json_need(obj, at, "polling"), AT(at, "polling")) / MSEC;
+	sim_thermal.passive_ms = json_time(json_need(obj, at, "passive_polling"), AT(at, "passive_polling")) / MSEC;
+	if (!sim_thermal.polling_ms || !sim_thermal.passive_ms)
+		json_error_at(at, "polling and passive_polling are 1 ms or more");
 	uk = target(0);
 }
 
