@@ -126,17 +126,15 @@ static struct cpufreq_governor performance = {
 /* The highest operating point there may be from now on: the scheduler sees the rest as pressure. */
 void sim_cap_frequency(int domain, int highest)
 {
-	struct sim_freq_domain *d = &sim_freq_domains[domain];
 	struct cpufreq_policy *policy = policies[domain];
-	unsigned int top = d->opp[d->nr_opps - 1].khz;
 	int cpu;
 
-	policy->max = d->opp[highest].khz;
+	policy->max = sim_freq_domains[domain].opp[highest].khz;
 	policy->governor->limits(policy);
 	for_each_cpu(cpu, policy->cpus) {
 		unsigned long capacity = arch_scale_cpu_capacity(cpu);
 
-		sim_frequency_pressure(cpu, capacity - capacity * policy->max / top);
+		sim_frequency_pressure(cpu, capacity - capacity * policy->max / policy->cpuinfo.max_freq);
 	}
 }
 

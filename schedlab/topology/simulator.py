@@ -81,9 +81,7 @@ def _cpu_entries(machine: Machine, cpu: Cpu) -> Iterator[dict[str, Any]]:
     if not cpu.opp or steady:
         yield {"cpus": cpu.cpus, **entry}
         return
-    if cpu.governor:
-        entry["governor"] = cpu.governor
-    entry["opp"] = [point.model_dump(mode="json", exclude_defaults=True) for point in cpu.opp]
+    entry |= cpu.model_dump(mode="json", exclude_defaults=True, include={"opp", "governor"})
     entry["transition"] = cpu.transition or _UNTOLD_TRANSITION
     for domain in _domains(machine, cpu):
         yield {"cpus": domain, **entry}
