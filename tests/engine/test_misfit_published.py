@@ -5,7 +5,8 @@ from __future__ import annotations
 from statistics import mean
 
 import pytest
-from conftest import Json, Simulator
+from conftest import Simulator
+from loads import Load, scenario
 from test_patches import patched
 
 __all__ = ["patched"]
@@ -25,35 +26,29 @@ TEN = {  # the longest task of ten runs: average, maximum
 SEEDS = range(1, 6)
 
 
-def times(sim: Simulator, machine: str, misfit: bool, seed: int, rounds: int) -> Json:
-    """Run the series' own test in a row of rounds; give its results."""
-    scenario = {
-        "duration": "100s",
+def run(sim: Simulator, machine: str, misfit: bool, seed: int, rounds: int) -> Load:
+    """Run the series' own test so often in a row, with the daemons of a plan's runs."""
+    conditions = {
         "settle": "600ms",
         "background": 4,
         "features": {"NI_RANDOM": False, "MISFIT": misfit},
-        "workloads": [{"kind": "misfit", "rounds": rounds}],
-        "end": {"when": "workloads_done", "max_simulated": "100s"},
     }
-    found: Json = sim(machine, scenario, "--seed", str(seed))["metrics"]
-    return found
+    return Load(sim, machine, scenario("misfit", rounds=rounds) | conditions, seed)
 
 
 @pytest.mark.parametrize("series", ["6.1"], indirect=True)
 @pytest.mark.parametrize(("machine", "misfit"), SINGLE)
 def test_single_runs(patched: Simulator, machine: str, misfit: bool) -> None:
     """Means of five seeds: one run of four tasks may be the odd one."""
-    runs = [times(patched, machine, misfit, seed, 1) for seed in SEEDS]
-    tasks = zip(
-        *(sorted(run[f"misfit.time {n}"] for n in (1, 2, 3, 4)) for run in runs), strict=True
-    )
+    loads = [run(patched, machine, misfit, seed, 1) for seed in SEEDS]
+    tasks = zip(*(sorted(load[f"time {n}"] for n in (1, 2, 3, 4)) for load in loads), strict=True)
     assert [mean(task) for task in tasks] == pytest.approx(SINGLE[machine, misfit], rel=0.05)
 
 
 @pytest.mark.parametrize("series", ["6.1"], indirect=True)
 @pytest.mark.parametrize(("machine", "misfit"), TEN)
 def test_ten_runs_in_a_row(patched: Simulator, machine: str, misfit: bool) -> None:
-    runs = [times(patched, machine, misfit, seed, 10) for seed in SEEDS]
-    rounds = [[run[f"misfit.longest {n}"] for n in range(1, 11)] for run in runs]
+    loads = [run(patched, machine, misfit, seed, 10) for seed in SEEDS]
+    rounds = [[load[f"longest {n}"] for n in range(1, 11)] for load in loads]
     found = (mean(map(mean, rounds)), mean(map(max, rounds)))
     assert found == pytest.approx(TEN[machine, misfit], rel=0.05)

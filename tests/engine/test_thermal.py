@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import Simulator, machine
+from loads import Load, refused, scenario
 
 HOG = {"program": [{"run": "10ms"}]}
 TOP_MW = 1572
@@ -27,26 +28,26 @@ def hogs(cpus: range, duration: str) -> dict[str, Any]:
     return {"duration": duration, "tasks": tasks}
 
 
-def traced(sim: Simulator, board: dict[str, Any], scenario: dict[str, Any], event: str) -> str:
+def traced(sim: Simulator, board: dict[str, Any], asked: dict[str, Any], event: str) -> str:
     path = sim.scratch / "trace.txt"
-    sim(board, scenario, "--trace", str(path), "--trace-events", event)
+    sim(board, asked, "--trace", str(path), "--trace-events", event)
     return path.read_text()
 
 
 def temperatures(
-    sim: Simulator, board: dict[str, Any], scenario: dict[str, Any]
+    sim: Simulator, board: dict[str, Any], asked: dict[str, Any]
 ) -> list[tuple[float, float]]:
     """When the kernel looked, and what it found, in seconds and degrees."""
-    lines = traced(sim, board, scenario, "thermal:thermal_temperature")
+    lines = traced(sim, board, asked, "thermal:thermal_temperature")
     found = re.findall(r" (\d+\.\d+): thermal_temperature:.* temp=(-?\d+)$", lines, re.MULTILINE)
     return [(float(time), int(millidegrees) / 1000) for time, millidegrees in found]
 
 
 def frequencies(
-    sim: Simulator, board: dict[str, Any], scenario: dict[str, Any], cpu: int
+    sim: Simulator, board: dict[str, Any], asked: dict[str, Any], cpu: int
 ) -> list[tuple[float, int]]:
     """When a CPU's frequency changed, and to what, in seconds and MHz."""
-    lines = traced(sim, board, scenario, "power:cpu_frequency")
+    lines = traced(sim, board, asked, "power:cpu_frequency")
     found = re.findall(
         rf" (\d+\.\d+): cpu_frequency: state=(\d+) cpu_id={cpu}$", lines, re.MULTILINE
     )
@@ -128,9 +129,7 @@ def test_a_cool_board_under_performance_never_changes(sim: Simulator) -> None:
 
 
 def refusal(sim: Simulator, board: dict[str, Any]) -> str:
-    done = sim.start(board, {"duration": "1s"})
-    assert done.returncode == 2
-    return done.stderr
+    return refused(sim, board, {"duration": "1s"})
 
 
 def test_bad_zones(sim: Simulator) -> None:
@@ -150,14 +149,9 @@ def test_bad_zones(sim: Simulator) -> None:
 
 def test_the_misfit_test_on_a_board_that_warms_up(sim: Simulator) -> None:
     """The first rounds at full speed, the last at about one operating point less."""
-    scenario = {
-        "duration": "100s",
-        "workloads": [{"kind": "misfit", "rounds": 10}],
-        "end": {"when": "workloads_done", "max_simulated": "100s"},
-    }
-    found = sim("hikey960", scenario)["metrics"]
-    longest = [found[f"misfit.longest {number}"] for number in range(1, 11)]
-    assert longest[0] == max(found[f"misfit.time {number}"] for number in range(1, 5))
-    assert sum(longest) / 10 == pytest.approx(found["misfit.longest"])
+    load = Load(sim, "hikey960", scenario("misfit", rounds=10))
+    longest = [load[f"longest {number}"] for number in range(1, 11)]
+    assert longest[0] == max(load[f"time {number}"] for number in range(1, 5))
+    assert sum(longest) / 10 == pytest.approx(load["longest"])
     assert max(longest[:3]) < 1.85
     assert longest[-1] > 1.85
