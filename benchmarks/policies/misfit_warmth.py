@@ -4,7 +4,7 @@
 
 The plan of docs/misfit.md for HiKey960 with other figures in the machine file's thermal zone: of
 the longest task of each round the mean, the maximum, and its rounds' means over ten runs, in
-seconds. Five minutes.
+seconds. Two minutes.
 """
 
 from __future__ import annotations
