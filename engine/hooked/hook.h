@@ -15,7 +15,9 @@
 #define SIM_THIRD(args...)		SIM_THIRD_(args)
 #define SIM_AS_IS(name, args...)	name(args)
 
-/* By the first argument, which has to begin with a word. */
+#define SIM_CHOOSE(declares, HOOK)	SIM_THIRD(declares, SIM_AS_IS, HOOK, ~)
+
+/* By the first argument, which has to begin with a word, macros in it replaced. */
 #define SIM_HOOK(HOOK, name, first, more...) \
 	SIM_THIRD(SIM_DECLARES_##first, SIM_AS_IS, HOOK, ~)(name, first, ##more)
 /* By the second one, where calls begin with &. */

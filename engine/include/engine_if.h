@@ -73,7 +73,7 @@ enum sim_distance {		/* how far a cache line comes */
 struct sim_cpu_topo {
 	int		core, cluster, llc, package, node;
 	unsigned int	capacity;	/* scheduler's view, 1024 = biggest */
-	unsigned int	freq_scale;	/* present frequency / maximum, 1024 = maximum */
+	unsigned int	freq_scale;	/* of utilisation, by the present frequency: 1024 = in full */
 	int		domain;		/* frequency domain, or -1 */
 };
 extern struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
@@ -90,7 +90,8 @@ struct sim_costs {
 	unsigned int line[SIM_NR_DISTANCES];	/* a cache line from that far */
 	unsigned int line_hit;		/* a line this LLC still has */
 	unsigned int scan_visit;	/* instructions per CPU looked at */
-	unsigned int scan_overlap;	/* percent of a line's latency seen when scanning */
+	unsigned int scan_group;	/* and per group of them, in load balancing */
+	unsigned int misses;		/* independent ones that a core has under way at a time */
 	unsigned int wake_lines, queue_lines;	/* lines moved with a remote wakeup, a queue end */
 	unsigned int task_lines;	/* of any task, refilled when it moves */
 	unsigned int lock;		/* an uncontended atomic acquire */
@@ -139,6 +140,7 @@ struct sim_freq_domain {
 	unsigned int	now_khz;
 	simtime		transition_ns;
 	int		performance;	/* the governor; otherwise schedutil */
+	int		fast_switch;	/* the scheduler changes the frequency itself; otherwise a thread does */
 };
 extern struct sim_freq_domain sim_freq_domains[];
 extern int sim_nr_freq_domains;
@@ -158,23 +160,47 @@ int sim_temperature(void);		/* now, thousandths of a degree Celsius */
 
 /* ------------------------------------------------------------------ costs that depend on history */
 
-extern unsigned int sim_touched[SIM_MAX_CPUS];		/* epoch of the last look at that CPU */
-extern unsigned int sim_rq_version[SIM_MAX_CPUS];	/* of the lines a runqueue lock guards */
-extern unsigned char sim_rq_reader[SIM_MAX_CPUS];	/* farthest that read them since, a sim_distance */
-void sim_touch_cpu(unsigned int cpu);
+/*
+ * Lines of a CPU's data, a bit each: those of its runqueue have the tree's own places
+ * (generated/rq-lines.h), all else is one.
+ */
+typedef unsigned long long sim_lines;
+#define SIM_OTHER_DATA	(1ULL << 63)
+
+struct sim_rq {
+	unsigned int	epoch;			/* kernel entry of the last look at that CPU, and */
+	unsigned int	version;		/* of the lines its lock guards */
+	sim_lines	looked;			/* what was looked at in that entry */
+	sim_lines	read;			/* what others have read of this version */
+	unsigned char	reader;			/* the farthest of them, a sim_distance */
+};
+extern struct sim_rq sim_rqs[SIM_MAX_CPUS];
+void sim_look_closer(unsigned int cpu, sim_lines lines);
 void sim_rq_recall(unsigned int cpu);
+
+/* The running CPU reads these lines of a CPU's data. */
+static inline void sim_look(unsigned int cpu, sim_lines lines)
+{
+	const struct sim_rq *rq = &sim_rqs[cpu];
+
+	if (__builtin_expect(rq->epoch != sim.epoch || (lines & ~rq->looked), 0))
+		sim_look_closer(cpu, lines);
+}
 
 /* The lines of a CPU's runqueue are about to change. */
 static inline void sim_rq_write(unsigned int cpu)
 {
-	sim_rq_version[cpu]++;
-	if (sim_rq_reader[cpu])
+	struct sim_rq *rq = &sim_rqs[cpu];
+
+	rq->version++;
+	if (rq->read)
 		sim_rq_recall(cpu);
 }
 
 void sim_lock_wait(simtime *acquired, simtime released, int last);
+int sim_lock_seen_taken(simtime acquired, simtime released, int last);
 
-extern unsigned short sim_hot_filter[SIM_HOT_FILTER];	/* 0: no hot line has this hash */
+extern unsigned int sim_hot_filter[SIM_HOT_FILTER];	/* how many hot lines have this hash */
 void sim_hot_register(const void *object, const void *addr);	/* the line of addr */
 void sim_hot_forget(const void *object);
 void sim_hot_line(const void *addr, int write);
@@ -209,7 +235,7 @@ struct sim_task {
 	char		comm[SIM_COMM_LEN];
 	void		*kernel;		/* struct task_struct while it lives */
 	simtime		work;			/* nominal ns still to run in user mode */
-	int		on_clock;		/* busy-waits on the clock: speed does not matter */
+	simtime		spins_until;		/* busy-waits for that time, whatever takes the CPU; or 0 */
 	unsigned int	slow_ratio;		/* speed on a CPU below full capacity, 0: the machine's */
 	unsigned int	footprint_kb;		/* what has to be refilled after a migration */
 	unsigned int	memory_share;		/* 0..1024 of its work that is memory traffic */
@@ -232,7 +258,7 @@ struct sim_task {
 	struct sim_task	*waits_for_task;
 	int		joined, released;	/* nobody will ask for it again; the kernel has let go */
 	/* results */
-	simtime		born, died, runtime, runtime_base, wait_sum, wait_max, ready_at;
+	simtime		born, died, runtime, runtime_base, looked_runtime, wait_sum, wait_max, ready_at;
 	unsigned long	waits, migrations, voluntary, involuntary;
 	int		ready_is_wakeup;
 	int		measured;
@@ -287,13 +313,20 @@ void sim_set_boot_cpu(int cpu, void *task);	/* boot: whose code runs; no time pa
 void sim_start_cpu(int cpu, void *sp, void *task);
 simtime sim_cpu_busy_ns(int cpu);
 
-void sim_co_switch(void **save_sp, void *sp);
+/* A context's stack pointer is kept while it is stopped; while it runs, the place is NULL. */
+void sim_switch_context(void **save_sp, void **sp);
 void *sim_co_init(void *stack, unsigned long size, void (*entry)(void));
 void **sim_co_frame(void *sp, void **ip);	/* where a switched-away coroutine stands */
 void *sim_stack_alloc(void);
 void sim_stack_free(void *stack);
 extern const unsigned long sim_stack_size;
 #define SIM_STACK_CANARY 0x5c4ed1ab57ac0000ULL
+
+/* Lines of per-CPU memory that a CPU reads when it stops being idle or in user mode (kernel/prefetch.c). */
+#define SIM_WAKE_LINES	48
+extern const void *sim_wake_line[SIM_WAKE_LINES];	/* as per-CPU addresses */
+extern unsigned int sim_nr_wake_lines;
+extern unsigned long __per_cpu_offset[];
 
 /* ------------------------------------------------------------------ services of libc */
 
@@ -305,6 +338,7 @@ unsigned long long sim_random(void);
 void sim_log(const char *text, unsigned long len);
 void sim_no_memory(int node) __sim_noreturn __cold;	/* -1: on none */
 void sim_die(const char *what, const char *file, int line) __sim_noreturn __cold;
+void sim_progress(void);			/* of long work without events */
 void sim_die_about(const char *what, int cpu, const char *task, void *sp) __sim_noreturn __cold;
 void sim_bug(const char *file, int line, const char *func) __sim_noreturn __cold;
 void sim_warn(const char *file, int line, const char *func) __cold;
@@ -336,8 +370,12 @@ void kern_show_domains(void);		/* before kern_boot(): sched_verbose on the comma
 void kern_boot(struct sim_task *init);	/* to the end of the initcalls; init runs as pid 1 */
 int kern_write_file(const char *path, const char *value);	/* 0 or -errno */
 long kern_read_file(const char *path, char *buf, unsigned long size);
+int kern_file_range(const char *path, long long *min, unsigned long long *max);	/* -ENOENT: unknown */
+void kern_list_files(void (*file)(const char *path, int writable));
 int kern_cgroup_create(const char *path);
 int kern_cgroup_write(const char *path, const char *file, const char *value);
+long kern_cgroup_read(const char *path, const char *file, char *buf, unsigned long size);
+void kern_list_cgroup_files(void (*file)(const char *name, int writable));
 int kern_cgroup_attach(struct sim_task *task, const char *path);
 void kern_setsid(void);			/* what the caller forks from now on is a session */
 void kern_check(struct sim_task *first);	/* invariants of CPUs and a list of tasks */
@@ -357,6 +395,16 @@ struct kern_balance {
 	char		name[16];
 	unsigned long	calls[3], pulls[3];	/* busy, idle, newly idle */
 };
+/* Newidle balancing in the measured time: how often it began, why it left at once, how often it found a task. */
+struct kern_newidle {
+	unsigned long	entries;
+	unsigned long	pending;		/* a wakeup was on its way to the CPU */
+	unsigned long	calm;			/* no CPU of the root domain had a task to spare */
+	unsigned long	brief;			/* avg_idle was less than the lowest domain's max_newidle_lb_cost */
+	unsigned long	found;
+	simtime		avg_idle;		/* sum of what it was at each entry */
+};
+extern struct kern_newidle kern_newidle;
 struct kern_idle {				/* of a CPU's idle state, as in sysfs */
 	unsigned long	usage, above, below, rejected;
 	simtime		time_ns;
@@ -366,6 +414,34 @@ void kern_balance_stats(struct kern_balance stats[KERN_MAX_DOMAINS]);
 void kern_idle_stats(int cpu, int state, struct kern_idle *stats);
 extern const int kern_hz;
 extern const char kern_release[];
+
+/* ------------------------------------------------------------------ kernel side: the slow state */
+
+#define KERN_ROUNDS	2			/* so often a domain is to be balanced under the load */
+#define KERN_HALF_LIVES	10			/* of a load average, until nothing is left of what was */
+
+struct kern_domain {				/* of one level, all its spans and CPUs together */
+	char		name[16];
+	int		level, is_llc, weight;
+	int		spans, gone_round;	/* how many there are, and were balanced so often */
+	simtime		busy_interval;		/* the longest between two balances by a busy CPU */
+	simtime		newidle_cost;		/* sum of max_newidle_lb_cost */
+};
+struct kern_slow_state {			/* sums over CPUs and groups */
+	struct kern_domain domain[KERN_MAX_DOMAINS];
+	unsigned long	utilisation, load;	/* of the root */
+	unsigned long	group_load;		/* tg->load_avg of all others */
+	int		llcs, idle_scan;	/* nr_idle_scan, where SIS_UTIL is on */
+};
+extern const simtime kern_load_half_life;
+void kern_look(struct kern_slow_state *state);
+void kern_load_begins(void);
+void kern_averages_are_built(void);
+int kern_numa_scans(const struct sim_task *task);	/* -1: NUMA balancing leaves it alone */
+void kern_wind_scan(struct sim_task *task, simtime ran);
+simtime kern_longest_scan_period(void);		/* 0: NUMA balancing is off */
+void kern_wind_balance(simtime within);
+void kern_spread_busy_balance(void);
 
 /* ------------------------------------------------------------------ kernel side: what programs call */
 
@@ -400,6 +476,7 @@ simtime kern_now(void);
 
 struct kern_pipe;
 struct kern_pipe *kern_pipe_create(void);
+struct kern_pipe *kern_packet_pipe_create(unsigned int bytes);	/* a read takes what one write wrote; 0: the usual size */
 void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes);
 int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes);	/* what is there */
 
@@ -408,6 +485,17 @@ struct kern_socket *kern_socket_create(enum kern_protocol protocol);
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes);
 int kern_socket_receive(struct kern_socket *sock, unsigned int bytes);	/* what is there; 0: closed, empty */
 void kern_socket_close(struct kern_socket *sock);
+
+/* A TCP connection as it is made; the two directions come from kern_socket_create(). */
+struct kern_connection {
+	struct kern_connection *next;
+	struct kern_socket *there, *back;
+	void *note;				/* the caller's */
+};
+struct kern_listener;
+struct kern_listener *kern_listen(void);
+void kern_connect(struct kern_listener *listener, struct kern_connection *connection);
+struct kern_connection *kern_accept(struct kern_listener *listener);
 
 struct kern_pollable {				/* one of the two */
 	struct kern_pipe *pipe;

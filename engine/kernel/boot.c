@@ -65,10 +65,11 @@ static void start_cpus(void)
 
 	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
 		struct task_struct *idle = raw_cpu_rq(cpu)->idle;
+		void *sp = sim_co_init(idle->thread.stack_base, sim_stack_size, idle_entry);
 
-		idle->thread.sp = sim_co_init(idle->thread.stack_base, sim_stack_size, idle_entry);
+		idle->thread.sp = NULL;
 		raw_cpu_rq(cpu)->__lock.raw_lock.home = cpu + 1;
-		sim_start_cpu(cpu, idle->thread.sp, idle);
+		sim_start_cpu(cpu, sp, idle);
 	}
 }
 
@@ -84,6 +85,7 @@ void kern_boot(struct sim_task *init)
 
 	sim_setup_topology();
 	sim_setup_percpu();
+	sim_setup_prefetch();
 	sim_set_boot_cpu(0, &init_task);
 	set_cpu_online(0, true);
 	set_cpu_active(0, true);
@@ -91,6 +93,7 @@ void kern_boot(struct sim_task *init)
 	sim_setup_probes();
 	sim_setup_decisions();
 	sched_init();
+	sim_setup_cgroups();
 	init_timers();
 	hrtimers_init();
 	softirq_init();
@@ -114,6 +117,7 @@ void kern_boot(struct sim_task *init)
 	sim_sysctl_series();
 	sim_set_boot_cpu(0, boot);
 	sim_setup_idle_devices();
+	sim_setup_workqueues();
 	sim_setup_vmstat();
 	/* as check_numabalancing_enable() does under NUMA_BALANCING_DEFAULT_ENABLED */
 	if (num_online_nodes() > 1)

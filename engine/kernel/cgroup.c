@@ -5,19 +5,24 @@
  */
 #include <linux/cgroup.h>
 #include <linux/kernfs.h>
+#include <linux/seq_file.h>
 #include <linux/sched/task.h>
 #include <linux/ctype.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
 #include "sim.h"
 
 struct group {
-	struct list_head list, children, child;
-	struct group *parent;
+	struct hlist_node node;
 	struct cgroup cgroup;
 	struct css_set cset;
 	struct cgroup_subsys_state *css;
 	struct kernfs_node kn;		/* only to be recognised by kernfs_path_from_node() */
-	char path[128];
+	unsigned int length;
+	char path[];
 };
+
+static DEFINE_HASHTABLE(groups, 14);	/* all but the root, by path */
 
 static struct cgroup root_cgroup;
 struct css_set sim_root_css_set = {
@@ -25,57 +30,59 @@ struct css_set sim_root_css_set = {
 	.subsys = { [cpu_cgrp_id] = &root_task_group.css },
 };
 
-static struct group root = {
-	.list = LIST_HEAD_INIT(root.list),
-	.children = LIST_HEAD_INIT(root.children),
-	.path = "/",
-};
+static struct group root;
 
 struct static_key_true cpu_cgrp_subsys_on_dfl_key = STATIC_KEY_TRUE_INIT;
 DEFINE_MUTEX(cgroup_mutex);
 
-static struct group *find_group(const char *path)
+/* What cgroup_init() does for the root: the scheduler walks down from it without any group. */
+void sim_setup_cgroups(void)
+{
+	root.css = &root_task_group.css;
+	root.css->ss = &cpu_cgrp_subsys;
+	root.css->flags = CSS_NO_REF | CSS_ONLINE;
+	INIT_LIST_HEAD(&root.css->children);
+	INIT_LIST_HEAD(&root.css->sibling);
+}
+
+/* The group with the first `length` bytes of a path. */
+static struct group *find_group(const char *path, unsigned int length)
 {
 	struct group *g;
 
-	if (!root.css) {
-		root.css = &root_task_group.css;
-		INIT_LIST_HEAD(&root.css->children);
-		INIT_LIST_HEAD(&root.css->sibling);
-	}
-	if (!strcmp(path, "/"))
+	if (length == 1)
 		return &root;
-	list_for_each_entry(g, &root.list, list)
-		if (!strcmp(g->path, path))
+	hash_for_each_possible(groups, g, node, jhash(path, length, 0))
+		if (g->length == length && !memcmp(g->path, path, length))
 			return g;
 	return NULL;
 }
 
 struct css_set *sim_cgroup_css_set(const char *path)
 {
-	struct group *g = find_group(path);
+	struct group *g = find_group(path, strlen(path));
 
 	return !g ? NULL : g == &root ? &sim_root_css_set : &g->cset;
 }
 
 int kern_cgroup_create(const char *path)
 {
+	unsigned int length = strlen(path);
 	const char *slash = strrchr(path, '/');
 	struct group *parent, *g;
 	struct task_group *tg;
-	char name[128];
 
-	if (path[0] != '/' || !slash[1] || find_group(path))
+	if (path[0] != '/' || !slash[1])
 		return -EINVAL;
-	strscpy(name, path, sizeof(name));
-	name[slash == path ? 1 : slash - path] = 0;
-	parent = find_group(name);
+	if (find_group(path, length))
+		return -EEXIST;
+	parent = find_group(path, max(1L, slash - path));
 	if (!parent)
 		return -ENOENT;
 
-	g = sim_zalloc(sizeof(*g), 64);
-	strscpy(g->path, path, sizeof(g->path));
-	g->parent = parent;
+	g = sim_zalloc(sizeof(*g) + length + 1, 64);
+	memcpy(g->path, path, length);
+	g->length = length;
 	g->cgroup.kn = &g->kn;
 	g->css = cpu_cgrp_subsys.css_alloc(parent->css);
 	if (IS_ERR(g->css))
@@ -84,14 +91,12 @@ int kern_cgroup_create(const char *path)
 	g->css->ss = &cpu_cgrp_subsys;
 	g->css->cgroup = &g->cgroup;
 	g->css->flags = CSS_NO_REF | CSS_ONLINE;
-	INIT_LIST_HEAD(&g->children);
 	INIT_LIST_HEAD(&g->css->children);
 	INIT_LIST_HEAD(&g->css->sibling);
-	list_add_tail(&g->child, &parent->children);
 	list_add_tail_rcu(&g->css->sibling, &parent->css->children);
 	g->cset.subsys[cpu_cgrp_id] = g->css;
 	g->cset.dfl_cgrp = &g->cgroup;
-	list_add_tail(&g->list, &root.list);
+	hash_add(groups, &g->node, jhash(path, length, 0));
 	if (cpu_cgrp_subsys.css_online(g->css))
 		sim_die("css_online() failed", path, 0);
 	tg = container_of(g->css, struct task_group, css);
@@ -108,37 +113,75 @@ struct cgroup_subsys_state *of_css(struct kernfs_open_file *of)
 	return file_css;
 }
 
+static struct cftype *find_file(const char *name)
+{
+	struct cftype *cft;
+
+	for (cft = cpu_cgrp_subsys.dfl_cftypes; cft->name[0]; cft++)
+		if (!strncmp(name, "cpu.", 4) && !strcmp(cft->name, name + 4))
+			return cft;
+	return NULL;
+}
+
 int kern_cgroup_write(const char *path, const char *file, const char *value)
 {
-	struct group *g = find_group(path);
-	char buf[64];
+	struct group *g = find_group(path, strlen(path));
 	struct cftype *cft;
+	char buf[64];
+	s64 number;
 
 	if (!g)
 		return -ENOENT;
-	if (!strncmp(file, "cpu.", 4))
-		file += 4;
-	strscpy(buf, value, sizeof(buf));
+	cft = find_file(file);
+	if (!cft)
+		return -ENOENT;
+	if (strscpy(buf, value, sizeof(buf)) < 0)
+		return -EINVAL;
 	file_css = g->css;
-	for (cft = cpu_cgrp_subsys.dfl_cftypes; cft->name[0]; cft++) {
-		s64 number;
+	if (cft->write) {
+		ssize_t ret = cft->write(NULL, strim(buf), strlen(buf), 0);
 
-		if (strcmp(cft->name, file))
-			continue;
-		if (cft->write) {
-			ssize_t ret = cft->write(NULL, strim(buf), strlen(buf), 0);
-
-			return ret < 0 ? ret : 0;
-		}
-		if (kstrtoll(strim(buf), 0, &number))
-			return -EINVAL;
-		if (cft->write_u64)
-			return number < 0 ? -EINVAL : cft->write_u64(g->css, cft, number);
-		if (cft->write_s64)
-			return cft->write_s64(g->css, cft, number);
-		return -EACCES;
+		return ret < 0 ? ret : 0;
 	}
-	return -ENOENT;
+	if (!cft->write_u64 && !cft->write_s64)
+		return -EACCES;
+	if (kstrtoll(strim(buf), 0, &number))
+		return -EINVAL;
+	if (cft->write_u64)
+		return number < 0 ? -EINVAL : cft->write_u64(g->css, cft, number);
+	return cft->write_s64(g->css, cft, number);
+}
+
+long kern_cgroup_read(const char *path, const char *file, char *buf, unsigned long size)
+{
+	struct cftype *cft = find_file(file);
+	struct seq_file m = { .buf = buf, .size = size };
+	struct group *g = find_group(path, strlen(path));
+	int ret;
+
+	if (!g || !cft)
+		return -ENOENT;
+	file_css = g->css;
+	if (cft->read_u64)
+		return scnprintf(buf, size, "%llu\n", cft->read_u64(g->css, cft));
+	if (cft->read_s64)
+		return scnprintf(buf, size, "%lld\n", cft->read_s64(g->css, cft));
+	if (!cft->seq_show)
+		return -EACCES;
+	ret = cft->seq_show(&m, NULL);
+	buf[min(m.count, size - 1)] = 0;
+	return ret ? ret : m.count;
+}
+
+void kern_list_cgroup_files(void (*file)(const char *name, int writable))
+{
+	const struct cftype *cft;
+	char name[80];
+
+	for (cft = cpu_cgrp_subsys.dfl_cftypes; cft->name[0]; cft++) {
+		snprintf(name, sizeof(name), "cpu.%s", cft->name);
+		file(name, cft->write || cft->write_u64 || cft->write_s64);
+	}
 }
 
 /* ------------------------------------------------------------------ moving tasks */

@@ -2,6 +2,11 @@
 /* Invariants, checked all the time: what no correct scheduler may do. */
 #include "sim.h"
 
+/* sched_feat() looks at a bit of it: a feature without one is off, whatever its default, and stays off. */
+static_assert(__SCHED_FEAT_NR <= BITS_PER_BYTE * sizeof(sysctl_sched_features),
+	      "more sched features than sysctl_sched_features has bits; those behind the last bit could not be on. "
+	      "Leave patches out, or add one that makes it a u64, as ILB_UTIL does.");
+
 static void fail(const char *what, struct task_struct *p, int cpu)
 {
 	char text[160];
@@ -22,7 +27,8 @@ static void check_rq(int cpu)
 
 	if (raw_spin_is_locked(&rq->__lock))	/* waits for something with its lock held */
 		return;
-	sum = SIM_CFS_QUEUED(&rq->cfs) + rq->rt.rt_nr_running + rq->dl.dl_nr_running +
+	/* a throttled real-time queue keeps its own count, and the CPU's is without it */
+	sum = SIM_CFS_QUEUED(&rq->cfs) + (rq->rt.rt_queued ? rq->rt.rt_nr_running : 0) + rq->dl.dl_nr_running +
 	      (rq->stop && rq->stop->on_rq == TASK_ON_RQ_QUEUED);
 	if (rq->nr_running != sum)
 		fail("nr_running is not the sum of its classes", NULL, cpu);

@@ -193,11 +193,9 @@ void kern_run(simtime ns)
 void kern_run_clock(simtime ns)
 {
 	struct sim_task *task = current->thread.sim;
-	simtime end = sim.clk + ns;
 
 	sim_working_set_touch();
-	task->on_clock = 1;
-	while (sim.clk < end)
-		sim_user_work(end - sim.clk);
-	task->on_clock = 0;
+	task->spins_until = sim.clk + ns;
+	sim_user_work(ns);
+	task->spins_until = 0;
 }

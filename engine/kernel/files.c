@@ -15,6 +15,7 @@ enum kind { DIR, FOPS, U32, U64, ULONG, BOOL, STR, SYSCTL, SEQ };
 struct entry {
 	struct list_head list;
 	enum kind kind;
+	umode_t mode;
 	void *data;
 	const struct file_operations *fops;
 	const struct seq_operations *seq;
@@ -26,21 +27,23 @@ static LIST_HEAD(entries);
 
 #define DEBUGFS	"/sys/kernel/debug"
 
-static struct entry *add(const char *dir, const char *name, enum kind kind, void *data)
+static struct entry *add(const char *dir, const char *name, umode_t mode, enum kind kind, void *data)
 {
 	struct entry *e = sim_zalloc(sizeof(*e) + strlen(dir) + strlen(name) + 2, 16);
 
 	sprintf(e->path, "%s/%s", dir, name);
 	e->kind = kind;
+	e->mode = mode;
 	e->data = data;
 	list_add_tail(&e->list, &entries);
 	return e;
 }
 
 /* Our entries serve as the dentries debugfs hands out. */
-static struct entry *add_debugfs(const char *name, struct dentry *parent, enum kind kind, void *data)
+static struct entry *add_debugfs(const char *name, struct dentry *parent, umode_t mode, enum kind kind,
+				 void *data)
 {
-	return add(parent ? ((struct entry *)parent)->path : DEBUGFS, name, kind, data);
+	return add(parent ? ((struct entry *)parent)->path : DEBUGFS, name, mode, kind, data);
 }
 
 static struct entry *find(const char *path)
@@ -55,13 +58,13 @@ static struct entry *find(const char *path)
 
 struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 {
-	return (struct dentry *)add_debugfs(name, parent, DIR, NULL);
+	return (struct dentry *)add_debugfs(name, parent, 0, DIR, NULL);
 }
 
 struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry *parent,
 				   void *data, const struct file_operations *fops)
 {
-	struct entry *e = add_debugfs(name, parent, FOPS, data);
+	struct entry *e = add_debugfs(name, parent, mode, FOPS, data);
 
 	e->fops = fops;
 	return (struct dentry *)e;
@@ -75,27 +78,27 @@ struct dentry *debugfs_create_file_unsafe(const char *name, umode_t mode, struct
 
 void debugfs_create_u32(const char *name, umode_t mode, struct dentry *parent, u32 *value)
 {
-	add_debugfs(name, parent, U32, value);
+	add_debugfs(name, parent, mode, U32, value);
 }
 
 void debugfs_create_u64(const char *name, umode_t mode, struct dentry *parent, u64 *value)
 {
-	add_debugfs(name, parent, U64, value);
+	add_debugfs(name, parent, mode, U64, value);
 }
 
 void debugfs_create_ulong(const char *name, umode_t mode, struct dentry *parent, unsigned long *value)
 {
-	add_debugfs(name, parent, ULONG, value);
+	add_debugfs(name, parent, mode, ULONG, value);
 }
 
 void debugfs_create_bool(const char *name, umode_t mode, struct dentry *parent, bool *value)
 {
-	add_debugfs(name, parent, BOOL, value);
+	add_debugfs(name, parent, mode, BOOL, value);
 }
 
 void debugfs_create_str(const char *name, umode_t mode, struct dentry *parent, char **value)
 {
-	add_debugfs(name, parent, STR, value);
+	add_debugfs(name, parent, mode, STR, value);
 }
 
 int simple_open(struct inode *inode, struct file *file)
@@ -149,7 +152,7 @@ struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode,
 					       const struct seq_operations *ops,
 					       unsigned int state_size, void *data)
 {
-	add("/proc", name, SEQ, data)->seq = ops;
+	add("/proc", name, mode, SEQ, data)->seq = ops;
 	return NULL;
 }
 
@@ -158,7 +161,7 @@ void sim_add_sysctl(const char *dir, struct ctl_table *table)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/sys/%s", dir);
-	add(path, table->procname, SYSCTL, NULL)->table = table;
+	add(path, table->procname, table->mode, SYSCTL, NULL)->table = table;
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -198,7 +201,13 @@ int kern_write_file(const char *path, const char *value)
 
 	if (!e)
 		return sim_sysfs_write(path, value);
-	strscpy(buf, value, sizeof(buf));
+	if (!(e->mode & 0222))
+		return -EACCES;
+	if (strscpy(buf, value, sizeof(buf)) < 0)
+		return -E2BIG;
+	/* 6.1 takes it where it changes nothing */
+	if (e->kind == SYSCTL && !strcmp(e->table->procname, "sched_energy_aware") && !sim_energy_aware_possible())
+		return -EOPNOTSUPP;
 	switch (e->kind) {
 	case FOPS:
 		return write_fops(e, buf);
@@ -217,6 +226,39 @@ int kern_write_file(const char *path, const char *value)
 	default:
 		return -EACCES;
 	}
+}
+
+/* The numbers a file takes, where its kind or its sysctl's table says so. */
+int kern_file_range(const char *path, long long *min, unsigned long long *max)
+{
+	const struct entry *e = find(path);
+	const struct ctl_table *table = e ? e->table : NULL;
+
+	*min = 0;
+	if (e && e->kind == U32)
+		*max = U32_MAX;
+	else if (e && (e->kind == U64 || e->kind == ULONG))
+		*max = U64_MAX;
+	else if (table && table->proc_handler == proc_douintvec_minmax) {
+		*min = table->extra1 ? *(unsigned int *)table->extra1 : 0;
+		*max = table->extra2 ? *(unsigned int *)table->extra2 : UINT_MAX;
+	} else if (table) {
+		*min = table->extra1 ? *(int *)table->extra1 : INT_MIN;
+		*max = table->extra2 ? *(int *)table->extra2 : INT_MAX;
+	} else
+		return -ENOENT;
+	return 0;
+}
+
+/* All there are, in the order they came. */
+void kern_list_files(void (*file)(const char *path, int writable))
+{
+	const struct entry *e;
+
+	list_for_each_entry(e, &entries, list)
+		if (e->kind != DIR)
+			file(e->path, !!(e->mode & 0222));
+	sim_sysfs_list(file);
 }
 
 /* ------------------------------------------------------------------ reading */

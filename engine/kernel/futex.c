@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Futexes: a queue of waiters a word, woken through a wake_q after the bucket's lock is
- * free, as kernel/futex does.  A wake without a waiter is not remembered.
+ * Futexes: a queue of waiters a word, by priority and then arrival, woken through a wake_q after
+ * the bucket's lock is free, as kernel/futex does.  A wake without a waiter is not remembered.
  */
 #include <linux/hashtable.h>
+#include <linux/plist.h>
 #include <linux/sched/wake_q.h>
 #include "sim.h"
 
 struct waiter {
-	struct list_head list;
+	struct plist_node list;
 	struct task_struct *task;
 	bool woken;
 };
@@ -18,7 +19,7 @@ struct bucket {
 	struct hlist_node node;
 	const unsigned int *word;
 	struct sim_line lock;
-	struct list_head waiters;
+	struct plist_head waiters;
 };
 
 static DEFINE_HASHTABLE(buckets, 12);
@@ -32,7 +33,7 @@ static struct bucket *bucket_of(const unsigned int *word)
 			return b;
 	b = sim_zalloc(sizeof(*b), 64);
 	b->word = word;
-	INIT_LIST_HEAD(&b->waiters);
+	plist_head_init(&b->waiters);
 	hash_add(buckets, &b->node, (unsigned long)word);
 	return b;
 }
@@ -67,7 +68,9 @@ int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeou
 		return 0;
 	}
 	set_current_state(TASK_INTERRUPTIBLE);
-	list_add_tail(&w.list, &b->waiters);
+	/* as futex_queue(): real-time tasks by their priority, all others are alike */
+	plist_node_init(&w.list, min(current->normal_prio, MAX_RT_PRIO));
+	plist_add(&w.list, &b->waiters);
 	sim_line_unlock(&b->lock);
 	while (!w.woken) {
 		if (signal_pending(current))
@@ -79,7 +82,7 @@ int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeou
 		else
 			schedule_hrtimeout_range(&until, sim_timer_slack(), HRTIMER_MODE_ABS);
 		if (ret) {
-			list_del(&w.list);
+			plist_del(&w.list, &b->waiters);
 			break;
 		}
 		if (!w.woken)
@@ -100,10 +103,10 @@ int kern_futex_wake(const unsigned int *word, int nr)
 	sim_syscall_enter();
 	sim_charge(sim_costs.futex);
 	sim_line_lock(&b->lock);
-	list_for_each_entry_safe(w, next, &b->waiters, list) {
+	plist_for_each_entry_safe(w, next, &b->waiters, list) {
 		if (woken == nr)
 			break;
-		list_del(&w->list);
+		plist_del(&w->list, &b->waiters);
 		w->woken = true;
 		wake_q_add(&wake_q, w->task);
 		woken++;

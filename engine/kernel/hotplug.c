@@ -6,6 +6,7 @@
 #include <linux/stop_machine.h>
 #include <linux/completion.h>
 #include <linux/clockchips.h>
+#include <linux/cpuset.h>
 #include "sim.h"
 
 #define MAX_STEPS 16
@@ -43,6 +44,13 @@ void lockdep_assert_cpus_held(void)
 {
 }
 
+void rebuild_sched_domains(void)
+{
+	cpus_read_lock();
+	rebuild_sched_domains_cpuslocked();
+	cpus_read_unlock();
+}
+
 static void run_range(unsigned int cpu, bool up, enum cpuhp_state from, enum cpuhp_state to)
 {
 	int i;
@@ -52,10 +60,8 @@ static void run_range(unsigned int cpu, bool up, enum cpuhp_state from, enum cpu
 
 		if (s->state < from || s->state > to)
 			continue;
-		if (up && s->startup)
-			s->startup(cpu);
-		if (!up && s->teardown)
-			s->teardown(cpu);
+		if (up ? s->startup && s->startup(cpu) : s->teardown && s->teardown(cpu))
+			sim_die("a hotplug callback failed", "state", s->state);
 	}
 }
 
@@ -82,7 +88,8 @@ int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 			/* preparing is the controlling CPU's work */
 			if (cpu != boot_cpu && state > CPUHP_BRINGUP_CPU)
 				sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
-			startup(cpu);
+			if (startup(cpu))
+				sim_die("a hotplug callback failed", name, state);
 			sim_set_boot_cpu(boot_cpu, boot_task);
 		}
 	}
@@ -121,6 +128,7 @@ void sim_cpuhp_bring_up(unsigned int cpu)
 	sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->idle);
 	starting(cpu);
 	sched_cpu_activate(cpu);
+	sim_progress();
 }
 
 void cpuhp_online_idle(enum cpuhp_state state)
@@ -134,6 +142,7 @@ void cpuhp_online_idle(enum cpuhp_state state)
 struct ap_work {
 	unsigned int cpu;
 	bool up;
+	int ret;
 	struct completion done;
 };
 
@@ -147,15 +156,18 @@ static void ap_thread(void *arg)
 	if (work->up) {
 		online(cpu);
 	} else {
-		sched_cpu_deactivate(cpu);
+		work->ret = sched_cpu_deactivate(cpu);	/* undoes what it did, if it refuses */
+		if (work->ret)
+			goto done;
 		run_range(cpu, false, CPUHP_AP_ONLINE, CPUHP_AP_ACTIVE - 1);
 		smpboot_park_threads(cpu);
 		sched_cpu_wait_empty(cpu);
 	}
+done:
 	complete(&work->done);
 }
 
-static void run_on_ap(unsigned int cpu, bool up)
+static int run_on_ap(unsigned int cpu, bool up)
 {
 	struct ap_work work = { .cpu = cpu, .up = up };
 	struct task_struct *p;
@@ -164,8 +176,17 @@ static void run_on_ap(unsigned int cpu, bool up)
 	init_completion(&work.done);
 	snprintf(comm, sizeof(comm), "cpuhp/%u", cpu);
 	p = sim_kthread_create(ap_thread, &work, cpu, comm);
+	get_task_struct(p);
 	wake_up_new_task(p);
 	wait_for_completion(&work.done);
+	/* As kthread_park() does: it must have left the queue of a CPU that goes away. */
+	while (READ_ONCE(p->on_rq) || READ_ONCE(p->on_cpu))
+		if (READ_ONCE(p->on_cpu))
+			cpu_relax();
+		else
+			schedule_timeout_uninterruptible(1);
+	put_task_struct(p);
+	return work.ret;
 }
 
 static int take_down(void *unused)
@@ -195,14 +216,20 @@ void arch_cpu_idle_dead(void)
 
 int kern_cpu_down(int cpu)
 {
+	int ret;
+
 	sim_syscall_enter();
 	if (!cpu_online(cpu) || num_online_cpus() == 1) {
-		sim_syscall_exit();
-		return -EBUSY;
+		ret = cpu_online(cpu) ? -EBUSY : -EINVAL;
+		goto out;
 	}
 	percpu_down_write(&cpu_hotplug_lock);
 	set_cpu_dying(cpu, true);
-	run_on_ap(cpu, false);
+	ret = run_on_ap(cpu, false);
+	if (ret) {
+		set_cpu_dying(cpu, false);
+		goto unlock;
+	}
 	idle_dead[cpu] = false;
 	stop_machine_cpuslocked(take_down, NULL, cpumask_of(cpu));
 	while (!idle_dead[cpu])
@@ -212,9 +239,11 @@ int kern_cpu_down(int cpu)
 	run_range(cpu, false, CPUHP_OFFLINE, CPUHP_BRINGUP_CPU - 1);
 	smpcfd_dead_cpu(cpu);
 	sim_register_hot_lines();
+unlock:
 	percpu_up_write(&cpu_hotplug_lock);
+out:
 	sim_syscall_exit();
-	return 0;
+	return ret;
 }
 
 /* First code of a CPU that comes back: start_secondary(). */
@@ -233,13 +262,12 @@ int kern_cpu_up(int cpu)
 	sim_syscall_enter();
 	if (cpu_online(cpu)) {
 		sim_syscall_exit();
-		return -EBUSY;
+		return -EINVAL;
 	}
 	percpu_down_write(&cpu_hotplug_lock);
 	set_cpu_dying(cpu, false);
 	prepare(cpu);
-	idle->thread.sp = sim_co_init(idle->thread.stack_base, sim_stack_size, secondary_start);
-	sim_cpu_alive(cpu, idle->thread.sp, idle);
+	sim_cpu_alive(cpu, sim_co_init(idle->thread.stack_base, sim_stack_size, secondary_start), idle);
 	while (!cpu_online(cpu))
 		schedule_timeout_uninterruptible(1);
 	run_on_ap(cpu, true);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The loopback device: a packet goes to the backlog of the CPU that sends it, and its
- * NET_RX softirq carries it to the receiver's socket: at the end of the send, in the
- * sender's context, or in ksoftirqd where kernel/softirq.c leaves it to that.
+ * NET_RX softirq carries it to where it is for: at the end of the send, in the sender's
+ * context, or in ksoftirqd where kernel/softirq.c leaves it to that.
  */
 #include <linux/interrupt.h>
 #include <linux/bottom_half.h>
 #include "sim.h"
-#include "socket.h"
+#include "loopback.h"
 
 struct packet {
 	struct packet *next;
-	struct kern_socket *sock;
 	struct sim_line *route;
-	unsigned int bytes;		/* 0: the end of the stream */
+	sim_arrive *arrive;
+	void *whom;
+	unsigned long what;
 };
 
 struct backlog {
@@ -23,8 +24,11 @@ struct backlog {
 static DEFINE_PER_CPU(struct backlog, backlog);
 
 /*
- * Every CPU has its own route to the machine itself.  A connection keeps that of the CPU it
- * was made on, and each packet is a user of it from the send to the receiver's queue.
+ * Every CPU has its own route to the machine itself: __mkroute_output() keeps it in
+ * nhc_pcpu_rth_output of the local address, the same for both directions of a connection.
+ * loopback keeps a packet's route on its way in (netif_keep_dst()), so each packet is a user
+ * of its sender's route from __dev_queue_xmit() (skb_dst_force()) to the receiving socket
+ * (tcp_cleanup_skb(), ipv4_pktinfo_prepare()), both on the CPU that sends.
  */
 static DEFINE_PER_CPU(struct sim_line, own_route);
 
@@ -33,16 +37,17 @@ struct sim_line *sim_loopback_route(void)
 	return this_cpu_ptr(&own_route);
 }
 
-void sim_loopback_send(struct kern_socket *sock, struct sim_line *route, unsigned int bytes)
+void sim_loopback_send(struct sim_line *route, sim_arrive *arrive, void *whom, unsigned long what)
 {
 	struct packet *packet = sim_zalloc(sizeof(*packet), 16);
 	struct backlog *b;
 
-	packet->sock = sock;
 	packet->route = route;
-	packet->bytes = bytes;
+	packet->arrive = arrive;
+	packet->whom = whom;
+	packet->what = what;
 	local_bh_disable();
-	sim_line_change(route);
+	sim_route_hold(route);
 	b = this_cpu_ptr(&backlog);
 	if (!b->first)
 		b->last = &b->first;
@@ -59,8 +64,8 @@ static void SIM_SOFTIRQ(receive)
 
 	while ((packet = b->first)) {
 		b->first = packet->next;
-		sim_line_change(packet->route);
-		sim_socket_deliver(packet->sock, packet->bytes);
+		sim_route_release(packet->route);
+		packet->arrive(packet->whom, packet->what);
 		sim_free(packet);
 	}
 }

@@ -8,6 +8,7 @@
 #include <linux/sched/numa_balancing.h>
 #include "sim.h"
 #include "space.h"
+#include "steady.h"
 #include "tasks.h"
 
 /* ------------------------------------------------------------------ mapped files */
@@ -75,6 +76,7 @@ static struct space *new_space(void)
 	atomic_set(&s->mm.mm_count, 1);
 	init_rwsem(&s->mm.mmap_lock);
 	INIT_LIST_HEAD(&s->mappings);
+	s->comes_and_goes = sim_load_has_lasted();
 	return s;
 }
 

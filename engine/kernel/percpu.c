@@ -1,44 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Per-CPU memory: one copy of the static area for each CPU, with room for dynamic allocations. */
+#include <linux/bitmap.h>
 #include <linux/percpu.h>
 #include "sim.h"
 
 extern char __per_cpu_start[], __per_cpu_end[];
 
 #define DYNAMIC_BYTES	(64UL << 10)
+#define SLOT_BYTES	8UL
+#define NR_SLOTS	(DYNAMIC_BYTES / SLOT_BYTES)
 
 unsigned long __per_cpu_offset[NR_CPUS];
-static unsigned long dynamic_used;	/* offset of the first free byte in each copy */
-static unsigned long unit_bytes;
+static char *dynamic;				/* as a per-CPU address; aligned to a line in each copy */
+static DECLARE_BITMAP(used, NR_SLOTS);
+static DECLARE_BITMAP(last, NR_SLOTS);		/* the last slot of each allocation */
 
 void sim_setup_percpu(void)
 {
 	unsigned long size = __per_cpu_end - __per_cpu_start;
+	unsigned long dynamic_at = ALIGN(size, L1_CACHE_BYTES), unit_bytes;
 	char *area;
 	int cpu;
 
 	/* An odd number of lines: the CPUs' runqueues must not share cache sets of the host. */
-	unit_bytes = ALIGN(size + DYNAMIC_BYTES, PAGE_SIZE) + 5 * L1_CACHE_BYTES;
+	unit_bytes = ALIGN(dynamic_at + DYNAMIC_BYTES, PAGE_SIZE) + 5 * L1_CACHE_BYTES;
 	area = sim_zalloc_huge(unit_bytes * sim_nr_cpus);
 	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
 		memcpy(area + cpu * unit_bytes, __per_cpu_start, size);
 		__per_cpu_offset[cpu] = (unsigned long)(area + cpu * unit_bytes) -
 					(unsigned long)__per_cpu_start;
 	}
-	dynamic_used = ALIGN(size, L1_CACHE_BYTES);
+	dynamic = __per_cpu_start + dynamic_at;
 }
 
 void __percpu *sim_alloc_percpu(size_t size, size_t align)
 {
-	unsigned long offset = ALIGN(dynamic_used, max_t(size_t, align, 8));
+	unsigned long slots = DIV_ROUND_UP(size, SLOT_BYTES), first;
+	unsigned long align_mask = max(align, SLOT_BYTES) / SLOT_BYTES - 1;
+	char *area;
+	int cpu;
 
-	if (offset + size > unit_bytes)
+	if (align > L1_CACHE_BYTES)
+		sim_die("per-CPU memory is aligned to a cache line at most", __FILE__, __LINE__);
+	first = bitmap_find_next_zero_area(used, NR_SLOTS, 0, slots, align_mask);
+	if (!slots || first >= NR_SLOTS)
 		sim_die("per-CPU space used up", __FILE__, __LINE__);
-	dynamic_used = offset + size;
-	return (void __percpu *)(__per_cpu_start + offset);
+	bitmap_set(used, first, slots);
+	__set_bit(first + slots - 1, last);
+	area = dynamic + first * SLOT_BYTES;
+	for (cpu = 0; cpu < sim_nr_cpus; cpu++)
+		memset(raw_per_cpu_ptr(area, cpu), 0, slots * SLOT_BYTES);
+	return (void __percpu *)area;
 }
 
-/* Domains are rebuilt a few times in a run at most; their few bytes stay. */
 void free_percpu(void __percpu *ptr)
 {
+	unsigned long first = ((char *)ptr - dynamic) / SLOT_BYTES, end;
+
+	if (!ptr)
+		return;
+	end = find_next_bit(last, NR_SLOTS, first);
+	__clear_bit(end, last);
+	bitmap_clear(used, first, end - first + 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pipes: the flow of fs/pipe.c (16 buffers of a page, merging of small writes, who
+ * Pipes: the flow of fs/pipe.c (buffers of a page, merging of small writes but of packets, who
  * is woken when) over the kernel's wait queues.  pipe->mutex is never held across a
  * wait, so it is a lock with waiters in order of arrival.
  */
@@ -8,24 +8,41 @@
 #include "sim.h"
 #include "poll.h"
 
-#define BUFFERS		16
+#define BUFFERS		16		/* PIPE_DEF_BUFFERS */
 
 struct kern_pipe {
 	struct sim_line mutex, head, data;
 	struct sim_line reader, writer;		/* the files of the two ends */
-	unsigned int fill[BUFFERS];		/* bytes in each buffer */
-	unsigned int used[BUFFERS];		/* of its page, from the start */
+	bool packets;				/* O_DIRECT: a buffer for each write, and for each read */
+	unsigned int nr;			/* of buffers */
 	unsigned long first, next;		/* buffers read up to, written up to */
 	wait_queue_head_t rd_wait, wr_wait;
+	struct buffer {
+		unsigned int fill;		/* bytes in it */
+		unsigned int used;		/* of its page, from the start */
+	} buffer[];
 };
 
-struct kern_pipe *kern_pipe_create(void)
+static struct kern_pipe *create(bool packets, unsigned int nr)
 {
-	struct kern_pipe *pipe = sim_zalloc(sizeof(*pipe), 64);
+	struct kern_pipe *pipe = sim_zalloc(struct_size(pipe, buffer, nr), 64);
 
+	pipe->packets = packets;
+	pipe->nr = nr;
 	init_waitqueue_head(&pipe->rd_wait);
 	init_waitqueue_head(&pipe->wr_wait);
 	return pipe;
+}
+
+struct kern_pipe *kern_pipe_create(void)
+{
+	return create(false, BUFFERS);
+}
+
+/* F_SETPIPE_SZ: round_pipe_size() */
+struct kern_pipe *kern_packet_pipe_create(unsigned int bytes)
+{
+	return create(true, bytes ? roundup_pow_of_two(DIV_ROUND_UP(bytes, PAGE_SIZE)) : BUFFERS);
 }
 
 static bool empty(const struct kern_pipe *pipe)
@@ -35,7 +52,7 @@ static bool empty(const struct kern_pipe *pipe)
 
 static bool full(const struct kern_pipe *pipe)
 {
-	return pipe->next - pipe->first >= BUFFERS;
+	return pipe->next - pipe->first >= pipe->nr;
 }
 
 static void lock(struct kern_pipe *pipe)
@@ -54,15 +71,14 @@ static void copy(struct kern_pipe *pipe, unsigned int bytes)
 /* How many of the bytes found room. */
 static unsigned int try_write(struct kern_pipe *pipe, unsigned int bytes)
 {
-	unsigned int last = (pipe->next - 1) % BUFFERS, slot = pipe->next % BUFFERS;
+	struct buffer *last = &pipe->buffer[(pipe->next - 1) % pipe->nr];
 
 	bytes = min_t(unsigned int, bytes, PAGE_SIZE);
-	if (!empty(pipe) && pipe->used[last] + bytes <= PAGE_SIZE) {
-		pipe->fill[last] += bytes;
-		pipe->used[last] += bytes;
+	if (!pipe->packets && !empty(pipe) && last->used + bytes <= PAGE_SIZE) {
+		last->fill += bytes;
+		last->used += bytes;
 	} else if (!full(pipe)) {
-		pipe->fill[slot] = pipe->used[slot] = bytes;
-		pipe->next++;
+		pipe->buffer[pipe->next++ % pipe->nr] = (struct buffer) { bytes, bytes };
 	} else {
 		return 0;
 	}
@@ -108,14 +124,14 @@ out:
 
 static unsigned int try_read(struct kern_pipe *pipe, unsigned int bytes)
 {
-	unsigned int i = pipe->first % BUFFERS;
+	struct buffer *b = &pipe->buffer[pipe->first % pipe->nr];
 
 	if (empty(pipe))
 		return 0;
-	bytes = min(bytes, pipe->fill[i]);
+	bytes = min(bytes, b->fill);
 	copy(pipe, bytes);
-	pipe->fill[i] -= bytes;
-	if (!pipe->fill[i])
+	b->fill -= bytes;
+	if (!b->fill || pipe->packets)
 		pipe->first++;
 	return bytes;
 }
@@ -132,8 +148,11 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	lock(pipe);
 	was_full = full(pipe);
 	for (;;) {
-		while ((got = try_read(pipe, bytes - have)))
+		while ((got = try_read(pipe, bytes - have))) {
 			have += got;
+			if (pipe->packets)
+				break;
+		}
 		if (have)
 			break;
 		sim_line_unlock(&pipe->mutex);

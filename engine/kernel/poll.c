@@ -140,8 +140,10 @@ void kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, 
 	init_waitqueue_func_entry(&w->wait, became_readable);
 	add_wait_queue(what->pipe ? sim_pipe_readers(what->pipe) : sim_socket_readers(what->socket),
 		       &w->wait);
-	if (readable(what))
+	if (readable(what)) {
 		list_add_tail(&w->node, &watch->ready);
+		wake_up(&watch->waiters);
+	}
 	sim_syscall_exit();
 }
 

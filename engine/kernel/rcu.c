@@ -79,10 +79,12 @@ void sim_rcu_advance(void)
 	}
 }
 
-/* Called by every tick. */
+/* Called by every tick: one that comes from user mode has met no reader. */
 void rcu_sched_clock_irq(int user)
 {
 	sim_charge(sim_costs.tick);
+	if (user)
+		cpumask_clear_cpu(sim.cpu, &not_quiescent);
 	if (sim.cpu == driver_cpu || (driver_cpu >= 0 && !cpu_online(driver_cpu)))
 		sim_rcu_advance();
 }

@@ -23,6 +23,8 @@ void kern_setsid(void)
 	list_add_tail_rcu(&current->thread_node, &sig->thread_head);
 	sched_autogroup_fork(sig);
 	current->signal = sig;
+	/* the session stands for a process: who looks for all tasks finds its own */
+	list_add_tail_rcu(&current->tasks, &init_task.tasks);
 	sched_autogroup_create_attach(current);
 	tg = sig->autogroup->tg;
 	sim_hot_register(tg, &tg->load_avg);

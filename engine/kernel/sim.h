@@ -36,6 +36,9 @@ void sim_free_task(struct task_struct *p);
 struct task_struct *sim_kthread_create(void (*fn)(void *), void *arg, int cpu, const char *comm);
 extern struct css_set sim_root_css_set;
 
+/* switch.c */
+void sim_check_stack(const struct task_struct *p);
+
 /* entry.c */
 void sim_sync(void);
 void sim_preemption_point(void);
@@ -55,6 +58,7 @@ u64 sim_timer_slack(void);
 
 /* percpu.c, topology.c, time.c, hotplug.c, ... in the order boot calls them */
 void sim_setup_percpu(void);
+void sim_setup_prefetch(void);
 void sim_setup_topology(void);
 void sim_setup_clockevent(void);
 struct clock_event_device *sim_clockevent(void);
@@ -64,6 +68,7 @@ void sim_setup_probes(void);
 void sim_setup_decisions(void);
 void sim_setup_cpufreq(void);
 void sim_setup_thermal(void);
+void sim_setup_workqueues(void);
 void sim_setup_vmstat(void);
 void sim_setup_energy_model(void);
 void sim_cpuhp_bring_up(unsigned int cpu);
@@ -81,6 +86,7 @@ void sim_add_sysctl(const char *dir, struct ctl_table *table);
 extern struct device sim_cpu_root;
 int sim_sysfs_write(const char *path, const char *value);
 long sim_sysfs_read(const char *path, char *buf, unsigned long size);
+void sim_sysfs_list(void (*file)(const char *path, int writable));
 int sim_add_cpuidle_interface(void);
 
 /* numa.c and compat/<series>/numa.c */
@@ -91,12 +97,20 @@ void sim_mas_set_active(struct ma_state *mas);
 void sim_mas_set_end(struct ma_state *mas);
 void sim_trace_migrate_pages(unsigned long pages);
 
-/* cpufreq.c */
+/* cpufreq.c, compat/<series>/energy.c */
+struct cpufreq_policy;
+struct cpufreq_governor;
+void sim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old);
+bool sim_energy_aware_possible(void);
 void sim_cap_frequency(int domain, int highest);
 
 /* compat/<series>/energy.c */
 void sim_frequency_pressure(unsigned int cpu, unsigned long capacity);
 struct em_perf_domain *sim_energy_domain(const struct sim_freq_domain *d, const struct cpumask *span);
+
+/* workqueue.c */
+struct work_struct;
+void sim_queue_first_work(int cpu, struct work_struct *work);
 
 /* kthread.c */
 int smpboot_park_threads(unsigned int cpu);
@@ -111,6 +125,7 @@ void sim_register_nohz_lines(void);
 void sim_setup_loopback(void);
 
 /* cgroup.c */
+void sim_setup_cgroups(void);
 struct css_set *sim_cgroup_css_set(const char *path);
 
 #endif

@@ -4,18 +4,18 @@
  * same place in an arena on every host: task_numa_group() breaks ties by the groups' addresses.
  * Large objects and caches come from the C library.
  */
-#include <linux/log2.h>
 #include <linux/slab.h>
 #include "sim.h"
 
 #define ARENA		(512UL << 20)		/* of addresses: it takes what is used of it */
 #define CHUNK_SHIFT	16			/* a chunk's objects have one size */
-#define SMALLEST_ORDER	6
-#define LARGEST_ORDER	13
+
+/* The kernel's own on x86: small objects share cache lines. */
+static const unsigned short sizes[] = { 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192 };
 
 static char *arena, *unused;			/* its chunks from here on */
-static unsigned char order_of[ARENA >> CHUNK_SHIFT];
-static void *freed[LARGEST_ORDER + 1];		/* each object's first word is the next one */
+static unsigned char class_of[ARENA >> CHUNK_SHIFT];
+static void *freed[ARRAY_SIZE(sizes)];		/* each object's first word is the next one */
 
 struct kmem_cache {
 	unsigned int size;
@@ -23,35 +23,37 @@ struct kmem_cache {
 
 typeof(kmalloc_caches) kmalloc_caches;
 
-static void add_chunk(unsigned int order)
+static void add_chunk(unsigned int class)
 {
-	unsigned long size = 1UL << order, at;
+	unsigned long size = sizes[class], nr = (1UL << CHUNK_SHIFT) / size;
 
-	order_of[(unused - arena) >> CHUNK_SHIFT] = order;
+	class_of[(unused - arena) >> CHUNK_SHIFT] = class;
 	/* in the order of addresses */
-	for (at = 1UL << CHUNK_SHIFT; at; at -= size) {
-		void **object = (void **)(unused + at - size);
+	while (nr--) {
+		void **object = (void **)(unused + nr * size);
 
-		*object = freed[order];
-		freed[order] = object;
+		*object = freed[class];
+		freed[class] = object;
 	}
 	unused += 1UL << CHUNK_SHIFT;
 }
 
 void *sim_kmalloc(size_t size)
 {
-	unsigned int order = max_t(unsigned int, SMALLEST_ORDER, order_base_2(size));
+	unsigned int class = 0;
 	void **object;
 
 	if (!arena)
 		arena = unused = sim_zalloc_huge(ARENA);
-	if (order > LARGEST_ORDER || (!freed[order] && unused == arena + ARENA))
+	while (class < ARRAY_SIZE(sizes) && sizes[class] < size)
+		class++;
+	if (class == ARRAY_SIZE(sizes) || (!freed[class] && unused == arena + ARENA))
 		return sim_zalloc(size, L1_CACHE_BYTES);
-	if (!freed[order])
-		add_chunk(order);
-	object = freed[order];
-	freed[order] = *object;
-	return memset(object, 0, 1UL << order);
+	if (!freed[class])
+		add_chunk(class);
+	object = freed[class];
+	freed[class] = *object;
+	return memset(object, 0, sizes[class]);
 }
 
 void sim_kfree(void *object)
@@ -62,8 +64,8 @@ void sim_kfree(void *object)
 		sim_free(object);
 		return;
 	}
-	*(void **)object = freed[order_of[at >> CHUNK_SHIFT]];
-	freed[order_of[at >> CHUNK_SHIFT]] = object;
+	*(void **)object = freed[class_of[at >> CHUNK_SHIFT]];
+	freed[class_of[at >> CHUNK_SHIFT]] = object;
 }
 
 struct kmem_cache *sim_cache_create(unsigned int size)

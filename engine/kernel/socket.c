@@ -8,8 +8,12 @@
 #include "sim.h"
 #include "poll.h"
 #include "socket.h"
+#include "loopback.h"
 
-#define SEND_BUFFER	212992		/* net.core.wmem_default */
+/* net.core.wmem_default; where autotuning ends for a sender faster than its receiver: net.ipv4.tcp_wmem */
+static const unsigned int send_buffer[KERN_NR_PROTOCOLS] = {
+	[KERN_UNIX] = 212992, [KERN_UDP] = 212992, [KERN_TCP] = 4 << 20,
+};
 #define OVERHEAD	768		/* what a small message takes of it (skb->truesize) */
 
 struct buffer {
@@ -20,7 +24,7 @@ struct kern_socket {
 	enum kern_protocol protocol;
 	struct sim_line lock, queue, data;
 	struct sim_line reader, writer;	/* the files of the two ends */
-	struct sim_line *route;
+	struct sim_line *route;		/* kept by what is connected */
 	struct buffer *buffer;		/* a ring */
 	unsigned long size, first, next;
 	unsigned long used;		/* space of all buffers */
@@ -35,8 +39,12 @@ struct kern_socket *kern_socket_create(enum kern_protocol protocol)
 	sock->protocol = protocol;
 	init_waitqueue_head(&sock->readers);
 	init_waitqueue_head(&sock->writers);
-	sock->route = sim_loopback_route();
 	return sock;
+}
+
+void sim_socket_keep_route(struct kern_socket *sock, struct sim_line *route)
+{
+	sock->route = route;
 }
 
 static struct buffer *buffer_at(struct kern_socket *sock, unsigned long i)
@@ -72,12 +80,14 @@ static void lock(struct kern_socket *sock, unsigned int bytes)
 /* One that is larger than the whole limit goes when nothing else is under way. */
 static bool has_room(const struct kern_socket *sock, unsigned int bytes)
 {
-	return !sock->used || sock->used + space_of(bytes) <= SEND_BUFFER;
+	return !sock->used || sock->used + space_of(bytes) <= send_buffer[sock->protocol];
 }
 
 /* What arrives, or the end. */
-void sim_socket_deliver(struct kern_socket *sock, unsigned int bytes)
+static void deliver(void *whom, unsigned long bytes)
 {
+	struct kern_socket *sock = whom;
+
 	lock(sock, bytes);
 	if (bytes) {
 		if (sock->next - sock->first == sock->size)
@@ -93,12 +103,13 @@ void sim_socket_deliver(struct kern_socket *sock, unsigned int bytes)
 		wake_up_interruptible_all(&sock->readers);
 }
 
+/* What is not connected looks its route up for each message: udp_sendmsg(), ip_route_output_flow(). */
 static void transmit(struct kern_socket *sock, unsigned int bytes)
 {
 	if (sock->protocol == KERN_UNIX)
-		sim_socket_deliver(sock, bytes);
+		deliver(sock, bytes);
 	else
-		sim_loopback_send(sock, sock->route, bytes);
+		sim_loopback_send(sock->route ? sock->route : sim_loopback_route(), deliver, sock, bytes);
 }
 
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
@@ -155,7 +166,7 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	sim_charge(sim_costs.copy_per_kb * have / 1024);
 	sim_line_unlock(&sock->lock);
 	/* unix_write_space(), sk_stream_write_space(): only when a good part is free again */
-	if (sock->used * 4 <= SEND_BUFFER)
+	if (sock->used * 4 <= send_buffer[sock->protocol])
 		wake_up_interruptible_sync_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
 out:
 	sim_file_put(&sock->reader);

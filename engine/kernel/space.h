@@ -50,6 +50,9 @@ struct space {
 	struct mapping *found;		/* by mas_find() the last time */
 	struct kern_region *data;	/* its data and heap; or NULL */
 	unsigned long scans;		/* that marked something */
+	unsigned long next_scan;	/* mm.numa_next_scan, when the watch looked last */
+	int scanned;			/* how often it has seen that move */
+	bool comes_and_goes;		/* made when the load had lasted: others end meanwhile */
 };
 
 static inline struct space *space_of(struct mm_struct *mm)
@@ -108,6 +111,7 @@ void sim_mm_add_pages(struct mm_struct *mm, unsigned long pages);
 void sim_vma_init(struct vm_area_struct *vma);
 void sim_vma_release(struct vm_area_struct *vma);
 void sim_vma_accessed(struct vm_area_struct *vma);
+void sim_vma_due(struct vm_area_struct *vma);		/* for a scan */
 bool sim_scans_shared(void);
 
 #endif

@@ -3,6 +3,8 @@
 #include <linux/cpuidle.h>
 #include "sim.h"
 
+struct kern_newidle kern_newidle;
+
 /* Takes the kernel's own figures over into the engine's side of the task. */
 void kern_collect(struct sim_task *task)
 {

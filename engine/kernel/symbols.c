@@ -44,24 +44,12 @@ void refcount_warn_saturate(refcount_t *r, enum refcount_saturation_type t)
 	sim_bug("refcount saturated or used after free", t, __func__);
 }
 
-/* No block devices, signals, workers or posix timers: nothing to do at these points. */
+/* No block devices, signals or posix timers: nothing to do at these points. */
 void __blk_flush_plug(struct blk_plug *plug, bool from_schedule)
 {
 }
 
 void calculate_sigpending(void)
-{
-}
-
-void wq_worker_running(struct task_struct *task)
-{
-}
-
-void wq_worker_sleeping(struct task_struct *task)
-{
-}
-
-void wq_worker_tick(struct task_struct *task)
 {
 }
 

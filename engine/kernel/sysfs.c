@@ -112,7 +112,7 @@ static struct attribute *find_attribute(const struct kobject *kobj, const char *
 	const struct attribute_group **group;
 	struct attribute **attr;
 
-	if (!kobj->ktype)
+	if (!kobj->ktype || !kobj->ktype->default_groups)
 		return NULL;
 	for (group = kobj->ktype->default_groups; *group; group++)
 		for (attr = (*group)->attrs; *attr; attr++)
@@ -134,6 +134,35 @@ static struct kobject *find(const char *path, struct attribute **attr)
 	return *attr ? kobj : NULL;
 }
 
+static int path_of(const struct kobject *kobj, char *buf, size_t size)
+{
+	if (kobj == &sim_cpu_root.kobj)
+		return scnprintf(buf, size, CPU_ROOT);
+	else {
+		int len = path_of(kobj->parent, buf, size);
+
+		return len + scnprintf(buf + len, size - len, "/%s", kobj->name);
+	}
+}
+
+void sim_sysfs_list(void (*file)(const char *path, int writable))
+{
+	struct kobject *kobj;
+	char path[160];
+
+	list_for_each_entry(kobj, &objects, entry) {
+		const struct attribute_group *const *group = kobj->ktype ? kobj->ktype->default_groups : NULL;
+		struct attribute **attr;
+		int len = path_of(kobj, path, sizeof(path));
+
+		for (; group && *group; group++)
+			for (attr = (*group)->attrs; *attr; attr++) {
+				snprintf(path + len, sizeof(path) - len, "/%s", (*attr)->name);
+				file(path, !!((*attr)->mode & 0222));
+			}
+	}
+}
+
 int sim_sysfs_write(const char *path, const char *value)
 {
 	struct attribute *attr;
@@ -142,6 +171,8 @@ int sim_sysfs_write(const char *path, const char *value)
 
 	if (!kobj)
 		return -ENOENT;
+	if (!(attr->mode & 0222))
+		return -EACCES;
 	ret = kobj->ktype->sysfs_ops->store(kobj, attr, value, strlen(value));
 	return ret < 0 ? ret : 0;
 }

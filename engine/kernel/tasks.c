@@ -123,6 +123,9 @@ struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *
 
 void sim_free_task(struct task_struct *p)
 {
+	if (!p->thread.sp)
+		sim_die("the stack of a running task is freed", p->comm, p->pid);
+	sim_check_stack(p);
 	sim_stack_free(p->thread.stack_base);
 	sim_free(p->thread.family);
 	if (p->flags & PF_KTHREAD)
@@ -224,6 +227,8 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	}
 	/* from here on others find it */
 	child->kernel = p;
+	if (p->signal != &init_signals)
+		list_add_tail_rcu(&p->thread_node, &p->signal->thread_head);
 	if (flags & KERN_THREAD) {
 		child->thread = child->pid;
 		current->thread.shares_files = p->thread.shares_files = true;

@@ -3,64 +3,80 @@
  * The kernel's counters of memory, folded on every CPU once a second by its bound
  * kworker: what sets rd->overload on a machine where nothing else queues.
  */
+#include <linux/cpuhotplug.h>
 #include <linux/timer.h>
-#include <linux/smpboot.h>
+#include <linux/workqueue.h>
 #include "sim.h"
 
-static DEFINE_PER_CPU(struct task_struct *, kworker);
-static DEFINE_PER_CPU(struct timer_list, stat_timer);
-static DEFINE_PER_CPU(bool, stat_due);
+struct vmstat {
+	unsigned int cpu;
+	bool on;
+	struct timer_list timer;
+	struct work_struct first, fold;
+};
+static DEFINE_PER_CPU(struct vmstat, vmstat);
 
 /* Every vm.stat_interval of a second; CPUs take turns 3 jiffies apart, as round_jiffies() makes them. */
-static void arm(unsigned int cpu)
+static void arm(struct vmstat *stat)
 {
-	struct timer_list *timer = this_cpu_ptr(&stat_timer);
-
-	timer->expires = jiffies + HZ - (jiffies + 3 * cpu) % HZ;
-	add_timer_on(timer, cpu);
+	if (!stat->on)
+		return;
+	stat->timer.expires = jiffies + HZ - (jiffies + 3 * stat->cpu) % HZ;
+	add_timer_on(&stat->timer, stat->cpu);
 }
 
-static void queue_stat(struct timer_list *timer)
+static void queue_fold(struct timer_list *timer)
 {
-	this_cpu_write(stat_due, true);
-	wake_up_process(this_cpu_read(kworker));
+	struct vmstat *stat = container_of(timer, struct vmstat, timer);
+
+	queue_work_on(stat->cpu, system_wq, &stat->fold);
 }
 
-static int stat_is_due(unsigned int cpu)
+/* On the CPU itself: a timer belongs to the one that sets it up. */
+static void set_up(struct work_struct *work)
 {
-	return this_cpu_read(stat_due);
+	struct vmstat *stat = container_of(work, struct vmstat, first);
+
+	timer_setup(&stat->timer, queue_fold, TIMER_DEFERRABLE | TIMER_PINNED);
+	stat->on = true;
+	arm(stat);
 }
 
-static void fold_stats(unsigned int cpu)
+static void fold(struct work_struct *work)
 {
-	this_cpu_write(stat_due, false);
 	sim_charge(sim_costs.vmstat);
-	arm(cpu);
+	arm(container_of(work, struct vmstat, fold));
 }
 
-static void set_up(unsigned int cpu)
+static int go_online(unsigned int cpu)
 {
-	timer_setup(this_cpu_ptr(&stat_timer), queue_stat, TIMER_DEFERRABLE | TIMER_PINNED);
-	arm(cpu);
+	struct vmstat *stat = raw_per_cpu_ptr(&vmstat, cpu);
+
+	stat->on = true;
+	arm(stat);
+	return 0;
 }
 
-static void park(unsigned int cpu)
+static int go_offline(unsigned int cpu)
 {
-	del_timer_sync(this_cpu_ptr(&stat_timer));
-	this_cpu_write(stat_due, false);
-}
+	struct vmstat *stat = raw_per_cpu_ptr(&vmstat, cpu);
 
-static struct smp_hotplug_thread kworkers = {
-	.store			= &kworker,
-	.thread_should_run	= stat_is_due,
-	.thread_fn		= fold_stats,
-	.setup			= set_up,
-	.park			= park,
-	.unpark			= arm,
-	.thread_comm		= "kworker/%u:0",
-};
+	stat->on = false;
+	del_timer_sync(&stat->timer);
+	return 0;
+}
 
 void sim_setup_vmstat(void)
 {
-	smpboot_register_percpu_thread(&kworkers);
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct vmstat *stat = raw_per_cpu_ptr(&vmstat, cpu);
+
+		stat->cpu = cpu;
+		INIT_WORK(&stat->first, set_up);
+		INIT_WORK(&stat->fold, fold);
+		sim_queue_first_work(cpu, &stat->first);
+	}
+	cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "mm/vmstat:online", go_online, go_offline);
 }

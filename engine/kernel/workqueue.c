@@ -1,25 +1,235 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Work the scheduler defers (rebuilding domains): a short-lived kernel thread runs it. */
+/*
+ * Workqueues as kernel/workqueue.c runs them: each CPU has a pool of bound kworkers, of which one
+ * runs at a time and another takes over while it sleeps; unbound works have a pool whose kworkers
+ * run anywhere.  While a CPU is off-line its pool's kworkers are unbound.  A kworker is made when
+ * it is first needed and stays.  The host runs one CPU at a time, so a pool needs no lock.
+ */
+#include <linux/cpuhotplug.h>
 #include <linux/workqueue.h>
 #include "sim.h"
 
-struct workqueue_struct *system_wq, *system_percpu_wq;
+struct pool {
+	int cpu;			/* -1: the unbound works' */
+	bool bound;			/* its kworkers are, now */
+	struct list_head works, idle, workers;
+	int nr_workers, running;	/* bound, at work and not asleep in it */
+};
 
-static void run_work(void *arg)
+struct kworker {
+	struct list_head list;		/* idle ones of the pool, the last to rest first; or busy ones of all */
+	struct list_head sibling;	/* of the pool */
+	struct pool *pool;
+	struct task_struct *task;
+	struct work_struct *work;	/* it is at */
+	struct list_head again;		/* queued meanwhile: a work never runs twice at a time */
+	bool counted;			/* in pool->running */
+};
+
+struct workqueue_struct {
+	bool unbound;
+};
+
+static struct workqueue_struct bound_queue, unbound_queue = { .unbound = true };
+struct workqueue_struct *system_wq = &bound_queue, *system_percpu_wq = &bound_queue;
+struct workqueue_struct *system_unbound_wq = &unbound_queue;
+
+static DEFINE_PER_CPU(struct pool, cpu_pool);
+static struct pool unbound_pool;
+static LIST_HEAD(busy);
+
+static bool needs_worker(const struct pool *pool)
 {
-	struct work_struct *work = arg;
+	return !list_empty(&pool->works) && !pool->running;
+}
 
+static void count(struct kworker *worker, bool runs)
+{
+	runs = runs && worker->pool->bound;
+	worker->pool->running += runs - worker->counted;
+	worker->counted = runs;
+}
+
+static void worker_thread(void *arg);
+
+static void add_worker(struct pool *pool)
+{
+	struct kworker *worker = sim_zalloc(sizeof(*worker), 64);
+	char comm[TASK_COMM_LEN];
+
+	if (pool->cpu < 0)
+		snprintf(comm, sizeof(comm), "kworker/u%d:%d", 2 * sim_nr_cpus, pool->nr_workers++);
+	else
+		snprintf(comm, sizeof(comm), "kworker/%d:%d", pool->cpu, pool->nr_workers++);
+	worker->pool = pool;
+	INIT_LIST_HEAD(&worker->again);
+	list_add(&worker->list, &pool->idle);
+	list_add_tail(&worker->sibling, &pool->workers);
+	worker->task = sim_kthread_create(worker_thread, worker, pool->bound ? pool->cpu : -1, comm);
+	worker->task->flags |= PF_WQ_WORKER | PF_NO_SETAFFINITY;
+	wake_up_new_task(worker->task);
+}
+
+static void start_worker(struct pool *pool)
+{
+	struct kworker *worker = list_first_entry_or_null(&pool->idle, struct kworker, list);
+
+	if (worker)
+		wake_up_process(worker->task);
+	else
+		add_worker(pool);
+}
+
+static void run_work(struct work_struct *work)
+{
 	clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
 	work->func(work);
 }
 
+static void run_works(struct kworker *worker, struct list_head *works)
+{
+	worker->work = list_first_entry(works, struct work_struct, entry);
+	list_del_init(&worker->work->entry);
+	/* unbound ones run side by side */
+	if (needs_worker(worker->pool))
+		start_worker(worker->pool);
+	run_work(worker->work);
+	worker->work = NULL;
+}
+
+static void worker_thread(void *arg)
+{
+	struct kworker *worker = arg;
+	struct pool *pool = worker->pool;
+
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!needs_worker(pool)) {
+			schedule();
+			continue;
+		}
+		__set_current_state(TASK_RUNNING);
+		list_move(&worker->list, &busy);
+		count(worker, true);
+		while (!list_empty(&worker->again) || (!list_empty(&pool->works) && pool->running <= 1))
+			run_works(worker, list_empty(&worker->again) ? &pool->works : &worker->again);
+		count(worker, false);
+		list_move(&worker->list, &pool->idle);
+	}
+}
+
+/* Called by schedule(), before and after. */
+void wq_worker_sleeping(struct task_struct *task)
+{
+	struct kworker *worker = task->thread.kthread_arg;
+
+	if (!worker->work)
+		return;
+	count(worker, false);
+	if (needs_worker(worker->pool))
+		start_worker(worker->pool);
+}
+
+void wq_worker_running(struct task_struct *task)
+{
+	struct kworker *worker = task->thread.kthread_arg;
+
+	if (worker->work)
+		count(worker, true);
+}
+
+/* Works that keep their CPU for long are not taken out of the count: none does. */
+void wq_worker_tick(struct task_struct *task)
+{
+}
+
+static struct kworker *worker_at(const struct work_struct *work)
+{
+	struct kworker *worker;
+
+	list_for_each_entry(worker, &busy, list)
+		if (worker->work == work)
+			return worker;
+	return NULL;
+}
+
 bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *work)
 {
+	struct kworker *worker = worker_at(work);
+	struct pool *pool = wq->unbound ? &unbound_pool :
+			    raw_per_cpu_ptr(&cpu_pool, cpu == WORK_CPU_UNBOUND ? sim.cpu : cpu);
+
 	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
 		return false;
-	if (!sim.live)
-		run_work(work);
-	else
-		wake_up_new_task(sim_kthread_create(run_work, work, -1, "kworker"));
+	if (!sim.live) {
+		run_work(work);		/* boot: one task, nobody to wait for */
+	} else if (worker) {
+		list_add_tail(&work->entry, &worker->again);
+	} else {
+		list_add_tail(&work->entry, &pool->works);
+		if (needs_worker(pool))
+			start_worker(pool);
+	}
 	return true;
+}
+
+/* At boot: what a CPU's kworker finds when it first runs. */
+void sim_queue_first_work(int cpu, struct work_struct *work)
+{
+	set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
+	list_add_tail(&work->entry, &raw_per_cpu_ptr(&cpu_pool, cpu)->works);
+}
+
+/* ------------------------------------------------------------------ CPUs going up and down */
+
+/* What a kworker that is bound or set free again may run on, and whether it counts. */
+static void set_bound(struct pool *pool, bool bound)
+{
+	const struct cpumask *mask = bound ? cpumask_of(pool->cpu) : cpu_possible_mask;
+	struct kworker *worker;
+
+	pool->bound = bound;
+	list_for_each_entry(worker, &pool->workers, sibling) {
+		count(worker, worker->work && task_is_running(worker->task));
+		set_cpus_allowed_ptr(worker->task, mask);
+	}
+	if (needs_worker(pool))
+		start_worker(pool);
+}
+
+static int go_online(unsigned int cpu)
+{
+	set_bound(raw_per_cpu_ptr(&cpu_pool, cpu), true);
+	return 0;
+}
+
+static int go_offline(unsigned int cpu)
+{
+	set_bound(raw_per_cpu_ptr(&cpu_pool, cpu), false);
+	return 0;
+}
+
+static void set_up(struct pool *pool, int cpu)
+{
+	INIT_LIST_HEAD(&pool->works);
+	INIT_LIST_HEAD(&pool->idle);
+	INIT_LIST_HEAD(&pool->workers);
+	pool->cpu = cpu;
+	pool->bound = cpu >= 0;
+}
+
+/* Every CPU has a first kworker from boot on. */
+void sim_setup_workqueues(void)
+{
+	struct task_struct *boot_task = current;
+	int cpu, boot_cpu = sim.cpu;
+
+	set_up(&unbound_pool, -1);
+	for_each_possible_cpu(cpu) {
+		sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
+		set_up(raw_per_cpu_ptr(&cpu_pool, cpu), cpu);
+		add_worker(raw_per_cpu_ptr(&cpu_pool, cpu));
+	}
+	sim_set_boot_cpu(boot_cpu, boot_task);
+	cpuhp_setup_state_nocalls(CPUHP_AP_WORKQUEUE_ONLINE, "workqueue:online", go_online, go_offline);
 }

@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What touching memory costs.  A runqueue's lines have a version, moved by every
- * taking of its lock; each LLC remembers which version it last saw.  Shared lines
+ * taking of its lock; each LLC remembers which of them it has of which version.  Shared lines
  * and locks are handed on in the order in which CPUs arrive in simulated time; a line
  * that is only changed, not locked, goes round in an LLC before it leaves it.
  */
 #include <stdlib.h>
 #include "sim.h"
 
-unsigned int sim_touched[SIM_MAX_CPUS], sim_rq_version[SIM_MAX_CPUS];
-unsigned char sim_rq_reader[SIM_MAX_CPUS];
-unsigned short sim_hot_filter[SIM_HOT_FILTER];
-unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
+struct sim_rq sim_rqs[SIM_MAX_CPUS];
+unsigned int sim_hot_filter[SIM_HOT_FILTER];
+unsigned long cache_lookups, cache_misses, lock_waits, lock_refusals, hot_waits;
 simtime lock_wait_ns, hot_wait_ns, refill_ns;
 
-static unsigned int *seen;		/* [llc][cpu] version + 1 */
-unsigned int *seen_here;
-static unsigned int scan_ns[SIM_NR_DISTANCES];
+static struct copy *copies;		/* [llc][cpu] */
+struct copy *copies_here;
 static unsigned long *came_in;		/* [llc] bytes of regions, ever */
+static unsigned int next_hit;		/* a line this LLC has, while another one is on its way */
 
 void cache_init(void)
 {
-	seen = sim_zalloc_huge(sizeof(*seen) * sim_nr_llcs * sim_nr_cpus);
+	next_hit = sim_costs.line_hit / sim_costs.misses;
+	copies = sim_zalloc_huge(sizeof(*copies) * sim_nr_llcs * sim_nr_cpus);
 	came_in = sim_zalloc(sizeof(*came_in) * sim_nr_llcs, 64);
-	for (int d = 0; d < SIM_NR_DISTANCES; d++)
-		scan_ns[d] = sim_costs.line[d] * sim_costs.scan_overlap / 100;
 }
 
-unsigned int *cache_seen(int cpu)
+struct copy *cache_copies(int cpu)
 {
-	return seen + sim_cpu_topo[cpu].llc * sim_nr_cpus;
+	return copies + sim_cpu_topo[cpu].llc * sim_nr_cpus;
 }
 
 static unsigned int line_cost(int owner)
@@ -37,37 +35,103 @@ static unsigned int line_cost(int owner)
 	return sim_costs.line[sim_cpu_distance[sim.cpu][owner]];
 }
 
-/* First look at another CPU's runqueue in this kernel entry. */
-void sim_touch_cpu(unsigned int cpu)
+static inline unsigned int count_lines(sim_lines lines)
 {
-	unsigned int version = sim_rq_version[cpu] + 1;
+	unsigned int nr = 0;
 
-	sim_touched[cpu] = sim.epoch;
-	if ((int)cpu == sim.cpu || !sim.live || !sim_mechanisms.scan)
-		return;
+	/* There are few: cheaper than the library's count of bits. */
+	for (; lines; lines &= lines - 1)
+		nr++;
+	return nr;
+}
+
+/* What the CPU does with a line until it asks for the next one. */
+static inline simtime visit_time(void)
+{
+	return (simtime)sim_costs.scan_visit * sim.slowdown >> 10;
+}
+
+/*
+ * Misses of one look do not wait for each other.  Where the CPU does nothing but miss, as in a scan, they
+ * are under way together, across the CPUs it looks at; the first one is waited for in full.
+ */
+static simtime miss_ends[SIM_MAX_CPUS];	/* of each CPU's last miss, with the instructions of a visit */
+
+/* The first look at a CPU in this kernel entry. */
+static void charge_visit(void)
+{
 	cache_lookups++;
-	if (seen_here[cpu] != version || !sim_mechanisms.coherence) {
-		unsigned char distance = sim_cpu_distance[sim.cpu][cpu];
-
-		seen_here[cpu] = version;
-		if (sim_rq_reader[cpu] < distance)
-			sim_rq_reader[cpu] = distance;
-		cache_misses++;
-		sim_stall(scan_ns[distance]);
-	} else {
-		sim_stall(sim_costs.line_hit);
-	}
-	sim_charge(sim_costs.scan_visit);
+	sim.clk += visit_time();
 	if (!sim.held && sim.clk >= sim.catch_up)
 		sim_catch_up();
 }
 
-/* The first write after others read: their copies are called back. */
+/* Apart from sim_look_closer(), so that a look at what the LLC has saves no registers. */
+static __attribute__((noinline)) void fetch_lines(unsigned int cpu, struct copy *copy, sim_lines lines,
+						  int is_new)
+{
+	struct sim_rq *rq = &sim_rqs[cpu];
+	unsigned char distance = sim_cpu_distance[sim.cpu][cpu];
+	simtime latency = sim_costs.line[distance];
+	unsigned int nr, waited_for;
+
+	if (copy->version != rq->version + 1 || !sim_mechanisms.coherence)
+		*copy = (struct copy) { .version = rq->version + 1 };
+	lines &= ~copy->lines;
+	copy->lines |= lines;
+	rq->read |= lines;
+	if (rq->reader < distance)
+		rq->reader = distance;
+	nr = count_lines(lines);
+	cache_misses += nr;
+	waited_for = sim.clk > miss_ends[sim.cpu];
+	sim.clk += latency * waited_for;
+	if (nr > waited_for)
+		sim.clk += latency * (nr - waited_for) / sim_costs.misses;
+	fabric_pass(cpu, nr);
+	miss_ends[sim.cpu] = sim.clk + visit_time();
+	if (is_new)
+		charge_visit();
+}
+
+/* Lines of another CPU's data that are new to this kernel entry. */
+void sim_look_closer(unsigned int cpu, sim_lines lines)
+{
+	struct sim_rq *rq = &sim_rqs[cpu];
+	struct copy *copy = &copies_here[cpu];
+	int is_new = rq->epoch != sim.epoch;
+
+	if (is_new) {
+		rq->epoch = sim.epoch;
+		rq->looked = 0;
+	}
+	lines &= ~rq->looked;
+	rq->looked |= lines;
+	if ((int)cpu == sim.cpu || !sim.live || !sim_mechanisms.scan)
+		return;
+	if (copy->version != rq->version + 1 || (lines & ~copy->lines) || !sim_mechanisms.coherence) {
+		fetch_lines(cpu, copy, lines, is_new);
+		return;
+	}
+	sim.clk += sim.clk > miss_ends[sim.cpu] ? sim_costs.line_hit : next_hit;
+	miss_ends[sim.cpu] = sim.clk + visit_time();
+	if (is_new)
+		charge_visit();
+}
+
+/*
+ * The first write after others read: their copies are called back.  The lock is waited for; the other
+ * lines' stores wait in the core's buffer, side by side.
+ */
 void sim_rq_recall(unsigned int cpu)
 {
+	struct sim_rq *rq = &sim_rqs[cpu];
+	unsigned int latency = sim_costs.line[rq->reader];
+
 	if (sim_mechanisms.coherence && sim.live)
-		sim_stall(sim_costs.line[sim_rq_reader[cpu]]);
-	sim_rq_reader[cpu] = SIM_SELF;
+		sim_stall(latency + (simtime)latency * (count_lines(rq->read) - 1) / sim_costs.misses);
+	rq->reader = SIM_SELF;
+	rq->read = 0;
 }
 
 /*
@@ -107,6 +171,16 @@ void sim_lock_wait(simtime *acquired, simtime released, int last)
 		sim_stall(line_cost(last - 1));
 }
 
+/* A look at a lock that does not wait for it: 1 if somebody has it now. */
+int sim_lock_seen_taken(simtime acquired, simtime released, int last)
+{
+	if (!last || sim.clk < acquired || sim.clk >= released)
+		return 0;
+	lock_refusals++;
+	sim_stall(line_cost(last - 1));
+	return 1;
+}
+
 /* What one of so many who wait pays on average, if so many of them pay in full. */
 static simtime share(simtime ns, int payers, simtime waiting)
 {
@@ -140,61 +214,98 @@ static void take_turn(simtime *from, simtime until, simtime far)
 
 /* ------------------------------------------------------------------ hot lines */
 
-#define MAX_HOT 1024
+#define HOT_BITS 14
 
-static struct hot {
-	unsigned long line;		/* address / 64; 0: free */
-	const void *object;
-	unsigned short next;		/* of the same hash, + 1 */
+struct hot {
+	struct hot *same_hash;
+	unsigned long line;		/* address / 64 */
+	unsigned int objects;		/* small ones share a line */
 	simtime arrived, free;
 	int owner;
 	enum sim_distance reader;	/* the farthest that has a copy */
 	unsigned int version;
-	unsigned int *seen;		/* by LLC */
-} hot[MAX_HOT];
-static int nr_hot;			/* all beyond are free */
+	unsigned int seen[];		/* by LLC */
+};
+
+/* An object's part of a line. */
+struct hot_part {
+	struct hot_part *same_hash;
+	const void *object;
+	struct hot *line;
+};
+
+/* There may be tens of thousands: each task group has one.  No order of them matters. */
+static struct hot *hot_by_line[1 << HOT_BITS];
+static struct hot_part *hot_by_object[1 << HOT_BITS];
+
+static unsigned int hot_hash(unsigned long key)
+{
+	return key * 0x9e3779b97f4a7c15UL >> (64 - HOT_BITS);
+}
 
 static struct hot *find_hot(unsigned long line)
 {
-	unsigned int i = sim_hot_filter[line % SIM_HOT_FILTER];
+	struct hot *h = hot_by_line[hot_hash(line)];
 
-	while (i && hot[i - 1].line != line)
-		i = hot[i - 1].next;
-	return i ? &hot[i - 1] : NULL;
+	while (h && h->line != line)
+		h = h->same_hash;
+	return h;
+}
+
+static struct hot *add_hot(unsigned long line)
+{
+	struct hot **of_line = &hot_by_line[hot_hash(line)];
+	struct hot *h = sim_zalloc(sizeof(*h) + sizeof(h->seen[0]) * sim_nr_llcs, 64);
+
+	*h = (struct hot) { .same_hash = *of_line, .line = line, .owner = -1 };
+	*of_line = h;
+	sim_hot_filter[line % SIM_HOT_FILTER]++;
+	return h;
 }
 
 void sim_hot_register(const void *object, const void *addr)
 {
 	unsigned long line = (unsigned long)addr >> 6;
-	unsigned short *head = &sim_hot_filter[line % SIM_HOT_FILTER];
-	int i = 0;
+	struct hot_part **of_object = &hot_by_object[hot_hash((unsigned long)object)], *part;
+	struct hot *h = find_hot(line);
 
-	if (find_hot(line))
+	for (part = *of_object; part; part = part->same_hash)
+		if (part->object == object && part->line == h)
+			return;
+	if (!h)
+		h = add_hot(line);
+	h->objects++;
+	part = sim_zalloc(sizeof(*part), 16);
+	*part = (struct hot_part) { *of_object, object, h };
+	*of_object = part;
+}
+
+static void forget_part(struct hot *h)
+{
+	struct hot **link = &hot_by_line[hot_hash(h->line)];
+
+	if (--h->objects)
 		return;
-	while (i < nr_hot && hot[i].line)
-		i++;
-	if (i == MAX_HOT)
-		sim_die("more hot lines than the engine has room for", "cache", MAX_HOT);
-	if (i == nr_hot)
-		nr_hot++;
-	hot[i] = (struct hot) { .line = line, .object = object, .next = *head, .owner = -1,
-				.seen = sim_zalloc(sizeof(unsigned int) * sim_nr_llcs, 64) };
-	*head = i + 1;
+	while (*link != h)
+		link = &(*link)->same_hash;
+	*link = h->same_hash;
+	sim_hot_filter[h->line % SIM_HOT_FILTER]--;
+	sim_free(h);
 }
 
 /* An object's memory goes to somebody else. */
 void sim_hot_forget(const void *object)
 {
-	for (int i = 0; object && i < nr_hot; i++) {
-		unsigned short *link = &sim_hot_filter[hot[i].line % SIM_HOT_FILTER];
+	struct hot_part **link = &hot_by_object[hot_hash((unsigned long)object)], *part;
 
-		if (!hot[i].line || hot[i].object != object)
+	while ((part = *link)) {
+		if (part->object != object) {
+			link = &part->same_hash;
 			continue;
-		while (*link != i + 1)
-			link = &hot[*link - 1].next;
-		*link = hot[i].next;
-		sim_free(hot[i].seen);
-		hot[i].line = 0;
+		}
+		*link = part->same_hash;
+		forget_part(part->line);
+		sim_free(part);
 	}
 }
 
@@ -233,16 +344,20 @@ void sim_hot_line(const void *addr, int write)
 
 void sim_line_move(struct sim_line *line, unsigned int lines)
 {
-	if (line->owner && line->owner != sim.cpu + 1)
+	if (line->owner && line->owner != sim.cpu + 1) {
 		sim_stall((simtime)lines * line_cost(line->owner - 1));
+		fabric_pass(line->owner - 1, lines);
+	}
 	line->owner = sim.cpu + 1;
 }
 
 /* The lines of a message: they come one behind the other, only the first is waited for in full. */
 void sim_line_copy(struct sim_line *first, unsigned int bytes)
 {
-	if (first->owner && first->owner != sim.cpu + 1)
+	if (first->owner && first->owner != sim.cpu + 1) {
 		sim_stall((simtime)(bytes / 64) * line_cost(first->owner - 1) * sim_costs.refill_overlap / 100);
+		fabric_pass(first->owner - 1, bytes / 64);
+	}
 	sim_line_move(first, 1);
 }
 

@@ -31,9 +31,9 @@ static inline simtime max_time(simtime a, simtime b)
 	return a > b ? a : b;
 }
 
-static simtime irq_due(const struct cpu *c)
+static void set_irq_due(struct cpu *c)
 {
-	return min_time(c->vector[SIM_TIMER], min_time(c->vector[SIM_CALL], c->vector[SIM_RESCHED]));
+	c->irq_due = min_time(c->vector[SIM_TIMER], min_time(c->vector[SIM_CALL], c->vector[SIM_RESCHED]));
 }
 
 /* When the stopped CPU wants the host again. */
@@ -41,11 +41,11 @@ static simtime wake_time(const struct cpu *c)
 {
 	switch (c->state) {
 	case CPU_USER:
-		return max_time(c->clk, min_time(c->resume, irq_due(c)));
+		return max_time(c->clk, min_time(c->resume, c->irq_due));
 	case CPU_HALT:
-		return max_time(c->clk, min_time(c->vector[SIM_POLL], irq_due(c)));
+		return max_time(c->clk, min_time(c->vector[SIM_POLL], c->irq_due));
 	case CPU_POLL:
-		return max_time(c->clk, min_time(c->resume, min_time(c->vector[SIM_POLL], irq_due(c))));
+		return max_time(c->clk, min_time(c->resume, min_time(c->vector[SIM_POLL], c->irq_due)));
 	case CPU_KERNEL:
 	case CPU_CHANGE:
 		return c->resume;
@@ -60,27 +60,42 @@ void cpu_init(void)
 		cpus[i].id = i;
 		for (int v = 0; v < SIM_NR_VECTORS; v++)
 			cpus[i].vector[v] = SIM_NEVER;
+		cpus[i].irq_due = SIM_NEVER;
 		cpus[i].rate = 65536;
-		cpus[i].seen = cache_seen(i);
+		cpus[i].copies = cache_copies(i);
 		speed_cpu_changed(i);
 	}
 	event_init(sim_nr_cpus);
 }
 
-void cpu_set_control(simtime t)
+/* Only ever earlier: while a CPU runs, sim.next is the earliest event of all others. */
+void cpu_ask_control(simtime t)
 {
-	control_due = t;
-	if (t < sim.next)
-		sim.next = t;
+	control_due = min_time(control_due, t);
+	sim.next = min_time(sim.next, t);
 }
 
-/* Earliest event of anybody but this CPU. */
-static simtime next_of_others(int cpu)
+/* Earliest event of anybody but the running CPU, which has none in the queue. */
+static inline simtime next_of_others(void)
 {
-	return min_time(event_others(cpu), control_due);
+	return min_time(event_key_time(event_first()), control_due);
 }
 
-static void load(struct cpu *c, simtime t)
+/* A CPU that will run soon: what it reads first comes into the host's cache meanwhile. */
+static inline void prefetch(unsigned int cpu)
+{
+	const struct cpu *c = &cpus[cpu];
+	const char *sp = c->sp;
+
+	for (int i = 0; i < 6; i++)
+		__builtin_prefetch(sp + i * 64, 1);
+	__builtin_prefetch(&c->resume, 1);
+	if (c->state != CPU_KERNEL)
+		for (unsigned int i = 0; i < sim_nr_wake_lines; i++)
+			__builtin_prefetch((const char *)sim_wake_line[i] + __per_cpu_offset[cpu], 1);
+}
+
+static inline void load(struct cpu *c, simtime t)
 {
 	if (t < last_event)
 		sim_die("event in the past", "cpu", c->id);
@@ -91,27 +106,29 @@ static void load(struct cpu *c, simtime t)
 	sim.irq_on = c->irq_on;
 	sim.held = c->held;
 	sim.current_task = c->current_task;
-	sim.irq_due = irq_due(c);
+	sim.irq_due = c->irq_due;
 	sim.slowdown = c->slowdown;
 	sim.epoch++;
 	sim.catch_up = sim.clk + machine.catch_up_ns;
-	sim.next = next_of_others(c->id);
-	seen_here = c->seen;
+	copies_here = c->copies;
+	event_set(c->id, SIM_NEVER);
+	sim.next = next_of_others();
+	prefetch(event_key_slot(event_first()));
 }
 
-/* Run whoever is first.  Returns when it is the caller's turn. */
-static void run_first(void **save_sp)
+/* Run whoever is first, or the engine's own loop.  Returns when it is the caller's turn. */
+static inline void run_first(void **save_sp, event_key first)
 {
-	simtime t = event_first_time();
-	struct cpu *next = &cpus[event_first()];
+	struct cpu *next = &cpus[event_key_slot(first)];
+	simtime t = event_key_time(first);
 
 	if (control_due < t) {
-		sim_co_switch(save_sp, main_sp);
+		sim_switch_context(save_sp, &main_sp);
 		return;
 	}
 	given_by = save_sp;
 	load(next, t);
-	sim_co_switch(save_sp, next->sp);
+	sim_switch_context(save_sp, &next->sp);
 }
 
 void *cpu_resumer(int *cpu)
@@ -122,11 +139,13 @@ void *cpu_resumer(int *cpu)
 
 static void give_up(struct cpu *c, simtime wake)
 {
+	event_key first;
+
 	if (wake <= sim.next) {		/* nobody comes before: go on at once */
 		last_event = max_time(last_event, wake);
 		sim_events++;
 		sim.clk = max_time(sim.clk, wake);
-		sim.irq_due = irq_due(c);
+		sim.irq_due = c->irq_due;
 		sim.epoch++;
 		sim.catch_up = sim.clk + machine.catch_up_ns;
 		if (wake == SIM_NEVER)
@@ -137,17 +156,18 @@ static void give_up(struct cpu *c, simtime wake)
 	c->irq_on = sim.irq_on;
 	c->held = sim.held;
 	c->current_task = sim.current_task;
-	event_set(c->id, wake);
-	run_first(&c->sp);
+	first = event_first();		/* and stays it: known without waiting for what is added */
+	event_add(c->id, wake);
+	run_first(&c->sp, first);
 }
 
-/* The engine's own turn: run CPUs until the control event is first. */
-void cpu_run(void)
+/* The engine's own turn: run CPUs until t, or until one of them asks for it. */
+void cpu_run(simtime t)
 {
-	if (event_first_time() <= control_due)
-		run_first(&main_sp);
-	if (control_due > last_event)
-		last_event = control_due;
+	control_due = t;
+	if (event_key_time(event_first()) <= control_due)
+		run_first(&main_sp, event_first());
+	last_event = max_time(last_event, control_due);
 	sim.clk = control_due;
 }
 
@@ -191,11 +211,16 @@ void cpu_settle_accounts(void)
 
 /* ------------------------------------------------------------------ user mode */
 
+/* work * 65536 / rate, rounded up, in two steps: the product of long work has more than 64 bits. */
 static simtime work_time(const struct cpu *c)
 {
-	if (c->task->on_clock)
+	simtime whole = c->task->work / c->rate, rest = c->task->work % c->rate;
+
+	if (c->task->spins_until)
 		return c->task->work;
-	return (c->task->work * 65536 + c->rate - 1) / c->rate;
+	if (whole >= EVENT_NEVER / 65536)
+		return EVENT_NEVER;
+	return whole * 65536 + (rest * 65536 + c->rate - 1) / c->rate;
 }
 
 static void progress(struct cpu *c, simtime now)
@@ -206,8 +231,8 @@ static void progress(struct cpu *c, simtime now)
 		return;
 	done = now - c->since;
 	c->since = now;
-	if (!c->task->on_clock)
-		done = done * c->rate / 65536;
+	if (!c->task->spins_until)
+		done = done / 65536 * c->rate + done % 65536 * c->rate / 65536;
 	c->task->work -= min_time(done, c->task->work);
 }
 
@@ -223,6 +248,8 @@ int sim_run_user(struct sim_task *task)
 	c->state = CPU_USER;
 	c->since = sim.clk;
 	speed_task_starts(c);
+	if (task->spins_until)
+		task->work = task->spins_until > sim.clk ? task->spins_until - sim.clk : 0;
 	c->resume = sim.clk;
 	if (task->work) {
 		c->rate = speed_of(c, task);
@@ -255,10 +282,8 @@ void cpu_update_rate(int cpu)
 	if (cpu == sim.cpu)
 		return;
 	wake = wake_time(c);
-	if (wake < last_event)
-		wake = last_event;
-	event_set(cpu, wake);
-	sim.next = next_of_others(sim.cpu);
+	event_set(cpu, max_time(wake, last_event));
+	sim.next = next_of_others();
 }
 
 /* ------------------------------------------------------------------ idle and waiting */
@@ -353,7 +378,8 @@ int sim_take_vector(void)
 	if (c->vector[first] > sim.clk)
 		return -1;
 	c->vector[first] = SIM_NEVER;
-	sim.irq_due = irq_due(c);
+	set_irq_due(c);
+	sim.irq_due = c->irq_due;
 	return first;
 }
 
@@ -362,7 +388,8 @@ void sim_set_timer(simtime expires)
 	struct cpu *c = &cpus[sim.cpu];
 
 	c->vector[SIM_TIMER] = expires;
-	sim.irq_due = irq_due(c);
+	set_irq_due(c);
+	sim.irq_due = c->irq_due;
 }
 
 void sim_send_vector(int cpu, int vector, simtime latency)
@@ -373,17 +400,17 @@ void sim_send_vector(int cpu, int vector, simtime latency)
 	if (c->vector[vector] <= t || c->state == CPU_OFF)
 		return;
 	c->vector[vector] = t;
+	set_irq_due(c);
 	if (cpu == sim.cpu) {
-		sim.irq_due = irq_due(c);
+		sim.irq_due = c->irq_due;
 		return;
 	}
 	if (!sim.live)
 		return;
 	wake = wake_time(c);
 	if (wake < event_time(cpu)) {
-		event_set(cpu, wake);
-		if (wake < sim.next)
-			sim.next = wake;
+		event_add(cpu, wake);
+		sim.next = min_time(sim.next, wake);
 	}
 }
 
@@ -437,6 +464,7 @@ void sim_cpu_dead(void)
 	c->state = CPU_OFF;
 	for (int v = 0; v < SIM_NR_VECTORS; v++)
 		c->vector[v] = SIM_NEVER;
+	c->irq_due = SIM_NEVER;
 	speed_siblings_changed(sim.cpu);
 	give_up(c, SIM_NEVER);
 }
@@ -454,7 +482,7 @@ void sim_cpu_alive(int cpu, void *sp, void *task)
 	c->state = CPU_KERNEL;
 	speed_siblings_changed(cpu);
 	event_set(cpu, sim.clk);
-	sim.next = next_of_others(sim.cpu);
+	sim.next = next_of_others();
 }
 
 simtime sim_cpu_busy_ns(int cpu)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "event.h"
 
-struct event_tree event_tree;
+struct event_queue event_queue;
 
 void event_init(int slots)
 {
-	unsigned long leaves = 2;
+	struct event_queue *q = &event_queue;
 
-	while (leaves < (unsigned long)slots)
-		leaves *= 2;
-	event_tree.leaves = leaves;
-	for (unsigned long i = 0; i < leaves; i++)
-		event_tree.node[leaves + i] = EVENT_NEVER << EVENT_SLOT_BITS | i;
-	for (unsigned long i = leaves - 1; i > 0; i--)
-		event_tree.node[i] = event_tree.node[2 * i];
+	q->blocks = (slots + 63) / 64;
+	for (unsigned int i = 0; i < EVENT_SLOTS; i++)
+		q->slot[i] = event_key_of(i, SIM_NEVER);
+	for (unsigned int i = 0; i < EVENT_SLOTS; i += 8)
+		q->group[i / 8] = q->slot[i];
+	for (unsigned int i = 0; i < EVENT_SLOTS; i += 64)
+		q->block[i / 64] = q->slot[i];
+	q->first = q->slot[0];
 }

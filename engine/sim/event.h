@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The event queue.  A CPU waits for one thing at a time, so the queue is a winner
- * tree with one slot a CPU: moving an event is one pass from its leaf to the root, and
- * nothing in the tree is ever stale.  The slot of the running CPU keeps its old time;
- * event_others() looks past it.
- * The order is total: time and slot are one number, compared as such.  The passes have
- * no branch that depends on it: the host would guess wrong every time.
+ * The event queue.  A CPU waits for one thing at a time, so it has one slot, and nothing in the
+ * queue is ever stale.  Eight slots are a group and eight groups a block; each knows its first
+ * event.  An event that is added or becomes earlier is compared with these three; only who takes
+ * one away looks through a group, a block, and the blocks.
+ * The order is total: time and slot are one number, compared as such.  Nothing branches by it:
+ * the host would guess wrong every time.
  */
 #ifndef SIM_EVENT_H
 #define SIM_EVENT_H
@@ -13,63 +13,84 @@
 #include "engine_if.h"
 
 #define EVENT_SLOT_BITS	10
-#define EVENT_LEAVES	(1UL << EVENT_SLOT_BITS)
+#define EVENT_SLOTS	(1UL << EVENT_SLOT_BITS)
 #define EVENT_NEVER	(SIM_NEVER >> EVENT_SLOT_BITS)	/* 208 days */
 
-struct event_tree {
-	unsigned long		leaves;			/* a power of two */
-	unsigned long long	node[2 * EVENT_LEAVES];	/* from 1, the root; leaves last */
-};
-extern struct event_tree event_tree;
+typedef unsigned long long event_key;
+
+struct event_queue {
+	event_key	first;				/* of all */
+	int		blocks;				/* that are in use */
+	event_key	block[EVENT_SLOTS / 64], group[EVENT_SLOTS / 8], slot[EVENT_SLOTS];
+} __attribute__((aligned(64)));
+extern struct event_queue event_queue;
 
 void event_init(int slots);
 
-static inline simtime event_key_time(unsigned long long key)
+static inline event_key event_key_of(unsigned int slot, simtime t)
+{
+	return (t < EVENT_NEVER ? t : EVENT_NEVER) << EVENT_SLOT_BITS | slot;
+}
+
+static inline simtime event_key_time(event_key key)
 {
 	return key >> EVENT_SLOT_BITS == EVENT_NEVER ? SIM_NEVER : key >> EVENT_SLOT_BITS;
 }
 
-static inline unsigned long long event_earlier(unsigned long long a, unsigned long long b)
+static inline event_key event_earlier(event_key a, event_key b)
 {
 	return a < b ? a : b;
 }
 
-static inline void event_set(int slot, simtime t)
+static inline event_key event_first_of_8(const event_key *k)
 {
-	unsigned long long *node = event_tree.node, first;
-	unsigned long i = event_tree.leaves + slot;
+	event_key a = event_earlier(k[0], k[1]), b = event_earlier(k[2], k[3]);
+	event_key c = event_earlier(k[4], k[5]), d = event_earlier(k[6], k[7]);
 
-	first = (t < EVENT_NEVER ? t : EVENT_NEVER) << EVENT_SLOT_BITS | slot;
-	for (node[i] = first; i > 1; node[i] = first) {
-		first = event_earlier(node[i ^ 1], first);
-		i /= 2;
-	}
+	return event_earlier(event_earlier(a, b), event_earlier(c, d));
 }
 
-/* Slot of the earliest event; ties: the lowest slot. */
-static inline int event_first(void)
+/* Of a slot whose event was later, or never. */
+static inline void event_add(unsigned int slot, simtime t)
 {
-	return event_tree.node[1] & (EVENT_LEAVES - 1);
+	struct event_queue *q = &event_queue;
+	event_key key = event_key_of(slot, t);
+
+	q->slot[slot] = key;
+	q->group[slot / 8] = event_earlier(key, q->group[slot / 8]);
+	q->block[slot / 64] = event_earlier(key, q->block[slot / 64]);
+	q->first = event_earlier(key, q->first);
 }
 
-static inline simtime event_first_time(void)
+/* To any time. */
+static inline void event_set(unsigned int slot, simtime t)
 {
-	return event_key_time(event_tree.node[1]);
+	struct event_queue *q = &event_queue;
+	event_key first;
+
+	q->slot[slot] = event_key_of(slot, t);
+	q->group[slot / 8] = event_first_of_8(&q->slot[slot / 8 * 8]);
+	q->block[slot / 64] = event_first_of_8(&q->group[slot / 64 * 8]);
+	first = q->block[0];
+	for (int i = 1; i < q->blocks; i++)
+		first = event_earlier(q->block[i], first);
+	q->first = first;
 }
 
-static inline simtime event_time(int slot)
+static inline unsigned int event_key_slot(event_key key)
 {
-	return event_key_time(event_tree.node[event_tree.leaves + slot]);
+	return key % EVENT_SLOTS;
 }
 
-/* The earliest event of all slots but this one. */
-static inline simtime event_others(int slot)
+/* The earliest event; ties: of the lowest slot. */
+static inline event_key event_first(void)
 {
-	unsigned long long first = ~0ULL;
+	return event_queue.first;
+}
 
-	for (unsigned long i = event_tree.leaves + slot; i > 1; i /= 2)
-		first = event_earlier(event_tree.node[i ^ 1], first);
-	return event_key_time(first);
+static inline simtime event_time(unsigned int slot)
+{
+	return event_key_time(event_queue.slot[slot]);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "instance.h"
 #include "scenario.h"
+#include "steady.h"
 
 static struct instance *outside;	/* its hook runs on the host's stack, before or after the run */
 
@@ -30,6 +31,33 @@ void *wl_prepared(void)
 void wl_refused(const char *text)
 {
 	usage_error("workload %s: %s", running()->label, text);
+}
+
+/* ------------------------------------------------------------------ warming up */
+
+static int warm;
+
+int wl_warming(void)
+{
+	running()->warms_up = 1;
+	return !warm;
+}
+
+int wl_warm_up(void)
+{
+	int slept = 0;
+
+	for (; wl_warming(); slept = 1)
+		kern_sleep(kern_load_half_life);
+	return slept;
+}
+
+void instances_warmed_up(void)
+{
+	warm = 1;
+	for (int i = 0; i < scenario.nr_workloads; i++)
+		if (scenario.workloads[i].warms_up)
+			scenario.workloads[i].began = sim.clk;
 }
 
 /* ------------------------------------------------------------------ results */
@@ -134,6 +162,12 @@ int instances_running(void)
 	return running;
 }
 
+/* One that does not warm up by itself is called again until its measured part is of a settled state. */
+static int counts(const struct instance *instance)
+{
+	return !scenario.until_settled || instance->warms_up || steady_counts(instance->began);
+}
+
 static void instance_main(struct sim_task *task)
 {
 	struct instance *instance = task->arg;
@@ -144,22 +178,47 @@ static void instance_main(struct sim_task *task)
 	err = instance->has_affinity ? kern_setaffinity(task, instance->affinity, sim_nr_cpus) : 0;
 	if (err)
 		wl_refuse("%s cannot be pinned: %s", task->comm, strerror(-err));
+	err = instance->has_attr ? kern_setattr(task, &instance->attr) : 0;
+	if (err)
+		wl_refuse("policy of %s: %s", task->comm, strerror(-err));
+	json_array_clear(instance->results);
+	instance->ended = 0;
 	instance->values.workload->main();
-	instance->done = 1;
 	if (!instance->ended)
 		instance->ended = kern_now();
+	instance->done = counts(instance);
 	for (struct sim_task *t = all_tasks; t; t = t->next)
 		if (t != task && alive(t, instance))
 			kern_kill(t);
 	if (!instances_running())
-		cpu_set_control(kern_now());
+		cpu_ask_control(kern_now());
+}
+
+static struct sim_task *call(struct instance *instance)
+{
+	struct sim_task *caller = self(), *task;
+
+	caller->instance = instance;
+	task = task_launch(instance->values.workload->name, 0, instance_main, instance);
+	caller->instance = NULL;
+	return task;
+}
+
+/* A shell that calls the program until a call counts. */
+static void shell_main(struct sim_task *shell)
+{
+	struct instance *instance = shell->arg;
+
+	while (!instance->done) {
+		call(instance);
+		task_forget(kern_wait_child(NULL));
+	}
 }
 
 void instance_start(struct instance *instance)
 {
-	struct sim_task *init = self();
-
-	init->instance = instance;
-	task_launch(instance->values.workload->name, 0, instance_main, instance);
-	init->instance = NULL;
+	if (scenario.until_settled)
+		task_launch("sh", 0, shell_main, instance);
+	else
+		call(instance);
 }

@@ -11,10 +11,13 @@ struct instance {
 	simtime		start;
 	unsigned long	affinity[SIM_MAX_CPUS / 64];
 	int		has_affinity;
+	struct kern_attr attr;			/* of its first task, which all others are forked from */
+	int		has_attr;
 	struct wl_values values;
 	int		measures;		/* its measured part is the scenario's window */
 	void		*prepared;
 	int		done;
+	int		warms_up;		/* by itself: it asks whether it has to */
 	simtime		began, ended;
 	json_t		*results;		/* [{ name, value, unit }] */
 };
@@ -23,6 +26,7 @@ void instances_prepare(void);			/* before the run */
 void instance_start(struct instance *instance);
 int instances_running(void);			/* how many are not done */
 void instances_finish(void);			/* after the run */
+void instances_warmed_up(void);			/* what they do counts from now on */
 void instances_check(void);			/* do all tasks of one wait for each other? */
 
 #endif

@@ -119,9 +119,12 @@ struct unit {
 	double factor;
 };
 
-static double with_unit(json_t *v, const struct path *at, const struct unit *units, const char *example)
+/* `max` is in the first unit; a message names it in the last. */
+static double with_unit(json_t *v, const struct path *at, const struct unit *units, double max,
+			const char *example)
 {
 	const char *text = json_is_string(v) ? json_string_value(v) : NULL;
+	const struct unit *last = units;
 	char *end;
 	double d;
 
@@ -130,23 +133,33 @@ static double with_unit(json_t *v, const struct path *at, const struct unit *uni
 	d = strtod(text, &end);
 	while (*end == ' ')
 		end++;
+	while (last[1].name)
+		last++;
 	if (end != text)
 		for (; units->name; units++)
 			if (!strcmp(end, units->name)) {
 				if (d < 0)
 					json_error_at(at, "\"%s\" is negative", text);
+				if (!(d * units->factor <= max))
+					json_error_at(at, "\"%s\" is too much: at most %.15g%s is possible", text,
+						      max / last->factor, last->name);
 				return d * units->factor;
 			}
 	json_error_at(at, "\"%s\" is not a quantity like \"%s\"", text, example);
 }
 
-simtime json_time(json_t *v, const struct path *at)
+simtime json_time_up_to(json_t *v, const struct path *at, simtime max)
 {
 	static const struct unit units[] = {
 		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { }
 	};
 
-	return with_unit(v, at, units, "1.5us") + 0.5;
+	return with_unit(v, at, units, max, "1.5us") + 0.5;
+}
+
+simtime json_time(json_t *v, const struct path *at)
+{
+	return json_time_up_to(v, at, LONGEST_TIME);
 }
 
 unsigned int json_kb(json_t *v, const struct path *at)
@@ -155,7 +168,7 @@ unsigned int json_kb(json_t *v, const struct path *at)
 		{ "KiB", 1 }, { "MiB", 1024 }, { "GiB", 1 << 20 }, { }
 	};
 
-	return with_unit(v, at, units, "512KiB") + 0.5;
+	return with_unit(v, at, units, 4095.0 * (1 << 20), "512KiB") + 0.5;
 }
 
 unsigned int json_mbs(json_t *v, const struct path *at)
@@ -164,7 +177,7 @@ unsigned int json_mbs(json_t *v, const struct path *at)
 		{ "MB/s", 1 }, { "GB/s", 1e3 }, { }
 	};
 
-	double mbs = with_unit(v, at, units, "20GB/s");
+	double mbs = with_unit(v, at, units, 1e9, "20GB/s");
 
 	if (mbs < 1)
 		json_error_at(at, "less than 1 MB/s");

@@ -11,6 +11,12 @@ struct path {			/* a chain on the stack, printed only in errors */
 	int		index;		/* key == NULL: element of a list */
 };
 
+/*
+ * The longest time a file may name. Events end at 208 days (event.h): a time to settle and a duration
+ * lie before that, and no sum of two times overflows.
+ */
+#define LONGEST_TIME		(100 * 86400ULL * SEC)
+
 #define AT(_up, _key)		(&(struct path) { (_up), (_key), 0 })
 #define AT_INDEX(_up, _i)	(&(struct path) { (_up), NULL, (_i) })
 
@@ -21,7 +27,8 @@ void json_error_at(const struct path *at, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 void json_only(json_t *obj, const struct path *at, ...);	/* allowed keys, NULL-ended */
 json_t *json_need(json_t *obj, const struct path *at, const char *key);
-simtime json_time(json_t *v, const struct path *at);		/* "1.5us" */
+simtime json_time(json_t *v, const struct path *at);		/* "1.5us", up to LONGEST_TIME */
+simtime json_time_up_to(json_t *v, const struct path *at, simtime max);
 unsigned int json_kb(json_t *v, const struct path *at);		/* "512KiB" */
 unsigned int json_mbs(json_t *v, const struct path *at);	/* "20GB/s" */
 double json_num(json_t *v, const struct path *at, double min, double max);

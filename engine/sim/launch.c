@@ -5,12 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include "instance.h"
+#include "json.h"
 #include "scenario.h"
 
 static void check(int err, const char *what, const char *name)
 {
 	if (err < 0)
 		usage_error("%s %s: %s", what, name, strerror(-err));
+}
+
+/* Deadline tasks have to fit into what sched_rt_runtime_us grants. */
+static void check_attr(int err, const struct kern_attr *attr, const char *name)
+{
+	if (attr->dl_period && (err == -EBUSY || err == -EPERM))
+		usage_error("attributes of %s: %s; runtime / period of all deadline tasks together may be what "
+			    "kernel.sched_rt_runtime_us leaves, and they may use all CPUs only", name, strerror(-err));
+	check(err, "attributes of", name);
 }
 
 static void start_one(struct task_spec *spec, int number)
@@ -27,7 +37,7 @@ static void start_one(struct task_spec *spec, int number)
 	if (spec->has_affinity)
 		check(kern_setaffinity(t, spec->affinity, sim_nr_cpus), "affinity of", t->comm);
 	if (spec->has_attr)
-		check(kern_setattr(t, &spec->attr), "attributes of", t->comm);
+		check_attr(kern_setattr(t, &spec->attr), &spec->attr, t->comm);
 }
 
 static void daemon_main(struct sim_task *task)
@@ -54,9 +64,26 @@ static void create_surroundings(void)
 
 		check(kern_cgroup_create(g->path), "creating group", g->path);
 		for (int f = 0; f < g->nr_files; f++)
-			check(kern_cgroup_write(g->path, g->file[f].name, g->file[f].value),
-			      g->path, g->file[f].name);
+			group_write(g->path, g->file[f].name, g->file[f].value);
+		for (int f = 0; f < g->nr_files; f++)
+			group_check(g->path, g->file[f].name, g->file[f].value);
+		sim_progress();
 	}
+}
+
+/* What pid 1 starts belongs to the session of who starts it: its group's parents come first. */
+static void enter_session(struct sim_task *init)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s", machine.session);
+	for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
+		*end = 0;
+		kern_cgroup_create(path);	/* or it is there */
+		*end = '/';
+	}
+	kern_cgroup_create(path);
+	check(kern_cgroup_attach(init, path), "session", path);
 }
 
 /* ------------------------------------------------------------------ what happens when */
@@ -79,6 +106,27 @@ static int by_time(const void *a, const void *b)
 	return x->order - y->order;
 }
 
+#define action_error(a, ...) \
+	json_error_at(AT_INDEX(AT(NULL, "actions"), (a) - scenario.actions), __VA_ARGS__)
+
+static void off_line(const struct action *a)
+{
+	int err = kern_cpu_down(a->cpu);
+
+	if (err < 0)
+		action_error(a, "offline %d: %s: %s", a->cpu, strerror(-err), err == -EINVAL ?
+			     "it is off-line already" :
+			     "no other CPU is on-line, or deadline tasks have reserved what the others cannot give");
+}
+
+static void on_line(const struct action *a)
+{
+	int err = kern_cpu_up(a->cpu);
+
+	if (err < 0)
+		action_error(a, "online %d: %s: it is on-line already", a->cpu, strerror(-err));
+}
+
 static void act_on_task(const struct action *a, struct sim_task *t)
 {
 	int err;
@@ -89,32 +137,62 @@ static void act_on_task(const struct action *a, struct sim_task *t)
 		err = kern_setaffinity(t, a->affinity, sim_nr_cpus);
 	else
 		err = kern_setattr(t, &a->attr);
+	if (err != -ESRCH && a->kind == ACTION_ATTR)
+		check_attr(err, &a->attr, t->comm);
 	/* it may have ended by now, as a process may between ps and kill */
 	if (err != -ESRCH)
 		check(err, "changing task", t->comm);
 }
 
-static void perform(const struct action *a)
+static void act_on_tasks(const struct action *a)
 {
-	char cpu[16];
+	int found = 0;
 
-	snprintf(cpu, sizeof(cpu), "CPU %d", a->cpu);
+	for (struct sim_task *t = all_tasks; t; t = t->next)
+		if (t->kernel && !fnmatch(a->task, t->comm, 0)) {
+			act_on_task(a, t);
+			found = 1;
+		}
+	if (!found)
+		action_error(a, "no task is called \"%s\" at that time", a->task);
+}
+
+static void perform(struct action *a)
+{
 	switch (a->kind) {
 	case ACTION_OFFLINE:
-		check(kern_cpu_down(a->cpu), "off-line", cpu);
+		off_line(a);
 		break;
 	case ACTION_ONLINE:
-		check(kern_cpu_up(a->cpu), "on-line", cpu);
+		on_line(a);
 		break;
 	case ACTION_WRITE:
 		setting_write(a->path, a->value);
 		setting_check(a->path, a->value);
 		break;
 	default:
-		for (struct sim_task *t = all_tasks; t; t = t->next)
-			if (t->kernel && !fnmatch(a->task, t->comm, 0))
-				act_on_task(a, t);
+		act_on_tasks(a);
 	}
+	a->done = 1;
+}
+
+/*
+ * A run in which not everything happened is not the one that the scenario describes.  The first
+ * action that was not done is the one that the others wait for.
+ */
+void actions_check(void)
+{
+	const struct action *first = NULL;
+
+	for (int i = 0; i < scenario.nr_actions; i++) {
+		const struct action *a = &scenario.actions[i];
+
+		if (!a->done && (!first || a->at < first->at))
+			first = a;
+	}
+	if (first && origin + first->at < sim.clk)
+		action_error(first, "was asked for at %.15g ms and was not done by the end (%.15g ms)",
+			     first->at / 1e6, (sim.clk - origin) / 1e6);
 }
 
 static struct step *plan(int *nr)
@@ -146,7 +224,6 @@ void scenario_main(struct sim_task *init)
 	struct step *steps;
 	int nr;
 
-	(void)init;
 	/* Every CPU has had its first ticks and runs its timers in high resolution. */
 	kern_sleep(8 * SEC / kern_hz);
 	settings_apply();
@@ -155,11 +232,13 @@ void scenario_main(struct sim_task *init)
 	for (int i = 0; i < scenario.background; i++)
 		task_launch("daemon", 0, daemon_main, NULL);
 	kern_setsid();
+	if (machine.session)
+		enter_session(init);
 	/* Blocks differ by their seed also in how they lie against the ticks. */
 	kern_sleep(scenario.settle + sim_random() % (SEC / kern_hz));
 	/* The engine's own loop sees the beginning at that very moment. */
 	origin = kern_now() + 1000;
-	cpu_set_control(origin);
+	cpu_ask_control(origin);
 	kern_run(2000);
 	steps = plan(&nr);
 	for (int i = 0; i < nr; i++) {

@@ -26,6 +26,12 @@ int sim_node_distance(int a, int b)
 	return node_distance[a][b];
 }
 
+/* A cost or a latency: its ns fit an unsigned int. */
+static simtime hardware_time(json_t *v, const struct path *at)
+{
+	return json_time_up_to(v, at, 4 * SEC);
+}
+
 /* ------------------------------------------------------------------ topology */
 
 struct level {
@@ -184,6 +190,7 @@ static void read_topology(json_t *topo)
 			.capacity = 1024, .freq_scale = 1024, .domain = -1,
 		};
 		machine.cpu_speed[a] = 65536;
+		machine.frequency[a] = 1024;
 		for (int b = 0; b < sim_nr_cpus; b++) {
 			sim_cpu_distance[a][b] =
 				a == b ? SIM_SELF :
@@ -219,7 +226,7 @@ static void set_cpu(int cpu, void *arg)
 	sim_cpu_topo[cpu].domain = g->domain;
 }
 
-static int read_opps(json_t *list, const struct path *at)
+static int read_opps(json_t *list, const struct path *at, unsigned int capacity)
 {
 	struct sim_freq_domain *d = &sim_freq_domains[sim_nr_freq_domains];
 	json_t *opp;
@@ -237,6 +244,9 @@ static int read_opps(json_t *list, const struct path *at)
 			json_error_at(AT(here, "mhz"), "operating points must rise");
 	}
 	d->nr_opps = json_array_size(list);
+	/* the energy model's performance is a whole number, and what power is divided by */
+	if (d->opp[0].power_mw && capacity * (unsigned long)d->opp[0].khz < d->opp[d->nr_opps - 1].khz)
+		json_error_at(AT_INDEX(at, 0), "less than 1 of 1024 in capacity: the kernel's energy model divides by it");
 	d->now_khz = d->opp[d->nr_opps - 1].khz;
 	return sim_nr_freq_domains++;
 }
@@ -245,7 +255,8 @@ static void read_frequencies(json_t *obj, const struct path *at, struct sim_freq
 {
 	const char *governor = json_get_text(obj, at, "governor", "schedutil");
 
-	d->transition_ns = json_time(json_need(obj, at, "transition"), AT(at, "transition"));
+	d->transition_ns = hardware_time(json_need(obj, at, "transition"), AT(at, "transition"));
+	d->fast_switch = json_get_flag(obj, at, "fast_switch", 1);
 	d->performance = !strcmp(governor, "performance");
 	if (!d->performance && strcmp(governor, "schedutil"))
 		json_error_at(AT(at, "governor"), "schedutil or performance");
@@ -263,11 +274,11 @@ static void read_cpus(json_t *list)
 		const struct path *at = AT_INDEX(top, i);
 		struct cpu_group g = { .obj = obj, .at = at, .domain = -1 };
 
-		json_only(obj, at, "cpus", "capacity", "speed", "opp", "transition", "governor", NULL);
+		json_only(obj, at, "cpus", "capacity", "speed", "opp", "transition", "fast_switch", "governor", NULL);
 		g.capacity = json_get_int(obj, at, "capacity", 1, 1024, 1024);
 		g.speed = json_get_num(obj, at, "speed", 0.01, 1, g.capacity / 1024.0) * 65536;
 		if (json_object_get(obj, "opp")) {
-			g.domain = read_opps(json_object_get(obj, "opp"), AT(at, "opp"));
+			g.domain = read_opps(json_object_get(obj, "opp"), AT(at, "opp"), g.capacity);
 			read_frequencies(obj, at, &sim_freq_domains[g.domain]);
 		}
 		json_cpu_list(json_need(obj, at, "cpus"), AT(at, "cpus"), sim_nr_cpus - 1, set_cpu, &g);
@@ -301,10 +312,13 @@ static void read_idle(json_t *obj)
 			  "declared", "mwait", "firmware", "power_mw", NULL);
 		snprintf(s->name, sizeof(s->name), "%s", json_text(json_need(state, at, "name"), AT(at, "name")));
 		memcpy(s->desc, s->name, sizeof(s->name));
-		s->latency_us = json_time(json_need(state, at, "latency"), AT(at, "latency")) / 1000;
-		s->residency_us = json_time(json_need(state, at, "residency"), AT(at, "residency")) / 1000;
-		s->entry_ns = json_get_time(state, at, "entry", 0);
-		s->exit_ns = json_get_time(state, at, "exit", s->latency_us * 1000ULL);
+		s->latency_us = hardware_time(json_need(state, at, "latency"), AT(at, "latency")) / 1000;
+		s->residency_us = hardware_time(json_need(state, at, "residency"), AT(at, "residency")) / 1000;
+		s->exit_ns = s->latency_us * 1000ULL;
+		if (json_object_get(state, "entry"))
+			s->entry_ns = hardware_time(json_object_get(state, "entry"), AT(at, "entry"));
+		if (json_object_get(state, "exit"))
+			s->exit_ns = hardware_time(json_object_get(state, "exit"), AT(at, "exit"));
 		s->polling = json_get_flag(state, at, "polling", 0);
 		s->declared = json_get_flag(state, at, "declared", 1) && s->polling;
 		s->mwait = json_get_flag(state, at, "mwait", 0);
@@ -325,13 +339,13 @@ static const struct {
 		   { name "_receive", offsetof(struct sim_costs, socket[p].receive) }
 	L("line_core", SIM_CORE), L("line_cluster", SIM_CLUSTER), L("line_llc", SIM_LLC),
 	L("line_node", SIM_NODE), L("line_package", SIM_PACKAGE), L("line_remote", SIM_REMOTE),
-	T(line_hit), T(scan_visit), T(lock), T(syscall), T(schedule), T(wakeup), T(tick), T(vmstat), T(irq),
+	T(line_hit), T(scan_visit), T(scan_group), T(lock), T(syscall), T(schedule), T(wakeup), T(tick), T(vmstat), T(irq),
 	T(ipi_send), T(ipi_latency), T(fork), T(fork_child), T(thread), T(thread_child),
 	T(exec), T(exit), T(fault), T(numa_mark), T(page_migrate), T(pipe),
 	S("unix", KERN_UNIX), S("tcp", KERN_TCP), S("udp", KERN_UDP), T(poll), T(futex),
 	T(copy_per_kb), T(divide_per_1000), T(clock_read), T(idle_enter), T(idle_exit), T(hotplug),
 }, counts[] = {
-	T(scan_overlap), T(refill_overlap), T(wake_lines), T(queue_lines), T(task_lines),
+	T(misses), T(refill_overlap), T(wake_lines), T(queue_lines), T(task_lines),
 #undef T
 #undef L
 #undef S
@@ -346,15 +360,17 @@ static void read_costs(json_t *obj)
 
 	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		v = json_need(obj, at, times[i].name);
-		*(unsigned int *)((char *)&sim_costs + times[i].offset) = json_time(v, AT(at, times[i].name));
+		*(unsigned int *)((char *)&sim_costs + times[i].offset) = hardware_time(v, AT(at, times[i].name));
 	}
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		v = json_need(obj, at, counts[i].name);
 		*(unsigned int *)((char *)&sim_costs + counts[i].offset) =
 			json_int(v, AT(at, counts[i].name), 0, 1000);
 	}
-	machine.catch_up_ns = json_time(json_need(obj, at, "catch_up"), AT(at, "catch_up"));
-	machine.spin_ns = json_time(json_need(obj, at, "spin"), AT(at, "spin"));
+	if (!sim_costs.misses)
+		json_error_at(AT(at, "misses"), "a core has at least one under way");
+	machine.catch_up_ns = hardware_time(json_need(obj, at, "catch_up"), AT(at, "catch_up"));
+	machine.spin_ns = hardware_time(json_need(obj, at, "spin"), AT(at, "spin"));
 	if (!machine.spin_ns)
 		json_error_at(AT(at, "spin"), "a spin that takes no time never ends");
 	json_object_foreach(obj, key, v) {
@@ -367,6 +383,15 @@ static void read_costs(json_t *obj)
 		if (!known)
 			json_error_at(AT(at, key), "unknown key");
 	}
+}
+
+/* The fastest CPU's highest frequency: what the cycles of programs take. */
+static void read_core(json_t *obj)
+{
+	const struct path *at = AT(NULL, "core");
+
+	json_only(obj, at, "mhz", NULL);
+	machine.core_khz = json_num(json_need(obj, at, "mhz"), AT(at, "mhz"), 1, 10000) * 1000;
 }
 
 static void read_smt(json_t *obj)
@@ -408,12 +433,22 @@ static void read_memory(json_t *obj)
 		machine.bandwidth_mbs[i] = node;
 }
 
+static const char *read_session(json_t *v)
+{
+	const struct path *at = AT(NULL, "session");
+	const char *group = json_text(v, at);
+
+	if (group[0] != '/' || !group[1])
+		json_error_at(at, "a cgroup's path is expected, as /user.slice/user-0.slice/session-1.scope");
+	return group;
+}
+
 void machine_read(const char *path)
 {
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "title", "notes", "topology", "cpu", "smt", "idle", "cache",
-		  "memory", "thermal", "cost", NULL);
+		  "memory", "thermal", "boost", "fabric", "session", "core", "cost", "work", NULL);
 	machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
 	machine.title = json_get_text(root, NULL, "title", machine.name);
 	for (int i = 0; i < 8; i++)
@@ -436,5 +471,14 @@ void machine_read(const char *path)
 		read_memory(json_object_get(root, "memory"));
 	if (json_object_get(root, "thermal"))
 		thermal_read(json_object_get(root, "thermal"));
+	if (json_object_get(root, "boost"))
+		boost_read(json_object_get(root, "boost"));
+	if (json_object_get(root, "fabric"))
+		fabric_read(json_object_get(root, "fabric"));
+	if (json_object_get(root, "session"))
+		machine.session = read_session(json_object_get(root, "session"));
+	if (json_object_get(root, "work"))
+		figures_read(json_object_get(root, "work"));
+	read_core(json_need(root, NULL, "core"));
 	read_costs(json_need(root, NULL, "cost"));
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* schedsim: one scenario on one machine with one build of the kernel's scheduler. */
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "event.h"
 #include "instance.h"
+#include "json.h"
 #include "scenario.h"
+#include "steady.h"
 #include "trace.h"
 
+#define MAX_SEED	(1ULL << 53)	/* a double has every whole number up to here */
 #define CHECK_INTERVAL	(5 * MSEC)	/* of simulated time, longer with very many tasks */
 
 static double host_now(clockid_t clock)
@@ -48,31 +52,60 @@ static void print_domains(void)
 		}
 }
 
+/* Its first line too, where it may be written; files of a group have none without the group. */
+static void print_file(const char *name, int writable)
+{
+	static char text[65536];
+
+	if (!writable || kern_read_file(name, text, sizeof(text)) < 0)
+		text[0] = 0;
+	text[strcspn(text, "\n")] = 0;
+	printf("%s %s %s\n", writable ? "rw" : "r-", name, text);
+}
+
+/* What settings can be written to, of the machine and of a group. */
+static void print_files(void)
+{
+	kern_list_files(print_file);
+	kern_list_cgroup_files(print_file);
+}
+
+static int is_warm(void)
+{
+	return origin && (scenario.until_settled ? steady_warm() : sim.clk >= origin + scenario.warmup);
+}
+
 /* From warm-up to the end, with the invariants checked on the way. */
 static const char *run(void)
 {
 	int in_window = 0;
-	simtime next_check = 0;
+	simtime next_check = 0, settled = 0;
 
 	for (;;) {
 		simtime begin = origin ? origin + scenario.warmup : SIM_NEVER;
-		simtime end = origin ? origin + scenario.duration : SIM_NEVER;
+		simtime end = origin ? origin + settled + scenario.duration : SIM_NEVER;
 		simtime bound = origin && scenario.max_simulated != SIM_NEVER ?
 				origin + scenario.max_simulated : SIM_NEVER;
 		simtime t = next_check;
 
-		if (scenario.end_when_done)
+		if (scenario.end_when_done || (scenario.until_settled && !in_window))
 			end = SIM_NEVER;
-		if (!in_window && begin < t)
+		if (origin && steady_due() < t)
+			t = steady_due();
+		if (!in_window && !scenario.until_settled && begin < t)
 			t = begin;
 		if (end < t)
 			t = end;
 		if (t < sim.clk)
 			t = sim.clk;
-		cpu_set_control(t);
-		cpu_run();
-		if (!in_window && origin && sim.clk >= origin + scenario.warmup) {
+		cpu_run(t);
+		if (origin)
+			steady_look();
+		if (!in_window && is_warm()) {
 			in_window = 1;
+			if (scenario.until_settled)
+				settled = sim.clk - origin;
+			instances_warmed_up();
 			results_window_begin();
 		}
 		if (sim.clk >= next_check) {
@@ -84,7 +117,7 @@ static const char *run(void)
 			return "done";
 		if (sim.clk >= bound)
 			return "simulated_bound";
-		if (!scenario.end_when_done && origin && sim.clk >= origin + scenario.duration)
+		if (!scenario.end_when_done && in_window && sim.clk >= origin + settled + scenario.duration)
 			return "done";
 	}
 }
@@ -101,7 +134,7 @@ static void check_time_conserved(void)
 }
 
 enum { OPT_TRACE = 256, OPT_FORMAT, OPT_EVENTS, OPT_CPUS, OPT_TASKS, OPT_FROM, OPT_TO, OPT_RING,
-       OPT_DOMAINS };
+       OPT_DOMAINS, OPT_FILES };
 
 static const struct option options[] = {
 	{ "machine", 1, NULL, 'm' }, { "scenario", 1, NULL, 's' }, { "out", 1, NULL, 'o' },
@@ -110,7 +143,7 @@ static const struct option options[] = {
 	{ "trace-events", 1, NULL, OPT_EVENTS }, { "trace-cpus", 1, NULL, OPT_CPUS },
 	{ "trace-tasks", 1, NULL, OPT_TASKS }, { "trace-from", 1, NULL, OPT_FROM },
 	{ "trace-to", 1, NULL, OPT_TO }, { "trace-ring", 1, NULL, OPT_RING },
-	{ "print-domains", 0, NULL, OPT_DOMAINS }, { }
+	{ "print-domains", 0, NULL, OPT_DOMAINS }, { "print-files", 0, NULL, OPT_FILES }, { }
 };
 
 static void usage(void)
@@ -118,18 +151,18 @@ static void usage(void)
 	printf("usage: schedsim --machine FILE --scenario FILE --out FILE [--seed N] [--verbose]\n"
 	       "                [--trace FILE [--trace-format ftrace|perfetto] [--trace-events A,B]\n"
 	       "                 [--trace-cpus LIST] [--trace-tasks PATTERN] [--trace-from S] [--trace-to S]\n"
-	       "                 [--trace-ring N]] [--print-domains]\n"
+	       "                 [--trace-ring N]] [--print-domains | --print-files]\n"
 	       "Linux %s scheduler, HZ=%d.  docs/engine.md describes the files.\n", kern_release, kern_hz);
 	exit(0);
 }
 
-static double number(const char *text, const char *what)
+static double number(const char *text, const char *what, double max)
 {
 	char *end;
 	double d = strtod(text, &end);
 
-	if (*end || end == text || d < 0)
-		usage_error("%s: \"%s\" is not a number", what, text);
+	if (*end || end == text || !(d >= 0 && d <= max))
+		usage_error("%s: \"%s\" is not a number from 0 to %.15g", what, text, max);
 	return d;
 }
 
@@ -140,8 +173,9 @@ int main(int argc, char **argv)
 	static struct sim_task init = { .pid = 1, .comm = "init", .main = scenario_main, .mem_node = -1 };
 	static char stderr_buffer[4096];
 	double seed = 1, began, cpu_began;
-	int domains = 0, c;
+	int domains = 0, files = 0, c;
 
+	memory_init();
 	/* Unbuffered output takes 8 KiB of stack, half of a coroutine's. */
 	setvbuf(stderr, stderr_buffer, _IOLBF, sizeof(stderr_buffer));
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -149,7 +183,7 @@ int main(int argc, char **argv)
 		case 'm': machine_file = optarg; break;
 		case 's': scenario_file = optarg; break;
 		case 'o': out = optarg; break;
-		case 'r': seed = number(optarg, "--seed"); break;
+		case 'r': seed = number(optarg, "--seed", MAX_SEED); break;
 		case 'v': verbose = 1; break;
 		case 'h': usage(); break;
 		case OPT_TRACE: trace.file = optarg; break;
@@ -157,10 +191,11 @@ int main(int argc, char **argv)
 		case OPT_EVENTS: trace.events = optarg; break;
 		case OPT_CPUS: trace.cpus = optarg; break;
 		case OPT_TASKS: trace.tasks = optarg; break;
-		case OPT_FROM: trace.from = number(optarg, "--trace-from"); break;
-		case OPT_TO: trace.to = number(optarg, "--trace-to"); break;
-		case OPT_RING: trace.ring = number(optarg, "--trace-ring"); break;
+		case OPT_FROM: trace.from = number(optarg, "--trace-from", LONGEST_TIME / 1e9); break;
+		case OPT_TO: trace.to = number(optarg, "--trace-to", LONGEST_TIME / 1e9); break;
+		case OPT_RING: trace.ring = number(optarg, "--trace-ring", INT_MAX); break;
 		case OPT_DOMAINS: domains = 1; break;
+		case OPT_FILES: files = 1; break;
 		default: return 2;
 		}
 	}
@@ -168,7 +203,7 @@ int main(int argc, char **argv)
 		usage_error("unknown argument %s", argv[optind]);
 	if (!machine_file)
 		usage_error("--machine FILE is missing");
-	if (!domains && (!scenario_file || !out))
+	if (!domains && !files && (!scenario_file || !out))
 		usage_error("--scenario FILE and --out FILE are needed");
 
 	rng_seed(seed);
@@ -180,14 +215,16 @@ int main(int argc, char **argv)
 		instances_prepare();
 	}
 	fail_init(scenario.max_host);
-	if (domains)
+	if (domains || files)
 		kern_show_domains();
 	sim.clk = 1;			/* 0 means "never" in many places of the kernel */
 	kern_boot(&init);
-	if (domains) {
+	if (domains)
 		print_domains();
+	if (files)
+		print_files();
+	if (domains || files)
 		return 0;
-	}
 	trace_open(&trace);
 	began = host_now(CLOCK_MONOTONIC);
 	cpu_began = host_now(CLOCK_PROCESS_CPUTIME_ID);
@@ -197,6 +234,7 @@ int main(int argc, char **argv)
 	sim.catch_up = SIM_NEVER;
 	check_time_conserved();
 	trace_close();
+	actions_check();
 	instances_finish();
 	results_write(out, status, host_now(CLOCK_MONOTONIC) - began,
 		      host_now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began);

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <malloc.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "sim.h"
 
 #ifdef SIM_SANITIZE
@@ -60,6 +62,21 @@ void *sim_zalloc_huge(unsigned long size)
 	p = (char *)(((unsigned long)p + HUGE - 1) & ~(HUGE - 1));
 	madvise(p, size, MADV_HUGEPAGE);
 	return p;
+}
+
+/* The C library's heap, where tasks lie: it grows by this much at a time, in huge pages. */
+void memory_init(void)
+{
+#ifndef SIM_SANITIZE
+	unsigned long from, end;
+
+	mallopt(M_TOP_PAD, ARENA);
+	from = (unsigned long)malloc(1);
+	end = (unsigned long)sbrk(0);
+	from = (from + HUGE - 1) & ~(HUGE - 1);
+	if (from < end)
+		madvise((void *)from, end - from, MADV_HUGEPAGE);
+#endif
 }
 
 void sim_free(void *p)

@@ -61,6 +61,23 @@ static const struct {
 	{ "wake", PHASE_WAKE, "futex" }, { "touch", PHASE_TOUCH, NULL },
 };
 
+/* What some phases have beside their own key. */
+static int goes_with(const char *key, enum phase_kind kind)
+{
+	if (!strcmp(key, "body"))
+		return kind == PHASE_LOOP || kind == PHASE_FORK;
+	if (!strcmp(key, "count"))
+		return kind == PHASE_WAKE;
+	if (!strcmp(key, "size"))
+		return kind == PHASE_TOUCH;
+	return kind == PHASE_PIPE_WRITE || kind == PHASE_PIPE_READ || kind == PHASE_SEND || kind == PHASE_RECEIVE;
+}
+
+static int is_more(const char *key)
+{
+	return !strcmp(key, "body") || !strcmp(key, "bytes") || !strcmp(key, "count") || !strcmp(key, "size");
+}
+
 static void read_phase(json_t *obj, const struct path *at, struct phase *p)
 {
 	const char *key;
@@ -73,8 +90,7 @@ static void read_phase(json_t *obj, const struct path *at, struct phase *p)
 		const struct path *here = AT(at, key);
 		size_t i;
 
-		if (!strcmp(key, "body") || !strcmp(key, "bytes") || !strcmp(key, "count") ||
-		    !strcmp(key, "size"))
+		if (is_more(key))
 			continue;
 		for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++)
 			if (!strcmp(key, phases[i].key))
@@ -92,9 +108,14 @@ static void read_phase(json_t *obj, const struct path *at, struct phase *p)
 			p->offset = (unsigned long)json_kb(v, here) << 10;
 		else if (phases[i].object)
 			p->object = object_named(phases[i].object, json_text(v, here));
+		else if (!json_is_true(v))
+			json_error_at(here, "true is expected");
 	}
 	if (!found)
 		json_error_at(at, "no phase in it");
+	json_object_foreach(obj, key, v)
+		if (is_more(key) && !goes_with(key, p->kind))
+			json_error_at(AT(at, key), "this phase has none");
 	p->bytes = json_get_int(obj, at, "bytes", 1, 65536, 1);
 	if (p->kind == PHASE_WAKE)
 		p->count = json_get_int(obj, at, "count", 1, 1000000, 1);

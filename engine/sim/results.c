@@ -4,6 +4,7 @@
 #include <string.h>
 #include "instance.h"
 #include "scenario.h"
+#include "steady.h"
 
 unsigned long long results_hash = 1469598103934665603ULL;
 
@@ -126,6 +127,7 @@ void results_window_begin(void)
 {
 	cpu_settle_accounts();
 	memset(&window, 0, sizeof(window));
+	memset(&kern_newidle, 0, sizeof(kern_newidle));
 	window.start = sim.clk;
 	window.events = sim_events;
 	kern_balance_stats(window.balance);
@@ -148,8 +150,8 @@ void results_window_begin(void)
 		t->wait_sum = t->wait_max = 0;
 		t->waits = t->migrations = t->voluntary = t->involuntary = 0;
 	}
-	cache_lookups = cache_misses = lock_waits = hot_waits = spins = catch_ups = 0;
-	lock_wait_ns = hot_wait_ns = refill_ns = 0;
+	cache_lookups = cache_misses = lock_waits = lock_refusals = hot_waits = spins = catch_ups = 0;
+	lock_wait_ns = hot_wait_ns = refill_ns = fabric_wait_ns = 0;
 	memset(kernel_by_entry, 0, sizeof(kernel_by_entry));
 	memset(sim_function_time, 0, sizeof(sim_function_time));
 }
@@ -202,6 +204,16 @@ static void balance_counters(json_t *obj)
 	}
 }
 
+static void newidle_counters(json_t *obj)
+{
+	set_int(obj, "newidle:entries", kern_newidle.entries);
+	set_int(obj, "newidle:left:pending", kern_newidle.pending);
+	set_int(obj, "newidle:left:calm", kern_newidle.calm);
+	set_int(obj, "newidle:left:avg_idle", kern_newidle.brief);
+	set_int(obj, "newidle:found", kern_newidle.found);
+	set_int(obj, "newidle:avg_idle:ns", kern_newidle.avg_idle);
+}
+
 /* All there are, for who asks for one that was not hit. */
 static json_t *tracepoints_json(void)
 {
@@ -241,15 +253,18 @@ static json_t *counters_json(void)
 			set_int(obj, key, window.migrations[wake][d]);
 		}
 	balance_counters(obj);
+	newidle_counters(obj);
 	set_int(obj, "switches:voluntary", window.voluntary);
 	set_int(obj, "switches:involuntary", window.involuntary);
 	set_int(obj, "cost:runqueue_lookups", cache_lookups);
 	set_int(obj, "cost:runqueue_misses", cache_misses);
 	set_int(obj, "cost:lock_waits", lock_waits);
+	set_int(obj, "cost:lock_refusals", lock_refusals);
 	set_int(obj, "cost:lock_wait_ns", lock_wait_ns);
 	set_int(obj, "cost:hot_line_waits", hot_waits);
 	set_int(obj, "cost:hot_line_wait_ns", hot_wait_ns);
 	set_int(obj, "cost:refill_ns", refill_ns);
+	set_int(obj, "cost:fabric_wait_ns", fabric_wait_ns);
 	set_int(obj, "engine:catch_ups", catch_ups);
 	set_int(obj, "engine:spins", spins);
 	return obj;
@@ -441,6 +456,7 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	json_object_set_new(root, "settings", settings_json());
 	set_num(root, "window_s", seconds);
 	set_num(root, "simulated_s", (sim.clk - origin) / 1e9);
+	json_object_set_new(root, "steady", steady_json(window.start));
 	json_object_set_new(root, "metrics", metrics_json(seconds));
 	json_object_set_new(root, "counters", counters_json());
 	json_object_set_new(root, "tracepoints", tracepoints_json());

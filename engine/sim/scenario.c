@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reads a scenario. */
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 struct scenario scenario;
 simtime origin;
+static json_t *group_paths;		/* their set: tasks refer to groups by path */
 
 static void set_bit(int cpu, void *arg)
 {
@@ -33,6 +35,7 @@ static const struct {
 /* Returns whether anything differs from a plain task. */
 static int read_attr(json_t *obj, const struct path *at, struct kern_attr *attr)
 {
+	static const char *const reserved[] = { "runtime", "deadline", "period" };
 	const char *policy = json_get_text(obj, at, "policy", "normal");
 	size_t i;
 
@@ -47,6 +50,11 @@ static int read_attr(json_t *obj, const struct path *at, struct kern_attr *attr)
 	attr->uclamp_max = json_get_int(obj, at, "uclamp_max", 0, 1024, -1);
 	if (attr->policy == SCHED_FIFO || attr->policy == SCHED_RR)
 		attr->rt_priority = json_int(json_need(obj, at, "priority"), AT(at, "priority"), 1, 99);
+	else if (json_object_get(obj, "priority"))
+		json_error_at(AT(at, "priority"), "only the policies fifo and rr have one");
+	for (i = 0; attr->policy != 6 && i < sizeof(reserved) / sizeof(reserved[0]); i++)
+		if (json_object_get(obj, reserved[i]))
+			json_error_at(AT(at, reserved[i]), "only the policy deadline has one");
 	if (attr->policy == 6) {
 		attr->dl_runtime = json_time(json_need(obj, at, "runtime"), AT(at, "runtime"));
 		attr->dl_period = json_time(json_need(obj, at, "period"), AT(at, "period"));
@@ -61,10 +69,9 @@ static const char *group_name(json_t *obj, const struct path *at)
 
 	if (!name || !strcmp(name, "/"))
 		return NULL;
-	for (int i = 0; i < scenario.nr_groups; i++)
-		if (!strcmp(scenario.groups[i].path, name))
-			return name;
-	json_error_at(AT(at, "group"), "no group \"%s\" in groups", name);
+	if (!json_object_get(group_paths, name))
+		json_error_at(AT(at, "group"), "no group \"%s\" in groups", name);
+	return name;
 }
 
 static void read_task(json_t *obj, const struct path *at, struct task_spec *t)
@@ -76,6 +83,9 @@ static void read_task(json_t *obj, const struct path *at, struct task_spec *t)
 	t->count = json_get_int(obj, at, "count", 1, 1000000, 1);
 	t->start = json_get_time(obj, at, "start", 0);
 	t->stagger = json_get_time(obj, at, "stagger", 0);
+	if (t->start + (double)t->stagger * (t->count - 1) > LONGEST_TIME)
+		json_error_at(AT(at, "stagger"), "the last of %d starts after more than %.15gs", t->count,
+			      LONGEST_TIME / 1e9);
 	t->has_attr = read_attr(obj, at, &t->attr);
 	if (json_object_get(obj, "affinity")) {
 		read_affinity(json_object_get(obj, "affinity"), AT(at, "affinity"), t->affinity);
@@ -134,6 +144,29 @@ static const struct workload *read_kind(json_t *obj, const struct path *at)
 	json_error_at(AT(at, "kind"), "no workload \"%s\"; there are %s", kind, known);
 }
 
+/* Of a task's attributes those that are no workload's option. */
+static const char *const inherited[] = { "policy", "nice", "priority" };
+
+static int is_inherited(const char *key)
+{
+	for (size_t i = 0; i < sizeof(inherited) / sizeof(inherited[0]); i++)
+		if (!strcmp(key, inherited[i]))
+			return 1;
+	return 0;
+}
+
+static void read_inherited(json_t *obj, const struct path *at, struct instance *instance)
+{
+	json_t *own = json_object(), *v;
+	const char *key;
+
+	json_object_foreach(obj, key, v)
+		if (is_inherited(key))
+			json_object_set(own, key, v);
+	instance->has_attr = read_attr(own, at, &instance->attr);
+	json_decref(own);
+}
+
 static void read_workload(json_t *obj, const struct path *at, struct instance *instance)
 {
 	const struct workload *w = read_kind(obj, at);
@@ -148,17 +181,50 @@ static void read_workload(json_t *obj, const struct path *at, struct instance *i
 		read_affinity(json_object_get(obj, "affinity"), AT(at, "affinity"), instance->affinity);
 		instance->has_affinity = 1;
 	}
+	read_inherited(obj, at, instance);
 	instance->results = json_array();
 	json_object_foreach(obj, key, v) {
 		int index = wl_option_index(w, key);
 
 		if (!strcmp(key, "kind") || !strcmp(key, "label") || !strcmp(key, "group") ||
-		    !strcmp(key, "start") || !strcmp(key, "affinity"))
+		    !strcmp(key, "start") || !strcmp(key, "affinity") || is_inherited(key))
 			continue;
 		if (index < 0)
 			json_error_at(AT(at, key), "unknown key; schedlab-load %s --help lists its options", w->name);
 		read_option(v, AT(at, key), &instance->values, index);
 	}
+}
+
+static int is_dots(const char *name, size_t length)
+{
+	return length <= 2 && !memcmp(name, "..", length);
+}
+
+/* What mkdir() in a cgroup file system refuses, and a group that is there already. */
+static void check_group_path(const char *path, const struct path *at)
+{
+	size_t length = strlen(path), name = 0;
+	char parent[PATH_MAX] = "";
+
+	if (path[0] != '/' || !path[1])
+		json_error_at(at, "\"%s\" does not begin with / and a name", path);
+	if (length >= PATH_MAX)
+		json_error_at(at, "%zu bytes long; a path has at most %d", length, PATH_MAX - 1);
+	for (size_t start = 1; start <= length; start += name + 1) {
+		const char *part = path + start;
+
+		name = strcspn(part, "/");
+		if (name > NAME_MAX)
+			json_error_at(at, "a name in it is %zu bytes long; a name has at most %d", name, NAME_MAX);
+		if (is_dots(part, name) || memchr(part, '\n', name))
+			json_error_at(at, "\"%s\": names are not empty, . or .., and have no line break", path);
+	}
+	if (json_object_get(group_paths, path))
+		json_error_at(at, "\"%s\" is in groups twice", path);
+	memcpy(parent, path, length - name - 1);
+	if (*parent && !json_object_get(group_paths, parent))
+		json_error_at(at, "its parent \"%s\" is not in groups before it", parent);
+	json_object_set_new(group_paths, path, json_true());
 }
 
 static void read_group(json_t *obj, const struct path *at, struct group_spec *g)
@@ -167,8 +233,7 @@ static void read_group(json_t *obj, const struct path *at, struct group_spec *g)
 	json_t *v;
 
 	g->path = json_text(json_need(obj, at, "path"), AT(at, "path"));
-	if (g->path[0] != '/' || !g->path[1])
-		json_error_at(AT(at, "path"), "\"%s\" does not begin with / and a name", g->path);
+	check_group_path(g->path, AT(at, "path"));
 	json_object_foreach(obj, key, v) {
 		if (!strcmp(key, "path"))
 			continue;
@@ -181,12 +246,45 @@ static void read_group(json_t *obj, const struct path *at, struct group_spec *g)
 	}
 }
 
-static void read_action(json_t *obj, const struct path *at, struct action *a)
+/* One thing happens at a time: how many of the keys are there? */
+static int any_of(json_t *obj, const char *const *keys)
 {
+	int n = 0;
+
+	for (; *keys; keys++)
+		n += !!json_object_get(obj, *keys);
+	return n;
+}
+
+static void check_action(json_t *obj, const struct path *at)
+{
+	static const char *const verbs[] = { "offline", "online", "write", "task", NULL };
+	static const char *const places[] = { "group", "affinity", NULL };
+	static const char *const attributes[] = { "policy", "nice", "priority", "runtime", "deadline", "period",
+						  "uclamp_min", "uclamp_max", NULL };
+	int task, changes;
+
 	json_only(obj, at, "at", "offline", "online", "task", "group", "write", "value", "affinity",
 		  "policy", "nice", "priority", "runtime", "deadline", "period", "uclamp_min",
 		  "uclamp_max", NULL);
+	if (any_of(obj, verbs) != 1)
+		json_error_at(at, "one of offline, online, write and task is expected");
+	task = !!json_object_get(obj, "task");
+	changes = any_of(obj, places) + !!any_of(obj, attributes);
+	if (changes != task)
+		json_error_at(at, task ? "one of group, affinity and a policy's attributes is expected" :
+			      "group, affinity and a policy's attributes are a task's");
+	if (json_object_get(obj, "value") && !json_object_get(obj, "write"))
+		json_error_at(AT(at, "value"), "only a write has one");
+}
+
+static void read_action(json_t *obj, const struct path *at, struct action *a)
+{
+	check_action(obj, at);
 	a->at = json_time(json_need(obj, at, "at"), AT(at, "at"));
+	if (!scenario.end_when_done && a->at >= scenario.duration)
+		json_error_at(AT(at, "at"), "%.15g ms is not before the end of the run at %.15g ms", a->at / 1e6,
+			      scenario.duration / 1e6);
 	a->task = json_get_text(obj, at, "task", NULL);
 	if (json_object_get(obj, "offline")) {
 		a->kind = ACTION_OFFLINE;
@@ -198,8 +296,6 @@ static void read_action(json_t *obj, const struct path *at, struct action *a)
 		a->kind = ACTION_WRITE;
 		a->path = json_text(json_object_get(obj, "write"), AT(at, "write"));
 		a->value = json_text(json_need(obj, at, "value"), AT(at, "value"));
-	} else if (!a->task) {
-		json_error_at(at, "offline, online, write or task is expected");
 	} else if (json_object_get(obj, "group")) {
 		a->kind = ACTION_MOVE;
 		a->group = group_name(obj, at);
@@ -221,6 +317,8 @@ static void read_ablate(json_t *list, const struct path *at)
 	json_t *v;
 	size_t i, m;
 
+	if (!json_is_array(list))
+		json_error_at(at, "a list is expected");
 	json_array_foreach(list, i, v) {
 		const char *name = json_text(v, AT_INDEX(at, i));
 
@@ -261,6 +359,15 @@ static void read_memory(json_t *obj, const struct path *at, struct memory_spec *
 	m->node = json_get_int(obj, at, "node", 0, sim_nr_nodes - 1, -1);
 }
 
+static json_t *read_object(json_t *root, const char *key)
+{
+	json_t *v = json_object_get(root, key);
+
+	if (v && !json_is_object(v))
+		json_error_at(AT(NULL, key), "an object is expected");
+	return v;
+}
+
 /* Reads every element of an optional list into a new array. */
 #define read_list(key, array, nr, fn)						\
 do {										\
@@ -275,33 +382,43 @@ do {										\
 	nr = json_array_size(list_);						\
 } while (0)
 
-static void read_group_counted(json_t *obj, const struct path *at, struct group_spec *g)
+/* A time, or until the state has settled. */
+static void read_warmup(json_t *root)
 {
-	read_group(obj, at, g);
-	scenario.nr_groups++;		/* tasks refer to groups by name */
+	json_t *v = json_object_get(root, "warmup");
+
+	scenario.until_settled = json_is_string(v) && !strcmp(json_string_value(v), "settled");
+	scenario.wind = json_get_flag(root, NULL, "wind_clocks", 1);
+	if (json_object_get(root, "wind_clocks") && !scenario.until_settled)
+		json_error_at(AT(NULL, "wind_clocks"), "only where warmup is \"settled\"");
+	if (v && !scenario.until_settled)
+		scenario.warmup = json_time(v, AT(NULL, "warmup"));
 }
 
 void scenario_read(const char *path)
 {
 	json_t *root = json_read(path);
 
-	json_only(root, NULL, "name", "duration", "warmup", "settle", "features", "knobs", "cpuidle", "groups",
+	json_only(root, NULL, "name", "duration", "warmup", "wind_clocks", "settle", "features", "knobs", "cpuidle",
+		  "cpufreq", "groups",
 		  "tasks", "workloads", "actions", "background", "ablate", "memory", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
-	scenario.warmup = json_get_time(root, NULL, "warmup", 0);
+	read_warmup(root);
 	scenario.settle = json_get_time(root, NULL, "settle", 0);
 	if (scenario.warmup > scenario.duration)
 		json_error_at(AT(NULL, "warmup"), "longer than the duration");
 	scenario.background = json_get_int(root, NULL, "background", 0, 100000, 0);
-	scenario.features = json_object_get(root, "features");
-	scenario.knobs = json_object_get(root, "knobs");
-	scenario.cpuidle = json_object_get(root, "cpuidle");
+	scenario.features = read_object(root, "features");
+	scenario.knobs = read_object(root, "knobs");
+	scenario.cpuidle = read_object(root, "cpuidle");
+	scenario.cpufreq = read_object(root, "cpufreq");
 	scenario.max_simulated = SIM_NEVER;
 	if (json_object_get(root, "end"))
 		read_end(json_object_get(root, "end"), AT(NULL, "end"));
 	if (json_object_get(root, "ablate"))
 		read_ablate(json_object_get(root, "ablate"), AT(NULL, "ablate"));
-	read_list("groups", scenario.groups, scenario.nr_groups, read_group_counted);
+	group_paths = json_object();
+	read_list("groups", scenario.groups, scenario.nr_groups, read_group);
 	read_list("memory", scenario.memory, scenario.nr_memory, read_memory);
 	read_list("tasks", scenario.tasks, scenario.nr_tasks, read_task);
 	read_list("workloads", scenario.workloads, scenario.nr_workloads, read_workload);

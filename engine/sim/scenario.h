@@ -53,6 +53,7 @@ struct action {
 	const char	*task, *group, *path, *value;
 	struct kern_attr attr;
 	unsigned long	affinity[SIM_MAX_CPUS / 64];
+	int		done;
 };
 
 struct group_file {
@@ -74,10 +75,12 @@ struct memory_spec {
 
 struct scenario {
 	simtime		duration, warmup, settle, max_simulated;
+	int		until_settled;		/* warm-up ends when the state has settled */
+	int		wind;			/* and its clocks are wound on meanwhile */
 	double		max_host;
 	int		end_when_done;
 	int		background;
-	json_t		*features, *knobs, *cpuidle;
+	json_t		*features, *knobs, *cpuidle, *cpufreq;
 	struct task_spec *tasks;
 	struct instance	*workloads;
 	struct action	*actions;
@@ -94,10 +97,20 @@ extern simtime origin;			/* simulated time 0 of the scenario */
 void program_read(json_t *list, const struct path *at, struct program *program);
 void program_main(struct sim_task *task);
 
+/* launch.c */
+void actions_check(void);		/* one that was to happen and did not ends the run */
+
 /* settings.c: a value that is refused or reads back differently ends the run */
 void settings_apply(void);
 json_t *settings_json(void);		/* path -> text read after all were written */
 void setting_write(const char *path, const char *value);
+void group_write(const char *group, const char *file, const char *value);
+void group_check(const char *group, const char *file, const char *value);
 void setting_check(const char *path, const char *value);
+
+/* refusal.c */
+int would_divide_by_zero(const char *file, const char *value);
+const char *takes(const char *file);
+const char *refusal(const char *file, int err);
 
 #endif

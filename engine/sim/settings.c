@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The scenario's settings: written through the kernel's own files and read back from them. */
 #include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "json.h"
@@ -10,15 +12,11 @@
 
 static json_t *found;			/* path -> text as read after all were written */
 
-/* A file's text, single blanks between its words. */
-static const char *read_text(const char *path)
+/* Single blanks between its words. */
+static const char *words_of(char *text)
 {
-	static char text[4096];
-	long len = kern_read_file(path, text, sizeof(text));
 	char *to = text;
 
-	if (len < 0)
-		usage_error("%s: cannot be read back: %s", path, strerror(-len));
 	for (const char *from = text; *from; from++)
 		if (!isspace((unsigned char)*from))
 			*to++ = *from;
@@ -28,6 +26,16 @@ static const char *read_text(const char *path)
 		to--;
 	*to = 0;
 	return text;
+}
+
+static const char *read_text(const char *path)
+{
+	static char text[4096];
+	long len = kern_read_file(path, text, sizeof(text));
+
+	if (len < 0)
+		usage_error("%s: cannot be read back: %s", path, refusal(path, len));
+	return words_of(text);
 }
 
 /* Of a list of words like "none (voluntary) full" the chosen one. */
@@ -67,12 +75,48 @@ static int has_word(const char *text, const char *word)
 	return 0;
 }
 
+static int write_file(const char *path, const char *value)
+{
+	return would_divide_by_zero(path, value) ? -EINVAL : kern_write_file(path, value);
+}
+
+static void check_written(const char *path, const char *value, int err)
+{
+	if (err < 0)
+		usage_error("writing %s to %s: %s", value, path, refusal(path, err));
+}
+
 void setting_write(const char *path, const char *value)
 {
-	int err = kern_write_file(path, value);
+	check_written(path, value, write_file(path, value));
+}
 
-	if (err < 0)
-		usage_error("writing %s: %s", path, strerror(-err));
+/*
+ * One may be taken only after another, as a lower maximum after a lower minimum: what is refused
+ * as invalid is written once more after the rest, until that brings nothing.
+ */
+static void write_knobs(json_t *knobs)
+{
+	json_t *refused = json_object(), *v;
+	const char *key;
+
+	json_object_foreach(knobs, key, v) {
+		int err;
+
+		if (!json_is_string(v))
+			usage_error("knobs.%s: a text is expected", key);
+		err = write_file(key, json_string_value(v));
+		if (err == -EINVAL || err == -ENOENT)
+			json_object_set(refused, key, v);
+		else
+			check_written(key, json_string_value(v), err);
+	}
+	if (json_object_size(refused) == json_object_size(knobs))
+		json_object_foreach(refused, key, v)
+			setting_write(key, json_string_value(v));
+	else
+		write_knobs(refused);
+	json_decref(refused);
 }
 
 void setting_check(const char *path, const char *value)
@@ -81,7 +125,49 @@ void setting_check(const char *path, const char *value)
 
 	/* features reads as the list of all of them */
 	if (!(strcmp(path, FEATURES) ? same(value, text) : has_word(text, value)))
-		usage_error("%s: wrote %s, read back %s", path, value, text);
+		usage_error("%s: wrote %s, read back %s%s", path, value, text, takes(path));
+}
+
+/* The words written, in the kernel's form: `20` reads as 20.00, a quota with its period. */
+static int same_words(const char *wanted, const char *text)
+{
+	char *end_wanted, *end_read;
+
+	while (*wanted) {
+		double a = strtod(wanted, &end_wanted), b = strtod(text, &end_read);
+
+		if (end_wanted == wanted || end_read == text) {
+			end_wanted = (char *)wanted + strcspn(wanted, " ");
+			end_read = (char *)text + strcspn(text, " ");
+			if (end_wanted - wanted != end_read - text ||
+			    strncmp(wanted, text, end_wanted - wanted))
+				return 0;
+		} else if (a - b >= 0.01 || b - a >= 0.01) {
+			return 0;
+		}
+		wanted = end_wanted + strspn(end_wanted, " ");
+		text = end_read + strspn(end_read, " ");
+	}
+	return 1;
+}
+
+void group_write(const char *group, const char *file, const char *value)
+{
+	int err = kern_cgroup_write(group, file, value);
+
+	if (err < 0)
+		usage_error("group %s: writing %s to %s: %s", group, value, file, refusal(file, err));
+}
+
+void group_check(const char *group, const char *file, const char *value)
+{
+	char text[200];
+	long ret = kern_cgroup_read(group, file, text, sizeof(text));
+
+	if (ret < 0)
+		usage_error("group %s: %s cannot be read back: %s", group, file, refusal(file, ret));
+	if (!same_words(value, words_of(text)))
+		usage_error("group %s: %s: wrote %s, read back %s%s", group, file, value, text, takes(file));
 }
 
 static void feature_word(const char *name, json_t *v, char *word, size_t size)
@@ -141,12 +227,51 @@ static void of_cpus(const char *key, json_t *enabled, void (*act)(const char *, 
 	}
 }
 
+/* ------------------------------------------------------------------ the cpufreq governor, of all CPUs */
+
+static void of_governor(const char *governor, void (*act)(const char *, const char *))
+{
+	char path[100];
+
+	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+		if (sim_cpu_topo[cpu].domain >= 0) {
+			snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
+			act(path, governor);
+		}
+}
+
+static void read_cpufreq(const char **governor)
+{
+	json_only(scenario.cpufreq, AT(NULL, "cpufreq"), "governor", NULL);
+	*governor = json_get_text(scenario.cpufreq, AT(NULL, "cpufreq"), "governor", NULL);
+	if (*governor && !sim_nr_freq_domains)
+		usage_error("cpufreq.governor: this machine has no operating points to choose from; its file "
+			    "gives them as [[cpu]] opp (docs/machines.md)");
+}
+
 /* ------------------------------------------------------------------ all of them */
+
+/* CPUs are idle now, and 6.12 stops the server of an idle CPU with each write: it warns at the second. */
+static void check_fair_servers(void)
+{
+	const char *key;
+	char period[200];
+	json_t *v;
+
+	json_object_foreach(scenario.knobs, key, v) {
+		if (fnmatch("/sys/kernel/debug/sched/fair_server/*/runtime", key, 0))
+			continue;
+		snprintf(period, sizeof(period), "%.*s/period", (int)(strrchr(key, '/') - key), key);
+		if (json_object_get(scenario.knobs, period))
+			json_error_at(AT(AT(NULL, "knobs"), period), "runtime is set for this CPU as well: the kernel "
+				      "takes one of them while the CPU is idle and warns at the other one");
+	}
+}
 
 /* All are written before any is read: one may change another. */
 void settings_apply(void)
 {
-	const char *key, *text;
+	const char *key, *text, *governor = NULL;
 	char word[64];
 	json_t *v;
 
@@ -157,11 +282,12 @@ void settings_apply(void)
 		if (kern_write_file(FEATURES, word) < 0)
 			usage_error("features.%s: this kernel has no such scheduler feature", key);
 	}
-	json_object_foreach(scenario.knobs, key, v) {
-		if (!json_is_string(v))
-			usage_error("knobs.%s: a text is expected", key);
-		setting_write(key, json_string_value(v));
-	}
+	if (scenario.cpufreq)
+		read_cpufreq(&governor);
+	if (governor)
+		of_governor(governor, setting_write);
+	check_fair_servers();
+	write_knobs(scenario.knobs);
 	json_object_foreach(scenario.cpuidle, key, v)
 		of_cpus(key, v, setting_write);
 
@@ -183,6 +309,10 @@ void settings_apply(void)
 		of_cpus(key, v, setting_check);
 		snprintf(name, sizeof(name), "cpuidle %s", key);
 		json_object_set_new(found, name, json_string(json_is_true(v) ? "0" : "1"));
+	}
+	if (governor) {
+		of_governor(governor, setting_check);
+		json_object_set_new(found, "cpufreq governor", json_string(governor));
 	}
 }
 

@@ -14,28 +14,30 @@
 /* cpu.c */
 enum cpu_state { CPU_OFF, CPU_KERNEL, CPU_USER, CPU_HALT, CPU_POLL, CPU_CHANGE };
 
+/* The first line is what a change of CPUs needs, the next what a stop in user mode or idle does. */
 struct cpu {
+	void		*sp, *current_task;
+	simtime		clk;			/* when it stopped */
+	simtime		irq_due;		/* the first of the vectors that interrupt */
+	struct copy	*copies;		/* cache_copies() of this CPU */
+	unsigned int	slowdown;		/* of kernel code, 1024 = none */
+	int		held;
+	unsigned int	irq_on;
 	enum cpu_state	state;
 	int		id;
-	simtime		clk;			/* when it stopped */
+	unsigned int	rate;			/* user work per ns, 65536 = nominal */
 	simtime		resume;			/* user work done, or kernel wait over */
 	simtime		since;			/* user work counted up to here */
 	simtime		mark;			/* time accounted up to here */
+	struct sim_task	*task;
 	simtime		vector[SIM_NR_VECTORS];	/* arrival, or SIM_NEVER */
-	unsigned int	rate;			/* user work per ns, 65536 = nominal */
+	simtime		user_ns, kernel_ns, idle_ns, off_ns;
+	enum sim_entry	entry;
 	unsigned int	share;			/* of the core, beside its siblings */
-	unsigned int	slowdown;		/* of kernel code, 1024 = none */
 	unsigned int	traffic;		/* MB/s its task wants of a node's memory */
 	int		traffic_node;
-	int		held;
-	unsigned long	irq_on;
-	enum sim_entry	entry;
-	struct sim_task	*task;
-	void		*sp, *current_task;
-	unsigned int	*seen;			/* cache_seen() of this CPU */
 	simtime		started;
-	simtime		user_ns, kernel_ns, idle_ns, off_ns;
-};
+} __attribute__((aligned(64)));
 extern struct cpu cpus[SIM_MAX_CPUS];
 extern unsigned long sim_events;
 static inline struct sim_task *self(void)	/* of the running CPU; NULL: before its first switch */
@@ -46,8 +48,8 @@ void cpu_init(void);
 void cpu_update_rate(int cpu);
 extern simtime kernel_by_entry[SIM_NR_ENTRIES];
 void cpu_settle_accounts(void);
-void cpu_set_control(simtime t);	/* when the engine's own loop runs next */
-void cpu_run(void);			/* until then */
+void cpu_run(simtime t);
+void cpu_ask_control(simtime t);	/* of a CPU: the engine's own loop runs at t, or before */
 void *cpu_resumer(int *cpu);		/* stack of who gave the host; cpu -1: the engine's loop */
 
 /* speed.c */
@@ -57,14 +59,31 @@ void speed_siblings_changed(int cpu);
 void speed_task_starts(struct cpu *c);
 void speed_task_stops(struct cpu *c);
 
+/* fabric.c */
+void fabric_read(json_t *obj);
+void fabric_pass(int owner, unsigned int lines);	/* lines come from there to the running CPU */
+extern simtime fabric_wait_ns;
+
+/* boost.c */
+void boost_read(json_t *obj);		/* of the machine file, when its CPUs are known */
+void boost_thread(int cpu);		/* its state may have changed */
+void boost_look(int cpu);
+
 /* thermal.c */
 void thermal_read(json_t *zone);		/* of the machine file, when its CPUs are known */
 void thermal_count(void);		/* up to now, at the present frequencies */
 
+/* memory.c */
+void memory_init(void);
+
 /* cache.c */
 void cache_init(void);
-unsigned int *cache_seen(int cpu);	/* by the CPU's LLC: runqueues' versions, by CPU */
-extern unsigned int *seen_here;		/* that of the running CPU */
+struct copy {				/* what an LLC has of a runqueue */
+	unsigned int	version;		/* + 1 */
+	sim_lines	lines;
+};
+struct copy *cache_copies(int cpu);	/* of the CPU's LLC, by runqueue */
+extern struct copy *copies_here;	/* those of the running CPU */
 struct grain {				/* of a region: what an LLC has of it */
 	unsigned int	from, to;
 	int		llc;			/* number + 1 */
@@ -75,7 +94,7 @@ struct grain {				/* of a region: what an LLC has of it */
 unsigned long cache_fill(struct grain *grain, unsigned int from, unsigned int to, int write);
 struct sim_line *cache_user_line(const void *addr);	/* of a program's shared memory */
 void cache_scatter(struct sim_line *line, unsigned int stores);
-extern unsigned long cache_lookups, cache_misses, lock_waits, hot_waits;
+extern unsigned long cache_lookups, cache_misses, lock_waits, lock_refusals, hot_waits;
 extern simtime lock_wait_ns, hot_wait_ns, refill_ns;
 extern unsigned long spins, catch_ups;
 
@@ -87,12 +106,16 @@ struct machine {
 	unsigned int	smt_polling;		/* a polling sibling counts as this much of a busy one */
 	unsigned int	bandwidth_mbs[SIM_MAX_NODES];
 	unsigned int	thread_bandwidth_mbs, cache_bandwidth_mbs;
+	unsigned int	frequency[SIM_MAX_CPUS];	/* at present, 1024 = highest */
+	const char	*session;		/* cgroup of what pid 1 starts, NULL: the root */
+	unsigned int	core_khz;		/* the highest there is */
 	unsigned int	cpu_speed[SIM_MAX_CPUS];	/* of plain work, 65536 = fastest */
 	int		siblings[SIM_MAX_CPUS][8], nr_siblings[SIM_MAX_CPUS];
 	simtime		catch_up_ns, spin_ns;
 };
 extern struct machine machine;
 void machine_read(const char *path);
+void figures_read(json_t *work);	/* calls/figures.c: what programs take on this machine */
 
 /* scenario.c */
 void scenario_read(const char *path);
@@ -105,6 +128,7 @@ void scenario_main(struct sim_task *init);
 /* A new child of the calling task.  number < 0: named as given; -2: a thread. */
 struct sim_task *task_launch(const char *comm, int number, void (*main)(struct sim_task *), void *arg);
 void task_free(struct sim_task *task);	/* unless its results are asked for */
+void task_forget(struct sim_task *task);	/* who waited for its end is done with it */
 extern struct sim_task *all_tasks;
 extern unsigned long tasks_started;
 

@@ -30,7 +30,7 @@ static unsigned int smt_share(int cpu)
 
 static unsigned int core_speed(int cpu, unsigned int speed)
 {
-	speed = (uint64_t)speed * sim_cpu_topo[cpu].freq_scale / 1024;
+	speed = (uint64_t)speed * machine.frequency[cpu] / 1024;
 	return (uint64_t)speed * cpus[cpu].share / 65536;
 }
 
@@ -112,6 +112,7 @@ static void set_traffic(struct cpu *c, int running)
 
 void speed_task_starts(struct cpu *c)
 {
+	boost_look(c->id);
 	set_traffic(c, 1);
 }
 
@@ -135,6 +136,7 @@ void speed_cpu_changed(int cpu)
 
 void speed_siblings_changed(int cpu)
 {
+	boost_thread(cpu);
 	for (int i = 0; i < machine.nr_siblings[cpu]; i++)
 		speed_cpu_changed(machine.siblings[cpu][i]);
 }
@@ -149,7 +151,7 @@ void sim_set_frequency(int domain, unsigned int khz)
 	for (int cpu = 0; cpu < sim_nr_cpus; cpu++) {
 		if (sim_cpu_topo[cpu].domain != domain)
 			continue;
-		sim_cpu_topo[cpu].freq_scale = (uint64_t)khz * 1024 / top;
+		sim_cpu_topo[cpu].freq_scale = machine.frequency[cpu] = (uint64_t)khz * 1024 / top;
 		speed_cpu_changed(cpu);
 	}
 }

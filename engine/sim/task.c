@@ -72,6 +72,14 @@ void task_free(struct sim_task *task)
 	sim_free(task);
 }
 
+/* Nobody asks for it any more: when the kernel has let go too, it can go. */
+void task_forget(struct sim_task *task)
+{
+	task->joined = 1;
+	if (task->released)
+		task_free(task);
+}
+
 void sim_task_released(struct sim_task *task)
 {
 	task->released = 1;

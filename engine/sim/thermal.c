@@ -72,8 +72,10 @@ void thermal_read(json_t *obj)
 	sim_thermal.heat_capacity =
 		json_num(json_need(obj, at, "heat_capacity"), AT(at, "heat_capacity"), 0.001, 10000) * 1000;
 	sim_thermal.base_mw = json_num(json_need(obj, at, "base_mw"), AT(at, "base_mw"), 0, 1000000);
-	sim_thermal.polling_ms = json_time(json_need(obj, at, "polling"), AT(at, "polling")) / MSEC;
-	sim_thermal.passive_ms = json_time(json_need(obj, at, "passive_polling"), AT(at, "passive_polling")) / MSEC;
+	sim_thermal.polling_ms = json_time_up_to(json_need(obj, at, "polling"), AT(at, "polling"),
+						 3600 * SEC) / MSEC;
+	sim_thermal.passive_ms = json_time_up_to(json_need(obj, at, "passive_polling"),
+						 AT(at, "passive_polling"), 3600 * SEC) / MSEC;
 	if (!sim_thermal.polling_ms || !sim_thermal.passive_ms)
 		json_error_at(at, "polling and passive_polling are 1 ms or more");
 	uk = target(0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Access to another CPU's data goes through per_cpu_offset(): charged by distance, once per kernel entry. */
+/*
+ * Access to another CPU's data goes through per_cpu_ptr() or per_cpu_offset(): charged by lines and distance,
+ * once per kernel entry.  What a CPU knows of the domains around it is only read: every cache has it.
+ */
 #ifndef _ASM_SIM_PERCPU_H
 #define _ASM_SIM_PERCPU_H
 
@@ -7,14 +10,31 @@
 
 #define __my_cpu_offset	(__per_cpu_offset[sim.cpu])
 #include <asm-generic/percpu.h>
-#undef per_cpu_offset
+#if !defined(SIM_KERNELS_LAYOUT) && !defined(__GENERATING_BOUNDS_H)
+#include <generated/rq-lines.h>
 
+#define SIM_PER_CPU_IS(ptr, name)	(!__builtin_strncmp(#ptr, "&(" name, sizeof("&(" name) - 1))
+
+#undef per_cpu_offset
 static inline unsigned long sim_per_cpu_offset(unsigned int cpu)
 {
-	if (__builtin_expect(sim_touched[cpu] != sim.epoch, 0))
-		sim_touch_cpu(cpu);
+	sim_look(cpu, SIM_OTHER_DATA);
 	return __per_cpu_offset[cpu];
 }
 #define per_cpu_offset(cpu)	sim_per_cpu_offset(cpu)
+
+#undef per_cpu_ptr
+#define per_cpu_ptr(ptr, cpu)						\
+({									\
+	unsigned int __of_cpu = (cpu);					\
+									\
+	__verify_pcpu_ptr(ptr);						\
+	if (SIM_PER_CPU_IS(ptr, "runqueues)"))				\
+		sim_look(__of_cpu, RQ_HEAD);				\
+	else if (!SIM_PER_CPU_IS(ptr, "sd_"))				\
+		sim_look(__of_cpu, SIM_OTHER_DATA);			\
+	SHIFT_PERCPU_PTR((ptr), __per_cpu_offset[__of_cpu]);		\
+})
+#endif
 
 #endif

@@ -5,6 +5,7 @@
 #include <engine_if.h>
 
 extern void sim_lock_slow(arch_spinlock_t *l);
+extern int sim_lock_is_taken(arch_spinlock_t *l);
 
 #define arch_spin_is_locked(l)		((l)->locked != 0)
 #define arch_spin_is_contended(l)	0
@@ -29,10 +30,12 @@ static inline int arch_spin_trylock(arch_spinlock_t *l)
 {
 	if (l->locked)
 		return 0;
-	if (l->last != sim.cpu + 1)
-		sim_lock_slow(l);
-	else
+	if (l->last == sim.cpu + 1)
 		l->acquired = sim.clk;
+	else if (sim_lock_is_taken(l))
+		return 0;
+	else
+		sim_lock_slow(l);
 	if (l->home)
 		sim_rq_write(l->home - 1);
 	l->locked = 1;

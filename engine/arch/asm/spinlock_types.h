@@ -7,6 +7,11 @@
  * interval of its last holding, so that CPUs which arrive inside it in
  * simulated time wait, although the host ran the holder to its end.
  */
+#ifdef SIM_KERNELS_LAYOUT	/* scripts/rq-lines.c: as large as the kernel's own */
+typedef struct {
+	unsigned int	locked:1, last:11, home:11, acquired:4, released:5;
+} arch_spinlock_t;
+#else
 typedef struct {
 	unsigned char	locked;
 	unsigned short	last;		/* CPU number + 1 of the last holder */
@@ -14,6 +19,7 @@ typedef struct {
 	unsigned long long acquired;	/* simulated ns; of the first in an unbroken row of holders */
 	unsigned long long released;
 } arch_spinlock_t;
+#endif
 #define __ARCH_SPIN_LOCK_UNLOCKED	{ 0 }
 
 typedef struct {

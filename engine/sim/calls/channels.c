@@ -10,6 +10,11 @@ struct wl_pipe *wl_pipe(void)
 	return (struct wl_pipe *)kern_pipe_create();
 }
 
+struct wl_pipe *wl_packet_pipe(unsigned int bytes)
+{
+	return (struct wl_pipe *)kern_packet_pipe_create(bytes);
+}
+
 void wl_pipe_write(struct wl_pipe *pipe, unsigned int bytes)
 {
 	waits_for("room in a pipe", NULL);
@@ -34,16 +39,20 @@ struct wl_socket {
 	struct kern_socket *in, *out;
 };
 
-void wl_connect(enum wl_protocol protocol, struct wl_socket *end[2])
+static struct wl_socket *one_end(struct kern_socket *in, struct kern_socket *out, enum kern_protocol protocol)
 {
-	static const enum kern_protocol kernels[] = { KERN_UNIX, KERN_TCP, KERN_UDP };
-	struct kern_socket *there = kern_socket_create(kernels[protocol]);
-	struct kern_socket *back = kern_socket_create(kernels[protocol]);
+	struct wl_socket *socket = wl_new(struct wl_socket, 1);
 
-	for (int i = 0; i < 2; i++) {
-		end[i] = wl_new(struct wl_socket, 1);
-		*end[i] = (struct wl_socket) { kernels[protocol], i ? there : back, i ? back : there };
-	}
+	*socket = (struct wl_socket) { protocol, in, out };
+	return socket;
+}
+
+void wl_socketpair(struct wl_socket *end[2])
+{
+	struct kern_socket *there = kern_socket_create(KERN_UNIX), *back = kern_socket_create(KERN_UNIX);
+
+	end[0] = one_end(back, there, KERN_UNIX);
+	end[1] = one_end(there, back, KERN_UNIX);
 }
 
 void wl_send(struct wl_socket *socket, unsigned int bytes)
@@ -70,6 +79,62 @@ int wl_receive(struct wl_socket *socket, unsigned int bytes)
 void wl_close(struct wl_socket *socket)
 {
 	kern_socket_close(socket->out);
+}
+
+void wl_drop(struct wl_socket *socket)
+{
+	(void)socket;
+	kern_syscall(NULL);
+}
+
+/* ------------------------------------------------------------------ connections */
+
+struct wl_listener {
+	struct kern_listener *tcp;			/* or NULL */
+	struct kern_socket *there, *back;		/* of UDP's one client */
+};
+
+struct wl_listener *wl_listen(enum wl_protocol protocol)
+{
+	struct wl_listener *listener = wl_new(struct wl_listener, 1);
+
+	kern_syscall(NULL);
+	if (protocol == WL_TCP) {
+		listener->tcp = kern_listen();
+	} else {
+		listener->there = kern_socket_create(KERN_UDP);
+		listener->back = kern_socket_create(KERN_UDP);
+	}
+	return listener;
+}
+
+struct wl_socket *wl_connect(struct wl_listener *listener, void *note)
+{
+	struct kern_connection *c;
+
+	if (!listener->tcp)
+		return one_end(listener->back, listener->there, KERN_UDP);
+	c = wl_new(struct kern_connection, 1);
+	c->there = kern_socket_create(KERN_TCP);
+	c->back = kern_socket_create(KERN_TCP);
+	c->note = note;
+	kern_connect(listener->tcp, c);
+	return one_end(c->back, c->there, KERN_TCP);
+}
+
+void *wl_accept(struct wl_listener *listener, struct wl_socket **socket)
+{
+	struct kern_connection *c;
+
+	if (!listener->tcp) {
+		*socket = one_end(listener->there, listener->back, KERN_UDP);
+		return NULL;
+	}
+	waits_for("a connection", NULL);
+	c = kern_accept(listener->tcp);
+	goes_on();
+	*socket = one_end(c->there, c->back, KERN_TCP);
+	return c->note;
 }
 
 /* ------------------------------------------------------------------ files */

@@ -58,14 +58,6 @@ struct wl_task *wl_thread(const char *name, void (*fn)(void *), void *arg)
 	return start_task(name, -2, fn, arg);
 }
 
-/* Nobody asks for it any more: when the kernel has let go too, it can go. */
-static void forget(struct sim_task *task)
-{
-	task->joined = 1;
-	if (task->released)
-		task_free(task);
-}
-
 void wl_join(struct wl_task *joined)
 {
 	struct sim_task *task = &joined->task;
@@ -79,7 +71,7 @@ void wl_join(struct wl_task *joined)
 		while (wl_load(&task->thread) == id && !self()->killed)
 			kern_futex_wait(&task->thread, id, SIM_NEVER);
 	goes_on();
-	forget(task);
+	task_forget(task);
 }
 
 int wl_wait(void)
@@ -90,7 +82,7 @@ int wl_wait(void)
 	task = kern_wait_child(NULL);
 	goes_on();
 	if (task)
-		forget(task);
+		task_forget(task);
 	return task != NULL;
 }
 

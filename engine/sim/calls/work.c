@@ -23,6 +23,11 @@ void wl_run(unsigned long long ns)
 	kern_run(ns);
 }
 
+void wl_cycles(unsigned long long n)
+{
+	kern_run(n * 1000000 / machine.core_khz);
+}
+
 void wl_divide(unsigned long long n)
 {
 	kern_run(n * sim_costs.divide_per_1000 / 1000);

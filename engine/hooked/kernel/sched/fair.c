@@ -3,13 +3,70 @@
 #include "sim.h"
 #include <trace/events/schedlab.h>
 #include "hook.h"
+#include "steady.h"
 
 #define GROUP_STATS(name, env, sds, group, sgs, more...)		\
 ({									\
 	(name)(env, sds, group, sgs, ##more);				\
+	sim_charge(sim_costs.scan_group);				\
 	trace_group_stats(env, sds, group, sgs);			\
 })
 #define update_sg_lb_stats(args...)	SIM_HOOK(GROUP_STATS, update_sg_lb_stats, args)
+
+/*
+ * The lines that functions read of the runqueue they are asked about.  cpu_rq() itself stands for the first
+ * one, with the lock and nr_running; what runs is told by cpu_runnable()'s callers with the CFS runqueue's counts.
+ */
+#define LOOK_CPU(lines, name, cpu, more...)				\
+({									\
+	int __cpu = (cpu);						\
+									\
+	sim_look(__cpu, lines);						\
+	(name)(__cpu, ##more);						\
+})
+#define LOOK_RQ(lines, name, queue, more...)				\
+({									\
+	struct rq *__rq = (queue);					\
+									\
+	sim_look(cpu_of(__rq), lines);					\
+	(name)(__rq, ##more);						\
+})
+#define IDLE(name, cpu, more...)					\
+({									\
+	int __of_cpu = (cpu);						\
+	int __is_idle = LOOK_CPU(RQ_CURRENT, name, __of_cpu, ##more);	\
+									\
+	if (__is_idle)							\
+		sim_look(__of_cpu, RQ_HEAD | RQ_PENDING);		\
+	__is_idle;							\
+})
+#define IDLE_POLICY(name, args...)	LOOK_CPU(RQ_HEAD | RQ_CFS, name, args)
+#define UTILIZATION(name, args...)	LOOK_CPU(RQ_AVERAGES, name, args)
+#define LOAD(name, args...)		LOOK_RQ(RQ_AVERAGES, name, args)
+#define RUNNABLE(name, args...)		LOOK_RQ(RQ_AVERAGES | RQ_CFS, name, args)
+
+#define idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, IDLE)(idle_cpu, cpu, ##more)
+#define available_idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, IDLE)(available_idle_cpu, cpu, ##more)
+#define idle_cpu_without(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, IDLE)(idle_cpu_without, cpu, ##more)
+#define sched_idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, IDLE_POLICY)(sched_idle_cpu, cpu, ##more)
+#define cpu_util_cfs(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, UTILIZATION)(cpu_util_cfs, cpu, ##more)
+#define cpu_util_cfs_boost(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, UTILIZATION)(cpu_util_cfs_boost, cpu, ##more)
+#define cpu_util_without(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, UTILIZATION)(cpu_util_without, cpu, ##more)
+#define cpu_util_next(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, UTILIZATION)(cpu_util_next, cpu, ##more)
+#define cpu_load(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq, LOAD)(cpu_load, rq, ##more)
+#define cpu_load_without(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq, LOAD)(cpu_load_without, rq, ##more)
+#define cpu_runnable(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq, RUNNABLE)(cpu_runnable, rq, ##more)
+#define cpu_runnable_without(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq, RUNNABLE)(cpu_runnable_without, rq, ##more)
+
+/* Balancing of NUMA domains, one CPU at a time: 6.12 has a flag where 6.1 has a spinlock. */
+static arch_spinlock_t sched_balance_running_lock __maybe_unused;
+#define atomic_cmpxchg_acquire(v, from, to)				\
+	(!arch_spin_trylock(v##_lock) || (atomic_cmpxchg_acquire)(v, from, to))
+#define atomic_set_release(v, to)					\
+({									\
+	(atomic_set_release)(v, to);					\
+	arch_spin_unlock(v##_lock);					\
+})
 
 /* What a CPU's present pass has found; a CPU makes one at a time. */
 struct sim_pass {
@@ -42,19 +99,38 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 	passes[sim.cpu] = (struct sim_pass) { };			\
 	__moved = (name)(dst, rq, sd, idle, ours, ##more);		\
 	sim_function_ran(SIM_LOAD_BALANCE, __from);			\
+	if (*(ours))							\
+		sim_balance_passed(dst, sd, idle);			\
 	trace_load_balance(dst, sd, idle, *(ours), __failed, &passes[sim.cpu], __moved); \
 	__moved;							\
 })
 #define load_balance(args...)		SIM_HOOK(BALANCE, load_balance, args)
 #define sched_balance_rq(args...)	SIM_HOOK(BALANCE, sched_balance_rq, args)
 
+/* In the order in which newidle balancing asks; what it asks of the domains behind the lowest is left out. */
+static void count_newidle(struct rq *rq)
+{
+	struct sched_domain *sd = rcu_dereference_sched(rq->sd);
+
+	kern_newidle.entries++;
+	kern_newidle.avg_idle += rq->avg_idle;
+	if (rq->ttwu_pending)
+		kern_newidle.pending++;
+	else if (!SIM_RD_OVERLOADED(rq->rd))
+		kern_newidle.calm++;
+	else if (sd && rq->avg_idle < sd->max_newidle_lb_cost)
+		kern_newidle.brief++;
+}
+
 #define NEWIDLE(name, rq, rf)						\
 ({									\
 	simtime __from = sim.clk;					\
 	int __pulled;							\
 									\
+	count_newidle(rq);						\
 	trace_newidle_entry(rq);					\
 	__pulled = (name)(rq, rf);					\
+	kern_newidle.found += __pulled > 0;				\
 	sim_function_ran(SIM_NEWIDLE_BALANCE, __from);			\
 	trace_newidle_exit(rq, __pulled);				\
 	__pulled;							\

@@ -32,4 +32,11 @@ static inline void sim_tick_cpu_dying(unsigned int cpu)
 #define SIM_GROUP_TYPES_SERIES
 #define SIM_SOFTIRQ(action)		action(struct softirq_action *unused)
 
+/*
+ * dst_hold_safe() is atomic_inc_not_zero(), which looks first.  In the line of the count lie
+ * rt_genid and rt_type, which ipv4_dst_check() and ip_rcv_finish_core() read of each packet.
+ */
+#define sim_route_hold(route)		sim_line_change_if(route)
+#define sim_route_release(route)	sim_line_change_if(route)
+
 #endif

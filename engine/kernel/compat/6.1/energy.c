@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* 6.1's energy model: cost at the highest frequency. */
+#include <linux/cpufreq.h>
 #include <linux/energy_model.h>
 #include "../../sim.h"
+
+/* cpufreq's core tells schedutil; the scheduler's domains follow. */
+void sim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old)
+{
+	sched_cpufreq_governor_change(policy, old);
+}
 
 unsigned long sim_thermal_pressure[NR_CPUS];
 

@@ -33,6 +33,7 @@ void sim_vma_init(struct vm_area_struct *vma)
 /* This series keeps nothing of its own about a VMA. */
 void sim_vma_release(struct vm_area_struct *vma) { }
 void sim_vma_accessed(struct vm_area_struct *vma) { }
+void sim_vma_due(struct vm_area_struct *vma) { }
 
 /* mbind() has to have asked for it: vma_policy_mof() sees no policy, and takes it for none at all. */
 bool sim_scans_shared(void) { return false; }

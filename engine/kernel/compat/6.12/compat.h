@@ -31,4 +31,11 @@ static inline void sim_tick_cpu_dying(unsigned int cpu)
 #define SIM_GROUP_TYPES_SERIES		{ group_smt_balance, "smt_balance" },
 #define SIM_SOFTIRQ(action)		action(void)
 
+/*
+ * rcuref_get() changes the count at once.  Of what is read of each packet only tclassid lies in
+ * its line: ip_rcv_finish_core().
+ */
+#define sim_route_hold(route)		sim_line_change(route)
+#define sim_route_release(route)	sim_line_change_if(route)
+
 #endif

@@ -3,6 +3,11 @@
 #include <linux/energy_model.h>
 #include "../../sim.h"
 
+/* schedutil itself has the scheduler's domains follow. */
+void sim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old)
+{
+}
+
 DEFINE_PER_CPU(unsigned long, cpufreq_pressure);
 
 void sim_frequency_pressure(unsigned int cpu, unsigned long capacity)

@@ -38,6 +38,12 @@ void sim_vma_init(struct vm_area_struct *vma)
 void sim_vma_release(struct vm_area_struct *vma) { vma_numab_state_free(vma); }
 void sim_vma_accessed(struct vm_area_struct *vma) { vma_set_access_pid_bit(vma); }
 
+void sim_vma_due(struct vm_area_struct *vma)
+{
+	if (vma->numab_state)
+		vma->numab_state->next_scan = jiffies;
+}
+
 bool sim_scans_shared(void) { return true; }
 
 bool sim_mas_at_start(struct ma_state *mas) { return mas->status == ma_start; }

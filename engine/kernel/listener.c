@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Making TCP connections over loopback: the handshake goes through the softirqs of the CPU
+ * that connects, and its end wakes the task in accept() (net/ipv4/inet_connection_sock.c).
+ */
+#include <linux/wait.h>
+#include "sim.h"
+#include "loopback.h"
+#include "poll.h"
+#include "socket.h"
+
+#define HANDSHAKE 3			/* packets */
+
+struct kern_listener {
+	struct sim_line lock;
+	struct kern_connection *first, **last;
+	wait_queue_head_t acceptors;
+};
+
+struct kern_listener *kern_listen(void)
+{
+	struct kern_listener *listener = sim_zalloc(sizeof(*listener), 64);
+
+	init_waitqueue_head(&listener->acceptors);
+	listener->last = &listener->first;
+	return listener;
+}
+
+static void lock(struct kern_listener *listener)
+{
+	sim_line_lock(&listener->lock);
+	sim_line_settle(&listener->lock);
+}
+
+/* inet_csk_reqsk_queue_add(), sock_def_readable() */
+static void established(void *whom, unsigned long what)
+{
+	struct kern_listener *listener = whom;
+	struct kern_connection *connection = (struct kern_connection *)what;
+
+	lock(listener);
+	connection->next = NULL;
+	*listener->last = connection;
+	listener->last = &connection->next;
+	sim_line_unlock(&listener->lock);
+	wake_up_interruptible_sync_poll(&listener->acceptors, EPOLLIN | EPOLLRDNORM | EPOLLRDBAND);
+}
+
+/*
+ * Both ends keep the route of this CPU: the caller's is looked up by tcp_v4_connect(), the
+ * other end's by tcp_v4_syn_recv_sock() as the handshake's last packet makes that socket,
+ * in the softirq of who sent it.
+ */
+void kern_connect(struct kern_listener *listener, struct kern_connection *connection)
+{
+	struct sim_line *route;
+
+	sim_syscall_enter();
+	sim_charge(HANDSHAKE * sim_costs.socket[KERN_TCP].send);
+	route = sim_loopback_route();
+	sim_socket_keep_route(connection->there, route);
+	sim_socket_keep_route(connection->back, route);
+	sim_loopback_send(route, established, listener, (unsigned long)connection);
+	sim_syscall_exit();
+}
+
+struct kern_connection *kern_accept(struct kern_listener *listener)
+{
+	struct kern_connection *connection = NULL;
+
+	sim_syscall_enter();
+	sim_charge(sim_costs.socket[KERN_TCP].receive);
+	sim_order();
+	if (wait_event_interruptible_exclusive(listener->acceptors, listener->first))
+		goto out;
+	lock(listener);
+	connection = listener->first;
+	listener->first = connection->next;
+	if (!listener->first)
+		listener->last = &listener->first;
+	sim_line_unlock(&listener->lock);
+out:
+	sim_syscall_exit();
+	return connection;
+}

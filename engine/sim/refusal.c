@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Why the kernel refuses a setting, and what to write instead: its error numbers alone say neither. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include "scenario.h"
+
+#define SYSCTL	"/proc/sys/kernel/"
+#define CPUS	"/sys/devices/system/cpu/"
+#define DEBUG	"/sys/kernel/debug/sched/"
+
+static const struct {
+	const char *file, *advice;
+} known[] = {
+	{ SYSCTL "sched_energy_aware",
+	  "0 or 1, and it needs CPUs of different capacity without SMT and schedutil as the cpufreq governor of all "
+	  "(`governor schedutil` in a variant, governor = \"schedutil\" in the machine file)" },
+	{ SYSCTL "sched_util_clamp_m*",
+	  "0 to 1024, and sched_util_clamp_min not above sched_util_clamp_max; both are 1024 unless set, so a lower "
+	  "maximum needs a lower minimum beside it" },
+	{ SYSCTL "sched_rt_*_us",
+	  "a period of 1 us or more and a runtime of at most the period, -1 for no limit, that leaves deadline tasks "
+	  "what they have reserved" },
+	{ SYSCTL "sched_rr_timeslice_ms", "milliseconds of whole ticks, 1 tick or more; 0 and less are the kernel's default" },
+	{ SYSCTL "sched_deadline_period_*", "the minimum not above the maximum" },
+	{ DEBUG "features", "NAME or NO_NAME of a feature this kernel has" },
+	{ DEBUG "preempt", "the preemption model is chosen when the kernel is built" },
+	{ DEBUG "tunable_scaling", "0 (none), 1 (logarithmic) or 2 (linear)" },
+	{ DEBUG "verbose", "0 or 1" },
+	{ DEBUG "domains/*", "a whole number, and there are domains here while sched/verbose is 1 (6.12)" },
+	{ DEBUG "fair_server/*",
+	  "nanoseconds: a period of 100 us to 4.19 s, a runtime of at most the period, both within what "
+	  "sched_rt_runtime_us leaves" },
+	{ CPUS "cpuidle/current_governor", "one of those in available_governors beside it" },
+	{ CPUS "cpu*/cpuidle/*", "0 or 1, for an idle state the machine file has (idle.state)" },
+	{ CPUS "cpu*/cpufreq/*",
+	  "performance or schedutil, on a machine whose file has operating points (opp) for the CPU" },
+	{ CPUS "cpufreq/*", "microseconds, while schedutil is the governor" },
+	{ "cpu.weight", "1 to 10000, and not while cpu.idle is 1" },
+	{ "cpu.weight.nice", "-20 to 19, and not while cpu.idle is 1" },
+	{ "cpu.max", "QUOTA [PERIOD] in microseconds: a quota of 1000 or more or `max`, a period of 1000 to 1000000" },
+	{ "cpu.max.burst", "microseconds, at most the quota of cpu.max" },
+	{ "cpu.idle", "0 or 1" },
+	{ "cpu.uclamp.*", "a percentage of 0 to 100 with at most two decimals, or `max`" },
+};
+
+/* Numbers the kernel would take and then divide by zero; scan_size_mb in pages has 32 bits. */
+static const struct {
+	const char *file;
+	unsigned long max;
+} divisors[] = {
+	{ DEBUG "numa_balancing/scan_size_mb", (1UL << 24) - 1 },
+	{ DEBUG "min_granularity_ns", ~0U },
+};
+
+static unsigned long divisor(const char *file)
+{
+	for (size_t i = 0; i < sizeof(divisors) / sizeof(divisors[0]); i++)
+		if (!strcmp(divisors[i].file, file))
+			return divisors[i].max;
+	return 0;
+}
+
+int would_divide_by_zero(const char *file, const char *value)
+{
+	unsigned long max = divisor(file), number = strtoul(value, NULL, 0);
+
+	return max && (!number || number > max);
+}
+
+/* What a file takes, as a sentence's end, or nothing; the text stays until the next call. */
+const char *takes(const char *file)
+{
+	static char text[400];
+	unsigned long long max;
+	long long min;
+	size_t i;
+
+	text[0] = 0;
+	if (divisor(file)) {
+		snprintf(text, sizeof(text), "; it takes a whole number from 1 to %lu: the kernel divides by it",
+			 divisor(file));
+		return text;
+	}
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!fnmatch(known[i].file, file, 0)) {
+			snprintf(text, sizeof(text), "; it takes %s", known[i].advice);
+			return text;
+		}
+	if (!kern_file_range(file, &min, &max))
+		snprintf(text, sizeof(text), "; it takes a whole number from %lld to %llu", min, max);
+	return text;
+}
+
+/* The same of this one. */
+const char *refusal(const char *file, int err)
+{
+	static char text[500];
+	const char *advice = takes(file);
+
+	if (err == -EACCES)
+		advice = "; the file is read-only";
+	else if (err == -ENOENT && !advice[0])
+		advice = "; this kernel has no such file, and schedsim --print-files lists those it has";
+	snprintf(text, sizeof(text), "%s%s", strerror(-err), advice);
+	return text;
+}

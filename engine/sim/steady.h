@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The watch for a settled state, and the warm-up that waits for it. */
+#ifndef SIM_STEADY_H
+#define SIM_STEADY_H
+
+#include "sim.h"
+
+simtime steady_due(void);		/* when it looks next */
+void steady_look(void);			/* from the load's beginning on, whenever it is due */
+int steady_warm(void);			/* what has to settle has, or was waited for long enough */
+int steady_counts(simtime from);	/* a measured part from there to now is one of the settled state */
+json_t *steady_json(simtime measured_from);
+
+#endif
