@@ -52,7 +52,7 @@ unsigned long long wl_exponential(unsigned long long mean)
 	return (unsigned __int128)ln * mean >> 32;
 }
 
-void wl_run_about(unsigned long long ns)
+void wl_cycles_about(unsigned long long n)
 {
-	wl_run(wl_uniform(ns - ns / 4, ns + ns / 4));
+	wl_cycles(wl_uniform(n - n / 4, n + n / 4));
 }

@@ -8,13 +8,7 @@
 #include <stdlib.h>
 #include "workload.h"
 
-/*
- * A Fibonacci number is a piece of work of the length it has on document 004's POWER9 when
- * nothing else runs on the core: 65.94 million a second, from the published sweep's rows of
- * 80 and 1000 us (LKML, cpuidle/pseries: cleanup of the CEDE0 latency fixup code, v5).
- */
-#define OPS		65536ULL	/* between two looks at the clock */
-#define OPS_TIME	993900ULL
+#define OPS		65536ULL	/* Fibonacci numbers, between two looks at the clock */
 
 #define MAX_IRRITATORS	64
 #define STAMPS		131072		/* more than a pipe holds wakes */
@@ -51,7 +45,7 @@ static void work(void *arg)
 	pin(wl_option("wcpu"));
 	while (now < b->end) {
 		start = wl_now();
-		wl_run(OPS_TIME);
+		wl_work(WL_cpuidle_smt_operations_65536);
 		now = wl_now();
 		b->ops += OPS;
 		b->working += now - start;

@@ -6,9 +6,8 @@
  */
 #include "deathstarbench.h"
 
-#define WRK	(10 * WL_USEC)	/* E: wrk2: script for a request; parsing its response */
-
 struct requester {
+	struct nginx *server;
 	struct link *link;
 	unsigned long long next;		/* when the next request is due, or was */
 	int waiting;
@@ -38,7 +37,7 @@ static enum method_id pick(int script)
 
 static void request(struct wrk *w, struct requester *r)
 {
-	wl_run_about(WRK);
+	wl_work_about(WL_deathstarbench_wrk);
 	r->link->method = pick(w->script);
 	r->waiting = 1;
 	wl_send(r->link->client, r->link->method == COMPOSE ? DSB_HTTP_POST : DSB_HTTP_GET);
@@ -47,7 +46,7 @@ static void request(struct wrk *w, struct requester *r)
 static void response(struct wrk *w, struct requester *r)
 {
 	wl_receive(r->link->client, r->link->method == COMPOSE ? DSB_HTTP_OK : DSB_HTTP_OK + DSB_POSTS);
-	wl_run_about(WRK);
+	wl_work_about(WL_deathstarbench_wrk);
 	wl_record(w->latency, wl_now() - r->next);
 	r->next = w->interval ? r->next + wl_exponential(w->interval) : wl_now();
 	r->waiting = 0;
@@ -82,6 +81,7 @@ static void wrk_thread(void *arg)
 	for (int i = 0; i < w->requesters; i++) {
 		struct requester *r = &w->requester[i];
 
+		r->link->client = wl_connect(r->server->listener, r->link);
 		wl_watch_add(watch, &(struct wl_poll) { .socket = r->link->client }, r);
 		r->next = wl_now() + (w->interval ? wl_exponential(w->interval) : 0);
 	}
@@ -114,8 +114,10 @@ static void run_wrk(struct network *n, struct nginx *nginx, int workers, int con
 			.interval = rate ? WL_SEC * connections / rate : 0,
 		};
 		w->requester = wl_new(struct requester, w->requesters);
-		for (int i = 0; i < w->requesters; i++, given++)
+		for (int i = 0; i < w->requesters; i++, given++) {
+			w->requester[i].server = &nginx[given % workers];
 			w->requester[i].link = &nginx[given % workers].front[given / workers];
+		}
 		task[t] = wl_thread("wrk", wrk_thread, w);
 	}
 	for (int t = 0; t < threads; t++)

@@ -5,18 +5,11 @@
 
 #include "workload.h"
 
-/*
- * Work.  C: a service's own time in published Jaeger traces, of read_home_timeline with ten
- * posts and with none, and of compose_post: its span less its calls (sources:
- * docs/workloads.md).  E: what a span does not divide, and stores, which have no spans (a
- * mongod's operation as in ycsb-mongod.c).
- */
 #define DSB_FRAME	4U		/* length before a message, read for itself */
 #define DSB_POSTS	10240U		/* a page of the timeline: ten posts of a kilobyte */
 #define DSB_HTTP_GET	200U
 #define DSB_HTTP_POST	1000U		/* 256 characters of text, mentions, URLs, media */
 #define DSB_HTTP_OK	200U
-#define DSB_FOOTPRINT	(64UL << 10)	/* E: of a thread */
 
 /* ------------------------------------------------------------------ dsb-services.c */
 
@@ -46,7 +39,7 @@ struct link {
 	struct link *front;			/* nginx: the client's, whom the reply is for */
 };
 
-/* Connections of one service to another; all are there, but as many are in use as were wanted at once. */
+/* Connections of one service to another: as many as were wanted at once, made by who wanted them. */
 struct pool {
 	struct wl_mutex lock;
 	struct wl_condition returned;
@@ -59,8 +52,7 @@ struct service {
 	struct network *network;
 	enum service_id id;
 	struct pool to[NR_SERVICES];
-	struct link **served;			/* the other ends of its clients' pools */
-	unsigned int nr_served;
+	struct wl_listener *listener;
 };
 
 struct network {
@@ -70,10 +62,9 @@ struct network {
 };
 
 struct network *dsb_new_network(unsigned int connections);
-void dsb_serves(struct service *s, struct link *link);	/* the service is at the link's other end */
 int dsb_start_services(struct network *n);		/* how many will report ready */
 enum service_id dsb_service_of(enum method_id method);
-void dsb_connect(struct link *link);
+int dsb_connect(struct service *s, struct link *link);	/* 1: it was not yet connected */
 void dsb_send_request(struct link *link, enum method_id method);
 void dsb_receive_reply(struct link *link);
 void dsb_on_the_ccds(const struct network *n);		/* pins the caller to the services' part */
@@ -87,6 +78,7 @@ struct upstream {
 
 struct nginx {
 	struct network *network;
+	struct wl_listener *listener;
 	struct link *front;			/* its clients' connections, a request at a time each */
 	unsigned int fronts;
 	struct upstream to[USER_TIMELINE + 1];

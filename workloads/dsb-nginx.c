@@ -2,19 +2,17 @@
 /* nginx: workers with an event loop each, who pass requests on to three services. */
 #include "deathstarbench.h"
 
-#define ON_REQUEST	(120 * WL_USEC)		/* C: HTTP and the request's phases */
-#define LUA		(250 * WL_USEC)		/* C: script, tracer, Thrift without payload */
-#define LUA_POSTS	(3760 * WL_USEC)	/* C: ten posts from Thrift to tables to JSON */
-
-static void forward(struct nginx *n, struct link *front)
+static void forward(struct nginx *n, struct wl_watch *watch, struct link *front)
 {
 	enum method_id method = front->method;
 	struct upstream *up = &n->to[dsb_service_of(method)];
 	struct link *link = up->idle[--up->nr_idle];
 
 	wl_receive(front->server, method == COMPOSE ? DSB_HTTP_POST : DSB_HTTP_GET);
-	wl_run_about(ON_REQUEST + LUA / 2);
+	wl_cycles_about(wl_figure(WL_deathstarbench_nginx_request) + wl_figure(WL_deathstarbench_nginx_lua) / 2);
 	link->front = front;
+	if (dsb_connect(&n->network->service[dsb_service_of(method)], link))
+		wl_watch_add(watch, &(struct wl_poll) { .socket = link->client }, link);
 	dsb_send_request(link, method);
 }
 
@@ -25,7 +23,8 @@ static void answer(struct nginx *n, struct link *link)
 
 	dsb_receive_reply(link);
 	up->idle[up->nr_idle++] = link;
-	wl_run_about(LUA / 2 + (method == COMPOSE ? 0 : LUA_POSTS));
+	wl_cycles_about(wl_figure(WL_deathstarbench_nginx_lua) / 2 +
+			(method == COMPOSE ? 0 : wl_figure(WL_deathstarbench_nginx_lua_posts)));
 	wl_send(link->front->server, method == COMPOSE ? DSB_HTTP_OK : DSB_HTTP_OK + DSB_POSTS);
 }
 
@@ -35,20 +34,23 @@ void dsb_nginx(void *arg)
 	struct wl_watch *watch = wl_watch();
 
 	dsb_on_the_ccds(n->network);
-	wl_footprint(DSB_FOOTPRINT);
-	for (unsigned int i = 0; i < n->fronts; i++)
-		wl_watch_add(watch, &(struct wl_poll) { .socket = n->front[i].server }, &n->front[i]);
-	for (int s = COMPOSE_POST; s <= USER_TIMELINE; s++)
-		for (unsigned int i = 0; i < n->to[s].size; i++)
-			wl_watch_add(watch, &(struct wl_poll) { .socket = n->to[s].link[i].client }, &n->to[s].link[i]);
+	wl_footprint(wl_figure(WL_deathstarbench_footprint_kib) << 10);
+	n->listener = wl_listen(WL_TCP);
 	wl_pipe_write(n->network->ready, 1);
+	for (unsigned int i = 0; i < n->fronts; i++) {
+		struct wl_socket *accepted;
+		struct link *front = wl_accept(n->listener, &accepted);
+
+		front->server = accepted;
+		wl_watch_add(watch, &(struct wl_poll) { .socket = accepted }, front);
+	}
 	for (;;) {
 		struct link *link = wl_watch_wait(watch, WL_NEVER);
 
 		if (link->front)
 			answer(n, link);
 		else
-			forward(n, link);
+			forward(n, watch, link);
 	}
 }
 
@@ -62,19 +64,14 @@ struct nginx *dsb_new_nginx(struct network *n, int workers, int connections)
 		me->network = n;
 		me->fronts = connections / workers + (w < connections % workers);
 		me->front = wl_new(struct link, me->fronts);
-		for (unsigned int i = 0; i < me->fronts; i++)
-			dsb_connect(&me->front[i]);
 		for (int s = COMPOSE_POST; s <= USER_TIMELINE; s++) {
 			struct upstream *up = &me->to[s];
 
 			up->size = up->nr_idle = me->fronts;
 			up->link = wl_new(struct link, up->size);
 			up->idle = wl_new(struct link *, up->size);
-			for (unsigned int i = 0; i < up->size; i++) {
-				dsb_connect(&up->link[i]);
+			for (unsigned int i = 0; i < up->size; i++)
 				up->idle[i] = &up->link[i];
-				dsb_serves(&n->service[s], &up->link[i]);
-			}
 		}
 	}
 	return nginx;

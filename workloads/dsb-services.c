@@ -2,8 +2,6 @@
 /* The services of the social network, what they call, and the pools of connections between them. */
 #include "deathstarbench.h"
 
-#define US	WL_USEC
-
 static const struct {
 	const char *name;
 	int loops;			/* threads with an event loop; 0: a thread a connection */
@@ -38,39 +36,66 @@ static void compose_urls(struct service *s);
 static void write_home_timeline(struct service *s);
 static void write_user_timeline(struct service *s);
 
+/* What a method takes: its caller's library, and the service around its calls. */
+#define WORK(name)	WL_deathstarbench_##name
 static const struct method {
 	enum service_id service;
 	unsigned int request, reply;		/* bytes */
-	unsigned long long client, before, after;	/* work: caller's library; service, around its calls */
+	enum wl_figure client, before, after;
 	void (*calls)(struct service *s);	/* more than one, or not in sequence */
 	enum method_id call;			/* or this one */
 } methods[] = {
-	[COMPOSE] = { COMPOSE_POST, 1400, 50, 0, 75 * US, 75 * US, compose_post, NO_CALL },
-	[READ_HOME_TIMELINE] = { HOME_TIMELINE, 200, DSB_POSTS, 0, 20 * US, 140 * US, read_home_timeline, NO_CALL },
-	[READ_USER_TIMELINE] = { USER_TIMELINE, 200, DSB_POSTS, 0, 20 * US, 140 * US, read_user_timeline, NO_CALL },
-	[STORE_POST] = { POST_STORAGE, 1400, 50, 20 * US, 50 * US, 50 * US, NULL, POST_INSERT },
-	[READ_POSTS] = { POST_STORAGE, 300, DSB_POSTS, 20 * US, 30 * US, 320 * US, NULL, POSTS_MGET },
-	[COMPOSE_TEXT] = { TEXT, 900, 900, 20 * US, 360 * US, 20 * US, compose_text, NO_CALL },
-	[COMPOSE_CREATOR] = { USER, 200, 100, 20 * US, 50 * US, 0, NULL, NO_CALL },
-	[COMPOSE_MEDIA] = { MEDIA, 300, 200, 20 * US, 10 * US, 0, NULL, NO_CALL },
-	[COMPOSE_UNIQUE_ID] = { UNIQUE_ID, 150, 50, 20 * US, 58 * US, 0, NULL, NO_CALL },
-	[COMPOSE_URLS] = { URL_SHORTEN, 600, 900, 20 * US, 200 * US, 17 * US, compose_urls, NO_CALL },
-	[COMPOSE_MENTIONS] = { USER_MENTION, 200, 300, 20 * US, 50 * US, 18 * US, NULL, USERS_MGET },
-	[WRITE_USER_TIMELINE] = { USER_TIMELINE, 200, 50, 20 * US, 20 * US, 20 * US, write_user_timeline, NO_CALL },
-	[WRITE_HOME_TIMELINE] = { HOME_TIMELINE, 250, 50, 20 * US, 20 * US, 20 * US, write_home_timeline, NO_CALL },
-	[GET_FOLLOWERS] = { SOCIAL_GRAPH, 150, 350, 20 * US, 20 * US, 20 * US, NULL, GRAPH_ZRANGE },
-	[HOME_ZREVRANGE] = { HOME_TIMELINE_REDIS, 70, 250, 20 * US, 20 * US, 0, NULL, NO_CALL },
-	/* C: 962 users with 18,812 edges of socfb-Reed98, 39 followers each */
-	[HOME_ZADD] = { HOME_TIMELINE_REDIS, 39 * 80, 39 * 4, 80 * US, 120 * US, 0, NULL, NO_CALL },
-	[USER_ZREVRANGE] = { USER_TIMELINE_REDIS, 70, 250, 20 * US, 20 * US, 0, NULL, NO_CALL },
-	[USER_ZADD] = { USER_TIMELINE_REDIS, 80, 4, 20 * US, 15 * US, 0, NULL, NO_CALL },
-	[GRAPH_ZRANGE] = { SOCIAL_GRAPH_REDIS, 50, 39 * 10, 20 * US, 30 * US, 0, NULL, NO_CALL },
-	[POSTS_MGET] = { POST_STORAGE_MEMCACHED, 250, DSB_POSTS, 100 * US, 30 * US, 0, NULL, NO_CALL },
-	[USERS_MGET] = { USER_MEMCACHED, 80, 200, 60 * US, 15 * US, 0, NULL, NO_CALL },
-	[POST_INSERT] = { POST_STORAGE_MONGODB, 1600, 50, 40 * US, 95 * US, 0, NULL, NO_CALL },
-	[TIMELINE_UPDATE] = { USER_TIMELINE_MONGODB, 300, 50, 40 * US, 95 * US, 0, NULL, NO_CALL },
-	[URLS_INSERT] = { URL_SHORTEN_MONGODB, 1000, 50, 40 * US, 95 * US, 0, NULL, NO_CALL },
+	[COMPOSE] = { COMPOSE_POST, 1400, 50, WL_NOTHING, WORK(compose_before),
+		WORK(compose_after), compose_post, NO_CALL },
+	[READ_HOME_TIMELINE] = { HOME_TIMELINE, 200, DSB_POSTS, WL_NOTHING, WORK(home_timeline_before),
+		WORK(home_timeline_after), read_home_timeline, NO_CALL },
+	[READ_USER_TIMELINE] = { USER_TIMELINE, 200, DSB_POSTS, WL_NOTHING, WORK(user_timeline_before),
+		WORK(user_timeline_after), read_user_timeline, NO_CALL },
+	[STORE_POST] = { POST_STORAGE, 1400, 50, WORK(client_thrift), WORK(store_post_before),
+		WORK(store_post_after), NULL, POST_INSERT },
+	[READ_POSTS] = { POST_STORAGE, 300, DSB_POSTS, WORK(client_thrift), WORK(read_posts_before),
+		WORK(read_posts_after), NULL, POSTS_MGET },
+	[COMPOSE_TEXT] = { TEXT, 900, 900, WORK(client_thrift), WORK(text_before),
+		WORK(text_after), compose_text, NO_CALL },
+	[COMPOSE_CREATOR] = { USER, 200, 100, WORK(client_thrift), WORK(creator),
+		WL_NOTHING, NULL, NO_CALL },
+	[COMPOSE_MEDIA] = { MEDIA, 300, 200, WORK(client_thrift), WORK(media),
+		WL_NOTHING, NULL, NO_CALL },
+	[COMPOSE_UNIQUE_ID] = { UNIQUE_ID, 150, 50, WORK(client_thrift), WORK(unique_id),
+		WL_NOTHING, NULL, NO_CALL },
+	[COMPOSE_URLS] = { URL_SHORTEN, 600, 900, WORK(client_thrift), WORK(urls_before),
+		WORK(urls_after), compose_urls, NO_CALL },
+	[COMPOSE_MENTIONS] = { USER_MENTION, 200, 300, WORK(client_thrift), WORK(mentions_before),
+		WORK(mentions_after), NULL, USERS_MGET },
+	[WRITE_USER_TIMELINE] = { USER_TIMELINE, 200, 50, WORK(client_thrift), WORK(write_timeline_before),
+		WORK(write_timeline_after), write_user_timeline, NO_CALL },
+	[WRITE_HOME_TIMELINE] = { HOME_TIMELINE, 250, 50, WORK(client_thrift), WORK(write_timeline_before),
+		WORK(write_timeline_after), write_home_timeline, NO_CALL },
+	[GET_FOLLOWERS] = { SOCIAL_GRAPH, 150, 350, WORK(client_thrift), WORK(followers_before),
+		WORK(followers_after), NULL, GRAPH_ZRANGE },
+	[HOME_ZREVRANGE] = { HOME_TIMELINE_REDIS, 70, 250, WORK(client_redis), WORK(redis_range),
+		WL_NOTHING, NULL, NO_CALL },
+	/* computed: 962 users with 18,812 edges of socfb-Reed98, 39 followers each */
+	[HOME_ZADD] = { HOME_TIMELINE_REDIS, 39 * 80, 39 * 4, WORK(client_redis_zadd), WORK(redis_zadd_followers),
+		WL_NOTHING, NULL, NO_CALL },
+	[USER_ZREVRANGE] = { USER_TIMELINE_REDIS, 70, 250, WORK(client_redis), WORK(redis_range),
+		WL_NOTHING, NULL, NO_CALL },
+	[USER_ZADD] = { USER_TIMELINE_REDIS, 80, 4, WORK(client_redis), WORK(redis_zadd),
+		WL_NOTHING, NULL, NO_CALL },
+	[GRAPH_ZRANGE] = { SOCIAL_GRAPH_REDIS, 50, 39 * 10, WORK(client_redis), WORK(redis_graph),
+		WL_NOTHING, NULL, NO_CALL },
+	[POSTS_MGET] = { POST_STORAGE_MEMCACHED, 250, DSB_POSTS, WORK(client_memcached_posts), WORK(memcached_posts),
+		WL_NOTHING, NULL, NO_CALL },
+	[USERS_MGET] = { USER_MEMCACHED, 80, 200, WORK(client_memcached_users), WORK(memcached_users),
+		WL_NOTHING, NULL, NO_CALL },
+	[POST_INSERT] = { POST_STORAGE_MONGODB, 1600, 50, WORK(client_mongodb), WORK(mongodb),
+		WL_NOTHING, NULL, NO_CALL },
+	[TIMELINE_UPDATE] = { USER_TIMELINE_MONGODB, 300, 50, WORK(client_mongodb), WORK(mongodb),
+		WL_NOTHING, NULL, NO_CALL },
+	[URLS_INSERT] = { URL_SHORTEN_MONGODB, 1000, 50, WORK(client_mongodb), WORK(mongodb),
+		WL_NOTHING, NULL, NO_CALL },
 };
+#undef WORK
 
 void dsb_on_the_ccds(const struct network *n)
 {
@@ -88,7 +113,7 @@ static struct link *pop(struct pool *p)
 	while (!p->nr_idle && p->used == p->size)
 		wl_condition_wait(&p->returned, &p->lock, WL_NEVER);
 	if (!p->nr_idle) {
-		link = &p->link[p->used++];
+		link = &p->link[p->used++];		/* not yet connected */
 	} else if (p->newest_first) {
 		link = p->idle[(p->first + --p->nr_idle) % p->size];
 	} else {
@@ -113,6 +138,14 @@ enum service_id dsb_service_of(enum method_id method)
 	return methods[method].service;
 }
 
+int dsb_connect(struct service *s, struct link *link)
+{
+	if (link->client)
+		return 0;
+	link->client = wl_connect(s->listener, link);
+	return 1;
+}
+
 void dsb_send_request(struct link *link, enum method_id method)
 {
 	link->method = method;
@@ -131,10 +164,11 @@ static void call(struct service *from, enum method_id method)
 	struct pool *pool = &from->to[m->service];
 	struct link *link = pop(pool);
 
-	wl_run_about(m->client / 2);
+	dsb_connect(&from->network->service[m->service], link);
+	wl_cycles_about(wl_figure(m->client) / 2);
 	dsb_send_request(link, method);
 	dsb_receive_reply(link);
-	wl_run_about(m->client / 2);
+	wl_cycles_about(wl_figure(m->client) / 2);
 	push(pool, link);
 }
 
@@ -229,12 +263,12 @@ static int serve_one(struct service *s, struct link *link)
 		return 0;
 	m = &methods[link->method];
 	wl_receive(link->server, m->request);
-	wl_run_about(m->before);
+	wl_work_about(m->before);
 	if (m->calls)
 		m->calls(s);
 	else if (m->call)
 		call(s, m->call);
-	wl_run_about(m->after);
+	wl_work_about(m->after);
 	wl_send(link->server, DSB_FRAME + m->reply);
 	return 1;
 }
@@ -248,66 +282,56 @@ static void connection_thread(void *arg)
 {
 	struct served *c = arg;
 
-	wl_footprint(DSB_FOOTPRINT);
+	wl_footprint(wl_figure(WL_deathstarbench_footprint_kib) << 10);
 	while (serve_one(c->service, c->link))
 		;
 }
 
 struct loop {
 	struct service *service;
-	int number, loops;
+	struct wl_watch *watch;
 };
 
 static void event_loop(void *arg)
 {
 	struct loop *l = arg;
-	struct service *s = l->service;
-	struct wl_watch *watch = wl_watch();
 
-	wl_footprint(DSB_FOOTPRINT);
-	for (unsigned int i = l->number; i < s->nr_served; i += l->loops)
-		wl_watch_add(watch, &(struct wl_poll) { .socket = s->served[i]->server }, s->served[i]);
-	wl_pipe_write(s->network->ready, 1);
+	wl_footprint(wl_figure(WL_deathstarbench_footprint_kib) << 10);
 	for (;;)
-		serve_one(s, wl_watch_wait(watch, WL_NEVER));
+		serve_one(l->service, wl_watch_wait(l->watch, WL_NEVER));
 }
 
+/* Accepts; each connection has a thread of its own, or is one of those its event loop has. */
 static void server(void *arg)
 {
 	struct service *s = arg;
-	int loops = services[s->id].loops;
+	unsigned int loops = services[s->id].loops;
 	struct loop *loop = wl_new(struct loop, loops);
-	struct served *served = wl_new(struct served, s->nr_served);
-	struct wl_task *last = NULL;
 
 	dsb_on_the_ccds(s->network);
-	for (int i = 0; i < loops; i++) {
-		loop[i] = (struct loop) { s, i, loops };
-		last = wl_thread(services[s->id].name, event_loop, &loop[i]);
+	for (unsigned int i = 0; i < loops; i++) {
+		loop[i] = (struct loop) { s, wl_watch() };
+		wl_thread(services[s->id].name, event_loop, &loop[i]);
 	}
-	for (unsigned int i = 0; !loops && i < s->nr_served; i++) {
-		served[i] = (struct served) { s, s->served[i] };
-		last = wl_thread(services[s->id].name, connection_thread, &served[i]);
+	s->listener = wl_listen(WL_TCP);
+	wl_pipe_write(s->network->ready, 1);
+	for (unsigned int i = 0;; i++) {
+		struct wl_socket *accepted;
+		struct link *link = wl_accept(s->listener, &accepted);
+
+		link->server = accepted;
+		if (loops) {
+			wl_watch_add(loop[i % loops].watch, &(struct wl_poll) { .socket = accepted }, link);
+		} else {
+			struct served *served = wl_new(struct served, 1);
+
+			*served = (struct served) { s, link };
+			wl_thread(services[s->id].name, connection_thread, served);
+		}
 	}
-	if (!loops)
-		wl_pipe_write(s->network->ready, 1);
-	wl_join(last);
 }
 
 /* ------------------------------------------------------------------ building them */
-
-void dsb_connect(struct link *link)
-{
-	struct wl_socket *end[2];
-
-	wl_connect(WL_TCP, end);
-	*link = (struct link) { end[0], end[1], NO_CALL, NULL };
-}
-
-void dsb_serves(struct service *s, struct link *link)
-{
-	s->served[s->nr_served++] = link;
-}
 
 static void new_pool(struct network *n, enum service_id from, enum service_id to, unsigned int size)
 {
@@ -317,10 +341,6 @@ static void new_pool(struct network *n, enum service_id from, enum service_id to
 	p->newest_first = services[to].newest_first;
 	p->link = wl_new(struct link, size);
 	p->idle = wl_new(struct link *, size);
-	for (unsigned int i = 0; i < size; i++) {
-		dsb_connect(&p->link[i]);
-		dsb_serves(&n->service[to], &p->link[i]);
-	}
 }
 
 static const struct {
@@ -349,7 +369,6 @@ struct network *dsb_new_network(unsigned int connections)
 	for (int s = 0; s < NR_SERVICES; s++) {
 		n->service[s].network = n;
 		n->service[s].id = s;
-		n->service[s].served = wl_new(struct link *, connections + NR_EDGES * size);
 	}
 	for (unsigned int i = 0; i < NR_EDGES; i++)
 		new_pool(n, edges[i].from, edges[i].to, size);
@@ -358,11 +377,7 @@ struct network *dsb_new_network(unsigned int connections)
 
 int dsb_start_services(struct network *n)
 {
-	int ready = 0;
-
-	for (int s = 0; s < NR_SERVICES; s++) {
+	for (int s = 0; s < NR_SERVICES; s++)
 		wl_fork(services[s].name, server, &n->service[s]);
-		ready += services[s].loops ? services[s].loops : 1;
-	}
-	return ready;
+	return NR_SERVICES;
 }

@@ -61,6 +61,13 @@ static void atomics(struct bench *b, int n)
 		wl_add(&b->word, 1);
 }
 
+static void cycles(struct bench *b, int n)
+{
+	(void)b;
+	while (n--)
+		wl_cycles(1000);
+}
+
 static void divisions(struct bench *b, int n)
 {
 	(void)b;
@@ -102,12 +109,27 @@ static void receives(struct bench *b, int n)
 		wl_receive(b->end[1], 1);
 }
 
+enum protocol { UNIX, TCP, UDP };
+
+static void open_socket(struct bench *b, enum protocol protocol)
+{
+	struct wl_listener *listener;
+
+	if (protocol == UNIX) {
+		wl_socketpair(b->end);
+		return;
+	}
+	listener = wl_listen(protocol == TCP ? WL_TCP : WL_UDP);
+	b->end[0] = wl_connect(listener, NULL);
+	wl_accept(listener, &b->end[1]);
+}
+
 /* As many are under way as a batch has: receivers never wait. */
-static void measure_socket(struct bench *b, enum wl_protocol protocol, const char *send, const char *receive)
+static void measure_socket(struct bench *b, enum protocol protocol, const char *send, const char *receive)
 {
 	double best_send = 0, best_receive = 0;
 
-	wl_connect(protocol, b->end);
+	open_socket(b, protocol);
 	for (int i = 0; i < b->rounds; i++) {
 		unsigned long long start = wl_now(), middle, end;
 		double s, r;
@@ -248,6 +270,7 @@ static void micro(void)
 	measure(b, "syscall", syscalls, BATCH);
 	measure(b, "clock read", clock_reads, BATCH);
 	measure(b, "atomic", atomics, BATCH);
+	measure(b, "1000 cycles", cycles, SLOW_BATCH);
 	measure(b, "1000 divisions", divisions, SLOW_BATCH);
 	measure(b, "futex wake", futex_wakes, BATCH);
 	measure(b, "poll", polls, BATCH);
@@ -255,9 +278,9 @@ static void micro(void)
 	measure(b, "pipe turn", pipe_turns, BATCH);
 	b->bytes = PAGE;
 	measure(b, "pipe turn of a page", pipe_turns, BATCH);
-	measure_socket(b, WL_UNIX, "unix send", "unix receive");
-	measure_socket(b, WL_TCP, "tcp send", "tcp receive");
-	measure_socket(b, WL_UDP, "udp send", "udp receive");
+	measure_socket(b, UNIX, "unix send", "unix receive");
+	measure_socket(b, TCP, "tcp send", "tcp receive");
+	measure_socket(b, UDP, "udp send", "udp receive");
 	measure(b, "fork, exit, wait", forks, SLOW_BATCH);
 	measure(b, "fork, exec, exit, wait", execs, SLOW_BATCH);
 	measure_echo(b, "round trip on one CPU", b->cpu);

@@ -131,7 +131,7 @@ int wl_value_parse(struct wl_values *values, int index, const char *text, char *
 		snprintf(why, size, "\"%s\": %s is expected", text, kinds[o->kind].expected);
 		return -1;
 	}
-	if (value < o->min || value > o->max) {
+	if (!(value >= o->min && value <= o->max)) {
 		snprintf(why, size, "\"%s\" is out of range: %.15g to %.15g%s", text, o->min / unit,
 			 o->max / unit, o->kind == WL_TIME ? " ns" : o->kind == WL_SIZE ? " bytes" : "");
 		return -1;

@@ -23,6 +23,7 @@
 	X(specjbb2015)		\
 	X(sqlite)		\
 	X(stream)		\
+	X(stress_ng_pipe)	\
 	X(sysbench_cpu)		\
 	X(sysbench_memory)	\
 	X(sysbench_mutex)	\

@@ -211,7 +211,7 @@ static enum wl_policy read_global(struct rt_app *app, const struct at *global)
 	struct at at;
 
 	at_only(global, keys);
-	duration = at_get_number(global, "duration", -1, INT_MAX, -1);
+	duration = at_get_number(global, "duration", -1, USEC_PER_DAY / 1000000, -1);
 	app->duration = duration > 0 ? duration : 0;
 	if (at_find(global, "calibration", &at))
 		read_calibration(app, &at);

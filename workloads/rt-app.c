@@ -390,6 +390,9 @@ static void rt_app(void)
 
 	run->app = app;
 	run->work = 1024;
+	app->logs = app->last_log = NULL;	/* it may be called again */
+	for (struct rt_resource *r = app->resources; r; r = r->next)
+		r->forks = 0;
 	if (app->reference >= 0)
 		wl_join(wl_thread("calibration", calibrate, run));
 	wl_barrier_init(&run->start, app->nr_threads);

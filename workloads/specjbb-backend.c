@@ -2,13 +2,6 @@
 /* A backend: selector threads take requests in, workers of three tiers do what they ask. */
 #include "specjbb.h"
 
-#define ENCODE		(15 * WL_USEC)	/* E: worker: the answer */
-#define RECEIPT		(60 * WL_USEC)	/* E: headquarters' part of a purchase: nobody waits for it */
-#define REPLENISH	(200 * WL_USEC)	/* E: a supplier's delivery, */
-#define REPLENISHED_BY	20		/* E: after so many purchases */
-#define ALLOCATED_KB	200U		/* E: of a request; 1 GB/s at 5,000 jOPS */
-#define FOOTPRINT	(256UL << 10)	/* E: of a worker */
-
 struct selector {
 	struct java java;
 	struct group *group;
@@ -23,13 +16,13 @@ static void post(struct worker *w, int tier, unsigned long long work)
 
 static void transaction(struct worker *w, struct exchange *x)
 {
-	jbb_compute(&w->java, x->work, ALLOCATED_KB);
-	post(w, TIER3, RECEIPT);
-	if (!wl_uniform(0, REPLENISHED_BY - 1))
-		post(w, TIER2, REPLENISH);
-	jbb_compute(&w->java, ENCODE, 0);
+	jbb_compute(&w->java, x->work, wl_figure(WL_specjbb2015_allocated_kib));
+	post(w, TIER3, wl_figure(WL_specjbb2015_receipt));
+	if (!wl_uniform(0, wl_figure(WL_specjbb2015_replenished_by) - 1))
+		post(w, TIER2, wl_figure(WL_specjbb2015_replenish));
+	jbb_compute(&w->java, wl_figure(WL_specjbb2015_encode), 0);
 	jbb_leave_java(&w->java);
-	wl_send(x->backend, JBB_RESPONSE);
+	wl_send(x->backend, wl_figure(WL_specjbb2015_response_bytes));
 	jbb_enter_java(&w->java);
 }
 
@@ -37,7 +30,7 @@ static void worker(void *arg)
 {
 	struct worker *w = arg;
 
-	wl_footprint(FOOTPRINT);
+	wl_footprint(wl_figure(WL_specjbb2015_footprint_kib) << 10);
 	jbb_enter_java(&w->java);
 	for (;;) {
 		struct job job = jbb_next_job(w);
@@ -61,10 +54,20 @@ static void selector(void *arg)
 		struct exchange *x = wl_watch_wait(watch, WL_NEVER);
 
 		jbb_enter_java(&s->java);
-		wl_receive(x->backend, JBB_REQUEST);
-		jbb_compute(&s->java, JBB_DECODE, 0);
+		wl_receive(x->backend, wl_figure(WL_specjbb2015_request_bytes));
+		jbb_compute(&s->java, wl_figure(WL_specjbb2015_decode), 0);
 		jbb_submit(&g->backend.tier[TIER1], (struct job) { x, 0 });
 		jbb_leave_java(&s->java);
+	}
+}
+
+static void accept_all(struct group *g)
+{
+	for (int i = 0; i < g->exchanges; i++) {
+		struct wl_socket *accepted;
+		struct exchange *x = wl_accept(g->listener, &accepted);
+
+		x->backend = accepted;
 	}
 }
 
@@ -74,6 +77,9 @@ void jbb_backend(void *arg)
 	struct group *g = arg;
 	struct backend *b = &g->backend;
 
+	g->listener = wl_listen(WL_TCP);
+	wl_pipe_write(g->listens, 1);
+	accept_all(g);
 	for (unsigned int i = 0; i < b->jvm.collectors; i++)
 		wl_thread("gc", jbb_collector, &b->jvm);
 	for (int t = 0; t < TIERS; t++)

@@ -5,26 +5,21 @@
  */
 #include "specjbb.h"
 
-#define ISSUE		(15 * WL_USEC)	/* E: a request made and encoded */
 #define MIX		10000
 
-/*
- * C: a published run (SPECjbb2015 1.03, 4,103 max-jOPS; an example in Microsoft's
- * VirtualClient) reports, at 1 % of its load, the median response time of each kind of
- * request; less 100 us (E) for handing it over.  The mix is the benchmark's own.
- */
+/* The mix is the benchmark's own. */
 static const struct request {
 	unsigned int share;			/* of MIX */
-	unsigned long long work;
+	enum wl_figure work;
 } requests[] = {
-	{ 5000, 700 * WL_USEC },		/* in-store purchase */
-	{ 3500, 800 * WL_USEC },		/* online purchase */
-	{ 1000, 900 * WL_USEC },		/* instalment purchase */
-	{ 10, 27400 * WL_USEC },		/* associativity of category */
-	{ 100, 800 * WL_USEC },			/* associativity of product */
-	{ 25, 36400 * WL_USEC },		/* business report */
-	{ 100, 400 * WL_USEC },			/* customers' buying behaviour */
-	{ 265, 400 * WL_USEC },			/* product return */
+	{ 5000, WL_specjbb2015_purchase_in_store },
+	{ 3500, WL_specjbb2015_purchase_online },
+	{ 1000, WL_specjbb2015_purchase_instalment },
+	{ 10, WL_specjbb2015_category_associativity },
+	{ 100, WL_specjbb2015_product_associativity },
+	{ 25, WL_specjbb2015_business_report },
+	{ 100, WL_specjbb2015_buying_behaviour },
+	{ 265, WL_specjbb2015_product_return },
 };
 
 struct wanted {
@@ -109,12 +104,12 @@ static void issuer(void *arg)
 		struct wanted wanted = next_wanted(me->pool);
 		struct exchange *x = take_exchange(&g->injector);
 
-		wl_run_about(ISSUE);
+		wl_work_about(WL_specjbb2015_issue);
 		x->work = wanted.work;
 		x->probe = is_probe ? me : NULL;
 		wl_store(&me->answered, 0);
 		wl_store(&me->issued, wl_load(&me->issued) + 1);
-		wl_send(x->injector, JBB_REQUEST);
+		wl_send(x->injector, wl_figure(WL_specjbb2015_request_bytes));
 		if (!is_probe)
 			continue;
 		while (!wl_load(&me->answered))
@@ -135,8 +130,8 @@ static void selector(void *arg)
 		struct exchange *x = wl_watch_wait(watch, WL_NEVER);
 		struct issuer *probe = x->probe;
 
-		wl_receive(x->injector, JBB_RESPONSE);
-		wl_run_about(JBB_DECODE);
+		wl_receive(x->injector, wl_figure(WL_specjbb2015_response_bytes));
+		wl_work_about(WL_specjbb2015_decode);
 		wl_store(&me->processed, wl_load(&me->processed) + 1);
 		give_exchange(&g->injector, x);
 		if (probe) {
@@ -155,7 +150,7 @@ static unsigned long long pick_work(void)
 
 	while (drawn >= upto)
 		upto += requests[++i].share;
-	return requests[i].work;
+	return wl_figure(requests[i].work);
 }
 
 /*
@@ -202,6 +197,9 @@ void jbb_injector(void *arg)
 	struct injector *in = &g->injector;
 	struct wl_task *last;
 
+	wl_pipe_read(g->listens, 1);
+	for (int i = 0; i < g->exchanges; i++)
+		g->exchange[i].injector = wl_connect(g->listener, &g->exchange[i]);
 	for (int i = 0; i < in->nr_probes + in->nr_others; i++)
 		wl_thread(i < in->nr_probes ? "probe" : "saturate", issuer, &in->issuer[i]);
 	for (int i = 0; i < in->receivers; i++)

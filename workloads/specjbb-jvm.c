@@ -5,13 +5,7 @@
  */
 #include "specjbb.h"
 
-#define SLICE		(100 * WL_USEC)	/* E: longest between two looks whether the JVM has to stop */
-#define TLAB_KB		256U		/* E: taken from the young generation at a time */
-#define SURVIVE		50		/* E: one KiB of so many is copied by a collection, */
-#define COPY_CHUNK	(250 * WL_USEC)	/* E: in pieces of 256 KiB at 1 GB/s a thread */
-#define COPY_CHUNK_KB	256U
-#define ROOTS		(200 * WL_USEC)	/* E: a collector's own part: thread stacks, cards */
-#define SAFEPOINT_NAP	(10 * WL_USEC)	/* E: the VM thread's naps while it waits for the others */
+#define COPY_CHUNK_KB	256U		/* a piece of what a collection copies */
 
 void jbb_leave_java(struct java *j)
 {
@@ -36,14 +30,15 @@ static void want_collection(struct jvm *jvm)
 
 static void allocate(struct java *j, unsigned int kb)
 {
+	unsigned int tlab_kb = wl_figure(WL_specjbb2015_tlab_kib);
 	struct jvm *jvm = j->jvm;
 
 	if (j->tlab_kb >= kb) {
 		j->tlab_kb -= kb;
 		return;
 	}
-	j->tlab_kb += TLAB_KB - kb;
-	if (wl_add(&jvm->young_kb, TLAB_KB) + TLAB_KB <= jvm->xmn_kb)
+	j->tlab_kb += tlab_kb - kb;
+	if (wl_add(&jvm->young_kb, tlab_kb) + tlab_kb <= jvm->xmn_kb)
 		return;
 	want_collection(jvm);
 	while (wl_load(&jvm->young_kb) > jvm->xmn_kb) {
@@ -53,17 +48,19 @@ static void allocate(struct java *j, unsigned int kb)
 	}
 }
 
-void jbb_compute(struct java *j, unsigned long long ns, unsigned int kb)
+void jbb_compute(struct java *j, unsigned long long cycles, unsigned int kb)
 {
-	ns = wl_uniform(ns - ns / 4, ns + ns / 4);
-	while (ns) {
-		unsigned long long slice = ns < SLICE ? ns : SLICE;
-		unsigned int part = kb * slice / ns;
+	unsigned long long longest = wl_figure(WL_specjbb2015_slice);
 
-		wl_run(slice);
+	cycles = wl_uniform(cycles - cycles / 4, cycles + cycles / 4);
+	while (cycles) {
+		unsigned long long slice = cycles < longest ? cycles : longest;
+		unsigned int part = kb * slice / cycles;
+
+		wl_cycles(slice);
 		allocate(j, part);
 		kb -= part;
-		ns -= slice;
+		cycles -= slice;
 		if (wl_load(&j->jvm->stop))
 			jbb_enter_java(j);
 	}
@@ -76,9 +73,9 @@ void jbb_collector(void *arg)
 	for (unsigned int cycle = 0; ; cycle++) {
 		while (wl_load(&jvm->cycle) == cycle)
 			wl_futex_wait(&jvm->cycle, cycle, WL_NEVER);
-		wl_run_about(ROOTS);
+		wl_work_about(WL_specjbb2015_roots);
 		while (wl_add(&jvm->chunks, 1) < jvm->nr_chunks)
-			wl_run_about(COPY_CHUNK);
+			wl_work_about(WL_specjbb2015_copy_chunk);
 		if (wl_add(&jvm->finished, 1) + 1 == jvm->collectors)
 			wl_futex_wake(&jvm->finished, 1);
 	}
@@ -88,7 +85,7 @@ static void collect(struct jvm *jvm)
 {
 	unsigned int done;
 
-	jvm->nr_chunks = wl_load(&jvm->young_kb) / SURVIVE / COPY_CHUNK_KB + 1;
+	jvm->nr_chunks = wl_load(&jvm->young_kb) / wl_figure(WL_specjbb2015_survive) / COPY_CHUNK_KB + 1;
 	wl_store(&jvm->chunks, 0);
 	wl_store(&jvm->finished, 0);
 	wl_add(&jvm->cycle, 1);
@@ -109,7 +106,7 @@ void jbb_vm_thread(struct jvm *jvm)
 		wl_exchange(&jvm->stop, 1);
 		for (int i = 0; i < jvm->nr_java; i++)
 			while (wl_load(&jvm->java[i]->running))
-				wl_sleep(SAFEPOINT_NAP);
+				wl_sleep(wl_figure(WL_specjbb2015_safepoint_nap));
 		collect(jvm);
 		wl_exchange(&jvm->collect, 0);
 		wl_exchange(&jvm->stop, 0);

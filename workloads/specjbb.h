@@ -7,9 +7,6 @@
 
 #define JBB_LINE	__attribute__((aligned(64)))	/* a cache line of its own */
 
-#define JBB_REQUEST	1500U		/* E: bytes; a purchase has 59 bar codes (C: as the work of requests) */
-#define JBB_RESPONSE	600U		/* E */
-#define JBB_DECODE	(10 * WL_USEC)	/* E: selector threads, both sides */
 #define JBB_QUEUE	8192U		/* places in a queue */
 
 /* ------------------------------------------------------------------ specjbb-jvm.c */
@@ -39,7 +36,7 @@ struct jvm {
 
 void jbb_enter_java(struct java *j);
 void jbb_leave_java(struct java *j);		/* before it waits */
-void jbb_compute(struct java *j, unsigned long long ns, unsigned int kb);	/* work that takes memory */
+void jbb_compute(struct java *j, unsigned long long cycles, unsigned int kb);	/* work that takes memory */
 void jbb_collector(void *jvm);			/* a collector thread */
 void jbb_vm_thread(struct jvm *jvm) __attribute__((noreturn));
 
@@ -76,7 +73,7 @@ struct job jbb_next_job(struct worker *w);	/* waits for one */
 /* A connection between injector and backend, for one request at a time. */
 struct exchange {
 	struct wl_socket *injector, *backend;
-	unsigned long long work;		/* of the request */
+	unsigned long long work;		/* of the request, cycles */
 	struct issuer *probe;			/* who waits for the answer, if anybody does */
 };
 
@@ -128,6 +125,8 @@ struct group {
 	struct injector injector;
 	struct exchange *exchange;
 	int exchanges;
+	struct wl_listener *listener;		/* the backend's */
+	struct wl_pipe *listens;
 };
 
 struct controller {

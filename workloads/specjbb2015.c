@@ -281,12 +281,7 @@ static void new_group(struct controller *c, struct group *g)
 	g->controller = c;
 	g->exchanges = wl_option("comm.connect.client.pool.size");
 	g->exchange = wl_new(struct exchange, g->exchanges);
-	for (int i = 0; i < g->exchanges; i++) {
-		struct wl_socket *end[2];
-
-		wl_connect(WL_TCP, end);
-		g->exchange[i] = (struct exchange) { .injector = end[0], .backend = end[1] };
-	}
+	g->listens = wl_pipe();
 	g->backend.group = g;
 	jbb_new_backend(&g->backend);
 	jbb_new_injector(g);

@@ -9,13 +9,8 @@
  */
 #include "workload.h"
 
-/*
- * A row in a file system of memory takes 42 us on an AMD EPYC of family 26: statement, locks
- * and journal; the folder; the number of pages; the database and the next row's statement.
- * What ext4 and the block layer add to each wait is estimated.
- */
-static const unsigned long long work[] = { 26000, 1500, 1200, 13300 };
-#define WRITE	10000ULL
+/* Before each wait: statement, locks and journal; the folder; the number of pages; the database and the next statement. */
+static const enum wl_figure work[] = { WL_sqlite_statement, WL_sqlite_folder, WL_sqlite_pages, WL_sqlite_database };
 
 #define NR_WAITS	(sizeof(work) / sizeof(work[0]))
 
@@ -48,7 +43,7 @@ static void jbd2(void *arg)
 			continue;
 		}
 		wl_store(&j->open, asked + 1);
-		wl_run(WRITE);
+		wl_work(WL_sqlite_write);
 		wl_sleep(j->disk);
 		wl_sleep(j->disk);
 		wl_store(&j->done, asked);
@@ -77,7 +72,7 @@ static void sqlite3(void *arg)
 
 	for (int row = 0; row < b->rows; row++) {
 		for (unsigned int i = 0; i < NR_WAITS; i++) {
-			wl_run(work[i] + WRITE);
+			wl_cycles(wl_figure(work[i]) + wl_figure(WL_sqlite_write));
 			wl_sleep(b->journal.disk);
 			if (i == 0)
 				commit(&b->journal);

@@ -15,7 +15,7 @@ static const struct {
 struct bench {
 	struct wl_region *a, *b, *c;
 	struct wl_barrier start, end;
-	int threads, ntimes;
+	int threads, ntimes, unbound;
 	unsigned long long best[NR_KERNELS];
 };
 
@@ -64,7 +64,8 @@ static void thread(void *arg)
 	struct part *p = arg;
 	struct bench *s = p->bench;
 
-	wl_pin_llcs(p->number % wl_llcs(), 1);
+	if (!s->unbound)
+		wl_pin_llcs(p->number % wl_llcs(), 1);
 	wl_touch(s->a, p->offset, p->bytes, WL_WRITE);
 	wl_touch(s->b, p->offset, p->bytes, WL_WRITE);
 	wl_touch(s->c, p->offset, p->bytes, WL_WRITE);
@@ -86,6 +87,7 @@ static void stream(void)
 
 	s->threads = wl_option("threads") ? wl_option("threads") : wl_llcs();
 	s->ntimes = wl_option("ntimes");
+	s->unbound = wl_option("unbound");
 	s->a = wl_region(elements * sizeof(double));
 	s->b = wl_region(elements * sizeof(double));
 	s->c = wl_region(elements * sizeof(double));
@@ -114,6 +116,7 @@ static const struct wl_option options[] = {
 	{ "array-size", 'n', WL_COUNT, 10000000, 1000, 1LL << 34, NULL, "elements of each array (STREAM_ARRAY_SIZE)" },
 	{ "ntimes", 0, WL_COUNT, 10, 2, 100000, NULL, "rounds, of which the first does not count (NTIMES)" },
 	{ "threads", 't', WL_COUNT, 0, 0, 4096, NULL, "threads, each on an LLC of its own; 0: one for each LLC" },
+	{ "unbound", 0, WL_FLAG, 0, 0, 1, NULL, "threads run where the scheduler puts them" },
 	{ }
 };
 

@@ -10,17 +10,10 @@
 #define LINE	64UL
 #define MIB	(1 << 20)
 
-/*
- * A turn of sysbench's loop, and drawing a random number, picoseconds: with --memory-oper=none an
- * AMD EPYC did 7.8 and 4.7 million events a second, 128 turns each, of which sysbench's frame took 90 ns.
- */
-#define TURN_PS		300
-#define RANDOM_PS	960
-
 struct test {
 	unsigned long	block_size, stores;
 	unsigned long	events_each;
-	unsigned long long compute;		/* of an event */
+	unsigned long long compute;		/* cycles of an event */
 	void		*shared;		/* NULL: each thread has its own */
 };
 
@@ -32,7 +25,7 @@ static int event(struct sysbench_thread *thread)
 		return 0;
 	if (!thread->events && !t->shared)
 		wl_footprint(t->block_size);
-	wl_run(t->compute);
+	wl_cycles(t->compute);
 	if (t->shared && t->stores)
 		wl_scatter(t->shared, t->block_size, t->stores);
 	return 1;
@@ -48,7 +41,8 @@ static void sysbench_memory(void)
 	if (t->block_size & (t->block_size - 1))
 		wl_refuse("memory-block-size is no power of two");
 	t->events_each = total ? total / t->block_size / wl_option("threads") : ~0UL;
-	t->compute = t->block_size / WORD * (random ? RANDOM_PS : TURN_PS) / 1000;
+	t->compute = t->block_size / WORD *
+		     wl_figure(random ? WL_sysbench_memory_random_100 : WL_sysbench_memory_turn_100) / 100;
 	/* word by word, a line is stored to once, as seen from another CPU */
 	if (!strcmp(wl_text("memory-oper"), "write"))
 		t->stores = t->block_size / (random ? WORD : LINE);

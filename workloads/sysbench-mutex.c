@@ -2,12 +2,6 @@
 /* sysbench mutex: each thread takes a random mutex for a moment, spins, and again. */
 #include "sysbench.h"
 
-/*
- * A turn of sysbench's empty loop, picoseconds: 5,000 locks of 10,000 turns by one thread took
- * 12.2 ms on an AMD EPYC, about a cycle a turn.
- */
-#define TURN_PS 244
-
 struct lock {
 	struct wl_mutex mutex;
 	char apart[256];			/* as in sysbench */
@@ -15,7 +9,7 @@ struct lock {
 
 struct test {
 	int mutexes, locks;
-	unsigned long long spin;
+	unsigned long long spin;		/* cycles */
 	struct lock *lock;
 	unsigned int counter __attribute__((aligned(64)));
 };
@@ -30,7 +24,7 @@ static int event(struct sysbench_thread *thread)
 	for (int i = 0; i < t->locks; i++) {
 		struct wl_mutex *mutex = &t->lock[wl_uniform(0, t->mutexes - 1)].mutex;
 
-		wl_run(t->spin);
+		wl_cycles(t->spin);
 		wl_lock(mutex);
 		wl_add(&t->counter, 1);
 		wl_unlock(mutex);
@@ -44,7 +38,7 @@ static void sysbench_mutex(void)
 
 	t->mutexes = wl_option("mutex-num");
 	t->locks = wl_option("mutex-locks");
-	t->spin = wl_option("mutex-loops") * TURN_PS / 1000;
+	t->spin = wl_option("mutex-loops") * wl_figure(WL_sysbench_mutex_turn_100) / 100;
 	t->lock = wl_new(struct lock, t->mutexes);
 	sysbench_run(event, t);
 }

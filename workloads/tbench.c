@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * tbench of dbench 4.0: clients that send a file server's requests over TCP, each to a
- * server process of its own, which sends back as many bytes as the request says.
+ * server process of its own, which sends back as many bytes as the request says.  Clients
+ * connect each for itself; tbench_srv accepts and forks a server for each.
  */
 #include "workload.h"
-
-/*
- * A client reads a line of its load file, takes it apart and looks whether its parent
- * lives: user time of tbench 4.00, per line, measured on an EPYC.
- */
-#define READ_LINE	850ULL
 
 /* The exchanges of the load file client.txt: how often in its 458,342 lines, and sizes. */
 static const struct exchange {
@@ -52,12 +47,14 @@ struct bench {
 	unsigned int ready, go, stop;
 	int clients;
 	unsigned long lines;			/* sum of `times` */
+	struct wl_pipe *listens;
+	struct wl_listener *listener;
 	struct pair *pair;
 };
 
 struct pair {
 	struct bench *bench;
-	struct wl_socket *end[2];
+	struct wl_socket *client, *server;
 	const struct exchange *now;		/* what the request's header says */
 	struct totals done;
 };
@@ -71,52 +68,62 @@ static const struct exchange *next_exchange(const struct bench *b)
 	return &exchanges[i];
 }
 
-static void exchange(struct pair *p)
+static void exchange(struct pair *p, const struct exchange *x)
 {
-	const struct exchange *x = next_exchange(p->bench);
-
-	wl_run(READ_LINE);
-	wl_syscall();
 	p->now = x;
-	wl_send(p->end[0], x->send);
-	wl_receive(p->end[0], 4);
-	wl_receive(p->end[0], x->receive - 4);
+	wl_send(p->client, x->send);
+	wl_receive(p->client, 4);
+	wl_receive(p->client, x->receive - 4);
 	p->done.data += x->data;
 	p->done.operations++;
 }
 
 static void client(void *arg)
 {
+	static const struct exchange hello = { 0, 8, 8, 0 };
 	struct pair *p = arg;
 	struct bench *b = p->bench;
 
+	p->client = wl_connect(b->listener, p);
+	exchange(p, &hello);
 	wl_add(&b->ready, 1);
 	while (!wl_load(&b->go))
 		wl_futex_wait(&b->go, 0, WL_NEVER);
-	while (!wl_load(&b->stop))
-		exchange(p);
-	wl_close(p->end[0]);
+	while (!wl_load(&b->stop)) {
+		/* a line of the load file, read and taken apart; whether the parent lives */
+		wl_work(WL_tbench_line);
+		wl_syscall();
+		exchange(p, next_exchange(b));
+	}
+	wl_close(p->client);
 }
 
 static void server(void *arg)
 {
 	struct pair *p = arg;
 
-	while (wl_receive(p->end[1], 4)) {
+	while (wl_receive(p->server, 4)) {
 		const struct exchange *x = p->now;
 
-		wl_receive(p->end[1], x->send - 4);
-		wl_send(p->end[1], x->receive);
+		wl_receive(p->server, x->send - 4);
+		wl_send(p->server, x->receive);
 	}
 }
 
-/* Forks a process for each connection. */
 static void tbench_srv(void *arg)
 {
 	struct bench *b = arg;
 
-	for (int i = 0; i < b->clients; i++)
-		wl_fork("tbench_srv", server, &b->pair[i]);
+	b->listener = wl_listen(WL_TCP);
+	wl_pipe_write(b->listens, 1);
+	for (int i = 0; i < b->clients; i++) {
+		struct wl_socket *accepted;
+		struct pair *p = wl_accept(b->listener, &accepted);
+
+		p->server = accepted;
+		wl_fork("tbench_srv", server, p);
+		wl_drop(accepted);
+	}
 	while (wl_wait())
 		;
 }
@@ -152,12 +159,13 @@ static void tbench(void)
 	b->pair = wl_new(struct pair, b->clients);
 	for (unsigned long i = 0; i < NR_EXCHANGES; i++)
 		b->lines += exchanges[i].times;
-	for (int i = 0; i < b->clients; i++) {
+	for (int i = 0; i < b->clients; i++)
 		b->pair[i].bench = b;
-		wl_connect(WL_TCP, b->pair[i].end);
-	}
+	b->listens = wl_pipe();
 	wl_fork("tbench_srv", tbench_srv, b);
+	wl_pipe_read(b->listens, 1);
 	start(b);
+	wl_warm_up();
 	wl_sleep(warmup ? warmup : limit / 5);
 	wl_begin();
 	before = totals(b);

@@ -17,6 +17,7 @@
 #define WORKLOAD_H
 
 #include <stddef.h>
+#include "figures.h"		/* made of figures.toml */
 
 #define WL_USEC		1000ULL
 #define WL_MSEC		1000000ULL
@@ -142,7 +143,8 @@ void wl_group(const char *path);		/* into this task group, made when absent */
 unsigned long long wl_now(void);		/* costs what reading the clock costs */
 void wl_alarm(unsigned long long ns);		/* of the calling process: a signal after so long */
 int wl_alarm_rang(void);			/* looks at no clock */
-void wl_run(unsigned long long ns);		/* so much work: as long as it takes the fastest CPU, alone */
+void wl_cycles(unsigned long long n);		/* plain work of so many cycles: what a program's own code is */
+void wl_run(unsigned long long ns);		/* work as long as it takes the fastest CPU, alone: what is set as a time */
 void wl_divide(unsigned long long n);		/* so many integer divisions, one after another */
 void wl_spin(unsigned long long ns);		/* until the clock has moved so far */
 void wl_relax(void);				/* one turn of a loop that waits for a word */
@@ -153,20 +155,47 @@ void wl_syscall(void);				/* one that does nothing */
 void wl_footprint(unsigned long bytes);		/* the caller's work goes over so much memory */
 void wl_memory_share(int percent);		/* of the caller's work is waiting for memory */
 
+/*
+ * What a workload's program does for itself, by figures.toml, which says where each figure comes from;
+ * simulated, the machine's ledger has them, and a run may draw them from their ranges.
+ */
+enum wl_figure {
+	WL_NOTHING,
+#define WL_ENTRY(workload, figure, value)	WL_##workload##_##figure,
+	WL_FIGURES(WL_ENTRY)
+#undef WL_ENTRY
+	WL_NR_FIGURES
+};
+unsigned long long wl_figure(enum wl_figure figure);	/* as it stands there: cycles, a count, or ns of a time */
+#define wl_work(figure)		wl_cycles(wl_figure(figure))
+#define wl_work_about(figure)	wl_cycles_about(wl_figure(figure))
+
 /* ------------------------------------------------------------------ messages */
 
-/* Pipes and sockets are made before the processes that use them. */
+/* Pipes and socket pairs are made before the processes that use them. */
 struct wl_pipe;
 struct wl_pipe *wl_pipe(void);
+struct wl_pipe *wl_packet_pipe(unsigned int bytes);	/* O_DIRECT: a page for each message; 0: the usual size */
 void wl_pipe_write(struct wl_pipe *pipe, unsigned int bytes);
 void wl_pipe_read(struct wl_pipe *pipe, unsigned int bytes);	/* all of them */
 
-enum wl_protocol { WL_UNIX, WL_TCP, WL_UDP };	/* stream, stream over loopback, datagrams over loopback */
 struct wl_socket;
-void wl_connect(enum wl_protocol protocol, struct wl_socket *end[2]);
+void wl_socketpair(struct wl_socket *end[2]);			/* unix, stream */
 void wl_send(struct wl_socket *socket, unsigned int bytes);
 int wl_receive(struct wl_socket *socket, unsigned int bytes);	/* all of them; 0: closed and empty */
 void wl_close(struct wl_socket *socket);			/* the other end reads to the end, then 0 */
+void wl_drop(struct wl_socket *socket);				/* by a process whose child goes on with it */
+
+/*
+ * Connections over loopback are made by who asks and accepted by who serves, each in its own
+ * process.  A note goes with a TCP connection, free of charge.  Datagrams need no accepting: a UDP
+ * listener has one client, and is that client's other end.
+ */
+enum wl_protocol { WL_TCP, WL_UDP };
+struct wl_listener;
+struct wl_listener *wl_listen(enum wl_protocol protocol);	/* used by its process, and its later children */
+struct wl_socket *wl_connect(struct wl_listener *listener, void *note);		/* from any process */
+void *wl_accept(struct wl_listener *listener, struct wl_socket **socket);	/* gives the note */
 
 /* A file, made before the processes that share it. */
 struct wl_file;
@@ -229,9 +258,16 @@ void wl_stream(enum wl_kernel kernel, struct wl_region *to, struct wl_region *fr
 unsigned long long wl_random(void);
 unsigned long long wl_uniform(unsigned long long low, unsigned long long high);	/* both included */
 unsigned long long wl_exponential(unsigned long long mean);
-void wl_run_about(unsigned long long ns);	/* wl_run(), give or take a quarter: data differ */
+void wl_cycles_about(unsigned long long n);	/* wl_cycles(), give or take a quarter: data differ */
 
 /* ------------------------------------------------------------------ results */
+
+/*
+ * 1 while the load is to go on without being measured, until the scheduler's slow state is that of
+ * the load.  What began before then is forgotten.  On a host 0: a run there is long against it.
+ */
+int wl_warming(void);
+int wl_warm_up(void);			/* sleeps until it is over; 0: it was */
 
 void wl_begin(void);			/* the measured part */
 void wl_end(void);

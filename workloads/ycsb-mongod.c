@@ -5,17 +5,9 @@
  */
 #include "ycsb-mongodb.h"
 
-#define COMMAND		(45 * WL_USEC)	/* E: parse, authorise, plan */
-#define SEARCH		(15 * WL_USEC)	/* E: WiredTiger: snapshot, cursor to the record */
-#define MODIFY		(8 * WL_USEC)	/* E: WiredTiger: the update into the record's chain */
-#define LOG_COPY	(2 * WL_USEC)	/* E: WiredTiger: the log record into the slot */
-#define REPLY		(25 * WL_USEC)	/* E: reply to BSON, statistics, profiling */
-#define FLUSH		(20 * WL_USEC)	/* E: flusher's own part of a write() and fdatasync() */
-#define DISK		(300 * WL_USEC)	/* E: fdatasync() of an NVMe disk */
-#define PAGE_WRITE	(100 * WL_USEC)	/* E: reconciliation and snappy for a 32 KiB leaf page */
-#define PAGE_RECORDS	25		/* C: 32 KiB of 1.3 KB documents */
+#define PAGE_RECORDS	25		/* computed: 32 KiB of 1.3 KB documents */
 
-/* C: BSON, for field names and keys as YCSB makes them */
+/* computed: BSON, for field names and keys as YCSB makes them */
 #define FIND		150U		/* find command with the key */
 #define UPDATE		250U		/* update command with key and $set */
 #define ACKNOWLEDGED	50U
@@ -43,8 +35,8 @@ struct mongod {
 	int journal;
 	unsigned long long commit_interval, sync_period;
 	struct wl_pipe *ready;
+	struct wl_listener *listener;
 	struct connection *connection;
-	int connections;
 
 	struct wl_mutex flusher_lock;
 	struct wl_condition flush_now, flushed;
@@ -98,8 +90,8 @@ static void journal_flusher(void *arg)
 		m->flush_wanted = 0;
 		flush = ++m->begun;
 		wl_unlock(&m->flusher_lock);
-		wl_run_about(FLUSH);
-		wl_sleep(DISK);
+		wl_work_about(WL_ycsb_mongodb_flush);
+		wl_sleep(wl_figure(WL_ycsb_mongodb_disk));
 		wl_lock(&m->flusher_lock);
 		m->done = flush;
 		wl_broadcast(&m->flushed);
@@ -134,8 +126,8 @@ static void checkpoint(void *arg)
 		if (pages > m->records / PAGE_RECORDS + 1)
 			pages = m->records / PAGE_RECORDS + 1;
 		while (pages--)
-			wl_run_about(PAGE_WRITE);
-		wl_sleep(DISK);
+			wl_work_about(WL_ycsb_mongodb_page_write);
+		wl_sleep(wl_figure(WL_ycsb_mongodb_disk));
 	}
 }
 
@@ -155,17 +147,17 @@ static void update(struct mongod *m, unsigned int record)
 {
 	unsigned int *updating = &m->record[record].updating;
 
-	wl_run_about(SEARCH);
+	wl_work_about(WL_ycsb_mongodb_search);
 	for (unsigned int attempt = 0; !wl_replace(updating, 0, 1); attempt++) {
 		wl_add(&m->conflicts, 1);
 		back_off(attempt);
-		wl_run_about(SEARCH);
+		wl_work_about(WL_ycsb_mongodb_search);
 	}
 	wl_add(&m->transaction, 1);
-	wl_run_about(MODIFY);
+	wl_work_about(WL_ycsb_mongodb_modify);
 	wl_add(&m->dirty, 1);
 	wl_add(&m->log_slot, 1);
-	wl_run_about(LOG_COPY);
+	wl_work_about(WL_ycsb_mongodb_log_copy);
 	wl_store(updating, 0);
 }
 
@@ -174,20 +166,34 @@ static void serve(void *arg)
 	struct connection *c = arg;
 	struct mongod *m = c->mongod;
 
-	wl_footprint(YCSB_FOOTPRINT);
+	wl_footprint(wl_figure(WL_ycsb_mongodb_footprint_kib) << 10);
 	while (wl_receive(c->server, YCSB_HEADER)) {
 		wl_receive(c->server, mongod_request(c));
-		wl_run_about(COMMAND);
+		wl_work_about(WL_ycsb_mongodb_command);
 		take_ticket(&m->tickets[c->kind]);
 		if (c->kind == READ)
-			wl_run_about(SEARCH);
+			wl_work_about(WL_ycsb_mongodb_search);
 		else
 			update(m, c->record);
 		give_ticket(&m->tickets[c->kind]);
 		if (c->kind == WRITE && m->journal)
 			wait_for_flush(m);
-		wl_run_about(REPLY);
+		wl_work_about(WL_ycsb_mongodb_reply);
 		wl_send(c->server, YCSB_HEADER + mongod_reply(c));
+	}
+}
+
+/* A thread for each connection that comes. */
+static void listener(void *arg)
+{
+	struct mongod *m = arg;
+
+	for (;;) {
+		struct wl_socket *accepted;
+		struct connection *c = wl_accept(m->listener, &accepted);
+
+		c->server = accepted;
+		wl_thread("conn", serve, c);
 	}
 }
 
@@ -196,10 +202,10 @@ static void process(void *arg)
 	struct mongod *m = arg;
 	struct wl_task *last;
 
+	m->listener = wl_listen(WL_TCP);
 	wl_thread("JournalFlusher", journal_flusher, m);
-	last = wl_thread("Checkpointer", checkpoint, m);
-	for (int i = 0; i < m->connections; i++)
-		wl_thread("conn", serve, &m->connection[i]);
+	wl_thread("Checkpointer", checkpoint, m);
+	last = wl_thread("listener", listener, m);
 	wl_pipe_write(m->ready, 1);
 	wl_join(last);
 }
@@ -217,14 +223,7 @@ struct mongod *mongod_new(int connections)
 	for (int kind = READ; kind <= WRITE; kind++)
 		m->tickets[kind].left = wl_option("tickets");
 	m->ready = wl_pipe();
-	m->connections = connections;
-	m->connection = wl_new(struct connection, m->connections);
-	for (int i = 0; i < m->connections; i++) {
-		struct wl_socket *end[2];
-
-		wl_connect(WL_TCP, end);
-		m->connection[i] = (struct connection) { m, end[0], end[1], READ, 0 };
-	}
+	m->connection = wl_new(struct connection, connections);
 	return m;
 }
 
@@ -234,9 +233,13 @@ void mongod_start(struct mongod *m)
 	wl_pipe_read(m->ready, 1);
 }
 
-struct connection *mongod_connection(struct mongod *m, int number)
+struct connection *mongod_connect(struct mongod *m, int number)
 {
-	return &m->connection[number];
+	struct connection *c = &m->connection[number];
+
+	c->mongod = m;
+	c->client = wl_connect(m->listener, c);
+	return c;
 }
 
 unsigned int mongod_conflicts(const struct mongod *m)

@@ -5,9 +5,6 @@
  */
 #include "ycsb-mongodb.h"
 
-#define ENCODE		(20 * WL_USEC)	/* E: driver: command to BSON, connection checked out */
-#define DECODE		(40 * WL_USEC)	/* E: driver: reply from BSON; YCSB: its fields into a map */
-
 /* ------------------------------------------------------------------ choosing records */
 
 /*
@@ -95,7 +92,8 @@ struct ycsb {
 
 struct client {
 	struct ycsb *ycsb;
-	struct connection *connection;
+	struct mongod *mongod;
+	int number;
 	unsigned long operations;	/* 0: until the time is over */
 };
 
@@ -103,11 +101,11 @@ static void operation(struct ycsb *y, struct connection *c)
 {
 	unsigned long long start = wl_now();
 
-	wl_run_about(ENCODE);
+	wl_work_about(WL_ycsb_mongodb_encode);
 	wl_send(c->client, YCSB_HEADER + mongod_request(c));
 	wl_receive(c->client, YCSB_HEADER);
 	wl_receive(c->client, mongod_reply(c));
-	wl_run_about(DECODE);
+	wl_work_about(WL_ycsb_mongodb_decode);
 	wl_record(y->latency[c->kind], wl_now() - start);
 }
 
@@ -115,14 +113,15 @@ static void client(void *arg)
 {
 	struct client *me = arg;
 	struct ycsb *y = me->ycsb;
+	struct connection *c = mongod_connect(me->mongod, me->number);
 
-	wl_footprint(YCSB_FOOTPRINT);
+	wl_footprint(wl_figure(WL_ycsb_mongodb_footprint_kib) << 10);
 	for (unsigned long done = 0; !me->operations || done < me->operations; done++) {
 		if (wl_now() >= y->stop)
 			break;
-		me->connection->kind = wl_uniform(1, y->reads + y->updates) > y->reads ? WRITE : READ;
-		me->connection->record = choose(&y->chooser);
-		operation(y, me->connection);
+		c->kind = wl_uniform(1, y->reads + y->updates) > y->reads ? WRITE : READ;
+		c->record = choose(&y->chooser);
+		operation(y, c);
 	}
 }
 
@@ -180,7 +179,7 @@ static void ycsb_mongodb(void)
 	y->stop = limit ? wl_now() + limit : WL_NEVER;
 	for (unsigned long i = 0; i < threads; i++) {
 		clients[i] = (struct client) {
-			y, mongod_connection(m, i), operations / threads + (i < operations % threads),
+			y, m, i, operations / threads + (i < operations % threads),
 		};
 		task[i] = wl_thread("ycsb", client, &clients[i]);
 	}

@@ -5,14 +5,7 @@
 
 #include "workload.h"
 
-/*
- * Work of an operation.  C: 298,681 of them a second (LKML, K Prateek Nayak, July 2023) at
- * some 20 % of 256 CPUs (LKML, Chen Yu, on the same benchmark) are 171 us of CPU time each,
- * on both sides and with the kernel's part.  E: how that divides.
- */
-#define YCSB_FOOTPRINT	(128UL << 10)	/* E: session, cursor and upper pages of the B-tree; driver */
-
-/* C: wire protocol and BSON, for field names and keys as YCSB makes them */
+/* computed: wire protocol and BSON, for field names and keys as YCSB makes them */
 #define YCSB_HEADER	16U		/* MsgHeader, read for itself by both sides */
 
 enum ycsb_kind { READ, WRITE };
@@ -28,7 +21,7 @@ struct connection {
 
 struct mongod *mongod_new(int connections);
 void mongod_start(struct mongod *m);			/* a process; it is ready */
-struct connection *mongod_connection(struct mongod *m, int number);
+struct connection *mongod_connect(struct mongod *m, int number);	/* by the caller */
 unsigned int mongod_request(const struct connection *c);	/* bytes after the header */
 unsigned int mongod_reply(const struct connection *c);
 unsigned int mongod_conflicts(const struct mongod *m);

@@ -50,6 +50,7 @@ struct arena {
 	int		done;
 	void		*prepared;
 	struct result	*results, *last_result;
+	void		*notes[65536];		/* of TCP connections not yet accepted, by the port they come from */
 };
 
 extern struct arena *arena;

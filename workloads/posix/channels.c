@@ -2,6 +2,7 @@
 /* Pipes, sockets and futexes. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 #include "arena.h"
 
-#define CHUNK	65536		/* of one read() or write() */
+#define CHUNK	131072		/* of one read() or write(): more than any program sends in one */
 
 /* Goes with the thread. */
 static __thread char buffer[CHUNK];
@@ -46,6 +47,16 @@ struct wl_pipe *wl_pipe(void)
 	return p;
 }
 
+struct wl_pipe *wl_packet_pipe(unsigned int bytes)
+{
+	struct wl_pipe *p = wl_new(struct wl_pipe, 1);
+
+	check(pipe2(p->fd, O_DIRECT), "pipe2");
+	if (bytes)
+		check(fcntl(p->fd[0], F_SETPIPE_SZ, bytes), "F_SETPIPE_SZ");
+	return p;
+}
+
 void wl_pipe_write(struct wl_pipe *pipe, unsigned int bytes)
 {
 	wl_note_wait("room in a pipe", NULL);
@@ -72,9 +83,84 @@ void wl_pipe_read(struct wl_pipe *pipe, unsigned int bytes)
 
 /* ------------------------------------------------------------------ sockets */
 
+/* A datagram's receiver is named with each, as its sender is told. */
 struct wl_socket {
-	enum wl_protocol protocol;
-	int fd;
+	int fd, is_udp;
+	struct sockaddr_in peer;
+};
+
+static struct wl_socket *new_socket(int fd, int is_udp)
+{
+	struct wl_socket *s = wl_new(struct wl_socket, 1);
+
+	s->fd = fd;
+	s->is_udp = is_udp;
+	return s;
+}
+
+void wl_socketpair(struct wl_socket *end[2])
+{
+	int fd[2];
+
+	check(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), "socketpair");
+	for (int i = 0; i < 2; i++)
+		end[i] = new_socket(fd[i], 0);
+}
+
+void wl_send(struct wl_socket *socket, unsigned int bytes)
+{
+	const struct sockaddr *to = socket->is_udp ? (struct sockaddr *)&socket->peer : NULL;
+
+	wl_note_wait("room in a socket", NULL);
+	while (bytes) {
+		ssize_t n = sendto(socket->fd, buffer, part(bytes), MSG_NOSIGNAL, to,
+				   to ? sizeof(socket->peer) : 0);
+
+		check(n, "sending");
+		bytes -= n;
+	}
+	wl_note_wait(NULL, NULL);
+}
+
+int wl_receive(struct wl_socket *socket, unsigned int bytes)
+{
+	struct sockaddr *from = socket->is_udp ? (struct sockaddr *)&socket->peer : NULL;
+	socklen_t len = sizeof(socket->peer);
+	unsigned int have = 0;
+	ssize_t n;
+
+	wl_note_wait("a message in a socket", NULL);
+	do {
+		n = recvfrom(socket->fd, buffer, part(bytes - have), 0, from, from ? &len : NULL);
+		check(n, "receiving");
+		have += n;
+	} while (n && have < bytes && !socket->is_udp);
+	wl_note_wait(NULL, NULL);
+	return have;
+}
+
+/* An empty datagram says what shutdown() says on a stream. */
+void wl_close(struct wl_socket *socket)
+{
+	if (socket->is_udp)
+		check(sendto(socket->fd, "", 0, 0, (struct sockaddr *)&socket->peer, sizeof(socket->peer)),
+		      "sending");
+	else
+		check(shutdown(socket->fd, SHUT_WR), "shutdown");
+}
+
+void wl_drop(struct wl_socket *socket)
+{
+	check(close(socket->fd), "close");
+}
+
+/* ------------------------------------------------------------------ connections */
+
+#define WAITING	4096		/* connections that are not yet accepted: net.core.somaxconn */
+
+struct wl_listener {
+	int fd, is_udp;
+	struct sockaddr_in addr;
 };
 
 static int bound(int type, struct sockaddr_in *addr)
@@ -89,86 +175,57 @@ static int bound(int type, struct sockaddr_in *addr)
 	return fd;
 }
 
-static void connect_to(int fd, const struct sockaddr_in *addr)
+static void send_at_once(int fd)
 {
-	check(connect(fd, (const struct sockaddr *)addr, sizeof(*addr)), "connect on the loopback interface");
+	int one = 1;
+
+	check(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "TCP_NODELAY");
 }
 
-static void connect_tcp(int fd[2])
+struct wl_listener *wl_listen(enum wl_protocol protocol)
 {
-	struct sockaddr_in addr, own;
-	int one = 1, listener = bound(SOCK_STREAM, &addr);
+	struct wl_listener *l = wl_new(struct wl_listener, 1);
 
-	check(listen(listener, 1), "listen");
-	fd[0] = bound(SOCK_STREAM, &own);
-	connect_to(fd[0], &addr);
-	fd[1] = accept(listener, NULL, NULL);
-	check(fd[1], "accept");
-	close(listener);
-	for (int i = 0; i < 2; i++)
-		check(setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "TCP_NODELAY");
+	l->is_udp = protocol == WL_UDP;
+	l->fd = bound(l->is_udp ? SOCK_DGRAM : SOCK_STREAM, &l->addr);
+	if (!l->is_udp)
+		check(listen(l->fd, WAITING), "listen");
+	return l;
 }
 
-static void connect_udp(int fd[2])
+struct wl_socket *wl_connect(struct wl_listener *listener, void *note)
 {
-	struct sockaddr_in addr[2];
+	struct sockaddr_in own;
+	struct wl_socket *s = new_socket(bound(listener->is_udp ? SOCK_DGRAM : SOCK_STREAM, &own),
+					 listener->is_udp);
 
-	for (int i = 0; i < 2; i++)
-		fd[i] = bound(SOCK_DGRAM, &addr[i]);
-	for (int i = 0; i < 2; i++)
-		connect_to(fd[i], &addr[!i]);
+	s->peer = listener->addr;
+	if (listener->is_udp)
+		return s;
+	arena->notes[ntohs(own.sin_port)] = note;
+	send_at_once(s->fd);
+	check(connect(s->fd, (struct sockaddr *)&listener->addr, sizeof(listener->addr)),
+	      "connect on the loopback interface");
+	return s;
 }
 
-void wl_connect(enum wl_protocol protocol, struct wl_socket *end[2])
+void *wl_accept(struct wl_listener *listener, struct wl_socket **socket)
 {
-	int fd[2];
+	struct sockaddr_in from;
+	socklen_t len = sizeof(from);
+	int fd;
 
-	if (protocol == WL_UNIX)
-		check(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), "socketpair");
-	else if (protocol == WL_TCP)
-		connect_tcp(fd);
-	else
-		connect_udp(fd);
-	for (int i = 0; i < 2; i++) {
-		end[i] = wl_new(struct wl_socket, 1);
-		*end[i] = (struct wl_socket) { protocol, fd[i] };
+	if (listener->is_udp) {
+		*socket = new_socket(listener->fd, 1);
+		return NULL;
 	}
-}
-
-void wl_send(struct wl_socket *socket, unsigned int bytes)
-{
-	wl_note_wait("room in a socket", NULL);
-	while (bytes) {
-		ssize_t n = send(socket->fd, buffer, part(bytes), MSG_NOSIGNAL);
-
-		check(n, "sending");
-		bytes -= n;
-	}
+	wl_note_wait("a connection", NULL);
+	fd = accept(listener->fd, (struct sockaddr *)&from, &len);
+	check(fd, "accept");
 	wl_note_wait(NULL, NULL);
-}
-
-int wl_receive(struct wl_socket *socket, unsigned int bytes)
-{
-	unsigned int have = 0;
-	ssize_t n;
-
-	wl_note_wait("a message in a socket", NULL);
-	do {
-		n = recv(socket->fd, buffer, part(bytes - have), 0);
-		check(n, "receiving");
-		have += n;
-	} while (n && have < bytes && socket->protocol != WL_UDP);
-	wl_note_wait(NULL, NULL);
-	return have;
-}
-
-/* An empty datagram says what shutdown() says on a stream. */
-void wl_close(struct wl_socket *socket)
-{
-	if (socket->protocol == WL_UDP)
-		check(send(socket->fd, "", 0, 0), "sending");
-	else
-		check(shutdown(socket->fd, SHUT_WR), "shutdown");
+	send_at_once(fd);
+	*socket = new_socket(fd, 0);
+	return arena->notes[ntohs(from.sin_port)];
 }
 
 /* ------------------------------------------------------------------ files */

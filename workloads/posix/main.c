@@ -64,6 +64,16 @@ void *wl_prepared(void)
 
 /* ------------------------------------------------------------------ results */
 
+int wl_warming(void)
+{
+	return 0;
+}
+
+int wl_warm_up(void)
+{
+	return 0;
+}
+
 void wl_begin(void)
 {
 	arena->began = wl_now();
@@ -262,15 +272,17 @@ static void help(const struct wl_values *values)
 		print_standard(o, values->text[i]);
 		putchar('\n');
 	}
-	printf("  %-26s random numbers begin here (1)\n  %-26s result as JSON\n", "--seed N", "--json");
+	printf("  %-26s random numbers begin here (1)\n  %-26s result as JSON\n"
+	       "  %-26s only read the options and files\n", "--seed N", "--json", "--check");
 }
 
-enum { OPT_JSON = 1000, OPT_SEED, OPT_HELP, OPT_FIRST = 2000 };
+enum { OPT_JSON = 1000, OPT_SEED, OPT_CHECK, OPT_HELP, OPT_FIRST = 2000 };
 
 struct command {
 	struct wl_values values;
 	unsigned long long seed;
 	int json;
+	int check;
 };
 
 static void parse_option(struct command *command, int index, const char *text)
@@ -285,7 +297,7 @@ static void parse_option(struct command *command, int index, const char *text)
 static void parse(struct command *command, int argc, char **argv)
 {
 	const struct workload *w = command->values.workload;
-	struct option options[WL_MAX_OPTIONS + 4] = { };
+	struct option options[WL_MAX_OPTIONS + 5] = { };
 	char letters[3 * WL_MAX_OPTIONS] = "", *end;
 	int n, c;
 
@@ -299,6 +311,7 @@ static void parse(struct command *command, int argc, char **argv)
 	}
 	options[n++] = (struct option) { "json", 0, NULL, OPT_JSON };
 	options[n++] = (struct option) { "seed", 1, NULL, OPT_SEED };
+	options[n++] = (struct option) { "check", 0, NULL, OPT_CHECK };
 	options[n++] = (struct option) { "help", 0, NULL, OPT_HELP };
 	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		if (c == OPT_JSON) {
@@ -307,6 +320,8 @@ static void parse(struct command *command, int argc, char **argv)
 			command->seed = strtoull(optarg, &end, 10);
 			if (*end || end == optarg)
 				fail("--seed: \"%s\": a whole number is expected", optarg);
+		} else if (c == OPT_CHECK) {
+			command->check = 1;
 		} else if (c == OPT_HELP) {
 			help(&command->values);
 			exit(0);
@@ -388,6 +403,8 @@ int main(int argc, char **argv)
 	fill_arena(&command);
 	if (running->prepare)
 		arena->prepared = running->prepare();
+	if (command.check)
+		return 0;
 	calibration_get(&calibration, 0);
 	drift = calibration_drift(&calibration);
 	arena->iterations_per_ns = calibration.stored;
