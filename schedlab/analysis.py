@@ -1,14 +1,15 @@
 """From recorded runs to verdicts: pairs runs by block, judges metrics and counters apart."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from schedlab.boots import by_boot, share_boots
 from schedlab.metric import Metric
+from schedlab.models.readers import what_was_missing
 from schedlab.plan import Plan
 from schedlab.printed import Printed
 from schedlab.record import RunRecord
-from schedlab.stats import Comparison, Verdict, finished, judge
+from schedlab.stats import Comparison, Design, Verdict, finished, judge, without_effect
 from schedlab.store import CaseInfo, Store
 from schedlab.trend import Trend, find_trends
 
@@ -40,14 +41,6 @@ class Analysis:
     outcomes: list[Outcome]
     counters: list[CounterOutcome]
     trends: list[Trend]
-
-    def counters_of(self, outcome: Outcome) -> list[CounterOutcome]:
-        """Give the counters that stand beside a result and may explain it."""
-        return [
-            counter
-            for counter in self.counters
-            if (counter.case.label, counter.variant) == (outcome.case.label, outcome.variant)
-        ]
 
 
 class RunTable:
@@ -83,7 +76,7 @@ def analyse(store: Store) -> Analysis:
     """Judge everything in a store."""
     of_boots = store.plan.judging.unit == "boot"
     table = counted_runs(store)
-    judged = judge_metrics(store.plan, store.cases, table)
+    judged = judge_metrics(store.plan, store.design, store.cases, table)
     beside = {(each.case, each.metric, each.variant): each for each in store.printed}
     outcomes = [
         _as_published(o, beside.get((o.case.label, o.metric.name, o.variant))) for o in judged
@@ -93,9 +86,9 @@ def analyse(store: Store) -> Analysis:
     verdicts = {(o.case.label, o.metric.name, o.variant): o.verdict for o in outcomes}
     return Analysis(
         outcomes,
-        _judge_counters(store.plan, store.cases, table),
+        _judge_counters(store.plan, store.design, store.cases, table),
         # The points of a sweep share their boots, and a trend takes them as independent.
-        [] if of_boots else find_trends(store.cases, verdicts, store.plan.design()),
+        [] if of_boots else find_trends(store.cases, verdicts, store.design),
     )
 
 
@@ -136,7 +129,9 @@ def _times(spread: float | None, mean: float | None) -> float | None:
     return None if spread is None or mean is None else spread * mean
 
 
-def judge_metrics(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> list[Outcome]:
+def judge_metrics(
+    plan: Plan, design: Design, cases: Sequence[CaseInfo], table: RunTable
+) -> list[Outcome]:
     """Judge every metric of every benchmark, each variant against the baseline."""
     asked = [
         (case, metric, variant.name)
@@ -157,22 +152,68 @@ def judge_metrics(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> lis
                 paired=plan.judging.paired,
                 unit=plan.judging.unit,
                 blocks_done=table.blocks_done(case.label),
-                flagged=any(run.caveats for run in (*base.values(), *other.values())),
+                flagged=flagged(base, other),
+                withheld=too_short(base, other),
             )
         )
-    verdicts = judge(comparisons, plan.design())
-    return [Outcome(*what, verdict) for what, verdict in zip(asked, verdicts, strict=True)]
+    verdicts = judge(comparisons, design)
+    judged = [Outcome(*what, verdict) for what, verdict in zip(asked, verdicts, strict=True)]
+    if plan.simulated and not plan.aa:
+        return [_with_equal_runs(plan, table, outcome) for outcome in judged]
+    return judged
 
 
-def settled_cases(plan: Plan, outcomes: Sequence[Outcome]) -> set[str]:
+def _with_equal_runs(plan: Plan, table: RunTable, outcome: Outcome) -> Outcome:
+    """Say of simulated runs that were the same, run for run, that the setting had no effect."""
+    base = table.measured(outcome.case.label, plan.baseline.name)
+    other = table.measured(outcome.case.label, outcome.variant)
+    pairs = base.keys() & other.keys()
+    equal = sum(_equal(base[block], other[block]) for block in pairs)
+    verdict = outcome.verdict
+    if not equal:
+        return outcome
+    if equal == len(pairs):
+        [variant] = [each for each in plan.variant if each.name == outcome.variant]
+        missing = what_was_missing(plan.baseline, variant)
+        blocks = f"{equal} block{'s' if equal > 1 else ''}"
+        why = f"the scheduler took the same decisions in all {blocks}: {missing}"
+        return replace(outcome, verdict=without_effect(verdict, why))
+    some = f"the scheduler took the same decisions in {equal} of {len(pairs)} blocks"
+    note = "; ".join(filter(None, [verdict.note, some]))
+    return replace(outcome, verdict=replace(verdict, note=note))
+
+
+def _equal(one: RunRecord, other: RunRecord) -> bool:
+    """Tell whether two runs were the same, by all that is recorded of them."""
+    if one.trace and other.trace:
+        return one.trace == other.trace
+    return (one.metrics, one.counters) == (other.metrics, other.counters)
+
+
+def flagged(*samples: Mapping[int, RunRecord]) -> bool:
+    """Return whether a run has a caveat, such as a cap: then nothing is certified equivalent."""
+    runs = (run for sample in samples for run in sample.values())
+    return any(len(run.caveats) > bool(run.too_short) for run in runs)
+
+
+def too_short(*samples: Mapping[int, RunRecord]) -> str:
+    """Say why runs that the kernel's slow state had not settled in are not judged; or nothing."""
+    runs = [run for sample in samples for run in sample.values()]
+    short = [run.too_short for run in runs if run.too_short]
+    return f"{len(short)} of {len(runs)} runs too short: {short[0]}" if short else ""
+
+
+def settled_cases(design: Design, outcomes: Sequence[Outcome]) -> set[str]:
     """Give the benchmarks that need no more blocks: all their metrics are finished."""
     open_cases = {
-        outcome.case.label for outcome in outcomes if not finished(outcome.verdict, plan.design())
+        outcome.case.label for outcome in outcomes if not finished(outcome.verdict, design)
     }
     return {outcome.case.label for outcome in outcomes} - open_cases
 
 
-def _judge_counters(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> list[CounterOutcome]:
+def _judge_counters(
+    plan: Plan, design: Design, cases: Sequence[CaseInfo], table: RunTable
+) -> list[CounterOutcome]:
     asked = []
     comparisons = []
     for case in cases:
@@ -192,9 +233,10 @@ def _judge_counters(plan: Plan, cases: Sequence[CaseInfo], table: RunTable) -> l
                         unit=plan.judging.unit,
                         blocks_done=table.blocks_done(case.label),
                         counts=True,
+                        withheld=too_short(base, other),
                     )
                 )
-    verdicts = judge(comparisons, plan.design())
+    verdicts = judge(comparisons, design)
     return [CounterOutcome(*what, verdict) for what, verdict in zip(asked, verdicts, strict=True)]
 
 

@@ -3,6 +3,9 @@
 import re
 from collections.abc import Iterable
 
+MOST_CPUS = 8192
+"""The kernel's own limit (NR_CPUS on x86 and arm64 with MAXSMP)."""
+
 _LIST = re.compile(r"\s*\d+(-\d+)?(\s*,\s*\d+(-\d+)?)*\s*")
 
 
@@ -10,7 +13,7 @@ def parse_cpulist(text: str) -> tuple[int, ...]:
     """Give the CPUs of a list, ascending.
 
     Raises:
-        ValueError: the text is no CPU list, or names a CPU twice.
+        ValueError: the text is no CPU list, names a CPU twice, or one that no kernel can have.
     """
     if not text.strip():
         return ()
@@ -19,13 +22,20 @@ def parse_cpulist(text: str) -> tuple[int, ...]:
     cpus: list[int] = []
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
-        low, high = int(first), int(last or first)
+        low, high = _cpu(first), _cpu(last or first)
         if high < low:
             raise ValueError(f"'{part.strip()}' runs backwards")
         cpus.extend(range(low, high + 1))
     if len(set(cpus)) != len(cpus):
         raise ValueError(f"'{text}' names a CPU twice")
     return tuple(sorted(cpus))
+
+
+def _cpu(digits: str) -> int:
+    if len(digits) > len(str(MOST_CPUS)) or int(digits) >= MOST_CPUS:
+        shown = digits if len(digits) <= 20 else f"{digits[:17]}..."
+        raise ValueError(f"CPU {shown} is beyond the {MOST_CPUS} a kernel can have")
+    return int(digits)
 
 
 def format_cpulist(cpus: Iterable[int]) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.errors import HostError
+from schedlab.system.inside import inside
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Enclosure:
 
     def put(self, folder: Path) -> None:
         """Write it into a folder; HostError where that fails."""
-        path = folder / self.name
+        path = inside(folder, self.name, self.source)
         try:
             path.write_text(self.text)
         except OSError as error:

@@ -19,6 +19,10 @@ class HostError(SchedlabError):
     """This host lacks or refuses something a run needs."""
 
 
+class OutsideError(SchedlabError):
+    """A name from elsewhere would lead out of the folder it belongs to."""
+
+
 class SystemLost(HostError):
     """The system that runs happen on does not answer any more."""
 

@@ -21,11 +21,13 @@ from pydantic import (
     model_validator,
 )
 
+from schedlab import ledger
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.data import known_names, named_file
-from schedlab.topology import shorthand, toml
+from schedlab.errors import UsageError
+from schedlab.ledger import Entry
+from schedlab.topology import operations, shorthand, toml
 from schedlab.topology.levels import LEVELS, Level
-from schedlab.topology.shorthand import MOST_CPUS
 from schedlab.validation import load_toml
 
 Sharing = Literal["cpu", "core", "cluster", "llc", "package", "node", "machine"]
@@ -33,9 +35,6 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def _cpulist(text: str) -> str:
-    beyond = [number for number in re.findall(r"\d+", text) if int(number) >= MOST_CPUS]
-    if beyond:
-        raise ValueError(f"CPU {beyond[0]} is beyond the {MOST_CPUS} a kernel can have")
     parse_cpulist(text)
     return text
 
@@ -132,6 +131,8 @@ class Cpu(_Table):
     """Who changes frequency together; left out when all of `cpus` do."""
     transition: Time | None = None
     """How long a change of frequency takes."""
+    fast_switch: bool = True
+    """The driver can change it from the scheduler; else schedutil has a thread for that."""
     governor: Literal["schedutil", "performance"] | None = None
     """Who chooses among the operating points; schedutil when left out."""
 
@@ -216,6 +217,35 @@ class Smt(_Table):
     """A polling sibling counts as this much of a busy one."""
 
 
+class Core(_Table):
+    """How fast a core is: what the operations' cycles take on this machine."""
+
+    mhz: Annotated[Number, Field(gt=0)]
+    """The highest of the fastest core: `cost` is told for it, and programs' cycles take it."""
+    ipc: Annotated[Number, Field(gt=0)] = 1.0
+    """What a thread alone does in a cycle, against a Zen 3."""
+
+
+class Boost(_Table):
+    """The frequency the hardware chooses by the number of active cores; for the simulator."""
+
+    cores: tuple[PositiveInt, ...] = Field(min_length=1, max_length=16)
+    """Up to so many active cores of a package, rising."""
+    mhz: tuple[Annotated[Number, Field(gt=0)], ...] = Field(min_length=1, max_length=16)
+    """The frequency with each of them; between two in proportion."""
+    whole_mhz: Annotated[Number, Field(gt=0)] | None = None
+    """At which the kernel counts utilisation in full, where that is not the highest."""
+
+
+class Fabric(_Table):
+    """What goes between caches; for the simulator."""
+
+    llc: Bandwidth
+    """Through the port of an LLC."""
+    package: Bandwidth
+    """Out of a package to others."""
+
+
 class Memory(_Table):
     """Memory bandwidth; for the simulator."""
 
@@ -245,10 +275,19 @@ class Thermal(_Table):
     """The same while frequencies are lowered."""
 
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError(f"'{text}' is not a name; use letters, digits and . _ -")
+    return text
+
+
 class Machine(_Table):
     """A machine a benchmark is sized for, a report speaks of and the simulator runs."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    name: Annotated[str, AfterValidator(_name)]
     title: str = ""
     notes: str = ""
     arch: str = ""
@@ -261,15 +300,30 @@ class Machine(_Table):
     idle: Idle = Idle()
     cache: Cache = Cache()
     memory: Memory | None = None
+    boost: Boost | None = None
+    fabric: Fabric | None = None
+    session: Annotated[str, Field(pattern="^/.")] | None = None
+    """The cgroup of whoever starts a benchmark; for the simulator."""
     thermal: Thermal | None = None
+    setup: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    """Settings of variants under a name: the machine as published tests had it."""
+    core: Core | None = None
+    cycles: Mapping[str, PositiveInt] = Field(default_factory=dict)
+    """What operations take on any core: machines/common/operations.toml, where `core` is told."""
+    work: Mapping[str, Mapping[str, Cost]] = Field(default_factory=dict)
+    """What programs take, by workload: workloads/figures.toml, where `core` is told."""
     cost: Mapping[str, Cost] = Field(default_factory=dict)
     """What things cost in the simulator, which knows their names; no host tells them."""
+    ledger: Mapping[str, Entry] = Field(default_factory=dict)
+    """By key path: the range, source and published rows of figures the file says more about."""
 
     @model_validator(mode="before")
     @classmethod
     def _write_out(cls, data: Any) -> Any:
         """Replace what the file says in short by what it stands for."""
-        return shorthand.expanded(data) if isinstance(data, Mapping) else data
+        if not isinstance(data, Mapping):
+            return data
+        return shorthand.expanded(ledger.lifted(operations.with_cycles(data)))
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Machine":
@@ -281,6 +335,19 @@ class Machine(_Table):
     def nr_cpus(self) -> int:
         """Count the CPUs."""
         return len(parse_cpulist(self.cpus))
+
+    def without_memory(self) -> "Machine":
+        """Return the machine without its sizes of memory: a hypervisor changes a guest's."""
+        topology = self.topology.model_copy(update={"node_memory_mib": ()})
+        return self.model_copy(update={"memory_gib": None, "topology": topology})
+
+    def costs(self) -> dict[str, str | int]:
+        """Return every cost: as measured on this machine, or what its core takes for the cycles."""
+        told = dict(self.cost)
+        if self.core:
+            for name, cycles in self.cycles.items():
+                told.setdefault(name, operations.nanoseconds(cycles, self.core.mhz, self.core.ipc))
+        return told
 
     def groups(self, level: Level) -> Groups:
         """Give the groups of a level that have CPUs, with what the kernel assumes when untold.
@@ -313,16 +380,34 @@ class Machine(_Table):
 
     def to_toml(self, sources: Mapping[str, str] | None = None, header: str = "") -> str:
         """Write the machine's file; `sources` says by key path where a figure comes from."""
-        table = shorthand.folded(self.model_dump(exclude_defaults=True))
+        told = self.model_dump(exclude_defaults=True, exclude={"ledger"})
+        table = shorthand.folded(operations.without_common(told))
         for name, kinds in table.get("cache", {}).items():
             if len(kinds) == 1:
                 [table["cache"][name]] = kinds
+        for key, entry in self.ledger.items():
+            if key.startswith(("cycles.", "work.")) and not ledger.stands(table, key):
+                continue
+            said = entry.model_dump(exclude_defaults=True)
+            ledger.put(table, key, toml.Inline({"value": ledger.at(table, key), **said}))
         return toml.write(table, sources or {}, header)
+
+
+_CYCLES = "cycles_1000"
+"""A cost that files had before `core.mhz` said the same."""
 
 
 def load_machine(path: Path) -> Machine:
     """Read a machine's file; UsageError with the key path where it does not fit."""
-    return load_toml(path, Machine)
+    machine = load_toml(path, Machine)
+    if _CYCLES in machine.cost:
+        mhz = 1e6 / ledger.number(machine.cost[_CYCLES]) if machine.core is None else None
+        instead = f"write [core] with mhz = {mhz:.0f} instead" if mhz else "core.mhz says it"
+        raise UsageError(
+            f"{path}: cost.{_CYCLES}: what programs' cycles take follows from the core's frequency."
+            f" Delete the line; {instead}."
+        )
+    return machine
 
 
 def find_machine(which: str) -> Machine:
@@ -359,6 +444,7 @@ def _problems(machine: Machine) -> Iterator[str]:
     yield from _node_problems(machine.topology)
     yield from _cpu_problems(machine, cpus)
     yield from _cache_problems(machine.cache, cpus)
+    yield from ledger.problems(machine.ledger, machine.model_dump(exclude={"ledger"}))
 
 
 def _level_problems(topology: Topology, cpus: frozenset[int]) -> Iterator[str]:
@@ -449,6 +535,8 @@ def _cpu_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
         rates = [point.mhz for point in entry.opp]
         if rates != sorted(set(rates)):
             yield f"cpu[{index}].opp: must rise from the lowest frequency to the highest"
+        if not entry.fast_switch and not entry.opp:
+            yield f"cpu[{index}].fast_switch: without opp the frequency never changes; delete it"
     if machine.thermal and not all(p.power_mw for entry in machine.cpu for p in entry.opp):
         yield "thermal: needs the power_mw of every operating point of cpu"
     for index, state in enumerate(machine.idle.state):

@@ -6,6 +6,7 @@ what tells it from another variant's then is also what tells any two boots apart
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from schedlab.boots import BOOT, Boot, boot_of
 from schedlab.errors import UsageError
 from schedlab.plan import Plan
 from schedlab.record import RunRecord
-from schedlab.store import CaseInfo, Store
+from schedlab.store import MERGE, CaseInfo, Store, made_whole
+from schedlab.validation import validate
 
 _THE_HOST = ("Architecture", "Processor version", "CPUs", "Node name")
 """Rows of the platform table that no reboot changes."""
@@ -35,6 +37,11 @@ def merge(stores: Sequence[Store], folder: Path, looks: Sequence[int], invocatio
     for store in stores:
         _check(store, stores[0])
     cases, left_out = _cases(stores)
+    if not cases:
+        raise UsageError(
+            "merge: no benchmark is the same at every boot:"
+            + "".join(f"\n  {line}" for line in left_out)
+        )
     labels = {case.label for case in cases}
     records: list[RunRecord] = []
     boots: list[Boot] = []
@@ -47,19 +54,21 @@ def merge(stores: Sequence[Store], folder: Path, looks: Sequence[int], invocatio
             if not boots or boots[-1].id != boot:
                 boots.append(Boot(boot, len(records)))
             records.append(_moved(run, blocks, len(records), store.folder, folder))
-    merged = Store.create(
-        folder,
-        _plan(stores[0].plan, looks),
-        stores[0].machine,
-        _environment(stores),
-        cases,
-        invocation,
-        boots=boots,
-    )
-    for run in records:
-        merged.add(run)
-    merged.note([*left_out, *_undeclared(stores), *_origins(stores)])
-    return merged
+    with made_whole(folder) as beside:
+        merged = Store.create(
+            beside,
+            _plan(stores[0].plan, looks),
+            stores[0].machine,
+            _environment(stores),
+            cases,
+            invocation,
+            boots=boots,
+            origin=MERGE,
+        )
+        with closing(merged):
+            merged.add(*records)
+            merged.note([*left_out, *_undeclared(stores), *_origins(stores)])
+    return Store.open(folder)
 
 
 def _check(store: Store, first: Store) -> None:
@@ -107,12 +116,10 @@ def _moved(run: RunRecord, blocks: int, position: int, source: Path, folder: Pat
 
 
 def _plan(plan: Plan, looks: Sequence[int]) -> Plan:
-    return plan.model_copy(
-        update={
-            "blocks": plan.blocks.model_copy(update={"looks": tuple(looks), "warmup": 0}),
-            "judging": plan.judging.model_copy(update={"unit": "boot"}),
-        }
-    )
+    data = plan.model_dump(mode="json", exclude_unset=True)
+    data["blocks"] = data.get("blocks", {}) | {"looks": list(looks), "warmup": 0}
+    data["judging"] = data.get("judging", {}) | {"unit": "boot"}
+    return validate(data, Plan, "merge")
 
 
 def _environment(stores: Sequence[Store]) -> dict[str, str]:

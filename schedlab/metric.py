@@ -7,6 +7,8 @@ from typing import Literal
 from schedlab.errors import IncompleteRun
 
 Better = Literal["higher", "lower"]
+SMALLEST, LARGEST = 1e-300, 1e300
+"""Between these is every figure but zero, so that ratios and means of them are numbers too."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class Metric:
     """Zero and less are figures too, though no ratio can be made of them."""
 
 
+def in_bounds(figure: float) -> bool:
+    """Return whether a figure can be reckoned with."""
+    return figure == 0 or SMALLEST <= abs(figure) <= LARGEST
+
+
 def comparable(values: Mapping[Metric, float]) -> tuple[dict[Metric, float], list[str]]:
     """Give the figures that can be compared by their ratio, and a caveat for each other one.
 
@@ -32,9 +39,9 @@ def comparable(values: Mapping[Metric, float]) -> tuple[dict[Metric, float], lis
     """
     kept, caveats = {}, []
     for metric, value in values.items():
-        if 0 < value < float("inf"):
+        if SMALLEST <= value <= LARGEST:
             kept[metric] = float(value)
-        elif metric.signed and float("-inf") < value <= 0:
+        elif metric.signed and -LARGEST <= value <= 0:
             caveats.append(f"{metric.name} is {value:g} {metric.unit}: no ratio can be made of it")
         else:
             raise IncompleteRun(f"{metric.name} is {value:g} {metric.unit}, which is no result")

@@ -18,10 +18,14 @@ _BALANCED = 6
 """Blocks in which every order is followed by its reverse somewhere; the first look is at six."""
 
 
-def blocks(plan: Plan) -> Iterator[int]:
-    """Give the numbers of all blocks a plan may run: warm-up from -1 down, then 0 up."""
-    yield from range(-plan.blocks.warmup, 0)
-    yield from range(plan.blocks.looks[-1])
+def stretches(plan: Plan) -> Iterator[range]:
+    """Yield the blocks up to each look; warm-up blocks, below 0, belong to the first.
+
+    With a budget the first block stands alone: how long it takes tells whether others fit.
+    """
+    ends = sorted({*plan.blocks.looks, *([1] if plan.blocks.budget else [])})
+    for first, end in itertools.pairwise((-plan.blocks.warmup, *ends)):
+        yield range(first, end)
 
 
 def block_order(

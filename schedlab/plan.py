@@ -8,29 +8,51 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import tomli_w
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from schedlab import shared_settings
 from schedlab.benchmarks import Case, find_benchmark
 from schedlab.data import known_names, named_file
 from schedlab.errors import UsageError, nearest
 from schedlab.machine import Machine
 from schedlab.stats import Design
-from schedlab.validation import load_toml
+from schedlab.validation import LONGEST_NAME, load_toml, repeated
 from schedlab.variant import Variant
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h)")
 _Value = TypeVar("_Value")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_MOST_BLOCKS = 100_000
+"""Far more than any comparison needs (docs/statistics.md)."""
+_LONGEST = "10000h"
+LARGEST_SEED = 2**63 - 1
+IMPORTED = "imported"
+"""The target of a plan that was made up from figures: it does not tell what variants set."""
 
 
 def _duration(text: str) -> str:
-    match = _DURATION.fullmatch(text)
-    if not match:
-        raise ValueError(f"'{text}' is no duration; write it as 200ms, 90s, 10min or 2h")
+    if not _DURATION.fullmatch(text):
+        raise ValueError(f"'{text}' is not a duration; write it as 200ms, 90s, 10min or 2h")
+    if seconds(text) > seconds(_LONGEST):
+        raise ValueError(f"'{text}' is too long; the most is {_LONGEST}")
     return text
+
+
+def _some_time(text: str) -> str:
+    if not seconds(text):
+        raise ValueError(f"'{text}' leaves no time for a run")
+    return text
+
+
+def _possible(blocks: int) -> int:
+    if blocks > _MOST_BLOCKS:
+        raise ValueError(
+            f"{_MOST_BLOCKS:,} blocks are the most: so many settle any difference that matters"
+        )
+    return blocks
 
 
 def _rising(looks: tuple[int, ...]) -> tuple[int, ...]:
@@ -46,10 +68,10 @@ def _different(values: tuple[_Value, ...]) -> tuple[_Value, ...]:
 
 
 Duration = Annotated[str, AfterValidator(_duration)]
-PositiveInt = Annotated[int, Field(ge=1, strict=True)]
-NotNegative = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+NumberOfBlocks = Annotated[int, Field(ge=1, strict=True), AfterValidator(_possible)]
 _Values = Annotated[tuple[_Value, ...], AfterValidator(_different)]
-AxisValues = Annotated[tuple[int | str, ...], Field(min_length=2)]
+AxisValues = Annotated[tuple[int | str, ...], Field(min_length=1)]
 
 
 def seconds(duration: str) -> float:
@@ -68,13 +90,15 @@ class BenchmarkEntry(_Data):
 
     `label` tells apart entries of one benchmark with several parameters. `simulated` are those
     that differ again on a simulated machine, where a second costs more and tells more. A list of
-    values in `axis` makes a case of each: a sweep.
+    values in `axis` makes a case of each: a sweep. `seconds` is how long a run is to take on a
+    host: the size is fitted to it before the first run, from a small one in `params`.
     """
 
     name: str
-    label: str | None = Field(default=None, min_length=1, max_length=80)
+    label: str | None = Field(default=None, min_length=1, max_length=LONGEST_NAME)
     params: dict[str, int | str] = {}
     simulated: dict[str, int | str] = {}
+    seconds: Annotated[float, Field(gt=0, le=600)] | None = None
     axis: Annotated[dict[str, AxisValues], Field(max_length=1)] = {}
 
     @model_validator(mode="after")
@@ -96,27 +120,26 @@ class Suite(_Data):
 class Blocks(_Data):
     """How runs are ordered and how many there are."""
 
-    looks: Annotated[tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(_rising)] = (
-        6,
-        12,
-        24,
-        40,
-    )
+    looks: Annotated[
+        tuple[NumberOfBlocks, ...], Field(min_length=1, max_length=100), AfterValidator(_rising)
+    ] = (6, 12, 24, 40)
     """Blocks after which the evidence is judged; the last is the most there can be."""
-    warmup: Annotated[int, Field(ge=0)] = 1
-    seed: NotNegative = 1
+    warmup: Annotated[int, Field(ge=0), AfterValidator(_possible)] = 1
+    seed: Seed = 1
     settle: Duration = "100ms"
     """Pause before each run, in which other load on the host is measured."""
-    timeout: Duration = "10min"
+    timeout: Annotated[Duration, AfterValidator(_some_time)] = "10min"
     """The longest a single run may take."""
+    budget: Annotated[Duration, AfterValidator(_some_time)] | None = None
+    """The time all runs may take together: the plan ends after the last block that fits."""
 
 
 class Judging(_Data):
     """When the evidence is enough."""
 
-    margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
+    margin: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.02
     """Differences within this ratio either way count as none."""
-    alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    alpha: Annotated[float, Field(gt=0, lt=0.5, allow_inf_nan=False)] = 0.05
     paired: bool = True
     """Runs were interleaved in blocks; not so in imported tables."""
     unit: Literal["block", "boot"] = "block"
@@ -144,7 +167,7 @@ class Sweep(_Data):
     machine: _Values[str] = ()
     kernel: _Values[str] = ()
     """Trees under all variants: the base of the plan's kernels, and what variants without run."""
-    seed: _Values[NotNegative] = ()
+    seed: _Values[Seed] = ()
 
 
 class Plan(_Data):
@@ -167,20 +190,33 @@ class Plan(_Data):
     variant: Annotated[tuple[Variant, ...], Field(min_length=2)]
     aa: bool = False
     """The variants are meant to be the same: the run measures the method's own noise."""
+    exact: bool = False
+    """Simulate the machine's values alone; without it each block draws from their ranges."""
     blocks: Blocks = Blocks()
     judging: Judging = Judging()
+    load_warmup: Literal["settled", "none"] | Duration = "settled"
+    """Simulated runs: how long the load goes on before it is measured; by default until the
+    scheduler's slow state has settled (docs/sim.md)."""
     published: str = ""
     """Published results the report shows beside its own: a name under published/, or a file."""
     counters: tuple[str, ...] | Literal["all"] = "all"
+    run_seconds: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    """CPU seconds a simulated run took on average: the forecast where nothing is known yet."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _shared_settings(cls, data: Any) -> Any:
+        """Write `setup` and `common` into the variants, as if each had them."""
+        if not isinstance(data, Mapping):
+            return data
+        return shared_settings.spread(data, frozenset(Variant.model_fields))
 
     @model_validator(mode="after")
     def _consistent(self) -> "Plan":
         if not self.suite and not self.benchmark and not self.workload:
             raise ValueError("names neither a suite nor a benchmark nor a workload")
-        names = [variant.name for variant in self.variant]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"two variants are called {name}")
+        if twice := repeated(variant.name for variant in self.variant):
+            raise ValueError(f"two variants are called {twice}")
         given = {*self.model_fields_set, *(self.blocks.model_fields_set & {"seed"})}
         for key, values in self.sweep:
             if values and key in given - {"kernel"}:
@@ -196,6 +232,11 @@ class Plan(_Data):
     def simulated(self) -> bool:
         """Tell whether the runs are simulated."""
         return self.target.startswith("sim:")
+
+    @property
+    def cold(self) -> bool:
+        """Return whether simulated loads are measured from their start on an idle machine."""
+        return self.simulated and self.load_warmup == "none"
 
     def here(self, platform: Mapping[str, str]) -> list[Variant]:
         """Give the variants that can be run on a platform as it has been booted.
@@ -238,10 +279,8 @@ class Plan(_Data):
             cases.append(
                 find_benchmark("RtApp", where).case(machine, {"file": file}, Path(file).stem, where)
             )
-        labels = [case.label for case in cases]
-        for label in labels:
-            if labels.count(label) > 1:
-                raise UsageError(f"two benchmarks are labelled '{label}'; give one another label.")
+        if label := repeated(case.label for case in cases):
+            raise UsageError(f"two benchmarks are labelled '{label}'; give one another label.")
         return _chosen(cases, self.only)
 
     def _cases(
@@ -258,6 +297,22 @@ class Plan(_Data):
 def load_plan(path: Path) -> Plan:
     """Read a plan file; UsageError with the key path where it does not fit."""
     return load_toml(path, Plan)
+
+
+def find_plan(name: str) -> tuple[Plan, str]:
+    """Return a plan, by name or as a file, and the place it came from.
+
+    Raises:
+        UsageError: there is none, or the file does not fit.
+    """
+    if name.endswith(".toml"):
+        return load_plan(Path(name)), name
+    return load_plan(named_file("plans", name, "no plan is")), f"plans/{name}.toml"
+
+
+def all_plans() -> list[str]:
+    """Return the names of the plans that come with schedlab."""
+    return known_names("plans")
 
 
 def find_suite(name: str) -> tuple[Suite, str]:
@@ -282,10 +337,18 @@ def _of_entry(
 ) -> Iterator[Case]:
     """Give the case of an entry, or one for each value of its axis."""
     benchmark = find_benchmark(entry.name, f"{where}.name")
-    benchmark.case(machine, entry.simulated, None, f"{where}.simulated")  # refused on hosts as well
-    params = entry.params | entry.simulated if simulated else entry.params
+    params, place = entry.params, f"{where}.params"
+    if entry.simulated:
+        there, told = {**params, **entry.simulated}, f"{where}.simulated"
+        benchmark.case(machine, there, None, told)  # refused on hosts as well
+        params, place = (there, told) if simulated else (params, place)
+    if entry.seconds and not benchmark.grows:
+        raise UsageError(f"{where}.seconds: {entry.name} has no size that a run's time grows with.")
+    if entry.seconds and benchmark.grows in entry.axis:
+        raise UsageError(f"{where}.seconds: {benchmark.grows} is the axis, so it is not fitted.")
+    seconds = None if simulated else entry.seconds
     if not entry.axis:
-        yield benchmark.case(machine, params, entry.label, f"{where}.params")
+        yield replace(benchmark.case(machine, params, entry.label, place), seconds=seconds)
     for key, values in entry.axis.items():
         for value in values:
             case = benchmark.case(machine, {**params, key: value}, entry.label, f"{where}.axis")
@@ -293,7 +356,7 @@ def _of_entry(
             if not isinstance(number, int):
                 raise UsageError(f"{where}.axis.{key}: an axis takes numbers, '{value}' is none.")
             label = f"{case.label}-{number}-{key.replace('_', '-')}"
-            yield replace(case, label=label, sweep=case.label)
+            yield replace(case, label=label, sweep=case.label, seconds=seconds)
 
 
 def _chosen(cases: list[Case], only: tuple[str, ...]) -> list[Case]:

@@ -1,9 +1,17 @@
 """What one run left behind, as the store keeps it and the reports read it."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from schedlab.metric import LARGEST
 
 Status = Literal["ok", "failed"]
+TOO_SHORT = "too short: "
+"""How the caveat of a run begins that is not judged; the names of what had not settled follow."""
+Amount = Annotated[float, Field(ge=0, le=LARGEST)]
+"""A time or share, still a number when it is multiplied for a report."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +43,42 @@ class RunRecord:
     """Why a failed run failed."""
     started: str = ""
     """Wall clock at start, ISO 8601 with zone."""
-    seconds: float = 0.0
+    seconds: Amount = 0.0
     """Duration by the monotonic clock."""
     exit_status: int | None = None
     metrics: dict[str, float] = field(default_factory=dict)
     counters: dict[str, float] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     """Every knob the plan touches, as read back just before this run."""
+    draws: dict[str, float] = field(default_factory=dict)
+    """Of a simulated run: the positions (0..1) of the machine's figures within their ranges."""
+    trace: str = ""
+    """Of a simulated run: the hash of all the kernel did and when; equal runs have equal ones."""
     caveats: list[str] = field(default_factory=list)
-    """Why the figures need care, e.g. a capped metric; never certified equal."""
-    busy_before: float | None = None
+    """Why the figures need care, e.g. a capped metric; never certified equal, or not judged."""
+    busy_before: Amount | None = None
     """CPU share (0..1 of all CPUs) of other work in the window before the run."""
-    busy_during: float | None = None
+    busy_during: Amount | None = None
     """CPU share (0..1 of all CPUs) of other work while the run lasted."""
-    cpu_seconds: float | None = None
+    cpu_seconds: Amount | None = None
     """CPU time the run's own processes used."""
     raw: str = ""
     """Folder of the raw output, relative to the result folder."""
+
+    @property
+    def too_short(self) -> str:
+        """What had not settled in the run, so that it is not judged; empty if nothing."""
+        told = (text for text in self.caveats if text.startswith(TOO_SHORT))
+        return next(told, "").removeprefix(TOO_SHORT)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The size with which a benchmark's runs take about the wanted seconds."""
+
+    parameter: str
+    value: int
+    seconds: float
+    """The wanted ones."""
+    found: str
+    """How it was found, as a sentence."""

@@ -1,20 +1,35 @@
-"""Published results, to set a run's own beside them: files under published/."""
+"""Published results, to set a run's own beside them: files under published/.
+
+A file says what was changed on which machine, and which plans of ours run the same. Which of its
+rows calibrated a machine is said by the machines' files (schedlab/marks.py).
+"""
 
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 from statistics import geometric_mean
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from schedlab.benchmarks.benchmark import Span
 from schedlab.data import known_names, named_file
-from schedlab.validation import load_toml
+from schedlab.validation import load_toml, repeated
 
 Positive = Annotated[float, Field(gt=0)]
 Figures = Positive | Annotated[tuple[Positive, ...], Field(min_length=1)]
 """What was published: one figure, or one of each run."""
+Mechanism = Literal[
+    "wakeup placement",
+    "newidle",
+    "periodic balance",
+    "NUMA",
+    "EAS and misfit",
+    "preemption",
+    "idle",
+    "load accounting",
+]
+"""By what a change acts."""
 Count = Annotated[float, Field(ge=0)]
 Runs = Annotated[tuple[Count, ...], Field(min_length=1)]
 """What was counted in each run."""
@@ -43,8 +58,20 @@ class Table(_Published):
     metric: str
     relative: bool = False
     """Only the change was published: the baseline's figure is 1."""
+    noise: dict[str, Annotated[float, Field(gt=0, lt=1)]] = {}
+    """By the rows' labels: the relative standard deviation of the change, if it was published."""
     rows: Annotated[tuple[tuple[str, Figures, Figures], ...], Field(min_length=1)]
     """The benchmark's label in the plan, the baseline's figures, the variant's."""
+
+    @model_validator(mode="after")
+    def _rows_are_there(self) -> "Table":
+        labels = [row[0] for row in self.rows]
+        if twice := repeated(labels):
+            raise ValueError(f"two rows are labelled '{twice}'")
+        for label in self.noise:
+            if label not in labels:
+                raise ValueError(f"noise: no row is labelled '{label}'")
+        return self
 
 
 class Counts(_Published):
@@ -60,6 +87,15 @@ class Reference(_Data):
 
     title: str
     source: str
+    mechanism: Mechanism | None = None
+    machine: str = ""
+    """What the figures were measured on, in the document's words."""
+    kernel: str = ""
+    """What it ran."""
+    plans: tuple[str, ...] = ()
+    """Quick plans of ours that run the same, by name."""
+    open: tuple[str, ...] = ()
+    """What the document does not tell, and what is different here."""
     table: Annotated[tuple[Table, ...], Field(min_length=1)]
     counts: tuple[Counts, ...] = ()
 

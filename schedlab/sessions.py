@@ -8,9 +8,10 @@ claims of a variant are those inside a session, and they can be compared.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schedlab.analysis import Outcome, RunTable, analyse, counted_runs
+from schedlab.analysis import Outcome, RunTable, analyse, counted_runs, flagged, too_short
 from schedlab.errors import UsageError
 from schedlab.metric import Metric
+from schedlab.record import RunRecord
 from schedlab.stats import Comparison, Verdict, judge
 from schedlab.store import CaseInfo, Store
 
@@ -121,6 +122,14 @@ def _effects(
                         other=_ratios(stores[1], tables[1], theirs),
                         better=ours.metric.better,
                         paired=False,
+                        flagged=flagged(
+                            *_samples(stores[0], tables[0], ours),
+                            *_samples(stores[1], tables[1], theirs),
+                        ),
+                        withheld=too_short(
+                            *_samples(stores[0], tables[0], ours),
+                            *_samples(stores[1], tables[1], theirs),
+                        ),
                     )
                     for ours, theirs in pairs
                 ],
@@ -153,6 +162,8 @@ def _levels(
             other=_figures(tables[1], key),
             better=metric.better,
             paired=False,
+            flagged=flagged(*(table.measured(key[0], key[2]) for table in tables)),
+            withheld=too_short(*(table.measured(key[0], key[2]) for table in tables)),
         )
         for key, (_, metric) in asked.items()
     ]
@@ -172,13 +183,18 @@ def _figures(table: RunTable, key: _Name) -> list[float]:
 def _ratios(store: Store, table: RunTable, outcome: Outcome) -> list[float]:
     """Give the ratio of the variant to the baseline in each block."""
     name = outcome.metric.name
-    base = table.measured(outcome.case.label, store.plan.baseline.name)
-    other = table.measured(outcome.case.label, outcome.variant)
+    base, other = _samples(store, table, outcome)
     return [
         run.metrics[name] / base[block].metrics[name]
         for block, run in other.items()
         if name in run.metrics and block in base and name in base[block].metrics
     ]
+
+
+def _samples(store: Store, table: RunTable, outcome: Outcome) -> Sequence[dict[int, RunRecord]]:
+    """Return the runs of the baseline and of the variant, by block."""
+    variants = (store.plan.baseline.name, outcome.variant)
+    return [table.measured(outcome.case.label, variant) for variant in variants]
 
 
 def _platform(first: Store, second: Store) -> list[tuple[str, str, str]]:

@@ -27,7 +27,7 @@ from scipy import special, stats
 from schedlab.errors import SchedlabError, UsageError
 from schedlab.metric import Better
 
-Word: TypeAlias = Literal["better", "worse", "up", "down", "equivalent", "can't tell"]
+Word: TypeAlias = Literal["better", "worse", "up", "down", "equivalent", "no effect", "can't tell"]
 Values: TypeAlias = Mapping[int, float] | Sequence[float]
 Array: TypeAlias = NDArray[np.float64]
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
@@ -36,8 +36,8 @@ SCREENING_BELOW = 6
 """With fewer pairs than this a result is labelled screening."""
 
 JUDGED_FROM = 5
-"""With fewer pairs than this there is no verdict: two modes far apart then look like an effect too
-often (docs/statistics.md). Estimates and intervals are given all the same."""
+"""With fewer pairs than this there is no verdict and no interval: two modes far apart then look
+like an effect too often (docs/statistics.md). The estimate is given all the same."""
 
 _CONSTANT = 1e-12
 """Log ratios that differ by less than this differ only by floating-point rounding."""
@@ -72,6 +72,8 @@ class Design:
     """The false-alarm rate of a whole report."""
     strict: bool = False
     """Holm instead of Benjamini-Hochberg: no false claim at all, at the price of more blocks."""
+    ended: int | None = None
+    """Blocks after which a time budget ended the plan; the last look is taken there."""
 
     def __post_init__(self) -> None:
         """Refuse a design that cannot be carried out.
@@ -79,15 +81,25 @@ class Design:
         Raises:
             UsageError: looks, margin or alpha out of range.
         """
-        if not self.looks or self.looks[0] < 2 or list(self.looks) != sorted(set(self.looks)):
+        if not self.looks or self.looks[0] < 1 or list(self.looks) != sorted(set(self.looks)):
             raise UsageError(
-                f"looks: {list(self.looks)}: give rising numbers of blocks, 2 or more, "
+                f"looks: {list(self.looks)}: give rising numbers of blocks, 1 or more, "
                 "such as 6, 12, 24, 40."
             )
         if not 0 < self.margin < math.inf:
             raise UsageError(f"margin: {self.margin}: give a positive ratio, 0.02 for +-2 %.")
         if not 0 < self.alpha < 1:
             raise UsageError(f"alpha: {self.alpha}: give a probability between 0 and 1.")
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The looks there are: those planned, the last moved to where a budget ended the plan.
+
+        They are never more than `looks`, by whose number each p is multiplied.
+        """
+        if self.ended is None:
+            return self.looks
+        return (*(look for look in self.looks if look < self.ended), self.ended)
 
     def next_look(self, blocks_done: int) -> int | None:
         """Give the number of blocks at the next planned look, or None after the last."""
@@ -119,6 +131,8 @@ class Comparison:
     """Whether the runs were interleaved in blocks. If not, all values are judged, in one look."""
     flagged: bool = False
     """Saturated or capped: a benchmark at its ceiling looks equal, so it is never certified so."""
+    withheld: str = ""
+    """Why the values are shown and not judged, e.g. runs that were too short; empty: judged."""
     counts: bool = False
     """A count of events: zeros occur, so log(x + 1/2) is compared."""
 
@@ -166,6 +180,8 @@ class Verdict:
     """Every pair has the same ratio (unpaired: both samples are constant)."""
     manipulation_check: bool = False
     """A counter that is zero in one variant only: shows that the setting took, proves no effect."""
+    withheld: bool = False
+    """The values are shown, and cannot be judged whatever they are."""
     note: str = ""
     """What keeps this from being an ordinary verdict; empty if nothing does."""
     blocks_needed: int | None = None
@@ -174,7 +190,7 @@ class Verdict:
     futile: bool = False
     """Not even the last look is likely to settle it."""
     settled: bool = False
-    """There is a verdict: better, worse, up, down or equivalent."""
+    """There is a verdict: better, worse, up, down, equivalent, or no effect."""
     unit: str = "block"
     """What a pair is called."""
     extendable: bool = True
@@ -222,6 +238,13 @@ def judge_families(families: Sequence[Sequence[Comparison]], design: Design) -> 
     return [_judge_family(list(itertools.islice(rest, len(f))), design) for f in families]
 
 
+def without_effect(verdict: Verdict, why: str) -> Verdict:
+    """Return the verdict on runs that were the same, run for run: no evidence has to be weighed."""
+    return replace(
+        verdict, word="no effect", note=why, settled=True, futile=False, blocks_needed=None
+    )
+
+
 def finished(verdict: Verdict, design: Design) -> bool:
     """Tell whether more blocks of this plan are not worth running for this metric."""
     return (
@@ -229,7 +252,7 @@ def finished(verdict: Verdict, design: Design) -> bool:
         or verdict.futile
         or verdict.manipulation_check
         or not verdict.extendable
-        or verdict.blocks_done >= design.looks[-1]
+        or verdict.blocks_done >= design.taken[-1]
     )
 
 
@@ -261,7 +284,7 @@ class _Sample:
             self.a = np.array([base[b] for b in blocks], dtype=float)
             self.b = np.array([other[b] for b in blocks], dtype=float)
             self.planned = len(design.looks)
-            sizes = [bisect_left(blocks, look) for look in design.looks if look <= done]
+            sizes = [bisect_left(blocks, look) for look in design.taken if look <= done]
             self.looks = [(n, n) for n in sizes]
         else:
             self.a = np.array(list(base.values()), dtype=float)
@@ -301,7 +324,7 @@ class _Sample:
     @property
     def in_family(self) -> bool:
         """Whether it counts as one of the report's metrics."""
-        return not (self.never_happened or self.manipulation_check)
+        return not (self.never_happened or self.manipulation_check or self.c.withheld)
 
 
 def _checked(c: Comparison, values: Values, side: str) -> Mapping[int, float]:
@@ -515,6 +538,7 @@ def _verdict(
         blocks_done=s.blocks_done,
         screening=screening,
         manipulation_check=s.manipulation_check,
+        withheld=bool(c.withheld),
         note=_note(s, word, p_difference, design),
         settled=settled,
         unit=c.unit,
@@ -534,16 +558,22 @@ def _verdict(
     )
     if now is None:
         return described
+    if c.withheld:
+        return replace(described, futile=bool(s.at_looks))
     with np.errstate(over="ignore", invalid="ignore"):
         base_sd, other_sd = float(s.a.std(ddof=1)), float(s.b.std(ddof=1))
     m, claimed = max(1, claims.m), max(1, claims.equivalent + claims.different)
     # Holm promises that no claim is false, so its intervals hold all at once (Bonferroni).
     level = 1 - design.alpha * (1 if design.strict else claimed) / (s.planned * m)
+    if min(s.n) >= JUDGED_FROM:
+        described = replace(
+            described,
+            interval=_interval(now, 1 - design.alpha),
+            interval_adjusted=_interval(now, level),
+            level_adjusted=level,
+        )
     return replace(
         described,
-        interval=_interval(now, 1 - design.alpha),
-        interval_adjusted=_interval(now, level),
-        level_adjusted=level,
         p=now.p,
         p_adjusted=p_difference if s.at_looks else None,
         p_equivalent=now.p_equivalent if now.noise > 0 else None,
@@ -562,14 +592,18 @@ def _verdict(
 def _note(s: _Sample, word: Word, p_difference: float | None, design: Design) -> str:
     """Say what keeps a comparison from being an ordinary one."""
     c, now = s.c, s.now
+    if c.withheld:
+        return f"not judged: {c.withheld}"
     notes = []
     if s.manipulation_check:
         where = "variant" if s.a.any() else "baseline"
         notes.append(f"manipulation check: zero in every run of the {where}")
     elif s.never_happened:
         notes.append("never happened in either variant")
+    elif 0 < min(s.n) < JUDGED_FROM:
+        notes.append(f"no interval from {_counted(s)}: {JUDGED_FROM} are the least for a verdict")
     elif now is None:
-        notes.append("fewer than 2 pairs" if c.paired else "fewer than 2 values")
+        notes.append("no pair" if c.paired else "no value")
     elif now.noise == 0 and c.paired:
         what = "no difference" if now.estimate == 0 else "the same difference"
         notes.append(f"zero variance: {what} in each of {s.n[0]} pairs")
@@ -580,14 +614,22 @@ def _note(s: _Sample, word: Word, p_difference: float | None, design: Design) ->
     if min(s.n) < SCREENING_BELOW:
         what = ("pairs of boots" if c.unit == "boot" else "pairs") if c.paired else "values"
         notes.append(f"screening: fewer than {SCREENING_BELOW} {what}")
-    if now and not s.looks:
-        notes.append(f"not judged before {design.looks[0]} {c.unit}s")
-    elif now and not s.at_looks:
+    if min(s.n) >= JUDGED_FROM and not s.looks:
+        notes.append(f"not judged before {design.taken[0]} {c.unit}s")
+    elif min(s.n) >= JUDGED_FROM and not s.at_looks:
         notes.append(f"not judged: fewer than {JUDGED_FROM} at the last look")
     found = p_difference is not None and p_difference <= design.alpha
     if word == "can't tell" and found and _turned_round(s):
         notes.append("the difference found at an earlier look has changed its sign")
     return "; ".join(notes)
+
+
+def _counted(s: _Sample) -> str:
+    """Return what there is of a comparison: `3 pairs`, `1 pair of boots`, `2 values`."""
+    n = min(s.n)
+    if not s.c.paired:
+        return "1 value" if n == 1 else f"{n} values"
+    return f"{'1 pair' if n == 1 else f'{n} pairs'}{' of boots' if s.c.unit == 'boot' else ''}"
 
 
 def _ratio(log_ratio: float) -> float:
@@ -624,6 +666,7 @@ def _blocks_needed(s: _Sample, now: _Evidence, claims: _Claims, design: Design) 
     pairs = _pairs_needed(s, now, alphas, design)
     if pairs > _HOPELESS:
         return None
+    pairs = max(pairs, JUDGED_FROM)
     if not s.c.paired:
         return max(int(pairs), max(s.n) + 1)
     failed = s.blocks_done - len(s.a)

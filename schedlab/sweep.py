@@ -1,13 +1,16 @@
 """A sweep: the plans that come of one whose keys take several values, each with its own result."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, count, product
 
 from schedlab.errors import UsageError
 from schedlab.plan import KernelEntry, Plan, Sweep
 from schedlab.variant import Variant
+
+_LONGEST = 100
+"""Characters of a result's name in the folder of its sweep."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +34,27 @@ def points(plan: Plan) -> dict[str, Point]:
     """
     swept = {key: values for key in Sweep.model_fields if (values := getattr(plan.sweep, key))}
     telling = [key for key, values in swept.items() if len(values) > 1]
-    combinations = (dict(zip(swept, values, strict=True)) for values in product(*swept.values()))
-    return {
-        _name({key: values[key] for key in telling}): Point(values, _point(plan, values))
-        for values in combinations
-    }
+    found: dict[str, Point] = {}
+    taken: set[str] = set()
+    for values in product(*swept.values()):
+        at = dict(zip(swept, values, strict=True))
+        name = _free(_name({key: at[key] for key in telling}), taken)
+        taken.add(name.casefold())
+        found[name] = Point(at, _point(plan, at))
+    return found
 
 
 def _name(values: Mapping[str, str | int]) -> str:
+    """Return a name that any file system takes for a folder."""
     words = (f"seed-{value}" if key == "seed" else str(value) for key, value in values.items())
-    return "-".join(re.sub(r"[^\w.]+", "-", word).strip("-") for word in words)
+    plain = "-".join(re.sub(r"[^A-Za-z0-9_.]+", "-", word).strip("-.") for word in words)
+    return plain[:_LONGEST] or "point"
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """Number a name that is taken; on some file systems `A` is `a`."""
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(free for free in names if free.casefold() not in taken)
 
 
 def _point(plan: Plan, values: Mapping[str, str | int]) -> Plan:

@@ -1,15 +1,32 @@
 """Data files against their models: TOML in, one exact sentence out when it does not fit."""
 
+import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from schedlab.errors import UsageError, nearest
 
 Model = TypeVar("Model", bound=BaseModel)
+
+LONGEST_NAME = 200
+"""Characters of a name or label of a user's."""
+
+_MOST_BYTES = 1 << 20
+_DEEPEST_KEY = 16
+_MOST_TYPES = 4
+"""Types that one value may be of."""
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+_DEEP = re.compile(
+    rf"(?:^|[\[{{,])[ \t]*+{_PART}(?:\.[ \t]*+{_PART}){{{_DEEPEST_KEY},}}+[=\]]", re.MULTILINE
+)
 
 
 def load_toml(path: Path, model: type[Model]) -> Model:
@@ -22,15 +39,25 @@ def load_toml(path: Path, model: type[Model]) -> Model:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file; UsageError with file and line where it is none."""
+    """Read a TOML file; UsageError with file and line where it is not one."""
     try:
-        return tomllib.loads(path.read_bytes().decode())
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        text = content.decode()
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: is no TOML: {error}") from error
+    if len(content) > _MOST_BYTES:
+        raise UsageError(f"{path}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read")
+    if deep := _DEEP.search(text):
+        # The time tomllib takes rises with the square of a key's parts.
+        line = text.count("\n", 0, deep.start()) + 1
+        raise UsageError(f"{path}:{line}: a key has more than {_DEEPEST_KEY} parts")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
+        raise UsageError(f"{path}: is not TOML: {error}") from error
 
 
 def validate(data: object, model: type[Model], where: str) -> Model:
@@ -42,14 +69,14 @@ def validate(data: object, model: type[Model], where: str) -> Model:
 
 
 def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
-    """Say the first thing wrong: `variant[1].sysctl: unknown key ...`."""
-    problem = error.errors(include_url=False)[0]
+    """Return the first thing wrong: `variant[1].sysctl: unknown key ...`."""
+    problem, *others = error.errors(include_url=False)
     loc = problem["loc"]
     unknown = loc[-1:] if problem["type"] == "extra_forbidden" else ()
     keys, places = _walk(model, loc[: len(loc) - len(unknown)])
     keys.extend(unknown)
     path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
-    place = f"{path}: " if path else ""
+    place = f"{_shortened(path, 200)}: " if path else ""
     match problem["type"]:
         case "extra_forbidden":
             known = [key for found in places for key in found.get("properties", {})]
@@ -57,10 +84,73 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
         case "missing":
             return f"{place}is missing"
         case "value_error":
-            return f"{place}{problem['ctx']['error']}"
-    given = repr(problem["input"])
-    shown = given if len(given) <= 60 else f"{given[:57]}..."
-    return f"{place}{problem['msg'][0].lower()}{problem['msg'][1:]} (found {shown})"
+            return f"{place}{_shortened(str(problem['ctx']['error']), 500)}"
+    # Where a value may be of several types, each of them has its problem with it.
+    near = islice(others, _MOST_TYPES)
+    alike = [other for other in near if _walk(model, other["loc"])[0] == keys]
+    wanted = " or ".join(dict.fromkeys(_wanted(each) for each in (problem, *alike)))
+    try:
+        given = repr(_plain(problem["input"]))
+    except ValueError:  # Python writes no number of more than some thousand digits
+        given = "a number of thousands of digits"
+    return f"{place}{wanted} is wanted (found {_shortened(given, 60)})"
+
+
+def _plain(value: object) -> object:
+    """Return a value as a plan file has it: a table for a model."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_unset=True)
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that stands there twice, or None."""
+    return next((name for name, times in Counter(names).items() if times > 1), None)
+
+
+_WANTED = {
+    "bool": "true or false",
+    "dict": "a table, such as { key = ... }",
+    "finite": "a finite number",
+    "float": "a number",
+    "int": "a whole number",
+    "list": "a list, such as [...]",
+    "model": "a table, such as { key = ... }",
+    "string": "a text, in quotes",
+    "tuple": "a list, such as [...]",
+}
+"""What a value must be, by how pydantic's name of the problem begins."""
+
+
+def _wanted(problem: ErrorDetails) -> str:
+    """Return what a value must be, in the words of a plan file."""
+    limits = problem.get("ctx", {})
+    match problem["type"]:
+        case "greater_than":
+            return f"more than {limits['gt']}"
+        case "greater_than_equal":
+            return f"at least {limits['ge']}"
+        case "less_than":
+            return f"less than {limits['lt']}"
+        case "less_than_equal":
+            return f"at most {limits['le']}"
+        case "too_short":
+            return f"a list of at least {limits['min_length']}"
+        case "too_long":
+            return f"at most {limits['max_length']} of them"
+        case "string_too_short":
+            return "a text that is not empty"
+        case "string_too_long":
+            return f"a text of at most {limits['max_length']} characters"
+        case "literal_error":
+            return str(limits["expected"])
+        case "int_parsing_size":
+            return "a smaller number"
+    return _WANTED.get(problem["type"].partition("_")[0], "another kind of value")
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _walk(
@@ -70,7 +160,7 @@ def _walk(
 
     Where a value may be of several types, pydantic goes on with the name of one: that is no key.
     """
-    schema = model.model_json_schema()
+    schema = _schema(model)
     keys: list[int | str] = []
     places = _unfolded(schema, schema)
     for part in path:
@@ -79,6 +169,11 @@ def _walk(
             keys.append(part)
             places = [found for step in inner for found in _unfolded(step, schema)]
     return keys, places
+
+
+@cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
 
 
 def _inside(place: dict[str, Any], part: int | str) -> dict[str, Any] | None:

@@ -1,33 +1,31 @@
 """A variant: a named set of settings, as data. No file of a host is touched here.
 
-On a command line a variant is `NAME: SETTING; SETTING`, with settings
-
-    NO_WA_IDLE                              a sched feature, on or off
-    sysctl kernel.numa_balancing=0
-    sched base_slice_ns=3000000             a tunable in debugfs
-    cpuidle C6=off [cpus=0-3]
-    governor performance
-    env NAME=VALUE
-    prefix taskset -c 0-3                   a command put before the benchmark
-    companion scx_simple                    a command that runs beside it
-    kernel=NAME                             on a simulated machine or in a guest, the kernel
-    cmdline isolcpus=2-3                    in a guest, options of the kernel's command line
-    boot 'NUMA nodes=8'                     only at a boot with this row of the platform table
+On a command line a variant is `NAME: SETTING; SETTING`; schedlab/kinds.py has the settings.
 """
 
+import os
 import re
-import shlex
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 from schedlab.cpulist import parse_cpulist
-from schedlab.errors import UsageError, nearest
-from schedlab.validation import validate
+from schedlab.kinds import FEATURE, parse_settings, settings_written
+from schedlab.validation import LONGEST_NAME, repeated, validate
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
-_FEATURE = re.compile(r"[A-Z][A-Z0-9_]*")
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._+-]{{0,{LONGEST_NAME - 1}}}")
+
+_READY_SECONDS = 10.0
+_LARGEST_VALUE = 4095
+"""A page, less the newline behind the value."""
 
 
 def _cpulist(text: str) -> str:
@@ -37,26 +35,89 @@ def _cpulist(text: str) -> str:
 
 
 def _feature(text: str) -> str:
-    if not _FEATURE.fullmatch(text):
-        raise ValueError(f"'{text}' is no feature; write NAME or NO_NAME in capitals")
+    if not FEATURE.fullmatch(text):
+        raise ValueError(f"'{text}' is not a sched feature; use NAME or NO_NAME, in capitals")
     return text
 
 
 def _name(text: str) -> str:
     if not _NAME.fullmatch(text):
-        raise ValueError(f"'{text}' is no name; use letters, digits and . _ + -")
+        raise ValueError(
+            f"'{text}' is not a name; use letters, digits and . _ + -, at most {LONGEST_NAME}"
+        )
+    return text
+
+
+def _argument(text: str) -> str:
+    """Refuse what cannot be passed to a program."""
+    if "\0" in text or (not text.isascii() and re.search("[\ud800-\udfff]", text)):
+        raise ValueError(f"{text!r} cannot be passed to a program")
+    return text
+
+
+def _line(text: str) -> str:
+    if not text.replace("\t", " ").isprintable():
+        raise ValueError(f"{text!r} has control characters")
+    return text
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty")
+    return _line(text)
+
+
+def _word(text: str) -> str:
+    if len(_filled(text).split()) != 1:
+        raise ValueError(f"'{text}' is not one word")
+    return text
+
+
+def _key(text: str) -> str:
+    if "=" in _filled(text):
+        raise ValueError(f"'{text}' has a '='")
     return text
 
 
 def _knob_name(text: str) -> str:
-    if not text or ".." in text or text.startswith("/") or not text.isprintable() or " " in text:
-        raise ValueError(f"'{text}' is no knob")
+    if "" in re.split(r"[./]", text) or " " in _key(text):
+        raise ValueError(f"'{text}' is not the name of a knob")
+    return text
+
+
+def _as_text(value: object) -> object:
+    """Take a whole number, as plan files have them, for the text that is written to the kernel."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) >= 2**64:
+            raise ValueError("the number is too large: no knob holds more than 64 bits")
+        return str(value)
+    return value
+
+
+def _one_write(text: str) -> str:
+    if (size := len(os.fsencode(_filled(text)))) > _LARGEST_VALUE:
+        raise ValueError(
+            f"is {size} bytes long; a kernel file takes at most {_LARGEST_VALUE} in one write"
+        )
     return text
 
 
 KnobName = Annotated[str, AfterValidator(_knob_name)]
-Value = int | str
-Words = Annotated[tuple[str, ...], Field(min_length=1)]
+Key = Annotated[str, AfterValidator(_key)]
+Value = Annotated[str, BeforeValidator(_as_text), AfterValidator(_one_write)]
+Word = Annotated[str, AfterValidator(_word)]
+Argument = Annotated[str, AfterValidator(_argument)]
+Line = Annotated[str, AfterValidator(_line)]
+Filled = Annotated[str, AfterValidator(_filled)]
+
+
+def _command(words: tuple[str, ...]) -> tuple[str, ...]:
+    if words and not words[0].strip():
+        raise ValueError("the command is empty")
+    return words
+
+
+Words = Annotated[tuple[Argument, ...], AfterValidator(_command)]
 
 
 class _Data(BaseModel):
@@ -66,7 +127,7 @@ class _Data(BaseModel):
 class IdleState(_Data):
     """An idle state, allowed or not, on all CPUs or those listed."""
 
-    state: str = Field(min_length=1)
+    state: Filled
     enabled: bool
     cpus: Annotated[str, AfterValidator(_cpulist)] | None = None
 
@@ -77,15 +138,19 @@ class Companion(_Data):
     Where `ready_file` is given, a run starts only when that file holds `ready_value`.
     """
 
-    command: Words
-    ready_file: str | None = None
-    ready_value: str | None = None
-    ready_seconds: float = Field(default=10.0, gt=0)
+    command: Annotated[Words, Field(min_length=1)]
+    ready_file: Filled | None = None
+    ready_value: Line | None = None
+    ready_seconds: float = Field(default=_READY_SECONDS, gt=0, le=3600, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _both_or_none(self) -> "Companion":
         if (self.ready_file is None) != (self.ready_value is None):
             raise ValueError("ready_file and ready_value go together")
+        if self.ready_file is None and self.ready_seconds != _READY_SECONDS:
+            raise ValueError("ready_seconds is the patience with ready_file, which is missing")
+        if self.command[0].startswith("ready_") and "=" in self.command[0]:
+            raise ValueError(f"'{self.command[0]}' is not a command")
         return self
 
 
@@ -97,18 +162,18 @@ class Variant(_Data):
     sched_features: tuple[Annotated[str, AfterValidator(_feature)], ...] = ()
     sched: dict[KnobName, Value] = {}
     cpuidle: tuple[IdleState, ...] = ()
-    governor: str | None = None
+    governor: Word | None = None
     """The cpufreq governor."""
-    idle_governor: str | None = None
+    idle_governor: Word | None = None
     """The cpuidle governor."""
-    env: dict[str, str] = {}
-    prefix: tuple[str, ...] = ()
+    env: dict[Key, Argument] = {}
+    prefix: Words = ()
     companion: Companion | None = None
     kernel: Annotated[str, AfterValidator(_name)] | None = None
     """On a simulated machine or in a guest, the kernel: a tree or build of `schedlab kernel`."""
-    cmdline: str = ""
+    cmdline: Line = ""
     """In a guest, options of the kernel's command line."""
-    boot: dict[str, str] = {}
+    boot: dict[Key, Filled] = {}
     """What a boot must be for this variant: rows of the platform table, whole or a word of them."""
 
     def fits(self, platform: Mapping[str, str]) -> bool:
@@ -120,91 +185,35 @@ class Variant(_Data):
 
     @model_validator(mode="after")
     def _no_contradiction(self) -> "Variant":
-        names = [feature.removeprefix("NO_") for feature in self.sched_features]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"sched_features sets {name} twice")
+        twice = repeated(feature.removeprefix("NO_") for feature in self.sched_features)
+        if twice:
+            raise ValueError(f"sched_features sets {twice} twice")
+        switched: dict[str, set[int] | None] = {}
+        for idle in self.cpuidle:
+            cpus = set(parse_cpulist(idle.cpus)) if idle.cpus else None
+            before = switched.get(idle.state, set())
+            if idle.state in switched and (cpus is None or before is None or cpus & before):
+                raise ValueError(f"cpuidle sets {idle.state} twice")
+            switched[idle.state] = None if cpus is None else cpus | (before or set())
         return self
 
 
+def without_idle_state(name: str, state: str, cpus: str | None = None) -> str:
+    """Return, as `--variant` takes it, a variant that leaves out an idle state.
+
+    Names of idle states may have blanks, those of variants may not.
+    """
+    idle = IdleState(state=state, enabled=False, cpus=cpus)
+    variant = Variant(name=re.sub(r"[^A-Za-z0-9._+-]", "-", name), cpuidle=(idle,))
+    return f"{variant.name}: {'; '.join(settings_written(variant))}"
+
+
 def parse_variant(text: str) -> Variant:
-    """Read a variant as written on a command line.
+    """Parse a variant as written on a command line.
 
     Raises:
-        UsageError: an unknown kind of setting, or one that is not complete.
+        UsageError: an unknown kind of setting, one that is not complete, or given twice.
     """
     name, _, rest = text.partition(":")
-    fields: dict[str, object] = {"name": name.strip()}
-    for setting in re.split(r"[;\n]", rest):
-        if setting.strip():
-            _add_setting(fields, setting.strip(), f"--variant '{name.strip()}'")
-    return validate(fields, Variant, f"--variant '{name.strip()}'")
-
-
-def _add_setting(fields: dict[str, object], setting: str, where: str) -> None:
-    try:
-        kind, *words = shlex.split(re.sub(r"^kernel\s*=\s*", "kernel ", setting))
-    except ValueError as error:
-        raise UsageError(f"{where}: '{setting}': {error}") from None
-    match kind:
-        case "sysctl" | "sched":
-            key, value = _pair(words, setting, where)
-            _table(fields, kind)[key] = value
-        case "env" | "boot":
-            key, value = _pair([" ".join(words)], setting, where)
-            _table(fields, kind)[key] = value
-        case "cpuidle":
-            _list(fields, "cpuidle").append(_idle_state(words, setting, where))
-        case "governor" | "idle-governor" | "kernel" if len(words) == 1:
-            fields[kind.replace("-", "_")] = words[0]
-        case "cmdline" if words:
-            fields["cmdline"] = " ".join(words)
-        case "prefix" if words:
-            fields["prefix"] = words
-        case "companion" if words:
-            fields["companion"] = {"command": words}
-        case _ if _FEATURE.fullmatch(kind) and not words:
-            _list(fields, "sched_features").append(kind)
-        case "governor" | "idle-governor" | "kernel" | "cmdline" | "prefix" | "companion":
-            raise UsageError(f"{where}: '{setting}' is not complete; see `schedlab run --help`.")
-        case _:
-            kinds = (
-                *("sysctl", "sched", "cpuidle", "idle-governor", "governor", "env", "prefix"),
-                *("companion", "kernel", "boot", "cmdline"),
-            )
-            raise UsageError(
-                f"{where}: no setting is called '{kind}'.{nearest(kind, kinds)}"
-                f"\n  Settings: {', '.join(kinds)}, or a sched feature such as NO_WA_IDLE."
-            )
-
-
-def _pair(words: list[str], setting: str, where: str) -> tuple[str, str]:
-    key, equals, value = words[0].partition("=") if len(words) == 1 else ("", "", "")
-    if not (key and equals and value):
-        raise UsageError(f"{where}: '{setting}': write it as {setting.split()[0]} NAME=VALUE")
-    return key, value
-
-
-def _idle_state(words: list[str], setting: str, where: str) -> dict[str, object]:
-    state: dict[str, object] = {}
-    for word in words:
-        key, _, value = word.partition("=")
-        if key == "cpus":
-            state["cpus"] = value
-        elif value in ("on", "off") and "state" not in state:
-            state |= {"state": key, "enabled": value == "on"}
-        else:
-            raise UsageError(f"{where}: '{setting}': write it as cpuidle C6=off cpus=0-3")
-    return state
-
-
-def _table(fields: dict[str, object], key: str) -> dict[str, str]:
-    table = fields.setdefault(key, {})
-    assert isinstance(table, dict)
-    return table
-
-
-def _list(fields: dict[str, object], key: str) -> list[object]:
-    values = fields.setdefault(key, [])
-    assert isinstance(values, list)
-    return values
+    where = f"--variant '{name.strip()}'"
+    return validate({"name": name.strip(), **parse_settings(rest, where)}, Variant, where)

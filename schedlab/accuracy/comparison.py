@@ -1,9 +1,11 @@
 """The simulator against this host: every workload in both, side by side."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
+from schedlab.accuracy.journal import Journal
+from schedlab.accuracy.markdown import table_row
 from schedlab.accuracy.worlds import QUIET, Native, Options, Outcome, Simulated
 
 
@@ -21,49 +23,66 @@ class Case:
     cpus: str = ""
     """The CPUs it may use, as a list; empty: all."""
 
+    @property
+    def title(self) -> str:
+        """Give the workload with its options, as on a command line, and its CPUs."""
+        words = [
+            f"--{key}" if value is True else f"--{key} {value}"
+            for key, value in self.options.items()
+        ]
+        name = " ".join((self.workload, *words))
+        return f"`{name}`" + (f" on CPU {self.cpus}" if self.cpus else "")
+
 
 CASES: tuple[Case, ...] = (
     Case("hackbench", {"groups": 1, "loops": 500}, "time", "lower", "messages"),
     Case("hackbench", {"groups": 1, "loops": 500, "pipe": True, "threads": True}, "time", "lower",
          "messages"),
-    Case("hackbench", {"groups": 4, "loops": 200}, "time", "lower", "messages"),
+    *(Case("hackbench", {"groups": groups, "loops": 200}, "time", "lower", "messages")
+      for groups in (2, 4, 8)),
+    *(Case("hackbench", {"groups": groups, "loops": 100, "pipe": True}, "time", "lower",
+           "messages", cpus="0") for groups in (1, 4)),
     Case("sched-pipe", {"loop": 20000}, "ops/sec", "higher", 20000),
     Case("sched-pipe", {"loop": 20000, "threaded": True}, "ops/sec", "higher", 20000),
     Case("sched-messaging", {"groups": 1, "nr_loops": 500}, "time", "lower", "messages"),
     Case("sched-pipe", {"loop": 20000}, "ops/sec", "higher", 20000, cpus="0"),
-    Case("futex-wake", {"threads": 64}, "time", "lower", 64 * 10),
+    *(Case("futex-wake", {"threads": threads}, "time", "lower", threads * 10)
+      for threads in (8, 64)),
     Case("mem-memset", {"size": "256MiB", "nr_loops": 10}, "bandwidth", "higher", 10),
-    Case("sysbench-cpu", {"threads": 2, "time": "1s"}, "events per second", "higher",
-         "total number of events"),
+    *(Case("sysbench-cpu", {"threads": threads, "time": "1s"}, "events per second", "higher",
+           "total number of events") for threads in (1, 2, 8)),
     Case("sysbench-memory", {"threads": 2, "time": "1s", "memory-access-mode": "rnd"},
          "transfer rate", "higher", "total number of events"),
-    Case("sysbench-threads", {"threads": 4, "time": "1s"}, "events per second", "higher",
-         "total number of events"),
+    *(Case("sysbench-threads", {"threads": threads, "time": "1s"}, "events per second", "higher",
+           "total number of events") for threads in (2, 4, 16)),
     Case("sysbench-mutex", {"threads": 8, "mutex-num": 1, "mutex-locks": 10000, "time": 0},
          "total time", "lower", 8 * 10000),
     Case("schbench-old", {"message-threads": 1, "threads": 2, "runtime": "10s", "warmuptime": 0},
          "latency p50", "lower", "requests"),
-    Case("schbench", {"threads": 2, "runtime": "5s"}, "average rps", "higher", "requests"),
+    *(Case("schbench", {"threads": threads, "runtime": "5s"}, "average rps", "higher", "requests")
+      for threads in (1, 2, 8)),
     Case("misfit", {"unpinned": 2, "requests": 400}, "longest", "lower", 2 * 400 + 2 * 100),
     Case("nanosleep", {"processes": 2, "time": "1s"}, "loops per second", "higher", "loops"),
     Case("netperf", {"length": "1s"}, "transactions per client", "higher",
          "transactions per client"),
     Case("netperf", {"test": "UDP_RR", "length": "1s"}, "transactions per client", "higher",
          "transactions per client"),
-    Case("netperf", {"length": "1s"}, "transactions per client", "higher",
-         "transactions per client", cpus="0"),
+    *(Case("netperf", {"clients": clients, "length": "1s"}, "transactions per client", "higher",
+           "transactions per client", cpus="0") for clients in (1, 4, 16)),
     Case("tbench", {"timelimit": "1s", "warmup": "10ms"}, "Throughput", "higher", "operations"),
-    Case("tbench", {"timelimit": "1s", "warmup": "10ms"}, "Throughput", "higher", "operations",
-         cpus="0"),
+    *(Case("tbench", {"nprocs": clients, "timelimit": "1s", "warmup": "10ms"}, "Throughput",
+           "higher", "operations", cpus="0") for clients in (1, 4, 16)),
     Case("stream", {"array-size": 4000000, "ntimes": 5}, "Copy", "higher", 5),
     *(Case("unixbench", {"test": test, "duration": "1s"}, "lps", "higher", "lps")
       for test in ("dhry2reg", "syscall", "pipe", "spawn", "execl")),
-    Case("ycsb-mongodb", {"threadcount": 4, "operationcount": 5000}, "Throughput", "higher",
-         "Operations"),
-    Case("deathstarbench", {"connections": 4, "duration": "2s"}, "Requests/sec", "higher",
-         "requests"),
-    Case("specjbb2015", {"controller.type": "PRESET", "controller.preset.ir": 800},
-         "response time p50", "lower", "requests"),
+    *(Case("unixbench", {"test": test, "copies": 4, "duration": "1s"}, "lps", "higher", "lps")
+      for test in ("dhry2reg", "spawn")),
+    *(Case("ycsb-mongodb", {"threadcount": threads, "operationcount": 5000}, "Throughput",
+           "higher", "Operations") for threads in (1, 4, 16)),
+    *(Case("deathstarbench", {"connections": connections, "duration": "2s"}, "Requests/sec",
+           "higher", "requests") for connections in (1, 4, 16)),
+    *(Case("specjbb2015", {"controller.type": "PRESET", "controller.preset.ir": rate},
+           "response time p50", "lower", "requests") for rate in (200, 800)),
 )  # fmt: skip
 
 
@@ -74,20 +93,6 @@ class Compared:
     case: Case
     native: Outcome
     simulated: Outcome
-
-    @property
-    def name(self) -> str:
-        """Give the workload with its options, as on a command line."""
-        words = [
-            f"--{key}" if value is True else f"--{key} {value}"
-            for key, value in self.case.options.items()
-        ]
-        return " ".join((self.case.workload, *words))
-
-    @property
-    def title(self) -> str:
-        """Give it as a table's row names it."""
-        return f"`{self.name}`" + (f" on CPU {self.case.cpus}" if self.case.cpus else "")
 
     @property
     def speed(self) -> float:
@@ -104,14 +109,21 @@ class Compared:
 
 
 def compare(
-    native: Native, simulated: Simulated, cases: Iterable[Case], told: Callable[[str], None]
+    native: Native,
+    simulated: Simulated,
+    cases: Sequence[Case],
+    told: Callable[[str], None],
+    journal: Journal,
 ) -> Iterator[Compared]:
-    """Run the cases in both worlds, one after the other."""
-    for case in cases:
-        told(f"{case.workload} here")
-        real = native.run_with_latencies(case.workload, case.options, case.cpus)
-        told(f"{case.workload} simulated")
-        yield Compared(case, real, simulated.run(case.workload, case.options, case.cpus))
+    """Run the cases in both worlds, one after the other; what the journal has is not run again."""
+    for place, case in enumerate(cases, start=1):
+        if case.title not in journal:
+            told(f"{place} of {len(cases)}: {case.workload} here")
+            real = native.run_with_latencies(case.workload, case.options, case.cpus)
+            told(f"{place} of {len(cases)}: {case.workload} simulated")
+            ours = simulated.run(case.workload, case.options, case.cpus)
+            journal.put(case.title, [asdict(real), asdict(replace(ours, settings={}))])
+        yield Compared(case, *(Outcome(**outcome) for outcome in journal[case.title]))
 
 
 _COLUMNS: Mapping[str, Callable[[Outcome], float | None]] = {
@@ -137,10 +149,10 @@ def table(compared: Iterable[Compared]) -> str:
         *_LATENCIES,
         "others",
     )
-    lines = [_row(head), _row(["---", *["---:"] * (len(head) - 1)])]
+    lines = [table_row(head), table_row(["---", *["---:"] * (len(head) - 1)])]
     for item in compared:
         figure = item.case.figure
-        cells = [item.title, figure]
+        cells = [item.case.title, figure]
         cells += [f"{outcome.results[figure]:.4g}" for outcome in (item.native, item.simulated)]
         cells += [f"{item.speed:.2f}"]
         cells += [
@@ -151,7 +163,7 @@ def table(compared: Iterable[Compared]) -> str:
             for read in _COLUMNS.values()
         ]
         cells += [_pair(read(item.native), read(item.simulated)) for read in _LATENCIES.values()]
-        lines.append(_row([*cells, f"{item.native.others:.0%}"]))
+        lines.append(table_row([*cells, f"{item.native.others:.0%}"]))
     return "\n".join(lines) + "\n"
 
 
@@ -164,10 +176,6 @@ def disturbed(compared: Iterable[Compared]) -> str:
         f"**This host was not quiet**: others had up to {worst:.0%} of its CPUs (last column)."
         " Its speeds are too low, its latencies too long.\n"
     )
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _pair(native: float | None, simulated: float | None) -> str:

@@ -5,20 +5,24 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from schedlab.accuracy.calibration import LINES, PASSES, Calibrated, Costs, calibrate
+from schedlab.accuracy.calibration import CYCLES, LINES, PASSES, Calibrated, Costs, calibrate
 from schedlab.accuracy.worlds import QUIET, Native, Outcome, Simulated
-from schedlab.machine import Idle, IdleState, Machine
+from schedlab.ledger import Entry, around, number
+from schedlab.machine import Core, Idle, IdleState, Machine
 from schedlab.system import System
 from schedlab.topology.here import describe
 from schedlab.topology.levels import Level
 from schedlab.topology.simulator import description
-from schedlab.topology.standin import completed
+from schedlab.topology.standin import UNCERTAIN, completed
 
 _HALTS = Idle(
     governor="menu",
     state=(IdleState(name="HLT", latency="1us", residency="1us", exit="0ns"),),
 )
 """What CPUs without cpuidle do; the exit is part of the measured way of an interrupt."""
+
+MEASURED = 1.1
+"""A measured figure is within a tenth (docs/machines.md)."""
 
 _ROUNDS = 300
 _SIMULATED_ROUNDS = 5
@@ -71,13 +75,27 @@ def calibrated(system: System, program: Path, told: Callable[[str], None]) -> Ca
     first, other = next(iter(pairs.values()), (0, 0))
 
     def simulate(costs: Costs) -> Outcome:
-        simulated = Simulated(program, description(own.model_copy(update={"cost": costs})))
+        simulated = Simulated(program, description(_with(own, costs)))
         return simulated.run("micro", {**_options(first, other), "rounds": _SIMULATED_ROUNDS})
 
-    found = calibrate(main, simulate, own.cost, lines)
-    fitted = own.model_copy(update={"cost": found.costs})
+    assert own.core
+    start = {**own.cost, CYCLES: f"{1e6 / own.core.mhz:.0f}ns"}
+    found = calibrate(main, simulate, start, lines)
+    fitted = _with(own, found.costs).model_copy(update={"ledger": _entries(own, found)})
+    sources = {"idle": "no cpuidle: a halt"} if own.idle == _HALTS else {}
+    sources |= described.sources
     others = max(run.others for run in (main, *runs.values()))
-    return CalibratedHost(fitted, _sources(described.sources, own, found), found.off, others)
+    return CalibratedHost(fitted, sources, found.off, others)
+
+
+def _with(own: Machine, costs: Costs) -> Machine:
+    """Return the machine with these costs, of which one says its core's frequency."""
+    rest = {name: value for name, value in costs.items() if name != CYCLES}
+    return own.model_copy(update={"cost": rest, "core": Core(mhz=_mhz(costs[CYCLES]))})
+
+
+def _mhz(thousand_cycles: str | int) -> int:
+    return round(1e6 / max(1.0, number(thousand_cycles)))
 
 
 def _pairs(machine: Machine) -> dict[str, tuple[int, int]]:
@@ -103,11 +121,19 @@ def _options(cpu: int, other: int) -> dict[str, object]:
     return {"rounds": _ROUNDS, "cpu": cpu, "other": other}
 
 
-def _sources(told: Mapping[str, str], own: Machine, found: Calibrated) -> dict[str, str]:
-    """Say of each cost whether it was measured; the rest is told as the description tells it."""
-    sources = {"idle": "no cpuidle: a halt"} if own.idle == _HALTS else {}
-    sources |= {path: source for path, source in told.items() if path != "cost"}
+def _entries(own: Machine, found: Calibrated) -> dict[str, Entry]:
+    """Return the ledger: which costs were measured, and how far off the others may be."""
     measured = f"measured here, {date.today().isoformat()}"
-    for name in found.costs:
-        sources[f"cost.{name}"] = measured if name in found.measured else told["cost"]
-    return sources
+    entries = dict(own.ledger)
+    for name, value in found.costs.items():
+        key, value = ("core.mhz", _mhz(value)) if name == CYCLES else (f"cost.{name}", value)
+        if name in found.measured:
+            entries[key] = Entry(range=around(value, MEASURED), source=measured)
+        elif entries[key].range is not None:
+            spread = {"range": around(value, UNCERTAIN)}
+            entries[key] = entries[key].model_copy(update=spread)
+    ranged = {key for key, entry in entries.items() if entry.range and not entry.moves_with}
+    return {
+        key: entry if entry.moves_with in ranged else entry.model_copy(update={"moves_with": None})
+        for key, entry in entries.items()
+    }

@@ -6,11 +6,11 @@ import re
 import resource
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any
 
 from schedlab.benchmarks.stand_in import command
 from schedlab.errors import HostError
@@ -49,13 +49,6 @@ class Outcome:
     """The share of the CPUs that others, a hypervisor among them, had meanwhile."""
 
 
-class World(Protocol):
-    """Where a workload can run."""
-
-    def run(self, workload: str, options: Options) -> Outcome:
-        """Run it to its end."""
-
-
 class Native:
     """This host, by `schedlab-load`; counts and latencies by perf where it is allowed to."""
 
@@ -65,6 +58,10 @@ class Native:
 
     def run(self, workload: str, options: Options, cpus: str = "") -> Outcome:
         """Run it once for its results and counts, on some CPUs only where they are given."""
+        return self.run_under(_on(cpus), workload, options)
+
+    def run_under(self, words: Sequence[str], workload: str, options: Options) -> Outcome:
+        """Run it once, with words before its command that change how it is run."""
         with TemporaryDirectory() as folder:
             counts = Path(folder) / "counts"
             before: list[str] = []
@@ -72,7 +69,7 @@ class Native:
                 events = ",".join(_EVENTS)
                 before = ["perf", "stat", "-x", ";", "-e", events, "-o", str(counts), "--"]
             window, own = BusyWindow(LocalSystem(), os.cpu_count() or 1), _own_seconds()
-            said = self._call([*before, *_on(cpus)], workload, options)
+            said = self._call([*before, *words], workload, options)
             others = window.others_share(_own_seconds() - own) + window.stolen_share()
             told = counts.read_text() if counts.exists() else ""
         return replace(_outcome(said, told), others=others)
@@ -113,16 +110,21 @@ class Simulated:
     def run(self, workload: str, options: Options, cpus: str = "") -> Outcome:
         """Simulate it, on some CPUs only where they are given; seed 1."""
         affinity = {"affinity": cpus} if cpus else {}
+        told = {"workloads": [{"kind": workload, **affinity, **options}]}
+        return self.run_scenario(workload, told, seed=1)
+
+    def run_scenario(self, workload: str, told: Mapping[str, Any], seed: int) -> Outcome:
+        """Simulate a scenario until its workload ends."""
         told = {
             "duration": _LONGEST,
             "settle": "100ms",
-            "workloads": [{"kind": workload, **affinity, **options}],
+            **told,
             "end": {"when": "workloads_done", "max_simulated": _LONGEST},
         }
         with TemporaryDirectory() as name:
             folder = Path(name)
             call = Call(
-                self._program, folder / "machine", folder / "scenario", folder / "result", seed=1
+                self._program, folder / "machine", folder / "scenario", folder / "result", seed=seed
             )
             call.machine.write_text(json.dumps(self._machine))
             call.scenario.write_text(json.dumps(told))

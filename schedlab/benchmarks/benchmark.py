@@ -7,7 +7,8 @@ them (docs/benchmarks.md).
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from schedlab.sizes import amount, count, span
 
 Values = dict[Metric, float]
 Parameter = int | str
+CPUS = "cpus"
+"""A parameter of every benchmark: the CPUs all its tasks may use, as taskset takes them."""
 _NUMBER = r"\s*([-+]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?)"
 
 
@@ -98,6 +101,7 @@ class Command:
         enclosures: tuple[Enclosure, ...] = (),
         scratch: tuple[str, ...] = (),
         note: str = "",
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         """Take the arguments as they go to the kernel; no shell comes between.
 
@@ -106,7 +110,8 @@ class Command:
         parser does not. `setup` are programs to run before, when the server is there. With
         `enclosures`, files to read, or `scratch`, folders that are removed after the run, it and
         all that belongs to it run in the run's folder. `note` is what a reader of the results
-        should know of this command.
+        should know of this command. `check` raises UsageError, before the first run, where a file
+        is not what the tool takes.
         """
         self.argv = argv
         self.tool = tool or argv[0]
@@ -117,6 +122,16 @@ class Command:
         self.enclosures = enclosures
         self.scratch = scratch
         self.note = note
+        self.check = check
+
+    def on(self, cpus: str) -> "Command":
+        """Return the same command, its server too, on some CPUs only."""
+        bound = ("taskset", "--cpu-list", cpus)
+        there = copy(self)
+        there.argv = (*bound, *self.argv)
+        if self.server:
+            there.server = replace(self.server, argv=(*bound, *self.server.argv))
+        return there
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -186,6 +201,8 @@ class Benchmark:
     """Gives the same behaviour for the simulator, from the same parameters."""
     select: Callable[..., Sequence[Metric]] | None = None
     """Gives those of the metrics that a case with these parameters has; all if there is none."""
+    grows: str = ""
+    """The parameter the running time grows with in proportion, where it is a number of things."""
 
     def case(
         self, machine: Machine, params: Mapping[str, Parameter], label: str | None, where: str
@@ -196,8 +213,8 @@ class Benchmark:
             UsageError: an unknown parameter, or a value that does not fit.
         """
         for key in params:
-            if key not in self.defaults:
-                known = ", ".join(self.defaults)
+            if key not in self.defaults and key != CPUS:
+                known = ", ".join((*self.defaults, CPUS))
                 raise UsageError(
                     f"{where}.{key}: {self.name} has no such parameter."
                     f"{nearest(key, self.defaults)} It has: {known}."
@@ -207,6 +224,8 @@ class Benchmark:
             key: _resolve(params.get(key, default), kinds[key].annotation, machine, where, key)
             for key, default in self.defaults.items()
         }
+        if CPUS in params:
+            values[CPUS] = _resolve(params[CPUS], Cpus, machine, where, CPUS)
         return Case(label or self.name, self, values)
 
 
@@ -219,6 +238,8 @@ class Case:
     params: Mapping[str, Parameter]
     sweep: str = ""
     """The label of the sweep it is a point of, if it is."""
+    seconds: float | None = None
+    """How long a run is to take: its size is fitted to that before the first run."""
 
     @property
     def names(self) -> set[str]:
@@ -232,18 +253,34 @@ class Case:
         Raises:
             UsageError: the tool cannot be told so.
         """
-        built = self.benchmark.build(**self.params)
-        return [built] if isinstance(built, Command) else built
+        built = self.benchmark.build(**self._own)
+        commands = [built] if isinstance(built, Command) else built
+        return [command.on(self._cpus) for command in commands] if self._cpus else commands
+
+    @property
+    def _own(self) -> dict[str, Parameter]:
+        """The parameters that the benchmark itself takes."""
+        return {key: value for key, value in self.params.items() if key != CPUS}
+
+    @property
+    def _cpus(self) -> str:
+        """The CPUs it may use, as a list; empty: all."""
+        return str(self.params.get(CPUS, ""))
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """Give what this case measures."""
         select = self.benchmark.select
-        return tuple(select(**self.params)) if select else self.benchmark.metrics
+        return tuple(select(**self._own)) if select else self.benchmark.metrics
 
     def model(self) -> Model | None:
         """Give the case's model, if the benchmark has one."""
-        return self.benchmark.model(**self.params) if self.benchmark.model else None
+        if not self.benchmark.model:
+            return None
+        made = self.benchmark.model(**self._own)
+        if not self._cpus:
+            return made
+        return replace(made, workload={**made.workload, "affinity": self._cpus})
 
     def measure(self, command: Command, output: Output) -> tuple[Values, list[str]]:
         """Read the metrics and the caveats of a finished run of one of the commands.
@@ -278,16 +315,19 @@ def benchmark(
     count: Count = lambda _: {},
     model: Callable[..., Model] | None = None,
     select: Callable[..., Sequence[Metric]] | None = None,
+    grows: str = "",
 ) -> Callable[[Build], Build]:
     """Register a command builder as a benchmark; its docstring becomes the summary.
 
     `defaults` gives every parameter of the builder; numbers may be expressions over the
-    machine's sizes, such as `cpus/2`.
+    machine's sizes, such as `cpus/2`. `grows` names the one that is a number of things to do, with
+    which the running time grows in proportion.
     """
 
     def register(build: Build) -> Build:
         assert set(defaults) == set(inspect.signature(build).parameters), name
         assert model is None or set(defaults) == set(inspect.signature(model).parameters), name
+        assert not grows or isinstance(defaults[grows], int), name
         assert name not in REGISTRY, name
         REGISTRY[name] = Benchmark(
             name=name,
@@ -302,6 +342,7 @@ def benchmark(
             count=count,
             model=model,
             select=select,
+            grows=grows,
         )
         return build
 
@@ -311,7 +352,7 @@ def benchmark(
 def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: str) -> int | str:
     spot = f"{where}.{key}"
     if kind is Amount:
-        return amount(str(value), machine.sizes(), spot)
+        return amount(value, machine.sizes(), spot)
     if kind is Span:
         return Span(span(value, spot))
     if kind is int:

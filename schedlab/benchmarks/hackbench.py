@@ -6,6 +6,9 @@ from schedlab.models.model import Model
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 
+_FDS = 20
+"""Senders, and receivers, of a group if hackbench is not told."""
+
 
 def parse(output: Output) -> Values:
     """Read hackbench's own time, in seconds.
@@ -16,47 +19,40 @@ def parse(output: Output) -> Values:
     return {TIME: output.number(r"^Time:\s*([\d.]+)", "'Time:' line")}
 
 
-def sockets_model(loops: int, groups: int) -> Model:
-    """Groups of processes over socket pairs."""
-    return _model(loops, groups, pipe=False, threads=False)
-
-
-def pipes_model(loops: int, groups: int) -> Model:
-    """Groups of threads over pipes."""
-    return _model(loops, groups, pipe=True, threads=True)
-
-
 def pages_model(loops: int, groups: int, datasize: int) -> Model:
-    """As `pipes_model`, with messages of a page."""
-    return _model(loops, groups, datasize, pipe=True, threads=True)
+    """Threads over pipes, with messages of a page."""
+    return _model(loops, groups, _FDS, datasize, pipe=True, threads=True)
 
 
-@benchmark(
-    "HackbenchForkSockets",
-    tool="hackbench",
-    package="rt-tests",
-    metrics=[TIME],
-    parse=parse,
-    defaults={"loops": 20_000, "groups": 10},
-    model=sockets_model,
+def _register(name: str, what: str, *, pipe: bool, threads: bool) -> None:
+    """Register one of the four: processes or threads, over socket pairs or pipes."""
+    words = ["--pipe"] * pipe + ["--threads"] * threads
+
+    def build(loops: int, groups: int, fds: int) -> Command:
+        return Command("hackbench", *words, *_groups(groups), *_fds(fds), *_loops(loops))
+
+    def model(loops: int, groups: int, fds: int) -> Model:
+        return _model(loops, groups, fds, pipe=pipe, threads=threads)
+
+    build.__doc__ = f"{what}, each group of 20 senders and 20 receivers."
+    benchmark(
+        name,
+        tool="hackbench",
+        package="rt-tests",
+        metrics=[TIME],
+        parse=parse,
+        defaults={"loops": 20_000, "groups": 10, "fds": _FDS},
+        model=model,
+        grows="loops",
+    )(build)
+
+
+_register("HackbenchForkSockets", "Processes over socket pairs", pipe=False, threads=False)
+_register("HackbenchForkPipes", "Processes over pipes", pipe=True, threads=False)
+_register(
+    "HackbenchSocketThreads", "Threads of one process over socket pairs", pipe=False, threads=True
 )
-def hackbench_fork_sockets(loops: int, groups: int) -> Command:
-    """Processes over socket pairs, each group of 20 senders and 20 receivers."""
-    return Command("hackbench", *_groups(groups), *_loops(loops))
-
-
-@benchmark(
-    "HackbenchPipeThreads",
-    tool="hackbench",
-    package="rt-tests",
-    metrics=[TIME],
-    parse=parse,
-    defaults={"loops": 20_000, "groups": 10},
-    model=pipes_model,
-)
-def hackbench_pipe_threads(loops: int, groups: int) -> Command:
-    """Threads of one process over pipes, each group of 20 senders and 20 receivers."""
-    return Command("hackbench", "--pipe", "--threads", *_groups(groups), *_loops(loops))
+_register("HackbenchPipeThreads", "Threads of one process over pipes", pipe=True, threads=True)
 
 
 @benchmark(
@@ -67,6 +63,7 @@ def hackbench_pipe_threads(loops: int, groups: int) -> Command:
     parse=parse,
     defaults={"loops": 20_000, "groups": 10, "datasize": 4096},
     model=pages_model,
+    grows="loops",
 )
 def hackbench_pipe_threads_4k(loops: int, groups: int, datasize: int) -> Command:
     """As HackbenchPipeThreads, with messages of a page."""
@@ -91,9 +88,16 @@ def _groups(groups: int) -> list[str]:
     return [] if groups == 10 else ["-g", str(groups)]
 
 
-def _model(loops: int, groups: int, datasize: int = 100, *, pipe: bool, threads: bool) -> Model:
-    """Give hackbench's behaviour: 20 senders, each to all 20 receivers of its group."""
-    shape = {"groups": groups, "fds": 20, "loops": loops, "datasize": datasize}
+def _fds(fds: int) -> list[str]:
+    """Name the number of senders of a group only where it is not hackbench's own."""
+    return [] if fds == _FDS else ["-f", str(fds)]
+
+
+def _model(
+    loops: int, groups: int, fds: int, datasize: int = 100, *, pipe: bool, threads: bool
+) -> Model:
+    """Give hackbench's behaviour: `fds` senders, each to all receivers of its group."""
+    shape = {"groups": groups, "fds": fds, "loops": loops, "datasize": datasize}
     return Model(
         {"kind": "hackbench", **shape, "pipe": pipe, "threads": threads},
         {TIME: "hackbench.time"},

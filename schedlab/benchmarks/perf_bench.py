@@ -2,7 +2,7 @@
 
 from schedlab.benchmarks.benchmark import Amount, Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.stand_in import workload_model
-from schedlab.errors import IncompleteRun
+from schedlab.errors import IncompleteRun, UsageError
 from schedlab.metric import Metric
 from schedlab.models.model import Model
 from schedlab.sizes import binary
@@ -14,6 +14,10 @@ BANDWIDTH = Metric("bandwidth", unit="GB/s", better="higher", label="Memory BW (
 SPEED = Metric("speed", unit="GB/s", better="higher", label="Total speed (GB/s)")
 
 _BARE_NUMBER = r"^([\d.]+)$"
+
+
+_GROUPS = 10
+"""Groups of `sched messaging` if perf is not told."""
 
 
 def parse_seconds(output: Output) -> Values:
@@ -53,9 +57,10 @@ def sched_pipe_model(loops: int) -> Model:
     return workload_model("sched-pipe", {"loop": loops}, {TIME: "time"})
 
 
-def sched_messaging_model(loops: int) -> Model:
-    """Ten groups of processes over socket pairs."""
-    return workload_model("sched-messaging", {"nr_loops": loops}, {TIME: "time"})
+def sched_messaging_model(loops: int, groups: int, threads: str) -> Model:
+    """Groups of processes or threads over socket pairs."""
+    shape = {"groups": groups, "nr_loops": loops, "thread": _threads(threads)}
+    return workload_model("sched-messaging", shape, {TIME: "time"})
 
 
 def mem_memset_model(size: Amount, loops: int) -> Model:
@@ -78,6 +83,7 @@ def futex_wake_model(threads: int, wakes: int) -> Model:
     parse=parse_seconds,
     defaults={"loops": 4_000_000},
     model=sched_pipe_model,
+    grows="loops",
 )
 def sched_pipe(loops: int) -> Command:
     """Two tasks pass one token to and fro over two pipes."""
@@ -90,12 +96,22 @@ def sched_pipe(loops: int) -> Command:
     package="linux-perf",
     metrics=[TIME],
     parse=parse_seconds,
-    defaults={"loops": 30_000},
+    defaults={"loops": 30_000, "groups": _GROUPS, "threads": "no"},
     model=sched_messaging_model,
+    grows="loops",
 )
-def sched_messaging(loops: int) -> Command:
+def sched_messaging(loops: int, groups: int, threads: str) -> Command:
     """Ten groups of 20 senders and 20 receivers over socket pairs."""
-    return Command("perf", "bench", "-f", "simple", "sched", "messaging", "-l", str(loops))
+    words = ["-l", str(loops)]
+    words += [] if groups == _GROUPS else ["-g", str(groups)]
+    words += ["-t"] if _threads(threads) else []
+    return Command("perf", "bench", "-f", "simple", "sched", "messaging", *words)
+
+
+def _threads(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise UsageError(f"perf bench sched messaging: threads is yes or no, not '{text}'.")
+    return text == "yes"
 
 
 @benchmark(
@@ -106,6 +122,7 @@ def sched_messaging(loops: int) -> Command:
     parse=parse_bytes_per_second,
     defaults={"size": "memory_gib/4 GB", "loops": 15},
     model=mem_memset_model,
+    grows="loops",
 )
 def mem_memset(size: Amount, loops: int) -> Command:
     """One thread sets a quarter of the machine's memory, over and over."""

@@ -5,16 +5,18 @@ Where rt-app is not installed our own schedlab-load stands in, and says so.
 
 import math
 import re
+import subprocess
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.rt_app_file import RtAppFile
-from schedlab.errors import IncompleteRun
+from schedlab.errors import HostError, IncompleteRun, UsageError
 from schedlab.metric import Metric
 from schedlab.models.model import Model
-from schedlab.native import PROGRAM
+from schedlab.native import PROGRAM, schedlab_load
 
 WAKEUP = Metric("wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)")
 WAKEUP_P99 = Metric(
@@ -121,6 +123,22 @@ def rt_app_model(file: str) -> Model:
     return Model(workload, figures, (enclosed,))
 
 
+def check(file: str) -> None:
+    """Have our own reader read a file, which knows all keys and values; rt-app passes over some.
+
+    Raises:
+        UsageError: it refuses the file; line and key are named.
+    """
+    try:
+        program = schedlab_load()
+    except HostError:
+        return  # what cannot be built here is not needed: a run of rt-app finds most by itself
+    argv = [str(program), "rt-app", "--file", file, "--check"]
+    refused = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+    if refused.returncode:
+        raise UsageError(refused.stderr.strip().removeprefix(f"{PROGRAM} rt-app: "))
+
+
 def _note(told: RtAppFile) -> str:
     notes = []
     if told.calibrates():
@@ -147,10 +165,17 @@ def rt_app(file: str) -> Sequence[Command]:
     told = RtAppFile(file)
     theirs, ours = told.for_rt_app(), told.as_written()
     return [
-        Command("rt-app", theirs.name, enclosures=(theirs,), note=_note(told)),
+        Command(
+            "rt-app",
+            theirs.name,
+            enclosures=(theirs,),
+            note=_note(told),
+            check=partial(check, file),
+        ),
         Command(
             *(PROGRAM, "rt-app", "--file", ours.name, "--logdir", "."),
             enclosures=(ours,),
             note="rt-app is not installed; our own schedlab-load stands in for it",
+            check=partial(check, file),
         ),
     ]

@@ -65,6 +65,8 @@ class RtAppFile:
             root = json.loads(_strict(self.text), object_pairs_hook=Object)
         except json.JSONDecodeError as error:
             raise UsageError(f"{self.path}:{error.lineno}: {error.msg}.") from None
+        except ValueError as error:  # a number of thousands of digits
+            raise UsageError(f"{self.path}: {error}.") from None
         except RecursionError:
             raise UsageError(f"{self.path}: brackets are nested too deep.") from None
         if not isinstance(root, Object) or not _is(root.get("tasks")):

@@ -8,14 +8,44 @@ from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric
 
-LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency p50 (us)")
-LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency p99 (us)")
-WAKEUP_P99 = Metric("wakeup_p99", unit="us", better="lower", label="Wakeup p99 (us)")
-REQUEST_P99 = Metric("request_p99", unit="us", better="lower", label="Request p99 (us)")
+Percentiles = dict[str, Metric]
+"""By the percentage as schbench prints it; the one it marks with a star comes first."""
+
+
+def _latencies(of: str, *percents: str) -> Percentiles:
+    return {
+        percent: Metric(
+            f"{of}_p{percent.replace('.', '_')}",
+            unit="us",
+            better="lower",
+            label=f"{of.capitalize()} p{percent} (us)",
+        )
+        for percent in percents
+    }
+
+
+def _rates(*percents: str) -> Percentiles:
+    """Return percentiles of the requests of each second; a second may have none."""
+    return {
+        percent: Metric(
+            f"rps_p{percent}",
+            unit="1/s",
+            better="higher",
+            label=f"Requests/sec p{percent}",
+            signed=True,
+        )
+        for percent in percents
+    }
+
+
+LATENCY = _latencies("latency", "99", "50", "75", "90", "95", "99.5", "99.9")
+WAKEUP = _latencies("wakeup", "99", "50", "90", "99.9")
+REQUEST = _latencies("request", "99", "50", "90", "99.9")
 RPS = Metric("rps", unit="1/s", better="higher", label="Requests/sec")
+SECONDS = _rates("50", "20", "90")
 
 _TABLE = re.compile(
-    r"^(?:(?P<of>\w+) )?Latenc(?:y|ies) percentiles \(usec\)"
+    r"^(?:(?P<of>\w+) )??(?:Latenc(?:y|ies) )?percentiles \((?:usec|requests)\)"
     r"(?: runtime (?P<runtime>\d+) \(s\))?.*\n"
     r"(?P<rows>(?:\s+.*\n?)*)",
     re.MULTILINE,
@@ -29,11 +59,11 @@ def parse_old(output: Output, runtime: int) -> Values:
         IncompleteRun: there is none, or none of the whole time; or it is of the later schbench.
     """
     rows = _last_table(output, "", runtime, "named schbench-old has to be that of before 2023")
-    return {LATENCY_P50: _percentile(rows, "50"), LATENCY_P99: _percentile(rows, "99")}
+    return _percentiles(rows, LATENCY)
 
 
 def parse(output: Output, runtime: int) -> Values:
-    """Read the last tables of wakeup and request latencies, and the rate of requests.
+    """Read the last tables of wakeup and request latencies and of rates, and the mean rate.
 
     Raises:
         IncompleteRun: one is missing, or not of the whole time; or it is of the older schbench.
@@ -41,11 +71,13 @@ def parse(output: Output, runtime: int) -> Values:
     hint = "before 2023 has to be named schbench-old"
     wakeup = _last_table(output, "Wakeup", runtime, hint)
     request = _last_table(output, "Request", runtime, hint)
+    seconds = _last_table(output, "RPS", runtime, hint)
     rate = Output(output.stderr).number(r"^average rps: ([\d.]+)", "'average rps' line")
     return {
-        WAKEUP_P99: _percentile(wakeup, "99"),
-        REQUEST_P99: _percentile(request, "99"),
+        **_percentiles(wakeup, WAKEUP),
+        **_percentiles(request, REQUEST),
         RPS: rate,
+        **_percentiles(seconds, SECONDS),
     }
 
 
@@ -63,8 +95,18 @@ def _last_table(output: Output, of: str, runtime: int, hint: str) -> str:
     return last["rows"]
 
 
+def _percentiles(rows: str, metrics: Percentiles) -> Values:
+    return {metric: _percentile(rows, percent) for percent, metric in metrics.items()}
+
+
 def _percentile(rows: str, percent: str) -> float:
-    return Output(rows).number(rf"^\s*\*?\s*{percent}\.0+th: (\d+)", f"{percent}th percentile")
+    pattern = rf"^\s*\*?\s*{float(percent)}th: (\d+)".replace(".", r"\.", 1)
+    return Output(rows).number(pattern, f"{percent}th percentile")
+
+
+def _results(of: str, metrics: Percentiles) -> dict[Metric, str]:
+    """Return the workload's names of percentiles."""
+    return {metric: f"{of} p{percent}" for percent, metric in metrics.items()}
 
 
 def _command(program: str, message_threads: int, workers: int, seconds: int) -> list[str]:
@@ -72,10 +114,18 @@ def _command(program: str, message_threads: int, workers: int, seconds: int) -> 
     return [program, *map(str, sizes)]
 
 
-def originals_old(message_threads: int, workers: int, runtime: Span) -> list[Command]:
+_SPIN = 30_000
+"""Microseconds the old schbench sleeps, and spins, if it is not told."""
+
+
+def originals_old(
+    message_threads: int, workers: int, runtime: Span, sleeptime: int, cputime: int
+) -> list[Command]:
     """Give the command of the old schbench, which has to be called so."""
     seconds = runtime.whole_seconds
     argv = _command("schbench-old", message_threads, workers, seconds)
+    for letter, given in (("-s", sleeptime), ("-c", cputime)):
+        argv += [] if given == _SPIN else [letter, str(given)]
     return [Command(*argv, parse=functools.partial(parse_old, runtime=seconds))]
 
 
@@ -90,20 +140,32 @@ def originals(message_threads: int, workers: int, runtime: Span) -> list[Command
     "SchbenchOld",
     workload="schbench-old",
     stands_for="schbench before 2023 (schbench-old)",
-    results={LATENCY_P99: "latency p99", LATENCY_P50: "latency p50"},
-    defaults={"message_threads": 2, "workers": 16, "runtime": 30},
+    results=_results("latency", LATENCY),
+    defaults={
+        **{"message_threads": 2, "workers": 16, "runtime": 30},
+        **{"sleeptime": _SPIN, "cputime": _SPIN},
+    },
     originals=originals_old,
 )
-def schbench_old(message_threads: int, workers: int, runtime: Span) -> Options:
+def schbench_old(
+    message_threads: int, workers: int, runtime: Span, sleeptime: int, cputime: int
+) -> Options:
     """Message threads wake all their workers at once, and each spins for 30 ms."""
-    return {"message-threads": message_threads, "threads": workers, "runtime": runtime}
+    shape = {"message-threads": message_threads, "threads": workers, "runtime": runtime}
+    times = {"sleeptime": sleeptime, "cputime": cputime}
+    return shape | {name: value for name, value in times.items() if value != _SPIN}
 
 
 @stand_in(
     "Schbench",
     workload="schbench",
     stands_for="schbench since 2023",
-    results={WAKEUP_P99: "wakeup p99", REQUEST_P99: "request p99", RPS: "average rps"},
+    results={
+        **_results("wakeup", WAKEUP),
+        **_results("request", REQUEST),
+        RPS: "average rps",
+        **_results("rps", SECONDS),
+    },
     defaults={"message_threads": 1, "workers": "cpus", "runtime": 30},
     originals=originals,
 )

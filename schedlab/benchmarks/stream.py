@@ -5,7 +5,7 @@ import functools
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.enclosure import Enclosure
-from schedlab.errors import IncompleteRun
+from schedlab.errors import IncompleteRun, UsageError
 from schedlab.metric import Metric
 
 COPY, SCALE, ADD, TRIAD = (
@@ -38,8 +38,9 @@ def parse(output: Output, array_size: int, ntimes: int, threads: int) -> Values:
     }
 
 
-def originals(array_size: int, ntimes: int, threads: int) -> list[Command]:
+def originals(array_size: int, ntimes: int, threads: int, bound: str) -> list[Command]:
     """Give the commands of builds of STREAM, whose sizes are compiled in."""
+    _unbound(bound)
     read = functools.partial(parse, array_size=array_size, ntimes=ntimes, threads=threads)
     return [
         Command("env", f"OMP_NUM_THREADS={threads}", program, tool=program, parse=read)
@@ -53,12 +54,19 @@ def originals(array_size: int, ntimes: int, threads: int) -> list[Command]:
     stands_for="STREAM 5.10",
     results={COPY: "Copy", SCALE: "Scale", ADD: "Add", TRIAD: "Triad"},
     # Each array holds four times 32 MiB for every LLC, as STREAM asks of its arrays.
-    defaults={"array_size": "llcs*16777216", "ntimes": 10, "threads": "llcs"},
+    defaults={"array_size": "llcs*16777216", "ntimes": 10, "threads": "llcs", "bound": "yes"},
     originals=originals,
 )
-def stream(array_size: int, ntimes: int, threads: int) -> Options:
+def stream(array_size: int, ntimes: int, threads: int, bound: str) -> Options:
     """Four loops over arrays that no cache holds, a thread on each LLC."""
-    return {"array-size": array_size, "ntimes": ntimes, "threads": threads}
+    sizes = {"array-size": array_size, "ntimes": ntimes, "threads": threads}
+    return sizes | ({"unbound": True} if _unbound(bound) else {})
+
+
+def _unbound(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise UsageError(f"stream: bound is yes (a thread on each LLC) or no, not '{text}'.")
+    return text == "no"
 
 
 _LIKWID = Enclosure(

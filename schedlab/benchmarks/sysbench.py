@@ -147,6 +147,7 @@ def sysbench_threads(time: Span, threads: int) -> Command:
     parse=parse_mutex,
     defaults={"threads": "cpus*4", "mutexes": 1, "locks": 50_000, "loops": 10_000},
     model=mutex_model,
+    grows="locks",
 )
 def sysbench_mutex(threads: int, mutexes: int, locks: int, loops: int) -> Command:
     """Threads contend for one mutex, with some spinning between."""

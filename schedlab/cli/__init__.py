@@ -1,22 +1,27 @@
 """The command line: one module per sub-command, thin.
 
-Exit status: 0 done, 1 a regression was found and `--fail-on worse` was given, 2 usage or
-environment error, 130 interrupted (results kept).
+Exit status: 0 done, 1 a regression was found and `--fail-on worse` was given, 2 usage,
+environment or internal error, 130 interrupted (results kept).
 """
 
+import io
 import sys
 from importlib import import_module
 
 import click
 
 from schedlab import __version__
+from schedlab.cli.echo import echo
+from schedlab.cli.internal_error import tell
 from schedlab.errors import Interrupted, SchedlabError, nearest
 
 _COMMANDS = (
     "compare",
     "cpuidle-smt",
     "diverge",
+    "docs",
     "doctor",
+    "help",
     "import",
     "kernel",
     "list",
@@ -27,6 +32,7 @@ _COMMANDS = (
     "run",
     "trace",
     "validate",
+    "version",
 )
 
 
@@ -56,14 +62,16 @@ def schedlab() -> None:
 
 
 def main() -> None:
-    """Run the command line; every expected error is one message, not a traceback."""
+    """Run the command line; every error is one message, not a traceback."""
     try:
         schedlab.main(standalone_mode=False)
     except SchedlabError as error:
-        click.echo(f"schedlab: {error}", err=True)
+        echo(f"schedlab: {error}", err=True)
         sys.exit(130 if isinstance(error, Interrupted) else 2)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(file=shown)
+        echo(shown.getvalue(), err=True)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
         click.echo("schedlab: stopped", err=True)
@@ -72,3 +80,6 @@ def main() -> None:
         # The reader (head, less) has seen enough; nothing is left to say.
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        tell(error)
+        sys.exit(2)

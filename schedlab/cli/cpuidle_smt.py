@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from schedlab.benchmarks.cpuidle_smt import NAME
+from schedlab.cli.echo import echo
 from schedlab.cli.run import carry_out, chosen_how, experiment_options, make_plan
 from schedlab.cpulist import parse_cpulist
 from schedlab.errors import UsageError
@@ -13,6 +14,7 @@ from schedlab.machine import Machine
 from schedlab.placement import place
 from schedlab.plan import Plan
 from schedlab.targets.choice import find_target
+from schedlab.variant import without_idle_state
 
 PERIODS = "1,2,5,10,20,50,80,100,120,200,500,1000"
 _ROLES = {"wcpu": "workload", "icpus": "irritators", "acpu": "waker"}
@@ -52,7 +54,7 @@ def _plan(options: Mapping[str, Any]) -> Plan:
     machine = find_target(target).machine()
     named = {key: options[key] for key in _ROLES if options[key]}
     if len(named) < len(_ROLES):
-        click.echo(f"note: {place(machine).told()}", err=True)
+        echo(f"note: {place(machine).told()}", err=True)
     time = options["time"] or ("200ms" if target.startswith("sim:") else "5s")
     entry: dict[str, Any] = {
         "name": NAME,
@@ -71,7 +73,7 @@ def _plan(options: Mapping[str, Any]) -> Plan:
             chosen["variants"] = ("base:", variant)
         else:
             chosen["aa"] = True
-            click.echo(
+            echo(
                 "note: these CPUs have no two idle states to compare: an A/A run, whose curve is"
                 " the machine's and whose verdicts are the method's noise",
                 err=True,
@@ -102,4 +104,4 @@ def _without_deepest_state(machine: Machine, cpus: str) -> str | None:
     ]
     if len(states) < 2:
         return None
-    return f"no-{states[-1]}: cpuidle {states[-1]}=off cpus={cpus}"
+    return without_idle_state(f"no-{states[-1]}", states[-1], cpus)

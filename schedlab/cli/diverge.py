@@ -10,12 +10,15 @@ from typing import Any
 import click
 
 from schedlab.benchmarks import Case
+from schedlab.cli.echo import echo
+from schedlab.cli.finite import Finite
 from schedlab.cli.run import single_case
 from schedlab.divergence.runs import Side, find_divergence, window
 from schedlab.divergence.wording import tell
 from schedlab.errors import UsageError
 from schedlab.interrupt import stoppable
 from schedlab.models.scenario import scenario, under
+from schedlab.plan import LARGEST_SEED
 from schedlab.targets.sim import SimTarget
 from schedlab.variant import Variant, parse_variant
 
@@ -32,11 +35,11 @@ from schedlab.variant import Variant, parse_variant
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="What to run: a scenario of the simulator (docs/engine.md).",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), default=1, show_default=True)
 @click.option(
     "--window",
     "around",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     default=50.0,
     show_default=True,
     metavar="US",
@@ -44,7 +47,7 @@ from schedlab.variant import Variant, parse_variant
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=1),
+    type=Finite(min=1),
     default=600.0,
     show_default=True,
     metavar="SECONDS",
@@ -96,15 +99,15 @@ def diverge(
         names = (one.name, other.name)
         found = find_divergence((one, other), seed, timeout, folder)
         for line in tell(found, names):
-            click.echo(line)
+            echo(line)
         parting = found.choice or found.anything
         if not parting or not around:
             return
         begin, end = parting.time - around / 1e6, parting.time + around / 1e6
         for number, side in enumerate((one, other)):
-            click.echo(f"\n{side.name}, {begin:.6f} to {end:.6f} s:")
+            echo(f"\n{side.name}, {begin:.6f} to {end:.6f} s:")
             for line in window(side, seed, timeout, folder / f"window{number}", begin, end):
-                click.echo(line)
+                echo(line)
 
 
 def _scenario(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shlex
 import sys
 import textwrap
 from collections import Counter
@@ -10,8 +11,10 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from schedlab.cli.echo import echo
 from schedlab.doctor import Finding, Level, possible, sections
 from schedlab.errors import HostError, RestoreError
+from schedlab.printable import printable, printable_lines
 from schedlab.settings.journal import hosts_left_behind, restore_left_behind
 from schedlab.settings.switchable import switchable
 from schedlab.system import LocalSystem, SshSystem
@@ -60,7 +63,7 @@ def _restore(system: LocalSystem, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"restored": lines}, indent=2))
     elif lines or not failures:
-        click.echo("\n".join(lines or ["No lab left anything changed."]))
+        echo("\n".join(lines or ["No lab left anything changed."]))
     if failures:
         raise RestoreError("\n".join(failures))
 
@@ -92,7 +95,8 @@ def _print(
         console.print()
     console.print(Text("switchable here", style="bold"))
     for variant, words in variants:
-        console.print(Text(f"  --variant '{variant}'\n{_MARGIN}{words}"))
+        line = f"  --variant {shlex.quote(variant)}\n{_MARGIN}{words}"
+        console.print(Text(printable_lines(line)))
     if not variants:
         console.print(Text("  nothing; only variants of environment and command prefix, or A/A"))
     console.print()
@@ -109,13 +113,17 @@ def _print_finding(console: Console, finding: Finding) -> None:
     if finding.why:
         console.print(Text(_MARGIN + _wrapped(finding.why), style="dim"))
     if finding.remedy:
-        console.print(Text(f"{_MARGIN}-> {finding.remedy}"))
+        console.print(Text(printable_lines(f"{_MARGIN}-> {finding.remedy}")))
 
 
 def _wrapped(words: str) -> str:
     """Wrap prose under its own first line; commands are never wrapped, so that they copy."""
     return textwrap.fill(
-        words, 88, subsequent_indent=_MARGIN, break_long_words=False, break_on_hyphens=False
+        printable(words),
+        88,
+        subsequent_indent=_MARGIN,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

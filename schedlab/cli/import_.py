@@ -9,9 +9,15 @@ import click
 from rich.console import Console
 
 from schedlab.analysis import analyse
-from schedlab.importers import import_file
+from schedlab.cli.echo import echo
+from schedlab.errors import UsageError
+from schedlab.importers import read_publication
+from schedlab.importers.source import Source
+from schedlab.interrupt import stoppable
 from schedlab.report import write_reports
 from schedlab.report.terminal import print_report
+from schedlab.store import check_free
+from schedlab.system.inside import inside
 
 _IMPORTED = Path("results") / "imported"
 
@@ -31,14 +37,34 @@ def import_command(files: tuple[Path, ...], output: Path | None) -> None:
     """Read published results, recompute their percentages, and judge what can be judged.
 
     Each file becomes a result folder of its own, the document kept in it. docs/import.md shows
-    the shapes that are read.
+    the shapes that are read. Nothing is written unless all files can be read.
     """
     invocation = shlex.join(["schedlab", *sys.argv[1:]])
-    for file in files:
-        folder = (output or _IMPORTED) / file.stem
-        if output and len(files) == 1:
-            folder = output
-        with closing(import_file(file, folder, invocation)) as store:
+    folders = _folders(files, output)
+    sources = [Source.read(file) for file in folders.values()]
+    publications = [read_publication(source) for source in sources]
+    for folder, source, publication in zip(folders, sources, publications, strict=True):
+        with stoppable():
+            store = publication.store(folder, source, invocation)
+        with closing(store):
             print_report(store, analyse(store), Console())
             for path in write_reports(store):
-                click.echo(f"wrote {path}")
+                echo(f"wrote {path}")
+
+
+def _folders(files: tuple[Path, ...], output: Path | None) -> dict[Path, Path]:
+    """Return the folder of each file; refuse two of one folder, and a folder that is not free."""
+    found: dict[Path, Path] = {}
+    for file in files:
+        if output and len(files) == 1:
+            folder = output
+        else:
+            folder = inside(output or _IMPORTED, file.stem, file)
+        if folder in found:
+            raise UsageError(
+                f"{found[folder]} and {file} would both become {folder}."
+                "\n  Import them one by one, each with an --output of its own."
+            )
+        check_free(folder)
+        found[folder] = file
+    return found

@@ -5,6 +5,7 @@ from typing import get_args
 
 import click
 
+from schedlab.cli.echo import echo
 from schedlab.errors import UsageError
 from schedlab.interrupt import stoppable
 from schedlab.kernels import KernelError
@@ -57,10 +58,8 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
                 else tree_as_it_is(tree, name, engine)
             )
         shelf.put_base(base)
-    click.echo(f"{base.name}: Linux {base.release}, {base.origin}.")
-    click.echo(
-        f"`schedlab kernel build {base.name}` builds it now; a run does so when it needs it."
-    )
+    echo(f"{base.name}: Linux {base.release}, {base.origin}.")
+    echo(f"`schedlab kernel build {base.name}` builds it now; a run does so when it needs it.")
 
 
 @kernel.command("build")
@@ -93,6 +92,8 @@ def build(name: str, base: str | None, patches: tuple[str, ...], hz: str, preemp
     builder = Builder(shelf, engine, watch)
     known = {recipe.name: recipe for recipe in shelf.recipes()}
     plain = base is None and not patches
+    if plain:
+        shelf.recipe(name)
     with stoppable():
         if plain and name in known:
             built = builder.build(known[name])
@@ -101,7 +102,7 @@ def build(name: str, base: str | None, patches: tuple[str, ...], hz: str, preemp
                 shelf, engine, name, base or name, patches, int(hz), preempt, watch.say
             )
             built = builder.build(recipe)
-    click.echo(
+    echo(
         f"{name}: Linux {built.release}, HZ={built.hz}, PREEMPT={built.preempt},"
         f" {_patched(built.patches)}, build {built.key} ({built.seconds:g} s)."
     )
@@ -119,8 +120,8 @@ def boot_image(name: str) -> None:
     shelf = Shelf()
     with stoppable():
         image = ImageBuilder(shelf, ConsoleWatch()).build(shelf.recipe(name))
-    click.echo(f"{image.title} ({image.seconds:g} s).")
-    click.echo(str(image.file))
+    echo(f"{image.title} ({image.seconds:g} s).")
+    echo(str(image.file))
 
 
 @kernel.command("list")
@@ -129,23 +130,26 @@ def list_kernels() -> None:
     engine, shelf = find_engine(), Shelf()
     builder = Builder(shelf, engine, ConsoleWatch())
     if not shelf.names():
-        click.echo(
+        echo(
             "No kernel yet. `schedlab kernel add --debian 6.12` fetches Debian's sources;"
             "\n`schedlab kernel add --tree PATH` takes yours."
             f" Supported: {', '.join(engine.series)}."
         )
+    gone = False
     for base in shelf.bases():
-        click.echo(
-            f"{base.name:20} {_state(builder, Recipe(name=base.name, base=base.name))}"
-            f"  Linux {base.release}, {base.origin}"
-        )
+        gone |= base.gone
+        origin = f"gone: {base.tree}" if base.gone else base.origin
+        plain = Recipe(name=base.name, base=base.name)
+        echo(f"{base.name:20} {_state(builder, plain)}  Linux {base.release}, {origin}")
         for recipe in shelf.recipes():
             if recipe.base == base.name:
                 names = [patch.name for patch in recipe.patches]
-                click.echo(
+                echo(
                     f"  {recipe.name:18} {_state(builder, recipe)}"
                     f"  {recipe.config}, {_patched(names)}"
                 )
+    if gone:
+        echo("`schedlab kernel show NAME` says what to do about a tree that is gone.")
 
 
 @kernel.command("show")
@@ -155,6 +159,7 @@ def show(name: str) -> None:
     engine, shelf = find_engine(), Shelf()
     recipe = shelf.recipe(name)
     base = shelf.base(recipe.base)
+    base.check_there()
     built = Builder(shelf, engine, ConsoleWatch()).find(recipe)
     rows = {
         "tree": f"{base.name}: Linux {base.release}, {base.origin}",
@@ -175,7 +180,7 @@ def show(name: str) -> None:
     image = ImageBuilder(shelf, ConsoleWatch()).find(recipe)
     rows["boot image"] = str(image.file) if image else "none of these sources yet"
     for row, value in rows.items():
-        click.echo(f"{row:14} {value}")
+        echo(f"{row:14} {value}")
 
 
 @kernel.command("remove")
@@ -187,7 +192,7 @@ def remove(names: tuple[str, ...]) -> None:
     for name in names:
         shelf.remove(name)
         builder.forget(name)
-        click.echo(f"{name} is removed.")
+        echo(f"{name} is removed.")
 
 
 def _check_free(shelf: Shelf, name: str, origin: str) -> None:
@@ -196,7 +201,7 @@ def _check_free(shelf: Shelf, name: str, origin: str) -> None:
         if recipe.name == name:
             raise KernelError(f"{name} is a build on {recipe.base}; choose another --name.")
     for base in shelf.bases():
-        if base.name == name and origin not in base.origin:
+        if base.name == name and origin not in base.origin and not base.gone:
             raise KernelError(
                 f"{name} is already {base.origin}.\n  Choose another --name, or"
                 f" `schedlab kernel remove {name}` first."
@@ -204,7 +209,10 @@ def _check_free(shelf: Shelf, name: str, origin: str) -> None:
 
 
 def _state(builder: Builder, recipe: Recipe) -> str:
-    return "built    " if builder.find(recipe) else "not built"
+    try:
+        return "built    " if builder.find(recipe) else "not built"
+    except KernelError:
+        return "not built"  # its tree is gone, or not whole
 
 
 def _patched(patches: list[str] | tuple[str, ...]) -> str:

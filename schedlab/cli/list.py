@@ -5,12 +5,18 @@ from collections.abc import Iterator
 import click
 
 from schedlab.benchmarks import all_benchmarks
+from schedlab.cli.echo import echo
 from schedlab.counters.choice import SUMMARIES
-from schedlab.errors import KnobError
-from schedlab.plan import BenchmarkEntry, all_suites, find_suite
+from schedlab.errors import KnobError, UsageError
+from schedlab.kernels.shelf import check_name
+from schedlab.plan import BenchmarkEntry, all_plans, all_suites, find_plan, find_suite
 from schedlab.settings import sched_debug
 from schedlab.settings.knob import read_features
 from schedlab.system import LocalSystem
+from schedlab.targets.sim import SimTarget
+
+_ANY_MACHINE = "smp4"
+"""A kernel's features come up alike on every machine."""
 
 
 def _benchmarks() -> Iterator[str]:
@@ -29,6 +35,12 @@ def _suites() -> Iterator[str]:
         yield f"{'':24} {', '.join(map(_entry, suite.benchmark))}"
 
 
+def _plans() -> Iterator[str]:
+    for name in all_plans():
+        plan, _ = find_plan(name)
+        yield f"{name:32} {plan.title}"
+
+
 def _entry(entry: BenchmarkEntry) -> str:
     swept = (f" ({key} {', '.join(map(str, values))})" for key, values in entry.axis.items())
     return (entry.label or entry.name) + "".join(swept)
@@ -40,26 +52,37 @@ def _counters() -> Iterator[str]:
     yield f"{'SUBSYSTEM:EVENT':24} any tracepoint of this kernel, on all CPUs, by perf stat"
 
 
-def _features() -> Iterator[str]:
+def _features(kernel: str | None) -> Iterator[str]:
+    if kernel:
+        yield from SimTarget(_ANY_MACHINE).features(kernel)
+        return
     system = LocalSystem()
     path = sched_debug.features_path(system)
     try:
         yield from read_features(system, path)
     except KnobError as error:
-        raise KnobError(f"the features of this kernel cannot be listed.\n  {error}") from error
+        raise KnobError(
+            f"the features of this kernel cannot be listed.\n  {error}"
+            "\n  `schedlab list features --kernel NAME` lists those of a simulated kernel."
+        ) from error
 
 
 _KINDS = {
     "benchmarks": _benchmarks,
+    "plans": _plans,
     "suites": _suites,
     "counters": _counters,
-    "features": _features,
 }
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(list(_KINDS)))
-def list_command(kind: str) -> None:
-    """List benchmarks, suites, counters, or the sched features of this kernel."""
-    for line in _KINDS[kind]():
-        click.echo(line)
+@click.argument("kind", type=click.Choice([*_KINDS, "features"]))
+@click.option("--kernel", metavar="NAME", help="Features of this simulated kernel.")
+def list_command(kind: str, kernel: str | None) -> None:
+    """List benchmarks, plans, suites, counters, or the sched features of this kernel."""
+    if kernel and kind != "features":
+        raise UsageError(f"--kernel: {kind} are the same for every kernel.")
+    if kernel:
+        check_name(kernel)
+    for line in _KINDS[kind]() if kind in _KINDS else _features(kernel):
+        echo(line)

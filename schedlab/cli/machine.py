@@ -8,17 +8,20 @@ import click
 from rich.console import Console
 
 from schedlab.accuracy.here import calibrated
+from schedlab.cli.echo import echo, put
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.errors import HostError, UsageError
 from schedlab.interrupt import stoppable
+from schedlab.kernels.shelf import check_name
 from schedlab.machine import Machine, find_machine, known_machines, machine_file
+from schedlab.printable import printable_lines
 from schedlab.report.machine_page import machine_page
 from schedlab.system import LocalSystem
 from schedlab.targets.sim import SimTarget
-from schedlab.topology import sources
+from schedlab.topology import ledger_table, sources
 from schedlab.topology.domains import Domain, listing, read
 from schedlab.topology.drawing import outline
-from schedlab.topology.figures import MARKS, as_text
+from schedlab.topology.figures import as_text
 from schedlab.topology.here import describe
 from schedlab.topology.simulator import description
 from schedlab.topology.standin import completed
@@ -61,12 +64,14 @@ def machine(
         return
     if kernel and not calibrate:
         raise UsageError("--kernel belongs to --calibrate.")
+    if kernel:
+        check_name(kernel)
     text = _calibrated(kernel) if calibrate else completed(describe(LocalSystem())).to_toml()
     if output is None:
-        click.echo(text, nl=False)
+        put(text)
         return
     _write(output, text)
-    click.echo(f"Wrote {output}. `schedlab machine show {output}` draws it.")
+    echo(f"Wrote {output}. `schedlab machine show {output}` draws it.")
 
 
 def _calibrated(kernel: str | None) -> str:
@@ -96,25 +101,45 @@ def _calibrated(kernel: str | None) -> str:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write it to FILE, as a page that needs no network.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON the simulator reads.")
+@click.option(
+    "--ledger",
+    "as_ledger",
+    is_flag=True,
+    help="Print each figure with its range, its source and the published rows that set it.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the JSON the simulator reads, or the ledger's."
+)
 def show(
     which: str | None,
     here: bool,
     kernel: str | None,
     cpus: str | None,
     page: Path | None,
+    as_ledger: bool,
     as_json: bool,
 ) -> None:
     """Draw a machine, with its figures and their sources: by NAME, from a FILE, or this host."""
     if here == (which is not None):
         raise UsageError("name one machine to show, or --here; `schedlab machine list` lists them.")
-    if as_json and (kernel or page):
-        raise UsageError("--json prints the description alone; leave out --kernel and --html.")
+    if (as_json or as_ledger) and (kernel or page):
+        raise UsageError(
+            "--json and --ledger print the description alone; leave out --kernel and --html."
+        )
     if cpus and not kernel:
         raise UsageError("--cpus chooses whose domains are shown; it needs --kernel NAME.")
+    if kernel:
+        check_name(kernel)
     if kernel and not which:
         raise UsageError("--kernel is for a described machine; this host's domains are in debugfs.")
     shown, text = _described(which)
+    if as_ledger:
+        found = ledger_table.lines(shown, sources.read(text))
+        if as_json:
+            click.echo(json.dumps(ledger_table.as_json(found), indent=2))
+        else:
+            put(f"{printable_lines(ledger_table.as_text(found))}\n")
+        return
     if as_json:
         click.echo(json.dumps(description(shown, which or ""), indent=2))
         return
@@ -122,13 +147,15 @@ def show(
     figures = sources.read(text)
     if page:
         _write(page, machine_page(shown, figures, built, kernel or ""))
-        click.echo(f"Wrote {page}.")
+        echo(f"Wrote {page}.")
         return
-    parts = [outline(shown), f"Figures and their sources: {MARKS}", as_text(shown, figures)]
+    parts = [outline(shown), "Figures and their sources", as_text(shown, figures)]
     if built:
         title = f"/sys/kernel/debug/sched/domains, as kernel {kernel} builds them, with their CPUs"
         parts.append("\n".join([title, *listing(built)]))
-    Console(highlight=False, markup=False, soft_wrap=True).print("\n\n".join(parts))
+    Console(highlight=False, markup=False, soft_wrap=True).print(
+        printable_lines("\n\n".join(parts))
+    )
 
 
 def _described(which: str | None) -> tuple[Machine, str]:
@@ -175,4 +202,4 @@ def list_machines() -> None:
     """List the machines that come with schedlab."""
     for name in known_machines():
         known = find_machine(name)
-        click.echo(f"{name:24} {known.nr_cpus:>4} CPUs  {known.title}")
+        echo(f"{name:24} {known.nr_cpus:>4} CPUs  {known.title}")

@@ -9,7 +9,9 @@ import click
 from rich.console import Console
 
 from schedlab.analysis import analyse
+from schedlab.cli.echo import echo
 from schedlab.cli.run import looks
+from schedlab.interrupt import stoppable
 from schedlab.merge import merge
 from schedlab.report import write_reports
 from schedlab.report.terminal import print_report
@@ -49,8 +51,9 @@ def merge_command(folders: tuple[Path, ...], output: Path, looks_: str) -> None:
     invocation = shlex.join(["schedlab", *sys.argv[1:]])
     with ExitStack() as open_stores:
         stores = [open_stores.enter_context(closing(Store.open(folder))) for folder in folders]
-        merged = merge(stores, output, looks(looks_), invocation)
+        with stoppable():
+            merged = merge(stores, output, looks(looks_), invocation)
     with closing(merged):
         print_report(merged, analyse(merged), Console())
         for path in write_reports(merged):
-            click.echo(f"wrote {path}")
+            echo(f"wrote {path}")

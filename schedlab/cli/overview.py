@@ -6,8 +6,10 @@ from pathlib import Path
 import click
 
 from schedlab.analysis import analyse
+from schedlab.cli.echo import echo
 from schedlab.report import Report, save
 from schedlab.report.overview import overview as page_over
+from schedlab.report.overview import summary
 from schedlab.store import Store
 
 
@@ -23,9 +25,11 @@ from schedlab.store import Store
     help="The HTML page; it links the report.html of every DIR.",
 )
 def overview(folders: tuple[Path, ...], output: Path) -> None:
-    """Write one page over the results in several DIRs, with a link to each report."""
+    """Say in a line what each DIR found; write one page over all, with a link to each report."""
     with ExitStack() as stack:
         stores = [stack.enter_context(closing(Store.open(folder))) for folder in folders]
         reports = [Report(store, analyse(store)) for store in stores]
         text = page_over(reports, output)
-    click.echo(f"wrote {save(text, output)}")
+        for line in summary(reports):
+            echo(line)
+    echo(f"wrote {save(text, output)}")

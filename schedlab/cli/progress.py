@@ -1,15 +1,21 @@
-"""Showing how plans run: a line that moves for each on a terminal, plain lines elsewhere."""
+"""Showing how plans run: a line that moves on a terminal, a line for each run elsewhere."""
 
-import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from schedlab.analysis import Outcome
+from schedlab.pace import Budget, Pace
 from schedlab.plan import Plan
+from schedlab.printable import printable
 from schedlab.record import RunRecord
+from schedlab.report.wording import plural
 from schedlab.targets.target import Order
+
+LONG = 30 * 60.0
+"""A plan that may take so many seconds is announced as a long one."""
 
 
 class Screen:
@@ -20,7 +26,7 @@ class Screen:
         self.console = console
         self.moving = console.is_terminal
         self.bars = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
             TextColumn("{task.fields[left]}"),
             console=console,
@@ -38,108 +44,195 @@ class Screen:
         self.bars.stop()
 
 
-class RunProgress:
-    """Tells which run is under way, how long the rest may take, and each look's outcome."""
+class Forecast:
+    """How many runs a plan still owes, and how long they may take."""
 
-    def __init__(self, plan: Plan, variants: int, screen: Screen, name: str = "") -> None:
-        """Take the plan for its block counts, and its name where several run."""
+    def __init__(
+        self,
+        plan: Plan,
+        variants: int,
+        cases: Sequence[str],
+        pace: Pace,
+        budget: Budget,
+        recorded: Sequence[RunRecord] = (),
+    ) -> None:
+        """Take the plan, and what of it is there."""
         self._plan = plan
         self._variants = variants
+        self._pace = pace
+        self._budget = budget
+        self.open: Sequence[str] = cases
+        self._done = Counter(record.key.case for record in recorded)
+        self.done = len(recorded)
+
+    def count(self, case: str) -> None:
+        """Take in that a run is over."""
+        self._done[case] += 1
+        self.done += 1
+
+    @property
+    def at_most(self) -> int:
+        """The runs there can be in all."""
+        return self.done + sum(self._owed(self._plan.blocks.looks[-1]).values())
+
+    @property
+    def known(self) -> bool:
+        """Whether something is known of every benchmark that goes on."""
+        return self._pace.knows(self.open)
+
+    @property
+    def familiar(self) -> str:
+        """How many of the benchmarks something is known of."""
+        known = sum(self._pace.knows([case]) for case in self.open)
+        return f"{known} of {plural(len(self.open), 'benchmark')}"
+
+    @property
+    def longest(self) -> float | None:
+        """The seconds all runs take that there can be; None where nothing is known."""
+        return self._seconds(self._plan.blocks.looks[-1])
+
+    @property
+    def least(self) -> float:
+        """The seconds of those of them whose benchmarks are known."""
+        return self._pace.least(self._owed(self._plan.blocks.looks[-1]))
+
+    def __str__(self) -> str:
+        """Say how long it is to the next look, and to the end if nothing settles before."""
+        looks = self._plan.blocks.looks
+        ahead = [look for look in looks if sum(self._owed(look).values())]
+        if not ahead or (longest := self.longest) is None:
+            return ""
+        if self._budget.left is not None and self._budget.left <= longest:
+            first = 0.0 if self.done else self._seconds(1) or 0.0
+            if first > self._budget.left:
+                return f"about {rough(first)}, as one block takes: more than the budget"
+            return f"about {rough(max(self._budget.left, 0.0))} left of the budget"
+        if not self.known:
+            return f"at least {rough(self.least)} left if nothing settles before"
+        nearest = self._seconds(ahead[0])
+        if len(ahead) == 1 or nearest is None:
+            return f"about {rough(longest)} left"
+        return f"about {rough(nearest)} to the look at block {ahead[0]}, at most {rough(longest)}"
+
+    def warning(self) -> str:
+        """Say that the plan may take very long, and what to do about it; empty if it does not."""
+        if self.least <= LONG or self._budget.left is not None:
+            return ""
+        at_least = "" if self.known else "at least "
+        return (
+            f"this may take {at_least}{rough(self.least)}. `--budget 10min` ends a plan after the"
+            " last block that fits; `--blocks 6`, fewer benchmarks (--only) or the suite quick"
+            " take less."
+        )
+
+    def _seconds(self, look: int) -> float | None:
+        return self._pace.together(self._owed(look))
+
+    def _owed(self, look: int) -> Mapping[str, int]:
+        whole = self._variants * (self._plan.blocks.warmup + look)
+        return {case: max(0, whole - self._done[case]) for case in self.open}
+
+
+class RunProgress:
+    """Tells how many runs are over, how long the rest may take, and each look's outcome."""
+
+    def __init__(self, plan: Plan, forecast: Forecast, screen: Screen, name: str = "") -> None:
+        """Take the plan and its forecast, and the plan's name where several run."""
+        self._plan = plan
+        self._forecast = forecast
         self._screen = screen
         self._name = f"{name}: " if name else ""
         self._task = screen.bars.add_task(f"{self._name}starting", total=None, left="")
-        self._seconds: dict[str, list[float]] = {}
-        self._open: Sequence[str] = ()
-        self._block = 0
-        self._last_end = 0.0
-        self._under_way = 0
-        self._begun_in_block = 0
+        self._warned = False
+
+    def begin(self) -> None:
+        """Say what there is to do, and how long it may take as far as that is known."""
+        f = self._forecast
+        how_long = str(f) or "how long they take shows when the first are over"
+        there = f"{are(f.done, 'run')} recorded; " if f.done else ""
+        self._say(f"{there}at most {plural(f.at_most, 'run')}; {how_long}")
+        self._warn()
 
     def block(self, block: int, cases: Sequence[str]) -> None:
-        """Begin a block; without a moving line, say so."""
-        self._block, self._open, self._begun_in_block = block, cases, 0
-        if not self._screen.moving:
-            left = self._time_left()
-            self._say(f"{self._block_name()}: {len(cases)} benchmarks{f', {left}' if left else ''}")
+        """Begin a block with the benchmarks that are still open."""
+        self._forecast.open = cases
 
     def start(self, order: Order) -> None:
         """Show the run that begins."""
-        if not self._under_way:
-            self._last_end = time.monotonic()
-        self._under_way += 1
-        self._begun_in_block += 1
-        what = f"{self._block_name()}  {order.key.case} [{order.key.variant}]"
         self._screen.bars.update(
             self._task,
-            description=f"{self._name}{what}",
-            total=len(self._open) * self._variants,
-            completed=self._done_in_block(),
-            left=self._time_left(),
+            description=printable(
+                f"{self._name}{self._count()}  {order.key.case} [{order.key.variant}]"
+            ),
+            total=self._forecast.at_most,
+            completed=self._forecast.done,
+            left=str(self._forecast),
         )
 
     def done(self, record: RunRecord) -> None:
-        """Learn how long a run takes (its share, of several at a time); tell of a failed one."""
-        self._under_way -= 1
-        now = time.monotonic()
-        self._seconds.setdefault(record.key.case, []).append(now - self._last_end)
-        self._last_end = now
+        """Take in a run that is over: a line, unless one moves; tell of a failed one."""
+        key = record.key
+        self._forecast.count(key.case)
+        if not self._screen.moving:
+            block = "warm-up" if key.warmup else f"block {key.block + 1}"
+            left = str(self._forecast)
+            self._say(
+                f"{self._count()}: {key.case} [{key.variant}] {block}, {record.seconds:.3g} s"
+                + (f"; {left}" if left else "")
+            )
         if record.status == "failed":
-            self._say(f"{record.key.case} [{record.key.variant}] failed: {record.error}")
+            self._say(f"{key.case} [{key.variant}] failed: {record.error}")
+        self._warn()
 
     def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
         """Tell what the evidence says after so many blocks."""
         told = sum(outcome.verdict.settled for outcome in outcomes)
         still = len({outcome.case.label for outcome in outcomes} - settled)
+        verb = "has" if told == 1 else "have"
+        what = f"{told} of {plural(len(outcomes), 'result')} {verb} a verdict"
+        last = blocks_done >= self._plan.blocks.looks[-1]
         self._say(
-            f"after {blocks_done} blocks: {told} of {len(outcomes)} results have a verdict; "
-            f"{still} benchmarks go on"
-            if blocks_done < self._plan.blocks.looks[-1]
-            else f"after {blocks_done} blocks: {told} of {len(outcomes)} results have a verdict"
+            f"after {plural(blocks_done, 'block')}: {what}"
+            + (
+                ""
+                if last or not still
+                else f"; {plural(still, 'benchmark')} {'goes' if still == 1 else 'go'} on"
+            )
         )
 
     def give_up(self, case: str, why: str) -> None:
         """Tell that a benchmark is left out."""
         self._say(f"{case} is left out: {why}")
 
+    def end(self, why: str) -> None:
+        """Tell that the plan ends before its last block."""
+        self._say(why)
+
+    def _count(self) -> str:
+        return f"run {self._forecast.done} of at most {self._forecast.at_most}"
+
+    def _warn(self) -> None:
+        """Warn once of a plan that takes very long, as soon as that is known."""
+        if not self._warned and (words := self._forecast.warning()):
+            self._warned = True
+            self._say(f"note: {words}")
+
     def _say(self, text: str) -> None:
         console = self._screen.console
-        console.print(f"{self._name}{text}", highlight=False, markup=False, soft_wrap=True)
-
-    def _block_name(self) -> str:
-        if self._block < 0:
-            return "warm-up"
-        return f"block {self._block + 1} of at most {self._plan.blocks.looks[-1]}"
-
-    def _time_left(self) -> str:
-        """Say how long it is to the next look, and to the end if nothing settles before."""
-        per_block = self._variants * sum(
-            _mean(self._seconds.get(case) or self._all_seconds()) for case in self._open
+        console.print(
+            printable(f"{self._name}{text}"), highlight=False, markup=False, soft_wrap=True
         )
-        if not per_block:
-            return ""
-        runs = len(self._open) * self._variants
-        begun = self._done_in_block() / runs
-        looks = self._plan.blocks.looks
-        next_look = next(look for look in looks if look > self._block)
-        to_look = (next_look - self._block - begun) * per_block
-        to_end = (looks[-1] - self._block - begun) * per_block
-        if next_look == looks[-1]:
-            return f"{_clock(to_end)} left"
-        return f"{_clock(to_look)} to the look at block {next_look}, at most {_clock(to_end)} left"
-
-    def _done_in_block(self) -> int:
-        """Count the runs done; below 0 while runs of the block before are under way."""
-        return self._begun_in_block - self._under_way
-
-    def _all_seconds(self) -> list[float]:
-        return [second for seconds in self._seconds.values() for second in seconds]
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+def rough(seconds: float) -> str:
+    """Return a time as one would say it of a guess."""
+    if seconds < 100:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 100 * 60:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.2g} h"
 
 
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+def are(number: int, what: str) -> str:
+    """Count things that something is said of: `1 run is`, `12 runs are`."""
+    return f"{plural(number, what)} {'is' if number == 1 else 'are'}"

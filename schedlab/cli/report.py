@@ -1,11 +1,15 @@
 """`schedlab report`: write the report of a result in any of its shapes."""
 
+import shlex
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from schedlab.analysis import analyse
+from schedlab.cli.echo import echo, put
+from schedlab.cli.sweep import PAGE, is_sweep, results_of_sweep
+from schedlab.errors import UsageError
 from schedlab.report import Report, all_shapes, save
 from schedlab.report.terminal import print_report
 from schedlab.store import Store
@@ -37,6 +41,17 @@ def report(folder: Path, name: str, output: Path | None) -> None:
 
     Nothing is measured again: every report is made from what the runs left behind.
     """
+    if is_sweep(folder):
+        results = results_of_sweep(folder)
+        shown = "".join(f"\n  schedlab report {shlex.quote(str(result))}" for result in results)
+        raise UsageError(
+            f"{folder}: holds a sweep, which has a result for each of its points;"
+            f" {folder / PAGE} is the page over all."
+            f"\n  Name one result:{shown}"
+            if results
+            else f"{folder}: holds a sweep of which no result is there yet;"
+            f" `schedlab run --resume {folder}` goes on."
+        )
     store = Store.open(folder)
     try:
         analysis = analyse(store)
@@ -49,6 +64,6 @@ def report(folder: Path, name: str, output: Path | None) -> None:
     if output is None and name == "html":
         output = folder / "report.html"
     if output is None:
-        click.echo(text.encode(errors="backslashreplace"), nl=False)
+        put(text)
     else:
-        click.echo(f"wrote {save(text, output)}")
+        echo(f"wrote {save(text, output)}")

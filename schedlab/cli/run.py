@@ -1,6 +1,7 @@
 """`schedlab run`: run a plan, or go on with one."""
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -9,11 +10,15 @@ from typing import Any, TypeVar
 import click
 
 from schedlab.benchmarks import Case, find_benchmark
+from schedlab.cli.echo import echo
 from schedlab.cli.result import How, go_on, make_result
 from schedlab.cli.sweep import carry_out_sweep, is_sweep, plan_of_sweep
+from schedlab.cpulist import MOST_CPUS
 from schedlab.errors import UsageError
+from schedlab.kinds import syntaxes
 from schedlab.machine import Machine
-from schedlab.plan import BenchmarkEntry, Plan, load_plan
+from schedlab.plan import BenchmarkEntry, Blocks, Plan, find_plan
+from schedlab.settings.effects import without_effect
 from schedlab.settings.switchable import switchable
 from schedlab.sweep import points
 from schedlab.targets.choice import find_system
@@ -29,11 +34,9 @@ _EXPERIMENT = (
         "variants",
         multiple=True,
         metavar="'NAME: SETTING; ...'",
-        help="A variant; the first is the baseline. Settings: NO_FEATURE, sysctl K=V, sched K=V, "
-        "cpuidle STATE=off [cpus=LIST], idle-governor NAME, governor NAME, env K=V, prefix "
-        "COMMAND, companion COMMAND; simulated or in a guest: kernel=NAME; in a guest: cmdline "
-        "OPTIONS. A single variant is compared with the host as it is; `auto` takes what this host "
-        "can switch.",
+        help=f"A variant; the first is the baseline. Settings: {'; '.join(syntaxes())}. A single "
+        "variant is compared with the host as it is; `auto` takes what this host can switch with "
+        "effect.",
     ),
     click.option(
         "--aa", is_flag=True, help="Compare the host with itself: the method's own noise."
@@ -68,6 +71,11 @@ _EXPERIMENT = (
         "--strict", is_flag=True, help="Hold the chance of any false claim to alpha (Holm)."
     ),
     click.option("--timeout", metavar="TIME", help="The longest a run may take, such as 90s."),
+    click.option(
+        "--budget",
+        metavar="TIME",
+        help="End after the last block that fits into TIME, such as 2min; one block at least.",
+    ),
     click.option("--counters", metavar="NAME,...", help="Counters; `schedlab list counters`."),
     click.option("--no-counters", is_flag=True, help="Count nothing."),
     click.option("--output", metavar="DIR", type=click.Path(path_type=Path), help="Result folder."),
@@ -79,7 +87,7 @@ _EXPERIMENT = (
     ),
     click.option(
         "--jobs",
-        type=click.IntRange(min=1),
+        type=click.IntRange(min=1, max=MOST_CPUS),
         metavar="N",
         help="Simulated runs at a time; as many as there are CPUs if not given.",
     ),
@@ -87,6 +95,11 @@ _EXPERIMENT = (
         "--cluster",
         metavar="ADDRESS",
         help="Simulate on the workers of this scheduler of dask.distributed (docs/sweeps.md).",
+    ),
+    click.option(
+        "--exact",
+        is_flag=True,
+        help="Simulate the machine's values alone; without it blocks draw from their ranges.",
     ),
     click.option("--dry-run", is_flag=True, help="Print every command and knob; touch nothing."),
     click.option("--fail-on", type=click.Choice(["worse"]), help="Exit 1 if anything got worse."),
@@ -101,7 +114,7 @@ def experiment_options(command: Command) -> Command:
 
 
 @click.command("run")
-@click.argument("plan_file", required=False, metavar="[PLAN.toml]", type=click.Path(path_type=Path))
+@click.argument("plan_name", required=False, metavar="[PLAN]")
 @click.option("--suite", metavar="NAME", help="The benchmarks to run; `schedlab list suites`.")
 @click.option(
     "--benchmark",
@@ -119,8 +132,10 @@ def experiment_options(command: Command) -> Command:
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one.")
 @experiment_options
-def run(plan_file: Path | None, **options: Any) -> None:
+def run(plan_name: str | None, **options: Any) -> None:
     """Run benchmarks under variants, interleaved, until there is a verdict.
+
+    PLAN is a file, PATH.toml, or the name of one that comes with schedlab: `schedlab list plans`.
 
     \b
     schedlab run --suite quick --variant auto
@@ -128,23 +143,24 @@ def run(plan_file: Path | None, **options: Any) -> None:
     schedlab run --workload video.json --target sim:hikey960 --variant 'x: NO_WA_IDLE'
     schedlab run plan.toml
     """
-    how = chosen_how(options, plan_file)
+    how = chosen_how(options, plan_name)
 
     def plan() -> Plan:
-        data = load_plan(plan_file).model_dump(exclude_unset=True) if plan_file else {}
+        given, where = find_plan(plan_name) if plan_name else (None, "command line")
+        data = given.model_dump(exclude_unset=True) if given else {}
         if options["benchmarks"]:
             data["benchmark"] = [benchmark_entry(text) for text in options["benchmarks"]]
         if options["workloads"]:
             data["workload"] = options["workloads"]
-        return make_plan(data, options, str(plan_file) if plan_file else "command line")
+        return make_plan(data, options, where)
 
     carry_out(plan, how)
 
 
-def chosen_how(options: dict[str, Any], plan_file: Path | None = None) -> How:
+def chosen_how(options: dict[str, Any], plan_name: str | None = None) -> How:
     """Take from the options those that are not of the plan; refuse others beside --resume."""
     how = How(**{field.name: options.pop(field.name) for field in fields(How)})
-    if how.resume and (how.output or plan_file or any(options.values())):
+    if how.resume and (how.output or plan_name is not None or _given(options)):
         raise UsageError("--resume takes its plan from DIR; give no other options with it.")
     return how
 
@@ -166,12 +182,8 @@ def carry_out(plan_of: Callable[[], Plan], how: How) -> None:
 
 def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> Plan:
     """Change a plan's data by the options given, and make the plan of it."""
-    given = {
-        key: value
-        for key, value in options.items()
-        if value is not None and value is not False and value != ()
-    }
-    for key in ("suite", "only", "aa"):
+    given = _given(options)
+    for key in ("suite", "only", "aa", "exact"):
         if key in given:
             data[key] = given[key]
     blocks = {**data.get("blocks", {}), **{k: given[k] for k in _BLOCKS if k in given}}
@@ -203,7 +215,21 @@ def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> P
     return plan
 
 
-_BLOCKS = ("warmup", "timeout")
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given; 0 and an empty text are values too."""
+    return {
+        key: value
+        for key, value in options.items()
+        if value is not None and value is not False and value != ()
+    }
+
+
+_BLOCKS = ("warmup", "timeout", "budget")
+
+
+_NOT_WITH_AA = (
+    "--aa compares the host with itself: give no --variant with it, or two that set the same."
+)
 
 
 def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
@@ -211,16 +237,29 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
     if "auto" in texts:
         if len(texts) > 1:
             raise UsageError("--variant auto stands alone.")
+        if data.get("aa"):
+            raise UsageError(_NOT_WITH_AA)
         [target, *_] = data.get("sweep", {}).get("target") or [data.get("target", "host")]
-        offers = switchable(find_system(target))
-        if offers:
-            texts = (offers[0][0],)
+        system = find_system(target)
+        if offers := switchable(system):
+            [(text, words), *_] = offers
+            texts = (text,)
+            echo(f"note: --variant auto takes {shlex.quote(text)}: {words}", err=True)
         else:
             data["aa"] = True
+            data.pop("variant", None)
             texts = ()
+            echo(
+                "note: --variant auto finds nothing here that can be switched with effect"
+                f"{''.join(f'; {reason}' for reason in without_effect(system))}."
+                "\n  This is an A/A run, as with --aa: it measures the noise of the method here.",
+                err=True,
+            )
     if texts:
         variants = [parse_variant(text) for text in texts]
-        if len(variants) == 1 and not data.get("aa"):
+        if len(variants) == 1 and data.get("aa"):
+            raise UsageError(_NOT_WITH_AA)
+        if len(variants) == 1:
             variants = [Variant(name="base"), *variants]
         data["variant"] = variants
     elif data.get("aa") and "variant" not in data:
@@ -242,6 +281,8 @@ def benchmark_entry(text: str) -> dict[str, Any]:
         key, equals, value = (part.strip() for part in pair.partition("="))
         if not equals:
             raise UsageError(f"--benchmark '{text}': write it as NAME:KEY=VALUE,KEY=[VALUE,VALUE]")
+        if key in params or key in axis:
+            raise UsageError(f"--benchmark '{text}': {key} is given twice")
         if value.startswith("[") and value.endswith("]"):
             axis[key] = [_value(each.strip()) for each in value[1:-1].split(",")]
         else:
@@ -266,7 +307,7 @@ def single_case(text: str, machine: Machine) -> Case:
 
 
 def _value(text: str) -> int | str:
-    return int(text) if text.isdigit() else text
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else text
 
 
 def _looks(given: dict[str, Any]) -> list[int]:
@@ -278,11 +319,12 @@ def _looks(given: dict[str, Any]) -> list[int]:
 
 
 def looks(text: str) -> list[int]:
-    """Read `6,12,24,40`."""
+    """Parse `6,12,24,40`; UsageError where these cannot be the looks of a plan."""
     try:
-        return [int(part) for part in text.split(",")]
+        numbers = [int(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"--looks '{text}': write it as 6,12,24,40") from None
+        raise UsageError(f"--looks '{text[:60]}': write it as 6,12,24,40") from None
+    return list(validate({"looks": numbers}, Blocks, "--looks").looks)
 
 
 def _percent(text: str) -> float:

@@ -1,6 +1,5 @@
 """Carrying a sweep out: one folder, in it a folder for each result, one page over all."""
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,13 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-import click
-
 from schedlab.analysis import analyse
+from schedlab.cli.echo import echo
+from schedlab.cli.progress import are
 from schedlab.cli.result import (
     How,
     begin,
+    check_any_good,
     check_cluster,
+    clear_folder,
     default_folder,
     prepare,
     preview,
@@ -41,6 +42,11 @@ def is_sweep(folder: Path) -> bool:
     return (folder / PLAN).is_file()
 
 
+def results_of_sweep(folder: Path) -> list[Path]:
+    """Return the folders of the results that a sweep's folder has so far."""
+    return sorted(path.parent for path in folder.glob(f"*/{DATABASE}"))
+
+
 def carry_out_sweep(plan: Plan, how: How) -> None:
     """Run all plans of a sweep; those on simulated machines share the processors.
 
@@ -51,23 +57,25 @@ def carry_out_sweep(plan: Plan, how: How) -> None:
         check_cluster(point.plan, how)
     if how.dry_run:
         for name, point in all_points.items():
-            click.echo(f"{name}:")
+            echo(f"{name}:")
             target, cases = prepare(point.plan)
-            preview(point.plan, cases, target)
+            preview(point.plan, cases, target, how)
         return
     simulated = {name: point for name, point in all_points.items() if point.plan.simulated}
     for point in simulated.values():
         prepare(point.plan)  # what is wrong with one is said before any begins
-    folder = how.resume or _new_folder(plan, how.output or default_folder(plan))
+    place = how.resume or how.output or default_folder(plan)
+    was_there = place.exists()
+    folder = how.resume or _new_folder(plan, place)
     try:
         failed = _run_on_hosts(
             {name: point for name, point in all_points.items() if name not in simulated}, folder
         )
-        _simulate(simulated, folder, how)
+        failed += _simulate(simulated, folder, how)
     except Interrupted as error:
         raise Interrupted(f"{error}; {_what_is_kept(folder, all_points)}") from error
     finally:
-        _forget_if_empty(folder)
+        _forget_if_empty(folder, was_there)
     worse = _tell([folder / name for name in all_points if name not in failed], folder / PAGE)
     if failed:
         raise HostError(
@@ -96,9 +104,11 @@ def _new_folder(plan: Plan, folder: Path) -> Path:
     return folder
 
 
-def _simulate(simulated: Mapping[str, Point], folder: Path, how: How) -> None:
+def _simulate(simulated: Mapping[str, Point], folder: Path, how: How) -> list[str]:
+    """Simulate all at the same time; gives those of which every run failed."""
+    failed: list[str] = []
     if not simulated:
-        return
+        return failed
     with ExitStack() as stack:
         results = {}
         for name, point in simulated.items():
@@ -110,8 +120,15 @@ def _simulate(simulated: Mapping[str, Point], folder: Path, how: How) -> None:
                 results[name] = begin(point.plan, cases, target, place)
             stack.enter_context(closing(results[name].store))
         run_results(results, how)
-        for result in results.values():
-            write_reports(result.store)
+        for name, result in results.items():
+            try:
+                check_any_good(result.store)
+            except HostError as error:
+                echo(f"{name}: {error}", err=True)
+                failed.append(name)
+            else:
+                write_reports(result.store)
+    return failed
 
 
 def _run_on_hosts(there: Mapping[str, Point], folder: Path) -> list[str]:
@@ -187,7 +204,7 @@ class _Labs:
         with process:
             assert process.stderr
             for line in process.stderr:
-                click.echo(f"{name}: {line.rstrip()}", err=True)
+                echo(f"{name}: {line.rstrip()}", err=True)
         self._running.discard(process)
         return process.returncode == 0
 
@@ -199,11 +216,11 @@ def _tell(folders: Sequence[Path], page: Path) -> bool:
         reports = [Report(store, analyse(store)) for store in stores]
         for report in reports:
             for variant in report.others:
-                click.echo(
+                echo(
                     f"{report.store.folder.name}: {variant} against {report.baseline}:"
                     f" {report.tally(variant)}"
                 )
-        click.echo(f"wrote {save(overview(reports, page), page)}")
+        echo(f"wrote {save(overview(reports, page), page)}")
         return any(
             outcome.verdict.word == "worse"
             for report in reports
@@ -220,11 +237,15 @@ def _what_is_kept(folder: Path, names: Mapping[str, Point]) -> str:
     if not kept:
         return "no run was whole; nothing is kept."
     return (
-        f"{kept} runs are kept below {folder}, every host is as it was before."
+        f"{are(kept, 'run')} kept below {folder}, every host is as it was before."
         f"\n  `schedlab run --resume {folder}` goes on."
     )
 
 
-def _forget_if_empty(folder: Path) -> None:
-    if not any(path.is_dir() for path in folder.iterdir()):
-        shutil.rmtree(folder)
+def _forget_if_empty(folder: Path, was_there: bool) -> None:
+    """Leave nothing behind where nothing was run; a folder that was there stays."""
+    if any(path.is_dir() for path in folder.iterdir()):
+        return
+    clear_folder(folder)
+    if not was_there:
+        folder.rmdir()

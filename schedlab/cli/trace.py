@@ -7,10 +7,13 @@ from pathlib import Path
 
 import click
 
+from schedlab.cli.echo import echo
+from schedlab.cli.finite import Finite
 from schedlab.cli.run import single_case
 from schedlab.cpulist import parse_cpulist
 from schedlab.errors import IncompleteRun, UsageError
 from schedlab.interrupt import stoppable
+from schedlab.plan import LARGEST_SEED
 from schedlab.record import RunKey
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.target import Order
@@ -26,7 +29,7 @@ from schedlab.variant import parse_variant
 @click.option(
     "--kernel", metavar="NAME", help="On which kernel; the same as the setting kernel=NAME."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), default=1, show_default=True)
 @click.option(
     "--format",
     "format_",
@@ -38,14 +41,16 @@ from schedlab.variant import parse_variant
 @click.option("--events", metavar="NAME,...", help="Only these tracepoints; patterns as sched:*.")
 @click.option("--cpus", metavar="LIST", help="Only on these CPUs, e.g. 0-3,8.")
 @click.option("--tasks", metavar="PATTERN", help="Only of tasks with such a name, e.g. 'sender*'.")
-@click.option("--from", "from_", type=float, metavar="SECONDS", help="Simulated time to begin at.")
-@click.option("--to", type=float, metavar="SECONDS", help="Simulated time to end at.")
 @click.option(
-    "--ring", type=click.IntRange(min=1), metavar="N", help="Keep only the last N events."
+    "--from", "from_", type=Finite(), metavar="SECONDS", help="Simulated time to begin at."
+)
+@click.option("--to", type=Finite(), metavar="SECONDS", help="Simulated time to end at.")
+@click.option(
+    "--ring", type=click.IntRange(1, 2**31 - 1), metavar="N", help="Keep only the last N events."
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=1),
+    type=Finite(min=1),
     default=600.0,
     show_default=True,
     metavar="SECONDS",
@@ -115,8 +120,8 @@ def trace(
     if record.status == "failed":
         raise IncompleteRun(f"{case.label} failed: {record.error}")
     for name, value in record.metrics.items():
-        click.echo(f"{case.label}: {name} {value:g}")
-    click.echo(f"wrote {output}")
+        echo(f"{case.label}: {name} {value:g}")
+    echo(f"wrote {output}")
 
 
 def _options(given: Mapping[str, str | float | None]) -> tuple[str, ...]:

@@ -1,21 +1,33 @@
 """`schedlab validate`: how far the simulator is off, workload by workload, on this host."""
 
 import sys
+from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from schedlab.accuracy.changes import CHANGES, summary
+from schedlab.accuracy.changes import table as change_table
 from schedlab.accuracy.comparison import CASES, compare, disturbed, table
 from schedlab.accuracy.here import calibrated
+from schedlab.accuracy.journal import Journal
 from schedlab.accuracy.kernel import VERBOSE, aspects, counts
+from schedlab.accuracy.pairs import Groups, Here, There
+from schedlab.accuracy.pairs import compare as compare_changes
 from schedlab.accuracy.worlds import Native, Simulated
+from schedlab.cli.echo import echo, put
+from schedlab.cli.published import RESULTS, validate_published
+from schedlab.cpulist import MOST_CPUS
 from schedlab.doctor.kernel import foreign_parameters
 from schedlab.errors import HostError, UsageError, nearest
 from schedlab.interrupt import stoppable
-from schedlab.machine import find_machine
+from schedlab.kernels.build import Build
+from schedlab.kernels.shelf import check_name
+from schedlab.machine import Machine, find_machine
 from schedlab.system import LocalSystem
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.vm import VmTarget
@@ -23,6 +35,10 @@ from schedlab.topology.here import describe
 from schedlab.topology.simulator import description
 from schedlab.topology.standin import completed
 from schedlab.variant import Variant
+
+HERE = Path("results") / "here"
+MACHINE = "machine.toml"
+"""This host as it was measured, while a comparison is not whole."""
 
 
 @click.command("validate")
@@ -38,18 +54,68 @@ from schedlab.variant import Variant
 @click.option(
     "--target", metavar="vm:KERNEL", help="Against that kernel in a guest, shown --machine."
 )
+@click.option(
+    "--published",
+    metavar="[NAME]",
+    is_flag=False,
+    flag_value="",
+    help="Score predictions of published changes, all or one of published/.",
+)
+@click.option("--changes", is_flag=True, help="Compare the effects of changes, not of loads.")
+@click.option(
+    "--results",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where runs are kept that are gone on with; results/published or results/here if not"
+    " given.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1, max=MOST_CPUS),
+    metavar="N",
+    help="Simulated runs of --published at a time; as many as there are CPUs if not given.",
+)
 def validate(
-    which: str | None, kernel: str | None, only: str | None, output: Path | None, target: str | None
+    which: str | None,
+    kernel: str | None,
+    only: str | None,
+    output: Path | None,
+    target: str | None,
+    published: str | None,
+    changes: bool,
+    results: Path | None,
+    jobs: int | None,
 ) -> None:
     """Run every workload here and simulated, and show both side by side.
 
     Without --machine this host is described and its costs are measured first, as by
     `schedlab machine --here --calibrate`.
 
+    With --changes it is not a load's speed that is compared, but what this host can change about
+    it: nice values, policies, control groups, CPUs, how many tasks there are; the effect here, the
+    effect simulated, each with its interval. What needs a right we have not is left out.
+
+    Both can be stopped: the same command goes on.
+
+    With --published the quick plans of published changes are simulated, and the score of the
+    predictions is printed; of all changes it is also written, to docs/studies/predictions.md or
+    --output. It can be stopped; the same command goes on.
+
     With --target vm:KERNEL the simulator is held against the real kernel on the same CPUs:
     scheduling domains, sched features and placement decisions have to be identical; exit status 1
     if not.
     """
+    if published is not None:
+        if which or kernel or only or target or changes:
+            raise UsageError("--published takes its machines and kernels from its plans.")
+        validate_published(published, results or RESULTS, jobs, output)
+        return
+    if jobs:
+        raise UsageError("--jobs goes with --published.")
+    if changes and (only or target):
+        raise UsageError("--changes compares this host; give no --only and no --target with it.")
+    if kernel:
+        check_name(kernel)
     if target:
         _against_kernel(target, which, kernel)
         return
@@ -60,30 +126,70 @@ def validate(
             if name not in known:
                 raise UsageError(f"--only: no workload '{name}'.{nearest(name, known)}")
         cases = tuple(case for case in CASES if case.workload in only.split(","))
-    variant = Variant(name="base", kernel=kernel)
+    folder = results or HERE
     console = Console(stderr=True, highlight=False)
-    with stoppable(), console.status("building") as status:
-        build = SimTarget(which or "smp4").session([], [variant], limit=60.0).builds["base"]
-        told = status.update
-        machine = (
-            find_machine(which) if which else calibrated(LocalSystem(), build.program, told).machine
-        )
-        simulated = Simulated(build.program, description(machine))
-        compared = list(compare(Native(), simulated, cases, told))
+    groups = Groups()
+    with stoppable(), console.status("building") as status, groups.enclosure():
+
+        def told(words: str) -> None:
+            status.update(words)
+            if not console.is_terminal:
+                console.print(words, soft_wrap=True)
+
+        there = _this_host(which, kernel, folder, told)
+        simulated = Simulated(there.build.program, description(there.machine))
+        about = f"{there.build.key} {there.machine.to_toml({}, '')}"
+        journal = Journal(folder / ("changes.jsonl" if changes else "loads.jsonl"), about)
+        if changes:
+            here = Here(Native(), groups)
+            made = list(compare_changes(here, There(simulated), CHANGES, journal, told))
+            words = f"{summary(made)}\n{change_table(made)}"
+        else:
+            compared = list(compare(Native(), simulated, cases, told, journal))
+            words = (
+                "In each pair the first is this host. Speed ratio: simulated over real, 1 is"
+                f" right.\n{disturbed(compared)}\n{table(compared)}"
+            )
     host = LocalSystem()
     booted = "".join(f", booted with {word}" for word in foreign_parameters(host))
+    build = there.build
     text = (
-        f"{machine.title or machine.name}, Linux {host.kernel_release()}{booted} against the"
-        f" scheduler of Linux {build.release} (HZ {build.hz}, {build.preempt}), {date.today()}.\n"
-        "In each pair the first is this host. Speed ratio: simulated over real, 1 is right.\n"
-        f"{disturbed(compared)}\n{table(compared)}"
+        f"{there.machine.title or there.machine.name}, Linux {host.kernel_release()}{booted}"
+        f" against the scheduler of Linux {build.release} (HZ {build.hz}, {build.preempt}),"
+        f" {date.today()}.\n{words}"
     )
-    click.echo(text, nl=False)
+    journal.end()
+    (folder / MACHINE).unlink(missing_ok=True)
+    put(text)
     if output:
         try:
             output.write_text(text, encoding="utf-8")
         except OSError as error:
             raise HostError(f"{output}: cannot be written: {error.strerror}") from error
+
+
+@dataclass(frozen=True)
+class _Simulator:
+    """This host as a machine, and the build that simulates it."""
+
+    machine: Machine
+    build: Build
+
+
+def _this_host(
+    which: str | None, kernel: str | None, folder: Path, told: Callable[[str], None]
+) -> _Simulator:
+    """Return this host as it was described, or as an interrupted comparison measured it, or now."""
+    variant = Variant(name="base", kernel=kernel)
+    build = SimTarget(which or "smp4").session([], [variant], limit=60.0).builds["base"]
+    if which:
+        return _Simulator(find_machine(which), build)
+    kept = folder / MACHINE
+    if not kept.exists():
+        measured = calibrated(LocalSystem(), build.program, told)
+        folder.mkdir(parents=True, exist_ok=True)
+        kept.write_text(measured.to_toml(), encoding="utf-8")
+    return _Simulator(find_machine(str(kept)), build)
 
 
 def _against_kernel(target: str, which: str | None, kernel: str | None) -> None:
@@ -98,17 +204,17 @@ def _against_kernel(target: str, which: str | None, kernel: str | None) -> None:
         here = Variant(name="base", kernel=kernel or booted)
         build = SimTarget(which or "").session([], [here], limit=60.0).builds["base"]
         simulated = Simulated(build.program, description(machine))
-        click.echo(
+        echo(
             f"{there.booted(variant).title}\nagainst the simulator of Linux {build.release}"
             f" (HZ {build.hz}, {build.preempt}), on {machine.nr_cpus} CPUs as in {which}"
         )
         compared = []
         for aspect in aspects(guest, simulated):
             compared.append(aspect)
-            click.echo(aspect.verdict)
+            echo(aspect.verdict)
             for line in aspect.differences:
-                click.echo(f"  {line}")
+                echo(f"  {line}")
         for line in counts(guest, simulated):
-            click.echo(line)
+            echo(line)
     if any(aspect.differences for aspect in compared):
         sys.exit(1)

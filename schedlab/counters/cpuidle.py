@@ -2,6 +2,7 @@
 
 from schedlab.counters.group import Counts, Unavailable
 from schedlab.system import System
+from schedlab.system.numbers import amount
 
 _STATES = "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*"
 
@@ -19,7 +20,9 @@ class CpuidleGroup:
             state = system.read_or(f"{folder}/name", folder.rpartition("/")[2])
             for key, file, scale in (("usage", "usage", 1.0), ("seconds", "time", 1e-6)):
                 counter = f"cpuidle:{state}:{key}"
-                value = float(system.read_or(f"{folder}/{file}", "0")) * scale
+                # A CPU that is offline may leave its files empty.
+                text = system.read_or(f"{folder}/{file}", "") or "0"
+                value = amount(text, f"{folder}/{file}") * scale
                 counts[counter] = counts.get(counter, 0.0) + value
         if not counts:
             raise Unavailable("this host shows no idle states (usual in a virtual machine)")

@@ -73,7 +73,7 @@ def parse_report(text: str) -> Counts:
     counts: Counts = {}
     for line in text.splitlines():
         fields = line.split(",")
-        if len(fields) > 2 and re.fullmatch(r"\d+(\.\d+)?", fields[0]):
+        if len(fields) > 2 and re.fullmatch(r"\d{1,20}(\.\d{1,20})?", fields[0]):
             # Without privilege perf counts user mode only, and says so in the name.
             counts[fields[2].removesuffix(":u")] = float(fields[0])
     return counts

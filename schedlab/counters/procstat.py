@@ -2,7 +2,9 @@
 
 from schedlab.counters.group import Counts, Unavailable
 from schedlab.system import System
+from schedlab.system.numbers import amount, field
 
+_FILE = "/proc/stat"
 _TICKS_PER_SECOND = 100  # USER_HZ, fixed in the kernel's interface
 _FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _NOT_BUSY = ("idle", "iowait", "steal")
@@ -19,7 +21,7 @@ class ProcStatGroup:
         lines = _lines(system)
         times = cpu_seconds(lines["cpu"])
         return {
-            "context-switches": float(lines["ctxt"][0]),
+            "context-switches": amount(field(lines["ctxt"], 0, _FILE), _FILE),
             "cpu:busy-seconds": busy_seconds(times),
             "cpu:user-seconds": times["user"] + times["nice"],
             "cpu:system-seconds": times["system"],
@@ -40,7 +42,7 @@ def machine_stolen_seconds(system: System) -> float:
 def cpu_seconds(fields: list[str]) -> dict[str, float]:
     """Read the fields of a `cpu` line of /proc/stat, in seconds."""
     ticks = dict(zip(_FIELDS, fields, strict=False))
-    return {name: float(ticks.get(name, 0)) / _TICKS_PER_SECOND for name in _FIELDS}
+    return {name: amount(ticks.get(name, "0"), _FILE) / _TICKS_PER_SECOND for name in _FIELDS}
 
 
 def busy_seconds(times: dict[str, float]) -> float:
@@ -50,8 +52,8 @@ def busy_seconds(times: dict[str, float]) -> float:
 
 def _lines(system: System) -> dict[str, list[str]]:
     try:
-        rows = [line.split() for line in system.read("/proc/stat").splitlines() if line.strip()]
+        rows = [line.split() for line in system.read(_FILE).splitlines() if line.strip()]
         lines = {row[0]: row[1:] for row in rows}
         return {"cpu": lines["cpu"], "ctxt": lines["ctxt"]}
     except (OSError, KeyError) as error:
-        raise Unavailable(f"/proc/stat cannot be read: {error}") from error
+        raise Unavailable(f"{_FILE} cannot be read: {error}") from error

@@ -5,6 +5,7 @@ The columns are those of Documentation/scheduler/sched-stats.rst, versions 15 to
 
 from schedlab.counters.group import Counts, Unavailable
 from schedlab.system import System
+from schedlab.system.numbers import amount, field, whole
 
 _FILE = "/proc/schedstat"
 _CPU_FIELDS = {  # after the cpuN word, from 0
@@ -42,9 +43,9 @@ class SchedstatGroup:
         version = _version(lines)
         counts: Counts = {}
         for line in lines:
-            word, *fields = line.split()
+            word, *fields = line.split() or [""]
             if word.startswith("cpu"):
-                _add(counts, {name: fields[at] for name, at in _CPU_FIELDS.items()})
+                _add(counts, {name: field(fields, at, _FILE) for name, at in _CPU_FIELDS.items()})
             elif word.startswith("domain"):
                 _add(counts, _balance(fields, version))
         return counts
@@ -52,7 +53,7 @@ class SchedstatGroup:
 
 def _version(lines: list[str]) -> int:
     word = lines[0].split()[-1] if lines else ""
-    version = int(word) if word.isdigit() else 0
+    version = whole(word, _FILE) if word.isdecimal() else 0
     if version not in _IDLE_TYPES:
         known = ", ".join(str(known) for known in _IDLE_TYPES)
         raise Unavailable(f"{_FILE} is of version {word or 'unknown'}; known are {known}")
@@ -65,12 +66,12 @@ def _balance(fields: list[str], version: int) -> dict[str, str]:
     values = {}
     for i, kind in enumerate(_IDLE_TYPES[version]):
         start = first + i * columns
-        values[f"balance-{kind}"] = fields[start]
-        values[f"balance-{kind}-pulled"] = fields[start + _GAINED[version]]
+        values[f"balance-{kind}"] = field(fields, start, _FILE)
+        values[f"balance-{kind}-pulled"] = field(fields, start + _GAINED[version], _FILE)
     return values
 
 
 def _add(counts: Counts, values: dict[str, str]) -> None:
     for name, value in values.items():
         key = f"schedstat:{name}"
-        counts[key] = counts.get(key, 0.0) + float(value)
+        counts[key] = counts.get(key, 0.0) + amount(value, _FILE)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from schedlab.doctor.finding import Finding
+from schedlab.settings.effects import numa_balancing_without
 from schedlab.system import System
 
 _SYS = "/proc/sys/kernel"
@@ -99,8 +100,8 @@ def _numa_balancing(system: System) -> Finding:
     if not value:
         return Finding("numa_balancing", "ok", "this kernel has no NUMA balancing")
     found = f"kernel.numa_balancing = {value}"
-    if nodes < 2:
-        return Finding("numa_balancing", "ok", f"{found}, without effect on one node")
+    if reason := numa_balancing_without(system):
+        return Finding("numa_balancing", "ok", f"{found}, {reason}")
     if value == "0":
         return Finding("numa_balancing", "ok", f"{found} on {nodes} nodes")
     return Finding(

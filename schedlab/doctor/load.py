@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from schedlab.doctor.finding import Finding
 from schedlab.system import System
+from schedlab.system.numbers import whole
 
 WINDOW_SECONDS = 0.5
 _BUSY_SHARE = 0.02
@@ -36,7 +37,7 @@ def check(system: System) -> Iterator[Finding]:
 
 def _sample(system: System) -> _Sample:
     fields = system.read_or("/proc/stat", "").partition("\n")[0].split()[1:9]
-    ticks = [int(field) for field in fields]
+    ticks = [whole(field, "/proc/stat") for field in fields]
     idle = sum(ticks[3:5])
     return _Sample(sum(ticks) - idle, sum(ticks), dict(_processes(system)))
 

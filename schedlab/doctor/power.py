@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from schedlab.cpulist import format_cpulist
 from schedlab.doctor.finding import Finding
 from schedlab.errors import HostError
+from schedlab.settings.effects import idle_states_without
 from schedlab.system import System
 from schedlab.topology import cpus, idle
 
@@ -70,7 +71,7 @@ def _idle(system: System) -> Finding:
         return Finding(
             "cpuidle",
             "note",
-            "no idle states are shown",
+            idle_states_without(system),
             "no idle statistics beside results, and no idle state can be a variant",
         )
     disabled = [

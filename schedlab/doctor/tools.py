@@ -52,6 +52,10 @@ TOOLS = (
         *("sqlite3", "sqlite3", ("sqlite3", "--version")),
         use="Sqlite; without it our own program stands in",
     ),
+    _Tool(
+        *("stress-ng", "stress-ng", ("stress-ng", "--version")),
+        use="StressNgPipe; without it our own program stands in",
+    ),
     _Tool("rt-app", "rt-app", use="workloads from files; without it our own program stands in"),
     _Tool("likwid-bench", "likwid", ("likwid-bench", "-v")),
     _Tool("numactl", "numactl", use="variants that bind to nodes"),

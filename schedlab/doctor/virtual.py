@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from schedlab.doctor.finding import Finding
 from schedlab.system import System
+from schedlab.system.numbers import whole
 
 _DMI = "/sys/class/dmi/id"
 _DMI_MAKERS = {
@@ -73,7 +74,7 @@ def _steal(system: System) -> Iterator[Finding]:
     line = system.read_or("/proc/stat", "").partition("\n")[0].split()
     if line[:1] != ["cpu"] or len(line) <= _STEAL_FIELD + 1:
         return
-    ticks = [int(word) for word in line[1 : _STEAL_FIELD + 2]]
+    ticks = [whole(word, "/proc/stat") for word in line[1 : _STEAL_FIELD + 2]]
     stolen, total = ticks[_STEAL_FIELD], sum(ticks)
     if not stolen:
         return

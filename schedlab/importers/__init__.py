@@ -28,20 +28,26 @@ _READERS: tuple[Callable[[Source], Publication | None], ...] = (
 
 
 def import_file(path: Path, folder: Path, invocation: str) -> Store:
-    """Read a published document into a new result folder.
+    """Read a published document into a new result folder, which is there whole or not at all.
 
     Raises:
-        UsageError: with file and line: it is no result, or a table in it is not whole or not clear.
-        StoreError: the folder cannot be written.
+        UsageError: as for `read_publication`.
+        StoreError: the folder cannot be written, or holds something.
     """
     source = Source.read(path)
     return read_publication(source).store(folder, source, invocation)
 
 
 def read_publication(source: Source) -> Publication:
-    """Read a document of any known shape; UsageError as for `import_file`."""
+    """Read a document of any known shape.
+
+    Raises:
+        UsageError: with file and line: it is not a result, a table in it is not whole or not
+            clear, or it is beyond the bounds.
+    """
     for read in _READERS:
         publication = read(source)
         if publication:
+            publication.check(source)
             return publication
     raise no_result(source)

@@ -17,6 +17,8 @@ from schedlab.importers.sysbench_slips import sysbench_slips
 from schedlab.metric import Better, Metric
 from schedlab.record import RunKey, RunRecord
 from schedlab.store import CaseInfo
+from schedlab.validation import validate
+from schedlab.variant import Variant
 
 _ROW_NAME = re.compile(r"(?P<variant>.+?)-(?P<run>\d+)-\d+")
 _UNIT = re.compile(r"\(([^()]+)\)\s*$")
@@ -42,7 +44,7 @@ def read_markdown_report(source: Source) -> Publication | None:
     Raises:
         UsageError: with file and line, where the report has not this shape.
     """
-    lines = source.lines()
+    lines = source.rows()
     sections = list(_sections(source, lines))
     if not sections:
         return None
@@ -56,7 +58,7 @@ def read_markdown_report(source: Source) -> Publication | None:
     records = []
     for section, case in zip(sections, cases, strict=True):
         found = list(_records(source, section, case.metrics[0], notices))
-        notices += [f"{source.path.name}:{section.line}: {slip}" for slip in sysbench_slips(found)]
+        notices += [f"{source.name}:{section.line}: {slip}" for slip in sysbench_slips(found)]
         records += found
     variants = list(dict.fromkeys(record.key.variant for record in records))
     if len(variants) < 2:
@@ -67,8 +69,8 @@ def read_markdown_report(source: Source) -> Publication | None:
         record.position = position
     runs = max(record.key.block for record in records) + 1
     return Publication(
-        plan=imported_plan(title, cases, variants, looks=[max(runs, 2)]),
-        machine=imported_machine(environment),
+        plan=imported_plan(source, title, cases, variants, looks=[max(runs, 2)]),
+        machine=imported_machine(source, environment),
         environment=environment,
         cases=cases,
         records=records,
@@ -163,7 +165,8 @@ def _records(
         except ValueError as error:
             source.refuse(number, f"{section.name}: the row {row[0]} holds no numbers: {error}.")
         if value <= 0:
-            source.refuse(number, f"{section.name}: {row[0]} is {value:g}, which is no result.")
+            source.refuse(number, f"{section.name}: {row[0]} is {value:g}, which is not a result.")
+        validate({"name": named["variant"]}, Variant, f"{source.path}:{number}: variant")
         key = RunKey(section.name, named["variant"], int(named["run"]))
         first, figures = seen.setdefault(key, (number, row))
         if figures is not row:
@@ -171,7 +174,7 @@ def _records(
                 source.refuse(
                     number, f"{section.name}: the run {row[0]} is there already, in line {first}."
                 )
-            notices.append(f"{source.path.name}:{number}: {row[0]} repeats line {first}; read once")
+            notices.append(f"{source.name}:{number}: {row[0]} repeats line {first}; read once")
             continue
         yield RunRecord(
             key=key,

@@ -11,7 +11,7 @@ _NODE = re.compile(r"\s*Node (?P<node>\d+):\s*(?P<cpus>\d[\d,\s-]*)", re.IGNOREC
 
 def node_lists(source: Source, lines: Sequence[Line]) -> tuple[dict[str, str], list[str]]:
     """Give the platform lines that node lists tell, and what is wrong with the lists."""
-    lists = list(_lists(lines))
+    lists = list(_lists(source, lines))
     counts = {len(nodes) for nodes in lists}
     cpus = {cpu for nodes in lists for _, _, found in nodes for cpu in found}
     environment = {}
@@ -23,20 +23,29 @@ def node_lists(source: Source, lines: Sequence[Line]) -> tuple[dict[str, str], l
     return environment, [slip for nodes in lists for slip in _slips(source, nodes)]
 
 
-def _lists(lines: Sequence[Line]) -> Iterator[list[tuple[int, Line, tuple[int, ...]]]]:
+def _lists(
+    source: Source, lines: Sequence[Line]
+) -> Iterator[list[tuple[int, Line, tuple[int, ...]]]]:
     nodes: list[tuple[int, Line, tuple[int, ...]]] = []
     for line in [*lines, Line(0, "")]:
         match = _NODE.fullmatch(line.text)
         if match and not (nodes and int(match["node"]) == 0):
-            nodes.append((int(match["node"]), line, parse_cpulist(match["cpus"])))
+            nodes.append((int(match["node"]), line, _cpus(source, line, match["cpus"])))
         elif nodes:
             yield nodes
             nodes = []
 
 
+def _cpus(source: Source, line: Line, text: str) -> tuple[int, ...]:
+    try:
+        return parse_cpulist(text)
+    except ValueError as error:
+        source.refuse(line.number, f"{error}.")
+
+
 def _slips(source: Source, nodes: list[tuple[int, Line, tuple[int, ...]]]) -> Iterator[str]:
     """Say which CPUs are listed twice or not at all, and where nodes are not alike."""
-    where = source.path.name
+    where = source.name
     owner: dict[int, int] = {}
     for node, line, cpus in nodes:
         twice = [cpu for cpu in cpus if cpu in owner]

@@ -4,9 +4,12 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from schedlab.metric import LARGEST, SMALLEST, in_bounds
+
 UNSIGNED = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?"
 PATTERN = rf"[-+]?{UNSIGNED}"
-_WITH_UNIT = re.compile(rf"(?P<number>{PATTERN})\s*(?P<unit>[A-Za-zµμ%/]*)")
+_WITH_UNIT = re.compile(rf"(?P<less><?)(?P<number>{PATTERN})\s*(?P<unit>[A-Za-zµμ%/]*)")
+_WHOLE = re.compile(r"\s*[-+]?\d+\s*")
 _SCALES = (
     {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3}
     | {"s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0, "min": 60.0},
@@ -45,18 +48,45 @@ class Number:
 
 
 def parse_number(text: str) -> Number:
-    """Read a number with or without thousands separators and unit.
+    """Read a number with or without thousands separators and unit; `<0.01` is half of that.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is none, or none that can be reckoned with.
     """
-    match = _WITH_UNIT.fullmatch(text.strip())
+    text = text.strip()
+    match = _WITH_UNIT.fullmatch(text)
     if not match:
-        raise ValueError(f"'{text.strip()}' is no number")
-    digits = Decimal(match["number"].replace(",", ""))
-    exponent = digits.as_tuple().exponent
+        raise ValueError(f"'{shortened(text)}' is not a number")
+    value = in_range(float(match["number"].replace(",", "")), text)
+    exponent = Decimal(match["number"].replace(",", "")).as_tuple().exponent
     assert isinstance(exponent, int)
-    return Number(float(digits), float(Decimal(1).scaleb(exponent)), match["unit"])
+    if match["less"]:  # a count that is there, but too small to be printed
+        value /= 2
+    return Number(value, 10.0 ** min(exponent, 300), match["unit"])
+
+
+def in_range(value: float, text: str) -> float:
+    """Return a figure; ValueError where it is too large, too small or not a number."""
+    if not in_bounds(value):
+        raise ValueError(
+            f"'{shortened(text)}' is out of range; figures are from {SMALLEST:g} to {LARGEST:g}"
+        )
+    return value
+
+
+def parse_whole(text: str, most: int) -> int:
+    """Read a whole number; ValueError where it is none, or beyond `most` either way."""
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"'{shortened(text)}' is not a whole number")
+    value = int(text)
+    if abs(value) > most:
+        raise ValueError(f"{shortened(text)} is beyond {most}")
+    return value
+
+
+def shortened(text: str) -> str:
+    """Return a text for a message, its end left out where it is long."""
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def change_bounds(base: Number, other: Number) -> tuple[float, float]:

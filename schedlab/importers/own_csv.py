@@ -5,16 +5,23 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
+from pydantic import TypeAdapter, ValidationError
+
 from schedlab.benchmarks.benchmark import REGISTRY
 from schedlab.boots import boots_of
+from schedlab.importers.bounds import HIGHEST, MOST_BLOCKS
+from schedlab.importers.number import parse_number, parse_whole, shortened
 from schedlab.importers.publication import Publication, imported_machine, imported_plan
 from schedlab.importers.source import Source
 from schedlab.metric import Better, Metric
 from schedlab.record import RunKey, RunRecord
 from schedlab.report.as_csv import COLUMNS
 from schedlab.store import CaseInfo
+from schedlab.validation import validate
+from schedlab.variant import Variant
 
 _NEEDED = ("benchmark", "variant", "block", "kind", "name", "value")
+_CAVEATS = TypeAdapter(tuple[str, ...])
 _LOOKS = (6, 12, 24, 40)
 """What a plan has that says nothing of them: the looks are not in the file."""
 
@@ -67,6 +74,7 @@ def read_own_csv(source: Source) -> Publication | None:
     ]
     return Publication(
         plan=imported_plan(
+            source,
             source.path.stem,
             cases,
             variants,
@@ -74,7 +82,7 @@ def read_own_csv(source: Source) -> Publication | None:
             paired,
             "boot" if boots else "block",
         ),
-        machine=imported_machine({}),
+        machine=imported_machine(source, {}),
         environment={},
         cases=cases,
         records=runs,
@@ -117,6 +125,9 @@ class _Line:
         known = metrics.setdefault(key.case, {})
         record = records.get(key)
         if record is None:
+            if not key.case:
+                self._refuse("benchmark is empty")
+            validate({"name": key.variant}, Variant, f"{self._source.path}:{self._number}: variant")
             record = records[key] = self._record(key, len(records))
         kind, name = self._row["kind"], self._row["name"]
         if kind not in ("metric", "counter", ""):
@@ -150,7 +161,15 @@ class _Line:
             started=self._row.get("started") or "",
             seconds=self._number_in("seconds") if self._row.get("seconds") else 0.0,
             busy_during=self._number_in("busy_during") if busy else None,
+            caveats=self._caveats(),
         )
+
+    def _caveats(self) -> list[str]:
+        text = self._row.get("caveats") or "[]"
+        try:
+            return list(_CAVEATS.validate_json(text))
+        except ValidationError:
+            self._refuse(f"caveats is '{shortened(text)}', not a list in JSON")
 
     def _metric(self, case: str, name: str) -> Metric:
         known = next((m for m in self._known(case) if m.name == name), None)
@@ -174,18 +193,18 @@ class _Line:
         if not text and default is not None:
             return default
         try:
-            return int(text)
-        except ValueError:
-            self._refuse(f"{column} is '{text}', no whole number")
+            return parse_whole(text, MOST_BLOCKS if column == "block" else HIGHEST)
+        except ValueError as error:
+            self._refuse(f"{column}: {error}")
 
     def _number_in(self, column: str) -> float:
         try:
-            value = float(self._row[column])
-        except ValueError:
-            self._refuse(f"{column} is '{self._row[column]}', no number")
-        if not abs(value) < float("inf"):
-            self._refuse(f"{column} is {value}, no result")
-        return value
+            number = parse_number(self._row[column])
+        except ValueError as error:
+            self._refuse(f"{column}: {error}")
+        if number.unit:
+            self._refuse(f"{column} is '{self._row[column]}', not a number alone")
+        return number.value
 
     def _refuse(self, why: str) -> NoReturn:
         self._source.refuse(self._number, f"{why}. The columns are {', '.join(COLUMNS)}.")

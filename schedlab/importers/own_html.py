@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 from schedlab.boots import boots_of
-from schedlab.importers.number import parse_number
+from schedlab.importers.bounds import HIGHEST, MOST_BLOCKS, MOST_ELEMENTS
+from schedlab.importers.number import parse_number, parse_whole
 from schedlab.importers.own_words import is_disturbance, read_case_words, read_described
 from schedlab.importers.publication import Publication, imported_machine
 from schedlab.importers.source import Source
@@ -55,8 +56,10 @@ class _Element:
 class _Reader(HTMLParser):
     """Builds the elements."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source) -> None:
         super().__init__(convert_charrefs=True)
+        self._source = source
+        self._elements = 0
         self.page = _Element("page", 1)
         self._open = [self.page]
         self._skipped = 0
@@ -66,6 +69,9 @@ class _Reader(HTMLParser):
             self._skipped += 1
         if self._skipped or tag in _EMPTY:
             return
+        self._elements += 1
+        if self._elements > MOST_ELEMENTS:
+            self._source.refuse(self.getpos()[0], f"has more than {MOST_ELEMENTS:,} elements.")
         element = _Element(tag, self.getpos()[0], {k: v or "" for k, v in attrs})
         self._open[-1].inside.append(element)
         self._open.append(element)
@@ -90,7 +96,7 @@ def read_own_html(source: Source) -> Publication | None:
     """
     if not source.text.lstrip()[:15].casefold().startswith("<!doctype html"):
         return None
-    reader = _Reader()
+    reader = _Reader(source)
     reader.feed(source.text)
     page = reader.page
     plan_text = page.first("pre", **{"aria-label": "The plan"})
@@ -121,7 +127,7 @@ def read_own_html(source: Source) -> Publication | None:
     labels = {f"case{i}": case.label for i, case in enumerate(cases)}
     return Publication(
         plan=plan,
-        machine=imported_machine(environment),
+        machine=imported_machine(source, environment),
         environment=environment,
         cases=cases,
         records=records,
@@ -144,7 +150,9 @@ class _Note:
     text: str
 
     def read(self, source: Source, labels: dict[str, str]) -> Printed | None:
-        where = f"{source.path.name}:{self.line}"
+        where = f"{source.name}:{self.line}"
+        if self.case not in labels:
+            source.refuse(self.line, f"a result is of '{self.case}', which the page does not have.")
         return read_note(self.text, labels[self.case], self.metric, self.variant, where)
 
 
@@ -213,15 +221,16 @@ def _runs(
                 parse_number(cell).value if cell else None
                 for cell in cells[before:-_BEHIND_FIGURES]
             ]
-            position, block = int(cells[0]), int(cells[2])
+            position = parse_whole(cells[0], HIGHEST)
+            block = parse_whole(cells[2], MOST_BLOCKS)
             seconds, other_load = cells[-3:-1]
             record = RunRecord(
                 key=RunKey(case.label, cells[1], block),
                 position=position,
                 seed=0,
                 command=case.command,
-                seconds=float(seconds),
-                busy_during=float(other_load) / 100 if other_load else None,
+                seconds=parse_number(seconds).value,
+                busy_during=parse_number(other_load).value / 100 if other_load else None,
             )
         except ValueError as error:
             source.refuse(row.line, f"{case.label}: {error}.")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from schedlab.boots import Boot
+from schedlab.importers.bounds import MOST_ELEMENTS
 from schedlab.importers.publication import Publication
 from schedlab.importers.source import Source
 from schedlab.machine import Machine
@@ -83,11 +84,13 @@ def read_own_json(source: Source) -> Publication | None:
     """
     if not source.text.lstrip().startswith("{"):
         return None
+    if source.text.count("{") + source.text.count("[") > MOST_ELEMENTS:
+        source.refuse(None, f"has more than {MOST_ELEMENTS:,} tables and lists.")
     try:
         data = json.loads(source.text)
     except (json.JSONDecodeError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        source.refuse(line, f"is no JSON: {error}.")
+        line = getattr(error, "lineno", None)
+        source.refuse(line, f"is not JSON: {error}.")
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         source.refuse(1, f"is JSON, but no report of schedlab; its 'schema' is not '{SCHEMA}'.")
     document = validate(data, _Document, str(source.path))

@@ -32,14 +32,14 @@ def read_own_markdown(source: Source) -> Publication | None:
     Raises:
         UsageError: with file and line, where a table is not whole.
     """
-    lines = source.lines()
+    lines = source.rows()
     parts = dict(_parts(lines, _SECTION))
     if "Plan" not in parts or "Test results" not in parts:
         return None
     plan = _plan(source, parts["Plan"])
     metrics: dict[str, list[Metric]] = {}
     printed: list[Printed] = []
-    capped: set[str] = set()
+    capped: set[tuple[str, str]] = set()
     for variant in plan.variant[1:]:
         name = f"{_VERDICTS}{variant.name} against {plan.baseline.name}"
         for number, row in _table(source, parts.get(name, []))[1:]:
@@ -49,12 +49,12 @@ def read_own_markdown(source: Source) -> Publication | None:
             known = metrics.setdefault(row[0], [])
             if metric not in known:
                 known.append(metric)
-            where = f"{source.path.name}:{number}"
+            where = f"{source.name}:{number}"
             note = row[-1].partition(": ")[2]
             found = read_note(note, row[0], metric.name, variant.name, where)
             printed += [found] if found else []
             if "capped: cannot be certified" in note:
-                capped.add(row[0])
+                capped.add((row[0], variant.name))
     errors = dict(_errors(parts.get("Failed runs", [])))
     cases: list[CaseInfo] = []
     records: list[RunRecord] = []
@@ -66,7 +66,8 @@ def read_own_markdown(source: Source) -> Publication | None:
         for run, boot in _runs(source, case, body, errors, of_boots):
             if boot:
                 boots[run.key] = boot
-            run.caveats += ["capped, as the report says"] if case.label in capped else []
+            if (case.label, run.key.variant) in capped:
+                run.caveats.append("capped, as the report says")
             records.append(run)
     if boots:
         records.sort(key=lambda run: run.key.block)  # as their boots followed each other
@@ -77,7 +78,7 @@ def read_own_markdown(source: Source) -> Publication | None:
     }
     return Publication(
         plan=plan,
-        machine=imported_machine(environment),
+        machine=imported_machine(source, environment),
         environment=environment,
         cases=cases,
         records=records,

@@ -1,26 +1,27 @@
 """What a published document holds, whatever its shape, and how it becomes a result folder."""
 
 import math
-import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from schedlab.boots import Boot
-from schedlab.cpulist import format_cpulist
+from schedlab.cpulist import MOST_CPUS, format_cpulist
+from schedlab.importers import bounds
 from schedlab.importers.known import known_metric
-from schedlab.importers.number import Number, follows
+from schedlab.importers.number import Number, follows, in_range, shortened
 from schedlab.importers.source import Source
 from schedlab.machine import Machine
 from schedlab.metric import Better, Metric
-from schedlab.plan import Plan
+from schedlab.plan import IMPORTED, Plan
 from schedlab.printed import Printed
 from schedlab.record import RunKey, RunRecord
-from schedlab.store import CaseInfo, Store
+from schedlab.store import IMPORT, CaseInfo, Store, made_whole
+from schedlab.validation import validate
 
-IMPORTED = "imported"
 """The target of a plan that was read from a publication."""
 
 
@@ -41,26 +42,121 @@ class Publication:
         """Make a result folder of it, the document kept below raw/.
 
         Raises:
-            UsageError: its claims rest on boots, of which the document does not tell.
             StoreError: the folder cannot be written.
         """
+        name = source.name
+        with made_whole(folder) as beside:
+            store = Store.create(
+                beside,
+                self.plan,
+                self.machine,
+                self.environment,
+                self.cases,
+                invocation,
+                self.printed,
+                self.boots,
+                origin=IMPORT,
+            )
+            with closing(store):
+                (beside / "raw" / name).write_bytes(source.content)
+                store.add(*self.records)
+                store.note([f"imported from {name}, which is kept below raw/", *self.notices])
+        return Store.open(folder)
+
+    def check(self, source: Source) -> None:
+        """Refuse what no result can have, whatever the shape it was read from."""
         if self.plan.judging.unit == "boot" and not self.boots:
-            source.refuse(1, "is of several boots, but does not tell the boot of each run.")
-        store = Store.create(
-            folder,
-            self.plan,
-            self.machine,
-            self.environment,
-            self.cases,
-            invocation,
-            self.printed,
-            self.boots,
-        )
-        shutil.copyfile(source.path, folder / "raw" / source.path.name)
+            source.refuse(None, "is of several boots, but does not tell the boot of each run.")
+        for what, there, most in self._amounts():
+            if there > most:
+                source.refuse(None, f"has {there:,} {what}; {most:,} are the most.")
+        for what, text, longest in self._texts():
+            if len(text) > longest:
+                source.refuse(
+                    source.line_of(text),
+                    f"{what} has {len(text):,} characters; {longest:,} are the most:"
+                    f" '{shortened(text)}'.",
+                )
+        labels = {case.label for case in self.cases}
+        variants = {variant.name for variant in self.plan.variant}
+        if len(labels) < len(self.cases):
+            source.refuse(None, "has two benchmarks of one name.")
+        keys: set[RunKey] = set()
+        positions: set[int] = set()
         for record in self.records:
-            store.add(record)
-        store.note([f"imported from {source.path.name}, which is kept below raw/", *self.notices])
-        return store
+            key = record.key
+            run = (
+                f"the run of '{shortened(key.case)}' in {shortened(key.variant)}, block {key.block}"
+            )
+            if key.case not in labels or key.variant not in variants:
+                source.refuse(None, f"{run}, is of no benchmark or variant of the plan.")
+            if key in keys or record.position in positions:
+                source.refuse(None, f"{run}, or its position {record.position} is there twice.")
+            keys.add(key)
+            positions.add(record.position)
+            try:
+                _check_figures(record)
+            except ValueError as error:
+                source.refuse(None, f"{run}: {error}.")
+
+    def _amounts(self) -> Iterator[tuple[str, int, int]]:
+        others = len(self.plan.variant) - 1
+        counters: defaultdict[str, set[str]] = defaultdict(set)
+        for record in self.records:
+            counters[record.key.case] |= record.counters.keys()
+        yield "runs", len(self.records), bounds.MOST_RUNS
+        yield "results", others * sum(len(c.metrics) for c in self.cases), bounds.MOST_RESULTS
+        yield "counters", others * sum(map(len, counters.values())), bounds.MOST_COUNTERS
+
+    def _texts(self) -> Iterator[tuple[str, str, int]]:
+        """Return every text of the document that a report shows, with what it may have at most."""
+        names = [("a variant's name", variant.name) for variant in self.plan.variant]
+        texts = [("a notice", notice) for notice in self.notices]
+        for row, value in self.environment.items():
+            names.append(("a row of the platform", row))
+            texts.append((row, value))
+        for case in self.cases:
+            names += [("a benchmark", case.label), ("a benchmark", case.benchmark)]
+            names += [
+                ("a parameter", text) for pair in case.params.items() for text in map(str, pair)
+            ]
+            texts += [("a summary", case.summary), ("a command", case.command)]
+            for metric in case.metrics:
+                names += [("a metric", metric.name), ("a unit", metric.unit)]
+                names += [("a metric", metric.label)]
+        for record in self.records:
+            names += [("a counter", name) for name in record.counters]
+            names += [("a metric", name) for name in record.metrics]
+            names.append(("a time", record.started))
+            texts += [("a command", record.command), ("an error", record.error)]
+            texts += [("a caveat", caveat) for caveat in record.caveats]
+            texts += [("a setting", text) for pair in record.settings.items() for text in pair]
+        texts += [("a doubt", doubt) for each in self.printed for doubt in each.doubts]
+        names += [("a printed verdict", each.said) for each in self.printed]
+        texts.append(("the plan", self.plan.title))
+        yield from ((what, text, bounds.LONGEST_NAME) for what, text in names)
+        yield from ((what, text, bounds.LONGEST_TEXT) for what, text in texts)
+
+
+def _check_figures(record: RunRecord) -> None:
+    """Raise ValueError for what cannot be counted or reckoned with."""
+    for what, number, most in (
+        ("block", record.key.block, bounds.MOST_BLOCKS),
+        ("position", record.position, bounds.HIGHEST),
+        ("seed", record.seed, bounds.HIGHEST),
+        ("exit status", record.exit_status or 0, bounds.HIGHEST),
+    ):
+        if abs(number) > most:
+            raise ValueError(f"{what}: {shortened(str(number))} is beyond {most}")
+    for name, value in record.metrics.items():
+        if value <= 0:
+            raise ValueError(f"{shortened(name)} is {value:g}, which is not a result")
+    spent = (record.seconds, record.busy_before, record.busy_during, record.cpu_seconds)
+    known = [value for value in spent if value is not None]
+    for value in (*record.metrics.values(), *record.counters.values(), *known):
+        in_range(value, f"{value:g}")
+    if min(known) < 0:
+        raise ValueError("it took less than no time")
 
 
 @dataclass(frozen=True)
@@ -98,6 +194,7 @@ class Row:
 
 
 def imported_plan(
+    source: Source,
     title: str,
     cases: Iterable[CaseInfo],
     variants: Sequence[str],
@@ -105,7 +202,7 @@ def imported_plan(
     paired: bool = False,
     unit: Literal["block", "boot"] = "block",
 ) -> Plan:
-    """Give the plan that a published result amounts to."""
+    """Return the plan that a published result amounts to; refuse names it cannot have."""
     fields: dict[str, Any] = {
         "title": title,
         "target": IMPORTED,
@@ -117,12 +214,18 @@ def imported_plan(
         "blocks": {"looks": list(looks), "warmup": 0},
         "judging": {"paired": paired, "unit": unit},
     }
-    return Plan.model_validate(fields)
+    return validate(fields, Plan, str(source.path))
 
 
-def imported_machine(environment: Mapping[str, str]) -> Machine:
+def imported_machine(source: Source, environment: Mapping[str, str]) -> Machine:
     """Describe a machine as far as a platform table tells."""
     digits = environment.get("CPUs", "")
+    if digits.isdecimal() and not 1 <= int(digits) <= MOST_CPUS:
+        source.refuse(
+            source.line_of(digits),
+            f"CPUs: {shortened(digits)} is not a number from 1 to the {MOST_CPUS} a kernel can"
+            " have.",
+        )
     return Machine.model_validate(
         {
             "name": IMPORTED,
@@ -171,8 +274,8 @@ def published_means(
             figures[name] = cell.figure.value
     notices += [f"{each.where}: {doubt}" for each in printed for doubt in each.doubts]
     return Publication(
-        plan=imported_plan(title, cases.values(), variants),
-        machine=imported_machine(environment),
+        plan=imported_plan(source, title, cases.values(), variants),
+        machine=imported_machine(source, environment),
         environment=environment,
         cases=list(cases.values()),
         records=list(records.values()),
@@ -190,7 +293,7 @@ def _read_once(source: Source, rows: Sequence[Row], notices: list[str]) -> list[
         name = f"{row.label} {row.metric}".strip()
         if same := next((other for other in seen if other.cells == row.cells), None):
             notices.append(
-                f"{source.path.name}:{row.line}: '{name}' repeats line {same.line}; read once"
+                f"{source.name}:{row.line}: '{name}' repeats line {same.line}; read once"
             )
             continue
         if other := next((other for other in seen if _others(other) & _others(row)), None):
@@ -221,7 +324,7 @@ def _joined(source: Source, rows: Sequence[Row], notices: list[str]) -> list[Row
         found[key] = replace(first, cells=(*first.cells, *more))
         if own_base.figure.value != base.figure.value:
             notices.append(
-                f"{source.path.name}:{row.line}: the baseline of '{' '.join(key).strip()}' is not"
+                f"{source.name}:{row.line}: the baseline of '{' '.join(key).strip()}' is not"
                 f" that of line {first.line}; the other figure is scaled to it, its change is as"
                 " printed"
             )
@@ -302,7 +405,7 @@ def _notes(source: Source, row: Row, metric: Metric) -> list[Printed]:
             case=row.label,
             metric=metric.name,
             variant=cell.variant,
-            where=f"{source.path.name}:{row.line}",
+            where=f"{source.name}:{row.line}",
             change=cell.change.value / 100 if cell.change else None,
             base_spread=base.spread,
             other_spread=cell.spread,

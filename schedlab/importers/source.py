@@ -6,10 +6,18 @@ from pathlib import Path
 from typing import NoReturn
 
 from schedlab.errors import UsageError
+from schedlab.importers.bounds import (
+    LONGEST_NAME,
+    LONGEST_NUMBER,
+    LONGEST_TEXT,
+    MOST_BYTES,
+    MOST_LINES,
+)
 
 _SPACES = "\u00a0\u2007\u2009\u202f"
 _GROUPING = re.compile(rf"(?<=\d)[{_SPACES}](?=\d{{3}}(?!\d))")
 _OTHER_SPACE = re.compile(rf"[{_SPACES}\u200b\ufeff]")
+_LONG_NUMBER = re.compile(rf"\d{{{LONGEST_NUMBER + 1}}}")
 _QUOTE = re.compile(r"(?:[ \t]{0,1}>)+[ \t]?")
 
 
@@ -24,19 +32,26 @@ class Line:
 class Source:
     """A file to import."""
 
-    def __init__(self, path: Path, text: str) -> None:
-        """Take a text; line ends, odd spaces and the quoting of mails are made uniform."""
+    def __init__(self, path: Path, content: bytes, text: str) -> None:
+        """Take a file's text; line ends, odd spaces and the quoting of mails are made uniform."""
         self.path = path
+        self.content = content
         self.text = text
         self._lines = [_plain(i, raw) for i, raw in enumerate(text.splitlines(), 1)]
 
     @classmethod
     def read(cls, path: Path) -> "Source":
-        """Read a file; UsageError where it is no text."""
+        """Read a file; UsageError where it is not a text, or too large a one."""
         try:
-            content = path.read_bytes()
+            with path.open("rb") as file:
+                content = file.read(MOST_BYTES + 1)
         except OSError as error:
             raise UsageError(f"{path}: cannot be read: {error.strerror}.") from error
+        if len(content) > MOST_BYTES or content.count(b"\n") > MOST_LINES:
+            raise UsageError(
+                f"{path}: is too large to import: more than {MOST_BYTES >> 20} MiB or"
+                f" {MOST_LINES:,} lines.\n  Import it in parts."
+            )
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -48,7 +63,15 @@ class Source:
         if "\0" in text:
             line = text[: text.index("\0")].count("\n") + 1
             raise UsageError(f"{path}:{line}: is no text; it holds zero bytes.")
-        return cls(path, text)
+        if number := _LONG_NUMBER.search(text):
+            line = text.count("\n", 0, number.start()) + 1
+            raise UsageError(f"{path}:{line}: has a number of more than {LONGEST_NUMBER} digits.")
+        return cls(path, content, text)
+
+    @property
+    def name(self) -> str:
+        """The file's name, to quote: bytes in it that are no UTF-8 are written out."""
+        return self.path.name.encode(errors="backslashreplace").decode()
 
     @property
     def depths(self) -> list[int]:
@@ -59,9 +82,24 @@ class Source:
         """Give every line; one that is quoted more or less deeply is empty."""
         return [line if at == depth else Line(line.number, "") for at, line in self._lines]
 
-    def refuse(self, line: int, why: str) -> NoReturn:
+    def rows(self, depth: int = 0) -> list[Line]:
+        """Return the lines for a reader of tables; UsageError where one is too long for that."""
+        lines = self.lines(depth)
+        for line in lines:
+            if len(line.text) > LONGEST_TEXT:
+                self.refuse(line.number, f"is longer than {LONGEST_TEXT:,} characters.")
+        return lines
+
+    def line_of(self, text: str) -> int:
+        """Return the line in which a text stands first; the first line if it is in none."""
+        at = self.text.find(text)
+        return self.text.count("\n", 0, max(at, 0)) + 1
+
+    def refuse(self, line: int | None, why: str) -> NoReturn:
         """Say what is wrong where."""
-        raise UsageError(f"{self.path}:{line}: {why}")
+        place = self.path if line is None else f"{self.path}:{line}"
+        shown = why if len(why) <= LONGEST_NAME else f"{why[: LONGEST_NAME - 3]}..."
+        raise UsageError(f"{place}: {shown}")
 
 
 def _plain(number: int, raw: str) -> tuple[int, Line]:

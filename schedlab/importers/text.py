@@ -48,7 +48,7 @@ def read_text(source: Source) -> Publication | None:
     for module in pkgutil.iter_modules(tables.__path__):
         importlib.import_module(f"{tables.__name__}.{module.name}")
     for depth in source.depths:
-        lines = source.lines(depth)
+        lines = source.rows(depth)
         environment = dict(_environment(lines))
         context = Context(source, source.path.stem, _named_kernels(lines))
         context.described = dict(_described(lines))

@@ -4,7 +4,8 @@
                      a changed engine or a changed working tree only remakes what it touches
     builds/KEY/      the finished simulator, named by everything that went into it
 
-A build with patches takes every object the patches do not touch from the unpatched one.
+A build with patches takes every object the patches do not touch from the unpatched one, where there
+is one. The first build of a name does not make one for that: it would compile more, not less.
 """
 
 import hashlib
@@ -23,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.engine import Engine
+from schedlab.kernels.patches import check_inside, read_patch
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Step, Watch
 from schedlab.kernels.shelf import Base, Recipe, Shelf
@@ -37,6 +39,7 @@ _TOOLS = {"make": "make", "bc": "bc", "patch": "patch", "objdump": "binutils"}
 _SAID = re.compile(r"^  (CC|LD|GEN|STUBS)\b.* (\S+)$")
 _WOULD_SAY = re.compile(r"^\s*(@:|printf '  )")
 _COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
+_ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
 _OURS = ("KERNEL", "SERIES", "HZ", "PREEMPT", "PATCHES", "BASE", "SANITIZE", "OPT", "V", "O", "CC")
 
@@ -89,7 +92,7 @@ class Builder:
 
     def find(self, recipe: Recipe) -> Build | None:
         """Give the finished build of a recipe as it stands now, if there is one."""
-        return self._finished(self.key(recipe), recipe.name)
+        return self._finished(self.key(recipe), recipe)
 
     def build(self, recipe: Recipe) -> Build:
         """Give the build of a recipe, building what is missing.
@@ -109,8 +112,10 @@ class Builder:
             part = self._part(recipe, base, None)
             if recipe.patches:
                 unpatched = self._part(recipe.unpatched(), base, None)
-                self._make(unpatched)
-                part = self._part(recipe, base, unpatched)
+                made = [unpatched.objects, *self._objects_of(recipe.name)]
+                if any((folder / PROGRAM).exists() for folder in made):
+                    self._make(unpatched)
+                    part = self._part(recipe, base, unpatched)
             self._make(part)
             if self.key(recipe) != key:
                 raise KernelError(
@@ -154,7 +159,7 @@ class Builder:
     def _folder(self, key: str) -> Path:
         return self.shelf.folder / "builds" / key
 
-    def _finished(self, key: str, name: str | None) -> Build | None:
+    def _finished(self, key: str, recipe: Recipe | None) -> Build | None:
         """Read a finished build; another recipe of the same content may have made it."""
         try:
             build = Build.model_validate_json((self._folder(key) / _INFO).read_bytes())
@@ -162,7 +167,9 @@ class Builder:
             return None
         if not build.program.is_file():
             return None
-        return build.model_copy(update={"kernel": name}) if name else build
+        if recipe is None:
+            return build
+        return build.model_copy(update={"kernel": recipe.name, "patches": recipe.patch_names})
 
     def _part(self, recipe: Recipe, base: Base, unpatched: _Part | None) -> _Part:
         """Describe the make of a recipe; objects of a tree that changes stay where they are."""
@@ -185,8 +192,11 @@ class Builder:
             "CC": self._cc,
         }
         if recipe.patches:
-            files = [str(self.shelf.patch_file(patch)) for patch in recipe.patches]
-            variables["PATCHES"] = " ".join(files)
+            files = [self.shelf.patch_file(patch) for patch in recipe.patches]
+            for patch in map(read_patch, files):
+                for change in patch.changes:
+                    check_inside(base.tree, change, patch)
+            variables["PATCHES"] = " ".join(map(str, files))
         if unpatched:
             variables["BASE"] = str(unpatched.objects)
         for place in (self.shelf.folder, base.tree, self.engine.folder):
@@ -233,7 +243,7 @@ class Builder:
         env = {key: value for key, value in plain_environment().items() if key not in _OURS}
         planned = output([*argv, "-n"])[1].splitlines()
         total = sum(bool(_WOULD_SAY.match(line)) for line in planned) or 1
-        jobs = len(os.sched_getaffinity(0))
+        jobs = 2 * len(os.sched_getaffinity(0))  # beside other work each gets its share
         told: list[str] = []
         done = 0
         # Should we be killed, make goes on with the lock, so that nobody else begins.
@@ -263,7 +273,7 @@ class Builder:
             series=base.series,
             release=base.release,
             origin=base.origin,
-            patches=tuple(patch.name for patch in recipe.patches),
+            patches=recipe.patch_names,
             hz=recipe.hz,
             preempt=recipe.preempt,
             engine=self.engine.version,
@@ -285,16 +295,12 @@ class Builder:
             )
 
     def _check_tree(self, base: Base) -> None:
-        if not base.tree.is_dir():
-            raise KernelError(
-                f"{base.name}: its tree {base.tree} is gone. Add it again, or"
-                f" `schedlab kernel remove {base.name}`."
-            )
+        base.check_there()
         if base.reach and not set(self.engine.reach) <= set(base.reach):
             more = ", ".join(sorted(set(self.engine.reach) - set(base.reach)))
             raise KernelError(
                 f"{base.name}: this schedlab needs more of the tree than was unpacked ({more})."
-                "\n  Add it again with the same `schedlab kernel add`."
+                f"\n  `{base.again}` unpacks it anew."
             )
 
 
@@ -317,6 +323,9 @@ def _what_failed(part: _Part, told: Sequence[str], engine: Engine) -> str:
         )
     if "jansson.h: No such file" in text:
         return f"{part.what}: jansson is not installed.\n  Install: apt-get install libjansson-dev"
+    asserted = _ASSERTED.search(text)
+    if asserted:
+        return f"{part.what}: {asserted[1]}{log}"
     error = _COMPILER_ERROR.search(text)
     if error:
         return f"{part.what} does not compile: {error[1]}:{error[2]}: {error[3]}{log}"

@@ -16,6 +16,7 @@ from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Base, Shelf
 from schedlab.kernels.tree import series_and_release
 from schedlab.kernels.unpacking import is_unpacked, pour, unpacked
+from schedlab.system.inside import followed, inside
 from schedlab.system.system import natural
 
 _OFFER = re.compile(r"^'[^']*' (\S+_(\S+)_\S+\.deb) (\d+)", re.M)
@@ -93,7 +94,8 @@ def package_file(name: str, pattern: str, folder: Path, watch: Watch) -> Path:
         KernelError: apt does not have the package, or it has no such file.
     """
     package = _offered(name)
-    kept = folder / f"{package.name}-{package.version}".replace(":", "_")
+    name = f"{package.name}-{package.version}".replace(":", "_")
+    kept = inside(folder, name, f"apt's package {package.name}")
     if not kept.is_dir():
         archive = _download(package, folder / "downloads", watch)
         partial = kept.with_name(f"{kept.name}.partial")
@@ -104,6 +106,8 @@ def package_file(name: str, pattern: str, folder: Path, watch: Watch) -> Path:
             raise KernelError(f"{package.name} cannot be unpacked: {told.strip()}")
         partial.rename(kept)
     found = sorted(kept.glob(pattern))
+    for file in found:
+        followed(kept, str(file.relative_to(kept)), f"apt's package {package.name}")
     if not found:
         raise KernelError(f"{package.name} {package.version} has no {pattern}.")
     return found[0]
@@ -131,7 +135,7 @@ def _check_tools() -> None:
         if shutil.which(tool) is None:
             raise KernelError(
                 f"{tool} is not installed; Debian's packages need it."
-                "\n  Elsewhere, unpack a kernel tree and take it by --tree PATH."
+                "\n  Elsewhere unpack a kernel tree; `schedlab kernel add --tree PATH` takes it."
             )
 
 
@@ -154,7 +158,7 @@ def _offered(name: str) -> _Package:
         raise KernelError(
             f"apt does not offer {name}: {said[0][3:] if said else 'it knows no place to get it'}."
             "\n  `apt-get update` (as root) reads the package lists; or unpack a kernel tree"
-            " and take it by --tree PATH."
+            " and take it by `schedlab kernel add --tree PATH`."
         )
     return _Package(name, unquote(offer[2]), None, offer[1], int(offer[3]))
 
@@ -174,7 +178,7 @@ def _fetch(
 def _download(package: _Package, folder: Path, watch: Watch) -> Path:
     """Let apt download the package, or the rest of it, and check it against its lists."""
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / package.file
+    file = inside(folder, package.file, f"apt's package {package.name}")
     # Root's apt would fetch as a user of its own, who may not write here.
     argv = ["apt-get", "download", "-o", "APT::Status-Fd=1", "-o", "APT::Sandbox::User=root"]
     told: list[str] = []
@@ -206,7 +210,7 @@ def _unpack(package: _Package, archive: Path, folder: Path, reach: Sequence[str]
         ["tar", "-x", "-f", "-", "--strip-components=1", "-C", str(folder), *wanted],
     ]
     if package.tarball is None:
-        inside = f"./usr/src/{package.name}.tar.xz"
-        outer = [["dpkg-deb", "--fsys-tarfile", "-"], ["tar", "-x", "-O", "-f", "-", inside]]
+        member = f"./usr/src/{package.name}.tar.xz"
+        outer = [["dpkg-deb", "--fsys-tarfile", "-"], ["tar", "-x", "-O", "-f", "-", member]]
         pipeline = outer + pipeline
     return pour(archive, pipeline)

@@ -6,19 +6,32 @@ does not apply is told by file and hunk, with the place it comes nearest to.
 
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from schedlab.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.process import output
+from schedlab.system.inside import inside, parts
 
+_NOWHERE = "/dev/null"
+_MOST_BYTES = 64 << 20
+_MOST_DIGITS = 9
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _FAILED = re.compile(r"Hunk #(\d+) FAILED")
+_EXTENDED = re.compile(
+    r"(?:(?P<mode>old mode|new mode|deleted file mode|new file mode)"
+    r"|(?P<name>copy from|copy to|rename from|rename to)"
+    r"|similarity index|dissimilarity index|(?P<index>index)|GIT binary patch) ?(?P<said>.*)"
+)
+"""What git writes between the names and the hunks; GNU patch takes orders from other lines too."""
+
+_FILE_MODE = re.compile(r"100[0-7]{3}")
 _FUZZY = re.compile(r"Hunk #(\d+) succeeded at (\d+) with fuzz")
 
 
@@ -35,10 +48,20 @@ class FileChange:
     """What a patch does to one file."""
 
     path: str
+    others: set[str] = field(default_factory=set)
+    """Further names it goes by: before a rename, or as the source of a copy."""
     text: list[str] = field(default_factory=list)
     """The lines of the patch that say so."""
     hunks: list[Hunk] = field(default_factory=list)
     creates: bool = False
+    deletes: bool = False
+    line: int = 0
+    """Where in the patch it begins."""
+
+    @property
+    def only_mode(self) -> bool:
+        """Whether it changes nothing but who may run the file."""
+        return not (self.hunks or self.others or self.creates or self.deletes)
 
 
 @dataclass(frozen=True)
@@ -67,13 +90,20 @@ def read_patch(path: Path) -> Patch:
         KernelError: it is missing, no diff, or cut short.
     """
     try:
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        # A device or a pipe may never end; it is not even opened.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise KernelError(f"{path}: is not a regular file; write the patch to one.")
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
     except FileNotFoundError:
         beside = path.parent.iterdir() if path.parent.is_dir() else ()
         hint = nearest(path.name, (other.name for other in beside))
         raise KernelError(f"{path}: there is no such patch file.{hint}") from None
     except OSError as error:
         raise KernelError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(content) > _MOST_BYTES:
+        raise KernelError(f"{path}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read.")
+    text = content.decode(errors="surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
     return Patch(path.name, tuple(parse_patch(text, str(path))))
 
 
@@ -92,54 +122,97 @@ def check_applies(tree: Path, patches: Sequence[Patch], origin: str) -> list[str
         KernelError: one does not apply; with its file, hunk and the nearest place.
     """
     notices: list[str] = []
+    touched: set[str] = set()
     with disk_errors("trying the patches"), tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         for number, patch in enumerate(patches):
             for change in patch.changes:
-                _copy(tree, scratch, change, patch, origin)
+                check_inside(tree, change, patch)
+                if change.path not in touched:
+                    _copy(tree, scratch, change)
+                    touched.add(change.path)
+                _check_possible(tree, scratch, change, patch, origin)
                 notices += _try(scratch, number, change, patch, origin)
     return notices
 
 
+def check_inside(tree: Path, change: FileChange, patch: Patch) -> None:
+    """Refuse a change through a link of the tree: it would be made where the link leads.
+
+    Raises:
+        OutsideError: a folder on the way to the file is a link.
+    """
+    for name in (change.path, *change.others):
+        inside(tree, name, patch.name)
+
+
 def _changes(lines: list[str], where: str) -> Iterator[FileChange]:
     change: FileChange | None = None
-    header: list[str] = []
     at = 0
     while at < len(lines):
-        line = lines[at]
+        line, place = lines[at], f"{where}: line {at + 1}"
         if line.startswith("diff --git "):
             if change:
-                yield change
+                yield _whole(change, place)
             # A section of its own, even if it only renames or changes the mode.
-            change = FileChange(_stripped(line.split(" ")[-1]), [line])
-            header = change.text
+            change = FileChange(_git_name(line, place), text=[line], line=at + 1)
         elif line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
             if change is None or change.hunks:
                 if change:
-                    yield change
-                change = FileChange("", [])
-                header = change.text
-            old, new = _stripped(line[4:]), _stripped(lines[at + 1][4:])
-            change.path = old if new == "/dev/null" else new
-            change.creates = old == "/dev/null"
-            header += [line, lines[at + 1]]
+                    yield _whole(change, place)
+                change = FileChange("", line=at + 1)
+            old = _stripped(line[4:], place)
+            new = _stripped(lines[at + 1][4:], f"{where}: line {at + 2}")
+            change.others |= {old, new}
+            change.path = old if new == _NOWHERE else new
+            change.creates = old == _NOWHERE
+            change.deletes = new == _NOWHERE
+            change.text += [line, lines[at + 1]]
             at += 1
         elif change and _HUNK.match(line):
             hunk, end = _hunk(lines, at, where)
             change.hunks.append(hunk)
             change.text += lines[at:end]
             at = end - 1
-        elif change and not change.hunks and line and not line.startswith("-- "):
+        elif change and not change.hunks and (header := _EXTENDED.fullmatch(line)):
+            _extend(change, header, place)
             change.text.append(line)
         at += 1
     if change:
-        yield change
+        yield _whole(change, f"{where}: line {at}")
+
+
+def _extend(change: FileChange, header: re.Match[str], place: str) -> None:
+    """Take what a line of git's header says of a file."""
+    said = header["said"].strip()
+    if header["name"]:
+        parts(said, place)
+        change.others.add(said)
+        if header["name"].endswith("to"):
+            change.path = said
+    mode = said if header["mode"] else said.partition(" ")[2] if header["index"] else ""
+    if mode and not _FILE_MODE.fullmatch(mode):
+        raise KernelError(
+            f"{place}: mode {mode} makes a link or a module; patches of plain files are taken."
+        )
+    change.creates |= header["mode"] == "new file mode"
+    change.deletes |= header["mode"] == "deleted file mode"
+
+
+def _whole(change: FileChange, place: str) -> FileChange:
+    """Return a change that is complete; refuse one that names no file."""
+    if not change.path:
+        raise KernelError(f"{place}: the change that ends here names no file.")
+    change.others -= {change.path, _NOWHERE}
+    return change
 
 
 def _hunk(lines: list[str], at: int, where: str) -> tuple[Hunk, int]:
     """Read the hunk whose `@@` line is at `at`; give it and the line after it."""
     match = _HUNK.match(lines[at])
     assert match
+    if any(len(number or "") > _MOST_DIGITS for number in match.groups()):
+        raise KernelError(f"{where}: line {at + 1}: no file has that many lines.")
     old, new = (int(count) if count else 1 for count in (match[2], match[3]))
     before: list[str] = []
     end = at + 1
@@ -162,24 +235,66 @@ def _hunk(lines: list[str], at: int, where: str) -> tuple[Hunk, int]:
     return Hunk(int(match[1]), tuple(before)), end
 
 
-def _stripped(name: str) -> str:
-    """Take the first folder (`a/`) and a time stamp off a name in a diff."""
+def _git_name(line: str, place: str) -> str:
+    """Return the file a `diff --git` line names; nothing where blanks in it leave that open."""
+    given = line.removeprefix("diff --git ")
+    half = len(given) // 2
+    names = [given[:half], given[half + 1 :]] if given[half : half + 1] == " " else given.split()
+    found = [_stripped(name, place) for name in names] if len(names) == 2 else [""]
+    return found[-1]
+
+
+def _stripped(name: str, place: str) -> str:
+    """Return a name of a diff without its first folder (`a/`) and time stamp.
+
+    Raises:
+        OutsideError: it is absolute or has `..` in it.
+    """
     name = name.split("\t")[0].strip()
-    return name if name == "/dev/null" else name.partition("/")[2]
-
-
-def _copy(tree: Path, scratch: Path, change: FileChange, patch: Patch, origin: str) -> None:
-    """Copy the file a change wants, unless an earlier change has."""
-    source, copy = tree / change.path, scratch / change.path
-    if copy.exists() or change.creates:
-        return
-    if not source.is_file():
+    if name == _NOWHERE:
+        return name
+    if name.startswith('"'):
         raise KernelError(
-            f"{patch.name}: {change.path}: there is no such file in {origin}."
-            "\n  Is the patch for another series?"
+            f"{place}: {name}: a name in quotes is not read; `git -c core.quotePath=false diff`"
+            " writes names as they are."
         )
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, copy)
+    _, *below = parts(name, place)
+    if not below:
+        raise KernelError(f"{place}: {name}: has no folder before it, such as a/ or b/.")
+    return "/".join(below)
+
+
+def _copy(tree: Path, scratch: Path, change: FileChange) -> None:
+    """Copy the file a change is about, where there is one."""
+    source, copy = tree / change.path, scratch / change.path
+    if source.is_file():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, copy)
+
+
+def _check_possible(
+    tree: Path, scratch: Path, change: FileChange, patch: Patch, origin: str
+) -> None:
+    """Refuse a change that no content of its file allows."""
+    place = f"{patch.name}: line {change.line}: {change.path}"
+    there = (scratch / change.path).exists()
+    if change.only_mode:
+        raise KernelError(
+            f"{place}: only its mode is changed; the simulator is built of contents."
+            "\n  Leave that part out of the patch."
+        )
+    if change.creates and there:
+        raise KernelError(
+            f"{place}: is created by the patch, but {origin} has it already."
+            "\n  Is the patch applied there?"
+        )
+    above = [str(folder) for folder in PurePosixPath(change.path).parents]
+    if blocked := next((name for name in above if (tree / name).is_file()), None):
+        raise KernelError(f"{place}: cannot be there: {blocked} is a file in {origin}.")
+    if not there and not change.creates:
+        raise KernelError(
+            f"{place}: there is no such file in {origin}.\n  Is the patch for another series?"
+        )
 
 
 def _try(

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from schedlab.printable import printable_lines
+
 Step = Callable[[float, str], None]
 """Takes the share done (0..1) and what is under way."""
 
@@ -32,7 +34,7 @@ class ConsoleWatch(Watch):
 
     def say(self, text: str) -> None:
         """Tell a line."""
-        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(printable_lines(text), highlight=False, markup=False, soft_wrap=True)
 
     @contextmanager
     def task(self, what: str) -> Iterator[Step]:

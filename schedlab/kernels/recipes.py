@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.patches import Patch, check_applies, read_patch
-from schedlab.kernels.shelf import Base, PatchCopy, Preempt, Recipe, Shelf, digest_of
+from schedlab.kernels.shelf import Base, PatchCopy, Preempt, Recipe, Shelf, check_name, digest_of
 from schedlab.kernels.shipped import find_patch
 
 
@@ -34,7 +34,9 @@ def make_recipe(
     Raises:
         KernelError: there is no such tree, or a patch does not apply to it.
     """
+    check_name(name)
     tree = shelf.base(base)
+    tree.check_there()
     # A patch of schedlab's may add two of the features.
     paths = dict.fromkeys(find_patch(patch, tree.series) for patch in patches)
     whole = [read_patch(path) for path in paths]

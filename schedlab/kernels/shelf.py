@@ -10,6 +10,7 @@ objects/, builds/      what schedlab.kernels.build makes of them; it can be made
 import hashlib
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,18 +21,19 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from schedlab.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
-from schedlab.kernels.engine import Engine
+from schedlab.kernels.engine import Engine, find_engine
+from schedlab.system.inside import inside
+from schedlab.system.system import natural
+
+MUST_HAVE = "kernel/sched/core.c"
+"""What makes a folder a kernel tree here."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_SERIES = re.compile(r"\d+\.\d+")
 
 Preempt = Literal["voluntary", "full"]
 HZ = (100, 250, 300, 1000)
 """The tick rates the kernel's own configuration offers."""
-
-_ADD_A_TREE = (
-    "`schedlab kernel add --debian 6.12` fetches Debian's,"
-    " `schedlab kernel add --tree PATH` takes yours."
-)
 
 
 def _kernel_name(text: str) -> str:
@@ -68,17 +70,51 @@ class Base(_Kept):
     repository: Path | None = None
     """The git tree it was exported from."""
 
+    @property
+    def gone(self) -> bool:
+        """Whether its tree is not there any more: moved, removed, or out of reach."""
+        return not os.path.isfile(self.tree / MUST_HAVE)  # noqa: PTH113 never raises
+
+    @property
+    def again(self) -> str:
+        """The command that adds it anew."""
+        if self.identity is None:
+            return f"schedlab kernel add --tree NEWPATH --name {self.name}"
+        if self.repository:
+            ref = self.identity.removeprefix("git-")
+            tree = shlex.quote(str(self.repository))
+            return f"schedlab kernel add --tree {tree} --ref {ref} --name {self.name}"
+        return f"schedlab kernel add --debian {self.series} --name {self.name}"
+
+    def check_there(self) -> None:
+        """Refuse to go on without the tree.
+
+        Raises:
+            KernelError: it is gone.
+        """
+        if self.gone:
+            raise KernelError(
+                f"kernel tree {self.name} is gone: {self.tree} was moved or removed."
+                f"\n  `{self.again}` brings it back;"
+                f" `schedlab kernel remove {self.name}` forgets it."
+            )
+
     def content(self, engine: Engine) -> str:
         """Name the present content: two trees of the same content build the same simulator.
 
         For the user's own tree these are the sizes and times of the files the engine may read.
+
+        Raises:
+            KernelError: the tree is gone, or not whole.
         """
         if self.identity:
             return self.identity
+        self.check_there()
         digest = hashlib.sha256(str(self.tree).encode())
-        for part in engine.reach:
-            for line in sorted(_stamps(self.tree / part)):
-                digest.update(line.encode(errors="surrogateescape"))
+        with disk_errors(f"reading kernel tree {self.name}"):
+            for part in engine.reach:
+                for line in sorted(_stamps(self.tree / part)):
+                    digest.update(line.encode(errors="surrogateescape"))
         return f"tree-{digest.hexdigest()[:16]}"
 
 
@@ -100,6 +136,11 @@ class Recipe(_Kept):
     patches: tuple[PatchCopy, ...] = ()
     hz: int = 250
     preempt: Preempt = "voluntary"
+
+    @property
+    def patch_names(self) -> tuple[str, ...]:
+        """The names of the user's patch files, in their order."""
+        return tuple(patch.name for patch in self.patches)
 
     @property
     def config(self) -> str:
@@ -138,8 +179,13 @@ class Shelf:
         for base in self.bases():
             if base.name == name:
                 return base
-        known = [base.name for base in self.bases()]
-        raise KernelError(f"{_unknown('kernel tree', name, known, self.folder)}\n  {_ADD_A_TREE}")
+        for recipe in self.recipes():
+            if recipe.name == name:
+                raise KernelError(
+                    f"{name} is not a kernel tree but a build on one; build on that: --base"
+                    f" {recipe.base}."
+                )
+        raise self._unknown("kernel tree", name, [base.name for base in self.bases()])
 
     def recipe(self, name: str) -> Recipe:
         """Give what a name stands for; a base's name is its recipe without patches.
@@ -153,10 +199,7 @@ class Shelf:
         bases = [base.name for base in self.bases()]
         if name in bases:
             return Recipe(name=name, base=name)
-        advice = _ADD_A_TREE
-        if bases:
-            advice = f"`schedlab kernel build {name} --base {bases[-1]} --patch PATCH` builds one."
-        raise KernelError(f"{_unknown('kernel', name, self.names(), self.folder)}\n  {advice}")
+        raise self._unknown("kernel", name, self.names())
 
     def put_base(self, base: Base) -> None:
         """Keep a base under its name; the tree of one it replaces is dropped if nobody uses it."""
@@ -174,11 +217,11 @@ class Shelf:
 
     def patch_file(self, patch: PatchCopy) -> Path:
         """Give the file that holds what the simulator compiles of a patch."""
-        return self.folder / "patches" / patch.sha256
+        return self._text(patch.sha256)
 
     def whole_patch_file(self, patch: PatchCopy) -> Path:
         """Give the file that holds all of a patch."""
-        return self.folder / "patches" / (patch.whole_sha256 or patch.sha256)
+        return self._text(patch.whole_sha256 or patch.sha256)
 
     def remove(self, name: str) -> None:
         """Forget a name, and its tree if nobody else uses it.
@@ -203,7 +246,32 @@ class Shelf:
 
     def tree_folder(self, identity: str) -> Path:
         """Give the place of an unpacked tree."""
-        return self.folder / "trees" / identity
+        return inside(self.folder / "trees", identity, f"{self.folder}: a tree's identity")
+
+    def _text(self, digest: str) -> Path:
+        return inside(self.folder / "patches", digest, f"{self.folder}: a patch's digest")
+
+    def _unknown(self, what: str, name: str, known: Sequence[str]) -> KernelError:
+        """Return the error of a name that nothing has, with what would give it a meaning."""
+        supported = find_engine().series
+        listed = (
+            f"There are: {', '.join(known)}." if known else f"There is none in {self.folder} yet."
+        )
+        hint = "" if name in supported else nearest(name, known)
+        advice = (
+            "`schedlab kernel add --debian 6.12` fetches Debian's,"
+            " `schedlab kernel add --tree PATH` takes yours."
+        )
+        if name in supported:
+            advice = f"`schedlab kernel add --debian {name}` fetches Debian's {name}."
+        elif _SERIES.fullmatch(name):
+            advice = f"The simulator supports the series {' and '.join(supported)}. {advice}"
+        elif known and what == "kernel" and not hint and _NAME.fullmatch(name):
+            base = max((base.name for base in self.bases()), key=natural)
+            advice = f"`schedlab kernel build {name} --base {base} --patch PATCH` builds one."
+        elif known:
+            advice = "`schedlab kernel list` shows what they are."
+        return KernelError(f"no {what} is called '{name}'.{hint} {listed}\n  {advice}")
 
     def _drop_tree(self, base: Base) -> None:
         ours = base.identity is not None and base.tree == self.tree_folder(base.identity)
@@ -230,11 +298,6 @@ class Shelf:
 def digest_of(text: str) -> str:
     """Name a text by its content."""
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
-
-
-def _unknown(what: str, name: str, known: Sequence[str], folder: Path) -> str:
-    listed = f"There are: {', '.join(known)}." if known else f"There is none in {folder} yet."
-    return f"no {what} is called '{name}'.{nearest(name, known)} {listed}"
 
 
 def _stamps(path: Path) -> list[str]:

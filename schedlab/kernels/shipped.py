@@ -1,4 +1,8 @@
-"""schedlab's own kernel patches, by the sched features they add (docs/patches.md)."""
+"""schedlab's own kernel patches, by the sched features they add (docs/patches.md).
+
+Those in `patches/published` bring changes that others published figures of into a tree of another
+age (docs/accuracy.md).
+"""
 
 import re
 from pathlib import Path
@@ -11,11 +15,17 @@ _ADDED_FEATURE = re.compile(r"^\+SCHED_FEAT\((\w+),", re.M)
 
 
 def shipped_patches(series: str) -> dict[str, Path]:
-    """Give the patches for a series, by feature; one patch may add several."""
+    """Return the patches for a series, by feature; one patch may add several.
+
+    A patch that adds none, because it changes code outside the scheduler, goes by its file's name.
+    """
     found = {}
-    for path in sorted((data_folder("patches") / series).glob("*.patch")):
-        for feature in _ADDED_FEATURE.findall(path.read_text(encoding="utf-8")):
-            found[feature] = path
+    folder = data_folder("patches")
+    for place in (folder / series, folder / "published" / series):
+        for path in sorted(place.glob("*.patch")):
+            text = path.read_text(encoding="utf-8")
+            for name in _ADDED_FEATURE.findall(text) or [path.stem]:
+                found[name] = path
     return found
 
 

@@ -9,10 +9,8 @@ from schedlab.kernels.cache import disk_errors, full_disk
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import Watch
-from schedlab.kernels.shelf import Base, Shelf
+from schedlab.kernels.shelf import MUST_HAVE, Base, Shelf
 from schedlab.kernels.unpacking import pour, unpacked
-
-_MUST_HAVE = "kernel/sched/core.c"
 
 
 def series_and_release(makefile: str, where: str, engine: Engine) -> tuple[str, str]:
@@ -45,8 +43,8 @@ def tree_as_it_is(path: Path, name: str, engine: Engine) -> Base:
     tree = path.expanduser().absolute()
     if not tree.is_dir():
         raise KernelError(f"{path}: there is no such folder.")
-    if not (tree / _MUST_HAVE).is_file():
-        raise KernelError(f"{path}: is no kernel tree (no {_MUST_HAVE} there).")
+    if not (tree / MUST_HAVE).is_file():
+        raise KernelError(f"{path}: is no kernel tree (no {MUST_HAVE} there).")
     with disk_errors(f"reading {path}"):
         makefile = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
     series, release = series_and_release(makefile, str(path), engine)
@@ -66,8 +64,8 @@ def tree_at_ref(
         raise KernelError(f"{path}: there is no such folder.")
     commit = _commit(repo, ref)
     status, makefile = _git(repo, "show", f"{commit}:Makefile")
-    if status or _git(repo, "cat-file", "-e", f"{commit}:{_MUST_HAVE}")[0]:
-        raise KernelError(f"{path}: {ref} is no kernel tree (no Makefile or no {_MUST_HAVE}).")
+    if status or _git(repo, "cat-file", "-e", f"{commit}:{MUST_HAVE}")[0]:
+        raise KernelError(f"{path}: {ref} is no kernel tree (no Makefile or no {MUST_HAVE}).")
     series, release = series_and_release(makefile, f"{path}: {ref}", engine)
     identity = f"git-{commit[:16]}"
     parts = [

@@ -8,6 +8,7 @@ from schedlab.counters.choice import EVENT_GROUPS
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric, comparable
 from schedlab.models.model import Model
+from schedlab.record import TOO_SHORT
 
 _MADE_OF = {
     "context-switches": ("switches:voluntary", "switches:involuntary"),
@@ -56,6 +57,12 @@ def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float
             raise IncompleteRun(f"the simulator's result has no {name}")
         values[metric] = float(value)
     return comparable(values)
+
+
+def unsettled(result: Mapping[str, Any]) -> list[str]:
+    """Return a caveat if the scheduler's slow state was not the load's while it was measured."""
+    names = result.get("steady", {}).get("unsettled", [])
+    return [f"{TOO_SHORT}{'; '.join(names)}"] if names else []
 
 
 def counted(model: Model, result: Mapping[str, Any]) -> Mapping[str, float]:

@@ -5,10 +5,12 @@ from itertools import chain
 from typing import Any
 
 from schedlab.errors import IncompleteRun, UsageError
+from schedlab.kinds import check_place
 from schedlab.models.model import Model
 from schedlab.settings import cpuidle, sysctl
 from schedlab.settings.knob import chosen_word, feature_name
 from schedlab.settings.sched_debug import DEBUG_FOLDER, FEATURES
+from schedlab.validation import repeated
 from schedlab.variant import IdleState, Variant
 
 SETTLE = "600ms"
@@ -20,28 +22,27 @@ DAEMONS = 4
 LONGEST = "3600s"
 """Simulated time after which a workload counts as never ending."""
 
+COLD = "none"
+"""No warm-up under load: a run is measured from its start on an idle machine."""
+
 SESSION = {"/proc/sys/kernel/sched_autogroup_enabled": "1"}
 """A benchmark's tasks are a session's and share a group, as upstream and systemd have it."""
-
-_HOST_ONLY = ("governor", "env", "prefix", "companion", "boot", "cmdline")
 
 
 def settings(variant: Variant) -> dict[str, dict[str, Any]]:
     """Give what a variant sets, as keys of a scenario: features and files.
 
     Raises:
-        UsageError: it sets something that has no meaning in the simulator.
+        UsageError: it sets something that has no meaning in the simulator, or a file twice.
     """
-    for name in _HOST_ONLY:
-        if getattr(variant, name):
-            raise UsageError(
-                f"variant {variant.name}: {name} has no meaning on a simulated machine."
-                "\n  There are: sched features, sysctl, sched, cpuidle, idle-governor and kernel."
-            )
+    check_place(variant, "sim")
+    if twice := repeated(path for _, path, _ in _files(variant)):
+        raise UsageError(f"variant {variant.name}: {twice} is set twice.")
     features = {feature_name(word): word == feature_name(word) for word in variant.sched_features}
     knobs = {path: value for _, path, value in _files(variant)}
     states = {_state(idle): idle.enabled for idle in variant.cpuidle}
-    return {"features": features, "knobs": knobs, "cpuidle": states}
+    cpufreq = {"governor": variant.governor} if variant.governor else {}
+    return {"features": features, "knobs": knobs, "cpuidle": states, "cpufreq": cpufreq}
 
 
 def _state(idle: IdleState) -> str:
@@ -60,12 +61,18 @@ def _states(variant: Variant) -> Iterator[tuple[str, str, str]]:
         )
 
 
+def _governor(variant: Variant) -> Iterator[tuple[str, str, str]]:
+    if variant.governor:
+        yield "cpufreq governor", "cpufreq governor", variant.governor
+
+
 def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
     """Give the name, the path and the value of each file a variant sets."""
     for name, value in variant.sched.items():
-        yield f"sched {name}", f"{DEBUG_FOLDER}/{name}", str(value)
+        yield f"sched {name}", f"{DEBUG_FOLDER}/{name}", value
     for name, value in variant.sysctl.items():
-        yield name, sysctl.knob(name).path, str(value)
+        knob = sysctl.knob(name)
+        yield knob.label, knob.path, value
     if variant.idle_governor is not None:
         yield "cpuidle governor", cpuidle.GOVERNOR, variant.idle_governor
 
@@ -73,7 +80,7 @@ def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
 def shown(variant: Variant) -> dict[str, str]:
     """Give a variant's settings under the names a host's runs record them by."""
     features = {f"sched_feature {feature_name(word)}": word for word in variant.sched_features}
-    files = chain(_files(variant), _states(variant))
+    files = chain(_files(variant), _states(variant), _governor(variant))
     return features | {name: value for name, _, value in files}
 
 
@@ -86,7 +93,7 @@ def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
     words = set(found.get(FEATURES, "").split())
     features = {name: words & {name, f"NO_{name}"} for name in settings(variant)["features"]}
     values = {f"sched_feature {name}": " ".join(word) for name, word in features.items()}
-    files = chain(_files(variant), _states(variant))
+    files = chain(_files(variant), _states(variant), _governor(variant))
     values |= {name: chosen_word(found.get(path, "")) for name, path, _ in files}
     missing = [name for name, value in values.items() if not value]
     if missing:
@@ -94,11 +101,17 @@ def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-def scenario(model: Model, variant: Variant, host_seconds: float) -> dict[str, Any]:
-    """Give the scenario of one run; it ends with its workload, or after so much host time."""
+def scenario(
+    model: Model, variant: Variant, host_seconds: float, warm_up: str = COLD
+) -> dict[str, Any]:
+    """Give the scenario of one run; it ends with its workload, or after so much host time.
+
+    `warm_up` is how long its load goes on before it is measured: `settled`, `none` or a time.
+    """
     own = settings(variant)
     return {
         "duration": LONGEST,
+        **({} if warm_up == COLD else {"warmup": warm_up}),
         "settle": SETTLE,
         "background": DAEMONS,
         **own,

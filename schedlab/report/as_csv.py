@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 
 from schedlab.record import RunRecord
@@ -12,6 +13,7 @@ from schedlab.report.wording import counter_unit
 COLUMNS = (
     *("position", "benchmark", "variant", "block", "warmup", "status", "kind", "name"),
     *("value", "unit", "better", "started", "seconds", "busy_during", "seed", "baseline", "boot"),
+    "caveats",
 )
 
 
@@ -35,7 +37,8 @@ def render(report: Report) -> str:
                 unit = counter_unit(name)
             line = _line(record, (kind, name, value, unit, better))
             baseline = int(record.key.variant == report.baseline)
-            writer.writerow((*line, baseline, report.boot(record)))
+            caveats = json.dumps(record.caveats) if record.caveats else ""
+            writer.writerow((*line, baseline, report.boot(record), caveats))
     return page.getvalue()
 
 

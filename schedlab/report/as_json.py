@@ -8,6 +8,7 @@ from typing import Any
 from schedlab import __version__
 from schedlab.record import RunRecord
 from schedlab.report.content import Report
+from schedlab.report.sensitivity import dependences
 from schedlab.report.shape import shape
 from schedlab.report.wording import counter_unit
 from schedlab.stats import Verdict
@@ -62,6 +63,15 @@ def render(report: Report) -> str:
                 **_verdict(counter.verdict),
             }
             for counter in report.analysis.counters
+        ],
+        "dependences": [
+            {
+                "benchmark": outcome.case.label,
+                "metric": outcome.metric.name,
+                "variant": outcome.variant,
+                **asdict(found),
+            }
+            for outcome, found in dependences(report)
         ],
         "trends": [
             {

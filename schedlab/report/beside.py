@@ -7,13 +7,12 @@ from scipy.stats import spearmanr
 
 from schedlab.analysis import Outcome
 from schedlab.errors import SchedlabError
-from schedlab.reference import Reference, find_reference, mean
+from schedlab.marks import Mark
+from schedlab.matched import NOTABLE, matched
+from schedlab.reference import Reference, find_reference
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import number, plural, points, verdict_word
-
-NOTABLE = 0.05
-"""A published change from this on is expected to be seen again."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,7 @@ class _Row:
     change: float
     """The published change, positive is better."""
     relative: bool
+    mark: Mark
 
     @property
     def notable(self) -> bool:
@@ -39,6 +39,7 @@ class _Row:
         ours = verdict.base_mean
         ratio = "" if ours is None or self.relative else f"{ours / self.base:.2f}"
         sign = ("same" if self.same_sign else "other") if self.notable else ""
+        sign = sign if self.mark == "validation" else self.mark
         return (
             name,
             self.outcome.variant,
@@ -79,25 +80,26 @@ def beside(report: Report) -> Exhibit | None:
 
 
 def _rows(report: Report, published: Reference) -> Iterator[_Row]:
-    outcomes = {(o.case.label, o.metric.name, o.variant): o for o in report.analysis.outcomes}
-    for table in published.table:
-        if table.target != report.plan.target:
-            continue
-        for label, base, other in table.rows:
-            outcome = outcomes.get((label, table.metric, table.variant))
-            if outcome is not None:
-                change = mean(other) / mean(base) - 1
-                better = -change if outcome.metric.better == "lower" else change
-                scaled = mean(base) * table.scale(outcome.case.params)
-                yield _Row(outcome, scaled, better, table.relative)
+    plan, outcomes = report.plan, report.analysis.outcomes
+    for row in matched(plan.published, published, plan.target, outcomes, report.store.machine):
+        scaled = row.base * row.table.scale(row.outcome.case.params)
+        yield _Row(row.outcome, scaled, row.change, row.table.relative, row.mark)
 
 
-def _agreement(rows: list[_Row]) -> Iterator[str]:
+def _agreement(shown: list[_Row]) -> Iterator[str]:
+    rows = [row for row in shown if row.mark == "validation"]
+    if left_out := len(shown) - len(rows):
+        yield (
+            f"{plural(left_out, 'row')} set figures of the machine (calibration) and"
+            f" {'is' if left_out == 1 else 'are'} not counted."
+        )
+    if not rows:
+        return
     notable = [row for row in rows if row.notable]
     same = sum(row.same_sign for row in notable)
     yield (
         f"Of {plural(len(notable), 'row')} whose published change is {NOTABLE:.0%} or more,"
-        f" {same} have the same sign here."
+        f" {same} {'has' if same == 1 else 'have'} the same sign here."
     )
     effects = [(row.change, row.outcome.verdict.effect_better) for row in rows]
     pairs = [(theirs, ours) for theirs, ours in effects if ours is not None]

@@ -9,6 +9,8 @@ from functools import cached_property
 
 from schedlab.analysis import Analysis, CounterOutcome, Outcome
 from schedlab.boots import BOOT, boot_of
+from schedlab.kinds import settings_written
+from schedlab.plan import IMPORTED, Plan
 from schedlab.record import RunRecord
 from schedlab.report.wording import (
     duration,
@@ -22,9 +24,9 @@ from schedlab.report.wording import (
     share,
     trend_line,
 )
-from schedlab.stats import SCREENING_BELOW, Word
+from schedlab.stats import JUDGED_FROM, SCREENING_BELOW, Word
 from schedlab.store import CaseInfo, Store
-from schedlab.variant import IdleState, Variant
+from schedlab.variant import Variant
 
 DISTURBED = 0.05
 """A run is called disturbed when others took more than this part of all CPUs."""
@@ -33,6 +35,7 @@ _WORDS: tuple[Word, ...] = ("better", "worse", "equivalent", "can't tell")
 _WORTH_SHARING = 8
 """As many results of which there is the same to say are not listed one by one."""
 _UNTOUCHED = "no settings: the machine as it is"
+_UNKNOWN = "its settings are not known"
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ class Report:
         """Read the runs of a store and sort them under their benchmarks."""
         self.store = store
         self.plan = store.plan
-        self.design = store.plan.design()
+        self.design = store.design
         self.analysis = analysis
         self.records = store.records()
         self.notices = store.notices
@@ -162,6 +165,11 @@ class Report:
         kind, _, what = self.plan.target.partition(":")
         if kind == "sim":
             lines.append(f"Simulated on {what}: a prediction, not a measurement.")
+            if self.plan.cold:
+                lines.append(
+                    "Every load was measured from its start on an idle machine"
+                    ' (load_warmup = "none"): a long run may show something else.'
+                )
         elif kind == "imported":
             lines.append("Imported: published by others; nothing of it was measured here.")
         elif kind == "vm":
@@ -256,7 +264,8 @@ class Report:
     def tally(self, variant: str) -> str:
         """Count a variant's verdicts: `2 better, 0 worse, 5 equivalent, 4 can't tell`."""
         found = Counter(outcome.verdict.word for outcome in self.outcomes_in(variant))
-        return ", ".join(f"{found[word]} {word}" for word in _WORDS)
+        words = _WORDS if not found["no effect"] else (*_WORDS, "no effect")
+        return ", ".join(f"{found[word]} {word}" for word in words)
 
     def remarks(self, variant: str) -> list[str]:
         """Say of each result that is open, or no ordinary one, what would settle it and why."""
@@ -376,6 +385,11 @@ class Report:
             f" by permutation), all {plural(len(self.analysis.trends), 'trend')} of this report"
             " corrected together; positive = better, so a change that rises gets better."
         )
+        if design.ended is not None:
+            corrected += (
+                f" A time budget of {blocks.budget} ended the plan after"
+                f" {plural(design.ended, self.unit)}, and the last look was taken there."
+            )
         lines = [shuffled, tested, margin, corrected, self._intervals(m)]
         return [*lines, sweeps] if self.analysis.trends else lines
 
@@ -383,8 +397,9 @@ class Report:
         levels = [outcome.verdict.level_adjusted for outcome in self.analysis.outcomes]
         level = next(filter(None, levels), None)
         if level is None:
-            return f"There are no intervals yet: each takes two {self.unit}s at least."
-        claimed = max(1, sum(outcome.verdict.settled for outcome in self.analysis.outcomes))
+            return f"There are no intervals: each takes {JUDGED_FROM} {self.unit}s at least."
+        verdicts = [outcome.verdict for outcome in self.analysis.outcomes]
+        claimed = max(1, sum(v.settled and v.word != "no effect" for v in verdicts))
         rule = (
             "alpha / (looks x m)"
             if self.design.strict
@@ -416,6 +431,11 @@ class Report:
                 "can't tell",
                 f"neither is shown; with the number of {self.unit}s that should settle it",
             ),
+            (
+                "no effect",
+                "the simulated runs are the same, decision for decision, in every block: what the"
+                " setting changes was not reached in this run",
+            ),
             ("up, down", "the same for a counter, which has no better side"),
             (
                 "manipulation check",
@@ -436,26 +456,10 @@ def _some(labels: Sequence[str], of: int) -> str:
     return f"all {of} benchmarks" if 1 < len(labels) == of else listing(labels)
 
 
-def describe_variant(variant: Variant) -> str:
-    """Say what a variant sets, in the words of the command line."""
-    parts = [*variant.sched_features]
-    parts += [f"sysctl {name}={value}" for name, value in variant.sysctl.items()]
-    parts += [f"sched {name}={value}" for name, value in variant.sched.items()]
-    parts += [_idle(state) for state in variant.cpuidle]
-    parts += [f"idle-governor {variant.idle_governor}"] if variant.idle_governor else []
-    parts += [f"governor {variant.governor}"] if variant.governor else []
-    parts += [f"env {name}={value}" for name, value in variant.env.items()]
-    parts += [f"prefix {shlex.join(variant.prefix)}"] if variant.prefix else []
-    if variant.companion:
-        parts.append(f"companion {shlex.join(variant.companion.command)}")
-    parts += [f"kernel {variant.kernel}"] if variant.kernel else []
-    parts += [f"boot '{row}={value}'" for row, value in variant.boot.items()]
-    return "; ".join(parts) or _UNTOUCHED
-
-
-def _idle(state: IdleState) -> str:
-    text = f"cpuidle {state.state}={'on' if state.enabled else 'off'}"
-    return f"{text} cpus={state.cpus}" if state.cpus else text
+def describe_variant(variant: Variant, plan: Plan) -> str:
+    """Return what a variant of a plan sets, in the words of the command line."""
+    untold = _UNKNOWN if plan.target == IMPORTED else _UNTOUCHED
+    return "; ".join(settings_written(variant)) or untold
 
 
 def case_words(case: CaseInfo) -> str:

@@ -7,10 +7,11 @@ from schedlab.report.content import Report
 from schedlab.report.cpu_time import cpu_time
 from schedlab.report.curve import curve_table
 from schedlab.report.exhibit import Exhibit
+from schedlab.report.sensitivity import sensitivity
 from schedlab.report.sweeps import sweep_tables
 
 
 def exhibits(report: Report) -> list[Exhibit]:
     """Give those a report has."""
-    kinds = (curve_table, completion, beside, beside_counts, cpu_time)
+    kinds = (curve_table, completion, beside, beside_counts, sensitivity, cpu_time)
     return [*sweep_tables(report), *(found for kind in kinds if (found := kind(report)))]

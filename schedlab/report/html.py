@@ -5,6 +5,7 @@ from markupsafe import Markup
 from schedlab.analysis import CounterOutcome
 from schedlab.axis import Axis
 from schedlab.metric import Metric
+from schedlab.printable import printable, printable_lines
 from schedlab.record import RunRecord
 from schedlab.report import wording
 from schedlab.report.content import (
@@ -74,8 +75,8 @@ def render(report: Report) -> str:
             width,
         ),
         "raw_rows": lambda case: _raw_rows(report, case),
-        "machine": Markup.escape(wording.printable_lines(draw(report.store.machine))),
-        "plan_toml": Markup.escape(wording.printable_lines(report.plan.to_toml())),
+        "machine": Markup.escape(printable_lines(draw(report.store.machine))),
+        "plan_toml": Markup.escape(printable_lines(report.plan.to_toml())),
     }
     return templates.get_template("report.html.j2").render(report=report)
 
@@ -145,7 +146,7 @@ def _raw_rows(report: Report, case: CaseReport) -> list[tuple[str, Markup, str]]
         cells.append(f"{run.seconds:.4g}")
         cells.append("" if run.busy_during is None else f"{100 * run.busy_during:.3g}")
         # Joined here: as a loop of the template it would be most of a large report's time.
-        joined = Markup("</td><td>").join(cells)
+        joined = Markup("</td><td>").join(map(printable, cells))
         rows.append(("warmup" if run.key.warmup else run.status, joined, _remark(run)))
     return rows
 

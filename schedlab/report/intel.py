@@ -3,10 +3,11 @@
 from itertools import groupby
 
 from schedlab.analysis import Outcome
+from schedlab.printable import printable
 from schedlab.report.content import CaseReport, Report
 from schedlab.report.plain import Page, close_mail, open_mail
 from schedlab.report.shape import shape
-from schedlab.report.wording import NONE, described, fitted, points, printable, row_name
+from schedlab.report.wording import NONE, described, fitted, points, row_name
 from schedlab.store import CaseInfo
 
 _FIGURE = 18

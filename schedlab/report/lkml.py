@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from schedlab.analysis import CounterOutcome, Outcome
+from schedlab.printable import printable
 from schedlab.report.content import CaseReport, Report, has_changed
 from schedlab.report.plain import WIDTH, Page, close_mail, open_mail
 from schedlab.report.shape import shape
@@ -17,7 +18,6 @@ from schedlab.report.wording import (
     mean_count,
     number,
     points,
-    printable,
     remark,
     row_name,
     verdict_word,

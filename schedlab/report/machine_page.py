@@ -6,12 +6,12 @@ from itertools import groupby
 from markupsafe import Markup
 
 from schedlab.machine import Machine
-from schedlab.report import wording
+from schedlab.printable import printable_lines
 from schedlab.report.page import environment
 from schedlab.topology import svg
 from schedlab.topology.domains import Domain, listing
 from schedlab.topology.drawing import counts
-from schedlab.topology.figures import MARKS, sections
+from schedlab.topology.figures import sections
 
 
 def machine_page(
@@ -31,8 +31,7 @@ def machine_page(
             kernel=kernel,
             domains=drawn,
             spans=Markup(svg.domains(drawn, machine)) if drawn else "",
-            listing=Markup.escape(wording.printable_lines("\n".join(listing(domains)))),
+            listing=Markup.escape(printable_lines("\n".join(listing(domains)))),
             sections=sections(machine, sources),
-            marks=MARKS,
         )
     )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from schedlab.printable import printable, printable_lines
 from schedlab.record import RunRecord
 from schedlab.report.content import (
     CaseReport,
@@ -25,8 +26,6 @@ from schedlab.report.wording import (
     mean_count,
     number,
     points,
-    printable,
-    printable_lines,
     verdict_phrase,
 )
 
@@ -65,7 +64,7 @@ def _lines(report: Report) -> Iterator[str]:
 def _changes(report: Report) -> Iterator[str]:
     for variant in report.plan.variant:
         role = " (baseline)" if variant.name == report.baseline else ""
-        yield f"- **{_text(variant.name)}**{role}: {_text(describe_variant(variant))}"
+        yield f"- **{_text(variant.name)}**{role}: {_text(describe_variant(variant, report.plan))}"
     yield ""
 
 

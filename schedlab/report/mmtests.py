@@ -1,6 +1,7 @@
 """The report in the shape of mmtests' comparison tables, in 72 columns."""
 
 from schedlab.analysis import Outcome
+from schedlab.printable import printable
 from schedlab.report.content import Report
 from schedlab.report.plain import WIDTH, Page, close_mail, open_mail
 from schedlab.report.shape import shape
@@ -13,7 +14,6 @@ from schedlab.report.wording import (
     is_evidence,
     number,
     points,
-    printable,
 )
 
 _VALUE = 12

@@ -1,12 +1,15 @@
-"""Several results on one page: what was asked, how it came out, and the way to each report."""
+"""Several results on one page: what was found, then what was asked and the way to each report."""
 
 import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from schedlab.printable import printable
 from schedlab.report import wording
+from schedlab.report.beside import beside
 from schedlab.report.content import Report
+from schedlab.report.findings import findings, headline, plot_range
 from schedlab.report.page import environment
 
 
@@ -15,12 +18,40 @@ def overview(reports: Sequence[Report], page: Path) -> str:
     links = [
         os.path.relpath(report.store.folder / "report.html", page.parent) for report in reports
     ]
+    templates = environment()
+    templates.globals |= {
+        "wording": wording,
+        "beside": beside,
+        "findings": findings,
+        "headline": _found,
+        "kind": _kind,
+        "plot_range": plot_range,
+    }
+    template = templates.get_template("overview.html.j2")
+    return template.render(results=list(zip(reports, headings(reports), links, strict=True)))
+
+
+def summary(reports: Sequence[Report]) -> list[str]:
+    """Return a line for each result: what it was about, and what it found."""
+    return [
+        printable(f"{heading}{_kind(report)}: {_found(report)}.")
+        for report, heading in zip(reports, headings(reports), strict=True)
+    ]
+
+
+def _kind(report: Report) -> str:
+    return " (simulated)" if report.plan.simulated else ""
+
+
+def _found(report: Report) -> str:
+    """Return the headline, without the pair of variants where that is the heading."""
+    return headline(report).removeprefix(f"{report.title}: ")
+
+
+def headings(reports: Sequence[Report]) -> list[str]:
+    """Return a name for each result that tells it from the others."""
     titles = Counter(report.title for report in reports)
-    headings = [
+    return [
         report.title if titles[report.title] == 1 else f"{report.title}: {report.store.folder.name}"
         for report in reports
     ]
-    templates = environment()
-    templates.globals |= {"wording": wording}
-    template = templates.get_template("overview.html.j2")
-    return template.render(results=list(zip(reports, headings, links, strict=True)))

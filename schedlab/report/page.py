@@ -5,7 +5,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from schedlab.report import wording
+from schedlab.printable import printable
 
 
 def environment() -> Environment:
@@ -22,5 +22,4 @@ def environment() -> Environment:
 
 def _printable(value: Any) -> Any:
     """Write out what a browser would not show or obey; markup of our own stays."""
-    is_text = isinstance(value, str) and not isinstance(value, Markup)
-    return wording.printable(value) if is_text else value
+    return value if isinstance(value, Markup) else printable(str(value))

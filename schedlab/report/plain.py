@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from schedlab.printable import printable
 from schedlab.report.content import Report, describe_variant
-from schedlab.report.wording import columns, fitted, is_evidence, printable, wrapped
+from schedlab.report.wording import columns, fitted, is_evidence, wrapped
 
 WIDTH = 72
 _FAILURES_SHOWN = 10
@@ -78,7 +79,7 @@ def open_mail(page: Page, report: Report) -> None:
     page.pairs(list(report.store.environment.items()))
     page.heading("Kernel Versions")
     for variant in report.plan.variant:
-        page.item(f"{variant.name} - {report.kernel}, {describe_variant(variant)}")
+        page.item(f"{variant.name} - {report.kernel}, {describe_variant(variant, report.plan)}")
 
 
 def close_mail(page: Page, report: Report) -> None:

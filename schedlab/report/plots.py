@@ -25,6 +25,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatt
 from schedlab.analysis import Outcome
 from schedlab.benchmarks.cpuidle_smt import THROUGHPUT, WAKEUP_P50, WAKEUP_P99
 from schedlab.metric import Metric
+from schedlab.printable import printable
 from schedlab.record import RunRecord
 from schedlab.report.content import DISTURBED
 from schedlab.report.curve import Curve, Point
@@ -33,7 +34,6 @@ from schedlab.report.wording import (
     fitted,
     is_evidence,
     points,
-    printable,
     share,
     verdict_word,
 )
@@ -115,7 +115,7 @@ def forest(rows: Sequence[Row], margin: float, width: int) -> Markup:
             _forest_row(axes, place, row, margin, reach, beside)
         axes.axvline(0, color=_FAINT, linewidth=0.8, zorder=1)
         axes.set_xlim(-reach, reach)
-        axes.set_ylim(len(rows) - 0.5, -0.5 if beside else -0.7)
+        axes.set_ylim(max(len(rows), 1) - 0.5, -0.5 if beside else -0.7)
         axes.set_yticks([])
         axes.xaxis.set_major_locator(MaxNLocator(9 if beside else 5))
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+g}" if value else "0")

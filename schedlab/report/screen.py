@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schedlab.report.wording import printable, wrapped
+from schedlab.printable import printable
+from schedlab.report.wording import wrapped
 
 
 def new_table(*names: str) -> Table:

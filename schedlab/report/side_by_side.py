@@ -7,8 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from schedlab.metric import Metric
+from schedlab.printable import printable
 from schedlab.report.screen import add_figures, bullets, new_table, say, section
-from schedlab.report.wording import blocks_used, interval, number, points, printable, verdict_word
+from schedlab.report.wording import blocks_used, interval, number, points, verdict_word
 from schedlab.sessions import Sessions
 from schedlab.stats import Verdict
 from schedlab.store import Store

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from schedlab.analysis import Analysis
 from schedlab.metric import Metric
+from schedlab.printable import printable
 from schedlab.record import RunRecord
 from schedlab.report.content import Report, describe_variant
 from schedlab.report.exhibit import Exhibit
@@ -23,7 +24,6 @@ from schedlab.report.wording import (
     mean_count,
     number,
     points,
-    printable,
     share,
     verdict_word,
 )
@@ -59,7 +59,7 @@ def _print(report: Report, console: Console) -> None:
         say(console, banner, "bold yellow")
     say(console, report.run_count())
     for variant in report.plan.variant:
-        say(console, f"{variant.name}: {describe_variant(variant)}")
+        say(console, f"{variant.name}: {describe_variant(variant, report.plan)}")
     for name in report.others:
         section(console, f"{name} against {report.baseline}: {report.tally(name)}")
         console.print(_verdicts(report, name, narrow=console.width < _WIDE))

@@ -4,34 +4,25 @@ Nothing is worked out here: all figures come from the verdicts and the runs.
 """
 
 import math
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
 from schedlab.metric import Metric
+from schedlab.printable import printable
 from schedlab.stats import Interval, Verdict
 from schedlab.trend import Trend
 
 NONE = "-"
 """What stands where there is no figure."""
 
-MARKS = {"better": "▲", "worse": "▼", "up": "↑", "down": "↓", "equivalent": "=", "can't tell": "?"}
+MARKS = {
+    **{"better": "▲", "worse": "▼", "up": "↑", "down": "↓"},
+    **{"equivalent": "=", "no effect": "≡", "can't tell": "?"},
+}
 """A sign for each verdict, so that none is told by its colour alone."""
 
 _SNAPSHOT_GROUPS = ("cpu", "cpuidle", "schedstat")
-
-
-def printable(text: str) -> str:
-    """Give text on one line with everything that could move a cursor or hide written out."""
-    if text.isprintable():
-        return text
-    return "".join(_visible(character) for character in " ".join(text.splitlines()))
-
-
-def printable_lines(text: str) -> str:
-    """Give text of several lines, each made printable."""
-    return "\n".join(printable(line.expandtabs()) for line in text.splitlines())
 
 
 def number(value: float | None) -> str:
@@ -56,6 +47,8 @@ def count(value: float) -> str:
     """Give a counter's figure of one run: whole numbers in full, seconds to the hundredth."""
     if abs(value) >= 1e15:
         return f"{value:.3e}"
+    if 0 < value < 0.01:
+        return "<0.01"
     return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
 
 
@@ -160,6 +153,8 @@ def verdict_word(verdict: Verdict) -> str:
     """Name the verdict; what was never at issue is not called undecided."""
     if verdict.manipulation_check:
         return "manipulation check"
+    if verdict.withheld:
+        return "not judged"
     return "never happened" if never_happened(verdict) else verdict.word
 
 
@@ -175,7 +170,7 @@ def is_evidence(verdict: Verdict) -> bool:
 
 def outlook(verdict: Verdict) -> str:
     """Say how many blocks would settle what is open; nothing for counters, which decide nothing."""
-    if verdict.better is None or verdict.settled or min(verdict.n) < 2:
+    if verdict.better is None or verdict.settled or verdict.withheld or min(verdict.n) < 2:
         return ""
     if verdict.blocks_needed is None:
         return f"as it stands, no number of {verdict.unit}s would settle it"
@@ -187,7 +182,8 @@ def outlook(verdict: Verdict) -> str:
 def remark(verdict: Verdict) -> str:
     """Say what would settle it, and what keeps it from being an ordinary verdict."""
     word = verdict_word(verdict)
-    notes = (note for note in verdict.note.split("; ") if not note.startswith(word))
+    said = verdict.note.removeprefix(f"{word}: ")
+    notes = (note for note in said.split("; ") if not note.startswith(word))
     return "; ".join(filter(None, [outlook(verdict), *notes]))
 
 
@@ -266,11 +262,3 @@ def _cut(text: str, width: int) -> str:
         if used > width:
             return text[:at]
     return text
-
-
-def _visible(character: str) -> str:
-    if character.isprintable():
-        return character
-    if unicodedata.category(character) == "Zs":
-        return " "
-    return character.encode("unicode_escape").decode()

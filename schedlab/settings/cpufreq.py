@@ -1,7 +1,7 @@
 """The cpufreq governor, of all CPUs."""
 
 from schedlab.errors import KnobError
-from schedlab.settings.knob import FileKnob
+from schedlab.settings.knob import FileKnob, cpu_of
 from schedlab.system import System
 
 
@@ -14,7 +14,4 @@ def knobs(system: System) -> list[FileKnob]:
     paths = system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
     if not paths:
         raise KnobError("governor: this host has no cpufreq (usual in a virtual machine).")
-    return [
-        FileKnob(path, "cpufreq governor", int(path.split("/")[5].removeprefix("cpu")))
-        for path in paths
-    ]
+    return [FileKnob(path, "cpufreq governor", cpu_of(path)) for path in paths]

@@ -2,7 +2,7 @@
 
 from schedlab.cpulist import parse_cpulist
 from schedlab.errors import KnobError, nearest
-from schedlab.settings.knob import FileKnob
+from schedlab.settings.knob import FileKnob, cpu_of
 from schedlab.system import System
 
 GOVERNOR = "/sys/devices/system/cpu/cpuidle/current_governor"
@@ -36,8 +36,7 @@ def knobs(system: System, state: str, cpus: str | None) -> list[FileKnob]:
     found = []
     names: set[str] = set()
     for path in system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*/name"):
-        parts = path.split("/")
-        cpu, folder = int(parts[5].removeprefix("cpu")), parts[7]
+        cpu, folder = cpu_of(path), path.split("/")[7]
         name = system.read_or(path, folder)
         names.add(name)
         if (wanted is None or cpu in wanted) and state in (name, folder):

@@ -1,26 +1,63 @@
-"""What the lab may have changed, on disk before the first change; put back after a crash."""
+"""What the lab may have changed, on disk before each change; put back after a crash.
+
+The journal's first line is written before the first knob is turned: every knob with the value to
+put back. The last line after it holds the knobs that are not as they were: those being written,
+and those that hold a value of ours. While it is not yet known which other files the kernel changes
+with the knobs, the first line holds all files around them: any may be ours then.
+"""
 
 import contextlib
+import errno
 import json
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from schedlab.errors import KnobError, RestoreError, StoreError
-from schedlab.settings.knob import FeatureKnob, FileKnob, Knob
+from schedlab.settings.knob import ChoiceKnob, FeatureKnob, FileKnob, Knob
+from schedlab.settings.siblings import sibling_knob
 from schedlab.system import System, hosts_known
+from schedlab.system.system import legible
 
 _FILE = "journal.json"
+_ROUNDS = 4
+"""To put one knob back can set others, which are then put back; how often that is repeated."""
+
+_KINDS: dict[str, type[FileKnob] | type[FeatureKnob]] = {
+    "file": FileKnob,
+    "choice": ChoiceKnob,
+    "feature": FeatureKnob,
+}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Entry:
-    """A knob with the value it had and every value the lab may give it."""
+    """A knob, the value to put back, and what the lab has made of it."""
 
     knob: Knob
     original: str
-    written: tuple[str, ...]
+    ours: tuple[str, ...] | None = ()
+    """The value the lab wrote and what the kernel made of it. None while knobs are being written:
+    nobody knows yet how the kernel spells or rounds a value, so any may be ours."""
+
+    def untouched(self, found: str) -> bool:
+        """Return whether a value that was read is the one to put back."""
+        return self.original == found
+
+    def made(self, found: str) -> bool:
+        """Return whether a value that was read is one that the lab made."""
+        return self.ours is None or any(self.same(value, found) for value in self.ours)
+
+    def same(self, wanted: str, found: str) -> bool:
+        """Return whether a value that was read is the one wanted, however it is spelled."""
+        return self.knob.same(wanted, found, self.original)
+
+    def leave(self, found: str) -> str:
+        """Take a value that something else set for the one to put back; return a line on it."""
+        self.original, self.ours = found, ()
+        return f"{self.knob.path}: left at {legible(found)}: something else set it since"
 
 
 class Journal:
@@ -30,9 +67,20 @@ class Journal:
         """Name the file; nothing is read or written yet."""
         self._system = system
         self.path = system.state_folder() / _FILE
+        self._descriptor: int | None = None
+        self._entries: Sequence[Entry] = ()
+        self._first_line = 0
+        """The length of the first line."""
 
-    def write(self, tag: str, entries: list[Entry]) -> None:
-        """Put the journal on disk, whole or not at all.
+    def write(
+        self, tag: str, entries: Sequence[Entry], siblings: Mapping[str, str] | None = None
+    ) -> None:
+        """Put the journal on disk, whole or not at all, and keep it open for notes.
+
+        Args:
+            tag: what the lab's processes carry.
+            entries: the knobs, and what has become of them.
+            siblings: files that may change with them, and their values.
 
         Raises:
             StoreError: it cannot be written; then no knob may be touched.
@@ -41,68 +89,135 @@ class Journal:
             "boot_id": self._system.boot_id(),
             "tag": tag,
             "knobs": [_pack(entry) for entry in entries],
+            "siblings": dict(siblings or {}),
         }
+        line = f"{json.dumps(content)}\n".encode()
         fresh = self.path.with_suffix(".new")
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with fresh.open("w") as file:
-                json.dump(content, file, indent=1)
+            self.path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            with fresh.open("wb") as file:
+                file.write(line + _states(entries))
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(self.path)
             _sync_folder(self.path.parent)
+            self._open(entries, len(line))
         except OSError as error:
             raise StoreError(
                 f"{self.path}: cannot write the journal: {error.strerror}; nothing was changed."
                 "\n  Without it a crash could leave this host changed."
             ) from error
 
+    def note(self) -> None:
+        """Keep what has become of the knobs; nothing where no journal was begun.
+
+        What a killed lab has noted is with the kernel, and a crash of the kernel makes it
+        worthless: it need not reach the disk.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        if self._descriptor is None:
+            return
+        line = _states(self._entries)
+        if not line:
+            os.ftruncate(self._descriptor, self._first_line)
+            return
+        size = os.fstat(self._descriptor).st_size
+        try:
+            if os.write(self._descriptor, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            os.ftruncate(self._descriptor, size)
+            raise StoreError(
+                f"{self.path}: cannot write the journal: {error.strerror}."
+                "\n  Without it a crash could leave this host changed."
+            ) from error
+
     def remove(self) -> None:
-        """Forget: everything is as it was."""
-        with contextlib.suppress(FileNotFoundError):
-            self.path.unlink()
+        """Forget: everything is as it was.
+
+        Raises:
+            StoreError: the file cannot be removed.
+        """
+        self._close()
+        try:
+            self.path.unlink(missing_ok=True)
+        except NotADirectoryError:
+            pass
+        except OSError as error:
+            raise StoreError(
+                f"{self.path}: cannot be removed: {error.strerror}."
+                "\n  Every knob is as it was; delete the file."
+            ) from error
 
     def read(self) -> tuple[str, list[Entry]] | None:
-        """Give the tag and entries, or None where there is no journal of this boot.
+        """Return the tag and entries, or None where there is no journal of this boot.
 
         Raises:
             KnobError: the file is damaged.
         """
         try:
-            content = json.loads(self.path.read_text())
+            # A last line without its end was being written when the lab was killed.
+            lines = self.path.read_text().split("\n")[:-1] or [""]
+            content = json.loads(lines[0])
             if content["boot_id"] != self._system.boot_id():
                 return None
-            return str(content["tag"]), [_unpack(item) for item in content["knobs"]]
+            entries = [_unpack(item) for item in content["knobs"]]
+            if len(lines) > 1:
+                for place, (original, ours) in json.loads(lines[-1]).items():
+                    entry = entries[int(place)]
+                    entry.original, entry.ours = original, None if ours is None else tuple(ours)
+            return str(content["tag"]), [*self._siblings(content.get("siblings", {})), *entries]
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise KnobError(
                 f"{self.path}: the journal of an earlier lab cannot be read ({error!r})."
                 "\n  Check this host's settings by hand, then delete the file."
             ) from error
 
+    def _siblings(self, siblings: Mapping[str, str]) -> Iterator[Entry]:
+        """Yield the files that may be ours, of those that are there still."""
+        for path, text in siblings.items():
+            knob = sibling_knob(self._system, path)
+            with contextlib.suppress(KnobError):
+                knob.read(self._system)
+                yield Entry(knob, knob.value_of(text), None)
+
+    def _close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _open(self, entries: Sequence[Entry], first_line: int) -> None:
+        self._close()
+        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+        self._entries = entries
+        self._first_line = first_line
+
 
 def left_behind(system: System) -> str | None:
-    """Tell what a killed lab may have left changed, or None."""
+    """Return what a killed lab may have left changed, or None."""
     found = Journal(system).read()
     if found is None:
         return None
     _, entries = found
     changed = [
-        f"{entry.knob.label} is {value}, was {entry.original}"
+        legible(f"{entry.knob.label} is {value}, was {entry.original}")
         for entry in entries
-        if not entry.knob.same(entry.original, value := entry.knob.read(system))
+        if not entry.untouched(value := entry.knob.read(system))
     ]
     return "; ".join(changed) or "every knob is as it was"
 
 
 def hosts_left_behind(system: System) -> list[str]:
-    """Give the hosts that ssh reaches from a system on which a lab of it left something."""
+    """Return the hosts that ssh reaches from a system on which a lab of it left something."""
     return [host for host, state in hosts_known(system).items() if (state / _FILE).exists()]
 
 
 def restore_left_behind(system: System) -> list[str]:
-    """Undo what a killed lab left: its processes and its knobs; say what was done.
+    """Undo what a killed lab left: its processes and its knobs; return what was done.
 
     Raises:
         RestoreError: a knob could not be put back; the journal stays.
@@ -113,20 +228,22 @@ def restore_left_behind(system: System) -> list[str]:
 
 
 def restore_journal(system: System) -> list[str]:
-    """Do as `restore_left_behind`, for a caller that holds the host's lock."""
+    """Like restore_left_behind(), for a caller that holds the host's lock."""
     journal = Journal(system)
     found = journal.read()
     if found is None:
         journal.remove()
         return []
     tag, entries = found
-    lines = []
-    killed = system.end_tagged(tag)
-    if killed:
-        lines.append(f"ended {killed} processes an earlier lab left running")
-    restored = restore(system, entries)
+    try:
+        killed = system.end_tagged(tag)
+    finally:
+        with contextlib.suppress(StoreError):  # the notes so far are then the ones that count
+            journal.write(tag, entries)
+        restored = restore(system, entries, journal)
     journal.remove()
-    return lines + restored.lines + restored.foreign
+    ended = [f"ended {killed} processes an earlier lab left running"] if killed else []
+    return [*ended, *restored.lines, *restored.foreign]
 
 
 @dataclass(frozen=True)
@@ -139,50 +256,105 @@ class Restored:
     """Knobs that something else had set since, and that were left as found."""
 
 
-def restore(system: System, entries: list[Entry]) -> Restored:
-    """Put every knob back that still has a value the lab gave it.
+def restore(system: System, entries: Sequence[Entry], journal: Journal) -> Restored:
+    """Put every knob back that still has a value the lab gave it, the last one turned first.
 
     Raises:
         RestoreError: some could not be put back; all others were.
     """
     lines: list[str] = []
     foreign: list[str] = []
-    failures: list[str] = []
+    failures: dict[Knob, str] = {}
+    readable: list[Entry] = []
+    before: dict[Knob, str] = {}
     for entry in reversed(entries):
-        knob = entry.knob
         try:
-            found = knob.read(system)
-            if knob.same(entry.original, found):
-                continue
-            if not any(knob.same(value, found) for value in entry.written):
-                foreign.append(f"{knob.path}: left at {found}: something else set it since")
-                continue
-            knob.write(system, entry.original)
-            again = knob.read(system)
-            if not knob.same(entry.original, again):
-                failures.append(f"{knob.path}: wrote {entry.original}, read back {again}")
-                continue
-            lines.append(f"{knob.path}: {found} -> {entry.original}")
+            found = entry.knob.read(system)
         except KnobError as error:
-            failures.append(str(error))
+            failures[entry.knob] = str(error)
+            continue
+        readable.append(entry)
+        if entry.untouched(found):
+            continue
+        if entry.made(found):
+            before[entry.knob] = found
+        else:
+            foreign.append(entry.leave(found))
+    # To write one knob can set another, of those too that are as they were.
+    for entry in readable:
+        entry.ours = None if before else ()
+    _note_if_possible(journal)
+    left = [entry for entry in readable if entry.knob in before]
+    for _ in range(_ROUNDS):
+        left = _put_back(system, left, readable, failures)
+    for entry in readable:
+        if entry in left:
+            continue
+        entry.ours = ()
+        if entry.knob in before:
+            found = before[entry.knob]
+            lines.append(legible(f"{entry.knob.path}: {found} -> {entry.original}"))
+    _note_if_possible(journal)
     if failures:
         raise RestoreError(
             "not everything could be put back:\n  "
-            + "\n  ".join(failures)
+            + legible("\n  ".join(failures.values()))
             + "\n  `schedlab doctor --restore` tries again."
         )
     return Restored(lines, foreign)
 
 
+def _put_back(
+    system: System, changed: Sequence[Entry], entries: Sequence[Entry], failures: dict[Knob, str]
+) -> list[Entry]:
+    """Write the originals of what is changed; return what is still, or has become so by that."""
+    for entry in changed:
+        try:
+            entry.knob.write(system, entry.original)
+        except KnobError as error:
+            failures[entry.knob] = str(error)
+    left = []
+    for entry in entries if changed else ():
+        try:
+            found = entry.knob.read(system)
+        except KnobError as error:
+            failures[entry.knob] = str(error)
+            left.append(entry)
+            continue
+        if entry.untouched(found):
+            failures.pop(entry.knob, None)
+        else:
+            left.append(entry)
+            failures.setdefault(
+                entry.knob, f"{entry.knob.path}: wrote {entry.original}, read back {found}"
+            )
+    return left
+
+
+def _note_if_possible(journal: Journal) -> None:
+    """Keep what has become of the knobs; a full disk must not keep them from being put back."""
+    with contextlib.suppress(StoreError):
+        journal.note()
+
+
+def _states(entries: Sequence[Entry]) -> bytes:
+    """Return the line on the knobs that are not as they were; nothing where all are."""
+    states = {
+        place: [entry.original, entry.ours]
+        for place, entry in enumerate(entries)
+        if entry.ours != ()
+    }
+    return f"{json.dumps(states)}\n".encode() if states else b""
+
+
 def _pack(entry: Entry) -> dict[str, Any]:
     assert isinstance(entry.knob, FileKnob | FeatureKnob)
-    kind = "feature" if isinstance(entry.knob, FeatureKnob) else "file"
-    return {"kind": kind, **asdict(entry)}
+    kind = next(kind for kind, knob in _KINDS.items() if type(entry.knob) is knob)
+    return {"kind": kind, "knob": asdict(entry.knob), "original": entry.original}
 
 
 def _unpack(item: dict[str, Any]) -> Entry:
-    kind = FeatureKnob if item["kind"] == "feature" else FileKnob
-    return Entry(kind(**item["knob"]), item["original"], tuple(item["written"]))
+    return Entry(_KINDS[item["kind"]](**item["knob"]), item["original"])
 
 
 def _sync_folder(folder: Path) -> None:

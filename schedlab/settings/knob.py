@@ -1,15 +1,16 @@
 """One value in a kernel file: read, write, compare, restore."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from schedlab.errors import KnobError, nearest
+from schedlab.settings.spelling import same_value
 from schedlab.system import System
+from schedlab.system.system import legible
 
-_CHOSEN = re.compile(r"[\[(](\w[\w-]*)[\])]")
-
-_FLAG = {"Y": "1", "N": "0"}
+_CHOICE = re.compile(r"[\w-]+|\[[\w-]+\]|\([\w-]+\)")
+_CPU = re.compile(r".*/cpu([0-9]{1,6})/.*")
 
 
 class Knob(Protocol):
@@ -33,25 +34,28 @@ class Knob(Protocol):
     def write(self, system: System, value: str) -> None:
         """Set the value; KnobError where the kernel refuses it."""
 
-    def same(self, wanted: str, found: str) -> bool:
-        """Tell whether a value read back is the one that was written."""
+    def same(self, wanted: str, found: str, original: str) -> bool:
+        """Tell whether a value read back is the one that was written, to judge by the first one."""
 
 
 @dataclass(frozen=True)
 class FileKnob:
-    """A kernel file that holds one value, such as a sysctl."""
+    """A kernel file that holds one value, such as a sysctl; the file alone makes it what it is."""
 
     path: str
-    label: str
-    cpu: int | None = None
+    label: str = field(compare=False)
+    cpu: int | None = field(default=None, compare=False)
 
     def read(self, system: System) -> str:
-        """Give the value; of a list such as `none [voluntary] full`, the chosen word."""
+        """Return the file's text as it is, without the newline at its end."""
         try:
-            text = " ".join(system.read(self.path).split())
+            return self.value_of(system.exact(self.path).removesuffix("\n"))
         except OSError as error:
             raise KnobError(_refused(self, "read", error)) from error
-        return chosen_word(text)
+
+    def value_of(self, text: str) -> str:
+        """Return the value that the file's text shows: the text itself."""
+        return text
 
     def write(self, system: System, value: str) -> None:
         """Write the value."""
@@ -60,19 +64,31 @@ class FileKnob:
         except OSError as error:
             raise KnobError(_refused(self, f"write {value} to", error)) from error
 
-    def same(self, wanted: str, found: str) -> bool:
-        """Compare as numbers where both are, else as words; a flag reads as a letter."""
-        found = _FLAG.get(found, found)
-        try:
-            return int(wanted, 0) == int(found, 0)
-        except ValueError:
-            return wanted.split() == found.split()
+    def same(self, wanted: str, found: str, original: str) -> bool:
+        """Return whether both are one value to the kernel, however they are spelled."""
+        return same_value(wanted, found, original)
+
+
+class ChoiceKnob(FileKnob):
+    """A kernel file that may list what to choose from: `none [voluntary] full`."""
+
+    def value_of(self, text: str) -> str:
+        """Return the chosen word, which is what is written to choose it; else the text as it is."""
+        return chosen_word(text)
 
 
 def chosen_word(text: str) -> str:
-    """Give what a file's text tells; of a list such as `none [voluntary] full`, the chosen word."""
-    chosen = _CHOSEN.search(text)
-    return chosen[1] if chosen else text
+    """Return the word in brackets of a list to choose from; a text that is not one as it is."""
+    words = text.split()
+    chosen = [word[1:-1] for word in words if word[0] in "[("]
+    is_list = len(chosen) == 1 and all(_CHOICE.fullmatch(word) for word in words)
+    return chosen[0] if is_list else text
+
+
+def cpu_of(path: str) -> int | None:
+    """Return the CPU in whose folder a file is."""
+    found = _CPU.fullmatch(path)
+    return int(found[1]) if found else None
 
 
 @dataclass(frozen=True)
@@ -107,7 +123,7 @@ class FeatureKnob:
         except OSError as error:
             raise KnobError(_refused(self, f"write {value} to", error)) from error
 
-    def same(self, wanted: str, found: str) -> bool:
+    def same(self, wanted: str, found: str, original: str) -> bool:
         """Compare the words."""
         return wanted == found
 
@@ -135,6 +151,6 @@ def _refused(knob: Knob, action: str, error: OSError) -> str:
     else:
         advice = "The kernel does not take this value."
     return (
-        f"{knob.label}: cannot {action} {knob.path}: {reason}.\n"
+        f"{knob.label}: cannot {legible(action)} {knob.path}: {reason}.\n"
         f"  {advice} `schedlab doctor` tells what this host allows."
     )

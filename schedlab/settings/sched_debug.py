@@ -4,7 +4,7 @@ Since 5.13 both live in /sys/kernel/debug/sched/; before, features had a file of
 the knobs were sysctls named kernel.sched_*.
 """
 
-from schedlab.settings.knob import FeatureKnob, FileKnob, feature_name
+from schedlab.settings.knob import ChoiceKnob, FeatureKnob, FileKnob, feature_name
 from schedlab.system import System
 
 DEBUG_FOLDER = "/sys/kernel/debug/sched"
@@ -27,4 +27,4 @@ def debug_knob(system: System, name: str) -> FileKnob:
     before_5_13 = f"/proc/sys/kernel/sched_{name}"
     if not system.exists(DEBUG_FOLDER) and system.exists(before_5_13):
         return FileKnob(before_5_13, f"sched {name}")
-    return FileKnob(f"{DEBUG_FOLDER}/{name}", f"sched {name}")
+    return ChoiceKnob(f"{DEBUG_FOLDER}/{name}", f"sched {name}")

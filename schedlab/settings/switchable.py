@@ -3,9 +3,16 @@
 from collections.abc import Iterator
 
 from schedlab.errors import KnobError
-from schedlab.settings import cpuidle, sched_debug, sysctl
+from schedlab.settings import cpuidle, sched_debug
+from schedlab.settings.effects import (
+    NUMA_BALANCING,
+    idle_states_without,
+    numa_balancing_without,
+)
 from schedlab.settings.knob import read_features
 from schedlab.system import System
+from schedlab.system.system import natural
+from schedlab.variant import without_idle_state
 
 
 def switchable(system: System) -> list[tuple[str, str]]:
@@ -14,8 +21,8 @@ def switchable(system: System) -> list[tuple[str, str]]:
 
 
 def _numa_balancing(system: System) -> Iterator[tuple[str, str]]:
-    knob = sysctl.knob("kernel.numa_balancing")
-    if not system.writable(knob.path):
+    knob = NUMA_BALANCING
+    if not system.writable(knob.path) or numa_balancing_without(system):
         return
     if knob.read(system) == "0":
         yield "NB-ON: sysctl kernel.numa_balancing=1", "NUMA balancing, now off, switched on"
@@ -26,13 +33,14 @@ def _numa_balancing(system: System) -> Iterator[tuple[str, str]]:
 def _deepest_idle_state(system: System) -> Iterator[tuple[str, str]]:
     names = system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*/name")
     states = {path.split("/")[7]: system.read_or(path, "") for path in names}
-    if len(states) < 2:
+    if idle_states_without(system):
         return
-    deepest = states[max(states, key=lambda folder: int(folder.removeprefix("state")))]
+    deepest = states[max(states, key=natural)]
     knobs = cpuidle.knobs(system, deepest, None)
     allowed = all(knob.read(system) == "0" for knob in knobs)
     if allowed and all(system.writable(knob.path) for knob in knobs):
-        yield f"NO-{deepest}: cpuidle {deepest}=off", f"the deepest idle state, {deepest}, left out"
+        text = without_idle_state(f"NO-{deepest}", deepest)
+        yield text, f"the deepest idle state, {deepest}, left out"
 
 
 def _wake_affine(system: System) -> Iterator[tuple[str, str]]:

@@ -14,9 +14,9 @@ def variant_knobs(system: System, variant: Variant) -> list[tuple[Knob, str]]:
         KnobError: this host has no such knob, or two settings turn the same one.
     """
     wanted: list[tuple[Knob, str]] = []
-    wanted += [(sysctl.knob(name), str(value)) for name, value in variant.sysctl.items()]
+    wanted += [(sysctl.knob(name), value) for name, value in variant.sysctl.items()]
     wanted += [(sched_debug.feature_knob(system, word), word) for word in variant.sched_features]
-    wanted += [(sched_debug.debug_knob(system, name), str(v)) for name, v in variant.sched.items()]
+    wanted += [(sched_debug.debug_knob(system, name), v) for name, v in variant.sched.items()]
     for idle in variant.cpuidle:
         value = "0" if idle.enabled else "1"
         wanted += [(knob, value) for knob in cpuidle.knobs(system, idle.state, idle.cpus)]

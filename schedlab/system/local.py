@@ -3,43 +3,64 @@
 import os
 import shutil
 import socket
+import stat
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from schedlab.interrupt import uninterrupted
 from schedlab.system import process
+from schedlab.system.inside import followed
 from schedlab.system.lock import HostLock
 from schedlab.system.process import Child, Exit, Launch
-from schedlab.system.system import System, natural
+from schedlab.system.system import ROOT_STATE, System, natural
+
+_ROOT = Path("/")
 
 
 class LocalSystem(System):
     """Files below `root` and the programs of this machine."""
 
-    def __init__(self, root: Path = Path("/")) -> None:
+    def __init__(self, root: Path = _ROOT) -> None:
         """Take files from below `root`; the programs are always this machine's."""
         self.root = root
         self._spared: frozenset[int] = frozenset()
         """Processes that outlive a run: servers and companions."""
 
     def path(self, path: str) -> Path:
-        """Give the real place of a file."""
-        return self.root / path.lstrip("/")
+        """Return the real place of a file; links in a copy of a machine stay in the copy."""
+        name = path.lstrip("/")
+        return self.root / name if self.root == _ROOT else followed(self.root, name, self.root)
 
-    def read(self, path: str) -> str:
-        """Give a file's text without surrounding blanks; OSError as the kernel says it."""
-        return self.path(path).read_text(errors="replace").strip()
+    def exact(self, path: str) -> str:
+        """Return a file's text as it is."""
+        return self.path(path).read_bytes().decode(errors="surrogateescape")
 
     def write(self, path: str, text: str) -> None:
         """Write a kernel file in one call, without creating it; OSError as the kernel says it."""
         descriptor = os.open(self.path(path), os.O_WRONLY | os.O_TRUNC)
         try:
-            os.write(descriptor, f"{text}\n".encode())
+            os.write(descriptor, f"{text}\n".encode(errors="surrogateescape"))
         finally:
             os.close(descriptor)
+
+    def settable(self, folder: str) -> dict[str, str]:
+        """Return the exact text of each file below a folder that may be read and written."""
+        texts: dict[str, str] = {}
+        folders = [self.path(folder)]
+        device = folders[0].stat().st_dev if self.exists(folder) else None
+        for here in folders:
+            with suppress(OSError):
+                for place in sorted(here.iterdir()):
+                    status = place.lstat()
+                    if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
+                        folders.append(place)
+                    elif stat.S_ISREG(status.st_mode) and status.st_mode & stat.S_IWUSR:
+                        path = f"/{place.relative_to(self.root)}"
+                        with suppress(OSError):
+                            texts[path] = self.exact(path)
+        return texts
 
     def writable(self, path: str) -> bool:
         """Tell whether a kernel file really opens for writing; permission bits do not say it."""
@@ -91,19 +112,13 @@ class LocalSystem(System):
     @contextmanager
     def beside(self, launch: Launch) -> Iterator[Child]:
         """Keep a program running inside a `with` block."""
-        child = self.start(launch)
         before = self._spared
-        self._spared = before | {child.pid}
-        try:
-            yield child
-        finally:
-            with uninterrupted():
+        with process.child_of(launch, before) as child:
+            self._spared = before | {child.pid}
+            try:
+                yield child
+            finally:
                 self._spared = before
-                child.finish(spare=before)
-
-    def start(self, launch: Launch) -> Child:
-        """Start a program."""
-        return Child(launch)
 
     def beside_cpu_seconds(self) -> float:
         """Give the CPU time that what runs beside has used."""
@@ -134,13 +149,13 @@ class LocalSystem(System):
     def state_folder(self) -> Path:
         """Give the folder where the lab remembers what it changed on this host."""
         if self.is_root():
-            return self.path("/var/lib/schedlab")
+            return self.path(ROOT_STATE)
         home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         return Path(home) / "schedlab"
 
     def held(self) -> AbstractContextManager[None]:
         """Take the host's lock; an emulated host has its own."""
-        return HostLock(str(self.root.resolve()))
+        return HostLock(self.state_folder(), None if self.is_root() else self.path(ROOT_STATE))
 
     def end_all(self) -> None:
         """End every descendant of ours."""

@@ -1,11 +1,13 @@
 """Running a program so that nothing of it survives: own session, own output files, a hard end.
 
-Every process of a lab carries the lab's tag in its environment, so that a later lab can find
-what one killed with SIGKILL left running.
+Every process of a lab carries the lab's tag, so that a later lab can find what one killed with
+SIGKILL left running: in its environment, and, as programs may clear or overwrite that or keep it
+from being read, in a limit that Linux inherits, shows to everybody and otherwise ignores.
 """
 
 import contextlib
 import ctypes
+import hashlib
 import os
 import resource
 import select
@@ -13,15 +15,20 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from schedlab.errors import HostError
+from schedlab.interrupt import uninterrupted
+from schedlab.system.numbers import amount
 
 TAG = "SCHEDLAB_TAG"
 _GRACE_SECONDS = 2.0
+_DEATH_SECONDS = 10.0
+_LIMIT = "Max resident set"
 _PR_SET_CHILD_SUBREAPER = 36
+_LONGEST_POLL_MS = 2**31 - 1
 _UTIME = 11
 """The place of utime behind the name in /proc/PID/stat; stime, cutime and cstime follow."""
 
@@ -63,10 +70,15 @@ class Child:
             HostError: it cannot be started.
         """
         adopt_orphans()
+        self._exit: Exit | None = None
         self._cpu_before = _children_cpu_seconds()
         self._started = time.monotonic()
         try:
-            with launch.stdout.open("wb") as out, launch.stderr.open("wb") as err:
+            with (
+                launch.stdout.open("wb") as out,
+                launch.stderr.open("wb") as err,
+                _marked(launch.env.get(TAG)),
+            ):
                 self._popen = subprocess.Popen(
                     launch.argv,
                     stdin=subprocess.DEVNULL,
@@ -93,7 +105,12 @@ class Child:
         return ended_within(self._popen, timeout)
 
     def finish(self, timed_out: bool = False, spare: frozenset[int] = frozenset()) -> Exit:
-        """End the program if it still runs, and everything it started; `spare` may live on."""
+        """End the program if it still runs, and everything it started; `spare` may live on.
+
+        A program ends once: later calls return what the first one did.
+        """
+        if self._exit is not None:
+            return self._exit
         if self.running():
             self._signal_group(signal.SIGTERM)
             if not self.wait(_GRACE_SECONDS):
@@ -102,13 +119,14 @@ class Child:
         seconds = time.monotonic() - self._started
         left = end_descendants(spare)
         self._signal_group(signal.SIGKILL)
-        return Exit(
+        self._exit = Exit(
             status=self._popen.returncode,
             seconds=seconds,
             cpu_seconds=_children_cpu_seconds() - self._cpu_before,
             timed_out=timed_out,
             left_behind=left,
         )
+        return self._exit
 
     def _signal_group(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -117,14 +135,27 @@ class Child:
 
 def run(launch: Launch, spare: frozenset[int] = frozenset()) -> Exit:
     """Run a program to its end, or to its time limit; no process of it survives."""
-    child = Child(launch)
-    in_time = False
-    try:
+    with child_of(launch, spare) as child:
         in_time = child.wait(launch.timeout)
-    except BaseException:
-        child.finish(spare=spare)
-        raise
-    return child.finish(timed_out=not in_time, spare=spare)
+        return child.finish(timed_out=not in_time, spare=spare)
+
+
+@contextlib.contextmanager
+def child_of(launch: Launch, spare: frozenset[int] = frozenset()) -> Iterator[Child]:
+    """Run a program inside a `with` block; however the block ends, no process of it survives.
+
+    A stop that arrives while the program starts waits until its process is known: raised inside
+    `Popen`, it would leave a program running that nobody can end.
+    """
+    started: list[Child] = []
+    try:
+        with uninterrupted():
+            started.append(Child(launch))
+        yield started[0]
+    finally:
+        with uninterrupted():
+            for child in started:
+                child.finish(spare=spare)
 
 
 def ended_within(process: subprocess.Popen[bytes], timeout: float | None) -> bool:
@@ -133,12 +164,19 @@ def ended_within(process: subprocess.Popen[bytes], timeout: float | None) -> boo
     try:
         poller = select.poll()
         poller.register(descriptor, select.POLLIN)
-        if not poller.poll(None if timeout is None else timeout * 1000):
-            return False
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not poller.poll(None if deadline is None else _milliseconds_until(deadline)):
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
     finally:
         os.close(descriptor)
     process.wait()
     return True
+
+
+def _milliseconds_until(deadline: float) -> float:
+    """Return how long to poll for at a time: poll(2) takes 31 bits."""
+    return min(max(deadline - time.monotonic(), 0.0) * 1000, _LONGEST_POLL_MS)
 
 
 def dying_with_us(by: signal.Signals) -> list[str]:
@@ -170,14 +208,27 @@ def end_descendants(spare: frozenset[int] = frozenset()) -> int:
 
 
 def end_tagged(tag: str) -> list[int]:
-    """Kill every process that carries `tag`, as an earlier lab's leftovers do; give their ids."""
-    ended = []
-    for pid, environ in _environments():
-        if pid != os.getpid() and f"{TAG}={tag}".encode() in environ:
+    """Kill every process that carries `tag`, as an earlier lab's leftovers do; return their ids.
+
+    Raises:
+        HostError: one cannot be killed.
+    """
+    ended: set[int] = set()
+    # One that is just being forked is seen the next time.
+    while found := {pid for pid in _tagged(tag) if pid not in ended}:
+        for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-                ended.append(pid)
-    return ended
+        ended |= found
+    deadline = time.monotonic() + _DEATH_SECONDS
+    while left := list(_tagged(tag)):
+        if time.monotonic() > deadline:
+            raise HostError(
+                f"processes of an earlier lab cannot be ended: {', '.join(map(str, left))}."
+                "\n  Look at them with ps; one that waits in the kernel ends when it is done there."
+            )
+        time.sleep(0.01)
+    return sorted(ended)
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:
@@ -185,15 +236,15 @@ def cpu_seconds(roots: Iterable[int]) -> float:
     pids = {pid for root in roots for pid in (root, *(pid for pid, _ in _descendants(root)))}
     seconds = 0.0
     for pid in pids:
-        with contextlib.suppress(OSError, IndexError, ValueError):
+        with contextlib.suppress(OSError, HostError):
             seconds += stat_cpu_seconds(Path(f"/proc/{pid}/stat").read_text(errors="replace"))
     return seconds
 
 
 def stat_cpu_seconds(stat: str) -> float:
     """Read the CPU time of a process and those it has reaped from its line in /proc."""
-    fields = stat.rpartition(")")[2].split()
-    return sum(map(int, fields[_UTIME : _UTIME + 4])) / os.sysconf("SC_CLK_TCK")
+    fields = stat.rpartition(")")[2].split()[_UTIME : _UTIME + 4]
+    return sum(amount(ticks, "/proc/PID/stat") for ticks in fields) / os.sysconf("SC_CLK_TCK")
 
 
 def _descendants(root: int, spare: frozenset[int] = frozenset()) -> list[tuple[int, bool]]:
@@ -215,10 +266,52 @@ def _descendants(root: int, spare: frozenset[int] = frozenset()) -> list[tuple[i
     return found
 
 
-def _environments() -> Iterator[tuple[int, Sequence[bytes]]]:
+def _tagged(tag: str) -> Iterator[int]:
+    """Yield the processes that carry a tag and live."""
+    variable = f"{TAG}={tag}".encode()
+    limit = str(_mark(tag))
     for entry in _process_folders():
+        pid = int(entry.name)
         with contextlib.suppress(OSError):
-            yield int(entry.name), (entry / "environ").read_bytes().split(b"\0")
+            if pid != os.getpid() and (
+                _carries(entry, variable) or _limit(entry / "limits") == limit
+            ):
+                state = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+                if state not in "ZX":
+                    yield pid
+
+
+def _carries(entry: Path, variable: bytes) -> bool:
+    with contextlib.suppress(OSError):
+        return variable in (entry / "environ").read_bytes().split(b"\0")
+    return False
+
+
+def _limit(limits: Path) -> str:
+    line = next((row for row in limits.read_text().splitlines() if row.startswith(_LIMIT)), "")
+    return line.removeprefix(_LIMIT).partition("bytes")[0].split()[0] if line else ""
+
+
+def _mark(tag: str) -> int:
+    """Return a number of a tag's own, as large as no memory is."""
+    return (1 << 61) + int.from_bytes(hashlib.sha256(tag.encode()).digest()[:7])
+
+
+@contextlib.contextmanager
+def _marked(tag: str | None) -> Iterator[None]:
+    """Have what is started inside a `with` block carry a tag in its limits."""
+    if tag is None:
+        yield
+        return
+    limits = resource.getrlimit(resource.RLIMIT_RSS)
+    if limits[1] != resource.RLIM_INFINITY:
+        yield  # somebody has set it, and may count on it
+        return
+    resource.setrlimit(resource.RLIMIT_RSS, (_mark(tag), limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_RSS, limits)
 
 
 def _process_folders() -> Iterator[Path]:

@@ -5,23 +5,29 @@ brought to the run's folder here.
 """
 
 import errno
+import gzip
 import io
 import math
 import os
+import re
 import shlex
 import shutil
 import subprocess
-import tarfile
 import tempfile
 import time
 import weakref
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
-from schedlab.errors import HostError, SystemLost
+from schedlab.errors import HostError, OutsideError
 from schedlab.interrupt import uninterrupted
+from schedlab.printable import printable
+from schedlab.system.inside import inside, parts
 from schedlab.system.local import LocalSystem
+from schedlab.system.numbers import amount, field, whole
 from schedlab.system.process import TAG, Exit, Launch, stat_cpu_seconds
 from schedlab.system.shell import Answer, Shell
 from schedlab.system.system import System, natural
@@ -37,15 +43,43 @@ _GRACE_SECONDS = 2
 _LINE_SECONDS = 120.0
 """How much longer than its limit the answer of a program may take."""
 
-_KILL = """kill_marked() {
-	killed=0
-	while set -- $(grep -ls "$1" /proc/[0-9]*/environ) && [ $# -gt 0 ]; do
+_KILL_SECONDS = 5
+_KILL = f"""marked() {{ grep -ls "$mark" /proc/[0-9]*/environ; }}
+kill_marked() {{
+	mark=$1 killed=0
+	read -r now idle </proc/uptime
+	last=$((${{now%.*}} + {_KILL_SECONDS}))
+	while set -- $(marked) && [ $# -gt 0 ] || {{ sleep 0.1; set -- $(marked); [ $# -gt 0 ]; }}; do
 		[ $killed -gt 0 ] || killed=$#
-		for file; do file=${file#/proc/}; kill -KILL ${file%/environ} 2>/dev/null; done
+		for file; do file=${{file#/proc/}}; kill -KILL ${{file%/environ}} 2>/dev/null; done
+		read -r now idle </proc/uptime
+		[ ${{now%.*}} -lt $last ] || break
 	done
-}
+	echo $killed "$@"
+}}
 """
+"""Kills until none is left, what was forked meanwhile too; tells how many there were, and those
+that do not end: a process that waits in the kernel takes no signal. One that is becoming another
+program shows no environment for a moment, so it looks twice."""
+
+_MOST_ENTRIES = 1 << 20
+"""What a snapshot may hold: files, links and folders."""
+
+_MOST_FILES = 10_000
+_MOST_FILE_BYTES = 256 << 20
+"""What a run may bring here, unpacked."""
+
+_FILE = re.compile(rb"(\d{1,18}) \./([^/]+)\n")
+_LINK = re.compile(r"l\S{9}.*? (/.*?) -> (.+)")
 _TIMES = "read -r up idle </proc/uptime; echo $up; times"
+
+
+@dataclass(frozen=True)
+class _Times:
+    """The far end's time since boot, and the CPU time of what has ended there."""
+
+    up: float
+    cpu: float
 
 
 class RemoteSystem(System):
@@ -66,12 +100,12 @@ class RemoteSystem(System):
         """Run commands of the far shell."""
         return self._shell.run(script, *(() if seconds is None else (seconds,)))
 
-    def read(self, path: str) -> str:
-        """Give a file's text without surrounding blanks."""
+    def exact(self, path: str) -> str:
+        """Return a file's text as it is."""
         answer = self.run(f"cat {shlex.quote(path)}")
         if answer.status:
             raise _refusal(answer, path)
-        return answer.out.decode(errors="replace").strip()
+        return answer.out.decode(errors="surrogateescape")
 
     def write(self, path: str, text: str) -> None:
         """Write a kernel file in one call, without creating it."""
@@ -81,6 +115,16 @@ class RemoteSystem(System):
         answer = self.run(f"ls -d {place} >/dev/null && {write}")
         if answer.status:
             raise _refusal(answer, path)
+
+    def settable(self, folder: str) -> dict[str, str]:
+        """Return the exact text of each file below a folder that may be read and written."""
+        each = "grep -as '' /dev/null {} +"
+        script = f"find {shlex.quote(folder)} -xdev -type f -perm -200 -exec {each}"
+        texts: dict[str, str] = {}
+        for line in self.run(script).out.decode(errors="surrogateescape").split("\n")[:-1]:
+            path, _, text = line.partition(":")
+            texts[path] = f"{texts.get(path, '')}{text}\n"
+        return texts
 
     def writable(self, path: str) -> bool:
         """Tell whether a kernel file really opens for writing."""
@@ -94,26 +138,60 @@ class RemoteSystem(System):
     def glob(self, pattern: str) -> list[str]:
         """Give the paths that match."""
         listing = f'for path in {pattern}; do [ -e "$path" ] && printf \'%s\\n\' "$path"; done'
-        return sorted(self._lines(listing), key=natural)
+        paths = self._lines(listing)
+        for path in paths:  # who asked will take it apart
+            if not PurePosixPath(path).match(pattern):
+                found = f"(found '{printable(path[:120])}')"
+                raise HostError(f"{self._shell.name}: {pattern} was asked for {found}.")
+        return sorted(paths, key=natural)
 
     def snapshot(self, paths: Sequence[str]) -> System:
-        """Give copies of all small files below some paths: one command, not one for each file."""
+        """Return copies of all small files below some paths: one command, not one for each file.
+
+        Raises:
+            OutsideError: what the far end tells of is not below these paths.
+            HostError: it is more than any machine has, or contradicts itself.
+        """
         folder = Path(tempfile.mkdtemp(prefix="schedlab-snapshot-"))
-        places = shlex.join(paths)
-        texts: dict[str, list[str]] = {}
-        for line in self._lines(f"grep -rs '' {places}"):
-            path, _, text = line.partition(":")
-            texts.setdefault(path, []).append(text)
-        for path, lines in texts.items():
-            (folder / path[1:]).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path[1:]).write_text("\n".join(lines))
-        for line in self._lines(f"find {places} -type l -exec ls -ld {{}} +"):
-            link, _, target = line[line.index(" /") + 1 :].partition(" -> ")
-            (folder / link[1:]).parent.mkdir(parents=True, exist_ok=True)
-            (folder / link[1:]).symlink_to(target)
         copied = LocalSystem(folder)
         weakref.finalize(copied, shutil.rmtree, folder, ignore_errors=True)
+        try:
+            self._copy(paths, folder)
+        except OSError as error:
+            raise HostError(
+                f"{self._shell.name}: its files cannot be copied: {error.strerror}."
+            ) from error
         return copied
+
+    def _copy(self, paths: Sequence[str], folder: Path) -> None:
+        told = f"{self._shell.name}: a listing of files"
+        places = shlex.join(paths)
+        texts: dict[str, list[str]] = {}
+        entries = _Entries(told)
+        for line in self._split(f"grep -ars '' {places}"):
+            path, _, text = line.partition(":")
+            if path not in texts:
+                texts[path] = []
+                entries.add(path)
+            texts[path].append(text)
+        links: dict[str, str] = {}
+        for line in self._split(f"find {places} -type l -exec ls -ld {{}} +"):
+            if not (link := _LINK.fullmatch(line)):
+                raise HostError(f"{told}: {line[:120]!a} is not a link.")
+            links[link[1]] = link[2]
+            entries.add(link[1])
+        for path, lines in texts.items():
+            place = inside(folder, _below(paths, path, told), told)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("x") as file:
+                file.write("\n".join(lines))
+        for path, target in links.items():
+            place = inside(folder, _below(paths, path, told), told)
+            leads_to = os.path.normpath(os.path.join(os.path.dirname(path), target))  # noqa: PTH118, PTH120
+            if any(_is_below(leads_to, asked) for asked in paths):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                # Through other links of the snapshot too, all of which lead to plain places in it.
+                place.symlink_to(folder.joinpath(*parts(leads_to[1:], told)))
 
     def which(self, tool: str) -> str | None:
         """Give the place of a program."""
@@ -137,14 +215,22 @@ class RemoteSystem(System):
         """Run a program to its end or time limit; then bring what it wrote."""
         folder, mark = self._begin(launch)
         limit = launch.timeout
-        before = _Times.of(self.run(_TIMES))
+        before = self._times(self.run(_TIMES))
         start = f"({self._started(launch, folder, mark, limit)}) & wait $!"
         waiting = _LINE_SECONDS + limit if limit else math.inf
         answer = self.run(f"{start}; S=$?; {_TIMES}; (exit $S)", waiting)
-        after = _Times.of(answer)
+        after = self._times(answer)
         seconds = after.up - before.up
-        left = self._end(mark)
+        if seconds < 0 or after.cpu < before.cpu:
+            raise HostError(f"{self._shell.name}: its times ran backwards.")
+        left, stuck = self._end_marked(mark)
         self._bring(folder, launch.stdout.parent)
+        if stuck:
+            raise HostError(
+                f"{self._shell.name}: process {', '.join(stuck)} of the run cannot be killed: it"
+                " waits in the kernel.\n  It will disturb what runs beside it; boot that machine"
+                " anew, or find out what it waits for (/proc/PID/stack)."
+            )
         return Exit(
             status=128 - answer.status if answer.status > 128 else answer.status,
             seconds=seconds,
@@ -157,10 +243,10 @@ class RemoteSystem(System):
     def beside(self, launch: Launch) -> Iterator["RemoteProgram"]:
         """Keep a program running inside a `with` block."""
         folder, mark = self._begin(launch)
-        answer = self.run(f"({self._started(launch, folder, mark, None)}) & echo $!")
         self._beside.append(mark)
         try:
-            yield RemoteProgram(self, int(answer.out))
+            answer = self.run(f"({self._started(launch, folder, mark, None)}) & echo $!")
+            yield RemoteProgram(self, whole(answer.out, f"{self._shell.name}: a process id"))
         finally:
             with uninterrupted():
                 self._beside.remove(mark)
@@ -197,8 +283,10 @@ class RemoteSystem(System):
 
     def clock_offset(self) -> float:
         """Give what the far wall clock is ahead of the far time since boot."""
-        wall, up = self.run("date +%s.%N; cat /proc/uptime").out.split()[:2]
-        return float(wall) - float(up)
+        where = f"{self._shell.name}: its clocks"
+        times = " ".join(self._lines("date +%s.%N; cat /proc/uptime")).split()
+        wall, up = (amount(field(times, at, where), where) for at in (0, 1))
+        return wall - up
 
     def is_root(self) -> bool:
         """Tell whether we are root there."""
@@ -219,6 +307,11 @@ class RemoteSystem(System):
     def end_tagged(self, tag: str) -> int:
         """Kill every program that carries `tag`, and count them."""
         return self._end(f"{TAG}={tag}")
+
+    def _split(self, script: str) -> Iterator[str]:
+        """Run a script and go over its lines, which may hold any other separator."""
+        text = io.StringIO(self.run(script).out.decode(errors="replace"), newline="\n")
+        return (line.removesuffix("\n") for line in text)
 
     def _lines(self, script: str) -> list[str]:
         return self.run(script).out.decode(errors="replace").splitlines()
@@ -255,18 +348,94 @@ class RemoteSystem(System):
         return f"{into}exec {_command(launch.argv, env, limit)} >{out} 2>{err}"
 
     def _end(self, mark: str) -> int:
-        return int(self.run(f'{_KILL}kill_marked {shlex.quote(mark)}; echo "$killed"').out)
+        return self._end_marked(mark)[0]
+
+    def _end_marked(self, mark: str) -> tuple[int, list[str]]:
+        """Kill all that carry a mark; count them, and list those that do not end."""
+        answer = self.run(f"{_KILL}kill_marked {shlex.quote(mark)}")
+        told = answer.out.decode(errors="replace").split()
+        where = f"{self._shell.name}: what it killed"
+        stuck = (field(file.split("/"), 2, where) for file in told[1:])
+        return whole(field(told, 0, where), where), [str(whole(pid, where)) for pid in stuck]
+
+    def _times(self, answer: Answer) -> _Times:
+        """Read what _TIMES prints."""
+        where = f"{self._shell.name}: the times of its shell"
+        lines = answer.out.decode(errors="replace").splitlines()[-3:]
+        children = field(lines, 2, where).split()
+        return _Times(
+            up=amount(lines[0], where), cpu=sum(_seconds(word, where) for word in children)
+        )
 
     def _bring(self, folder: str, to: Path) -> None:
-        """Bring the files of a folder there; its folders are scratch."""
-        listed = f"cd {shlex.quote(folder)} && tar -czf - $(find . -maxdepth 1 -type f)"
-        answer = self.run(f"({listed})", _LINE_SECONDS)
+        """Bring the files of a folder there; its folders and links are scratch."""
+        # Each file follows a line with its size and name: no archive that has to be trusted.
+        each = '[ -f "$file" ] && [ ! -h "$file" ] && stat -c "%s %n" "$file" && cat "$file"'
+        script = f"for file in ./* ./.[!.]*; do {each}; done; true"
+        answer = self.run(f"(cd {shlex.quote(folder)} && {{ {script}; }} | gzip)", _LINE_SECONDS)
         if answer.status:
             raise HostError(f"{folder}: cannot be brought here: {answer.err.strip()}")
-        with tarfile.open(fileobj=io.BytesIO(answer.out)) as archive:
-            for member in archive:
-                if content := archive.extractfile(member):
-                    (to / Path(member.name).name).write_bytes(content.read())
+        what = f"{self._shell.name}: {folder}"
+        try:
+            with gzip.open(io.BytesIO(answer.out)) as stream:
+                _keep_files(stream, to, what)
+        except (OSError, EOFError, zlib.error) as error:
+            raise HostError(f"{what}: what was brought cannot be kept: {error}.") from error
+
+
+class _Entries:
+    """Counts the files and folders that a listing would make here."""
+
+    def __init__(self, told: str) -> None:
+        self._told = told
+        self._seen: set[str] = set()
+
+    def add(self, path: str) -> None:
+        """Count a file and the folders it is in; HostError where they are too many."""
+        while path and path not in self._seen:
+            self._seen.add(path)
+            path = path.rpartition("/")[0]
+        if len(self._seen) > _MOST_ENTRIES:
+            raise HostError(f"{self._told}: has more than {_MOST_ENTRIES} entries; it is refused.")
+
+
+def _is_below(path: str, asked: str) -> bool:
+    return path == asked or path.startswith(f"{asked}/")
+
+
+def _below(paths: Sequence[str], path: str, told: str) -> str:
+    """Return a path's name from the root; refuse one that is not below those asked for."""
+    if not any(_is_below(path, asked) for asked in paths):
+        raise OutsideError(f"{told}: {path[:120]!a} was not asked for; nothing was written for it.")
+    return path[1:]
+
+
+def _keep_files(stream: gzip.GzipFile, to: Path, what: str) -> None:
+    """Write the files of a stream into a folder."""
+    left = _MOST_FILE_BYTES
+    for _ in range(_MOST_FILES):
+        header = stream.readline(1 << 13)
+        if not header:
+            return
+        found = _FILE.fullmatch(header)
+        if not found:
+            raise HostError(f"{what}: {header[:120].decode(errors='replace')!a} is not a file.")
+        size, name = int(found[1]), os.fsdecode(found[2])
+        left -= size
+        if left < 0:
+            raise HostError(
+                f"{what}: the run wrote more than {_MOST_FILE_BYTES} bytes; they are not brought."
+            )
+        place = inside(to, name, what)
+        place.unlink(missing_ok=True)
+        with place.open("xb") as file:
+            while size:
+                chunk = stream.read(min(size, 1 << 20))
+                if not chunk:
+                    raise EOFError(f"{name} is cut short")
+                file.write(chunk)
+                size -= len(chunk)
+    raise HostError(f"{what}: the run wrote more than {_MOST_FILES} files; they are not brought.")
 
 
 class RemoteProgram:
@@ -280,30 +449,13 @@ class RemoteProgram:
     def running(self) -> bool:
         """Tell whether it still runs; one that only waits to be reaped does not."""
         stat = self._system.read_or(f"/proc/{self._pid}/stat", "")
-        return bool(stat) and stat.rpartition(")")[2].split()[0] not in "ZX"
+        return bool(stat) and stat.rpartition(")")[2].strip()[:1] not in ("", "Z", "X")
 
 
-class _Times:
-    """The far end's time since boot, and the CPU time of what has ended there."""
-
-    def __init__(self, up: float, cpu: float) -> None:
-        self.up = up
-        self.cpu = cpu
-
-    @classmethod
-    def of(cls, answer: Answer) -> "_Times":
-        """Read what _TIMES prints."""
-        try:
-            up, _, children = answer.out.decode().splitlines()[-3:]
-            return cls(float(up), sum(_seconds(word) for word in children.split()))
-        except ValueError as error:
-            raise SystemLost("the far shell tells no times.") from error
-
-
-def _seconds(text: str) -> float:
+def _seconds(text: str, where: str) -> float:
     """Read what `times` writes: 1m2.34s."""
     minutes, _, seconds = text.rstrip("s").partition("m")
-    return int(minutes) * 60 + float(seconds)
+    return whole(minutes, where) * 60 + amount(seconds, where)
 
 
 def _command(argv: tuple[str, ...], env: Mapping[str, str], limit: float | None) -> str:

@@ -12,13 +12,17 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from schedlab.errors import SystemLost
+from schedlab.errors import HostError, SystemLost
 
 READY = b"ready"
-_ANSWER = re.compile(rb"answer (\d+) (\d+) (\d+) (\d+)\r?\n")
+_ANSWER = re.compile(rb"answer (\d{1,9}) (\d{1,3}) (\d{1,18}) (\d{1,18})\r?\n")
 _FOLDER = "/tmp/.schedlab-shell-XXXXXX"
 _PATIENCE_SECONDS = 60.0
 """What a short command may take at a far end that is slow and busy."""
+
+_MOST_BYTES = 128 << 20
+"""The longest answer that is taken: far more than sysfs of thousands of CPUs, or a run's files."""
+_MOST_LINE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,10 @@ class Shell:
         """Speak through the pipes of a process that is the line to the far end."""
         assert process.stdin and process.stdout
         self._process = process
-        self._name = name
+        self.name = name
         self._input = process.stdin.fileno()
         self._output = process.stdout.fileno()
-        self._rest = b""
+        self._rest = bytearray()
         self._count = 0
         os.set_blocking(self._input, False)
 
@@ -60,6 +64,7 @@ class Shell:
 
         Raises:
             SystemLost: no answer came within that time, or the line has ended.
+            HostError: the answer is too long to be taken; the line is of no more use.
         """
         self._count += 1
         framed = (
@@ -76,6 +81,11 @@ class Shell:
             if found and int(found[1]) == self._count:
                 break
         status, out, err = (int(field) for field in found.groups()[1:])
+        if out + err > _MOST_BYTES:
+            raise HostError(
+                f"{self.name}: an answer of {out + err} bytes is refused;"
+                f" at most {_MOST_BYTES} are taken."
+            )
         return Answer(
             status, self._take(out, deadline), self._take(err, deadline).decode(errors="replace")
         )
@@ -86,29 +96,34 @@ class Shell:
             try:
                 data = data[os.write(self._input, data) :]
             except OSError as error:
-                raise SystemLost(f"{self._name}: the line to it is cut.") from error
+                raise SystemLost(f"{self.name}: the line to it is cut.") from error
 
     def _line(self, deadline: float) -> bytes:
-        while b"\n" not in self._rest:
+        while (end := self._rest.find(b"\n")) < 0:
+            if len(self._rest) > _MOST_LINE:
+                raise SystemLost(f"{self.name}: what it sends is not an answer.")
             self._receive(deadline)
-        line, newline, self._rest = self._rest.partition(b"\n")
-        return line + newline
+        return self._cut(end + 1)
 
     def _take(self, size: int, deadline: float) -> bytes:
         while len(self._rest) < size:
             self._receive(deadline)
-        taken, self._rest = self._rest[:size], self._rest[size:]
+        return self._cut(size)
+
+    def _cut(self, size: int) -> bytes:
+        taken = bytes(self._rest[:size])
+        del self._rest[:size]
         return taken
 
     def _receive(self, deadline: float) -> None:
         self._await([self._output], [], deadline)
         chunk = os.read(self._output, 1 << 16)
         if not chunk:
-            raise SystemLost(f"{self._name}: the line to it has ended.")
+            raise SystemLost(f"{self.name}: the line to it has ended.")
         self._rest += chunk
 
     def _await(self, readable: list[int], writable: list[int], deadline: float) -> None:
         left = deadline - time.monotonic()
         limit = None if left == math.inf else left
         if left <= 0 or not any(select.select(readable, writable, [], limit)):
-            raise SystemLost(f"{self._name}: does not answer.")
+            raise SystemLost(f"{self.name}: does not answer.")

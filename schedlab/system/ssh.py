@@ -1,5 +1,7 @@
 """A host that ssh reaches: the system's own ssh, with the user's configuration and keys."""
 
+import re
+import resource
 import shlex
 import shutil
 import signal
@@ -10,28 +12,41 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 from urllib.parse import quote, unquote
 
 from schedlab.errors import HostError, SystemLost
 from schedlab.interrupt import uninterrupted
+from schedlab.system.inside import inside
 from schedlab.system.local import LocalSystem
+from schedlab.system.lock import LOCK, busy, holder
 from schedlab.system.remote import RemoteSystem
 from schedlab.system.shell import Answer, Shell
-from schedlab.system.system import System
+from schedlab.system.system import ROOT_STATE, System
 
 _CONNECT_SECONDS = 15
 _ALIVE_SECONDS = 10
 _ALIVE_COUNT = 3
 """A far end silent for that long, so often, is lost."""
 
+_COPY_SECONDS = 600.0
+"""What copying a program there may take."""
+
+_MOST_WORDS = 16 << 20
+"""What ssh may write to a file here: known hosts, and words, which the far end may never end."""
+
 _LINE = "SCHEDLAB_LINE"
 """In the environment of all that came over one line."""
 
-_LAB = "schedlab-lab-"
-"""Begins the name of the process there that stands for a lab."""
+_PLACE = re.compile(rb"\s*([0-9]{1,6}:[0-9]{1,9})\s+([0-9]{1,20})\s*")
+"""The device and the inode of a file."""
 
-_LOCAL_LAB = "@schedlab:/"
-"""The lock of a lab that runs on that host itself, in /proc/net/unix."""
+_STATE_THERE = f"""$([ $(id -u) = 0 ] && echo {ROOT_STATE} ||
+	echo "${{XDG_STATE_HOME:-$HOME/.local/state}}/schedlab")"""
+"""The folder of the lock there: that of a lab that runs on that host itself."""
+
+_STAND = 'umask 077; exec 9>>"$1" && flock -n 9 && echo $$ >"$1" && kill -STOP $$'
+"""What holds the lock there."""
 
 _CACHE = '"${XDG_CACHE_HOME:-$HOME/.cache}/schedlab/remote"'
 
@@ -51,15 +66,14 @@ class SshSystem(RemoteSystem):
         if not host or host.startswith("-"):
             raise HostError(f"'{host}' is no name of a host for ssh.")
         self.name = f"ssh:{host}"
+        state = inside(_states(LocalSystem()), quote(host, safe=""), "--target ssh:HOST")
         self._host = host
-        self._id = uuid.uuid4().hex
         self._mark = ""
         self._lost = ""
         """Why there is no line, until there is one again."""
         self._interrupted: BaseException | None = None
         shell = self._dial()
         self._folder_there = shell.run(f"printf %s {_CACHE}").out.decode(errors="replace")
-        state = _states(LocalSystem()) / quote(host, safe="")
         super().__init__(shell, state, f"{self._folder_there}/run")
 
     def run(self, script: str, seconds: float | None = None) -> Answer:
@@ -124,16 +138,18 @@ class SshSystem(RemoteSystem):
         for program in filter(Path.is_file, folder.iterdir()):
             there = shlex.quote(f"{place}/{program.name}")
             copy = f"mkdir -p {shlex.quote(place)} && cat >{there}.new && chmod 755 {there}.new"
-            with program.open("rb") as content:
-                done = subprocess.run(
-                    [*self._ssh(), f"sh -c {shlex.quote(f'{copy} && mv {there}.new {there}')}"],
-                    stdin=content,
-                    capture_output=True,
-                    check=False,
-                )
-            if done.returncode:
-                said = done.stderr.decode(errors="replace").strip()
-                raise HostError(f"{place}: {program.name} cannot be copied: {said}")
+            script = f"sh -c {shlex.quote(f'{copy} && mv {there}.new {there}')}"
+            with program.open("rb") as content, tempfile.TemporaryFile() as words:
+                client = self._call(script, content, subprocess.DEVNULL, words)
+                try:
+                    status = client.wait(_COPY_SECONDS)
+                except subprocess.TimeoutExpired:
+                    status = -1
+                finally:
+                    _end_client(client)
+                if status:
+                    said = _last_words(words)
+                    raise HostError(f"{place}: {program.name} cannot be copied:{said}")
             linked = self.run(f"ldd {there}")
             if linked.status or b"not found" in linked.out:
                 raise HostError(
@@ -145,34 +161,43 @@ class SshSystem(RemoteSystem):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Be the only lab there: a stopped process, which ends with our line, says that we are.
+        """Be the only lab there: a stopped process, which ends with our line, holds the lock.
 
         Raises:
-            HostError: another lab is on the host.
+            HostError: another lab is on the host, or there can be no lock.
         """
-        # Two that begin at the same moment see each other: both are refused, never none.
-        stand = f"setpriv --pdeathsig KILL sh -c 'kill -STOP $$' {_LAB}{self._id}"
-        seen = f"until grep -q {_LAB} /proc/$!/cmdline; do :; done"
-        pid = int(self.run(f"{stand} & {seen}; echo $!").out)
+        self._respect_root()
+        stand = f'setpriv --pdeathsig KILL sh -c {shlex.quote(_STAND)} schedlab-lab "$L"'
+        state = "/proc/$!/status"
+        over = f"[ ! -e {state} ] || grep -qs '^State:.[TZ]' {state}"
+        answer = self.run(
+            f'F={_STATE_THERE}; L="$F/{LOCK}"; mkdir -p "$F"; {stand} & until {over}; do :; done;'
+            f' if grep -qs "^State:.T" {state}; then echo $!; else wait $!; cat "$L"; false; fi'
+        )
+        pid = answer.out.decode(errors="replace").strip()
+        if answer.status and answer.err:
+            raise HostError(
+                f"{self._host}: cannot be locked: {answer.err.strip()}."
+                "\n  The lab keeps its lock there, and needs flock and setpriv of util-linux."
+            )
+        if answer.status:
+            raise busy(self._host, f" (process {pid})" if pid else "")
         try:
-            self._refuse_others()
             yield
             self.run(f"rm -rf {shlex.quote(self._folder_there)}")
         finally:
             with uninterrupted(), suppress(SystemLost):
                 self.run(f"kill -KILL {pid}; wait {pid}")
 
-    def _refuse_others(self) -> None:
-        marks = f"grep -asz '^{_LAB}' /proc/[0-9]*/cmdline | tr '\\0' '\\n'"
-        others = [line for line in self._lines(marks) if self._id not in line]
-        holders = [f" (process {line.split('/')[2]})" for line in others]
-        rows = self.read_or("/proc/net/unix", "").splitlines()
-        holders += ["" for row in rows if row.split()[-1] == _LOCAL_LAB]
-        if holders:
-            raise HostError(
-                f"another schedlab runs on {self._host}{holders[0]}; two would measure each other."
-                "\n  Wait for its end, or stop it with Ctrl-C: its results are kept."
-            )
+    def _respect_root(self) -> None:
+        """Refuse to disturb a lab of root's, whose lock an ordinary user cannot open."""
+        file = f"{ROOT_STATE}/{LOCK}"
+        script = f"[ $(id -u) = 0 ] || {{ findmnt -nvo MAJ:MIN -T {file}; stat -c %i {file}; }}"
+        found = _PLACE.fullmatch(self.run(script).out)
+        if found and (
+            pid := holder(self.read_or("/proc/locks", ""), found[1].decode(), int(found[2]))
+        ):
+            raise busy(self._host, f" (process {pid})")
 
     def _ssh(self) -> list[str]:
         return [
@@ -181,6 +206,20 @@ class SshSystem(RemoteSystem):
             *("--", self._host),
         ]
 
+    def _call(
+        self, script: str, given: IO[bytes] | int, answer: int, words: IO[bytes]
+    ) -> "subprocess.Popen[bytes]":
+        """Start ssh with a script for the far end."""
+        client = subprocess.Popen(
+            [*self._ssh(), script],
+            stdin=given,
+            stdout=answer,
+            stderr=words,
+            start_new_session=True,  # Ctrl-C is ours to handle
+        )
+        resource.prlimit(client.pid, resource.RLIMIT_FSIZE, (_MOST_WORDS, _MOST_WORDS))
+        return client
+
     def _dial(self) -> Shell:
         """Make a line to the host."""
         mark = uuid.uuid4().hex
@@ -188,13 +227,7 @@ class SshSystem(RemoteSystem):
         shell = "echo ready; exec setpriv --pdeathsig HUP sh"
         script = f"exec env LC_ALL=C {_LINE}={mark} sh -c '{shell}'"
         self._words = tempfile.TemporaryFile()  # noqa: SIM115
-        self._client = subprocess.Popen(
-            [*self._ssh(), script],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._words,
-            start_new_session=True,  # Ctrl-C is ours to handle
-        )
+        self._client = self._call(script, subprocess.PIPE, subprocess.PIPE, self._words)
         weakref.finalize(self, _end_client, self._client)
         line = Shell(self._client, self.name)
         try:
@@ -218,11 +251,16 @@ class SshSystem(RemoteSystem):
         with suppress(subprocess.TimeoutExpired):
             self._client.wait(0.5)  # one whose line is cut is about to say why
         _end_client(self._client)
-        self._words.seek(0)
-        said = self._words.read().decode(errors="replace").split("\n")
+        said = _last_words(self._words)
         self._words.close()
-        last = [line.strip() for line in said if line.strip()][-1:]
-        return f" {last[0]}" if last else ""
+        return said
+
+
+def _last_words(words: IO[bytes]) -> str:
+    words.seek(0)
+    said = words.read().decode(errors="replace").split("\n")
+    last = [line.strip() for line in said if line.strip()][-1:]
+    return f" {last[0]}" if last else ""
 
 
 def _end_client(client: subprocess.Popen[bytes]) -> None:

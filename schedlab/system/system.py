@@ -11,6 +11,9 @@ from typing import Protocol
 
 from schedlab.system.process import Exit, Launch
 
+ROOT_STATE = "/var/lib/schedlab"
+"""Where root's labs keep their lock and their journal."""
+
 
 class Running(Protocol):
     """A program that runs beside others."""
@@ -23,8 +26,12 @@ class System(ABC):
     """A machine with Linux: this one, or another that we reach."""
 
     @abstractmethod
+    def exact(self, path: str) -> str:
+        """Return a file's text as it is, bytes that are not text escaped; OSError as the kernel."""
+
     def read(self, path: str) -> str:
         """Give a file's text without surrounding blanks; OSError as the kernel says it."""
+        return legible(self.exact(path)).strip()
 
     def read_or(self, path: str, default: str) -> str:
         """Give a file's text, or `default` where it cannot be read."""
@@ -36,6 +43,13 @@ class System(ABC):
     @abstractmethod
     def write(self, path: str, text: str) -> None:
         """Write a kernel file in one call, without creating it; OSError as the kernel says it."""
+
+    @abstractmethod
+    def settable(self, folder: str) -> dict[str, str]:
+        """Return the exact text of each file below a folder that may be read and written.
+
+        Folders of other file systems are left out: to enter them may mount them.
+        """
 
     @abstractmethod
     def writable(self, path: str) -> bool:
@@ -124,6 +138,15 @@ class System(ABC):
         return self.read_or("/proc/sys/kernel/osrelease", os.uname().release)
 
 
-def natural(path: str) -> list[str | int]:
-    """Give a key that sorts cpu2 before cpu10."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)]
+def legible(text: str) -> str:
+    """Return text of exact() for people: bytes that are not text are shown as a mark."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def natural(path: str) -> list[tuple[int, str]]:
+    """Return a key that sorts cpu2 before cpu10, however many digits there are."""
+    key: list[tuple[int, str]] = []
+    for place, part in enumerate(re.split(r"([0-9]+)", path)):
+        digits = part.lstrip("0")
+        key.append((len(digits), digits) if place % 2 else (0, part))
+    return key

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schedlab.errors import UsageError
+from schedlab.kinds import check_place, place_of
 from schedlab.system import LocalSystem, SshSystem, System
 from schedlab.targets.emulated import EmulatedSystem
 from schedlab.targets.host import HostTarget
@@ -24,7 +25,10 @@ def find_system(name: str) -> System:
     if kind == "ssh" and rest:
         return SshSystem(rest)
     if kind in ("sim", "vm") and rest:
-        raise UsageError(f"{name} is made anew: it has nothing to switch but what variants name.")
+        raise UsageError(
+            f"{name} is created for each run, so there is nothing to switch on it."
+            "\n  Name the settings in --variant."
+        )
     raise UsageError(
         f"no target is called '{name}'. There are: host, ssh:HOST, emulated:FOLDER,"
         " sim:MACHINE, vm:KERNEL."
@@ -32,10 +36,12 @@ def find_system(name: str) -> System:
 
 
 def find_target(name: str, machine: str | None = None, variants: Sequence[Variant] = ()) -> Target:
-    """Give a target by name; UsageError where there is none.
+    """Return a target by name; UsageError where there is none, or a variant has no meaning there.
 
     A guest is shown a machine, and made ready for what the variants boot and call.
     """
+    for variant in variants:
+        check_place(variant, place_of(name))
     kind, _, rest = name.partition(":")
     if kind == "vm" and rest:
         return VmTarget(rest, machine, variants)

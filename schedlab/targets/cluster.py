@@ -16,6 +16,7 @@ from distributed import Client, KilledWorker, Worker, WorkerPlugin, get_worker
 from distributed import Future as DaskFuture
 
 from schedlab.errors import HostError
+from schedlab.system.inside import inside
 from schedlab.targets.sim_program import Call, Ended, Processes
 from schedlab.targets.simulators import Finished, now
 
@@ -179,10 +180,10 @@ def simulate(lab: str, program: str, call: Call, files: dict[str, bytes], limit:
     with TemporaryDirectory(dir=worker.local_directory) as name:
         folder = Path(name)
         for file, content in files.items():
-            (folder / file).write_bytes(content)
+            inside(folder, file, f"a call of lab {lab}").write_bytes(content)
         here = replace(
             call,
-            program=_programs(worker) / program,
+            program=inside(_programs(worker), program, f"a call of lab {lab}"),
             machine=folder / call.machine.name,
             scenario=folder / call.scenario.name,
             result=folder / call.result.name,

@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -135,9 +136,12 @@ class EmulatedSystem(LocalSystem):
             Path(launch.argv[launch.argv.index("-o") + 1]).write_text(report)
         return Exit(program.status, seconds=0.0, cpu_seconds=0.0, timed_out=program.hangs)
 
-    def start(self, launch: Launch) -> Child:
-        """Start a process that only waits, in the place of a companion."""
-        return Child(Launch(("sleep", "infinity"), launch.stdout, launch.stderr, launch.env))
+    @contextmanager
+    def beside(self, launch: Launch) -> Iterator[Child]:
+        """Run a process that only waits, in the place of a companion."""
+        waiting = Launch(("sleep", "infinity"), launch.stdout, launch.stderr, launch.env)
+        with super().beside(waiting) as child:
+            yield child
 
     def _figure(self, program: Program) -> str:
         value = program.value * self._random.lognormvariate(0, program.noise)

@@ -14,6 +14,7 @@ from schedlab.counters.choice import CounterChoice, check_names, choose
 from schedlab.counters.group import Unavailable, difference
 from schedlab.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
 from schedlab.interrupt import uninterrupted
+from schedlab.kinds import check_place
 from schedlab.machine import Machine
 from schedlab.native import OWN
 from schedlab.plan import Plan, seconds
@@ -56,11 +57,8 @@ class HostTarget:
             self._machine = describe(self._system).machine
         return self._machine
 
-    def environment(self, plan: Plan) -> dict[str, str]:
+    def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
         """Give the platform table, with the tools' versions."""
-        return self._platform(plan.cases(self.machine()))
-
-    def _platform(self, cases: Sequence[Case]) -> dict[str, str]:
         commands = [self.command(case) for case in cases]
         return platform_table(self._system, self.machine(), commands)
 
@@ -91,10 +89,12 @@ class HostTarget:
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator[Session]:
         """Check tools, knobs and counters; hold the host; put everything back at the end."""
-        here = plan.here(self._platform(cases))
+        here = plan.here(self.environment(plan, cases))
         plan = plan.model_copy(update={"variant": tuple(here)})
         commands = {case.label: self.command(case) for case in cases}
         _check_tools(self._system, cases, commands)
+        for command in commands.values():
+            command.check()
         _check_variants(self._system, plan)
         if plan.counters != "all":
             check_names(plan.counters)
@@ -102,26 +102,22 @@ class HostTarget:
             notices = [f"before the start: {line}" for line in restore_journal(self._system)]
             switchboard = Switchboard(self._system, plan.variant)
             tag = uuid.uuid4().hex
-            journal = switchboard.journal(tag)
-            in_order = True
             try:
+                switchboard.begin(tag)
                 _check_faces(plan, switchboard)
                 counters = choose(self._system, plan.counters)
                 notices += [f"not counted: {line}" for line in counters.missing]
                 cpus = self.machine().nr_cpus
                 notices += _notes(cases, commands)
+                notices += _served(plan.variant, commands)
                 notices += _busy_notice(self._system, cpus)
                 yield HostSession(
                     *(self._system, plan, commands, switchboard, counters, tag, notices, cpus)
                 )
-            except RestoreError:
-                in_order = False  # the journal stays, for `schedlab doctor --restore`
-                raise
             finally:
                 with uninterrupted():
                     self._system.end_all()
-                    if in_order:
-                        journal.remove()
+                    switchboard.end()
 
 
 def _notes(cases: Sequence[Case], commands: Mapping[str, Command]) -> list[str]:
@@ -131,6 +127,17 @@ def _notes(cases: Sequence[Case], commands: Mapping[str, Command]) -> list[str]:
         if note := commands[case.label].note:
             by_note.setdefault(note, {})[case.sweep or case.label] = None
     return [f"{', '.join(labels)}: {note}" for note, labels in by_note.items()]
+
+
+def _served(variants: Sequence[Variant], commands: Mapping[str, Command]) -> Iterator[str]:
+    """Yield what a variant does not reach: a benchmark's server is started as it is."""
+    servers = [label for label, command in commands.items() if command.server]
+    for variant in variants if servers else ():
+        if variant.prefix or variant.env:
+            yield (
+                f"{variant.name}: prefix and env go with the benchmark's own command, not with its"
+                f" server ({', '.join(servers)})"
+            )
 
 
 def _busy_notice(system: System, cpus: int) -> list[str]:
@@ -173,7 +180,7 @@ class HostSession:
     def run(self, order: Order, raw: Path) -> RunRecord:
         """Set the variant, run the benchmark, count, read the result, put the host back."""
         key = order.key
-        folder = raw / folder_name(f"{order.position:05d}-{key.case}-{key.variant}")
+        folder = raw / folder_name(f"{order.position:05d}", key)
         if folder.exists():
             shutil.rmtree(folder)  # left by a run that was cut off and never recorded
         _make_folder(folder)
@@ -320,12 +327,12 @@ def _check_tools(system: System, cases: Sequence[Case], commands: Mapping[str, C
     for name in OWN.keys() & {command.tool for command in commands.values()}:
         if not system.which(name):
             system.add_to_path(OWN[name]().parent)
-    missing: dict[str, list[str]] = {}
+    missing: dict[str, dict[str, None]] = {}
     packages: set[str] = set()
     for case in cases:
         for program in commands[case.label].programs:
             if system.which(program) is None:
-                missing.setdefault(program, []).append(case.label)
+                missing.setdefault(program, {})[case.sweep or case.label] = None
                 packages.add(case.benchmark.package)
     if missing:
         lines = [f"{tool} is not installed: {', '.join(by)}" for tool, by in missing.items()]
@@ -338,17 +345,9 @@ def _check_tools(system: System, cases: Sequence[Case], commands: Mapping[str, C
 def _check_variants(system: System, plan: Plan) -> None:
     """Refuse variants this host cannot even try."""
     for variant in plan.variant:
-        if variant.kernel:
-            raise UsageError(
-                f"variant {variant.name}: kernel: a host runs the kernel it has booted;"
-                " a simulated machine or a guest can be given another (--target sim:MACHINE,"
-                " --target vm:KERNEL)."
-            )
-        if variant.cmdline:
-            raise UsageError(
-                f"variant {variant.name}: cmdline: a host is not booted for a run; a guest is"
-                " (--target vm:KERNEL)."
-            )
+        check_place(variant, "host")
+        if TAG in variant.env:
+            raise UsageError(f"variant {variant.name}: env: {TAG} is schedlab's own.")
         commands = [variant.prefix, variant.companion.command if variant.companion else ()]
         for command in commands:
             if command and system.which(command[0]) is None:

@@ -10,6 +10,9 @@ from schedlab.machine import Machine
 from schedlab.native import OWN
 from schedlab.system import System
 
+MEMORY = "Memory (GB)"
+"""The row of the table that can change while a guest runs."""
+
 _ALWAYS = {"perf": ("--version",), "sysbench": ("--version",), "hackbench": ("-h",)}
 """Tools whose versions are told whether the plan runs them or not, as published reports do."""
 
@@ -21,7 +24,7 @@ def platform_table(system: System, machine: Machine, commands: Iterable[Command]
         "Processor version": machine.processor or "unknown",
         "CPUs": str(machine.nr_cpus),
         "NUMA nodes": str(machine.sizes()["nodes"]),
-        "Memory (GB)": str(machine.memory_gib),
+        MEMORY: str(machine.memory_gib),
         "Kernel release": system.kernel_release(),
         "Node name": system.read_or("/proc/sys/kernel/hostname", "unknown"),
         "Kernel version": system.read_or("/proc/sys/kernel/version", "unknown"),

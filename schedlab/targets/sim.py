@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from schedlab.benchmarks import Case, all_benchmarks
 from schedlab.counters.choice import check_names
+from schedlab.draws import Draw, about, draw, drawn
 from schedlab.enclosure import Enclosure
 from schedlab.errors import HostError, IncompleteRun, UsageError, nearest
 from schedlab.kernels.build import Build, Builder
@@ -24,15 +25,19 @@ from schedlab.kernels.shipped import shipped_patches
 from schedlab.machine import Machine, find_machine
 from schedlab.models import outcome
 from schedlab.models.model import Model
-from schedlab.models.scenario import read_back, scenario, settings, shown, trial
+from schedlab.models.scenario import COLD, read_back, scenario, settings, shown, trial
+from schedlab.models.without_effect import without_effect
 from schedlab.plan import Plan, seconds
 from schedlab.record import RunRecord
+from schedlab.settings.sched_debug import FEATURES
 from schedlab.targets.sim_kernels import kernels_of
 from schedlab.targets.sim_program import Call, Processes, failure, is_usage, read_result
 from schedlab.targets.simulators import Finished, Simulators, simulated
 from schedlab.targets.target import Order, Wait, folder_name
 from schedlab.topology.simulator import description
 from schedlab.variant import Variant
+
+_MACHINE = "machine.json"
 
 _AHEAD = 4
 """Runs begun or done ahead of the oldest unfinished one, per job, so that no core waits for it."""
@@ -51,7 +56,7 @@ class SimTarget:
         """Give the described machine."""
         return find_machine(self._which)
 
-    def environment(self, plan: Plan) -> dict[str, str]:
+    def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
         """Give the rows of the platform table; they say that nothing here was measured."""
         machine, builder = self.machine(), self._builder()
         _make_kernels(plan, builder)
@@ -97,7 +102,15 @@ class SimTarget:
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["SimSession"]:
         """Check models, settings and the machine; build the kernels; end every run at the end."""
         _make_kernels(plan, self._builder())
-        session = self.session(cases, plan.variant, seconds(plan.blocks.timeout), plan.counters)
+        limit = seconds(plan.blocks.timeout)
+        session = self.session(
+            cases,
+            plan.variant,
+            limit,
+            plan.counters,
+            warm_up=plan.load_warmup,
+            exact=plan.exact,
+        )
         _check_variants(plan, session.builds)
         with closing(session):
             session.begin(plan.variant, scratch)
@@ -109,8 +122,12 @@ class SimTarget:
         variants: Sequence[Variant],
         limit: float,
         counters: tuple[str, ...] | Literal["all"] = "all",
+        warm_up: str = COLD,
+        exact: bool = True,
     ) -> "SimSession":
         """Check models, settings and the machine, and build the kernels.
+
+        Unless `exact`, each run's seed draws the machine's uncertain figures from their ranges.
 
         Raises:
             SchedlabError: something has no meaning here, is missing, or does not build.
@@ -120,11 +137,13 @@ class SimTarget:
             check_names(name for name in counters if ":" not in name)
         for variant in variants:
             settings(variant)
-        machine = self._description()
+        machine = self._checked()
         builder = self._builder()
         recipes = kernels_of(variants, builder.shelf)
-        builds = {name: builder.build(recipe) for name, recipe in recipes.items()}
-        return SimSession(self._which, machine, models, builds, limit, counters)
+        # Patched builds take objects of unpatched ones that are there.
+        unpatched_first = sorted(recipes.items(), key=lambda item: len(item[1].patches))
+        builds = {name: builder.build(recipe) for name, recipe in unpatched_first}
+        return SimSession(self._which, machine, models, builds, limit, counters, warm_up, exact)
 
     def domains(self, kernel: str | None) -> str:
         """Give the scheduling domains a kernel builds on this machine, as it prints them.
@@ -132,13 +151,28 @@ class SimTarget:
         Raises:
             SchedlabError: there is no such kernel, or it refuses the machine.
         """
+        with self._asking(kernel) as (session, variant, folder):
+            return session.domains(variant, folder)
+
+    def features(self, kernel: str) -> list[str]:
+        """Return the words of a kernel's features file, `NAME` or `NO_NAME`, as it comes up.
+
+        Raises:
+            SchedlabError: there is no such kernel, or it does not build.
+        """
+        with self._asking(kernel) as (session, variant, folder):
+            return session.features(variant, folder)
+
+    @contextmanager
+    def _asking(self, kernel: str | None) -> Iterator[tuple["SimSession", Variant, Path]]:
+        """Yield a session without cases, a variant of the kernel and a folder for its files."""
         variant = Variant(name="base", kernel=kernel)
         session = self.session([], [variant], limit=60.0)
         with closing(session), TemporaryDirectory() as folder:
-            return session.domains(variant, Path(folder))
+            yield session, variant, Path(folder)
 
-    def _description(self) -> dict[str, Any]:
-        """Give the machine for the simulator; UsageError with the key path of what is missing."""
+    def _checked(self) -> Machine:
+        """Return the machine; UsageError with the key path of what a simulated one misses."""
         machine = self.machine()
         for key in ("cost", "cache"):
             if not machine.model_dump(exclude_defaults=True).get(key):
@@ -146,7 +180,7 @@ class SimTarget:
                     f"{self._which}: {key}: is missing, and the simulator needs it."
                     "\n  docs/machines.md says what a machine to be simulated has."
                 )
-        return description(machine, self._which)
+        return machine
 
     def _builder(self) -> Builder:
         return Builder(Shelf(), find_engine(), self._watch)
@@ -158,21 +192,30 @@ class SimSession:
     def __init__(
         self,
         which: str,
-        machine: Mapping[str, Any],
+        machine: Machine,
         models: Mapping[str, Model],
         builds: Mapping[str, Build],
         limit: float,
         counters: tuple[str, ...] | Literal["all"],
+        warm_up: str,
+        exact: bool,
     ) -> None:
-        """Take the machine, the cases' models and the variants' kernels, all checked."""
+        """Take the machine, the cases' models and the variants' kernels, all checked.
+
+        `warm_up` is how long loads go on before they are measured, as in a plan.
+        """
         self.notices: list[str] = []
         self.builds = builds
         self._which = which
         self._machine = machine
+        self._described = description(machine, which)
+        self._exact = exact or not draw(machine, 0)
         self._models = models
         self._limit = limit
         self._wanted = counters
+        self._warm_up = warm_up
         self._processes = Processes()
+        self._last_drawn = (-1, "")
 
     def begin(self, variants: Sequence[Variant], raw: Path) -> None:
         """Write the machine's description below `raw`; try each variant's settings and each file.
@@ -180,10 +223,11 @@ class SimSession:
         Raises:
             UsageError: the machine, a setting or a file is refused, in the simulator's words.
         """
-        with disk_errors("beginning the runs", raw):
-            self._machine_file(raw).write_text(json.dumps(self._machine, indent=1))
+        self._write_machine(raw)
         for variant in variants:
             _check_features(variant, self.builds[variant.name])
+            for line in without_effect(variant, self.builds[variant.name].series):
+                self.notices.append(f"variant {variant.name}: {line}")
             self._note_missing(variant, self._try(variant, raw, trial(variant), ()))
         for model in self._models.values():
             if model.enclosures:
@@ -221,10 +265,16 @@ class SimSession:
             if line not in self.notices:
                 self.notices.append(line)
 
+    def features(self, variant: Variant, raw: Path) -> list[str]:
+        """Return the words of the features file of the variant's kernel."""
+        self._write_machine(raw)
+        result = self._try(variant, raw, trial(variant), ())
+        words: str = result["settings"][FEATURES]
+        return words.split()
+
     def domains(self, variant: Variant, raw: Path) -> str:
         """Give the scheduling domains of the machine, as the variant's kernel prints them."""
-        with disk_errors("beginning", raw):
-            self._machine_file(raw).write_text(json.dumps(self._machine, indent=1))
+        self._write_machine(raw)
         return self._ask(variant, raw, None, ("--print-domains",))
 
     def run(self, order: Order, raw: Path, more: tuple[str, ...] = ()) -> RunRecord:
@@ -266,8 +316,17 @@ class SimSession:
         """End every simulator that still runs."""
         self._processes.stop()
 
+    def _write_machine(self, raw: Path) -> None:
+        with disk_errors("beginning the runs", raw):
+            self._machine_file(raw).write_text(json.dumps(self._described, indent=1))
+
     def _machine_file(self, raw: Path) -> Path:
-        return raw / "machine.json"
+        """Return the file of the machine with all figures at their values."""
+        return raw / _MACHINE
+
+    def _draw(self, seed: int) -> Draw:
+        """Return where a run's figures lie in their ranges: nowhere else but at their values."""
+        return {} if self._exact else draw(self._machine, seed)
 
     def _ask(self, variant: Variant, raw: Path, place: Path | None, more: tuple[str, ...]) -> str:
         """Call the simulator for a moment; give what it prints.
@@ -299,26 +358,35 @@ class SimSession:
     ) -> tuple[Call, Finished | None]:
         """Write what a run reads into its folder, unless the run has finished there already."""
         model = self._models[order.case.label]
-        name = f"b{order.key.block:04d}-{order.key.case}-{order.key.variant}"
-        folder = raw / folder_name(name)
+        folder = raw / folder_name(f"b{order.key.block:04d}", order.key)
         call = Call(
             program=self.builds[order.variant.name].program,
-            machine=self._machine_file(raw),
+            machine=self._machine_file(raw) if self._exact else folder / _MACHINE,
             scenario=folder / "scenario.json",
             result=folder / "result.json",
             seed=order.seed,
             more=more,
         )
-        told = json.dumps(scenario(model, order.variant, self._limit), indent=1)
+        asked = scenario(model, order.variant, self._limit, self._warm_up)
+        told = json.dumps(asked, indent=1)
         finished = Finished.read(call, told)
         if finished is None:
             with disk_errors("simulating", raw):
                 folder.mkdir(parents=True, exist_ok=True)
                 Finished.forget(call)
                 call.scenario.write_text(told)
+                if not self._exact:
+                    call.machine.write_text(self._drawn(order.seed))
                 for enclosure in model.enclosures:
                     enclosure.put(folder)
         return call, finished
+
+    def _drawn(self, seed: int) -> str:
+        """Return the description of the machine that a seed draws; variants of a block share it."""
+        if self._last_drawn[0] != seed:
+            machine = drawn(self._machine, self._draw(seed))
+            self._last_drawn = seed, json.dumps(description(machine, self._which), indent=1)
+        return self._last_drawn[1]
 
     def _record(self, order: Order, call: Call, finished: Finished, raw: Path) -> RunRecord:
         build = self.builds[order.variant.name]
@@ -332,15 +400,19 @@ class SimSession:
             seconds=finished.ended.seconds,
             exit_status=finished.ended.status,
             settings={"kernel": f"{build.kernel} (build {build.key})"},
+            draws=dict(about(self._draw(order.seed), str(model.workload["kind"]))),
             raw=str(call.result.parent.relative_to(raw.parent)),
         )
         try:
             result = read_result(finished.ended, call.result)
             record.settings |= read_back(order.variant, result.get("settings", {}))
             values, record.caveats = outcome.metrics(model, result)
+            if self._warm_up != COLD:
+                record.caveats += outcome.unsettled(result)
         except IncompleteRun as error:
             record.status, record.error = "failed", str(error)
             return record
+        record.trace = result.get("trace_hash", "")
         record.metrics = {metric.name: value for metric, value in values.items()}
         record.counters = {
             **outcome.counters(result, self._wanted),

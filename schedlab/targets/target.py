@@ -1,6 +1,8 @@
 """What every target can do: open a plan, run its cases under its variants, tell what it is."""
 
-from collections.abc import Iterable, Iterator
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -30,9 +32,21 @@ Wait = Future[Any]
 """What has to be over before a plan goes on."""
 
 
-def folder_name(text: str) -> str:
-    """Give the name of a run's raw folder: a label with blanks or slashes stays one folder."""
-    return text.replace(" ", "_").replace("/", "_")
+_LONGEST = 120
+"""Bytes of a run's folder name; most file systems take 255."""
+
+
+def folder_name(number: str, key: RunKey) -> str:
+    """Return the name of a run's raw folder.
+
+    Where a label has to be changed or cut for it, a digest keeps the folders of two runs apart.
+    """
+    whole = f"{number}-{key.case}@{key.variant}"
+    plain = re.sub(r"[\x00-\x20/\x7f]", "_", whole).encode(errors="replace")
+    if plain == whole.encode(errors="replace") and len(plain) <= _LONGEST:
+        return whole
+    digest = hashlib.sha256(whole.encode(errors="surrogatepass")).hexdigest()[:8]
+    return f"{plain[:_LONGEST].decode(errors='ignore')}-{digest}"
 
 
 class Session(Protocol):
@@ -70,7 +84,7 @@ class Target(Protocol):
     def machine(self) -> Machine:
         """Describe the machine runs happen on."""
 
-    def environment(self, plan: Plan) -> dict[str, str]:
+    def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
         """Give the rows of a report's platform table, e.g. `Kernel release`."""
 
     def shown(self, case: Case) -> str:

@@ -11,6 +11,7 @@ from schedlab.benchmarks import Case, all_benchmarks
 from schedlab.errors import SystemLost, UsageError
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import ConsoleWatch, Watch
+from schedlab.kinds import kinds_in
 from schedlab.machine import Machine, find_machine
 from schedlab.native import PROGRAM, schedlab_load
 from schedlab.plan import Plan
@@ -91,7 +92,7 @@ class VmTarget:
             )
         return self._machine
 
-    def environment(self, plan: Plan) -> dict[str, str]:
+    def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
         """Give the guest's platform table, and what it runs on."""
         machine = self.machine()
         guest = self.guest(plan.baseline)
@@ -101,7 +102,7 @@ class VmTarget:
             "Kind": f"a guest of QEMU {version[1] if version else ''}, {guest.accelerator.title}",
             "Machine": machine.title,
             "Kernels": "; ".join(kernels),
-            **HostTarget(guest).environment(plan),
+            **HostTarget(guest).environment(plan, cases),
         }
 
     def shown(self, case: Case) -> str:
@@ -218,7 +219,10 @@ class VmSession:
 
 def _plain(variant: Variant) -> Variant:
     """Give what of a variant is switched in a booted guest."""
-    return variant.model_copy(update={"kernel": None, "cmdline": ""})
+    booted = (kind.field for kind in kinds_in("vm") if "host" not in kind.where)
+    return variant.model_copy(
+        update={field: Variant.model_fields[field].default for field in booted}
+    )
 
 
 def _commands(variants: Sequence[Variant]) -> Iterator[tuple[str, ...]]:

@@ -8,8 +8,6 @@ from schedlab.machine import Cpu, IdleState, Machine
 from schedlab.topology import shorthand
 from schedlab.topology.drawing import table
 
-MARKS = "S read in the named public source, C computed from one, K general knowledge, E estimate"
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -30,8 +28,12 @@ class Section:
 
 
 def sections(machine: Machine, sources: Mapping[str, str]) -> list[Section]:
-    """Give the figures of a machine; `sources` by key path, as schedlab.topology.sources reads."""
+    """Give the figures of a machine; `sources` by key path are those of the file's comments."""
     told = shorthand.folded(machine.model_dump(mode="json", exclude_defaults=True))
+    sources = {**sources, **{key: entry.source for key, entry in machine.ledger.items()}}
+    for name, cycles in machine.cycles.items():
+        source = f"{cycles} cycles, {sources.get(f'cycles.{name}', '')}"
+        sources.setdefault(f"cost.{name}", source)
     given = [
         _section(
             "Topology", "topology", {"cpus": machine.cpus, **told.get("topology", {})}, sources
@@ -41,8 +43,12 @@ def sections(machine: Machine, sources: Mapping[str, str]) -> list[Section]:
         _idle(machine, sources),
         _section("Caches", "cache", told.get("cache", {}), sources),
         _section("Memory", "memory", _memory(told), sources),
+        _section("Boost", "boost", told.get("boost", {}), sources),
+        _section("Fabric", "fabric", told.get("fabric", {}), sources),
+        _section("Session", "session", {k: v for k, v in told.items() if k == "session"}, sources),
         _section("Temperature", "thermal", told.get("thermal", {}), sources),
-        _section("Costs", "cost", told.get("cost", {}), sources),
+        _section("Core", "core", told.get("core", {}), sources),
+        _section("Costs", "cost", machine.costs(), sources),
     ]
     return [section for section in given if section.figures]
 
@@ -64,7 +70,7 @@ def _memory(told: Mapping[str, Any]) -> dict[str, Any]:
 
 def _section(title: str, path: str, told: Mapping[str, Any], sources: Mapping[str, str]) -> Section:
     figures = tuple(
-        Figure(key, _value(value), sources.get(f"{path}.{key}", sources.get(key, "")))
+        Figure(key, brief(value), sources.get(f"{path}.{key}", sources.get(key, "")))
         for key, value in told.items()
     )
     return Section(title, sources.get(path, ""), figures)
@@ -100,15 +106,15 @@ def _all_at(path: str, sources: Mapping[str, str]) -> str:
     return "; ".join(said)
 
 
-def _value(value: object) -> str:
+def brief(value: object) -> str:
     """Write a figure in a few words; what the drawing shows in full is only counted."""
     match value:
         case Mapping():
-            return ", ".join(f"{key} {_value(inner)}" for key, inner in value.items())
+            return ", ".join(f"{key} {brief(inner)}" for key, inner in value.items())
         case [{"mhz": _}, *_] as points:
             return _points(points)
         case [Mapping(), *_]:
-            return "; ".join(_value(inner) for inner in value)
+            return "; ".join(brief(inner) for inner in value)
         case [str(), _, _, *_]:
             return f"{len(value)}: {value[0]} {value[1]} ... {value[-1]}"
         case [[*_], *_]:

@@ -9,12 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schedlab.cpulist import format_cpulist, parse_cpulist
+from schedlab.cpulist import MOST_CPUS, format_cpulist, parse_cpulist
 from schedlab.errors import nearest
 from schedlab.topology.levels import LEVELS
 
-MOST_CPUS = 8192
-"""The kernel's own limit (NR_CPUS on x86 and arm64 with MAXSMP)."""
 _KEYS = ("threads", "stride")
 _MOST_THREADS = 8
 _SHORT_LIST = re.compile(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*")

@@ -26,8 +26,24 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
     told = machine.model_dump(
         mode="json",
         exclude_defaults=True,
-        include={"name", "title", "notes", "smt", "memory", "thermal", "cost"},
+        include={
+            "name",
+            "title",
+            "notes",
+            "smt",
+            "memory",
+            "boost",
+            "fabric",
+            "session",
+            "thermal",
+        },
     )
+    if machine.core:
+        told["core"] = {"mhz": machine.core.mhz}
+    if costs := machine.costs():
+        told["cost"] = costs
+    if machine.work:
+        told["work"] = {name: dict(figures) for name, figures in machine.work.items()}
     told["topology"] = _topology(machine, where)
     if machine.cpu:
         told["cpu"] = [entry for cpu in machine.cpu for entry in _cpu_entries(machine, cpu)]
@@ -71,17 +87,14 @@ def _topology(machine: Machine, where: str) -> dict[str, Any]:
 
 
 def _cpu_entries(machine: Machine, cpu: Cpu) -> Iterator[dict[str, Any]]:
-    """Give an entry for each set of CPUs that change frequency together.
-
-    Under governor performance none changes where none gets too warm: the simulator's CPUs without
-    operating points run at the highest all the time.
-    """
+    """Return an entry for each set of CPUs that change frequency together."""
     entry = cpu.model_dump(mode="json", exclude_defaults=True, include={"capacity", "speed"})
-    steady = cpu.governor == "performance" and machine.thermal is None
-    if not cpu.opp or steady:
+    if not cpu.opp:
         yield {"cpus": cpu.cpus, **entry}
         return
-    entry |= cpu.model_dump(mode="json", exclude_defaults=True, include={"opp", "governor"})
+    entry |= cpu.model_dump(
+        mode="json", exclude_defaults=True, include={"opp", "fast_switch", "governor"}
+    )
     entry["transition"] = cpu.transition or _UNTOLD_TRANSITION
     for domain in _domains(machine, cpu):
         yield {"cpus": domain, **entry}

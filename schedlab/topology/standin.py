@@ -3,11 +3,15 @@
 Such figures are estimates on this host and say so in its file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from schedlab.ledger import Entry, around
 from schedlab.machine import CacheKinds, Machine, find_machine
 from schedlab.topology.here import Description
+
+UNCERTAIN = 2.0
+"""An estimate may be half or twice what is right (docs/machines.md)."""
 
 _DEFAULT = "epyc-7713-2p-nps1"
 _OF_ARCHITECTURE = {"aarch64": "kunpeng-920-6426-2p", "ppc64le": "power9-lpar-smt4"}
@@ -19,16 +23,33 @@ def completed(described: Description) -> Description:
     machine = described.machine
     like = find_machine(_OF_ARCHITECTURE.get(machine.arch, _DEFAULT))
     told, sources = machine.model_dump(exclude_defaults=True), dict(described.sources)
+    entries: dict[str, Entry] = {}
     for path, value, whose in _missing(machine, like):
         table, _, key = path.rpartition(".")
         (told.setdefault(table, {}) if table else told)[key] = value
-        sources[path] = f"E as {whose.name}: no host tells it"
+        sources[path] = source = f"estimate: as {whose.name}, no host tells it"
+        entries |= dict(_entries(path, value, whose, source))
+    for path in entries:
+        sources.pop(path.partition(".")[0], None)  # each figure says it
+    told["ledger"] = entries
     return Description(Machine.model_validate(told), described.offline, sources)
+
+
+def _entries(path: str, value: Any, whose: Machine, source: str) -> Iterator[tuple[str, Entry]]:
+    """Return the entries of a table's figures that were another machine's: they may be far off."""
+    for name, figure in value.items() if isinstance(value, Mapping) else ():
+        theirs = whose.ledger.get(f"{path}.{name}") or whose.ledger.get(f"cycles.{name}", Entry())
+        if theirs.range is not None or path == "core":
+            spread = around(figure, UNCERTAIN)
+            theirs = Entry(range=spread, source=source, moves_with=theirs.moves_with)
+        yield f"{path}.{name}", theirs
 
 
 def _missing(machine: Machine, like: Machine) -> Iterator[tuple[str, Any, Machine]]:
     """Give what has to be added, by key path, and whose it is."""
-    yield "cost", dict(like.cost), like
+    yield "cost", like.costs(), like
+    if like.core:
+        yield "core", {"mhz": like.core.mhz}, like
     if like.memory:
         yield "memory", like.memory.model_dump(), like
     if any(len(core) > 1 for core in machine.groups("core")):

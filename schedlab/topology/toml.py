@@ -10,6 +10,10 @@ _WIDTH = 92
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
+class Inline(dict[str, Any]):
+    """A table that stays in its key's line, however long that gets."""
+
+
 def write(table: Mapping[str, Any], sources: Mapping[str, str], header: str = "") -> str:
     """Give the TOML text of a table.
 
@@ -49,6 +53,8 @@ def _is_table(value: object, path: str) -> bool:
 
     Tables of plain values stay in one line below the top; so do lists of them everywhere.
     """
+    if isinstance(value, Inline):
+        return False
     if isinstance(value, Mapping):
         return not path or not _is_plain(value)
     return (
@@ -60,7 +66,10 @@ def _is_table(value: object, path: str) -> bool:
 
 
 def _is_plain(table: Mapping[str, Any]) -> bool:
-    return not any(isinstance(value, list | tuple | Mapping) for value in table.values())
+    return not any(
+        isinstance(value, list | tuple | Mapping) and not isinstance(value, Inline)
+        for value in table.values()
+    )
 
 
 def _pair(key: str, value: object, source: str | None) -> Iterator[str]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from schedlab.importers.number import parse_number
 from schedlab.importers.own_words import read_described
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
@@ -39,7 +38,7 @@ _KIND = re.compile(
 )
 _MEANS: dict[str, Better | None] = {"Hmean": "higher", "Amean": "lower", "Gmean": None}
 _SPREADS = ("Stddev", "CoeffVar")
-_NO_CHANGE = ("-", "nan", "-nan")
+_NO_CHANGE = ("-", *(f"{sign}{what}" for sign in ("", "+", "-") for what in ("nan", "inf")))
 _COUNTERS = "Counters that changed"
 
 
@@ -86,9 +85,10 @@ def _is_own_head(context: Context, head: Line) -> bool:
     words = head.text.removesuffix("verdict").split()
     names = [context.variant(word) for word in words[-2:]]
     return (
-        words[:-2] in ([], ["Test:"])
+        len(names) == 2
+        and words[:-2] in ([], ["Test:"])
         and names[:1] == context.variants[:1]
-        and (names[-1] in context.variants[1:])
+        and names[-1] in context.variants[1:]
     )
 
 
@@ -128,7 +128,7 @@ def _rows(
             if mean is None:
                 context.source.refuse(each.line, f"no row of means has the name {name} above it.")
             if name not in spreads or kind["kind"] == "CoeffVar":
-                spreads[name] = _spread(each, kind["kind"], mean)
+                spreads[name] = _spread(context, each, kind["kind"], mean)
             continue
         row = _row(context, each, _place(context, name, parameter, metric))
         rows.append((name, _of_kind(row, kind["kind"]) if kind else row))
@@ -165,18 +165,18 @@ def _row(context: Context, each: PrintedRow, place: _Place) -> Row:
 def _cells(context: Context, each: PrintedRow, name: str) -> tuple[Cell, ...]:
     """Give the figures, all in the first one's unit."""
     first = each.cells[0]["change"]
-    if first not in _NO_CHANGE and parse_number(first).value != 0:
+    if first not in _NO_CHANGE and context.number(first, each.line).value != 0:
         context.source.refuse(
             each.line, f"{name}: the first column is no baseline, its change is {first}."
         )
     cells: list[Cell] = []
     for variant, cell in zip(context.columns, each.cells, strict=True):
-        figure = parse_number(cell["figure"] + (cell["unit"] or ""))
+        figure = context.number(cell["figure"] + (cell["unit"] or ""), each.line)
         try:
             figure = figure.in_unit(cells[0].figure.unit if cells else figure.unit)
         except ValueError as error:
             context.source.refuse(each.line, f"{name}: {error}.")
-        change = None if cell["change"] in _NO_CHANGE else parse_number(cell["change"])
+        change = None if cell["change"] in _NO_CHANGE else context.number(cell["change"], each.line)
         said = _said(cell, each.behind)
         cells.append(Cell(variant, figure, change, said=said) if cells else Cell(variant, figure))
     return tuple(cells)
@@ -253,9 +253,9 @@ def _of_kind(row: Row, kind: str) -> Row:
     return replace(row, better=_MEANS[kind])
 
 
-def _spread(each: PrintedRow, kind: str, mean: Row) -> list[float]:
+def _spread(context: Context, each: PrintedRow, kind: str, mean: Row) -> list[float]:
     """Give the standard deviations of a line over the means of its row."""
-    figures = [parse_number(cell["figure"]).value for cell in each.cells]
+    figures = [context.number(cell["figure"], each.line).value for cell in each.cells]
     return [
         figure / 100 if kind == "CoeffVar" else figure / cell.figure.value
         for figure, cell in zip(figures, mean.cells, strict=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from schedlab.importers.number import PATTERN, Number, parse_number
+from schedlab.importers.number import PATTERN, Number
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.table import Context, Found, table
@@ -82,7 +82,7 @@ def _runs(lines: Sequence[Line], context: Context) -> Iterator[_Run]:
             run.states[state["state"]] = float(state["usage"]), int(state["time"]) / 1e6
         elif run and (figure := _FIGURE.fullmatch(text)):
             unit = "us" if figure["unit"] == "us" else ""
-            run.figures[figure["name"]] = parse_number(figure["figure"] + unit)
+            run.figures[figure["name"]] = context.number(figure["figure"] + unit, line.number)
     if run:
         yield _whole(run, context)
 
@@ -100,9 +100,9 @@ def _check_share(run: _Run, state: re.Match[str], line: Line, context: Context) 
     given = _TIMEOUT.search(run.command)
     seconds = int(given[1]) if given else _DEFAULT_TIMEOUT
     share = 100 * int(state["time"]) / 1e6 / seconds
-    if abs(share - float(state["share"])) > 0.01:
+    if abs(share - context.number(state["share"], line.number).value) > 0.01:
         context.notices.append(
-            f"{context.source.path.name}:{line.number}: {state['state']}: printed as"
+            f"{context.source.name}:{line.number}: {state['state']}: printed as"
             f" {state['share']} % of the time, but {state['time']} us of {seconds} s are"
             f" {share:.2f} %"
         )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from schedlab.importers.number import PATTERN, Number, parse_number
+from schedlab.importers.number import PATTERN, Number
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.table import Context, Found, table
@@ -12,10 +12,11 @@ _HEAD = re.compile(
     r"case\s+load\s+(?P<base>\S+?)\s*\(\s*std%\s*\)\s+(?P<other>\S+?)%?\s*\(\s*std%\s*\)"
     r"(?P<verdict>\s+verdict)?"
 )
+_NONE = "-|nan|inf"
 _ROW = re.compile(
     rf"(?P<case>\S+(?: \S+)*?)\s+(?P<load>\S+)"
-    rf"\s+(?P<base>{PATTERN})\s*\(\s*(?P<base_std>{PATTERN}|-)\s*\)\s+"
-    rf"(?P<change>{PATTERN})\s*\(\s*(?P<std>{PATTERN}|-)\s*\)\s*(?P<verdict>.*)"
+    rf"\s+(?P<base>{PATTERN})\s*\(\s*(?P<base_std>{PATTERN}|{_NONE})\s*\)\s+"
+    rf"(?P<change>{PATTERN}|[-+]?inf)\s*\(\s*(?P<std>{PATTERN}|{_NONE})\s*\)\s*(?P<verdict>.*)"
 )
 _NO_FIGURES = re.compile(r".*\S\s+-\s+-(\s+\S.*)?")
 _LOAD = re.compile(r"(?P<load>\d+)[- ](?P<what>[A-Za-z]\w*)")
@@ -48,20 +49,36 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
             params[load["what"].casefold()] = int(load["load"])
         name = row["case"] if row["load"] == "-" else f"{row['case']} {row['load']}"
         label, placed = context.placed(name, **params)
-        figure, change = parse_number(row["base"]), parse_number(row["change"])
+        number = lines[end].number
+        figure = context.number(row["base"], number)
+        infinite = row["change"].endswith("inf")
+        change = Number(0.0) if infinite else context.number(row["change"], number)
         metric = context.described.get(label)
         less_is_better = change.value <= -100 if metric is None else metric.better == "lower"
         sign = -1 if less_is_better else 1
         changed = Number(figure.value * (1 + sign * change.value / 100))
-        if changed.value <= 0 or figure.value <= 0:
-            context.source.refuse(lines[end].number, f"no ratio can be made of it: '{text[:60]}'.")
+        if infinite or changed.value <= 0 or figure.value <= 0:
+            if not context.is_own:
+                context.source.refuse(number, f"no ratio can be made of it: '{text[:60]}'.")
+            context.notices.append(
+                f"{context.source.name}:{number}: {label}: no ratio can be made of a change"
+                f" of {row['change']} %; left out"
+            )
+            end += 1
+            continue
         cells = (
-            Cell(base, figure, spread=_spread(row["base_std"])),
-            Cell(other, changed, change, _spread(row["std"]), _said(row["verdict"])),
+            Cell(base, figure, spread=_spread(context, row["base_std"], number)),
+            Cell(
+                other,
+                changed,
+                change,
+                _spread(context, row["std"], number),
+                _said(row["verdict"]),
+            ),
         )
         rows.append(
             Row(
-                line=lines[end].number,
+                line=number,
                 benchmark=context.benchmark,
                 cells=cells,
                 label=label,
@@ -77,8 +94,8 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
     return rows, end
 
 
-def _spread(text: str) -> float | None:
-    return None if text == "-" else float(text.replace(",", "")) / 100
+def _spread(context: Context, text: str, line: int) -> float | None:
+    return None if text in _NONE.split("|") else context.number(text, line).value / 100
 
 
 def _said(text: str) -> str:

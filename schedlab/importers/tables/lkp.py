@@ -6,8 +6,9 @@ others counters; its plus means more, not better.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from schedlab.importers.number import PATTERN, UNSIGNED, Number, parse_number
+from schedlab.importers.number import PATTERN, UNSIGNED
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.table import Context, Found, table
@@ -49,14 +50,17 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
                 )
             end += 1
             continue
+        number = lines[end].number
         prefix, _, metric = row["name"].partition(".")
         better = _direction(row["name"])
         if better and not benchmark:
             benchmark = prefix
-        change = Number(float(row["change"].replace(",", "")), 0.1) if row["percent"] else None
+        change = (
+            replace(context.number(row["change"], number), step=0.1) if row["percent"] else None
+        )
         cells = (
-            Cell(names[0], parse_number(row["base"]), spread=_spread(row["base_std"])),
-            Cell(names[1], parse_number(row["other"]), change, _spread(row["std"])),
+            Cell(names[0], context.number(row["base"], number), spread=_spread(row["base_std"])),
+            Cell(names[1], context.number(row["other"], number), change, _spread(row["std"])),
         )
         positive = all(cell.figure.value > 0 for cell in cells)
         rows.append(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from schedlab.importers.number import PATTERN, Number, parse_number
+from schedlab.importers.number import PATTERN, Number
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.table import Context, Found, table
@@ -31,7 +31,7 @@ def read_runs(lines: Sequence[Line], at: int, context: Context) -> Found | None:
                 if not times:
                     break
                 context.source.refuse(lines[end].number, f"is no 'total time:': '{text[:60]}'.")
-            times.append(parse_number(time["time"]).in_unit("s"))
+            times.append(context.number(time["time"], lines[end].number).in_unit("s"))
             end += 1
         if not times:
             break
@@ -108,10 +108,7 @@ def read_summary(lines: Sequence[Line], at: int, context: Context) -> Found | No
                 number, f"{variant} has {len(figures)} figures, the head {len(statistics)}."
             )
         for i, (statistic, figure) in enumerate(zip(statistics, figures, strict=True)):
-            try:
-                parsed = parse_number(figure)
-            except ValueError as error:
-                context.source.refuse(number, f"{error}.")
+            parsed = context.number(figure, number)
             key = (machines[i // each], statistic)
             cells.setdefault(key, []).append(Cell(context.variant(variant), parsed))
     _check(context, cells, [number for number, _ in body])

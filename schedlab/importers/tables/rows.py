@@ -13,10 +13,13 @@ from schedlab.importers.source import Line
 from schedlab.importers.tables.table import Context
 
 _CELL = re.compile(
-    rf"(?<![\w.,+-])(?P<figure>{PATTERN})\s*(?P<unit>[A-Za-zµμ][A-Za-z/µμ]*)?\s*(?P<star>[(*=])\s*"
-    rf"(?P<change>{PATTERN}|-?nan|-)\s*(?:pct|%)\s*[)*=],?"
+    rf"(?<![\w.,+-])(?P<figure><?{PATTERN})\s*(?P<unit>[A-Za-zµμ][A-Za-z/µμ]*)?\s*(?P<star>[(*=])\s*"
+    rf"(?P<change>{PATTERN}|[-+]?(?:nan|inf)|-)\s*(?:pct|%)\s*[)*=],?"
 )
 _CUT = re.compile(rf"\S.*?:?\s+{PATTERN}(?:\s*[(*].*)?")
+
+_NO_FIGURES = re.compile(r"(?:.*\s)?-,?\s+-,?\s+can't tell")
+"""A row of our own shape lkml without figures, or the end of one."""
 
 _OWN_ROW = "Gmean "
 """What a row of our own shape mmtests begins with."""
@@ -94,7 +97,9 @@ def printed_rows(context: Context, lines: Sequence[Line], at: int) -> tuple[list
         found = list(_CELL.finditer(text))
         indented = line.text.startswith(" ")
         if not found and (not _CUT.fullmatch(text) or (context.is_own and indented)):
-            if context.is_own and line.text.startswith(_OWN_ROW):
+            if context.is_own and _NO_FIGURES.fullmatch(text):
+                name = []
+            elif context.is_own and line.text.startswith(_OWN_ROW):
                 name = [text]  # what stood above was a row without figures
             elif not indented or (name and line.text.startswith(_BROKEN_NAME)):
                 name.append(text)

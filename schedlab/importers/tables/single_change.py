@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from schedlab.importers.number import PATTERN, parse_number
+from schedlab.importers.number import PATTERN
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.table import Context, Found, table
@@ -20,11 +20,12 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
     row = _ROW.fullmatch(lines[at].text.strip())
     if not row:
         return None
+    line = lines[at].number
     base, other = context.variants if len(context.variants) == 2 else ("base", "patched")
     label, params = context.placed()
     cells = (
-        Cell(base, parse_number(row["base"])),
-        Cell(other, parse_number(row["other"]), parse_number(row["change"])),
+        Cell(base, context.number(row["base"], line)),
+        Cell(other, context.number(row["other"], line), context.number(row["change"], line)),
     )
-    found = Row(lines[at].number, context.benchmark, cells, label, params, metric=row["name"])
+    found = Row(line, context.benchmark, cells, label, params, metric=row["name"])
     return [found], at + 1

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from schedlab.importers.number import PATTERN, parse_number
+from schedlab.importers.number import PATTERN
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.table import Context, Found, table
@@ -33,9 +33,9 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
         cells.append(
             Cell(
                 context.variant(line["name"]),
-                parse_number(line["figure"]),
-                parse_number(line["change"]) if line["change"] else None,
-                spread=float(line["spread"]) / 100,
+                context.number(line["figure"], lines[end].number),
+                context.number(line["change"], lines[end].number) if line["change"] else None,
+                spread=context.number(line["spread"], lines[end].number).value / 100,
             )
         )
         end += 1

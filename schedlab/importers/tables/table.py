@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from schedlab.importers.number import Number, parse_number
 from schedlab.importers.publication import Row
 from schedlab.importers.source import Line, Source
 from schedlab.metric import Metric
@@ -57,6 +58,13 @@ class Context:
             return next(whole, printed)
         name = _NOT_IN_NAMES.sub("-", printed)
         return (name if name == printed else name.strip("-")).lstrip("-._+") or "unnamed"
+
+    def number(self, text: str, line: int) -> Number:
+        """Read a figure of a table; refuse one that is not a number or out of range."""
+        try:
+            return parse_number(text)
+        except ValueError as error:
+            self.source.refuse(line, f"{error}.")
 
     def placed(self, rest: str = "", **params: int | str) -> tuple[str, dict[str, int | str]]:
         """Give label and parameters of a case below these headings."""

@@ -1,0 +1,88 @@
+"""Running the quick plans of published changes, one after the other, and setting them beside."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from schedlab.accuracy.scoring import Prediction, predictions
+from schedlab.analysis import analyse
+from schedlab.boots import BOOT
+from schedlab.errors import UsageError
+from schedlab.plan import Plan, find_plan
+from schedlab.reference import Reference, all_references, find_reference
+from schedlab.store import Store
+from schedlab.targets.platform import MEMORY
+
+
+@dataclass(frozen=True)
+class Work:
+    """A quick plan of a published change."""
+
+    reference: str
+    plan_name: str
+    plan: Plan
+
+    def folder(self, results: Path, platform: Mapping[str, str]) -> Path:
+        """Name the folder of its result: another one for another engine, kernel or plan.
+
+        So a score of today and one of last week stand side by side, and a result is only ever gone
+        on with by what began it.
+        """
+        lasting = {row: value for row, value in platform.items() if row not in (BOOT, MEMORY)}
+        told = json.dumps([self.plan.to_toml(), lasting], sort_keys=True)
+        return results / f"{self.plan_name}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+
+
+def works(name: str) -> list[Work]:
+    """Return the plans of one published change, or of all for an empty name.
+
+    Raises:
+        UsageError: there is none, it does not fit, or no plan of ours runs the same.
+    """
+    found = []
+    for each in [name] if name else all_references():
+        reference = find_reference(each)
+        for plan_name in reference.plans:
+            plan, where = find_plan(plan_name)
+            if not plan.simulated:
+                raise UsageError(f"{where}: its target is {plan.target}; only sim:MACHINE predicts")
+            found.append(Work(each, Path(plan_name).stem, plan))
+    if not found:
+        raise UsageError(f"{name}: it names no plan of ours that runs the same (plans = [...]).")
+    return found
+
+
+def predicted(work: Work, store: Store) -> list[Prediction]:
+    """Set the rows of a change beside what a result has of them so far."""
+    reference = find_reference(work.reference)
+    outcomes = analyse(store).outcomes
+    target = work.plan.target
+    name, machine = work.reference, store.machine
+    return list(predictions(name, reference, work.plan_name, target, outcomes, machine))
+
+
+def references_of(found: Sequence[Work]) -> Iterator[tuple[str, Reference]]:
+    """Return each change once, by name."""
+    for name in dict.fromkeys(work.reference for work in found):
+        yield name, find_reference(name)
+
+
+def cpu_seconds_left(
+    found: Sequence[Work], runs: Callable[[Work], int], measured: Mapping[str, float]
+) -> float | None:
+    """Return the CPU seconds the plans of a list still take; None where nothing is known of one.
+
+    Args:
+        found: the plans that are still to be run.
+        runs: how many runs a plan is made of.
+        measured: CPU seconds of a run, by the plan's name, as far as they are known.
+    """
+    total = 0.0
+    for work in found:
+        each = measured.get(work.plan_name, work.plan.run_seconds)
+        if each is None:
+            return None
+        total += each * runs(work)
+    return total

@@ -1,0 +1,29 @@
+"""`schedlab docs`: the manual, as it comes with this schedlab."""
+
+import click
+
+from schedlab.data import data_folder
+from schedlab.errors import UsageError, nearest
+
+
+@click.command("docs")
+@click.argument("page", required=False)
+def docs(page: str | None) -> None:
+    """Show a page of the manual, or list the pages.
+
+    \b
+    schedlab docs
+    schedlab docs plans
+    """
+    pages = {path.stem: path for path in sorted(data_folder("docs").rglob("*.md"))}
+    if page is None:
+        for name, path in pages.items():
+            title = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+            click.echo(f"{name:16} {title}")
+        return
+    name = page.rpartition("/")[2].removesuffix(".md")
+    if name not in pages:
+        raise UsageError(
+            f"the manual has no page '{page}'.{nearest(name, pages)}\n  It has: {', '.join(pages)}."
+        )
+    click.echo_via_pager(pages[name].read_text(encoding="utf-8"))

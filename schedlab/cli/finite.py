@@ -1,0 +1,19 @@
+"""A number as an option: what is not finite is refused."""
+
+import math
+from typing import Any
+
+import click
+
+
+class Finite(click.FloatRange):
+    """A finite number, in a range if one is given."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number; a usage error where it is infinite or not a number."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number

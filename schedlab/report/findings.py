@@ -1,0 +1,104 @@
+"""What a result found, in plain sentences: one over all of it, and one for each of its figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schedlab.analysis import Outcome
+from schedlab.report.content import Report
+from schedlab.report.wording import outlook, plural, points, share
+from schedlab.stats import Interval, Verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence about one figure, and the verdict it speaks of."""
+
+    sentence: str
+    verdict: Verdict
+
+
+def findings(report: Report) -> list[Finding]:
+    """Return a sentence for every figure, those with a verdict first."""
+    outcomes = sorted(report.analysis.outcomes, key=lambda outcome: not outcome.verdict.settled)
+    return [Finding(_sentence(report, outcome), outcome.verdict) for outcome in outcomes]
+
+
+def headline(report: Report) -> str:
+    """Return one sentence about all of a result."""
+    outcomes = report.analysis.outcomes
+    if report.plan.aa:
+        return _noise_floor(report, outcomes)
+    if len(outcomes) == 1:
+        return _sentence(report, outcomes[0])
+    parts = [
+        f"{variant} against {report.baseline}: {_tally(report, variant)}"
+        for variant in report.others
+    ]
+    claimed = [o for o in outcomes if o.verdict.word in ("better", "worse")]
+    if claimed:
+        most = max(claimed, key=lambda o: abs(o.verdict.effect or 0.0))
+        parts.append(f"most of all, {_sentence(report, most)}")
+    return "; ".join(parts)
+
+
+def plot_range(found: Sequence[Finding], margin: float) -> float:
+    """Return how far the axis of a result's plots reaches to either side, as a ratio - 1."""
+    ends = [abs(end) for f in found for end in f.verdict.interval_adjusted_better or ()]
+    ends += [abs(f.verdict.effect_better or 0.0) for f in found]
+    return min(1.0, max([2 * margin, *ends]))
+
+
+def _tally(report: Report, variant: str) -> str:
+    """Count a variant's verdicts, leaving out words that none has."""
+    counted = (part for part in report.tally(variant).split(", ") if not part.startswith("0 "))
+    return ", ".join(counted) or "no result"
+
+
+def _sentence(report: Report, outcome: Outcome) -> str:
+    verdict, name = outcome.verdict, report.name_of(outcome)
+    variant, baseline = outcome.variant, report.baseline
+    effect, interval = verdict.effect_better, verdict.interval_adjusted_better
+    if effect is None:
+        return f"{name}: nothing was measured"
+    if verdict.word in ("better", "worse"):
+        size = f"{points(abs(effect), plus=False)} %{_between(interval, turned=effect < 0)}"
+        return f"{name}: {variant} is {verdict.word} than {baseline} by {size}"
+    if verdict.word == "no effect":
+        return f"{name}: {variant} has no effect in this run: {verdict.note}"
+    change = f"{points(effect)} %{_between(interval)}"
+    if verdict.settled:
+        same = f"are the same within {share(report.design.margin)}"
+        return f"{name}: {variant} and {baseline} {same}: {change}"
+    more = outlook(verdict)
+    return (
+        f"{name}: {variant} against {baseline}, can't tell: {change}{f'; {more}' if more else ''}"
+    )
+
+
+def _between(interval: Interval | None, turned: bool = False) -> str:
+    if interval is None:
+        return ""
+    low, high = interval.mirrored() if turned else interval
+    return f" ({points(low)} to {points(high)} %)"
+
+
+def _noise_floor(report: Report, outcomes: Sequence[Outcome]) -> str:
+    """Say of an A/A run what it shows: how small a change this host can tell from its noise."""
+    claimed = sum(o.verdict.word in ("better", "worse") for o in outcomes)
+    alarms = f"{plural(claimed, 'false alarm')} among {plural(len(outcomes), 'result')}"
+    widths = sorted(
+        ((i.high - i.low) / 2, report.name_of(o))
+        for o in outcomes
+        if (i := o.verdict.interval_adjusted) is not None
+    )
+    if not widths:
+        return f"the host against itself: {alarms}"
+    (least, quietest), (most, loudest) = widths[0], widths[-1]
+    blocks = max(o.verdict.blocks_done for o in outcomes)
+    floor = f"±{points(least, plus=False)} % ({quietest})"
+    if len(widths) > 1:
+        floor += f" to ±{points(most, plus=False)} % ({loudest})"
+    return (
+        f"the host against itself: {alarms}; its noise after {plural(blocks, 'block')}: {floor},"
+        " less than that cannot be told here"
+    )
