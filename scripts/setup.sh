@@ -1,6 +1,7 @@
 #!/bin/sh
 # Install what `make demo` (demo) or `make test` (test) needs: Debian packages, a virtual
-# environment with pinned Python packages. Does nothing that is done already.
+# environment with pinned Python packages. Does nothing that is done already. `setup.sh build`
+# installs as much as building simulators takes, so that the rest can be installed meanwhile.
 set -eu
 
 purpose=$1
@@ -9,7 +10,8 @@ cd "$(dirname "$0")/.."
 packages="linux-perf rt-tests sysbench dbench python3-venv gcc libc6-dev make libjansson-dev bc xz-utils"
 requirements="requirements.txt"
 if [ "$purpose" = test ]; then
-	packages="$packages chromium clang qemu-system-x86 busybox-static openssh-server"
+	packages="$packages chromium clang qemu-system-x86 busybox-static openssh-server rt-app"
+	packages="$packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 	requirements="requirements-dev.txt"
 fi
 
@@ -62,21 +64,39 @@ find_python() {
 
 make_environment() {
 	stamp=.venv/made-from
+	if [ -e .venv ] && ! .venv/bin/python -c '' 2>/dev/null; then
+		echo "setup: the Python of .venv is gone; making it anew"
+		rm -rf .venv
+	fi
 	wanted=$(cat requirements.txt "$requirements" pyproject.toml | sha256sum)
 	if [ -x .venv/bin/schedlab ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
 		return 0
 	fi
 	# What is set up for the tests serves the demo as well.
-	if [ "$purpose" = demo ] && [ -x .venv/bin/schedlab ] && [ "$(cat "$stamp" 2>/dev/null)" = \
+	if [ "$purpose" != test ] && [ -x .venv/bin/schedlab ] && [ "$(cat "$stamp" 2>/dev/null)" = \
 		"$(cat requirements.txt requirements-dev.txt pyproject.toml | sha256sum)" ]; then
 		return 0
 	fi
-	echo "setup: making the virtual environment .venv"
-	python=$(find_python)
-	"$python" -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$requirements"
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	if [ "$purpose" = build ]; then
+		echo "setup: making the virtual environment .venv"
+		rm -f "$stamp"
+		python=$(find_python)
+		"$python" -m venv .venv
+		# The commands about kernels load no figures and no statistics.
+		light=$(sed '/^#/d' requirements.txt |
+			grep -Eiv '^(numpy|scipy|matplotlib|contourpy|cycler|fonttools|kiwisolver|pillow|pyparsing)=')
+		# shellcheck disable=SC2086  # the words are meant to be split
+		pip_install --no-deps $light
+		pip_install --no-deps -e .
+		return 0
+	fi
+	pip_install -r "$requirements"
 	echo "$wanted" >"$stamp"
+}
+
+# Python compiles what it loads by itself; compiling all of scipy takes longer than that.
+pip_install() {
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile "$@"
 }
 
 # The kernel sources the simulator's tests build; without them those tests are skipped.
@@ -88,9 +108,34 @@ add_kernels() {
 	done
 }
 
-if ! install_packages && [ "$purpose" = demo ]; then
+# jansson for arm64, unpacked beside the kernel sources: the system's own architectures and package
+# lists stay as they are.
+add_arm64_jansson() {
+	cache=${SCHEDLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/schedlab}
+	[ ! -f "$cache/arm64/usr/include/jansson.h" ] || return 0
+	command -v apt-get >/dev/null || return 0
+	echo "setup: downloading jansson for arm64"
+	scratch=$(mktemp -d)
+	mkdir -p "$scratch/lists/partial" "$scratch/archives/partial"
+	arm64_apt() {
+		apt-get -q -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
+			-o Dir::State::Lists="$scratch/lists" -o Dir::State::status=/dev/null \
+			-o Dir::Cache="$scratch" -o APT::Sandbox::User="$(id -un)" "$@"
+	}
+	(
+		cd "$scratch" && arm64_apt update && arm64_apt download libjansson-dev &&
+			dpkg-deb -x libjansson-dev_*.deb root && mkdir -p "$cache" &&
+			rm -rf "$cache/arm64" && mv root "$cache/arm64"
+	) >"$scratch/log" 2>&1 || {
+		tail -3 "$scratch/log"
+		echo "setup: without jansson for arm64 the test on that architecture is skipped."
+	}
+	rm -rf "$scratch"
+}
+
+if ! install_packages && [ "$purpose" != test ]; then
 	echo "setup: the demo runs real benchmarks and needs these packages; nothing was started."
 	exit 1
 fi
 make_environment
-[ "$purpose" = demo ] || add_kernels
+[ "$purpose" != test ] || { add_kernels && add_arm64_jansson; }

@@ -3,6 +3,8 @@
 import subprocess
 from html.parser import HTMLParser
 
+from tests.patience import PATIENCE_SECONDS
+
 VOID = {"br", "link", "meta"}
 
 
@@ -37,4 +39,6 @@ class Page(HTMLParser):
 
 
 def run_browser(command: list[str], *more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*command, *more], capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [*command, *more], capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )

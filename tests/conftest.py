@@ -1,16 +1,28 @@
 """Fixtures of several test modules."""
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from schedlab.cli import main
+from schedlab.cli.internal_error import TRACEBACK
 from tests.command_line import Cli
 from tests.fake_engine import FakeLab
 
+# A defect is told with its traceback.
+os.environ[TRACEBACK] = "1"
+
 CHROMIUM = "/usr/bin/chromium"
+
+# How long an example takes says something of the machine, nothing of the code.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture
@@ -25,7 +37,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         except SystemExit as end:
             status = int(end.code or 0)
         streams = capsys.readouterr()
-        assert "Traceback" not in streams.err
+        assert "schedlab: internal error" not in streams.err, streams.err
         return status, streams.out, streams.err
 
     return call

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_SECONDS
 from tests.sysfs_tree import CPU, Tree
 
 SHORT = ("-t", "0.2", "-W", "0")
@@ -30,7 +31,7 @@ def start(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0", **(env or {})},
     )
 

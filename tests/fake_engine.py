@@ -29,6 +29,8 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@printf '  %-10s %s\\n' 'CC KERNEL' 'kernel/sched/fair.c'
 \t@if grep -q 'slow compile' $<; then sleep 30; fi
 \t@if grep -q 'not C' $<; then echo "$<:3:1: error: expected ';'" >&2; exit 1; fi
+\t@if grep -q 'asserts' $<; then \\
+\t\techo '3:1: error: static assertion failed: "too many of them"' >&2; exit 1; fi
 \t@if grep -q 'fills the disk' $<; then echo "No space left on device" >&2; exit 1; fi
 \t@if grep -q 'calls away' $<; then \\
 \t\tprintf 'undefined symbols that are not in stubs/6.12.txt:\\nfar_away\\n' >&2; exit 1; fi
@@ -69,8 +71,10 @@ if features.get("WA_IDLE") is False:
 told = {"status": "done", "metrics": {}, "counters": {
     "sched:sched_migrate_task": 1000.0 * took, "sched:pelt_se_tp": 3,
     "switches:voluntary": 10, "switches:involuntary": 5, "engine:spins": 1}}
-words = [name if on else f"NO_{name}" for name, on in features.items()]
+known = {"WA_IDLE": True, "WA_WEIGHT": True} | features
+words = [name if on else f"NO_{name}" for name, on in known.items()]
 told["settings"] = {"/sys/kernel/debug/sched/features": " ".join(words), **knobs}
+told["settings"] |= {f"cpufreq {name}": text for name, text in scenario["cpufreq"].items()}
 if "/sys/kernel/debug/sched/preempt" in knobs:
     told["settings"]["/sys/kernel/debug/sched/preempt"] = "none voluntary (full)"
 for workload in scenario.get("workloads", []):
@@ -83,6 +87,8 @@ for workload in scenario.get("workloads", []):
         time.sleep(1000)
     if mode == "endless":
         sys.exit(4)
+    if mode == "short":
+        told["steady"] = {"unsettled": ["busy balance of MC", "nr_idle_scan still moves"]}
     if mode == "slow":
         open(os.path.join(os.path.dirname(args.out), f"pid-{os.getpid()}"), "w").close()
         time.sleep(1.5)
@@ -202,7 +208,7 @@ class FakeLab:
         except SystemExit as end:
             status = int(end.code or 0)
         streams = self._capsys.readouterr()
-        assert "Traceback" not in streams.err
+        assert "schedlab: internal error" not in streams.err, streams.err
         return status, streams.out, streams.err
 
     def add_tree(self) -> None:

@@ -8,15 +8,25 @@ import pytest
 from schedlab.kernels.shelf import Shelf
 
 
-def kernel_source(series: str) -> Path:
-    """Give an unpacked tree: named by the environment, or in the user's cache."""
-    variable = f"SCHEDLAB_KERNEL_{series.replace('.', '_')}"
-    named = os.environ.get(variable)
+def kernel_tree(series: str) -> Path | None:
+    """Return an unpacked tree, named by the environment or in the user's cache, or None."""
+    named = os.environ.get(_variable(series))
     if named:
         return Path(named)
-    for base in Shelf().bases():
-        if base.series == series and base.tree.is_dir():
-            return base.tree
-    pytest.skip(
-        f"no Linux {series} sources: set {variable}, or `schedlab kernel add --debian {series}`"
-    )
+    trees = (base.tree for base in Shelf().bases() if base.series == series)
+    return next((tree for tree in trees if tree.is_dir()), None)
+
+
+def kernel_source(series: str) -> Path:
+    """Return an unpacked tree; skip the test where there is none."""
+    tree = kernel_tree(series)
+    if tree is None:
+        pytest.skip(
+            f"no Linux {series} sources: set {_variable(series)},"
+            f" or `schedlab kernel add --debian {series}`"
+        )
+    return tree
+
+
+def _variable(series: str) -> str:
+    return f"SCHEDLAB_KERNEL_{series.replace('.', '_')}"

@@ -9,6 +9,7 @@ import pytest
 
 from schedlab.errors import HostError
 from schedlab.native import schedlab_load
+from tests.patience import PATIENCE_SECONDS
 
 
 @functools.cache
@@ -22,7 +23,9 @@ def _program() -> str:
 def start(workload: str, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a workload to its end, whatever it is."""
     command = [_program(), workload, *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
+    )
 
 
 def run(workload: str, **options: Any) -> dict[str, float]:

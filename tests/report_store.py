@@ -4,12 +4,13 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from schedlab.machine import Machine, Topology
 from schedlab.metric import Metric
-from schedlab.order import block_order, blocks
+from schedlab.order import block_order, stretches
 from schedlab.plan import BenchmarkEntry, Blocks, Judging, Plan
 from schedlab.record import RunKey, RunRecord
 from schedlab.store import CaseInfo, Store
@@ -161,7 +162,7 @@ def make_store(
     by_label = {bench.label: bench for bench in benches}
     rng = random.Random(1)
     position = 0
-    for block in blocks(plan):
+    for block in chain.from_iterable(stretches(plan)):
         if block >= nr_blocks:
             break
         cases: list[Any] = [bench.info() for bench in benches]  # a label is all it looks at

@@ -124,6 +124,23 @@ def test_misfit_needs_little_cpus(kunpeng: Machine) -> None:
         sized(kunpeng, "Misfit")
 
 
+def test_hackbench_in_all_four_combinations(kunpeng: Machine) -> None:
+    """Processes or threads over socket pairs or pipes, on a host and in the simulator."""
+    words = {
+        "HackbenchForkSockets": [],
+        "HackbenchForkPipes": ["--pipe"],
+        "HackbenchSocketThreads": ["--threads"],
+        "HackbenchPipeThreads": ["--pipe", "--threads"],
+    }
+    for name, expected in words.items():
+        case = sized(kunpeng, name, loops=7, groups=3)
+        assert case.commands[0].argv == ("hackbench", *expected, "-g", "3", "--loops", "7")
+        model = case.model()
+        assert model is not None
+        flags = [flag for flag in ("pipe", "threads") if model.workload[flag]]
+        assert [f"--{flag}" for flag in flags] == expected
+
+
 def test_schbench_is_given_its_shape(kunpeng: Machine) -> None:
     case = sized(kunpeng, "SchbenchOld", workers="cpus*2", runtime=10)
     assert " ".join(case.commands[0].argv) == "schbench-old -m 2 -t 256 -r 10"
@@ -185,19 +202,24 @@ def test_parser_reads_the_tools_own_figure(
             "SchbenchOld",
             {"runtime": 5},
             "schbench-old",
-            {"latency_p50": 5912, "latency_p99": 23968},
+            {"latency_p50": 5912, "latency_p75": 9328, "latency_p90": 14000, "latency_p95": 16672}
+            | {"latency_p99": 23968, "latency_p99_5": 24544, "latency_p99_9": 26592},
         ),
         (
             "SchbenchOld",
             {"runtime": 12},
             "schbench-old-long",
-            {"latency_p50": 5112, "latency_p99": 49600},
+            {"latency_p50": 5112, "latency_p75": 9232, "latency_p90": 13552, "latency_p95": 24032}
+            | {"latency_p99": 49600, "latency_p99_5": 54080, "latency_p99_9": 54080},
         ),
         (
             "Schbench",
             {"runtime": 5},
             "schbench",
-            {"wakeup_p99": 14288, "request_p99": 266752, "rps": 128.6},
+            {"wakeup_p50": 4012, "wakeup_p90": 12400, "wakeup_p99": 14288, "wakeup_p99_9": 42432}
+            | {"request_p50": 38080, "request_p90": 119936, "request_p99": 266752}
+            | {"request_p99_9": 439808, "rps": 128.6}
+            | {"rps_p20": 100, "rps_p50": 112, "rps_p90": 145},
         ),
         (
             "Stream",
@@ -205,6 +227,7 @@ def test_parser_reads_the_tools_own_figure(
             "stream",
             {"copy": 19194.3, "scale": 10469.9, "add": 13612.3, "triad": 11722.2},
         ),
+        ("StressNgPipe", {}, "stress-ng-pipe", {"bogo_ops": 407741.57}),
         ("LikwidStream", {}, "likwid-stream", {"copy": 22171.92, "triad": 22702.81}),
         (
             "UnixbenchExecl",
@@ -356,9 +379,9 @@ def test_a_figure_that_cannot_be_is_refused(kunpeng: Machine, figure: str) -> No
         ({"loops": -3}, "must be at least 1"),
         ({"loops": "cpus*0"}, "must be at least 1"),
         ({"loops": "cpsu*2"}, "no size is called 'cpsu'. Did you mean cpus"),
-        ({"loops": "__import__('os')"}, "is no size"),
+        ({"loops": "__import__('os')"}, "is not a size"),
         ({"loops": "1/0"}, "no finite value"),
-        ({"loops": "9**9**9"}, "is no size"),
+        ({"loops": "9**9**9"}, "is not a size"),
     ],
 )
 def test_bad_parameters_are_refused(

@@ -1,5 +1,6 @@
 """The whole lab, end to end, on an emulated host: no tool installed, no privilege."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,7 @@ def test_auto_takes_what_the_host_can_switch(cli: Cli, host: str, tmp_path: Path
     status, text, _ = cli("run", "--target", host, *options)
     assert status == 0
     assert "write 0 to /proc/sys/kernel/numa_balancing (now 1)" in text
-    assert "hackbench --pipe --threads --loops 400 --datasize=4096" in text
+    assert "hackbench --pipe --threads --loops 10 --datasize=4096" in text
     assert "22 runs a block" in text
     assert "1 warm-up and at most 40 blocks: 902 runs" in text
     nothing = emulated_host(tmp_path / "nothing", refused=[NUMA_BALANCING])
@@ -76,6 +77,15 @@ def test_auto_takes_what_the_host_can_switch(cli: Cli, host: str, tmp_path: Path
     )
     assert status == 0, err
     assert "A/A" in text
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'benchmark = [{ name = "SysBenchCpu" }]\nblocks = { looks = [2] }\n'
+        '[[variant]]\nname = "x"\n[[variant]]\nname = "y"\nenv = { A = "1" }\n'
+    )
+    words = ("run", plan, "--target", f"emulated:{nothing}", "--variant", "auto", "--output")
+    status, text, err = cli(*words, tmp_path / "out2")
+    assert status == 0, err
+    assert [v.name for v in Store.open(tmp_path / "out2").plan.variant] == ["A1", "A2"]
 
 
 def test_a_dry_run_touches_nothing(cli: Cli, host: str, tmp_path: Path) -> None:
@@ -123,16 +133,25 @@ def test_a_plan_file_and_options_that_change_it(cli: Cli, host: str, tmp_path: P
         (["--benchmark", "SysBenchCpu:threads=-3", "--aa"], "must be at least 1"),
         (["--suite", "quick", "--aa", "--looks", "x"], "write it as 6,12,24,40"),
         (["--suite", "quick", "--aa", "--looks", "12,6"], "must rise"),
-        (["--suite", "quick", "--aa", "--looks", "1"], "looks"),
         (["--suite", "quick", "--aa", "--blocks", "0"], "looks"),
         (["--suite", "quick", "--aa", "--margin", "x"], "--margin 'x'"),
         (["--suite", "quick", "--aa", "--margin", "0"], "judging.margin"),
-        (["--suite", "quick", "--aa", "--timeout", "1y"], "is no duration"),
+        (["--suite", "quick", "--aa", "--timeout", "1y"], "is not a duration"),
         (["--suite", "quick", "--aa", "--counters", "tracepoint"], "Did you mean tracepoints"),
         (["--suite", "quick", "--aa", "--target", "mars"], "no target is called 'mars'"),
         (["--suite", "quick", "--variant", "x: NO_WA_IDEL"], "Did you mean WA_IDLE"),
         (["--suite", "quick", "--variant", "x: sysctl kernel.numa_balancing=1"], "are the same"),
-        (["--suite", "quick", "--variant", NB_OFF, "--aa"], "variant: "),
+        (["--suite", "quick", "--variant", NB_OFF, "--aa"], "--aa compares the host with itself"),
+        (["--suite", "quick", "--variant", "auto", "--aa"], "--aa compares the host with itself"),
+        (
+            ["--suite", "quick", "--variant", "A", "--variant", NB_OFF, "--aa", "--dry-run"],
+            "needs variants that are the same; ",
+        ),
+        (["--benchmark", "SysBenchCpu:time=1,time=2", "--aa"], "time is given twice"),
+        (["--benchmark", "SysBenchCpu:time=[1,2],time=2", "--aa"], "time is given twice"),
+        (["--resume", "/nonexistent", "--warmup", "0"], "give no other options"),
+        (["--resume", "/nonexistent", "--suite", ""], "give no other options"),
+        (["--resume", "/nonexistent", "--seed", "0"], "give no other options"),
         (["--suite", "quick", "--variant", "x: prefix nope"], "nope is not installed"),
         (["--benchmark", "LikwidStream", "--aa"], "apt-get install likwid"),
         (["--resume", "/nonexistent"], "is no result folder"),
@@ -192,6 +211,23 @@ def test_resume_refuses_another_kernel(cli: Cli, tmp_path: Path) -> None:
     status, _, err = cli("run", "--resume", out)
     assert status == 2
     assert "Kernel release was 5.7.0-rc5+, is 6.6.6" in err
+
+
+def test_resume_goes_on_though_a_guest_was_given_memory(cli: Cli, tmp_path: Path) -> None:
+    folder = emulated_host(tmp_path / "host")
+    out = tmp_path / "out"
+    common = ("--target", f"emulated:{folder}", "--benchmark", "SysBenchCpu", "--blocks", 2)
+    assert cli("run", *common, "--aa", "--output", out)[0] == 0
+    node = "root/sys/devices/system/node/node0/meminfo"
+    for file in (folder / "root/proc/meminfo", folder / node):
+        file.write_text(re.sub(r"MemTotal: *\d+", "MemTotal: 99999999", file.read_text()))
+    status, _, err = cli("run", "--resume", out)
+    assert status == 0, err
+    (folder / "root/proc/sys/kernel/random/boot_id").write_text("another\n")
+    for _ in range(2):
+        status, _, err = cli("run", "--resume", out)
+        assert status == 2, "a refusal does not keep the result locked"
+    assert "Memory (GB) was 16, is 95; its CPUs, memory or idle states differ" in err
 
 
 def test_lists_and_help(cli: Cli) -> None:

@@ -12,7 +12,7 @@ from schedlab.counters.group import Unavailable, difference
 from schedlab.counters.perf_stat import TRACEPOINTS, parse_report
 from schedlab.counters.procstat import ProcStatGroup
 from schedlab.counters.schedstat import SchedstatGroup
-from schedlab.errors import UsageError
+from schedlab.errors import HostError, UsageError
 from schedlab.system import LocalSystem
 from tests.emulated import emulated_system
 from tests.tool_output import TOOLS, recorded
@@ -138,3 +138,31 @@ def test_without_perf_one_line_says_so(tmp_path: Path) -> None:
 def test_unknown_counters(name: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         check_names([name])
+
+
+ODD = ["abc", "1 2 3", "\x1b]0;pwn\x07", "-1", "nan", "1e400", "9" * 5000, "\ufffd"]
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_a_count_that_is_none_is_refused_with_its_place(tmp_path: Path, text: str) -> None:
+    state = "sys/devices/system/cpu/cpu0/cpuidle/state1"
+    put(tmp_path, f"{state}/usage", text)
+    with pytest.raises(HostError, match=rf"/{state}/usage: a number is wanted \(found '") as error:
+        CpuidleGroup().read(LocalSystem(tmp_path))
+    assert str(error.value).isprintable() and len(str(error.value)) < 200
+    for proc, group in (
+        (f"cpu  100 x{text}\nctxt 1\n", ProcStatGroup()),
+        ("cpu  100\nctxt\n", ProcStatGroup()),
+    ):
+        with pytest.raises(HostError, match="/proc/stat: "):
+            group.read(put(tmp_path, "proc/stat", proc))
+    for line in (f"cpu0 x{text}", f"cpu0 {'1 ' * 8}x{text}", "domain0 ff 1 2"):
+        with pytest.raises(HostError, match="/proc/schedstat: "):
+            SchedstatGroup().read(put(tmp_path, "proc/schedstat", f"version 15\n\n{line}\n"))
+
+
+def test_the_files_of_an_offline_cpu_may_be_empty(tmp_path: Path) -> None:
+    for name in ("usage", "time"):
+        put(tmp_path, f"sys/devices/system/cpu/cpu0/cpuidle/state1/{name}", "")
+    counts = CpuidleGroup().read(LocalSystem(tmp_path))
+    assert counts == {"cpuidle:state1:usage": 0.0, "cpuidle:state1:seconds": 0.0}

@@ -114,7 +114,7 @@ def test_states_are_left_alone_where_there_are_none(cli: Cli, host: str) -> None
         (["--icpu", "9-"], "'9-' is no CPU list"),
         (["--icpu", "77"], "has no CPU 77; it has 0-7"),
         (["--wcpu", "1-2"], "one CPU is wanted here"),
-        (["--time", "0"], "is no duration"),
+        (["--time", "0"], "is not a duration"),
         (["--target", "sim:nowhere"], "nowhere"),
         (["--aa", "--variant", "x: idle-governor"], "is not complete"),
     ],

@@ -1,6 +1,7 @@
 """The curve of a sweep over the wakeup period: table and plot."""
 
 import random
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from schedlab.analysis import analyse
 from schedlab.benchmarks import cpuidle_smt as smt
 from schedlab.machine import Machine, find_machine
-from schedlab.order import block_order, blocks
+from schedlab.order import block_order, stretches
 from schedlab.plan import BenchmarkEntry, Blocks, Plan
 from schedlab.record import RunRecord
 from schedlab.report import Report, all_shapes
@@ -35,7 +36,7 @@ def invented(folder: Path, machine: Machine) -> Report:
     infos = [describe(case, "cpuidle-smt-performance") for case in cases]
     store = Store.create(folder, plan, machine, {"Kernel release": "6.12"}, infos, "made")
     rng = random.Random(1)
-    for block in blocks(plan):
+    for block in chain.from_iterable(stretches(plan)):
         for key, case, variant in block_order(plan, cases, block):
             period = int(case.params["period"])
             deep = period >= 100 and variant.name == "base"

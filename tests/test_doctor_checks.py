@@ -41,10 +41,10 @@ class Host(LocalSystem):
         self.root_user = root_user
         self.refused: dict[str, int] = {}
 
-    def read(self, path: str) -> str:
+    def exact(self, path: str) -> str:
         if path in self.refused:
             raise OSError(self.refused[path], "refused")
-        return super().read(path)
+        return super().exact(path)
 
     def writable(self, path: str) -> bool:
         return path not in self.refused and super().writable(path)

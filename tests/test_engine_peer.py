@@ -7,13 +7,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
+
 PEER = Path(__file__).parents[1] / "benchmarks/engine_peer/peer.py"
 
 
 def test_says_skipped_without_qemu(tmp_path: Path) -> None:
     environment = {**os.environ, "PATH": str(tmp_path), "SCHEDLAB_CACHE": str(tmp_path / "cache")}
     done = subprocess.run(
-        [sys.executable, str(PEER)], env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, str(PEER)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("skipped: qemu-system-x86_64 is not installed")

@@ -6,7 +6,9 @@ import pytest
 
 from schedlab.analysis import analyse
 from schedlab.errors import UsageError
+from schedlab.ledger import Entry
 from schedlab.machine import find_machine
+from schedlab.marks import figures_set_by, mark_of, rows_of_machines
 from schedlab.models import outcome
 from schedlab.plan import load_plan
 from schedlab.reference import all_references, find_reference, mean
@@ -16,7 +18,8 @@ from schedlab.report.beside_counts import beside_counts
 from schedlab.report.completion import completion
 from schedlab.report.content import by_variant
 from schedlab.report.cpu_time import cpu_time
-from schedlab.report.overview import overview
+from schedlab.report.findings import findings, headline, plot_range
+from schedlab.report.overview import headings, overview, summary
 from tests.report_store import HACKBENCH, SCHED_PIPE, Bench, make_store, plan_of
 
 PLANS = Path(__file__).parent.parent / "plans"
@@ -50,7 +53,46 @@ def test_published_figures_are_scaled_signed_and_counted(tmp_path: Path) -> None
     assert rows["HackbenchPipeThreads"][5] == "+23.02"
     assert rows["HackbenchPipeThreads"][-1] == "same"
     assert rows["PerfBenchSchedPipe"][5] == "-11.11"
-    assert "Of 2 rows" in " ".join(table.notes)
+    same = [row[0] for row in rows.values() if row[-1] == "same"]
+    words = "1 has" if len(same) == 1 else f"{len(same)} have"
+    assert f"Of 2 rows whose published change is 5% or more, {words}" in " ".join(table.notes)
+
+
+def test_a_row_that_set_a_figure_is_shown_and_not_counted(tmp_path: Path) -> None:
+    report = report_of(tmp_path, HACKBENCH, SCHED_PIPE)
+    set_by = Entry(rows=("published/HackbenchPipeThreads",))
+    report.store.machine = report.store.machine.model_copy(update={"ledger": {"cpus": set_by}})
+    table = beside(report)
+    assert table is not None
+    assert {row[0]: row[-1] for row in table.rows}["HackbenchPipeThreads"] == "calibration"
+    notes = " ".join(table.notes)
+    assert "1 row set figures of the machine (calibration) and is not counted." in notes
+    assert "Of 1 row whose published change is 5% or more" in notes
+    both = Entry(rows=("published/HackbenchPipeThreads", "published/PerfBenchSchedPipe"))
+    report.store.machine = report.store.machine.model_copy(update={"ledger": {"cpus": both}})
+    table = beside(report)
+    assert table is not None
+    assert "2 rows set figures of the machine (calibration) and are not counted." in table.notes
+
+
+def test_every_row_a_machine_names_is_published() -> None:
+    published = {
+        f"{name}/{row[0]}"
+        for name in all_references()
+        for table in find_reference(name).table
+        for row in table.rows
+    }
+    assert rows_of_machines().keys() <= published
+
+
+def test_marks_follow_the_machine_files() -> None:
+    assert mark_of("ilb-util-epyc", "unixbench-syscall-1-copies") == "calibration"  # common/
+    assert mark_of("ilb-util-epyc", "unixbench-dhry2reg-1-copies") == "calibration"
+    assert mark_of("ilb-util-epyc", "hackbench-4-groups") == "validation"
+    assert mark_of("published/misfit.toml", "Misfit") == "calibration"
+    assert ("epyc-7713-2p-nps1", "cycles.syscall") in figures_set_by(
+        "ilb-util-epyc", "unixbench-syscall-1-copies"
+    )
 
 
 def test_a_relative_table_compares_the_change_alone(tmp_path: Path) -> None:
@@ -216,3 +258,38 @@ def test_an_overview_links_every_report(tmp_path: Path) -> None:
     assert 'href="two/report.html"' in page
     assert "&lt;b&gt;two&lt;/b&gt;" in page
     assert "1 better, 0 worse" in page
+    assert page.index("What was found") < page.index("<table>")
+    assert page.count('<svg class="effect') == 2
+    assert [line.partition(":")[0] for line in summary(reports)] == headings(reports)
+
+
+def test_an_overview_shows_published_figures_and_what_others_took(tmp_path: Path) -> None:
+    report = report_of(tmp_path, HACKBENCH, SCHED_PIPE)
+    page = overview([report], tmp_path / "report.html")
+    assert "Beside the published results" in page
+    assert "<td>+23.02</td>" in page
+    assert "Other processes took" not in page
+    for record in report.records:
+        record.busy_during = 0.5
+    page = overview([report], tmp_path / "report.html")
+    assert f"during {len(report.records)} of {len(report.records)} runs; at most 50 %" in page
+
+
+def test_a_finding_is_a_sentence_with_figures(tmp_path: Path) -> None:
+    report = report_of(tmp_path, HACKBENCH, SCHED_PIPE)
+    found = findings(report)
+    assert [f.verdict.word for f in found] == ["better", "equivalent"]
+    first = "HackbenchPipeThreads: NB-OFF is better than Default by 9.89 % (+8.53"
+    assert found[0].sentence.startswith(first), found[0].sentence
+    assert found[0].sentence.endswith(" to +11.23 %)")
+    assert "the same within 2 %" in found[1].sentence
+    assert "NB-OFF against Default: 1 better, 1 equivalent; most" in headline(report)
+    assert plot_range(found, 0.02) >= max(abs(f.verdict.effect_better or 0) for f in found)
+
+
+def test_an_a_a_run_is_told_as_the_noise_floor(tmp_path: Path) -> None:
+    plan = plan_of().model_copy(update={"aa": True})
+    store = make_store(tmp_path / "one", [HACKBENCH, SCHED_PIPE], plan)
+    told = headline(Report(store, analyse(store)))
+    assert told.startswith("the host against itself: 1 false alarm among 2 results; its noise")
+    assert "±" in told

@@ -59,7 +59,7 @@ def one_run(system: LocalSystem, tmp_path: Path, case: Case, **variant: Any) -> 
         {
             "benchmark": [{"name": "Made"}],
             "variant": [{"name": "base"}, {"name": "changed", **variant}],
-            "blocks": {"settle": "10ms", "timeout": "5s"},
+            "blocks": {"settle": "10ms", "timeout": "10min"},
             "counters": ["procstat"],
         }
     )

@@ -1,6 +1,7 @@
 """Published reports: every figure read, slips flagged, bad tables refused with file and line."""
 
 import csv
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ from schedlab.analysis import Outcome, analyse
 from schedlab.axis import find_axes
 from schedlab.errors import UsageError
 from schedlab.importers import import_file
+from schedlab.report import Report, all_shapes
 from schedlab.report.wording import remark
 from schedlab.store import Store
 from tests.command_line import Cli
+from tests.report_store import HACKBENCH, make_store
 
 PUBLISHED = Path(__file__).parent / "data" / "published"
 NO_SPREAD = "no spread published: no verdict possible"
@@ -190,7 +193,7 @@ def test_every_figure_of_the_cpuidle_output(tmp_path: Path) -> None:
         ("## X\n|Test|Time|\n|A-0-0|1|\n", "nothing to compare"),
         ("## X\n|Test|Time|\n|A|1|\n", "is not named VARIANT-RUN-0"),
         ("## X\n|Test|Time|\n|A-0-0|fast|\n", "holds no numbers"),
-        ("## X\n|Test|Time|\n|A-0-0|0|\n", "is 0, which is no result"),
+        ("## X\n|Test|Time|\n|A-0-0|0|\n", "is 0, which is not a result"),
         ("## X\n|Test|Time|\n|A-0-0|1|\n|A-0-0|2|\n", "x.md:4: X: the run A-0-0 is there already"),
         ("## X\n|Test|Time|\n", "x.md:2: X: the table has no figures"),
         ("## X\n|Test|Goodness|\n|A-0-0|1|\n", "is more or less of 'Goodness' better"),
@@ -200,3 +203,15 @@ def test_what_is_no_report(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         imported_text(text, tmp_path, "x.md")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("shape", ["csv", "lkml", "mmtests", "intel"])
+def test_settings_that_are_not_read_are_not_known(tmp_path: Path, shape: str) -> None:
+    with closing(make_store(tmp_path / "r", [HACKBENCH], nr_blocks=6)) as store:
+        text = all_shapes()[shape].render(Report(store, analyse(store)))
+    page = tmp_path / f"page.{all_shapes()[shape].suffix}"
+    page.write_text(text)
+    with closing(import_file(page, tmp_path / "out", "schedlab import")) as again:
+        told = all_shapes()["markdown"].render(Report(again, analyse(again)))
+    assert told.count("its settings are not known") == 2
+    assert "as it is" not in told

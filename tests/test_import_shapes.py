@@ -56,7 +56,7 @@ Test:           tip                 ILB_UTIL
 
 
 def read(text: str) -> Publication:
-    return read_publication(Source(Path("mail.txt"), text))
+    return read_publication(Source(Path("mail.txt"), text.encode(), text))
 
 
 def figures(publication: Publication) -> dict[tuple[str, str, str], float]:
@@ -175,10 +175,10 @@ def test_what_is_quoted_counts_only_where_nothing_else_does() -> None:
         ),
         ("$ ./cpuidle-smt-performance -r 10\nno summary\n", r"mail.txt:1: the output below has no"),
         ('{"schema": "x"}', r"mail.txt:1: is JSON, but no report of schedlab"),
-        ('{\n"schema": ', r"mail.txt:2: is no JSON"),
+        ('{\n"schema": ', r"mail.txt:2: is not JSON"),
         (
             "benchmark,variant,block,kind,name,value,better\nx,a,zero,metric,t,1,lower\n",
-            r"mail.txt:2: block is 'zero', no whole number",
+            r"mail.txt:2: block: 'zero' is not a whole number",
         ),
         (
             "benchmark,variant,block,kind,name,value,better\nx,a,0,metric,t,1,lower\nx,b,0\n",

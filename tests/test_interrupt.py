@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.cli.progress import are
 from schedlab.store import Store
 from tests.emulated import SMALL_SERVER
+from tests.patience import PATIENCE_SECONDS
 from tests.processes import is_alive
 from tests.sysfs_tree import write
 
@@ -61,7 +63,7 @@ def test_a_stopped_lab_puts_everything_back_and_can_go_on(
     process = lab(root, result)
     wait_until_changed(root)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130, errors
     assert f"stopped by {number.name}" in errors
     assert "Traceback" not in errors
@@ -73,9 +75,9 @@ def test_a_stopped_lab_puts_everything_back_and_can_go_on(
         return
     (root / "seconds").write_text("0")
     kept = len(Store.open(result).records())
-    assert f"{kept} runs are kept" in errors
+    assert f"; {are(kept, 'run')} kept in" in errors
     again = lab(root, result, "--resume")
-    _, errors = again.communicate(timeout=60)
+    _, errors = again.communicate(timeout=PATIENCE_SECONDS)
     assert again.returncode == 0, errors
     assert len(Store.open(result).records()) == 6
 
@@ -91,7 +93,7 @@ def test_after_a_kill_the_next_start_undoes_what_was_left(root: Path, tmp_path: 
     assert left
     (root / "seconds").write_text("0")
     again = lab(root, tmp_path / "second")
-    _, errors = again.communicate(timeout=60)
+    _, errors = again.communicate(timeout=PATIENCE_SECONDS)
     assert again.returncode == 0, errors
     assert (root / KNOB).read_text() == "1\n"
     assert not set(left) & set(survivors(root))
@@ -104,10 +106,57 @@ def test_two_labs_at_once_are_refused(root: Path, tmp_path: Path) -> None:
     process = lab(root, tmp_path / "first")
     wait_until_changed(root)
     second = lab(root, tmp_path / "second")
-    _, errors = second.communicate(timeout=30)
+    _, errors = second.communicate(timeout=PATIENCE_SECONDS)
     assert second.returncode == 2
     assert f"another schedlab runs on this host (process {process.pid})" in errors
     assert not (tmp_path / "second").exists()
+    again = lab(root, tmp_path / "first", "--resume")
+    _, errors = again.communicate(timeout=PATIENCE_SECONDS)
+    assert again.returncode == 2
+    assert f"another schedlab (process {process.pid}) is running this result" in errors
+    assert process.poll() is None
     os.kill(process.pid, signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE_SECONDS)
     assert (root / KNOB).read_text() == "1\n"
+
+
+SLOW_TO_END = """
+import sys, time
+from schedlab.errors import Interrupted
+from schedlab.interrupt import stoppable
+try:
+    try:
+        with stoppable():
+            try:
+                print("begun", flush=True)
+                time.sleep(1000)
+            finally:
+                print("closing", flush=True)
+                sys.stdin.readline()
+    finally:
+        print("keeping", flush=True)
+        sys.stdin.readline()
+except Interrupted as error:
+    sys.exit(f"{error}; 3 runs are kept")
+"""
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_signal_waits_until_all_is_in_order(second: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_TO_END],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin and process.stdout
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGINT)
+    for stage in ("closing\n", "keeping\n"):
+        assert process.stdout.readline() == stage
+        process.send_signal(second)
+        process.stdin.write("go on\n")
+        process.stdin.flush()
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, errors) == (1, "stopped by SIGINT; 3 runs are kept\n")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_engine import FakeLab, git_tree, speed_patch, write_tree
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -46,13 +47,15 @@ def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
     status, out, errors = lab.call(*words)
     assert status == 0, errors
     assert "fast: Linux 6.12.7, HZ=1000, PREEMPT=voluntary, with faster.patch" in out
-    assert "building 6.12 (HZ=1000" in errors, "its unpatched objects come first"
+    assert "building fast (HZ=1000" in errors
+    assert "building 6.12" not in errors, "a first build shares nothing yet"
     patch.unlink()
     (lab.engine / "schedsim.py").open("a").write("# changed\n")
     assert lab.call("kernel", "build", "fast")[0] == 0, "the patch's text was kept"
     lab.patch_file(1.0, 0.25)
     out, errors = lab.call(*words)[1:]
     assert "building fast" in errors, "another patch under the same name"
+    assert "building 6.12 (HZ=1000" in errors, "from now on each patch changes little"
     program = next(
         line.split()[1]
         for line in lab.call("kernel", "show", "fast")[1].splitlines()
@@ -60,6 +63,16 @@ def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
     )
     assert "took = 0.25" in Path(program).read_text()
     assert len(list((lab.cache / "kernels/objects").iterdir())) == 2, "the tree's and the last"
+
+
+def test_the_same_patch_under_another_name_is_told_by_that(lab: FakeLab) -> None:
+    lab.add_tree()
+    first = lab.patch_file()
+    second = first.with_name("again.patch")
+    second.write_text(first.read_text())
+    for name, patch in (("one", first), ("two", second)):
+        status, out, errors = lab.call("kernel", "build", name, "--base", "6.12", "--patch", patch)
+        assert (status, f"with {patch.name}" in out) == (0, True), errors
 
 
 def test_a_patch_of_ours_by_the_feature_it_adds(
@@ -146,6 +159,116 @@ def test_names(lab: FakeLab) -> None:
     assert "6.12 is already" in errors
 
 
+GONE = "kernel tree {0} is gone: {1} was moved or removed."
+
+
+def test_a_tree_that_was_moved(lab: FakeLab) -> None:
+    lab.add_tree()
+    other = write_tree(lab.folder / "other")
+    lab.call("kernel", "add", "--tree", other, "--name", "mine")
+    lab.call("kernel", "build", "fast", "--base", "mine", "--patch", lab.patch_file())
+    lab.call("kernel", "build", "6.12")
+    other.rename(lab.folder / "moved")
+    status, out, _ = lab.call("kernel", "list")
+    assert status == 0
+    rows = {line.split()[0]: " ".join(line.split()) for line in out.splitlines()}
+    assert rows["6.12"].startswith("6.12 built Linux 6.12.7")
+    assert rows["mine"] == f"mine not built Linux 6.12.7, gone: {other}"
+    assert rows["fast"].startswith("fast not built")
+    told = GONE.format("mine", other)
+    add = ("kernel", "add", "--tree", lab.folder / "moved", "--name", "mine")
+    advice = "`schedlab kernel add --tree NEWPATH --name mine` brings it back; `schedlab kernel"
+    run = ("run", "--target", f"sim:{lab.machine}", "--benchmark", "HackbenchPipeThreads")
+    variants = ("--variant", "base: kernel=mine", "--variant", "v: kernel=fast")
+    for words in (
+        *(("kernel", verb, name) for verb in ("build", "show") for name in ("mine", "fast")),
+        ("kernel", "build", "faster", "--base", "mine", "--patch", lab.patch_file()),
+        ("kernel", "boot-image", "fast"),
+        (*run, *variants, "--output", lab.folder / "result"),
+        ("machine", "show", lab.machine, "--kernel", "mine"),
+    ):
+        errors = refused(lab, *words)
+        assert told in errors and advice in errors
+        assert not (lab.folder / "result").exists()
+    assert lab.call("kernel", "build", "6.12")[0] == 0
+    assert lab.call(*add)[0] == 0
+    assert "gone" not in lab.call("kernel", "list")[1]
+    assert lab.call("kernel", "build", "fast")[0] == 0
+    (lab.folder / "moved").rename(other)
+    assert lab.call("kernel", "remove", "fast", "mine")[0] == 0
+    assert lab.call("kernel", "list")[1].count("\n") == 1
+
+
+def test_a_tree_that_is_not_whole_any_more(lab: FakeLab) -> None:
+    lab.add_tree()
+    (lab.tree / "io_uring/io-wq.h").unlink()
+    (lab.tree / "io_uring").rmdir()
+    assert "not built" in lab.call("kernel", "list")[1]
+    assert "reading kernel tree 6.12: " in refused(lab, "kernel", "show", "6.12")
+    (lab.tree / "kernel/sched/core.c").unlink()
+    assert f"gone: {lab.tree}" in lab.call("kernel", "list")[1]
+
+
+def test_an_exported_tree_that_vanished_from_the_cache(lab: FakeLab) -> None:
+    repo = git_tree(lab.folder / "linux")
+    lab.call("kernel", "add", "--tree", repo, "--ref", "v6.12-test", "--name", "v")
+    lab.call("kernel", "build", "v")
+    [tree] = (lab.cache / "kernels/trees").iterdir()
+    tree.rename(lab.folder / "away")
+    assert f"built      Linux 6.12.7, gone: {tree}" in lab.call("kernel", "list")[1]
+    errors = refused(lab, "kernel", "show", "v")
+    again = errors.split("`")[1]
+    assert again.startswith(f"schedlab kernel add --tree {repo} --ref ")
+    assert lab.call(*again.split()[1:])[0] == 0
+    assert lab.call("kernel", "show", "v")[0] == 0
+
+
+def test_what_to_do_about_an_unknown_kernel(lab: FakeLab) -> None:
+    show = ("machine", "show", lab.machine, "--kernel")
+    nothing = refused(lab, *show, "mine")
+    assert "`schedlab kernel add --debian 6.12` fetches Debian's," in nothing
+    lab.add_tree()
+    lab.call("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
+    series = refused(lab, *show, "6.1")
+    assert "no kernel is called '6.1'. There are: 6.12, fast." in series, "and no 'Did you mean'"
+    assert "\n  `schedlab kernel add --debian 6.1` fetches Debian's 6.1.\n" in series
+    assert "add --debian 6.1`" in refused(lab, "kernel", "build", "x", "--base", "6.1")
+    unsupported = refused(lab, *show, "5.4")
+    assert "The simulator supports the series 6.1 and 6.12." in unsupported
+    for words in (show, ("kernel", "build"), ("kernel", "show"), ("kernel", "remove")):
+        mistyped = refused(lab, *words, "fsat")
+        assert "no kernel is called 'fsat'. Did you mean fast?" in mistyped
+        assert "\n  `schedlab kernel list` shows what they are.\n" in mistyped
+    unlike = refused(lab, "kernel", "build", "menu")
+    assert "`schedlab kernel build menu --base 6.12 --patch PATCH` builds one." in unlike
+    assert "--base 6.12." in refused(lab, "kernel", "build", "x", "--base", "fast")
+    assert "'../x' is no name; use letters" in refused(lab, *show, "../x")
+    calibrate = ("machine", "--here", "--calibrate", "--kernel", "../x")
+    assert "'../x' is no name; use letters" in refused(lab, *calibrate)
+
+
+def test_a_patch_that_leads_out_of_the_tree(lab: FakeLab) -> None:
+    lab.add_tree()
+    (lab.folder / "victim").write_text("a\n")
+    patch = lab.folder / "evil.patch"
+    name = "kernel/../../victim"
+    patch.write_text(f"Why.\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n")
+    before = set(lab.folder.rglob("*"))
+    errors = refused(lab, "kernel", "build", "pa", "--base", "6.12", "--patch", patch)
+    assert f"schedlab: {patch}: line 2: the name 'a/{name}' has '..' in it." in errors
+    assert set(lab.folder.rglob("*")) == before
+    # A recipe kept by an earlier schedlab, with such a patch.
+    lab.call("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
+    [kept] = (lab.cache / "kernels/patches").iterdir()
+    kept.write_text(patch.read_text())
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    assert "has '..' in it" in refused(lab, "kernel", "build", "fast")
+    recipe = lab.cache / "kernels/recipes/fast.json"
+    digest = "../../../../victim"
+    recipe.write_text(recipe.read_text().replace(kept.name, digest))
+    assert f"a patch's digest: the name '{digest}'" in refused(lab, "kernel", "build", "fast")
+
+
 def test_a_base_in_use_is_not_removed(lab: FakeLab) -> None:
     lab.add_tree()
     lab.call("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
@@ -162,6 +285,7 @@ def test_a_base_in_use_is_not_removed(lab: FakeLab) -> None:
     ("more", "words"),
     [
         ("not C", "does not compile: "),
+        ("asserts", "6.12 (HZ=250, PREEMPT=voluntary): too many of them\n"),
         ("calls away", "calls functions the engine does not have: far_away."),
         ("fills the disk", "no space is left below"),
     ],
@@ -201,7 +325,7 @@ def test_an_interrupted_build_can_be_done_again(lab: FakeLab) -> None:
     process = lab.start("kernel", "build", "6.12")
     mark = _wait_for(lab, "objects/*/.under-way")
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130, errors
     assert not mark.exists()
     write_tree(lab.tree)
@@ -228,7 +352,7 @@ def test_two_builds_at_once_wait_for_each_other(lab: FakeLab) -> None:
     first = lab.start("kernel", "build", "6.12")
     _wait_for(lab, "objects/*/.under-way")
     second = lab.start("kernel", "build", "6.12")
-    outputs = [process.communicate(timeout=60) for process in (first, second)]
+    outputs = [process.communicate(timeout=PATIENCE_SECONDS) for process in (first, second)]
     assert [first.returncode, second.returncode] == [0, 0], outputs
     assert f"process {first.pid} is building 6.12" in outputs[1][1]
 

@@ -17,6 +17,7 @@ from schedlab.benchmarks.rt_app import read_log
 from schedlab.benchmarks.rt_app_file import RtAppFile
 from schedlab.data import data_folder
 from tests.load import start
+from tests.patience import PATIENCE_SECONDS
 from tests.rt_app_files import EXAMPLES, NATIVE, ROWS, files
 
 SLOW = settings(
@@ -47,7 +48,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
             check=False,
             env=env,
         )
@@ -75,7 +76,11 @@ def test_rt_app_writes_the_same_logs(tmp_path: Path, file: Path) -> None:
     enclosed = RtAppFile(str(file)).for_rt_app()
     enclosed.put(theirs)
     subprocess.run(
-        ["rt-app", enclosed.name], cwd=theirs, capture_output=True, timeout=60, check=True
+        ["rt-app", enclosed.name],
+        cwd=theirs,
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
+        check=True,
     )
     assert run("--file", file, "--logdir", ours).returncode == 0
     assert logs(theirs).keys() == logs(ours).keys()

@@ -1,6 +1,7 @@
 """Figures and their sources: read from the comments of a file, complete in our own files."""
 
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.data import data_folder
-from schedlab.machine import Machine, find_machine, known_machines, machine_file
+from schedlab.ledger import Entry
+from schedlab.machine import Machine, find_machine, known_machines, load_machine, machine_file
 from schedlab.system import LocalSystem
 from schedlab.topology import sources
 from schedlab.topology.figures import as_text, sections
@@ -67,11 +69,17 @@ def test_any_text_is_read(text: str) -> None:
     assert all(isinstance(path, str) for path in sources.read(text))
 
 
-def told(table: dict[str, Any], path: str = "") -> Iterator[str]:
-    """Give the key path of every figure: plain words for people are none."""
+KNOWN = (
+    r"read|computed|general knowledge|estimate|measured|\bas \w+|test machine|never paid"
+    r"|the engine's own|all in"
+)
+
+
+def told(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Give the key path and value of every figure: plain words for people are none."""
     for key, value in table.items():
         here = f"{path}.{key}" if path else key
-        if isinstance(value, dict) and here != "topology.core":
+        if isinstance(value, dict) and "value" not in value and here != "topology.core":
             yield from told(value, here)
         elif here in ("cpu", "idle.state"):
             for index, entry in enumerate(value):
@@ -79,21 +87,64 @@ def told(table: dict[str, Any], path: str = "") -> Iterator[str]:
         elif isinstance(value, bool) or (here.startswith("cpu[") and key == "cpus"):
             continue
         elif key not in ("name", "title", "notes", "arch", "processor"):
-            yield here
+            yield here, value
+
+
+def physical(path: str, value: Any) -> bool:
+    """Tell what hardware takes from what is so: counts, groups, what the kernel is told."""
+    table, _, key = path.rpartition(".")
+    if table == "cost":
+        return key not in ("catch_up", "spin")
+    if table.startswith("idle.state["):
+        return key in ("entry", "exit")
+    if table.startswith("cpu["):
+        return key == "speed" or (key == "opp" and "power_mw" in str(value))
+    if path == "core.mhz":  # where nothing says how far it falls with all cores busy
+        return isinstance(value, dict)
+    return (
+        path in ("core.ipc", "boost.mhz")
+        or table in ("smt", "memory", "fabric")
+        or (table == "thermal" and key in ("ambient", "base_mw", "resistance", "heat_capacity"))
+    )
 
 
 @pytest.mark.parametrize("name", known_machines())
 def test_every_figure_has_its_source_beside_it(name: str) -> None:
     text = machine_file(name).read_text()
     said = sources.read(text)
+    machine = find_machine(name)
     without = []
-    for path in told(tomllib.loads(text)):
+    for path, _ in told(tomllib.loads(text)):
         table = path.rpartition(".")[0]
         places = (path, f"{table}.name", table, table.partition(".")[0])
-        beside = [said.get(place, "") for place in places]
-        if not re.search(r"\b[SCKE]\b|\bas \w+|test machine|engine:|never paid", str(beside)):
+        entry = machine.ledger.get(path)
+        beside = [entry.source] if entry else [said.get(place, "") for place in places]
+        if not re.search(KNOWN, str(beside)):
             without.append(path)
     assert without == []
+
+
+@pytest.mark.parametrize("name", known_machines())
+def test_every_physical_figure_has_a_range(name: str) -> None:
+    machine = find_machine(name)
+    for path, value in told(tomllib.loads(machine_file(name).read_text())):
+        zero = isinstance(value, dict) and value.get("value") == "0us"
+        if physical(path, value) and not zero:
+            entry = machine.ledger[path]
+            assert entry.range and entry.range[0] != entry.range[1], path
+        else:
+            assert machine.ledger.get(path, Entry()).range is None, path
+
+
+def test_the_same_code_takes_the_same_cycles_everywhere() -> None:
+    """A machine's own cost is one that was measured on it; the rest is cycles by its core."""
+    epyc, kunpeng, power = map(
+        find_machine, ("epyc-7713-2p-nps1", "kunpeng-920-6426-2p", "power9-lpar-smt4")
+    )
+    for own in (kunpeng, power):
+        assert own.cycles == {name: epyc.cycles[name] for name in epyc.cycles.keys() - own.cost}
+    assert epyc.costs()["tick"] == "1200ns" and kunpeng.costs()["tick"] == "2520ns"
+    assert power.costs()["schedule"] == power.cost["schedule"] == "2500ns"
 
 
 @pytest.mark.parametrize("name", known_machines())
@@ -107,11 +158,11 @@ def test_figures_stand_with_their_sources() -> None:
     shown = as_text(find_machine("hikey960"), sources.read(machine_file("hikey960").read_text()))
     lines = shown.splitlines()
     assert "CPUs 0-3 (Cortex-A53)" in lines
-    assert "  capacity    462" in shown
-    assert "C 592 * 1844 / 2362, S hi3660.dtsi capacity-dmips-mhz and top OPPs" in shown
+    assert re.search(r"^  capacity +462", shown, re.MULTILINE)
+    assert "computed: 592 * 1844 / 2362, read: hi3660.dtsi capacity-dmips-mhz and top OPPs" in shown
     assert "533 999 1402 1709 1844 MHz, 29 70 125 188 245 mW" in shown
     assert "latency 2100us, residency 3500us, entry 500us, exit 1600us" in shown
-    assert any(re.match(r"  tick +3us", line) for line in lines)
+    assert any(re.match(r"  tick +3734ns", line) for line in lines)
 
 
 def test_every_section_of_every_machine_is_shown() -> None:
@@ -135,4 +186,45 @@ def test_the_smallest_machine_there_is() -> None:
 
 
 def test_no_machine_goes_by_an_old_name() -> None:
-    assert {path.stem for path in data_folder("machines").iterdir()} == set(known_machines())
+    files = [path for path in data_folder("machines").iterdir() if path.name != "common"]
+    assert {path.stem for path in files} == set(known_machines())
+
+
+def test_every_figure_of_a_program_has_a_range_and_a_source() -> None:
+    machine = find_machine("smp4")
+    for workload, figures in machine.work.items():
+        for name in figures:
+            entry = machine.ledger[f"work.{workload}.{name}"]
+            assert entry.range and entry.range[0] != entry.range[1], (workload, name)
+            assert re.search(KNOWN, entry.source), (workload, name)
+
+
+def test_figures_of_programs_belong_to_workloads() -> None:
+    registry = (data_folder("workloads") / "registry.c").read_text()
+    for workload in find_machine("smp4").work:
+        assert re.search(rf"\bX\({workload.replace('-', '_')}\)", registry), workload
+
+
+def test_a_file_says_only_what_is_its_own_of_what_programs_take(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'name = "x"\ncpus = "0"\n[core]\nmhz = 1000\n[work.sqlite]\nwrite = 5\nfolder = 7\n'
+    )
+    machine = load_machine(path)
+    assert machine.work["sqlite"]["write"] == 5
+    assert machine.work["sqlite"]["statement"] == find_machine("smp4").work["sqlite"]["statement"]
+    text = machine.to_toml()
+    assert "write = 5" in text and "tbench" not in text and "[cycles]" not in text
+    path.write_text(text)
+    assert load_machine(path) == machine
+
+
+@pytest.mark.parametrize("line", ["row = 5", 'row = { value = "fast", source = "x" }', "[[a]]"])
+def test_a_list_of_figures_that_c_cannot_read_is_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "figures.toml"
+    path.write_text(f'# a comment\n\n[sqlite]\nwrite = {{ value = 5, source = "x" }}\n{line}\n')
+    script = data_folder("workloads") / "figures.awk"
+    command = ["awk", "-f", str(script), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert done.stderr == f"figures.toml:5: neither a workload nor a figure: {line}\n"

@@ -41,7 +41,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
             '[topology]\nllc = ["0-3", "4-7"]\npackage = ["0-2", "3-7"]',
             "topology.package[1]: holds a part of llc[0] (CPUs 0-2 outside); levels must nest",
         ),
-        ("[topology]\nllc = [4]", "topology.llc[0]: input should be a valid string (found 4)"),
+        ("[topology]\nllc = [4]", "topology.llc[0]: a text, in quotes is wanted (found 4)"),
         (
             '[topology]\nllc = ["0-"]',
             "topology.llc[0]: '0-' is no CPU list; write it as 0-3,8",
@@ -74,7 +74,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ),
         (
             '[topology]\nnode = ["0-3", "4-7"]\ndistance = [[10, 256], [20, 10]]',
-            "topology.distance[0][1]: input should be less than or equal to 255 (found 256)",
+            "topology.distance[0][1]: at most 255 is wanted (found 256)",
         ),
         (
             "[topology]\nnode_numbers = [0, 1]",
@@ -104,7 +104,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ),
         (
             '[[cpu]]\ncpus = "0-7"\ncapacity = 0',
-            "cpu[0].capacity: input should be greater than 0 (found 0)",
+            "cpu[0].capacity: more than 0 is wanted (found 0)",
         ),
         (
             '[[cpu]]\ncpus = "0-7"\n[[cpu]]\ncpus = "7"',
@@ -119,12 +119,16 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
             "cpu[0].opp: must rise from the lowest frequency to the highest",
         ),
         (
+            '[[cpu]]\ncpus = "0-7"\nfast_switch = false',
+            "cpu[0].fast_switch: without opp the frequency never changes; delete it",
+        ),
+        (
             '[[cpu]]\ncpus = "0-7"\nopp = [{ mhz = "fast" }]',
-            "cpu[0].opp[0].mhz: input should be a valid integer (found 'fast')",
+            "cpu[0].opp[0].mhz: a whole number or a number is wanted (found 'fast')",
         ),
         (
             '[[idle.state]]\nname = "C1"\nlatency = 1\nresidency = "2us"',
-            "idle.state[0].latency: input should be a valid string (found 1)",
+            "idle.state[0].latency: a text, in quotes is wanted (found 1)",
         ),
         (
             '[[idle.state]]\nname = "C1"\nlatency = "1"\nresidency = "2us"',
@@ -171,12 +175,12 @@ def test_a_file_that_fits_no_machine_is_refused_with_its_key_path(
             HEAD.replace('cpus = "0-7"', "[topology]\ncpus = 9999"),
             "topology.cpus: must be a whole number from 1 to 8192",
         ),
-        (HEAD.replace("= 8", "= 0"), "memory_gib: input should be greater than 0 (found 0)"),
-        (HEAD.replace("= 8", '= "8"'), "memory_gib: input should be a valid integer (found '8')"),
-        (HEAD.replace('"x"', '"a b"'), "name: string should match pattern"),
+        (HEAD.replace("= 8", "= 0"), "memory_gib: more than 0 is wanted (found 0)"),
+        (HEAD.replace("= 8", '= "8"'), "memory_gib: a whole number is wanted (found '8')"),
+        (HEAD.replace('"x"', '"a b"'), "name: 'a b' is not a name; use letters"),
         (HEAD.replace('name = "x"\n', ""), "name: is missing"),
         (HEAD + "memory_gb = 8", "memory_gb: unknown key. Did you mean memory_gib"),
-        ("name = ", "is no TOML"),
+        ("name = ", "is not TOML"),
     ],
 )
 def test_a_wrong_head_is_refused(loaded: Callable[[str], Machine], text: str, problem: str) -> None:
@@ -368,5 +372,6 @@ def test_garbage_is_refused_in_one_line(
 
 def test_the_example_of_the_page_loads(loaded: Callable[[str], Machine]) -> None:
     page = (Path(__file__).parents[1] / "docs" / "machines.md").read_text()
-    example = page.partition("```toml\n")[2].partition("```")[0]
+    section = page.partition("\n## The file\n")[2]
+    example = section.partition("```toml\n")[2].partition("```")[0]
     assert loaded(example).cpu[0].capacity == 462

@@ -92,7 +92,7 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
     assert (done.exit_code, done.output) == (0, f"Wrote {out}.\n")
     assert Page(out.read_text()).values("id")
     text = CliRunner().invoke(command, ["show", "numa16"]).output
-    assert "Figures and their sources: S read in the named public source" in text
+    assert "Figures and their sources" in text
     here = tmp_path / "here.html"
     assert CliRunner().invoke(command, ["show", "--here", "--html", str(here)]).exit_code == 0
     assert Page(here.read_text())

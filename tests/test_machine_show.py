@@ -1,5 +1,6 @@
 """The drawing of a machine, and the commands around it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from schedlab.cli.machine import machine
 from schedlab.errors import SchedlabError
-from schedlab.machine import Machine, load_machine
+from schedlab.machine import Machine, find_machine, load_machine
 from schedlab.system import LocalSystem
 from schedlab.topology.drawing import draw
 from schedlab.topology.here import describe
@@ -100,7 +101,8 @@ def test_here_writes_a_file_that_shows(tmp_path: Path) -> None:
         (("--here", "--output", "/no/such/place.toml"), "cannot be written"),
         (("--here", "list"), "behind the sub-command"),
         (("show", "smp4", "--cpus", "0"), "it needs --kernel NAME"),
-        (("show", "smp4", "--json", "--html", "x.html"), "--json prints the description alone"),
+        (("show", "smp4", "--json", "--html", "x.html"), "print the description alone"),
+        (("show", "smp4", "--ledger", "--kernel", "6.12"), "print the description alone"),
         (("show", "--here", "--kernel", "6.12"), "--kernel is for a described machine"),
         (("show", "smp4", "--html", "/no/such/place.html"), "cannot be written"),
     ],
@@ -120,3 +122,27 @@ def test_list_shows_every_machine_that_comes_along(
     assert run("list").output.split()[:3] == ["juno", "6", "CPUs"]
     assert run("show", "juno").output.startswith("arm-juno")
     assert "--here" in run().output
+
+
+@pytest.mark.parametrize("name", ["epyc-7713-2p-nps1", "hikey960", "smp4"])
+def test_a_ledger_is_80_columns_wide_and_complete(name: str) -> None:
+    text = run("show", name, "--ledger").output
+    assert max(map(len, text.splitlines())) <= 80
+    told = json.loads(run("show", name, "--ledger", "--json").output)
+    assert [line["key"] for line in told if line["key"] in text] == [line["key"] for line in told]
+    machine = find_machine(name)
+    assert machine.ledger.keys() <= {line["key"] for line in told}
+    assert all(line["source"] for line in told)
+    without = [line["key"] for line in told if line["source"] == "not given"]
+    assert without == []
+
+
+def test_a_ledger_says_what_a_plain_file_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text('name = "own"\ncpus = "0-3"\n[cost]\ntick = "1us"\n')
+    [cpus, tick] = json.loads(run("show", str(path), "--ledger", "--json").output)
+    assert (cpus["key"], cpus["source"]) == ("cpus", "not given")
+    assert tick == {
+        **{"key": "cost.tick", "value": "1us", "range": ["1us", "1us"]},
+        **{"source": "not given", "rows": [], "moves_with": None},
+    }

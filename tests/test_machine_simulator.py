@@ -73,10 +73,8 @@ passive_polling = "100ms"
 """
 
 
-def test_a_thermal_zone_keeps_operating_points() -> None:
-    """Without one, CPUs under performance need none: they stay at the highest."""
+def test_a_thermal_zone_is_passed_on() -> None:
     table = tomllib.loads(MINIMAL.replace("transition =", 'governor = "performance"\ntransition ='))
-    assert "opp" not in description(Machine.model_validate(table))["cpu"][0]
     zone = tomllib.loads(ZONE)
     told = description(Machine.model_validate(table | zone))
     assert told["cpu"][0]["opp"] == [{"mhz": 1000, "power_mw": 250}]
@@ -124,8 +122,11 @@ def told_cpu(**more: object) -> list[dict[str, Any]]:
     return found
 
 
-def test_cpus_that_always_run_at_the_highest_have_no_operating_points() -> None:
-    assert told_cpu(governor="performance", capacity=512) == [{"cpus": "0-1", "capacity": 512}]
+def test_operating_points_are_there_under_any_governor() -> None:
+    """A variant may choose another one."""
+    [entry] = told_cpu(governor="performance", capacity=512)
+    assert entry["governor"] == "performance"
+    assert entry["opp"] == [{"mhz": 500}, {"mhz": 900}]
 
 
 def test_an_untold_transition_is_as_the_kernel_assumes() -> None:

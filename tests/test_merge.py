@@ -1,6 +1,8 @@
 """Results of several boots: what is paired, what is claimed, what is refused."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from schedlab.importers import import_file
 from schedlab.merge import merge
 from schedlab.report import Report, all_shapes
 from schedlab.stats import Verdict
-from schedlab.store import Store
+from schedlab.store import DATABASE, Store
 from tests.command_line import Cli
 from tests.emulated import emulated_host, program
 
@@ -148,8 +150,13 @@ def test_what_does_not_go_together(booted: Booted, cli: Cli, tmp_path: Path) -> 
         status, _, err = cli("merge", *folders, "--output", tmp_path / "out")
         assert (status, why in err) == (2, True), err
         assert not (tmp_path / "out").exists()
+    status, _, err = cli("merge", first, changed, "--looks", "0", "--output", tmp_path / "out")
+    assert (status, "looks[0]" in err) == (2, True), err
+    assert not (tmp_path / "out").exists()
     status, text, _ = cli("merge", first, changed, "--output", tmp_path / "out")
     assert status == 0
+    status, _, err = cli("run", "--resume", tmp_path / "out")
+    assert (status, "was merged from results of several boots" in err) == (2, True), err
     assert "Kernel command line was not the same at every boot" in " ".join(text.split())
 
 
@@ -162,3 +169,21 @@ def test_rounds() -> None:
     assert of("A", "A", "B", "B") == {"0": 0, "1": 1, "2": 0, "3": 1}
     assert of("AB", "A", "AB") == {"0": 0, "1": 2, "2": 1}, "what is not whole comes last"
     assert of("AB", "A", "AB", "B") == {"0": 0, "1": 1, "2": 2, "3": 1}
+
+
+def test_boots_without_a_benchmark_in_common_are_refused(
+    cli: Cli, booted: Booted, tmp_path: Path
+) -> None:
+    for number, kernel in enumerate((OLD, NEW)):
+        booted(number, kernel)
+    folders = [tmp_path / f"result{number}" for number in (0, 1)]
+    with closing(sqlite3.connect(folders[1] / DATABASE)) as db, db:
+        db.execute(
+            "UPDATE about SET value = replace(value, 'sysbench', 'sysbench --fitted') "
+            "WHERE key = 'cases'"
+        )
+    status, _, err = cli("merge", *folders, "--output", tmp_path / "out")
+    assert status == 2
+    assert err.startswith("schedlab: merge: no benchmark is the same at every boot:\n  SysBenchCpu")
+    assert "give its sizes as numbers" in err
+    assert not (tmp_path / "out").exists()

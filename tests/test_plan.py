@@ -93,7 +93,7 @@ def test_suites_can_be_sized(suite: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
-        ({"name": "Netperf", "axis": {"clients": [4]}}, "axis.clients: "),
+        ({"name": "Netperf", "axis": {"clients": []}}, "axis.clients: "),
         ({"name": "Netperf", "axis": {"clients": [1, 2], "length": [1, 2]}}, "axis: "),
         ({"name": "Netperf", "axis": {"clients": [1, 2]}, "params": {"clients": 3}}, "as the axis"),
         (
@@ -122,7 +122,7 @@ def test_an_axis_that_is_none(entry: dict[str, Any], why: str) -> None:
         ({"blocks": {"looks": [6, 3]}}, "blocks.looks: the numbers of blocks must rise"),
         ({"blocks": {"looks": [0]}}, r"blocks.looks\[0\]: "),
         ({"blocks": {"looks": [1.5]}}, r"blocks.looks\[0\]: "),
-        ({"blocks": {"timeout": "soon"}}, "blocks.timeout: 'soon' is no duration"),
+        ({"blocks": {"timeout": "soon"}}, "blocks.timeout: 'soon' is not a duration"),
         ({"blocks": {"warmup": -1}}, "blocks.warmup: "),
         ({"judging": {"margin": 0}}, "judging.margin: "),
         ({"counters": [3]}, "counters"),

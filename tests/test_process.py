@@ -1,28 +1,39 @@
 """Running programs: time limits, orphans, output files; nothing survives."""
 
+import math
 import os
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from schedlab.errors import HostError, Interrupted
-from schedlab.interrupt import stoppable
+from schedlab.interrupt import STOPPING, stoppable, uninterrupted
 from schedlab.system import Exit, Launch, LocalSystem
-from schedlab.system.process import TAG, end_tagged
+from schedlab.system.process import TAG, Child, end_tagged
+from tests.patience import PATIENCE_SECONDS
 from tests.processes import is_alive
 
 SYSTEM = LocalSystem()
 
 
-def shell(tmp_path: Path, script: str, timeout: float | None = 30, **env: str) -> Exit:
+def shell(
+    tmp_path: Path, script: str, timeout: float | None = PATIENCE_SECONDS, **env: str
+) -> Exit:
     return SYSTEM.execute(launch(tmp_path, script, timeout, **env))
 
 
-def launch(tmp_path: Path, script: str, timeout: float | None = 30, **env: str) -> Launch:
+def launch(
+    tmp_path: Path, script: str, timeout: float | None = PATIENCE_SECONDS, **env: str
+) -> Launch:
     out, err = tmp_path / "stdout.txt", tmp_path / "stderr.txt"
     return Launch(("sh", "-c", script), out, err, env=env, timeout=timeout)
 
@@ -33,11 +44,10 @@ def alive(marker: Path) -> bool:
 
 
 def wait_for(marker: Path) -> None:
-    for _ in range(500):
-        if marker.exists() and marker.read_text().strip():
-            return
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (marker.exists() and marker.read_text().strip()):
+        assert time.monotonic() < deadline, f"{marker} never came"
         time.sleep(0.01)
-    raise AssertionError(f"{marker} never came")
 
 
 def test_output_status_and_environment(tmp_path: Path) -> None:
@@ -58,8 +68,24 @@ def test_a_program_that_hangs_is_ended(tmp_path: Path) -> None:
     assert end.status == -signal.SIGTERM
 
 
-def test_a_program_that_ignores_termination_is_killed(tmp_path: Path) -> None:
-    end = shell(tmp_path, "trap '' TERM; while :; do sleep 0.1; done", timeout=0.3)
+@pytest.mark.parametrize("timeout", [2**31 / 1000, 36_000_000.0, math.inf])
+def test_a_very_long_limit_is_none(tmp_path: Path, timeout: float) -> None:
+    assert shell(tmp_path, "exit 3", timeout=timeout).status == 3
+
+
+def test_a_wait_is_cut_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("schedlab.system.process._LONGEST_POLL_MS", 5)
+    assert shell(tmp_path, "sleep 0.3; exit 3").status == 3
+    assert shell(tmp_path, "sleep 1000", timeout=0.1).timed_out
+
+
+def test_a_program_that_ignores_termination_is_killed(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    # Inherited from us: its own trap might come later than the signal.
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    request.addfinalizer(lambda: signal.signal(signal.SIGTERM, before))
+    end = shell(tmp_path, "while :; do sleep 0.1; done", timeout=0.3)
     assert end.timed_out
     assert end.status == -signal.SIGKILL
 
@@ -82,14 +108,47 @@ def test_an_orphan_that_ended_by_itself_was_not_left_running(tmp_path: Path) -> 
         os.waitpid(-1, os.WNOHANG)
 
 
+@pytest.fixture
+def signals() -> Iterator[None]:
+    """Put the handlers back that an interrupted block leaves behind, as its process would end."""
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("signals")
 def test_an_interrupt_ends_the_program_too(tmp_path: Path) -> None:
     marker = tmp_path / "pid"
     wanted = launch(tmp_path, f"echo $$ > {marker}; sleep 1000")
-    killer = subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -TERM {os.getpid()}"])
+    killer = subprocess.Popen(
+        ["sh", "-c", f"until [ -s {marker} ]; do sleep 0.01; done; kill -TERM {os.getpid()}"]
+    )
     with pytest.raises(Interrupted, match="SIGTERM"), stoppable():
         SYSTEM.execute(wanted)
     killer.wait()
     assert not alive(marker)
+
+
+@pytest.mark.usefixtures("signals")
+def test_a_stop_while_a_program_starts_ends_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+
+    class Popen(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self.pid)
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("schedlab.system.process.subprocess.Popen", Popen)
+    with pytest.raises(Interrupted, match="SIGTERM"), stoppable():
+        SYSTEM.execute(launch(tmp_path, "sleep 1000"))
+    beside = SYSTEM.beside(launch(tmp_path, "sleep 1000"))
+    with pytest.raises(Interrupted, match="SIGTERM"), stoppable(), beside:
+        pytest.fail("stopped while it started")
+    assert [is_alive(pid) for pid in started] == [False, False]
 
 
 def test_what_runs_beside_lives_on_until_its_block_ends(tmp_path: Path) -> None:
@@ -113,6 +172,68 @@ def test_tagged_processes_are_found_without_kinship(tmp_path: Path) -> None:
     assert int(marker.read_text()) in end_tagged(tag)
     time.sleep(0.05)
     assert not alive(marker)
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        "env -i setsid -f",
+        "setsid -f env -u SCHEDLAB_TAG",
+        "setsid -f setpriv --reuid=65534 --clear-groups env -i",
+    ],
+)
+def test_tagged_processes_are_found_without_their_environment(tmp_path: Path, hide: str) -> None:
+    if "reuid" in hide and os.geteuid() != 0:
+        pytest.skip("needs root to become another user")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        marker, tag = Path(folder) / "pid", f"test-hidden-{os.getpid()}"
+        before = resource.getrlimit(resource.RLIMIT_RSS)
+        if (lab := os.fork()) == 0:
+            Child(launch(tmp_path, f"{hide} sh -c 'echo $$ > {marker}; sleep 1000'", **{TAG: tag}))
+            wait_for(marker)
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(lab, 0)
+        assert resource.getrlimit(resource.RLIMIT_RSS) == before
+        assert alive(marker)
+        assert end_tagged("test-another") == []
+        assert int(marker.read_text()) in end_tagged(tag)
+        assert not alive(marker)
+        assert end_tagged(tag) == []
+
+
+def test_a_process_that_cannot_be_ended_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tag = f"test-stuck-{os.getpid()}"
+    stuck = Child(launch(tmp_path, "sleep 1000", **{TAG: tag}))
+    try:
+        with monkeypatch.context() as kernel:
+            kernel.setattr(os, "kill", lambda pid, number: None)
+            kernel.setattr("schedlab.system.process._DEATH_SECONDS", 0.1)
+            with pytest.raises(HostError, match=f"cannot be ended: {stuck.pid}"):
+                end_tagged(tag)
+    finally:
+        stuck.finish()
+
+
+@pytest.mark.usefixtures("signals")
+def test_a_signal_waits_though_another_thread_would_take_it() -> None:
+    woken = threading.Event()
+    other = threading.Thread(target=woken.wait)
+    other.start()
+    done = []
+    try:
+        with pytest.raises(Interrupted, match="SIGTERM"), stoppable():
+            with uninterrupted():
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(0.1)
+                done.append("in order")
+            done.append("not reached")
+    finally:
+        woken.set()
+        other.join()
+    assert done == ["in order"]
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:

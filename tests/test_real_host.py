@@ -11,9 +11,12 @@ import pytest
 
 from schedlab.analysis import analyse
 from schedlab.counters.perf_stat import TRACEPOINTS, probe
+from schedlab.errors import KnobError
 from schedlab.settings.switchable import switchable
+from schedlab.settings.switchboard import Switchboard
 from schedlab.store import Store
 from schedlab.system import LocalSystem
+from schedlab.variant import parse_variant
 from tests.command_line import Cli
 
 SYSTEM = LocalSystem()
@@ -72,6 +75,25 @@ def test_a_real_knob_is_switched_and_put_back(cli: Cli, tmp_path: Path) -> None:
     assert base != other
     assert SYSTEM.read_or("/proc/sys/kernel/numa_balancing", "") == numa
     assert not (SYSTEM.state_folder() / "journal.json").exists()
+
+
+@pytest.mark.skipif(
+    not SYSTEM.writable("/proc/sys/vm/swappiness"), reason="sysctls cannot be written (no root?)"
+)
+def test_what_this_kernel_makes_of_values_is_put_back() -> None:
+    respelled = parse_variant("x: sysctl vm.swappiness=010; sysctl vm.dirty_bytes=100000000")
+    rounded = parse_variant("x: sysctl net.core.rps_sock_flow_entries=1000")
+    board = Switchboard(SYSTEM, [respelled])
+    before = [knob.read(SYSTEM) for knob in (entry.knob for entry in board.entries)]
+    assert len(before) == 3, "vm.dirty_ratio goes with vm.dirty_bytes"
+    with board.applied(respelled) as found:
+        assert found["vm.swappiness"] == "8"
+    assert before == [entry.knob.read(SYSTEM) for entry in board.entries]
+    board = Switchboard(SYSTEM, [rounded])
+    with pytest.raises(KnobError, match="ask for 1024 if that will do"), board.applied(rounded):
+        raise AssertionError
+    (entry,) = board.entries
+    assert entry.knob.read(SYSTEM) == entry.original
 
 
 @needs_tools

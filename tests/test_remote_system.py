@@ -9,6 +9,7 @@ import pytest
 from schedlab.errors import SystemLost
 from schedlab.system import Launch, LocalSystem, RemoteSystem
 from schedlab.system.shell import Shell
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def far(tmp_path: Path) -> Iterator[RemoteSystem]:
 
 
 def launch(
-    folder: Path, script: str, timeout: float = 30, into: bool = False, name: str = ""
+    folder: Path, script: str, timeout: float = PATIENCE_SECONDS, into: bool = False, name: str = ""
 ) -> Launch:
     folder.mkdir(exist_ok=True)
     return Launch(
@@ -58,6 +59,22 @@ def test_paths_come_in_natural_order(far: RemoteSystem, tmp_path: Path) -> None:
     for number in (10, 9, 1):
         (tmp_path / f"cpu{number}").mkdir()
     assert far.glob(f"{tmp_path}/cpu[0-9]*") == [f"{tmp_path}/cpu{n}" for n in (1, 9, 10)]
+
+
+def test_what_can_be_set_is_the_same_from_afar(far: RemoteSystem, tmp_path: Path) -> None:
+    for name, text in {
+        "a": b"1\n",
+        "b/c": b"x  y\t\n",
+        "b/d": b"two\n\nlines\n",
+        "e": b"\xff\n",
+    }.items():
+        (tmp_path / "vm" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "vm" / name).write_bytes(text)
+    (tmp_path / "vm/fixed").write_text("7\n")
+    (tmp_path / "vm/fixed").chmod(0o444)
+    found = far.settable(f"{tmp_path}/vm")
+    assert found == LocalSystem().settable(f"{tmp_path}/vm")
+    assert len(found) == 4
 
 
 def test_a_snapshot_reads_as_the_system_does(far: RemoteSystem, tmp_path: Path) -> None:
@@ -102,7 +119,7 @@ def test_its_time_is_measured_and_limited(far: RemoteSystem, tmp_path: Path) -> 
     done = far.execute(launch(tmp_path / "run", "while :; do :; done", timeout=1))
     assert done.timed_out
     assert done.status != 0
-    assert done.cpu_seconds > 0.1
+    assert done.cpu_seconds > 0
 
 
 def test_what_is_left_running_is_killed_and_counted(far: RemoteSystem, tmp_path: Path) -> None:

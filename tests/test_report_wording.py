@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schedlab.printable import printable, printable_lines
 from schedlab.report import wording
 from schedlab.stats import Comparison, Design, Interval, Verdict, judge
 
@@ -168,9 +169,9 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 def test_nothing_printed_can_move_a_cursor_or_hide() -> None:
-    assert wording.printable("a\x1b[31m\nb\u202ec") == "a\\x1b[31m b\\u202ec"
-    assert wording.printable("naïve – 測試") == "naïve – 測試"
-    assert wording.printable_lines("a\tb\n\x07") == "a       b\n\\x07"
+    assert printable("a\x1b[31m\nb\u202ec") == "a\\x1b[31m b\\u202ec"
+    assert printable("naïve – 測試") == "naïve – 測試"
+    assert printable_lines("a\tb\n\x07") == "a       b\n\\x07"
 
 
 @given(st.text(), st.integers(20, 100))
@@ -178,7 +179,7 @@ def test_wrapped_lines_fit_and_lose_nothing_but_spaces(text: str, width: int) ->
     lines = wording.wrapped(text, width, "- ", "  ")
     assert all(wording.columns(line) <= width for line in lines)
     kept = "".join(line[2:] for line in lines).replace(" ", "")
-    assert kept == wording.printable(text).replace(" ", "")
+    assert kept == printable(text).replace(" ", "")
 
 
 @given(st.text(min_size=1), st.integers(6, 40))

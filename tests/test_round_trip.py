@@ -1,6 +1,7 @@
 """What a report says comes back when it is imported: import(report(x)) = x for what x shows."""
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,28 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from schedlab.analysis import Outcome, analyse
+from schedlab.analysis import CounterOutcome, Outcome, analyse
 from schedlab.boots import Boot, boot_of
 from schedlab.importers import import_file
-from schedlab.importers.publication import imported_machine
+from schedlab.importers.source import Line, Source
+from schedlab.importers.tables.rows import printed_rows
+from schedlab.importers.tables.table import Context
+from schedlab.machine import Machine
 from schedlab.metric import Metric
 from schedlab.plan import BenchmarkEntry, Blocks, Judging, Plan
 from schedlab.printed import Printed
 from schedlab.record import RunKey, RunRecord
 from schedlab.report import Report, all_shapes
-from schedlab.report.wording import number, points
+from schedlab.report.content import has_changed
+from schedlab.report.wording import (
+    count,
+    exact,
+    interval,
+    mean_count,
+    number,
+    points,
+    verdict_phrase,
+)
 from schedlab.store import CaseInfo, Store
 from schedlab.variant import Variant
 
@@ -34,9 +47,14 @@ METRICS = (
     Metric("events_per_second", unit="1/s", better="higher", label="Events/sec"),
     Metric("latency p99", unit="us", better="lower", label="Latency p99 (us)"),
 )
+MACHINE = Machine(name="imported", cpus="0")
 NO_SPREAD = "no spread published: no verdict possible"
 NOTHING_LEFT = {"+100.00", "+100", "-100.00", "-100"}
+LABELS = ("{} {}-groups", "{}:groups={},loops=60", "{}-{}-groups", "{} (x86) {}, 2 nodes")
 TRACEPOINTS = ("sched:sched_migrate_task", "migrate:mm_migrate_pages")
+COUNTERS = ("cpuidle:C2:seconds", "context-switches")
+SMALL = st.just(0.0) | st.floats(1e-200, 0.009)
+LARGE = st.floats(20, 1e200) | st.floats(1e3, 1.01e3)
 words = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,12}", fullmatch=True)
 texts = st.text(
     st.characters(codec="utf-8", categories=("L", "N", "P", "S"), include_characters=" "),
@@ -60,7 +78,7 @@ class Result:
         store = Store.create(
             folder,
             self.plan,
-            imported_machine(self.environment),
+            MACHINE,
             self.environment,
             self.cases,
             "schedlab run",
@@ -81,10 +99,11 @@ def cases_of(draw: st.DrawFn) -> list[CaseInfo]:
         several = draw(st.booleans())
         metrics = draw(st.lists(st.sampled_from(METRICS), min_size=1, max_size=2, unique=True))
         loads = draw(st.lists(st.integers(1, 999), min_size=1, max_size=3, unique=True))
+        label = draw(st.sampled_from(LABELS))
         for load in loads if several else loads[:1]:
             cases.append(
                 CaseInfo(
-                    label=f"{benchmark} {load}-groups" if several else benchmark,
+                    label=label.format(benchmark, load) if several else benchmark,
                     benchmark=benchmark,
                     summary=draw(texts),
                     command=draw(st.sampled_from(["", f"{benchmark} -g {load} | tee 'a b'"])),
@@ -95,25 +114,47 @@ def cases_of(draw: st.DrawFn) -> list[CaseInfo]:
     return cases
 
 
-def figures(digits: int) -> st.SearchStrategy[float]:
-    return st.floats(1e-3, 1e8).map(lambda value: float(f"{value:.{digits}g}"))
+def figures(digits: int, low: float = 1e-3, high: float = 1e8) -> st.SearchStrategy[float]:
+    return st.floats(low, high).map(lambda value: float(f"{value:.{digits}g}"))
+
+
+def wild_figures(power: int, how: str) -> st.SearchStrategy[float]:
+    """Figures of one size, be it tiny or huge, of all sizes, or all the same."""
+    size = 10.0**power
+    match how:
+        case "near":
+            return figures(5, 0.5 * size, 2.0 * size)
+        case "all sizes":
+            return figures(5, 1e-140, 1e140)  # their ratios are figures as well
+        case _:
+            return st.just(size)
 
 
 @st.composite
-def results(draw: st.DrawFn, with_runs: bool = True) -> Result:
+def results(draw: st.DrawFn, with_runs: bool = True, wild: bool = False) -> Result:
     """A result with runs, or one with a published mean of each figure."""
+    metric_figures = figures(5)
+    if wild:
+        how = draw(st.sampled_from(["near", "all sizes", "equal"]))
+        metric_figures = wild_figures(draw(st.integers(-290, 290)), how)
     cases = draw(cases_of())
     names = draw(st.lists(words, min_size=2, max_size=3, unique_by=str.casefold))
     nr_blocks = draw(st.integers(1, 7)) if with_runs else 1
     warmup = draw(st.integers(0, 1)) if with_runs else 0
     paired = with_runs and draw(st.booleans())
+    rising = draw(st.sampled_from(COUNTERS))
     silent = draw(st.sampled_from(["never", "but to warm up", "always"]))
     records: list[RunRecord] = []
     for block in range(-warmup, nr_blocks):
         for case in cases:
-            for name in names:
+            for which, name in enumerate(names):
                 failed = with_runs and draw(st.integers(0, 19)) == 0
                 counts = {t: float(draw(st.integers(0, 10**9))) for t in TRACEPOINTS}
+                if wild:
+                    counts |= {
+                        name: draw(SMALL if (name == rising) == (which > 0) else LARGE)
+                        for name in COUNTERS
+                    }
                 if silent == "always" or (silent == "but to warm up" and block >= 0):
                     counts[TRACEPOINTS[0]] = 0.0
                 records.append(
@@ -126,7 +167,9 @@ def results(draw: st.DrawFn, with_runs: bool = True) -> Result:
                         error="no result: a | b" if failed else "",
                         started="2026-03-01T00:00:00+00:00",
                         seconds=draw(figures(4)),
-                        metrics={} if failed else {m.name: draw(figures(5)) for m in case.metrics},
+                        metrics={}
+                        if failed
+                        else {m.name: draw(metric_figures) for m in case.metrics},
                         counters={} if failed or not with_runs else counts,
                         busy_during=draw(st.none() | st.just(0.25)),
                     )
@@ -201,6 +244,31 @@ def intel_rows(store: Store) -> list[str]:
     text = SHAPES["intel"].render(Report(store, analyse(store)))
     rows = [line for line in text.splitlines() if "  1.00 (" in line]
     return sorted(" ".join(row[: row.rindex(")") + 1].split()) for row in rows)
+
+
+def in_print(store: Store, counters: Sequence[str]) -> dict[tuple[RunKey, str], str]:
+    """Return every figure of the runs that count, as the tables of runs print it."""
+    return {
+        (run.key, name): how(value).removesuffix(".00")
+        for run in store.records()
+        if not run.key.warmup
+        for how, figures in ((exact, run.metrics), (count, run.counters))
+        for name, value in figures.items()
+        if how is exact or name in counters
+    }
+
+
+def words_in_print(store: Store) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Return the verdicts, with their figures as reports print them."""
+    return {
+        (o.case.label, o.metric.name, o.variant): (
+            *(o.verdict.word, verdict_phrase(o.verdict)),
+            *(number(o.verdict.base_mean), number(o.verdict.other_mean)),
+            points(o.verdict.effect_better),
+            interval(o.verdict.interval_adjusted_better),
+        )
+        for o in analyse(store).outcomes
+    }
 
 
 def outcomes_of(result: Result, folder: Path) -> list[Outcome]:
@@ -384,3 +452,89 @@ def test_the_intel_table_comes_back(tmp_path: Path, result: Result) -> None:
     shown = [o for o in analyse(there).outcomes if o.verdict.effect is not None]
     words = ((o.variant, o.verdict.word.replace("can't tell", "")) for o in shown)
     assert sorted(words) == sorted((note.variant, note.said) for note in back.printed)
+
+
+@pytest.mark.parametrize("shape", ["json", "html", "markdown", "csv"])
+@FEW
+@given(result=results(wild=True))
+def test_tiny_huge_and_equal_figures_of_runs(tmp_path: Path, shape: str, result: Result) -> None:
+    seen = {r.key.variant for r in result.records if r.metrics}
+    assume(shape != "csv" or len(seen) == len(result.plan.variant))
+    there, back = there_and_back(result, shape, tmp_path)
+    counters = TRACEPOINTS if shape == "markdown" else (*TRACEPOINTS, *COUNTERS)
+    assert in_print(back, counters) == in_print(there, counters)
+    if back.plan.design() == there.plan.design() and back.plan.judging == there.plan.judging:
+        expected = words_in_print(there)
+        assert {key: said for key, said in words_in_print(back).items() if key in expected} == (
+            expected
+        )
+
+
+@pytest.mark.parametrize("shape", ["lkml", "mmtests"])
+@FEW
+@given(result=results(wild=True))
+def test_tiny_huge_and_equal_means(tmp_path: Path, shape: str, result: Result) -> None:
+    assume(any(o.verdict.effect is not None for o in outcomes_of(result, tmp_path)))
+    there, back = there_and_back(result, shape, tmp_path)
+    assert means(back).keys() == means(there).keys()
+    for key, (base, change) in means(there).items():
+        if key[4] == result.plan.variant[1].name:  # the others are scaled to its baseline
+            assert means(back)[key][0] == base
+        if abs(float(change.replace(",", ""))) < 1e5:
+            printed = next(p for p in back.printed if (p.case, p.metric, p.variant) == key_of(key))
+            assert printed.change == pytest.approx(float(change.replace(",", "")) / 100)
+    if shape == "lkml":
+        changed = counted([c for c in analyse(there).counters if has_changed(c)])
+        found = counted(analyse(back).counters)
+        assert changed.items() <= found.items()
+
+
+def key_of(key: tuple[str, ...]) -> tuple[str, str, str]:
+    return key[0], key[1], key[4]
+
+
+def counted(counters: Sequence[CounterOutcome]) -> dict[tuple[str, ...], tuple[str, str]]:
+    return {
+        (c.case.label, c.counter, c.variant): (
+            mean_count(c.verdict.base_mean),
+            mean_count(c.verdict.other_mean),
+        )
+        for c in counters
+    }
+
+
+def test_alike_counters_too_small_to_print(tmp_path: Path) -> None:
+    """A mean below 0.01 is printed as such, and the row has its name all the same."""
+    metric = METRICS[0]
+    cases = [
+        CaseInfo(f"Bench:groups={n},loops=60", "Bench", "", "", {"groups": n}, (metric,))
+        for n in (4, 8)
+    ]
+    records = []
+    for block in range(8):
+        for case in cases:
+            for variant, some in (("tip", 0.004), ("patch", 50.0 + block / 7)):
+                counters = {f"cpuidle:C{i}:seconds": some for i in (1, 2)}
+                run = RunRecord(RunKey(case.label, variant, block), len(records), 0, "")
+                records.append(replace(run, metrics={"time": 5.0 + block}, counters=counters))
+    plan = Plan(
+        benchmark=tuple(BenchmarkEntry(name="Bench", label=case.label) for case in cases),
+        variant=(Variant(name="tip"), Variant(name="patch")),
+        blocks=Blocks(looks=(8,), warmup=0),
+    )
+    there, back = there_and_back(Result(plan, {}, cases, records), "lkml", tmp_path)
+    expected = counted(analyse(there).counters)
+    assert len(expected) == 4
+    assert {base for base, _ in expected.values()} == {"<0.01"}
+    assert counted(analyse(back).counters) == expected
+
+
+@pytest.mark.parametrize("cells", ["-      -  can't tell", "-, -, can't tell"])
+def test_a_row_without_figures_is_not_the_next_rows_name(tmp_path: Path, cells: str) -> None:
+    context = Context(
+        Source(tmp_path / "mail.txt", b"", ""), "A", columns=["tip", "patch"], is_own=True
+    )
+    text = f"first: {cells}\nsecond: 4.99 (0.00 pct) 4.46 (10.62 pct)  better"
+    lines = [Line(i, line) for i, line in enumerate(text.splitlines(), 1)]
+    rows, _ = printed_rows(context, lines, 0)
+    assert [row.name for row in rows] == ["second:"]

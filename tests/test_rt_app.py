@@ -13,6 +13,8 @@ from schedlab.benchmarks.rt_app_file import RtAppFile
 from schedlab.errors import IncompleteRun, UsageError
 from schedlab.machine import find_machine
 from schedlab.plan import Plan
+from tests.command_line import Cli
+from tests.emulated import emulated_host
 from tests.rt_app_files import EXAMPLES
 
 LOG = (Path(__file__).parent / "data/rt-app/rt-app-1.0.log").read_text()
@@ -220,3 +222,30 @@ def test_a_plan_of_workloads() -> None:
         }
     )
     assert [case.label for case in plan.cases(find_machine("smp4"))] == ["handoff", "later"]
+
+
+BAD_KEYS = {
+    "unknown key": '{"tasks": {"t": {"run": 1000, "timer": {"ref": "a", "perod": 16667}}}}',
+    "duraton": '{"global": {"duraton": 3}, "tasks": {"t": {"run": 1000}}}',
+    "whole number": '{"tasks": {"t": {"run": "much"}}}',
+}
+
+
+@pytest.mark.parametrize("key", BAD_KEYS)
+def test_a_bad_file_is_refused_before_the_first_run(cli: Cli, tmp_path: Path, key: str) -> None:
+    host = emulated_host(tmp_path / "host", tools={"rt-app": ""})
+    file = tmp_path / "bad.json"
+    file.write_text(BAD_KEYS[key])
+    out = tmp_path / "out"
+    status, _, err = cli(
+        *("run", "--target", f"emulated:{host}", "--workload", file, "--aa", "--output", out)
+    )
+    assert status == 2
+    assert f"schedlab: {file}:1: " in err
+    assert not out.exists()
+
+
+def test_a_number_of_thousands_of_digits_is_one_message(tmp_path: Path) -> None:
+    file = written(tmp_path, '{"tasks": {"t": {"run": ' + "9" * 5000 + "}}}")
+    with pytest.raises(UsageError, match=r"x\.json"):
+        RtAppFile(str(file))

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from schedlab.analysis import Outcome, RunTable, analyse
 from schedlab.benchmarks import Case
 from schedlab.machine import Machine
-from schedlab.order import block_order, blocks, run_seed
+from schedlab.order import block_order, run_seed, stretches
 from schedlab.plan import Plan
 from schedlab.record import RunKey, RunRecord
 from schedlab.runner import GIVE_UP_AFTER, Runner
@@ -62,6 +63,7 @@ class Silent:
     def __init__(self) -> None:
         self.looks: list[tuple[int, set[str]]] = []
         self.given_up: list[str] = []
+        self.ended: list[str] = []
 
     def block(self, block: int, cases: Sequence[str]) -> None: ...
     def start(self, order: Order) -> None: ...
@@ -69,6 +71,9 @@ class Silent:
 
     def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
         self.looks.append((blocks_done, settled))
+
+    def end(self, why: str) -> None:
+        self.ended.append(why)
 
     def give_up(self, case: str, why: str) -> None:
         self.given_up.append(case)
@@ -127,7 +132,7 @@ def test_leaving_a_benchmark_out_does_not_change_the_rest() -> None:
 def test_a_seed_is_shared_by_the_variants_of_a_block() -> None:
     plan = plan_of("SysBenchCpu")
     session = Pretended(noisy)
-    seeds = {run_seed(plan, block, "SysBenchCpu") for block in blocks(plan)}
+    seeds = {run_seed(plan, block, "SysBenchCpu") for block in chain.from_iterable(stretches(plan))}
     assert len(seeds) == 13
     assert session.orders == []
 

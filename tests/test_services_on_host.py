@@ -73,7 +73,7 @@ def one_run(system: LocalSystem, tmp_path: Path, name: str, **params: int | str)
         {
             "benchmark": [{"name": name, "params": params}],
             "variant": [{"name": "base"}, {"name": "changed", "env": {"X": "1"}}],
-            "blocks": {"settle": "10ms", "timeout": "20s"},
+            "blocks": {"settle": "10ms", "timeout": "10min"},
             "counters": [],
         }
     )

@@ -1,5 +1,7 @@
 """Sizes relative to a machine."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,13 @@ def test_the_tools_count_in_powers_of_two() -> None:
     assert [binary(size) for size in ("31GB", "1KB", "64B")] == ["31GiB", "1KiB", "64B"]
 
 
+@pytest.mark.parametrize("work_out", [count, amount])
+def test_a_size_the_machine_lacks(work_out: Callable[..., object]) -> None:
+    text = "memory_gib/4 GB" if work_out is amount else "memory_gib/4"
+    with pytest.raises(UsageError, match="Add the key memory_gib to the machine's file"):
+        work_out(text, {"cpus": 4}, "x")
+
+
 @pytest.mark.parametrize("text", ["", "31", "31 XB", "GB", "-1GB", "cpus/2"])
 def test_bad_amounts(text: str) -> None:
     with pytest.raises(UsageError, match="x: "):
@@ -60,7 +69,7 @@ def test_spans(value: int | str, expected: str) -> None:
 
 @pytest.mark.parametrize("value", [0, -1, True, "", "0ms", "soon", "5 days", "1e3", "ms"])
 def test_what_is_no_span(value: int | str) -> None:
-    with pytest.raises(UsageError, match=r"here: .* is no duration"):
+    with pytest.raises(UsageError, match=r"here: .* is not a duration"):
         span(value, "here")
 
 

@@ -19,6 +19,10 @@ from schedlab.system import Launch, LocalSystem, SshSystem
 from schedlab.system.lock import HostLock
 from tests.command_line import Cli
 from tests.far_host import SSHD, FarHost
+from tests.patience import PATIENCE_SECONDS
+
+STATE_THERE = "$XDG_CACHE_HOME/state"
+"""Its lock, which is not that of this host."""
 
 
 @pytest.fixture
@@ -26,7 +30,7 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FarHost]:
     if not (SSHD.exists() and shutil.which("ssh")):
         pytest.skip("no ssh or sshd here (Debian packages openssh-client and openssh-server)")
     # Labs that other tests run on this host do not disturb these.
-    monkeypatch.setattr(schedlab.system.ssh, "_LOCAL_LAB", f"@schedlab:{tmp_path}")
+    monkeypatch.setattr(schedlab.system.ssh, "_STATE_THERE", STATE_THERE)
     host = FarHost(tmp_path)
     monkeypatch.setenv("PATH", host.path)
     host.up()
@@ -36,7 +40,7 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FarHost]:
 
 
 def await_(what: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not what.exists():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -70,7 +74,7 @@ def test_one_lab_a_host(far: FarHost, tmp_path: Path) -> None:
         second.held().__enter__()
     with second.held():
         pass
-    with HostLock(str(tmp_path)), pytest.raises(HostError, match="another schedlab"):
+    with HostLock(tmp_path / "cache/state"), pytest.raises(HostError, match="another schedlab"):
         first.held().__enter__()
 
 
@@ -120,7 +124,7 @@ from schedlab.benchmarks.benchmark import Command, benchmark
 from schedlab.cli import main
 from schedlab.metric import Metric
 
-schedlab.system.ssh._LOCAL_LAB = ""
+schedlab.system.ssh._STATE_THERE = "$XDG_CACHE_HOME/state"
 TIME = Metric("time", "s", "lower", "Time (sec)")
 
 @benchmark("Slow", tool="sh", package="dash", metrics=[TIME], defaults={},
@@ -174,7 +178,7 @@ def test_a_lost_connection_pauses_a_plan(far: FarHost, tmp_path: Path) -> None:
         time.sleep(0.5)
         (tmp_path / "go").touch()
         far.up()
-        _, said = lab.communicate(timeout=100)
+        _, said = lab.communicate(timeout=PATIENCE_SECONDS)
     assert lab.returncode == 0, said
     assert KNOB.read_text().strip() == original
     store = Store.open(tmp_path / "result")
@@ -197,7 +201,7 @@ def test_a_plan_that_is_stopped_leaves_the_host_as_it_was(
         await_(tmp_path / "waits")
         assert KNOB.read_text().strip() == other
         lab.send_signal(how)
-        lab.communicate(timeout=60)
+        lab.communicate(timeout=PATIENCE_SECONDS)
     if how == signal.SIGINT:
         assert KNOB.read_text().strip() == original
     (tmp_path / "go").touch()
@@ -205,7 +209,7 @@ def test_a_plan_that_is_stopped_leaves_the_host_as_it_was(
     kept = (tmp_path / "result").exists()
     again = ["--resume", str(tmp_path / "result")] if kept else begin(far, tmp_path, other)
     with start_lab(tmp_path, *again) as lab:
-        _, said = lab.communicate(timeout=100)
+        _, said = lab.communicate(timeout=PATIENCE_SECONDS)
     assert lab.returncode == 0, said
     assert KNOB.read_text().strip() == original
     assert [record.status for record in Store.open(tmp_path / "result").records()] == ["ok"] * 4
@@ -238,7 +242,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FarHo
     hosts = FarHost(tmp_path / "one", apart=True), FarHost(tmp_path / "two", apart=True)
     (tmp_path / "one/config").write_text("".join(host.config.read_text() for host in hosts))
     monkeypatch.setenv("PATH", hosts[0].path)
-    patch = f"import schedlab.system.ssh as ssh\nssh._LOCAL_LAB = '@schedlab:{tmp_path}'\n"
+    patch = f"import schedlab.system.ssh as ssh\nssh._STATE_THERE = '{STATE_THERE}'\n"
     (tmp_path / "sitecustomize.py").write_text(patch)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     yield hosts

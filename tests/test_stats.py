@@ -7,7 +7,6 @@ passes with room for Monte-Carlo error and a broken one fails.
 import importlib
 import math
 import sys
-import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -230,13 +229,20 @@ def test_too_little_data():
     assert pair.effect == pytest.approx(0.5)
     assert pair.other_mean == pytest.approx(3)
     assert (pair.interval, pair.p, pair.noise) == (None, None, None)
-    assert one([1.0, 2.0], [1.1, 2.3]).interval is not None
-    assert one([1.0], [1.1, 2.3], paired=False).interval is None
+    assert pair.note.startswith("no interval from 1 pair: 5 are the least for a verdict")
+    for n in (2, 3, 4):
+        for paired, what in ((True, "pairs"), (False, "values")):
+            few = one(noisy(n, 0.3, 1), noisy(n, 0.3, 2, mean=2), paired=paired)
+            assert (few.interval, few.interval_adjusted, few.level_adjusted) == (None, None, None)
+            assert few.note.startswith(f"no interval from {n} {what}: 5 are the least")
+            assert few.blocks_needed is None or few.blocks_needed >= 5
+    short = one(noisy(2, 1e-6, 1), noisy(2, 1e-6, 2, mean=1), Design(looks=(2, 3, 4)))
+    assert short.blocks_needed == 5, "four pairs never settle anything"
     assert judge([], Design()) == []
     four = one(noisy(4, 1e-6, 1), noisy(4, 1e-6, 2, mean=1), Design(looks=(4,)))
     assert four.word == "can't tell", "too few whatever the plan says"
-    assert "not judged: fewer than 5" in four.note
-    assert four.interval_adjusted.low > 0
+    assert "no interval from 4 pairs" in four.note
+    assert one([2.0], [3.0], Design(looks=(1,))).word == "can't tell", "a look without a verdict"
     five = one(noisy(5, 1e-6, 1), noisy(5, 1e-6, 2, mean=1), Design(looks=(5,)))
     assert (five.word, five.screening) == ("better", True)
 
@@ -333,7 +339,7 @@ def test_a_counter_that_never_happened_is_outside_the_family():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"looks": ()}, {"looks": (1, 6)}, {"looks": (12, 6)}, {"margin": 0}, {"alpha": 1.5}],
+    [{"looks": ()}, {"looks": (0, 6)}, {"looks": (12, 6)}, {"margin": 0}, {"alpha": 1.5}],
 )
 def test_impossible_designs_are_refused(wrong):
     with pytest.raises(UsageError):
@@ -501,16 +507,6 @@ def test_families_at_once_are_the_families_one_by_one():
     assert judge_families(families, Design()) == [judge(f, Design()) for f in families]
 
 
-def test_a_report_of_ten_thousand_runs_is_judged_in_well_under_a_second():
-    comparisons = [
-        Comparison(i, noisy(40, 0.1, i), noisy(40, 0.1, 999 + i), None) for i in range(11 * 21)
-    ]
-    judge(comparisons[:1], Design())
-    start = time.perf_counter()
-    judge(comparisons, Design())
-    assert time.perf_counter() - start < 0.5  # 0.03 s on an idle machine
-
-
 def test_intervals_mirror():
     assert Interval(-0.1, 0.3).mirrored() == Interval(-0.3, 0.1)
 
@@ -552,6 +548,16 @@ def test_false_alarms_on_iid_noise_are_near_the_level():
 def test_false_alarms_under_noise_made_to_break_the_pairing(noise):
     out = lab.simulate(np.random.default_rng(13), noise, 60, Design(), order="balanced sixes")
     assert some(out.differences.any(axis=1).mean(), 0.05, 60)
+
+
+@pytest.mark.parametrize("noise", [lab.iid, lab.skewed, lab.two_modes, lab.drifting])
+def test_false_alarms_in_reports_that_a_time_budget_ended(noise):
+    rng = np.random.default_rng(19)
+    out = lab.simulate(rng, noise, 100, Design(), order="balanced sixes", budgeted=True)
+    ends = out.blocks.max(axis=1)
+    assert ends.min() >= 4
+    assert len(set(ends.tolist()) - set(Design().looks)) > 10, "they end between the looks as well"
+    assert some(out.differences.any(axis=1).mean(), 0.05, 100)
 
 
 def test_false_equivalence_exactly_at_the_margin():

@@ -4,7 +4,7 @@ import resource
 import signal
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from schedlab.machine import Machine
 from schedlab.metric import Metric
 from schedlab.plan import Plan
 from schedlab.record import RunKey, RunRecord
-from schedlab.store import CaseInfo, Store
+from schedlab.store import DATABASE, CaseInfo, Store
 
 PLAN = Plan.model_validate({"suite": "quick", "variant": [{"name": "a"}, {"name": "b"}]})
 MACHINE = Machine.model_validate(
@@ -99,6 +99,48 @@ def test_a_folder_that_cannot_be_written() -> None:
         new_store(Path("/proc/schedlab-result"))
 
 
+def assert_read_without_trace(folder: Path) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    with closing(Store.open(folder)) as again:
+        assert again.records() == [record(0)]
+        assert sorted(path.name for path in folder.iterdir()) == before
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_closed_result_is_one_file_and_reading_leaves_it_so(tmp_path: Path) -> None:
+    with closing(new_store(tmp_path / "r")) as store:
+        store.add(record(0))
+    assert [path.name for path in (tmp_path / "r").glob("results.sqlite*")] == ["results.sqlite"]
+    assert_read_without_trace(tmp_path / "r")
+    Store.open(tmp_path / "r", readonly=False).close()
+    assert_read_without_trace(tmp_path / "r")
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_an_empty_wal_that_a_reader_left_is_no_hindrance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writable: bool
+) -> None:
+    with closing(new_store(tmp_path / "r")) as store:
+        store.add(record(0))
+    path = tmp_path / "r" / DATABASE
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+    monkeypatch.setattr("os.access", lambda path, mode: writable)
+    assert_read_without_trace(tmp_path / "r")
+    for kind in ("wal", "shm"):
+        path.with_name(f"{DATABASE}-{kind}").touch()
+    assert_read_without_trace(tmp_path / "r")
+
+
+def test_a_result_that_is_read_while_it_is_closed(tmp_path: Path) -> None:
+    store = new_store(tmp_path / "r")
+    store.add(record(0))
+    with closing(Store.open(tmp_path / "r")) as reader:
+        store.close()
+        assert reader.records() == [record(0)]
+    assert_read_without_trace(tmp_path / "r")
+
+
 def test_a_result_that_cannot_be_written_can_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,11 +150,7 @@ def test_a_result_that_cannot_be_written_can_be_read(
     with pytest.raises(StoreError, match="was not closed"):
         Store.open(tmp_path / "r")
     store.close()
-    before = sorted(path.name for path in (tmp_path / "r").iterdir())
-    again = Store.open(tmp_path / "r")
-    assert again.records() == [record(0)]
-    assert sorted(path.name for path in (tmp_path / "r").iterdir()) == before
-    again.close()
+    assert_read_without_trace(tmp_path / "r")
 
 
 @contextmanager

@@ -5,18 +5,20 @@ import signal
 import sys
 import threading
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from schedlab.errors import UsageError
+from schedlab.errors import StoreError, UsageError
 from schedlab.plan import Plan
-from schedlab.store import Store
+from schedlab.store import DATABASE, Store
 from schedlab.sweep import points
 from schedlab.system.process import end_descendants
 from schedlab.validation import validate
 from tests.fake_engine import FakeLab, write_machine, write_tree
+from tests.patience import PATIENCE_SECONDS
 from tests.processes import is_alive
 
 BENCHMARK = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10")
@@ -46,6 +48,42 @@ def essence(out: Path) -> list[dict[str, Any]]:
         for name in ("started", "seconds", "command"):
             del record[name]
     return told
+
+
+def recorded(sweep: Path) -> int:
+    """Return how many runs of a sweep are kept, which may be under way."""
+    kept = 0
+    for database in sweep.glob(f"*/{DATABASE}"):
+        with suppress(StoreError), closing(Store.open(database.parent)) as store:
+            kept += len(store.records())
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("targets", "names"),
+    [
+        (["sim:a/b.toml", "sim:a-b.toml"], ["sim-a-b.toml", "sim-a-b.toml-2"]),
+        (
+            ["ssh:root@h1", "ssh:root-h1", "ssh:Root.h1"],
+            ["ssh-root-h1", "ssh-root-h1-2", "ssh-Root.h1"],
+        ),
+        (["sim:A", "sim:a", "sim:a-2"], ["sim-A", "sim-a-2", "sim-a-2-2"]),
+        (["sim:" + "x" * 300, "sim:" + "x" * 301], ["sim-" + "x" * 96, "sim-" + "x" * 96 + "-2"]),
+        (["sim:ä", "sim:ö"], ["sim", "sim-2"]),
+    ],
+)
+def test_no_point_is_dropped_for_its_name(targets: list[str], names: list[str]) -> None:
+    found = points(plan(sweep={"target": targets}))
+    assert list(found) == names
+    assert [point.plan.target for point in found.values()] == targets
+
+
+def test_no_name_leaves_the_folder() -> None:
+    found = points(
+        plan(kernel=[], variant=[{"name": "a"}, {"name": "b"}], sweep={"kernel": ["..", "."]})
+    )
+    assert len(found) == 2
+    assert not {"", ".", ".."} & set(found)
 
 
 def test_each_combination_is_a_plan() -> None:
@@ -118,13 +156,13 @@ def test_a_stopped_sweep_goes_on(lab: FakeLab, tmp_path: Path) -> None:
     words += ("--seed", 1, "--seed", 2, "--jobs", 3)
     assert lab.call(*words, "--output", whole)[0] == 0
     process = lab.start(*words, "--output", cut)
-    deadline = time.monotonic() + 120
-    while len(list(cut.glob("seed-*/raw/*/pid-*"))) < 4:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not recorded(cut):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert (process.returncode, "runs are kept below" in errors) == (130, True), errors
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, "kept below" in errors) == (130, True), errors
     status, text, errors = lab.call("run", "--resume", cut)
     assert status == 0, errors
     assert text.count("no-wa against base") == 2
@@ -168,7 +206,7 @@ def test_a_cluster_loses_a_worker_but_no_run(lab: FakeLab, tmp_path: Path) -> No
         killer.join(timeout=1)
     assert status == 0, errors
     assert killed, "a worker was killed in the middle"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while any(map(is_alive, killed)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(is_alive, killed))

@@ -13,7 +13,6 @@ from schedlab.kernels.progress import Watch
 from schedlab.machine import Machine, find_machine
 from schedlab.plan import BenchmarkEntry, Plan
 from schedlab.store import Store
-from schedlab.targets.sim import SimTarget
 from schedlab.targets.vm import Booted, VmSession, VmTarget
 from schedlab.topology.here import describe
 from schedlab.topology.simulator import description
@@ -23,8 +22,8 @@ from schedlab.vm.guest import QEMU
 from schedlab.vm.initramfs import Initramfs
 from schedlab.vm.kernel import find_kernel
 from schedlab.vm.shape import shape_of
+from tests import builds
 from tests.command_line import Cli
-from tests.kernel_source import kernel_source
 
 SERIES = "6.1"
 
@@ -105,7 +104,7 @@ def test_an_initramfs_holds_programs_with_their_libraries(tmp_path: Path) -> Non
         (["--target", "vm:6.1"], "which machine is QEMU to show? Name one by --machine"),
         (["--target", "vm:/none", "--machine", "small-2n-smt2"], "there is no such kernel image"),
         (["--machine", "small-2n-smt2"], "only vm:KERNEL is shown another"),
-        (["--variant", "x: cmdline quiet", "--no-counters"], "a host is not booted for a run"),
+        (["--variant", "x: cmdline quiet", "--no-counters"], "only a guest is booted for a run"),
     ],
 )
 def test_what_cannot_be_asked_for(
@@ -175,16 +174,13 @@ def test_a_guest_that_hangs_before_the_first_run_is_booted_again(
 
 def test_the_simulator_does_as_the_kernel_and_a_panic_is_told() -> None:
     kernel_or_skip()
-    kernel_source(SERIES)
+    program = builds.build(SERIES)
     variant = Variant(name="base", cmdline=VERBOSE)
     target = VmTarget(SERIES, "small-2n-smt2", [variant], Watch())
     with closing(target.guests):
         guest = target.guest(variant)
-        simulator = SimTarget("small-2n-smt2", Watch())
-        variants = [Variant(name="sim", kernel=SERIES)]
-        build = simulator.session([], variants, limit=60.0).builds["sim"]
         machine = completed(describe(guest)).machine
-        for aspect in aspects(guest, Simulated(build.program, description(machine))):
+        for aspect in aspects(guest, Simulated(program, description(machine))):
             assert not aspect.differences
             assert len(aspect.guest) >= 10
         with pytest.raises(SystemLost, match=r"(?s)killed.*Its console:.*sysrq"):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,40 +13,29 @@ import described
 import pytest
 
 from schedlab.kernels.cache import only_one
+from tests import builds
+from tests.kernel_source import kernel_source
+from tests.patience import PATIENCE_SECONDS
 
 machine = described.machine
 ROOT = Path(__file__).resolve().parents[2]
-CACHE = Path(os.environ.get("SCHEDLAB_CACHE", Path.home() / ".cache" / "schedlab"))
 SERIES = ("6.12", "6.1")
 
 Json = dict[str, Any]
 
 
-def kernel_tree(series: str) -> Path | None:
-    """The unpacked kernel source of a series, or None."""
-    named = os.environ.get("SCHEDLAB_KERNEL_" + series.replace(".", "_"))
-    added = (CACHE / "kernels" / "trees").glob(f"linux-source-{series}-*")
-    places = [Path(named)] if named else sorted(added, reverse=True)
-    return next((p for p in places if (p / "kernel/sched/core.c").exists()), None)
-
-
 def build_folder(name: str) -> Path:
-    """Where a build lies. Every checkout has its own: two must not answer for each other."""
-    checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    return CACHE / "engine-tests" / checkout / name.replace("/", "_").replace(" ", "_")
+    """Where a build of no lab's lies."""
+    return builds.CACHE / "engine" / name.replace("/", "_").replace(" ", "_")
 
 
 @functools.cache
 def build(series: str, **variables: str) -> Path:
-    """schedsim of a series; extra make variables get a directory of their own. Made once a run."""
-    tree = kernel_tree(series)
-    if tree is None:
-        pytest.skip(
-            f"no kernel source for {series}: set SCHEDLAB_KERNEL_{series.replace('.', '_')} "
-            f"or `schedlab kernel add --debian {series}`"
-        )
-    name = "-".join([series, *(f"{k}_{v}" for k, v in sorted(variables.items()))])
-    out = build_folder(name)
+    """schedsim of a series, plain or of other make variables than a lab gives. Made once a run."""
+    if not variables:
+        return builds.build(series)
+    tree = kernel_source(series)
+    out = build_folder("-".join([series, *(f"{k}_{v}" for k, v in sorted(variables.items()))]))
     command = ["make", "-j2", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={tree}"]
     command += [f"SERIES={series}", *(f"{k}={v}" for k, v in variables.items())]
     with only_one(out.parent / f"{out.name}.lock", lambda _: None):
@@ -83,12 +70,18 @@ class Simulator:
         self.result = self.scratch / f"result{self.runs}.json"
         command = [str(self.binary), "--machine", str(self.machine(machine))]
         command += ["--scenario", str(path), "--out", str(self.result), *options]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
+        )
 
     def __call__(self, machine: str | Json, scenario: Json, *options: str) -> Json:
         """Run a scenario that has to succeed; gives back its result."""
         done = self.start(machine, scenario, *options)
         assert done.returncode == 0, done.stderr[-4000:]
+        return self.read()
+
+    def read(self) -> Json:
+        """The result of the last run."""
         result: Json = json.loads(self.result.read_text())
         return result
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from conftest import ROOT, Simulator, machine, tasks
+from conftest import ROOT, Json, Simulator, machine, tasks
+
+from tests import builds
 
 HOGS = {"duration": "1s", "tasks": [{"name": "hog", "count": 8, "program": [{"run": "10ms"}]}]}
 MIX = {
@@ -30,6 +34,20 @@ def test_hogs_use_all_time(sim: Simulator) -> None:
     result = sim("smp4", HOGS)
     assert result["metrics"]["utilisation"] == pytest.approx(1, abs=0.001)
     assert sum(t["runtime_ns"] for t in tasks(result, "hog")) == pytest.approx(4e9, rel=0.01)
+
+
+def test_a_spin_ends_by_the_clock_whoever_took_its_cpu(sim: Simulator) -> None:
+    told: Json = {
+        "duration": "1.1s",
+        "settle": "100ms",
+        "tasks": [
+            {"name": "spinner", "affinity": "0", "program": [{"spin": "1s"}, {"sleep": "1s"}]},
+            {"name": "hog", "affinity": "0", "program": [{"run": "9s"}]},
+        ],
+    }
+    spinner, hog = (tasks(sim("smp4", told), name)[0] for name in ("spinner", "hog"))
+    assert spinner["runtime_ns"] == pytest.approx(0.5e9, rel=0.03)
+    assert hog["runtime_ns"] == pytest.approx(0.6e9, rel=0.03), "alone once a second is over"
 
 
 @pytest.mark.parametrize("pipe", [True, False])
@@ -157,3 +175,28 @@ def test_machine_of_1024_cpus(sim: Simulator) -> None:
         },
     )
     assert result["cpus"] == 1024
+
+
+def test_the_last_busy_cpu_of_an_idle_machine_goes_down(sim: Simulator) -> None:
+    """6.12 then has the migration of timers taken over by another CPU, in a thread of that CPU."""
+    away: Json = {
+        "duration": "60ms",
+        "actions": [{"at": "20ms", "offline": 6}, {"at": "40ms", "online": 6}],
+    }
+    result = sim("hikey960", away)
+    assert 0 < result["per_cpu"][6]["offline_ns"] < 25e6
+
+
+@pytest.mark.parametrize("seed", ["211", "363"])
+def test_a_cpu_goes_down_after_the_thread_that_prepared_it(tmp_path: Path, seed: str) -> None:
+    """Here that thread is preempted between saying that all is done and its own end."""
+    slow = machine("numa16")
+    slow["cost"] |= {"wakeup": "5us", "irq": "5us", "catch_up": "20us"}
+    away: Json = {
+        "duration": "120ms",
+        "tasks": [{"name": "t", "count": 2, "program": [{"run": ["267us", "2455us"]}]}],
+        "actions": [{"at": f"{5 + 7 * i}ms", "offline": 1 + i} for i in range(14)],
+    }
+    binary = builds.build("6.12", name="6.12-full", hz=1000, preempt="full")
+    result = Simulator(binary, tmp_path)(slow, away, "--seed", seed)
+    assert all(cpu["offline_ns"] for cpu in result["per_cpu"][1:15])

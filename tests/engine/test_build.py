@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import described
 import pytest
-from conftest import ROOT, Simulator, build, build_folder, kernel_tree
+from conftest import ROOT, Simulator, build, build_folder
+
+from tests import builds
+from tests.kernel_source import kernel_source
 
 HOGS = {
     "duration": "200ms",
@@ -49,23 +51,33 @@ def patch(tmp_path: Path, tree: Path, file: str, pattern: str, replacement: str)
     return path
 
 
+def objects(series: str, **variables: str) -> Path:
+    """What make left of the build of a series."""
+    built = build(series, **variables)
+    return built.parent if variables else builds.objects(series)
+
+
 def patched_build(
-    series: str, name: str, tmp_path: Path, file: str, pattern: str, replacement: str
+    series: str,
+    name: str,
+    tmp_path: Path,
+    file: str,
+    pattern: str,
+    replacement: str,
+    **variables: str,
 ) -> Path:
-    """schedsim with one substitution in one file, beside the plain build of the series."""
-    base, tree = build(series), kernel_tree(series)
-    assert tree
+    """schedsim with one substitution in one file, beside the build without it."""
+    tree, base = kernel_source(series), objects(series, **variables)
     change = patch(tmp_path, tree, file, pattern, replacement)
-    out = build_folder(f"{series}-{name}")
-    done = make(series, O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base.parent))
+    out = build_folder("-".join([series, name, *(f"{k}_{v}" for k, v in variables.items())]))
+    variables |= {"O": str(out), "KERNEL": str(tree), "PATCHES": str(change)}
+    done = make(series, BASE=str(base), **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     return out / "schedsim"
 
 
 def test_patch_changes_the_scheduler_and_shares_objects(series: str, tmp_path: Path) -> None:
-    tree = kernel_tree(series)
-    base = build(series)
-    assert tree
+    tree, base = kernel_source(series), objects(series)
     change = patch(
         tmp_path,
         tree,
@@ -75,17 +87,16 @@ def test_patch_changes_the_scheduler_and_shares_objects(series: str, tmp_path: P
     )
     out = build_folder(f"{series}-patched")
     shutil.rmtree(out, ignore_errors=True)
-    done = make(series, O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base.parent))
+    done = make(series, O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base))
     assert done.returncode == 0, done.stdout + done.stderr
     compiled = re.findall(r"CC \w+\s+(\S+)", done.stdout)
     assert compiled == ["kernel/sched/fair.c"]
-    plain, patched = (Simulator(b, tmp_path)("smp4", HOGS) for b in (base, out / "schedsim"))
+    plain, patched = (Simulator(b / "schedsim", tmp_path)("smp4", HOGS) for b in (base, out))
     assert plain["trace_hash"] != patched["trace_hash"]
 
 
 def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:
-    tree = kernel_tree(series)
-    build(series)
+    tree = kernel_source(series)
     change = tmp_path / "bad.patch"
     change.write_text(
         "--- a/kernel/sched/fair.c\n+++ b/kernel/sched/fair.c\n@@ -1,3 +1,3 @@\n-no such line\n+x\n y\n z\n"
@@ -94,6 +105,26 @@ def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "bad.patch does not apply" in done.stderr
     assert "kernel/sched/fair.c" in done.stderr and "Hunk #1 FAILED" in done.stderr
+
+
+def test_more_features_than_bits(series: str, tmp_path: Path) -> None:
+    """Those behind the last bit would be off for good: the build says so, beside a base too."""
+    tree, base = kernel_source(series), objects(series)
+    for count, builds_it in ((4, True), (32, False)):
+        more = "".join(f"SCHED_FEAT(MORE_{i}, true)\n" for i in range(count))
+        change = patch(tmp_path, tree, "kernel/sched/features.h", r"\Z", more)
+        out = tmp_path / f"o{count}"
+        given = {"O": out, "KERNEL": tree, "SERIES": series, "PATCHES": change, "BASE": base}
+        variables = [f"{k}={v}" for k, v in given.items()]
+        done = subprocess.run(
+            ["make", "-C", str(ROOT / "engine"), *variables, str(out / "kernel/check.o")],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode == 0) == builds_it, done.stderr
+        refused = "more sched features than sysctl_sched_features has bits" in done.stderr
+        assert refused != builds_it
 
 
 @pytest.mark.parametrize(
@@ -106,9 +137,7 @@ def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_variables(tmp_path: Path, variables: dict[str, str], message: str) -> None:
-    tree = kernel_tree("6.12")
-    if not tree:
-        pytest.skip("no kernel source for 6.12")
+    tree = kernel_source("6.12")
     given = {"O": str(tmp_path), "KERNEL": str(tree), "SERIES": "6.12", **variables}
     done = subprocess.run(
         ["make", "-C", str(ROOT / "engine"), *(f"{k}={v}" for k, v in given.items())],
@@ -160,22 +189,25 @@ def test_new_undefined_symbol_fails_with_its_name(tmp_path: Path, compiler: str)
     assert 'sim_stub("f")' in (tmp_path / "s.c").read_text()
 
 
-OTHER_CONFIG = {"HZ": "1000", "PREEMPT": "full"}
+@pytest.fixture
+def fully_preempted(tmp_path: Path) -> Simulator:
+    """A simulator of 1000 ticks a second, with full preemption."""
+    return Simulator(builds.build("6.12", name="6.12-full", hz=1000, preempt="full"), tmp_path)
 
 
-def test_tick_rate(variant: Callable[..., Simulator]) -> None:
-    result = variant("6.12", **OTHER_CONFIG)(
+def test_tick_rate(fully_preempted: Simulator) -> None:
+    result = fully_preempted(
         "smp4", {"duration": "1s", "tasks": [{"name": "h", "count": 4, "program": [{"run": "1s"}]}]}
     )
     assert result["hz"] == 1000
     assert result["counters"]["timer:hrtimer_expire_entry"] == pytest.approx(4000, rel=0.1)
 
 
-def test_full_preemption(variant: Callable[..., Simulator]) -> None:
+def test_full_preemption(fully_preempted: Simulator) -> None:
     """A real-time task comes through in the middle of fork and exec, on CPUs that sleep lightly."""
     machine = described.machine("smt8")
     machine["idle"]["state"] = machine["idle"]["state"][:2]
-    result = variant("6.12", **OTHER_CONFIG)(
+    result = fully_preempted(
         machine,
         {
             "duration": "500ms",

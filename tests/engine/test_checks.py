@@ -59,7 +59,7 @@ BROKEN = [
         "hang",
         r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
         r"\1\twhile (sim.clk > 500000000ULL) barrier();\n",
-        ["no event for 10 s of host time", "    sched_tick+0x", "called by task t", "resumed by "],
+        ["no event for 10 s of CPU time", "    sched_tick+0x", "called by task t", "resumed by "],
     ),
 ]
 

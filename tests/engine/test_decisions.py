@@ -58,6 +58,12 @@ def test_wakeups_go_where_it_was_decided(sim: Simulator, tmp_path: Path) -> None
     assert wakeups > 500
 
 
+def was_overloaded(events: list[Json]) -> bool:
+    """Return whether the last look at the first group saw more tasks than CPUs."""
+    looks = [e for e in events if e["event"] == "group_stats" and e["group"] == 0]
+    return bool(looks) and looks[-1]["type"] == "overloaded"
+
+
 def test_balance_pass_and_its_groups(sim: Simulator, tmp_path: Path) -> None:
     """The pass that empties the loaded LLC saw it as the kernel sums it up, and says so."""
     events, counters = decisions(sim, "numa16", RELEASED, tmp_path / "t")
@@ -66,7 +72,7 @@ def test_balance_pass_and_its_groups(sim: Simulator, tmp_path: Path) -> None:
         for i, e in enumerate(events)
         if e["event"] == "load_balance" and e["pulled"] and not e["group"]
     ]
-    at = next(i for i in pulls if events[i]["cpu"] >= 4)
+    at = next(i for i in pulls if events[i]["cpu"] >= 4 and was_overloaded(events[:i]))
     pulled = events[at]
     assert pulled["idle"] == "idle" and pulled["domain"] in ("NUMA", "PKG", "DIE")
     assert pulled["ours"] == 1 and pulled["imbalance"] > 0 and 0 <= pulled["queue"] <= 3
@@ -82,11 +88,12 @@ def test_balance_pass_and_its_groups(sim: Simulator, tmp_path: Path) -> None:
     assert {(g["level"], g["domain"]) for g in groups} == {(pulled["level"], pulled["domain"])}
     busiest = next(g for g in groups if g["group"] == 0)
     assert busiest["type"] == "overloaded" and busiest["idle_cpus"] == 0
+    moves = of(events[: at - 1], "sched_migrate_task")
     assert busiest["weight"] == 4 and busiest["capacity"] == 4096
     assert (
         busiest["nr_running"]
         == busiest["fair_running"]
-        == 6 - sum(e["dest_cpu"] >= 4 for e in of(events[: at - 1], "sched_migrate_task"))
+        == 6 - sum(e["orig_cpu"] < 4 <= e["dest_cpu"] for e in moves if e["comm"] != "init")
     )
     assert busiest["load"] == busiest["avg_load"] * 4 + busiest["load"] % 4
     local = [g for g in groups if g["local"]]
@@ -108,6 +115,21 @@ def test_balance_passes_are_the_kernels_own_count(sim: Simulator, tmp_path: Path
         assert len(mine) == sum(counters[f"{kind}:calls:{name}"] for name in names)
         assert sum(p["pulled"] for p in mine) == sum(counters[f"{kind}:pulls:{n}"] for n in names)
     assert any(p["pulled"] for p in passes if p["idle"] == "newidle")
+
+
+def test_newidle_counters_are_the_traces(sim: Simulator, tmp_path: Path) -> None:
+    """Entries, those without an overloaded queue, and those that found a task."""
+    load: Json = {"name": "t", "count": 9, "program": [{"run": "300us"}, {"sleep": "200us"}]}
+    scenario: Json = {"duration": "100ms", "tasks": [load]}
+    events, counters = decisions(
+        sim, "smp4", scenario, tmp_path / "t", "newidle_entry,newidle_exit"
+    )
+    entries = of(events, "newidle_entry")
+    assert counters["newidle:entries"] == len(entries) > 10
+    assert counters["newidle:avg_idle:ns"] == sum(e["avg_idle"] for e in entries)
+    assert counters["newidle:found"] == sum(e["pulled"] > 0 for e in of(events, "newidle_exit")) > 0
+    calm = sum(not e["overloaded"] for e in entries)
+    assert calm - counters["newidle:left:pending"] <= counters["newidle:left:calm"] <= calm
 
 
 def test_newidle_weighs_each_domain(sim: Simulator, tmp_path: Path) -> None:

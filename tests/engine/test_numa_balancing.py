@@ -67,7 +67,10 @@ def test_it_loses_where_threads_share_what_one_node_cannot_deliver(sim: Simulato
 
 
 def test_it_loses_where_short_lived_threads_read_what_all_share(sim: Simulator) -> None:
-    """From all nodes: no thread lives long enough to profit from the pages it has moved."""
+    """From all nodes: no thread lives long enough to profit from the pages it has moved.
+
+    The loss is a few hundredths of a percent, so it is that of four seeds together.
+    """
     threads = {"mm": 0, "count": 12, "stagger": "1500ms", "loops": 90}
     everywhere = [{"name": f"t{cpu}", "affinity": f"{cpu}", **threads} for cpu in range(16)]
     asked = tasks_on([{"size": "256MiB"}], everywhere, 18)
@@ -76,11 +79,15 @@ def test_it_loses_where_short_lived_threads_read_what_all_share(sim: Simulator) 
         every = [task for task in result["tasks"] if task["ops"]]
         return float(sum(t["runtime_ns"] for t in every) / sum(t["ops"] for t in every))
 
-    on, off = sim("numa16", asked), sim("numa16", {**asked, "knobs": OFF})
-    assert cpu_time_of_a_loop(on) > cpu_time_of_a_loop(off)
-    counted = on["counters"]
-    assert counted["vmstat:numa_hint_faults_local"] < 0.5 * counted["vmstat:numa_hint_faults"]
-    assert counted["migrate:mm_migrate_pages"] > 0
+    lost = 0.0
+    for seed in ("1", "2", "3", "4"):
+        on = sim("numa16", asked, "--seed", seed)
+        off = sim("numa16", {**asked, "knobs": OFF}, "--seed", seed)
+        lost += cpu_time_of_a_loop(on) - cpu_time_of_a_loop(off)
+        counted = on["counters"]
+        assert counted["vmstat:numa_hint_faults_local"] < 0.5 * counted["vmstat:numa_hint_faults"]
+        assert counted["migrate:mm_migrate_pages"] > 0
+    assert lost > 0
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,16 @@ def test_a_contended_lock_has_one_holder_at_a_time(sim: Simulator) -> None:
     assert operations < 3 * sum(t["ops"] for t in alone["tasks"])
 
 
+def test_trying_a_lock_fails_while_another_cpu_has_it(sim: Simulator) -> None:
+    """One CPU at a time balances NUMA domains: the others try its lock, and leave it to that one."""
+    hogs: Json = {"name": "hog", "count": 16, "program": [{"run": "7ms"}]}
+    scenario: Json = {"duration": "1s", "tasks": [hogs]}
+    counters = sim("numa16", scenario)["counters"]
+    assert counters["cost:lock_refusals"] > 10
+    without = sim("numa16", {**scenario, "ablate": ["locks"]})["counters"]
+    assert without["cost:lock_refusals"] == 0
+
+
 def test_threads_share_the_counts_of_their_files(sim: Simulator) -> None:
     load: Json = {"kind": "hackbench", "groups": 1, "loops": 200, "pipe": True}
     end: Json = {"when": "workloads_done", "max_simulated": "2s"}

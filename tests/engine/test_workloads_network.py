@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import Simulator
+from conftest import Json, Simulator
 from loads import Load, refused, scenario
 
 EPYC = "epyc-7713-2p-nps1"
@@ -34,13 +36,50 @@ def test_netperf_one_client_as_published(sim: Simulator) -> None:
     assert load["transactions per client"] == pytest.approx(102_840, rel=0.03)
 
 
-def test_packets_count_as_users_of_one_route(sim: Simulator) -> None:
-    """Same thread, with 64 clients 55,285 each: the line of the route's users is what they share."""
-    asked = {**scenario("netperf", clients=64, length="20ms"), "settle": "600ms"}
-    rate = Load(sim, EPYC, asked)["transactions per client"]
-    assert rate == pytest.approx(55_285, rel=0.2)
-    free = Load(sim, EPYC, {**asked, "ablate": ["hot_lines"]})["transactions per client"]
-    assert free > 1.3 * rate
+def _waits(sim: Simulator, asked: Json) -> float:
+    """Return how often a line that many change was waited for, by transactions."""
+    load = Load(sim, EPYC, {**asked, "settle": "600ms"})
+    clients, seconds = 32, 0.06
+    waits = load.counters["cost:hot_line_waits"]
+    return waits / (load["transactions per client"] * clients * seconds)
+
+
+def _all_connect_on_cpu_0(test: str) -> Json:
+    asked = scenario("netperf", test=test, clients=32, length="60ms")
+    asked["workloads"][0]["affinity"] = "0"
+    asked["actions"] = [{"at": "25ms", "task": "net*", "affinity": "0-63"}]
+    return asked
+
+
+def test_clients_that_connect_on_their_own_cpus_have_routes_of_their_own(sim: Simulator) -> None:
+    assert _waits(sim, scenario("netperf", clients=32, length="60ms")) < 0.1
+
+
+def test_clients_that_connect_on_one_cpu_share_its_route(sim: Simulator) -> None:
+    """Each packet is a user of that CPU's route, wherever client and server are by then."""
+    assert _waits(sim, _all_connect_on_cpu_0("TCP_RR")) > 0.5
+
+
+def test_datagrams_look_their_route_up_each_time(sim: Simulator) -> None:
+    """udp_sendmsg() of a socket that is not connected: the route is that of the CPU that sends."""
+    assert _waits(sim, _all_connect_on_cpu_0("UDP_RR")) < 0.1
+
+
+def _forks(sim: Simulator, machine: str, asked: Json, trace: Path) -> Counter[tuple[str, str]]:
+    sim(machine, asked, "--trace", str(trace), "--trace-events", "sched:sched_process_fork")
+    pairs = re.findall(
+        r"sched_process_fork: comm=(\S+) pid=\d+ child_comm=(\S+)", trace.read_text()
+    )
+    return Counter((parent, child) for parent, child in pairs)
+
+
+def test_servers_fork_a_process_for_each_that_connects(sim: Simulator, tmp_path: Path) -> None:
+    asked = scenario("netperf", clients=5, length="10ms")
+    forks = _forks(sim, "smp4", asked, tmp_path / "netperf")
+    assert sum(n for (parent, _), n in forks.items() if parent.startswith("netserver")) == 5
+    asked = scenario("tbench", nprocs=5, timelimit="10ms")
+    forks = _forks(sim, "smp4", asked, tmp_path / "tbench")
+    assert sum(n for (parent, _), n in forks.items() if parent.startswith("tbench_srv")) == 5
 
 
 def test_netperf_protocols_and_sizes(sim: Simulator) -> None:

@@ -205,7 +205,12 @@ def test_jbb_collections_stop_the_world(sim: Simulator) -> None:
 
 
 def test_jbb_finds_its_capacity(sim: Simulator) -> None:
-    """Four CPUs, about a millisecond a request."""
+    """Four CPUs, about a millisecond a request.
+
+    A level is held for 200 ms, in which the two rare kinds of request (one in 286, 27 and 36 ms
+    each) may be absent. The others take 745 us on average and 50 more to issue, decode (twice) and
+    encode (workloads/specjbb-*.c); what nobody waits for can be put off. 1 % may be missing.
+    """
     told, _ = jbb(
         sim,
         **{
@@ -214,7 +219,7 @@ def test_jbb_finds_its_capacity(sim: Simulator) -> None:
             "controller.rtcurve.step": 0.05,
         },
     )
-    assert 2500 < told["max-jOPS"] < 4300
+    assert 2500 < told["max-jOPS"] < 4 / 795e-6 / 0.99
     assert told["max-jOPS"] <= 1.05 * told["hbIR (max attempted)"]
     limits = [told[f"jOPS at {ms} ms"] for ms in (10, 25, 50, 75, 100)]
     assert 0 < limits[0] <= limits[4] <= told["max-jOPS"]

@@ -98,3 +98,16 @@ def test_bad_parameters(sim: Simulator) -> None:
     ]:
         said = refused(sim, "smp4", scenario(kind, **{option: value}))
         assert f'workloads[0].{option.replace("_", "-")}: "{value}"' in said
+
+
+def test_own_code_costs_the_same_cycles_on_every_machine(sim: Simulator) -> None:
+    """A cycle a turn of the mutex test's loop, whatever a cycle takes."""
+    options = {"threads": 1, "mutex_locks": 100, "mutex_loops": 10_000}
+
+    def seconds(mhz: int) -> float:
+        described = machine("smp4")
+        described["core"] = {"mhz": mhz}
+        return Load(sim, described, scenario("sysbench-mutex", **options))["total time"]
+
+    difference = seconds(2000) - seconds(4000)
+    assert difference == pytest.approx(100 * 10_000 * 0.25e-9, rel=0.01)

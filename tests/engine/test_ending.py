@@ -1,0 +1,34 @@
+"""The end of the last workload, at whatever moment it comes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from conftest import Json, Simulator, machine
+
+from tests import builds
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "ending"
+
+
+def test_a_workload_ends_on_a_cpu_that_is_ahead(sim: Simulator) -> None:
+    """The engine's own loop is due before the CPU's clock, which here is often far ahead."""
+    slow: Json = machine("smp4")
+    slow["cost"] |= {"schedule": "500us", "catch_up": "2ms"}
+    load: Json = {
+        "duration": "1s",
+        "workloads": [{"kind": "hackbench", "groups": 1, "fds": 2, "loops": 2}],
+        "end": {"when": "workloads_done", "max_simulated": "1s"},
+    }
+    for seed in range(1, 41):
+        assert sim(slow, load, "--seed", str(seed))["status"] == "done"
+
+
+def test_an_end_170_ns_behind_the_loops_turn(tmp_path: Path) -> None:
+    described, scenario = (
+        json.loads((DATA / f"{name}.json").read_text()) for name in ("machine", "scenario")
+    )
+    sim = Simulator(builds.build("6.1", name="6.1-hz100", hz=100), tmp_path)
+    result = sim(described, scenario, "--seed", "171097782")
+    assert result["status"] == "done"

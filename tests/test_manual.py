@@ -1,0 +1,125 @@
+"""Every command of README and the manual works, typed into an installed schedlab.
+
+Cheap ones are carried out; runs are, with --dry-run, up to the first one.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from schedlab.cli import schedlab
+from tests import builds
+from tests.manual import HOST, Desk, Documented, documented
+
+COMMANDS = documented()
+PLACEHOLDERS = {
+    "trace ... ": "trace smp4 --benchmark HackbenchPipeThreads:groups=1,loops=9 --output trace ",
+    "merge boot1 boot2 ... ": "merge boot1 boot2 ",
+    "results/...": "results/A",
+    " ...": "",
+    "--output DIR": "--output made",
+    " DIR": " results/A",
+    "compare A B": "compare results/A results/B",
+    " NAME": " smp4",
+    " FILE": " drawn.html",
+    "--cluster tcp://HEAD:8786": "",
+    "-w 8 -i 10,12,14 -a 16  ": "-w 1 -i 2,3 -a 4  ",
+}
+"""What a reader puts in place of them."""
+LONG = {"runtime=8s": "runtime=20ms", "groups=2,loops=50": "groups=1,loops=9"}
+"""Sizes that take more than a moment; a small one shows that the command is right."""
+ELSEWHERE = {
+    "schedlab kernel add --debian": "downloads; `make test` does it before the tests",
+    "schedlab kernel boot-image": "builds a whole kernel",
+    "schedlab doctor --restore": "changes this host; tests/test_doctor_command.py",
+    "schedlab run --target vm:": "boots a guest; tests/test_vm.py",
+    "schedlab validate": "measures this host for minutes; tests/test_accuracy.py",
+}
+"""Commands of which only the words are checked, and why."""
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """Install schedlab into a folder, as from a wheel, and lay out a desk beside it."""
+    folder = tmp_path_factory.mktemp("manual")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    installed = subprocess.run(
+        [*pip, "--target", str(folder / "package"), str(builds.ROOT)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert installed.returncode == 0, installed.stderr
+    made = Desk(folder / "desk", folder / "package")
+    yield made
+    made.close()
+
+
+def typed(command: Documented) -> str:
+    """Return the command as typed at the desk."""
+    text = command.text
+    for old, new in {**PLACEHOLDERS, **LONG}.items():
+        text = text.replace(old, new)
+    if "ssh:" in text:
+        text = text.replace("NO_WA_IDLE", "env SIZE=1")  # that host is this one: it has what it has
+    words = text.partition("  # ")[0].split()
+    line = " ".join(words)
+    if words[1] in ("run", "cpuidle-smt") and "--resume" not in words:
+        shipped = words[1] == "run" and re.fullmatch(r"[a-z][a-z0-9-]*", words[2])
+        if "--target" not in words and not shipped:
+            line += f" --target {HOST}"
+        line += " --dry-run" if "--dry-run" not in words else ""
+    return line
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda c: f"{c.page}:{c.line}")
+def test_a_documented_command_works(desk: Desk, command: Documented) -> None:
+    if any(command.text.startswith(start) for start in ELSEWHERE):
+        words = command.text.split("#")[0].split()[1:]
+        assert unknown_words(words) == []
+        return
+    line = typed(command)
+    done = desk.run(line)
+    shutil.rmtree(desk.folder / "made", ignore_errors=True)
+    assert done.returncode == 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+
+
+INLINE = re.compile(r"`schedlab ([^`]+)`")
+
+
+def mentioned() -> list[tuple[str, str]]:
+    """Return every command that stands in a sentence: of a page, or of a message of ours."""
+    places = [builds.ROOT / "README.md", *(builds.ROOT / "docs").rglob("*.md")]
+    places += (builds.ROOT / "schedlab").rglob("*.py")
+    return [
+        (f"{place.relative_to(builds.ROOT)}", found[1])
+        for place in sorted(places)
+        for found in INLINE.finditer(place.read_text())
+    ]
+
+
+def unknown_words(words: list[str]) -> list[str]:
+    """Return the sub-commands and options among words that schedlab does not have."""
+    command: click.Command = schedlab
+    context = command.make_context("schedlab", [], resilient_parsing=True)
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        if words[0] not in command.list_commands(context):
+            return words[:1]
+        found = command.get_command(context, words[0])
+        assert found
+        command, words = found, words[1:]
+    options = {name for param in command.get_params(context) for name in param.opts}
+    given = [word.partition("=")[0] for word in words if word.startswith("-")]
+    return [word for word in given if word not in options]
+
+
+@pytest.mark.parametrize("place", sorted({place for place, _ in mentioned()}))
+def test_a_mentioned_command_exists(place: str) -> None:
+    for where, text in mentioned():
+        if where == place and not text.startswith("{"):
+            assert unknown_words(text.split()) == [], f"{place}: `schedlab {text}`"
