@@ -54,6 +54,27 @@ def false_alarms(noise: lab.Noise, reports: int) -> Row:
     return [*row, percent(the_old_way(noise, reports))]
 
 
+def budget(noise: lab.Noise, reports: int) -> Row:
+    """Nothing differs, and a time budget ends the reports; count false alarms, and equivalences.
+
+    The metric is the very time that uses the budget up, which is the worst case.
+    """
+    rng = np.random.default_rng(SEED)
+    out = lab.simulate(rng, noise, reports, DESIGN, order="balanced sixes", budgeted=True)
+    rng = np.random.default_rng(SEED)
+    effects = MARGIN * rng.choice([-1.0, 1.0], (reports, lab.BENCHMARKS))
+    cv = lab.mixed_cv(rng, reports, 0.003, 0.03)
+    at = lab.simulate(
+        rng, noise, reports, DESIGN, effects, cv, order="balanced sixes", budgeted=True
+    )
+    return [
+        name(noise),
+        percent(lab.rate(np.any(out.differences, axis=1))),
+        percent(lab.rate(np.any(at.equivalences, axis=1))),
+        f"{out.blocks.max(axis=1).mean():.1f}",
+    ]
+
+
 def false_equivalence(noise: lab.Noise, reports: int) -> Row:
     """The truth is exactly on the margin; count who is called equivalent."""
     row = [name(noise)]
@@ -175,7 +196,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reports", type=int, default=4000, help="simulated reports per figure")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    tables = "false-alarms equivalence coverage blocks few-pairs unpaired limits"
+    tables = "false-alarms budget equivalence coverage blocks few-pairs unpaired limits"
     names = tables.split()
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(names))
     args = parser.parse_args()
@@ -202,6 +223,17 @@ def main() -> None:
                 "The same under noise made to break it",
                 ["noise", "balanced order", "plain random order", "the old way, 10 + 10"],
                 each(false_alarms, lab.HOSTILE),
+            )
+        if "budget" in wanted:
+            table(
+                "Ended by a time budget: any false claim",
+                [
+                    "noise",
+                    "nothing differs: `better` or `worse`",
+                    "all 11 at the margin: `equivalent`",
+                    "blocks",
+                ],
+                each(budget, (*lab.ORDINARY, *lab.HOSTILE)),
             )
         if "equivalence" in wanted:
             table(

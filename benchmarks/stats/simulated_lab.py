@@ -7,7 +7,7 @@ schedlab.stats decide what is claimed and when a benchmark stops.
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -203,15 +203,31 @@ def interleave(rng: np.random.Generator, noise: Array, order: Order) -> tuple[Ar
     return np.where(first, late, early), np.where(first, early, late)
 
 
-def run_reports(base: Array, other: Array, effects: Array, design: Design) -> Outcome:
-    """Run the adaptive protocol on prepared log noise: blocks, look, judge, stop or go on."""
+def run_reports(
+    base: Array, other: Array, effects: Array, design: Design, budgets: Array | None = None
+) -> Outcome:
+    """Run the adaptive protocol on prepared log noise: blocks, look, judge, stop or go on.
+
+    With `budgets`, one for each report, the values are the seconds their runs take, and a report
+    ends after the last block that fits, as far as the blocks before let expect.
+    """
     values_a, values_b = np.exp(base).tolist(), np.exp(other + effects[..., None]).tolist()
     reports, benchmarks = effects.shape
     blocks = np.zeros((reports, benchmarks), dtype=np.int64)
     running = np.ones((reports, benchmarks), dtype=bool)
     verdicts: list[list[Verdict]] = [[] for _ in range(reports)]
+    pairs = np.exp(base) + np.exp(other + effects[..., None])
+    spent = np.zeros(reports)
+    earlier = 0
     for look in design.looks:
-        blocks[running] = look
+        ends = np.full(reports, look)
+        if budgets is not None:
+            for r in np.flatnonzero(running.any(axis=1)):
+                ends[r], spent[r] = _fitting(
+                    pairs[r], running[r], earlier, look, spent[r], budgets[r]
+                )
+        earlier = look
+        blocks = np.where(running, ends[:, None], blocks)
         open_reports = np.flatnonzero(running.any(axis=1)).tolist()
         families = [
             [
@@ -226,10 +242,28 @@ def run_reports(base: Array, other: Array, effects: Array, design: Design) -> Ou
             ]
             for r in open_reports
         ]
-        for r, report in zip(open_reports, judge_families(families, design), strict=True):
-            verdicts[r] = report
-            running[r] &= [not finished(v, design) for v in report]
+        for end in set(ends[open_reports].tolist()):
+            which = [i for i, r in enumerate(open_reports) if ends[r] == end]
+            cut = replace(design, ended=end) if end < look else design
+            judged = judge_families([families[i] for i in which], cut)
+            for i, report in zip(which, judged, strict=True):
+                r = open_reports[i]
+                verdicts[r] = report
+                running[r] &= [not finished(v, cut) for v in report] if end == look else False
     return Outcome(verdicts, effects, blocks)
+
+
+def _fitting(
+    pairs: Array, running: NDArray[np.bool_], begin: int, look: int, spent: float, budget: float
+) -> tuple[int, float]:
+    """Return the block at which a budget ends a report, its last look at most, and that time."""
+    for block in range(begin, look):
+        if block:
+            mean = float(pairs[running, :block].mean(axis=1).sum())
+            if spent + mean > budget:
+                return block, spent
+        spent += float(pairs[running, block].sum())
+    return look, spent
 
 
 def simulate(
@@ -240,13 +274,18 @@ def simulate(
     effects: Array | None = None,
     cv: Array | None = None,
     order: Order = "random",
+    budgeted: bool = False,
 ) -> Outcome:
-    """Run whole reports: noise in run order, two runs to a block, the variant off by `effects`."""
+    """Run whole reports: noise in run order, two runs to a block, the variant off by `effects`.
+
+    `budgeted`: each report has a time budget of its own, for 5 to 40 blocks at the usual speed.
+    """
     cv = mixed_cv(rng, reports) if cv is None else cv
     log_noise = noise(rng, cv, 2 * design.looks[-1])
     base, other = interleave(rng, log_noise, order)
     truth = np.zeros((reports, BENCHMARKS)) if effects is None else effects
-    return run_reports(base, other, truth, design)
+    budgets = rng.uniform(5, 40, reports) * 2 * BENCHMARKS if budgeted else None
+    return run_reports(base, other, truth, design, budgets)
 
 
 def judge_unpaired(base: Array, other: Array, effects: Array, design: Design) -> Outcome:
