@@ -98,6 +98,11 @@ def test_idle_states_are_counted_per_cpu_over_the_time_that_passed(
 
     for at, name in enumerate(("before", "after")):
         sysfs(tmp_path / name, f"{FIRST}-{OTHER}", [f"{FIRST},{OTHER}"], states(at))
+    # The last counter that is read, once to list the states and once before the wait: who reads it
+    # waits for us to write it.
+    last = tmp_path / f"before/sys/devices/system/cpu/cpu{OTHER}/cpuidle/state1/rejected"
+    last.unlink()
+    os.mkfifo(last)
     link = tmp_path / "now"
     link.symlink_to("before")
     command = [tool, *placement(), "-t", "3", "-W", "0", "-v"]
@@ -105,9 +110,10 @@ def test_idle_states_are_counted_per_cpu_over_the_time_that_passed(
     started = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=env, text=True) as running:
         assert running.stdout
+        last.write_text("0\n")
         while not running.stdout.readline().startswith("Waker"):
             pass
-        time.sleep(0.4)
+        last.write_text("0\n")
         (tmp_path / "next").symlink_to("after")
         (tmp_path / "next").rename(link)
         moved = time.monotonic()

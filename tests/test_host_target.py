@@ -165,7 +165,7 @@ def test_a_run_waits_for_its_companion_and_ends_it(system: LocalSystem, tmp_path
 def test_a_companion_that_does_not_serve_fails_the_run(
     system: LocalSystem, tmp_path: Path, script: str, more: dict[str, object], why: str
 ) -> None:
-    case = shell_case("sleep 0.2; echo Time: 1")
+    case = shell_case("sleep 1; echo Time: 1")
     record = one_run(system, tmp_path, case, **companion(script, **more))
     assert record.status == "failed"
     assert why in record.error

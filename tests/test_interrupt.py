@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from schedlab.cli.progress import are
 from schedlab.store import Store
 from tests.emulated import SMALL_SERVER
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.processes import is_alive
 from tests.sysfs_tree import write
 
@@ -43,11 +42,7 @@ def lab(root: Path, result: Path, *more: str) -> "subprocess.Popen[str]":
 
 def wait_until_changed(root: Path) -> None:
     """Wait for the middle of a run in which the knob is turned."""
-    for _ in range(3000):
-        if (root / "running-with-0").exists():
-            return
-        time.sleep(0.01)
-    raise AssertionError("the lab never came to its variant")
+    wait_until((root / "running-with-0").exists, "the variant's run")
 
 
 def survivors(root: Path) -> list[int]:

@@ -1,13 +1,12 @@
 """`schedlab kernel` with a fake engine: adding, building, caching, sharing, removing, refusing."""
 
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.fake_engine import FakeLab, git_tree, speed_patch, write_tree
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 
 @pytest.fixture
@@ -358,8 +357,4 @@ def test_two_builds_at_once_wait_for_each_other(lab: FakeLab) -> None:
 
 
 def _wait_for(lab: FakeLab, pattern: str) -> Path:
-    for _ in range(2000):
-        for path in (lab.cache / "kernels").glob(pattern):
-            return path
-        time.sleep(0.01)
-    raise AssertionError(f"{pattern} never came")
+    return wait_until(lambda: next((lab.cache / "kernels").glob(pattern), None), pattern)

@@ -19,7 +19,7 @@ from schedlab.errors import HostError, Interrupted
 from schedlab.interrupt import STOPPING, stoppable, uninterrupted
 from schedlab.system import Exit, Launch, LocalSystem
 from schedlab.system.process import TAG, Child, end_tagged
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.processes import is_alive
 
 SYSTEM = LocalSystem()
@@ -44,10 +44,7 @@ def alive(marker: Path) -> bool:
 
 
 def wait_for(marker: Path) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (marker.exists() and marker.read_text().strip()):
-        assert time.monotonic() < deadline, f"{marker} never came"
-        time.sleep(0.01)
+    wait_until(lambda: marker.exists() and marker.read_text().strip(), str(marker))
 
 
 def test_output_status_and_environment(tmp_path: Path) -> None:
@@ -102,7 +99,12 @@ def test_no_orphan_survives(tmp_path: Path, escape: str) -> None:
 
 
 def test_an_orphan_that_ended_by_itself_was_not_left_running(tmp_path: Path) -> None:
-    end = shell(tmp_path, "(setsid sh -c 'exit 0' &) ; sleep 0.2")
+    pid = tmp_path / "pid"
+    gone = f"grep -qs ' Z ' /proc/$(cat {pid})/stat"
+    script = (
+        f"(setsid sh -c 'echo $$ > {pid}' &); until [ -s {pid} ] && {gone}; do sleep 0.01; done"
+    )
+    end = shell(tmp_path, script)
     assert end.left_behind == 0
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)

@@ -19,7 +19,7 @@ from schedlab.system import Launch, LocalSystem, SshSystem
 from schedlab.system.lock import HostLock
 from tests.command_line import Cli
 from tests.far_host import SSHD, FarHost
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import PATIENCE_SECONDS, wait_until
 
 STATE_THERE = "$XDG_CACHE_HOME/state"
 """Its lock, which is not that of this host."""
@@ -40,10 +40,7 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FarHost]:
 
 
 def await_(what: Path) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not what.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(what.exists, str(what))
 
 
 def test_a_plan_runs_there_with_our_own_program_copied(

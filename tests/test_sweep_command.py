@@ -18,7 +18,7 @@ from schedlab.sweep import points
 from schedlab.system.process import end_descendants
 from schedlab.validation import validate
 from tests.fake_engine import FakeLab, write_machine, write_tree
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.processes import is_alive
 
 BENCHMARK = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10")
@@ -156,10 +156,7 @@ def test_a_stopped_sweep_goes_on(lab: FakeLab, tmp_path: Path) -> None:
     words += ("--seed", 1, "--seed", 2, "--jobs", 3)
     assert lab.call(*words, "--output", whole)[0] == 0
     process = lab.start(*words, "--output", cut)
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not recorded(cut):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: recorded(cut), "a recorded run")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, "kept below" in errors) == (130, True), errors
@@ -206,10 +203,7 @@ def test_a_cluster_loses_a_worker_but_no_run(lab: FakeLab, tmp_path: Path) -> No
         killer.join(timeout=1)
     assert status == 0, errors
     assert killed, "a worker was killed in the middle"
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while any(map(is_alive, killed)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(map(is_alive, killed))
+    wait_until(lambda: not any(map(is_alive, killed)), "the end of the killed worker")
     end_descendants()  # of multiprocessing, which the next test would find
     for name in ("seed-1", "seed-2"):
         assert len(essence(there / name)) == 4
