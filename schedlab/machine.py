@@ -246,6 +246,19 @@ class Fabric(_Table):
     """Out of a package to others."""
 
 
+class Background(_Table):
+    """What a machine does besides the load; for the simulator."""
+
+    daemons: CountOrZero
+    """Tasks that the wakeups are spread over."""
+    wakeups: Annotated[Number, Field(ge=0)]
+    """Of all daemons together, a second."""
+    per_cpu: Annotated[Number, Field(ge=0)]
+    """Of each CPU's own kworker, a second."""
+    run: Time
+    """What a wakeup takes, on the fastest CPU."""
+
+
 class Memory(_Table):
     """Memory bandwidth; for the simulator."""
 
@@ -305,6 +318,8 @@ class Machine(_Table):
     session: Annotated[str, Field(pattern="^/.")] | None = None
     """The cgroup of whoever starts a benchmark; for the simulator."""
     thermal: Thermal | None = None
+    background: Background | None = None
+    """machines/common/background.toml, where the file says nothing else."""
     setup: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
     """Settings of variants under a name: the machine as published tests had it."""
     core: Core | None = None
@@ -323,7 +338,7 @@ class Machine(_Table):
         """Replace what the file says in short by what it stands for."""
         if not isinstance(data, Mapping):
             return data
-        return shorthand.expanded(ledger.lifted(operations.with_cycles(data)))
+        return shorthand.expanded(ledger.lifted(operations.with_common(data)))
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Machine":
@@ -386,12 +401,15 @@ class Machine(_Table):
             if len(kinds) == 1:
                 [table["cache"][name]] = kinds
         for key, entry in self.ledger.items():
-            if key.startswith(("cycles.", "work.")) and not ledger.stands(table, key):
+            if key.startswith(_COMMON) and not ledger.stands(table, key):
                 continue
             said = entry.model_dump(exclude_defaults=True)
             ledger.put(table, key, toml.Inline({"value": ledger.at(table, key), **said}))
         return toml.write(table, sources or {}, header)
 
+
+_COMMON = ("cycles.", "work.", "background.")
+"""Figures that a file tells only where they are its own."""
 
 _CYCLES = "cycles_1000"
 """A cost that files had before `core.mhz` said the same."""

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.data import data_folder
+from schedlab.draws import draw, drawn
 from schedlab.ledger import Entry
 from schedlab.machine import Machine, find_machine, known_machines, load_machine, machine_file
 from schedlab.system import LocalSystem
@@ -228,3 +229,36 @@ def test_a_list_of_figures_that_c_cannot_read_is_refused(tmp_path: Path, line: s
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert done.stderr == f"figures.toml:5: neither a workload nor a figure: {line}\n"
+
+
+def test_every_figure_of_the_background_has_a_range_and_a_source() -> None:
+    machine = find_machine("smp4")
+    assert machine.background
+    for name in type(machine.background).model_fields:
+        entry = machine.ledger[f"background.{name}"]
+        assert entry.range and entry.range[0] != entry.range[1], name
+        assert re.search(KNOWN, entry.source), name
+
+
+def test_a_file_may_have_a_background_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text('name = "x"\ncpus = "0"\n[core]\nmhz = 1000\n[background]\nwakeups = 5\n')
+    machine = load_machine(path)
+    usual = find_machine("smp4").background
+    assert usual and machine.background == usual.model_copy(update={"wakeups": 5})
+    assert "background.wakeups" not in machine.ledger and machine.ledger["background.run"].range
+    text = machine.to_toml()
+    assert "wakeups = 5" in text and "per_cpu" not in text
+    path.write_text(text)
+    assert load_machine(path) == machine
+
+
+def test_a_file_that_cannot_be_simulated_has_no_background() -> None:
+    assert Machine.model_validate({"name": "x", "cpus": "0"}).background is None
+
+
+def test_blocks_draw_their_background() -> None:
+    machine = find_machine("smp4")
+    draws = [drawn(machine, draw(machine, seed)).background for seed in range(8)]
+    for name in ("daemons", "wakeups", "per_cpu", "run"):
+        assert len({getattr(each, name) for each in draws}) > 4, name

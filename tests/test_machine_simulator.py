@@ -54,6 +54,7 @@ wake_lines = 4
 
 def test_a_file_for_the_simulator_goes_through_as_it_is() -> None:
     table = tomllib.loads(MINIMAL)
+    table["background"] = {"daemons": 3, "wakeups": 9, "per_cpu": 0.5, "run": "20us"}
     told = description(Machine.model_validate(table))
     table["topology"]["core"] = ["0,2", "1,3"]
     assert told == table

@@ -379,6 +379,7 @@ void kern_list_cgroup_files(void (*file)(const char *name, int writable));
 int kern_cgroup_attach(struct sim_task *task, const char *path);
 void kern_setsid(void);			/* what the caller forks from now on is a session */
 void kern_check(struct sim_task *first);	/* invariants of CPUs and a list of tasks */
+void kern_start_housekeeping(simtime period, simtime takes);	/* a work in every CPU's kworker */
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
 void kern_collect(struct sim_task *task);
 void kern_print_domain(int cpu, int level, char *buf, unsigned long size);	/* span and groups */

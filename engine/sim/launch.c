@@ -40,17 +40,6 @@ static void start_one(struct task_spec *spec, int number)
 		check_attr(kern_setattr(t, &spec->attr), &spec->attr, t->comm);
 }
 
-static void daemon_main(struct sim_task *task)
-{
-	uint64_t rng = sim_random();
-
-	(void)task;
-	for (;;) {
-		kern_run(60000);
-		kern_sleep(2 * MSEC + rng_next(&rng) % (4 * MSEC));
-	}
-}
-
 /* ------------------------------------------------------------------ memory and groups */
 
 static void create_surroundings(void)
@@ -229,8 +218,8 @@ void scenario_main(struct sim_task *init)
 	settings_apply();
 	create_surroundings();
 	kern_spread_balance();
-	for (int i = 0; i < scenario.background; i++)
-		task_launch("daemon", 0, daemon_main, NULL);
+	if (scenario.background)
+		background_start();
 	kern_setsid();
 	if (machine.session)
 		enter_session(init);

@@ -448,7 +448,8 @@ void machine_read(const char *path)
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "title", "notes", "topology", "cpu", "smt", "idle", "cache",
-		  "memory", "thermal", "boost", "fabric", "session", "core", "cost", "work", NULL);
+		  "memory", "thermal", "boost", "fabric", "session", "background", "core", "cost", "work",
+		  NULL);
 	machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
 	machine.title = json_get_text(root, NULL, "title", machine.name);
 	for (int i = 0; i < 8; i++)
@@ -477,6 +478,8 @@ void machine_read(const char *path)
 		fabric_read(json_object_get(root, "fabric"));
 	if (json_object_get(root, "session"))
 		machine.session = read_session(json_object_get(root, "session"));
+	if (json_object_get(root, "background"))
+		background_read(json_object_get(root, "background"));
 	if (json_object_get(root, "work"))
 		figures_read(json_object_get(root, "work"));
 	read_core(json_need(root, NULL, "core"));

@@ -395,6 +395,14 @@ static void read_warmup(json_t *root)
 		scenario.warmup = json_time(v, AT(NULL, "warmup"));
 }
 
+/* Whether the machine does besides what its file says; files had a number of daemons before. */
+static int read_background(json_t *root)
+{
+	if (json_is_integer(json_object_get(root, "background")))
+		return json_get_int(root, NULL, "background", 0, 100000, 0) > 0;
+	return json_get_flag(root, NULL, "background", 0);
+}
+
 void scenario_read(const char *path)
 {
 	json_t *root = json_read(path);
@@ -407,7 +415,7 @@ void scenario_read(const char *path)
 	scenario.settle = json_get_time(root, NULL, "settle", 0);
 	if (scenario.warmup > scenario.duration)
 		json_error_at(AT(NULL, "warmup"), "longer than the duration");
-	scenario.background = json_get_int(root, NULL, "background", 0, 100000, 0);
+	scenario.background = read_background(root);
 	scenario.features = read_object(root, "features");
 	scenario.knobs = read_object(root, "knobs");
 	scenario.cpuidle = read_object(root, "cpuidle");

@@ -64,6 +64,10 @@ void fabric_read(json_t *obj);
 void fabric_pass(int owner, unsigned int lines);	/* lines come from there to the running CPU */
 extern simtime fabric_wait_ns;
 
+/* background.c */
+void background_read(json_t *obj);
+void background_start(void);
+
 /* boost.c */
 void boost_read(json_t *obj);		/* of the machine file, when its CPUs are known */
 void boost_thread(int cpu);		/* its state may have changed */

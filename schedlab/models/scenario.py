@@ -16,9 +16,6 @@ from schedlab.variant import IdleState, Variant
 SETTLE = "600ms"
 """The machine idles this long first, so that load averages and balance intervals have settled."""
 
-DAEMONS = 4
-"""Small tasks that come and go meanwhile, as on any machine."""
-
 LONGEST = "3600s"
 """Simulated time after which a workload counts as never ending."""
 
@@ -113,7 +110,7 @@ def scenario(
         "duration": LONGEST,
         **({} if warm_up == COLD else {"warmup": warm_up}),
         "settle": SETTLE,
-        "background": DAEMONS,
+        "background": True,
         **own,
         "knobs": SESSION | own["knobs"],
         "workloads": [dict(model.workload)],

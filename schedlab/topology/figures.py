@@ -47,6 +47,7 @@ def sections(machine: Machine, sources: Mapping[str, str]) -> list[Section]:
         _section("Fabric", "fabric", told.get("fabric", {}), sources),
         _section("Session", "session", {k: v for k, v in told.items() if k == "session"}, sources),
         _section("Temperature", "thermal", told.get("thermal", {}), sources),
+        _section("Background", "background", told.get("background", {}), sources),
         _section("Core", "core", told.get("core", {}), sources),
         _section("Costs", "cost", machine.costs(), sources),
     ]

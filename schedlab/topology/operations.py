@@ -1,4 +1,4 @@
-"""Cycles of the kernel's operations and of programs: the same code takes the same everywhere."""
+"""Figures that machines share: cycles of operations and programs, and what runs besides a load."""
 
 import functools
 import tomllib
@@ -8,8 +8,23 @@ from typing import Any
 from schedlab.data import data_folder
 
 
-def with_cycles(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a machine's table with the common figures, where it tells its core's speed.
+def with_common(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a machine's table with the figures that it shares with others and does not tell."""
+    return _with_background(_with_cycles(data))
+
+
+def _with_background(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Add what runs besides a load, where the machine is one that can be simulated."""
+    told = data.get("background")
+    if data.get("core") is None and not data.get("cost") and told is None:
+        return data
+    if told is not None and not isinstance(told, Mapping):
+        return data  # refused by the model
+    return {**data, "background": {**_background(), **(told or {})}}
+
+
+def _with_cycles(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Add the common cycles, where the machine tells its core's speed.
 
     What was measured on the machine itself stands under `cost` and needs none.
     """
@@ -33,7 +48,7 @@ def _work(told: Any) -> Any:
 
 def without_common(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a machine's table without what every machine has."""
-    common = {"cycles": _operations(), "work": _programs()}
+    common = {"cycles": _operations(), "work": _programs(), "background": _background()}
     own = {key: _own(table[key], common[key]) for key in common.keys() & table.keys()}
     rest = {key: own.get(key, value) for key, value in table.items()}
     return {key: value for key, value in rest.items() if key not in own or value}
@@ -57,9 +72,17 @@ def nanoseconds(cycles: int, mhz: float, ipc: float) -> str:
     return f"{max(1, round(cycles * 1000 / (mhz * ipc)))}ns"
 
 
-@functools.cache
 def _operations() -> Mapping[str, Any]:
-    return tomllib.loads((data_folder("machines") / "common" / "operations.toml").read_text())
+    return _common("operations")
+
+
+def _background() -> Mapping[str, Any]:
+    return _common("background")
+
+
+@functools.cache
+def _common(name: str) -> Mapping[str, Any]:
+    return tomllib.loads((data_folder("machines") / "common" / f"{name}.toml").read_text())
 
 
 @functools.cache

@@ -36,6 +36,7 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
             "fabric",
             "session",
             "thermal",
+            "background",
         },
     )
     if machine.core:

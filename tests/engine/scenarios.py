@@ -163,7 +163,7 @@ def mixed(rng: random.Random, cpus: int) -> Json:
         "groups": groups,
         "actions": actions,
         "features": features,
-        "background": rng.choice([0, 0, 4]),
+        "background": rng.choice([False, False, True]),
         "ablate": rng.sample(MECHANISMS, rng.choice([0, 0, 0, 1, 2])),
     }
     if rng.random() < 0.3:

@@ -12,7 +12,7 @@ DEBUG = "/sys/kernel/debug/sched"
 # Each class of the scheduler, each kind of wakeup, more tasks than CPUs.
 MIX: Json = {
     "duration": "200ms",
-    "background": 4,
+    "background": True,
     "tasks": [
         {"name": "hog", "count": 6, "program": [{"run": ["1ms", "9ms"]}]},
         {"name": "nice", "count": 2, "nice": 10, "program": [{"run": "3ms"}, {"sleep": "1ms"}]},

@@ -123,7 +123,7 @@ def cpuidle_smt(period: int, **more: Json) -> Json:
         **{"period": f"{period}us", "duration": "300ms"},
     }
     return {
-        **{"duration": "3600s", "settle": "600ms", "background": 4, "workloads": [load]},
+        **{"duration": "3600s", "settle": "600ms", "background": True, "workloads": [load]},
         "end": {"when": "workloads_done", "max_simulated": "3600s"},
         **more,
     }

@@ -30,7 +30,7 @@ def run(sim: Simulator, machine: str, misfit: bool, seed: int, rounds: int) -> L
     """Run the series' own test so often in a row, with the daemons of a plan's runs."""
     conditions = {
         "settle": "600ms",
-        "background": 4,
+        "background": True,
         "features": {"NI_RANDOM": False, "MISFIT": misfit},
     }
     return Load(sim, machine, scenario("misfit", rounds=rounds) | conditions, seed)
