@@ -130,7 +130,7 @@ class Cpu(_Table):
     shared_by: Sharing | None = None
     """Who changes frequency together; left out when all of `cpus` do."""
     transition: Time | None = None
-    """How long a change of frequency takes."""
+    """How long a change of frequency takes, as the driver tells the kernel."""
     fast_switch: bool = True
     """The driver can change it from the scheduler; else schedutil has a thread for that."""
     governor: Literal["schedutil", "performance"] | None = None

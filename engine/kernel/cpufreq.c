@@ -103,11 +103,22 @@ bool cpufreq_driver_test_flags(u16 flags)
 	return false;
 }
 
+/*
+ * drivers/cpufreq/cpufreq.c: schedutil's rate limit follows from how long a change takes.  Trees with
+ * LATENCY_MULTIPLIER (until 6.11) take a thousand times that, 10 ms at most; later ones once and a half.
+ * No driver of a described machine sets policy->transition_delay_us, which would go before.
+ */
 unsigned int cpufreq_policy_transition_delay_us(struct cpufreq_policy *policy)
 {
-	const struct sim_freq_domain *d = policy->driver_data;
+	unsigned int latency = policy->cpuinfo.transition_latency / NSEC_PER_USEC;
 
-	return max_t(unsigned int, 1, d->transition_ns / NSEC_PER_USEC);
+	if (!latency)
+		return USEC_PER_MSEC;
+#ifdef LATENCY_MULTIPLIER
+	return min(latency * LATENCY_MULTIPLIER, (unsigned int)(10 * USEC_PER_MSEC));
+#else
+	return latency + latency / 2;
+#endif
 }
 
 bool have_governor_per_policy(void)

@@ -13,7 +13,7 @@ from schedlab.errors import UsageError
 from schedlab.machine import CacheKinds, Cpu, Groups, Machine
 
 _UNTOLD_TRANSITION = "1ms"
-"""What schedutil takes where the driver tells none: cpufreq_policy_transition_delay_us()."""
+"""What the kernel takes where the driver tells none: CPUFREQ_DEFAULT_TRANSITION_LATENCY_NS."""
 
 
 def description(machine: Machine, where: str = "") -> dict[str, Any]:

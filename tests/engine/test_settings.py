@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator, build, tasks
+from conftest import Json, Simulator, build, machine, tasks
 from test_build import patched_build
 
 DEBUG = "/sys/kernel/debug/sched"
@@ -81,3 +83,27 @@ def test_the_tasks_of_a_scenario_are_one_session(
     }
     [other] = tasks(sim("smp4", scenario), "other")
     assert other["runtime_ns"] / 2e9 == pytest.approx(share, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("transition", "older", "newer"),
+    [
+        ("300us", 10_000, 450),
+        ("1ms", 10_000, 1_500),
+        ("20ms", 10_000, 30_000),
+        ("5us", 5_000, 7),
+        ("1us", 1_000, 1),
+        ("500ns", 1_000, 1_000),
+    ],
+)
+def test_schedutils_rate_limit_follows_from_the_transition(
+    sim: Simulator, series: str, transition: str, older: int, newer: int
+) -> None:
+    """The kernel's rule, in 6.1 with LATENCY_MULTIPLIER and in 6.12 without it."""
+    board = machine("biglittle-6")
+    for entry in board["cpu"]:
+        entry["transition"] = transition
+    command = [str(sim.binary), "--machine", str(sim.machine(board)), "--print-files"]
+    files = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    told = re.findall(r"policy\d/schedutil/rate_limit_us (\d+)", files)
+    assert told == [str(older if series == "6.1" else newer)] * 2
