@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from conftest import Json, Simulator, machine, tasks
 
 from tests import builds
+from tests.kernel_source import kernel_source
 
 NAPS: Json = {"name": "t", "count": 24, "program": [{"run": "200us"}, {"sleep": "100us"}]}
 SCAN: Json = {"duration": "200ms", "warmup": "50ms", "tasks": [NAPS]}
@@ -31,15 +33,51 @@ def test_a_scan_pays_for_lines_and_their_misses_overlap(sim: Simulator) -> None:
 LEVELS = ("cluster", "llc", "node", "package", "remote")
 
 
+def lines_of(build: str) -> dict[str, int]:
+    """Return which lines of a runqueue the fields of a build lie in, as bits."""
+    header = (builds.objects(build) / "gen/generated/rq-lines.h").read_text()
+    return {name: int(bits) for name, bits in re.findall(r"(RQ_\w+) \((\d+)ULL", header)}
+
+
 def test_lines_of_a_runqueue_are_the_trees_own(series: str) -> None:
     builds.build(series)
-    header = builds.objects(series) / "gen/generated/rq-lines.h"
-    lines = {
-        name: int(bits) for name, bits in re.findall(r"(RQ_\w+) \((\d+)ULL", header.read_text())
-    }
+    lines = lines_of(series)
     # the lock and nr_running are first; what runs, and the averages, are lines of their own
     assert lines["RQ_HEAD"] == 1
     assert len({lines[f"RQ_{name}"] for name in ("HEAD", "CFS", "AVERAGES", "CURRENT")}) == 4
+
+
+LAYOUT = """\
+--- a/kernel/sched/sched.h
++++ b/kernel/sched/sched.h
+@@ -1,3 +1,3 @@
+{before}
+-{field}
++{field} unsigned long sixty_four_bytes[8];
+{after}
+"""
+
+
+def a_line_more(series: str) -> str:
+    """Return a patch that puts a cache line between nr_running and what follows it in struct rq."""
+    tree = kernel_source(series)
+    text = (tree / "kernel/sched/sched.h").read_text().splitlines()
+    at = next(n for n, line in enumerate(text) if line == "struct rq {")
+    at += next(n for n, line in enumerate(text[at:]) if line == "\tunsigned int\t\tnr_running;")
+    lines = {"before": " " + text[at - 1], "field": text[at], "after": " " + text[at + 1]}
+    return LAYOUT.format(**lines).replace("@@ -1,3 +1,3 @@", f"@@ -{at},3 +{at},3 @@")
+
+
+def test_lines_of_a_patched_runqueue_are_the_patched_trees(series: str, tmp_path: Path) -> None:
+    """The objects of the unpatched build are taken over, but not its map of a runqueue."""
+    patch = tmp_path / "line.patch"
+    patch.write_text(a_line_more(series))
+    builds.build(series)
+    builds.build(series, name=f"{series}-line", patches=(str(patch),))
+    plain, patched = lines_of(series), lines_of(f"{series}-line")
+    assert patched["RQ_HEAD"] == plain["RQ_HEAD"]
+    for name in ("RQ_CFS", "RQ_AVERAGES", "RQ_CURRENT"):
+        assert patched[name] == plain[name] << 1, name
 
 
 def rate(sim: Simulator, busy: int) -> float:
