@@ -21,5 +21,5 @@ KERNEL_SOURCES := \
 	lib/list_sort.c lib/random32.c lib/percpu_counter.c lib/vsprintf.c lib/kstrtox.c \
 	lib/string_helpers.c lib/ctype.c lib/hexdump.c lib/seq_buf.c lib/cmdline.c
 
-KERNEL_SOURCES_6.1 :=
-KERNEL_SOURCES_6.12 := kernel/time/timer_migration.c lib/bitmap-str.c
+# Where the tree has them.
+OPTIONAL_SOURCES := kernel/time/timer_migration.c lib/bitmap-str.c

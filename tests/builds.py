@@ -33,7 +33,7 @@ def build(
 ) -> Path:
     """Return the simulator of a series, of that name if it is not a plain one."""
     shelf, engine = Shelf(CACHE), find_engine()
-    plain = tree_as_it_is(kernel_source(series), series, engine)
+    plain = tree_as_it_is(kernel_source(series), series)
     if plain not in shelf.bases():
         shelf.put_base(plain)
     settings = (hz, preempt, lambda _: None)

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from schedlab.kernels.engine import find_engine
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.tree import tree_as_it_is
 from tests import builds
@@ -60,10 +59,12 @@ MAKE = """\
 # Applies the patches as the real one does, and takes a simulator that is there already.
 set -e
 case " $* " in *" KERNEL="*) ;; *) exec {make} "$@";; esac
-for word; do case $word in O=*) out=${{word#O=}};; SERIES=*) series=${{word#SERIES=}};; esac; done
+for word; do case $word in O=*) out=${{word#O=}};; KERNEL=*) tree=${{word#KERNEL=}};; esac; done
+series=$(sed -n 's/^\\(VERSION\\|PATCHLEVEL\\) *= *//p' "$tree/Makefile" | paste -sd.)
 {make} -n "$@"
 case " $* " in *" -n "*) exit 0;; esac
-mkdir -p "$out" && cp "{simulators}/$series" "$out/schedsim"
+mkdir -p "$out/gen/generated" && : > "$out/gen/generated/tree.h"
+cp "{simulators}/$series" "$out/schedsim"
 """
 SERVER = """\
 import json, os, sys
@@ -199,9 +200,9 @@ class Desk:
 
     def _kernels(self) -> None:
         """Add the trees under their names; the example's own git tree is a small one."""
-        shelf, engine = Shelf(self.cache), find_engine()
+        shelf = Shelf(self.cache)
         for series in SERIES:
-            shelf.put_base(tree_as_it_is(kernel_source(series), series, engine))
+            shelf.put_base(tree_as_it_is(kernel_source(series), series))
         write_tree(self.folder / "linux", version="6.12.0")
         git = "git -c user.name=t -c user.email=t@example.org"
         commit = f"{git} add . && {git} commit -qm v6.12 && {git} tag v6.12"

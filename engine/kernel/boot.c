@@ -114,7 +114,7 @@ void kern_boot(struct sim_task *init)
 	sim_register_hot_lines();
 	sim_setup_idle_drivers();
 	run_initcalls();
-	sim_sysctl_series();
+	sim_sysctl_apart();
 	sim_set_boot_cpu(0, boot);
 	sim_setup_idle_devices();
 	sim_setup_workqueues();

@@ -234,7 +234,7 @@ int kern_cpu_down(int cpu)
 	stop_machine_cpuslocked(take_down, NULL, cpumask_of(cpu));
 	while (!idle_dead[cpu])
 		schedule_timeout_uninterruptible(1);
-	tick_cleanup_dead_cpu(cpu);
+	sim_tick_cleanup_dead(cpu);
 	timers_dead_cpu(cpu);
 	run_range(cpu, false, CPUHP_OFFLINE, CPUHP_BRINGUP_CPU - 1);
 	smpcfd_dead_cpu(cpu);

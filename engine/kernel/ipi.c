@@ -19,6 +19,13 @@ void arch_smp_send_reschedule(int cpu)
 	send(cpu, SIM_RESCHED);
 }
 
+#ifndef SIM_HAS_RESCHED_BY_ARCH
+void smp_send_reschedule(int cpu)
+{
+	arch_smp_send_reschedule(cpu);
+}
+#endif
+
 void arch_send_call_function_single_ipi(int cpu)
 {
 	send(cpu, SIM_CALL);

@@ -22,7 +22,7 @@
 #include <linux/sched/cputime.h>
 #include "sched.h"
 #include <engine_if.h>
-#include "compat.h"
+#include "tree.h"
 #include "memory.h"
 
 /* Another CPU's data without the charge: for the engine's own bookkeeping. */
@@ -74,22 +74,21 @@ void sim_setup_energy_model(void);
 void sim_cpuhp_bring_up(unsigned int cpu);
 void sim_rcu_advance(void);
 
-/* string.c */
-ssize_t sim_strscpy(char *dest, const char *src, size_t count);
-
 /* files.c */
 struct ctl_table;
-void sim_sysctl_series(void);
 void sim_add_sysctl(const char *dir, struct ctl_table *table);
 
-/* sysfs.c, compat/<series>/sysfs.c */
+/* sysctl.c */
+void sim_sysctl_apart(void);
+
+/* sysfs.c */
 extern struct device sim_cpu_root;
 int sim_sysfs_write(const char *path, const char *value);
 long sim_sysfs_read(const char *path, char *buf, unsigned long size);
 void sim_sysfs_list(void (*file)(const char *path, int writable));
 int sim_add_cpuidle_interface(void);
 
-/* numa.c and compat/<series>/numa.c */
+/* numa.c, numa_names.c */
 int sim_xchg_last_cpupid(int cpupid);
 bool sim_should_migrate(struct task_struct *p, int nid, int cpu);
 bool sim_mas_at_start(struct ma_state *mas);
@@ -97,14 +96,14 @@ void sim_mas_set_active(struct ma_state *mas);
 void sim_mas_set_end(struct ma_state *mas);
 void sim_trace_migrate_pages(unsigned long pages);
 
-/* cpufreq.c, compat/<series>/energy.c */
-struct cpufreq_policy;
-struct cpufreq_governor;
-void sim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old);
+/* cpufreq.c */
 bool sim_energy_aware_possible(void);
 void sim_cap_frequency(int domain, int highest);
 
-/* compat/<series>/energy.c */
+/* energy.c */
+struct cpufreq_policy;
+struct cpufreq_governor;
+void sim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old);
 void sim_frequency_pressure(unsigned int cpu, unsigned long capacity);
 struct em_perf_domain *sim_energy_domain(const struct sim_freq_domain *d, const struct cpumask *span);
 

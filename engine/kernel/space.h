@@ -106,7 +106,7 @@ void sim_working_set_exit(void);
 /* numa.c */
 void sim_hinting_fault(struct mapping *m, unsigned long i);
 
-/* compat/<series>/numa.c */
+/* numa_names.c */
 void sim_mm_add_pages(struct mm_struct *mm, unsigned long pages);
 void sim_vma_init(struct vm_area_struct *vma);
 void sim_vma_release(struct vm_area_struct *vma);

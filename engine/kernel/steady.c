@@ -56,7 +56,7 @@ static struct kern_domain *find_domain(struct kern_slow_state *state, const stru
 	while (d->name[0] && (strcmp(d->name, sd->name) || d->level != sd->level))
 		d++;
 	if (!d->name[0]) {
-		sim_strscpy(d->name, sd->name, sizeof(d->name));
+		strscpy(d->name, sd->name, sizeof(d->name));
 		d->level = sd->level;
 	}
 	return d;

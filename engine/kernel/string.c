@@ -3,7 +3,12 @@
 #include <linux/string.h>
 #include "sim.h"
 
-ssize_t sim_strscpy(char *dest, const char *src, size_t count)
+#ifdef SIM_HAS_SIZED_STRSCPY
+ssize_t sized_strscpy(char *dest, const char *src, size_t count)
+#else
+#undef strscpy
+ssize_t strscpy(char *dest, const char *src, size_t count)
+#endif
 {
 	size_t i;
 

@@ -6,6 +6,8 @@
 #include <linux/device.h>
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
+#include <linux/cpuidle.h>
+#include <../drivers/cpuidle/cpuidle.h>
 #include "sim.h"
 
 #define CPU_ROOT	"/sys/devices/system/cpu"
@@ -59,6 +61,26 @@ struct device *get_cpu_device(unsigned int cpu)
 void put_device(struct device *dev)
 {
 }
+
+/* cpuidle's attributes that belong to no CPU. */
+#ifdef SIM_HAS_BUS_ROOT
+const struct bus_type cpu_subsys;
+
+struct device *bus_get_dev_root(const struct bus_type *bus)
+{
+	return &sim_cpu_root;
+}
+
+int sim_add_cpuidle_interface(void)
+{
+	return cpuidle_add_interface();
+}
+#else
+int sim_add_cpuidle_interface(void)
+{
+	return cpuidle_add_interface(&sim_cpu_root);
+}
+#endif
 
 /* ------------------------------------------------------------------ groups of a device's attributes */
 

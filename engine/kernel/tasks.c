@@ -59,7 +59,9 @@ struct task_struct init_task __aligned(L1_CACHE_BYTES) = {
 	.cgroups	= &sim_root_css_set,
 	.real_cred	= &init_cred,
 	.cred		= &init_cred,
-	SIM_INIT_TASK_SERIES
+#ifdef SIM_HAS_MAX_ALLOWED_CAPACITY
+	.max_allowed_capacity = SCHED_CAPACITY_SCALE,
+#endif
 };
 
 static int next_kernel_pid = PID_MAX_LIMIT - 1;	/* threads of the kernel count down, tasks up */
@@ -112,7 +114,9 @@ struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *
 	p->pi_waiters = RB_ROOT_CACHED;
 	p->pi_top_task = NULL;
 	p->mm = p->active_mm = NULL;
-	sim_new_task_series(p);
+#ifdef SIM_HAS_DL_SERVER
+	p->dl_server = NULL;
+#endif
 	strscpy(p->comm, comm, sizeof(p->comm));
 
 	p->thread = (struct thread_struct) { .last_cpu = -1 };

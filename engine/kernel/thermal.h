@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The thermal core as far as a zone with one passive trip needs it; compat/<series>/thermal.c. */
+/* The thermal core as far as a zone with one passive trip needs it; thermal_core.c. */
 #ifndef SIM_KERNEL_THERMAL_H
 #define SIM_KERNEL_THERMAL_H
 

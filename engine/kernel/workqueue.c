@@ -5,6 +5,7 @@
  * run anywhere.  While a CPU is off-line its pool's kworkers are unbound.  A kworker is made when
  * it is first needed and stays.  The host runs one CPU at a time, so a pool needs no lock.
  */
+#include <linux/completion.h>
 #include <linux/cpuhotplug.h>
 #include <linux/workqueue.h>
 #include "sim.h"
@@ -171,6 +172,44 @@ bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *wor
 			start_worker(pool);
 	}
 	return true;
+}
+
+/* Some trees run works in softirq context; nothing here queues one. */
+void workqueue_softirq_dead(unsigned int cpu)
+{
+}
+
+void workqueue_softirq_action(bool highpri)
+{
+}
+
+/* ------------------------------------------------------------------ calls that are waited for */
+
+struct call {
+	struct work_struct work;
+	long (*fn)(void *arg);
+	void *arg;
+	long ret;
+	struct completion done;
+};
+
+static void run_call(struct work_struct *work)
+{
+	struct call *call = container_of(work, struct call, work);
+
+	call->ret = call->fn(call->arg);
+	complete(&call->done);
+}
+
+long work_on_cpu_key(int cpu, long (*fn)(void *), void *arg, struct lock_class_key *key)
+{
+	struct call call = { .fn = fn, .arg = arg };
+
+	INIT_WORK_ONSTACK(&call.work, run_call);
+	init_completion(&call.done);
+	queue_work_on(cpu, system_wq, &call.work);
+	wait_for_completion(&call.done);
+	return call.ret;
 }
 
 /* At boot: what a CPU's kworker finds when it first runs. */

@@ -12,7 +12,7 @@ from schedlab.kernels import KernelError
 from schedlab.kernels.boot_image import ImageBuilder
 from schedlab.kernels.build import Builder
 from schedlab.kernels.debian import debian_tree
-from schedlab.kernels.engine import find_engine
+from schedlab.kernels.engine import OLDEST, find_engine
 from schedlab.kernels.progress import ConsoleWatch
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.shelf import (
@@ -55,7 +55,7 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
             base = (
                 tree_at_ref(tree, ref, name, engine, shelf, watch)
                 if ref
-                else tree_as_it_is(tree, name, engine)
+                else tree_as_it_is(tree, name)
             )
         shelf.put_base(base)
     echo(f"{base.name}: Linux {base.release}, {base.origin}.")
@@ -133,7 +133,7 @@ def list_kernels() -> None:
         echo(
             "No kernel yet. `schedlab kernel add --debian 6.12` fetches Debian's sources;"
             "\n`schedlab kernel add --tree PATH` takes yours."
-            f" Supported: {', '.join(engine.series)}."
+            f" The simulator takes Linux {OLDEST} and newer."
         )
     gone = False
     for base in shelf.bases():
@@ -174,6 +174,7 @@ def show(name: str) -> None:
             "compiler": built.compiler,
             "program": str(built.program),
             "features": " ".join(built.features),
+            "facts": " ".join(built.facts),
         }
     else:
         rows["build"] = "none of these sources yet; a run builds it when it needs it"

@@ -33,6 +33,7 @@ PROGRAM = "schedsim"
 _INFO = "build.json"
 _OF = ".of"
 """In make's output folder: the recipe's name."""
+_FACTS = "gen/generated/tree.h"
 _UNDER_WAY = ".under-way"
 """There while make works; what it left behind where it was cut off."""
 _TOOLS = {"make": "make", "bc": "bc", "patch": "patch", "objdump": "binutils"}
@@ -40,8 +41,9 @@ _SAID = re.compile(r"^  (CC|LD|GEN|STUBS)\b.* (\S+)$")
 _WOULD_SAY = re.compile(r"^\s*(@:|printf '  )")
 _COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
+_FACT = re.compile(r"^#define SIM_HAS_(\w+) 1$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
-_OURS = ("KERNEL", "SERIES", "HZ", "PREEMPT", "PATCHES", "BASE", "SANITIZE", "OPT", "V", "O", "CC")
+_OURS = ("KERNEL", "HZ", "PREEMPT", "PATCHES", "BASE", "SANITIZE", "OPT", "V", "O", "CC")
 
 
 class Build(BaseModel):
@@ -61,6 +63,8 @@ class Build(BaseModel):
     engine: str
     compiler: str
     features: tuple[str, ...]
+    facts: tuple[str, ...]
+    """What the tree has and how it calls it, as probed (engine/scripts/probe)."""
     seconds: float
     program: Path
 
@@ -186,7 +190,6 @@ class Builder:
         variables = {
             "O": str(objects),
             "KERNEL": str(base.tree),
-            "SERIES": base.series,
             "HZ": str(recipe.hz),
             "PREEMPT": recipe.preempt,
             "CC": self._cc,
@@ -279,6 +282,7 @@ class Builder:
             engine=self.engine.version,
             compiler=self.compiler(),
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
+            facts=tuple(sorted(_FACT.findall((part.objects / _FACTS).read_text()))),
             seconds=round(seconds, 1),
             program=program,
         )
@@ -315,7 +319,7 @@ def _what_failed(part: _Part, told: Sequence[str], engine: Engine) -> str:
         names = ", ".join(listed[2].split())
         if listed[1]:
             return f"{part.what} needs data the engine does not have: {names}.{log}"
-        stubs = engine.folder / "stubs" / f"{part.variables['SERIES']}.txt"
+        stubs = engine.folder / "stubs.txt"
         return (
             f"{part.what} calls functions the engine does not have: {names}."
             f"\n  If no run reaches them, add them to {stubs}; else the engine must answer them."

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import full_disk
-from schedlab.kernels.engine import Engine
+from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Base, Shelf
@@ -39,13 +39,12 @@ def debian_tree(series: str, name: str, engine: Engine, shelf: Shelf, watch: Wat
     """Get Debian's sources of a series; what is there already is not fetched again.
 
     Raises:
-        KernelError: the series is not supported, apt does not have it, or the disk is full.
+        KernelError: it is no series or too old, apt does not have it, or the disk is full.
     """
-    if series not in engine.series:
-        raise KernelError(
-            f"--debian {series}: not supported by the simulator."
-            f"\n  Supported: {', '.join(engine.series)}."
-        )
+    if not is_series(series):
+        raise KernelError(f"--debian {series}: not a series, such as 6.12.")
+    if not is_taken(series):
+        raise KernelError(f"--debian {series}: the simulator takes Linux {OLDEST} and newer.")
     package = _find(f"linux-source-{series}")
     identity = f"{package.name}-{package.version}"
     folder = shelf.tree_folder(identity)
@@ -56,7 +55,7 @@ def debian_tree(series: str, name: str, engine: Engine, shelf: Shelf, watch: Wat
             if partial:
                 _fetch(package, partial, engine.reach, shelf.folder / "downloads", watch)
     makefile = (folder / "Makefile").read_text(encoding="utf-8", errors="replace")
-    _, release = series_and_release(makefile, package.name, engine)
+    _, release = series_and_release(makefile, package.name)
     return Base(
         name=name,
         series=series,

@@ -9,9 +9,13 @@ from pathlib import Path
 
 from schedlab.data import data_folder
 from schedlab.kernels import KernelError
+from schedlab.system.system import natural
 
 _ALWAYS = ("Makefile", "include", "io_uring", "kernel", "lib", "mm")
 """kernel/sched includes headers of io_uring and mm by their place in the tree."""
+
+OLDEST = "6.1"
+"""The oldest series that is taken. Newer trees are tried: what they have is probed."""
 
 _SOURCE = re.compile(r"[\w./-]+\.c\b")
 
@@ -38,13 +42,6 @@ class Engine:
         return digest.hexdigest()[:12]
 
     @cached_property
-    def series(self) -> tuple[str, ...]:
-        """Give the kernel series there is a compat folder for, oldest first."""
-        found = (path.name for path in (self.folder / "kernel" / "compat").iterdir())
-        numbered = (name for name in found if re.fullmatch(r"\d+\.\d+", name))
-        return tuple(sorted(numbered, key=lambda name: [int(part) for part in name.split(".")]))
-
-    @cached_property
     def reach(self) -> tuple[str, ...]:
         """Give the parts of a kernel tree the engine reads: files, and folders as a whole.
 
@@ -62,6 +59,16 @@ class Engine:
     def reaches(self, path: str) -> bool:
         """Tell whether the engine may read a file of the tree."""
         return any(path == part or path.startswith(f"{part}/") for part in self.reach)
+
+
+def is_series(name: str) -> bool:
+    """Tell whether a name is a kernel series, such as `6.12`."""
+    return re.fullmatch(r"\d+\.\d+", name) is not None
+
+
+def is_taken(series: str) -> bool:
+    """Tell whether the simulator takes kernels of a series."""
+    return natural(series) >= natural(OLDEST)
 
 
 def find_engine() -> Engine:

@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from schedlab.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
-from schedlab.kernels.engine import Engine, find_engine
+from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
 from schedlab.system.inside import inside
 from schedlab.system.system import natural
 
@@ -29,7 +29,6 @@ MUST_HAVE = "kernel/sched/core.c"
 """What makes a folder a kernel tree here."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
-_SERIES = re.compile(r"\d+\.\d+")
 
 Preempt = Literal["voluntary", "full"]
 HZ = (100, 250, 300, 1000)
@@ -253,19 +252,19 @@ class Shelf:
 
     def _unknown(self, what: str, name: str, known: Sequence[str]) -> KernelError:
         """Return the error of a name that nothing has, with what would give it a meaning."""
-        supported = find_engine().series
         listed = (
             f"There are: {', '.join(known)}." if known else f"There is none in {self.folder} yet."
         )
-        hint = "" if name in supported else nearest(name, known)
+        wanted = is_series(name) and is_taken(name)
+        hint = "" if wanted else nearest(name, known)
         advice = (
             "`schedlab kernel add --debian 6.12` fetches Debian's,"
             " `schedlab kernel add --tree PATH` takes yours."
         )
-        if name in supported:
+        if wanted:
             advice = f"`schedlab kernel add --debian {name}` fetches Debian's {name}."
-        elif _SERIES.fullmatch(name):
-            advice = f"The simulator supports the series {' and '.join(supported)}. {advice}"
+        elif is_series(name):
+            advice = f"The simulator takes Linux {OLDEST} and newer. {advice}"
         elif known and what == "kernel" and not hint and _NAME.fullmatch(name):
             base = max((base.name for base in self.bases()), key=natural)
             advice = f"`schedlab kernel build {name} --base {base} --patch PATCH` builds one."

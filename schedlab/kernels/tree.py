@@ -6,18 +6,18 @@ from pathlib import Path
 from schedlab.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors, full_disk
-from schedlab.kernels.engine import Engine
+from schedlab.kernels.engine import OLDEST, Engine, is_taken
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import MUST_HAVE, Base, Shelf
 from schedlab.kernels.unpacking import pour, unpacked
 
 
-def series_and_release(makefile: str, where: str, engine: Engine) -> tuple[str, str]:
+def series_and_release(makefile: str, where: str) -> tuple[str, str]:
     """Read the series and release from a kernel's top Makefile.
 
     Raises:
-        KernelError: it is no kernel's, or of a series the engine does not support.
+        KernelError: it is no kernel's, or of a series older than the simulator takes.
     """
     found = dict(
         re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *= *(.*)$", makefile, re.M)
@@ -26,19 +26,18 @@ def series_and_release(makefile: str, where: str, engine: Engine) -> tuple[str, 
         raise KernelError(f"{where}: is no kernel tree (its Makefile names no version).")
     series = f"{found['VERSION']}.{found['PATCHLEVEL']}"
     release = f"{series}.{found.get('SUBLEVEL') or 0}{found.get('EXTRAVERSION', '')}"
-    if series not in engine.series:
+    if not is_taken(series):
         raise KernelError(
-            f"{where}: is Linux {release}; series {series} is not supported by the simulator."
-            f"\n  Supported: {', '.join(engine.series)}. docs/kernels.md says what a new one takes."
+            f"{where}: is Linux {release}; the simulator takes Linux {OLDEST} and newer."
         )
     return series, release
 
 
-def tree_as_it_is(path: Path, name: str, engine: Engine) -> Base:
+def tree_as_it_is(path: Path, name: str) -> Base:
     """Describe a tree that is used where it stands.
 
     Raises:
-        KernelError: it is no kernel tree, or its series is not supported.
+        KernelError: it is no kernel tree, or too old.
     """
     tree = path.expanduser().absolute()
     if not tree.is_dir():
@@ -47,7 +46,7 @@ def tree_as_it_is(path: Path, name: str, engine: Engine) -> Base:
         raise KernelError(f"{path}: is no kernel tree (no {MUST_HAVE} there).")
     with disk_errors(f"reading {path}"):
         makefile = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
-    series, release = series_and_release(makefile, str(path), engine)
+    series, release = series_and_release(makefile, str(path))
     return Base(name=name, series=series, release=release, origin=f"{tree}, as it is", tree=tree)
 
 
@@ -57,7 +56,7 @@ def tree_at_ref(
     """Export a ref of a git tree; what was exported before is not exported again.
 
     Raises:
-        KernelError: no git tree, no such ref, no kernel, or a series that is not supported.
+        KernelError: no git tree, no such ref, no kernel, or one that is too old.
     """
     repo = path.expanduser().absolute()
     if not repo.is_dir():
@@ -66,7 +65,7 @@ def tree_at_ref(
     status, makefile = _git(repo, "show", f"{commit}:Makefile")
     if status or _git(repo, "cat-file", "-e", f"{commit}:{MUST_HAVE}")[0]:
         raise KernelError(f"{path}: {ref} is no kernel tree (no Makefile or no {MUST_HAVE}).")
-    series, release = series_and_release(makefile, f"{path}: {ref}", engine)
+    series, release = series_and_release(makefile, f"{path}: {ref}")
     identity = f"git-{commit[:16]}"
     parts = [
         part for part in engine.reach if not _git(repo, "cat-file", "-e", f"{commit}:{part}")[0]

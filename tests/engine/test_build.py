@@ -20,8 +20,8 @@ HOGS = {
 }
 
 
-def make(series: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    command = ["make", "-j2", "-C", str(ROOT / "engine"), f"SERIES={series}"]
+def make(**variables: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "-j2", "-C", str(ROOT / "engine")]
     return subprocess.run(
         [*command, *(f"{k}={v}" for k, v in variables.items())],
         capture_output=True,
@@ -71,7 +71,7 @@ def patched_build(
     change = patch(tmp_path, tree, file, pattern, replacement)
     out = build_folder("-".join([series, name, *(f"{k}_{v}" for k, v in variables.items())]))
     variables |= {"O": str(out), "KERNEL": str(tree), "PATCHES": str(change)}
-    done = make(series, BASE=str(base), **variables)
+    done = make(BASE=str(base), **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     return out / "schedsim"
 
@@ -87,7 +87,7 @@ def test_patch_changes_the_scheduler_and_shares_objects(series: str, tmp_path: P
     )
     out = build_folder(f"{series}-patched")
     shutil.rmtree(out, ignore_errors=True)
-    done = make(series, O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base))
+    done = make(O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base))
     assert done.returncode == 0, done.stdout + done.stderr
     compiled = re.findall(r"CC \w+\s+(\S+)", done.stdout)
     assert compiled == ["kernel/sched/fair.c"]
@@ -101,7 +101,7 @@ def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:
     change.write_text(
         "--- a/kernel/sched/fair.c\n+++ b/kernel/sched/fair.c\n@@ -1,3 +1,3 @@\n-no such line\n+x\n y\n z\n"
     )
-    done = make(series, O=str(tmp_path / "o"), KERNEL=str(tree), PATCHES=str(change))
+    done = make(O=str(tmp_path / "o"), KERNEL=str(tree), PATCHES=str(change))
     assert done.returncode != 0
     assert "bad.patch does not apply" in done.stderr
     assert "kernel/sched/fair.c" in done.stderr and "Hunk #1 FAILED" in done.stderr
@@ -114,7 +114,7 @@ def test_more_features_than_bits(series: str, tmp_path: Path) -> None:
         more = "".join(f"SCHED_FEAT(MORE_{i}, true)\n" for i in range(count))
         change = patch(tmp_path, tree, "kernel/sched/features.h", r"\Z", more)
         out = tmp_path / f"o{count}"
-        given = {"O": out, "KERNEL": tree, "SERIES": series, "PATCHES": change, "BASE": base}
+        given = {"O": out, "KERNEL": tree, "PATCHES": change, "BASE": base}
         variables = [f"{k}={v}" for k, v in given.items()]
         done = subprocess.run(
             ["make", "-C", str(ROOT / "engine"), *variables, str(out / "kernel/check.o")],
@@ -130,7 +130,6 @@ def test_more_features_than_bits(series: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("variables", "message"),
     [
-        ({"SERIES": "5.4"}, "SERIES=5.4 is not supported; supported: 6.1 6.12"),
         ({"KERNEL": "/nowhere"}, "no kernel/sched/core.c there"),
         ({"HZ": "77"}, "HZ=77: one of 100 250 300 1000"),
         ({"PREEMPT": "maybe"}, "PREEMPT=maybe: voluntary or full"),
@@ -138,7 +137,7 @@ def test_more_features_than_bits(series: str, tmp_path: Path) -> None:
 )
 def test_wrong_variables(tmp_path: Path, variables: dict[str, str], message: str) -> None:
     tree = kernel_source("6.12")
-    given = {"O": str(tmp_path), "KERNEL": str(tree), "SERIES": "6.12", **variables}
+    given = {"O": str(tmp_path), "KERNEL": str(tree), **variables}
     done = subprocess.run(
         ["make", "-C", str(ROOT / "engine"), *(f"{k}={v}" for k, v in given.items())],
         capture_output=True,
@@ -147,6 +146,22 @@ def test_wrong_variables(tmp_path: Path, variables: dict[str, str], message: str
     )
     assert done.returncode != 0
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("release", "message"),
+    [
+        ("VERSION = 6\nPATCHLEVEL = 0\n", "is Linux 6.0; 6.1 is the oldest that is taken"),
+        ("VERSION = 5\nPATCHLEVEL = 19\n", "is Linux 5.19; 6.1 is the oldest that is taken"),
+        ("all:\n", "its Makefile names no version"),
+    ],
+)
+def test_wrong_trees(tmp_path: Path, release: str, message: str) -> None:
+    (tmp_path / "kernel/sched").mkdir(parents=True)
+    (tmp_path / "kernel/sched/core.c").touch()
+    (tmp_path / "Makefile").write_text(release)
+    done = make(O=str(tmp_path / "o"), KERNEL=str(tmp_path))
+    assert done.returncode != 0 and message in done.stderr
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang", "aarch64-linux-gnu-gcc"])

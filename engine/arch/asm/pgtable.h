@@ -3,7 +3,12 @@
 #define _ASM_SIM_PGTABLE_H
 /* Page tables exist as types only: no code here ever walks one. */
 #define __HAVE_ARCH_PTE_SWP_EXCLUSIVE
-#include <asm/pgtable-compat.h>
+#ifndef SIM_HAS_PTE_MKWRITE
+#define pte_mkwrite(p) (p)
+#endif
+#ifndef SIM_HAS_SET_PTE_AT
+#define set_pte_at(mm, addr, p, v) (*(p) = (v))
+#endif
 #include <asm-generic/pgtable-nop4d.h>
 #include <asm/page.h>
 /* four folded-enough levels, never walked */

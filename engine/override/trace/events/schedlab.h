@@ -114,7 +114,7 @@ TRACE_EVENT(group_stats,
 		  __entry->local, __entry->s.group_weight,
 		  __print_symbolic(__entry->s.group_type,
 			{ group_has_spare, "has_spare" }, { group_fully_busy, "fully_busy" },
-			{ group_misfit_task, "misfit_task" }, SIM_GROUP_TYPES_SERIES
+			{ group_misfit_task, "misfit_task" }, SIM_GROUP_TYPES_MORE
 			{ group_asym_packing, "asym_packing" }, { group_imbalanced, "imbalanced" },
 			{ group_overloaded, "overloaded" }),
 		  __entry->s.group_load, __entry->s.group_util, __entry->s.group_runnable,

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The energy model of a frequency domain, and what a limit on frequency takes from capacity. */
+#include <linux/cpufreq.h>
+#include <linux/energy_model.h>
+#include "sim.h"
+
+/* Where cpufreq's core tells schedutil; elsewhere schedutil itself has the scheduler's domains follow. */
+void sim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old)
+{
+#ifdef SIM_HAS_GOVERNOR_CHANGE
+	sched_cpufreq_governor_change(policy, old);
+#endif
+}
+
+#ifdef SIM_HAS_CPUFREQ_PRESSURE
+DEFINE_PER_CPU(unsigned long, cpufreq_pressure);
+
+void sim_frequency_pressure(unsigned int cpu, unsigned long capacity)
+{
+	*raw_per_cpu_ptr(&cpufreq_pressure, cpu) = capacity;
+}
+#else
+unsigned long sim_thermal_pressure[NR_CPUS];
+
+void sim_frequency_pressure(unsigned int cpu, unsigned long capacity)
+{
+	sim_thermal_pressure[cpu] = capacity;
+}
+#endif
+
+#ifdef SIM_HAS_EM_TABLE
+/* Performance beside frequency, cost per unit of performance. */
+static struct em_perf_state *add_table(struct em_perf_domain *pd, int nr)
+{
+	struct em_perf_table *table = sim_zalloc(sizeof(*table) + nr * sizeof(table->state[0]), 64);
+
+	RCU_INIT_POINTER(pd->em_table, table);
+	return table->state;
+}
+
+static void set_cost(struct em_perf_state *ps, unsigned long capacity, unsigned long highest)
+{
+	ps->performance = capacity * ps->frequency / highest;
+	ps->cost = ps->power * 10 / ps->performance;
+}
+#else
+/* Cost at the highest frequency. */
+static struct em_perf_state *add_table(struct em_perf_domain *pd, int nr)
+{
+	pd->table = sim_zalloc(nr * sizeof(*pd->table), 64);
+	return pd->table;
+}
+
+static void set_cost(struct em_perf_state *ps, unsigned long capacity, unsigned long highest)
+{
+	ps->cost = (u64)highest * ps->power / ps->frequency;
+}
+#endif
+
+struct em_perf_domain *sim_energy_domain(const struct sim_freq_domain *d, const struct cpumask *span)
+{
+	struct em_perf_domain *pd = sim_zalloc(sizeof(*pd) + sizeof(*span), 64);
+	struct em_perf_state *states = add_table(pd, d->nr_opps);
+	unsigned long best = ULONG_MAX;
+	int i;
+
+	for (i = d->nr_opps - 1; i >= 0; i--) {
+		struct em_perf_state *ps = &states[i];
+
+		ps->frequency = d->opp[i].khz;
+		ps->power = d->opp[i].power_mw * 1000UL;
+		set_cost(ps, arch_scale_cpu_capacity(cpumask_first(span)), d->opp[d->nr_opps - 1].khz);
+		if (ps->cost >= best)
+			ps->flags = EM_PERF_STATE_INEFFICIENT;
+		else
+			best = ps->cost;
+	}
+	pd->nr_perf_states = d->nr_opps;
+	pd->flags = EM_PERF_DOMAIN_MICROWATTS | EM_PERF_DOMAIN_SKIP_INEFFICIENCIES;
+	cpumask_copy(to_cpumask(pd->cpus), span);
+	return pd;
+}

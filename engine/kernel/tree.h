@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What trees call differently, under one name: by the facts that scripts/probe reads from them. */
+#ifndef SIM_KERNEL_TREE_H
+#define SIM_KERNEL_TREE_H
+
+#include <linux/mm_types.h>
+#include <linux/mm.h>
+
+#ifdef SIM_HAS_CPU_NOT_IDLE_HIDDEN
+#define SIM_CPU_BUSY			__CPU_NOT_IDLE
+#else
+#define SIM_CPU_BUSY			CPU_NOT_IDLE
+#endif
+
+#ifdef SIM_HAS_H_NR_QUEUED
+#define SIM_CFS_QUEUED(cfs)		((cfs)->h_nr_queued)
+#else
+#define SIM_CFS_QUEUED(cfs)		((cfs)->h_nr_running)
+#endif
+
+#ifdef SIM_HAS_SCHED_DELAYED
+#define SIM_IS_DELAYED(p)		((p)->se.sched_delayed)
+#else
+#define SIM_IS_DELAYED(p)		0
+#endif
+
+#ifdef SIM_HAS_RD_OVERLOADED
+#define SIM_RD_OVERLOADED(rd)		((rd)->overloaded)
+#else
+#define SIM_RD_OVERLOADED(rd)		((rd)->overload)
+#endif
+
+#ifdef SIM_HAS_GROUP_SMT_BALANCE
+#define SIM_GROUP_TYPES_MORE		{ group_smt_balance, "smt_balance" },
+#else
+#define SIM_GROUP_TYPES_MORE
+#endif
+
+#ifdef SIM_HAS_SOFTIRQ_NO_ARGUMENT
+#define SIM_SOFTIRQ(action)		action(void)
+#else
+#define SIM_SOFTIRQ(action)		action(struct softirq_action *unused)
+#endif
+
+/* Whether arch_cpu_idle() returns with interrupts off. */
+#ifdef SIM_HAS_ARCH_IDLE_IRQS_OFF
+#define sim_arch_cpu_idle_return()	do { } while (0)
+#else
+#define sim_arch_cpu_idle_return()	raw_local_irq_enable()
+#endif
+
+/* kernel/time/tick-internal.h is private to kernel/time */
+#ifdef SIM_HAS_TICK_CPU_DYING
+extern int tick_cpu_dying(unsigned int cpu);
+#define sim_tick_cpu_dying(cpu)		((void)tick_cpu_dying(cpu))
+#else
+extern void tick_handover_do_timer(void);
+extern void tick_offline_cpu(unsigned int cpu);
+
+static inline void sim_tick_cpu_dying(unsigned int cpu)
+{
+	tick_handover_do_timer();
+	tick_offline_cpu(cpu);
+}
+#endif
+
+/* Later on tick_cpu_dying() does it. */
+#ifdef SIM_HAS_TICK_CLEANUP
+extern void tick_cleanup_dead_cpu(int cpu);
+#define sim_tick_cleanup_dead(cpu)	tick_cleanup_dead_cpu(cpu)
+#else
+#define sim_tick_cleanup_dead(cpu)	do { } while (0)
+#endif
+
+/*
+ * rcuref_get() changes the count at once.  Of what is read of each packet only tclassid lies in
+ * its line: ip_rcv_finish_core().  Before, dst_hold_safe() was atomic_inc_not_zero(), which looks
+ * first; and in the line of the count lay rt_genid and rt_type, which ipv4_dst_check() and
+ * ip_rcv_finish_core() read of each packet.
+ */
+#ifdef SIM_HAS_RCUREF_ROUTES
+#define sim_route_hold(route)		sim_line_change(route)
+#else
+#define sim_route_hold(route)		sim_line_change_if(route)
+#endif
+#define sim_route_release(route)	sim_line_change_if(route)
+
+#endif
