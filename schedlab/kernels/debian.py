@@ -14,6 +14,7 @@ from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Base, Shelf
+from schedlab.kernels.suites import suites
 from schedlab.kernels.tree import series_and_release
 from schedlab.kernels.unpacking import is_unpacked, pour, unpacked
 from schedlab.system.inside import followed, inside
@@ -33,6 +34,8 @@ class _Package:
     tarball: Path | None = None
     file: str = ""
     size: int = 0
+    options: tuple[str, ...] = ()
+    """What makes apt find it."""
 
 
 def debian_tree(series: str, name: str, engine: Engine, shelf: Shelf, watch: Watch) -> Base:
@@ -45,7 +48,7 @@ def debian_tree(series: str, name: str, engine: Engine, shelf: Shelf, watch: Wat
         raise KernelError(f"--debian {series}: not a series, such as 6.12.")
     if not is_taken(series):
         raise KernelError(f"--debian {series}: the simulator takes Linux {OLDEST} and newer.")
-    package = _find(f"linux-source-{series}")
+    package = _find(f"linux-source-{series}", shelf, watch)
     identity = f"{package.name}-{package.version}"
     folder = shelf.tree_folder(identity)
     if is_unpacked(folder, engine.reach):
@@ -75,7 +78,7 @@ def unpack_whole(base: Base, folder: Path, shelf: Shelf, watch: Watch) -> None:
     """
     if is_unpacked(folder, ()):
         return
-    package = _find(f"linux-source-{base.series}")
+    package = _find(f"linux-source-{base.series}", shelf, watch)
     if base.identity != f"{package.name}-{package.version}":
         raise KernelError(
             f"{base.name} is {base.origin}, and apt now has {package.version}."
@@ -138,28 +141,61 @@ def _check_tools() -> None:
             )
 
 
-def _find(name: str) -> _Package:
-    """Give the installed package, else the one apt offers."""
+def _find(name: str, shelf: Shelf, watch: Watch) -> _Package:
+    """Give the installed package, else the one apt offers, else that of another suite."""
     _check_tools()
     status, version = output(["dpkg-query", "-W", "-f", "${Version}\n", name])
     tarball = _INSTALLED_IN / f"{name}.tar.xz"
     if status == 0 and tarball.is_file():
         return _Package(name, version.strip(), tarball)
-    return _offered(name)
+    return _offer(name) or _elsewhere(name, shelf.folder / "apt", watch) or _offered(name)
+
+
+def _elsewhere(name: str, folder: Path, watch: Watch) -> _Package | None:
+    """Give the package of the first of Debian's suites that has it.
+
+    Raises:
+        KernelError: none has it, and the lists of some could not be read.
+    """
+    wrong = []
+    for suite in suites(folder):
+        problem = suite.read(watch)
+        wrong += [problem] if problem else []
+        found = _offer(name, suite.options)
+        if found:
+            watch.say(f"{name} {found.version} is in Debian {suite.name}.")
+            return found
+    if wrong:
+        told = "".join(f"\n  {problem}" for problem in wrong)
+        raise KernelError(f"{name} was not found, and these lists could not be read:{told}")
+    return None
+
+
+def _offer(name: str, options: tuple[str, ...] = ()) -> _Package | None:
+    """Give the package apt would download with such options, if it knows one."""
+    status, text = output(["apt-get", "download", "--print-uris", *options, name])
+    offer = _OFFER.search(text)
+    if status or not offer:
+        return None
+    return _Package(name, unquote(offer[2]), None, offer[1], int(offer[3]), options)
 
 
 def _offered(name: str) -> _Package:
-    """Give the package apt would download."""
-    status, text = output(["apt-get", "download", "--print-uris", name])
-    offer = _OFFER.search(text)
-    if status or not offer:
+    """Give the package apt would download.
+
+    Raises:
+        KernelError: apt knows none.
+    """
+    found = _offer(name)
+    if found is None:
+        _, text = output(["apt-get", "download", "--print-uris", name])
         said = [line for line in text.splitlines() if line.startswith("E:")]
         raise KernelError(
             f"apt does not offer {name}: {said[0][3:] if said else 'it knows no place to get it'}."
             "\n  `apt-get update` (as root) reads the package lists; or unpack a kernel tree"
             " and take it by `schedlab kernel add --tree PATH`."
         )
-    return _Package(name, unquote(offer[2]), None, offer[1], int(offer[3]))
+    return found
 
 
 def _fetch(
@@ -182,7 +218,7 @@ def _download(package: _Package, folder: Path, watch: Watch) -> Path:
     argv = ["apt-get", "download", "-o", "APT::Status-Fd=1", "-o", "APT::Sandbox::User=root"]
     told: list[str] = []
     with watch.task(f"downloading {package.name} ({package.size >> 20} MB)") as step:
-        said = lines([*argv, package.name], cwd=folder, env=plain_environment())
+        said = lines([*argv, *package.options, package.name], cwd=folder, env=plain_environment())
         with closing(said):
             for line in said:
                 match = _PROGRESS.match(line)

@@ -1,0 +1,88 @@
+"""Debian's other suites, with an apt that only pretends."""
+
+from pathlib import Path
+
+import pytest
+
+from schedlab.kernels import KernelError
+from schedlab.kernels.debian import _find
+from schedlab.kernels.progress import Watch
+from schedlab.kernels.shelf import Shelf
+
+APT_GET = """\
+#!/bin/sh
+for word; do case $word in
+	Dir::Etc::SourceParts=*) suite=$(sed -n 's/^Suites: //p' "${word#*=}/suite.sources");;
+esac; done
+echo "$1 ${suite:-host}" >> @LOG@
+case $1 in
+indextargets) cat @FOLDER@/targets;;
+update) [ "$suite" != sid ] || { echo "E: The repository 'sid' is not there"; exit 100; };;
+download) grep "^'[^ ]* linux-source-7.3_" @FOLDER@/${suite:-host} 2>/dev/null || exit 100;;
+esac
+"""
+HELPER = """\
+#!/bin/sh
+case $2 in
+*/stable-backports/*) name=trixie-backports;; */stable/*) name=trixie;;
+*/testing/*) name=forky;; */unstable/*) name=sid;;
+esac
+[ -z "$name" ] || echo "Codename: $name" > "$3"
+"""
+TARGETS = """\
+http://one.example/debian-security/ Debian Debian-Security
+http://two.example/others/ Others Debian
+http://three.example/debian/ Debian Debian
+"""
+OFFER = "'http://x/linux-source-7.3.deb' linux-source-7.3_7.3.4-1%7ebpo13+1_all.deb 100 SHA256:0\n"
+
+
+@pytest.fixture
+def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the folder of what this apt knows: the host's lists, those of a suite, its mirrors."""
+    for name, text in (("apt-get", APT_GET), ("apt-helper", HELPER)):
+        program = tmp_path / name
+        text = text.replace("@FOLDER@", str(tmp_path)).replace("@LOG@", str(tmp_path / "log"))
+        program.write_text(text)
+        program.chmod(0o755)
+    (tmp_path / "targets").write_text(TARGETS)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr("schedlab.kernels.suites._HELPER", str(tmp_path / "apt-helper"))
+    return tmp_path
+
+
+def found(apt: Path) -> tuple[str, list[str]]:
+    """Give the version found and the suites that were read."""
+    (apt / "log").unlink(missing_ok=True)
+    package = _find("linux-source-7.3", Shelf(apt / "cache"), Watch())
+    read = [line.split()[1] for line in (apt / "log").read_text().splitlines() if "update" in line]
+    return package.version, read
+
+
+def test_what_the_host_offers_comes_first(apt: Path) -> None:
+    (apt / "host").write_text(OFFER)
+    assert found(apt) == ("7.3.4-1~bpo13+1", [])
+
+
+def test_the_first_suite_that_has_it(apt: Path) -> None:
+    (apt / "forky").write_text(OFFER.replace("%7ebpo13+1", ""))
+    assert found(apt) == ("7.3.4-1", ["trixie-backports", "trixie", "forky"])
+    (apt / "trixie-backports").write_text(OFFER)
+    assert found(apt) == ("7.3.4-1~bpo13+1", ["trixie-backports"])
+    sources = apt / "cache/kernels/apt/stable-backports/sources.d/suite.sources"
+    assert "URIs: http://three.example/debian/\n" in sources.read_text()
+
+
+def test_a_suite_that_cannot_be_read(apt: Path) -> None:
+    (apt / "experimental").write_text(OFFER)
+    assert found(apt)[1][-2:] == ["sid", "experimental"]
+    (apt / "experimental").unlink()
+    with pytest.raises(KernelError, match="was not found, and these lists") as told:
+        found(apt)
+    assert "\n  Debian sid: The repository 'sid' is not there" in str(told.value)
+
+
+def test_no_mirror_of_debian(apt: Path) -> None:
+    (apt / "targets").write_text(TARGETS.splitlines()[1])
+    with pytest.raises(KernelError, match=r"apt does not offer linux-source-7\.3"):
+        found(apt)
