@@ -22,4 +22,4 @@ KERNEL_SOURCES := \
 	lib/string_helpers.c lib/ctype.c lib/hexdump.c lib/seq_buf.c lib/cmdline.c
 
 # Where the tree has them.
-OPTIONAL_SOURCES := kernel/time/timer_migration.c lib/bitmap-str.c
+OPTIONAL_SOURCES := kernel/time/sleep_timeout.c kernel/time/timer_migration.c lib/bitmap-str.c

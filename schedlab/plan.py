@@ -157,7 +157,8 @@ class KernelEntry(_Data):
     patches: tuple[str, ...] = ()
     """Files, or features that patches of schedlab's add."""
     hz: Literal[100, 250, 300, 1000] = 250
-    preempt: Literal["voluntary", "full"] = "voluntary"
+    preempt: Literal["voluntary", "lazy", "full"] | None = None
+    """The preemption model; the tree's usual one if not given."""
 
 
 class Sweep(_Data):

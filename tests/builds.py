@@ -8,12 +8,13 @@ import functools
 import hashlib
 from pathlib import Path
 
-from schedlab.kernels.build import Builder
+from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.engine import find_engine
+from schedlab.kernels.preemption import Preempt
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
-from schedlab.kernels.shelf import Preempt, Shelf
+from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.tree import tree_as_it_is
 from tests.kernel_source import kernel_source
 
@@ -23,22 +24,34 @@ CACHE = cache_folder() / "tests" / hashlib.sha256(str(ROOT).encode()).hexdigest(
 
 
 @functools.cache
-def build(
+def made(
     series: str,
     *,
     name: str = "",
     hz: int = 250,
-    preempt: Preempt = "voluntary",
+    preempt: Preempt | None = None,
     patches: tuple[str, ...] = (),
-) -> Path:
-    """Return the simulator of a series, of that name if it is not a plain one."""
+) -> Build:
+    """Return the build of a series, of that name if it is not a plain one."""
     shelf, engine = Shelf(CACHE), find_engine()
     plain = tree_as_it_is(kernel_source(series), series)
     if plain not in shelf.bases():
         shelf.put_base(plain)
     settings = (hz, preempt, lambda _: None)
     recipe = make_recipe(shelf, engine, name or series, series, patches, *settings)
-    return Builder(shelf, engine, Watch()).build(recipe).program
+    return Builder(shelf, engine, Watch()).build(recipe)
+
+
+def build(
+    series: str,
+    *,
+    name: str = "",
+    hz: int = 250,
+    preempt: Preempt | None = None,
+    patches: tuple[str, ...] = (),
+) -> Path:
+    """Return the simulator of a series, of that name if it is not a plain one."""
+    return made(series, name=name, hz=hz, preempt=preempt, patches=patches).program
 
 
 def objects(name: str) -> Path:

@@ -64,6 +64,7 @@ series=$(sed -n 's/^\\(VERSION\\|PATCHLEVEL\\) *= *//p' "$tree/Makefile" | paste
 {make} -n "$@"
 case " $* " in *" -n "*) exit 0;; esac
 mkdir -p "$out/gen/generated" && : > "$out/gen/generated/tree.h"
+: > "$out/unmatched.txt"
 cp "{simulators}/$series" "$out/schedsim"
 """
 SERVER = """\

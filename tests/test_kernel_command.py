@@ -65,6 +65,32 @@ def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
     assert len(list((lab.cache / "kernels/objects").iterdir())) == 2, "the tree's and the last"
 
 
+def test_what_nothing_in_a_tree_matches_is_told(lab: FakeLab) -> None:
+    lab.add_tree()
+    assert "matches" not in lab.call("kernel", "build", "6.12")[2]
+    assert "unmatched      none" in lab.call("kernel", "show", "6.12")[1]
+    write_tree(lab.tree, more="/* unmatched: old_name new_name */")
+    told = "6.12: nothing in this tree matches old_name or new_name"
+    assert told in lab.call("kernel", "build", "6.12")[2]
+    assert "unmatched      old_name new_name" in lab.call("kernel", "show", "6.12")[1]
+
+
+def test_preemption_is_what_the_tree_offers(lab: FakeLab) -> None:
+    lab.add_tree()
+    config = lab.tree / "kernel/Kconfig.preempt"
+    build = ("kernel", "build", "other", "--base", "6.12", "--preempt")
+    told = "6.12 (Linux 6.12.7) has no preemption model 'lazy'; it has voluntary and full."
+    assert told in refused(lab, *build, "lazy")
+    config.write_text("config PREEMPT_VOLUNTARY\nconfig PREEMPT\nconfig PREEMPT_LAZY\n")
+    assert "PREEMPT=voluntary" in lab.call("kernel", "build", "6.12")[1]
+    assert "PREEMPT=lazy" in lab.call(*build, "lazy")[1]
+    config.write_text(
+        config.read_text().replace("\n", "\n\tdepends on !ARCH_HAS_PREEMPT_LAZY\n", 1)
+    )
+    assert "PREEMPT=lazy" in lab.call("kernel", "build", "6.12")[1], "where voluntary is gone"
+    assert "has no preemption model 'voluntary'" in refused(lab, *build, "voluntary")
+
+
 def test_the_same_patch_under_another_name_is_told_by_that(lab: FakeLab) -> None:
     lab.add_tree()
     first = lab.patch_file()

@@ -13,15 +13,21 @@
 
 #define SIM_THIRD_(a, b, c, rest...)	c
 #define SIM_THIRD(args...)		SIM_THIRD_(args)
-#define SIM_AS_IS(name, args...)	name(args)
+#define SIM_AS_IS(HOOK, name, args...)	name(args)
+#define SIM_CALL(HOOK, name, args...)	({ SIM_MATCHED(#name); HOOK(name, args); })
 
-#define SIM_CHOOSE(declares, HOOK)	SIM_THIRD(declares, SIM_AS_IS, HOOK, ~)
+/* The build reads from the object which hooks have matched a call: scripts/unmatched. */
+#define SIM_MATCHED(name)						\
+	static const char __matched[] __used __section("sim_matched") = name
+
+/* By a first argument that is not to be replaced before. */
+#define SIM_CHOOSE(declares)		SIM_THIRD(declares, SIM_AS_IS, SIM_CALL, ~)
 
 /* By the first argument, which has to begin with a word, macros in it replaced. */
 #define SIM_HOOK(HOOK, name, first, more...) \
-	SIM_THIRD(SIM_DECLARES_##first, SIM_AS_IS, HOOK, ~)(name, first, ##more)
+	SIM_THIRD(SIM_DECLARES_##first, SIM_AS_IS, SIM_CALL, ~)(HOOK, name, first, ##more)
 /* By the second one, where calls begin with &. */
 #define SIM_HOOK_2ND(HOOK, name, first, second, more...) \
-	SIM_THIRD(SIM_DECLARES_##second, SIM_AS_IS, HOOK, ~)(name, first, second, ##more)
+	SIM_THIRD(SIM_DECLARES_##second, SIM_AS_IS, SIM_CALL, ~)(HOOK, name, first, second, ##more)
 
 #endif

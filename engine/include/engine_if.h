@@ -78,6 +78,7 @@ struct sim_cpu_topo {
 };
 extern struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
 extern int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs, sim_nr_cores;
+extern unsigned int sim_llc_bytes;	/* of each */
 extern int sim_reclaim_distance;	/* what the architecture sets, 0: the default */
 extern unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 int sim_node_distance(int a, int b);

@@ -8,7 +8,14 @@
 void *__kmalloc_noprof(size_t size, gfp_t flags) { return sim_kmalloc(size); }
 void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node) { return sim_kmalloc(size); }
 void *__kmalloc_large_noprof(size_t size, gfp_t flags) { return sim_kmalloc(size); }
-void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node) { return sim_kmalloc(size); }
+#ifdef SIM_HAS_KVMALLOC_ALIGN
+void *__kvmalloc_node_noprof(DECL_KMALLOC_PARAMS(size, b, token), unsigned long align, gfp_t flags, int node)
+#else
+void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node)
+#endif
+{
+	return sim_kmalloc(size);
+}
 void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t flags, size_t size) { return sim_kmalloc(size); }
 void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return sim_kmalloc(size); }
 void *kmem_cache_alloc_noprof(struct kmem_cache *s, gfp_t flags) { return sim_cache_alloc(s); }
@@ -45,7 +52,12 @@ void __percpu *__alloc_percpu(size_t size, size_t align) { return sim_alloc_perc
 void __percpu *__alloc_percpu_gfp(size_t size, size_t align, gfp_t gfp) { return sim_alloc_percpu(size, align); }
 #endif
 
-#ifdef SIM_HAS_KFREE_POINTER
+#ifdef SIM_HAS_KFREE_HEAD
+void kvfree_call_rcu(struct kvfree_rcu_head *head, void *ptr)
+{
+	sim_kfree_rcu((struct rcu_head *)head, ptr);
+}
+#elif defined(SIM_HAS_KFREE_POINTER)
 void kvfree_call_rcu(struct rcu_head *head, void *ptr)
 {
 	sim_kfree_rcu(head, ptr);

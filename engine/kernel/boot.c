@@ -94,7 +94,7 @@ void kern_boot(struct sim_task *init)
 	sim_setup_decisions();
 	sched_init();
 	sim_setup_cgroups();
-	init_timers();
+	sim_init_timers();
 	hrtimers_init();
 	softirq_init();
 	sim_setup_loopback();
@@ -143,7 +143,7 @@ void kern_spread_balance(void)
 			rcu_dereference_raw(*raw_per_cpu_ptr(&sd_llc_shared, cpu));
 		struct sched_domain *sd;
 
-		if (llc && *raw_per_cpu_ptr(&sd_llc_id, cpu) == cpu)
+		if (llc && sim_leads_llc(cpu))
 			llc->nr_idle_scan = *raw_per_cpu_ptr(&sd_llc_size, cpu);
 
 		for (sd = raw_cpu_rq(cpu)->sd; sd; sd = sd->parent) {

@@ -45,6 +45,12 @@ void sim_setup_cgroups(void)
 	INIT_LIST_HEAD(&root.css->sibling);
 }
 
+/* A task leaves its group when it exits (sched_autogroup_exit_task(), exit.c). */
+void cgroup_task_dead(struct task_struct *p);
+void cgroup_task_dead(struct task_struct *p)
+{
+}
+
 /* The group with the first `length` bytes of a path. */
 static struct group *find_group(const char *path, unsigned int length)
 {

@@ -55,6 +55,18 @@ static bool may_run(struct task_struct *p, struct rq *rq)
  * How long a fair task may wait: its share of each level's weight decides how
  * often it gets a slice; far beyond that it is starved.
  */
+#ifdef SIM_HAS_FLAT_TREE
+/* All tasks queue in the root's tree, each with the product of its levels' shares as its weight. */
+static u64 patience(struct task_struct *p)
+{
+	const struct cfs_rq *root = &raw_cpu_rq(task_cpu(p))->cfs;
+	u64 total = root->sum_weight << root->sum_shift, own = max(p->se.h_load.weight, 1UL);
+
+	if (root->curr)
+		total += root->curr->h_load.weight;
+	return NSEC_PER_SEC + clamp_t(u64, total / own + 1, 1, 1000000) * 32 * TICK_NSEC;
+}
+#else
 static u64 patience(struct task_struct *p)
 {
 	struct sched_entity *se;
@@ -69,6 +81,7 @@ static u64 patience(struct task_struct *p)
 	}
 	return NSEC_PER_SEC + factor * 32 * TICK_NSEC;
 }
+#endif
 
 static void check_task(struct sim_task *task)
 {

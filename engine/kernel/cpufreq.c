@@ -355,6 +355,17 @@ struct em_perf_domain *em_cpu_get(int cpu)
 }
 
 /* The conditions of EAS, as 6.12's sched_is_eas_possible() has them. */
+bool cpufreq_ready_for_eas(const struct cpumask *mask);
+bool cpufreq_ready_for_eas(const struct cpumask *mask)
+{
+	int cpu;
+
+	for_each_cpu(cpu, mask)
+		if (!policy_of(cpu) || policy_of(cpu)->governor != schedutil)
+			return false;
+	return true;
+}
+
 bool sim_energy_aware_possible(void)
 {
 	bool asymmetric = false;

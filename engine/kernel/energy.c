@@ -12,6 +12,12 @@ void sim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor
 #endif
 }
 
+/* The scheduler's domains are built with the energy model there, once. */
+void em_rebuild_sched_domains(void);
+void em_rebuild_sched_domains(void)
+{
+}
+
 #ifdef SIM_HAS_CPUFREQ_PRESSURE
 DEFINE_PER_CPU(unsigned long, cpufreq_pressure);
 

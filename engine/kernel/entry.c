@@ -9,6 +9,16 @@
 
 DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
 
+/* On the way to user mode a lazy request counts as well. */
+static bool resched_for_user(void)
+{
+#ifdef CONFIG_PREEMPT_LAZY
+	return READ_ONCE(current_thread_info()->flags) & (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY);
+#else
+	return need_resched();
+#endif
+}
+
 static void handle_vector(int vector, bool user)
 {
 	struct pt_regs regs = { .user = user };
@@ -63,9 +73,9 @@ void sim_exit_to_user(void)
 	struct sim_task *task = current->thread.sim;
 
 	local_irq_disable();
-	while (need_resched() || task_work_pending(current)) {
+	while (resched_for_user() || task_work_pending(current)) {
 		local_irq_enable();
-		if (need_resched())
+		if (resched_for_user())
 			schedule();
 		if (task_work_pending(current))
 			task_work_run();
@@ -160,7 +170,7 @@ void sim_file_put(struct sim_line *file)
 
 void sim_syscall_exit(void)
 {
-	if (need_resched() || task_work_pending(current) || signal_pending(current) ||
+	if (resched_for_user() || task_work_pending(current) || signal_pending(current) ||
 	    current->thread.last_cpu != sim.cpu)
 		sim_exit_to_user();
 	sim_working_set_touch();

@@ -19,7 +19,7 @@ struct entry {
 	void *data;
 	const struct file_operations *fops;
 	const struct seq_operations *seq;
-	struct ctl_table *table;
+	SIM_SYSCTL *table;
 	char path[];
 };
 
@@ -61,8 +61,13 @@ struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 	return (struct dentry *)add_debugfs(name, parent, 0, DIR, NULL);
 }
 
+#ifdef SIM_HAS_DEBUGFS_FULL
+struct dentry *debugfs_create_file_full(const char *name, umode_t mode, struct dentry *parent,
+					void *data, const void *aux, const struct file_operations *fops)
+#else
 struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry *parent,
 				   void *data, const struct file_operations *fops)
+#endif
 {
 	struct entry *e = add_debugfs(name, parent, mode, FOPS, data);
 
@@ -156,7 +161,7 @@ struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode,
 	return NULL;
 }
 
-void sim_add_sysctl(const char *dir, struct ctl_table *table)
+void sim_add_sysctl(const char *dir, SIM_SYSCTL *table)
 {
 	char path[64];
 

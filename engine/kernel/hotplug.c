@@ -65,6 +65,31 @@ static void run_range(unsigned int cpu, bool up, enum cpuhp_state from, enum cpu
 	}
 }
 
+#ifdef SIM_HAS_TMIGR_ROOTS
+/*
+ * Timer migration registers before the other CPUs come up, each prepared and online before the next:
+ * as many roots of its hierarchy as CPUs that are prepared and not online would be too many.
+ */
+static int (*prepare_migration)(unsigned int cpu);
+
+static bool prepare_later(enum cpuhp_state state, int (*startup)(unsigned int cpu))
+{
+	if (state != CPUHP_TMIGR_PREPARE)
+		return false;
+	prepare_migration = startup;
+	return true;
+}
+
+static void prepare_now(enum cpuhp_state state, unsigned int cpu, unsigned int boot_cpu)
+{
+	if (state == CPUHP_AP_TMIGR_ONLINE && cpu != boot_cpu && prepare_migration(cpu))
+		sim_die("a hotplug callback failed", "tmigr:prepare", state);
+}
+#else
+static bool prepare_later(enum cpuhp_state state, int (*startup)(unsigned int cpu)) { return false; }
+static void prepare_now(enum cpuhp_state state, unsigned int cpu, unsigned int boot_cpu) { }
+#endif
+
 /* The linked sources register at boot: their startup runs for every CPU that is up. */
 int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu),
@@ -80,11 +105,14 @@ int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 	}
 	steps[i] = (struct step) { state, startup, teardown };
 	nr_steps++;
+	if (prepare_later(state, startup))
+		return startup(sim.cpu);
 	if (invoke && startup) {
 		int boot_cpu = sim.cpu;
 		void *boot_task = current;
 
 		for_each_online_cpu(cpu) {
+			prepare_now(state, cpu, boot_cpu);
 			/* preparing is the controlling CPU's work */
 			if (cpu != boot_cpu && state > CPUHP_BRINGUP_CPU)
 				sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);

@@ -93,10 +93,10 @@ static int go_offline(unsigned int cpu)
 	struct chore *stat = raw_per_cpu_ptr(&vmstat, cpu), *mine = raw_per_cpu_ptr(&other, cpu);
 
 	stat->on = false;
-	del_timer_sync(&stat->timer);
+	timer_delete_sync(&stat->timer);
 	if (other_period) {
 		mine->on = false;
-		del_timer_sync(&mine->timer);
+		timer_delete_sync(&mine->timer);
 	}
 	return 0;
 }

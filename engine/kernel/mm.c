@@ -77,6 +77,8 @@ static struct space *new_space(void)
 	init_rwsem(&s->mm.mmap_lock);
 	INIT_LIST_HEAD(&s->mappings);
 	s->comes_and_goes = sim_load_has_lasted();
+	if (mm_alloc_sched(&s->mm))
+		sim_die("no memory for what cache-aware scheduling keeps of a process", __FILE__, __LINE__);
 	return s;
 }
 
@@ -91,6 +93,7 @@ void sim_put_mm(struct mm_struct *mm)
 
 void __mmdrop(struct mm_struct *mm)
 {
+	mm_destroy_sched(mm);
 	sim_free(space_of(mm));
 }
 
@@ -101,6 +104,8 @@ void sim_fork_mm(struct task_struct *p, bool thread)
 	else if (current->mm)
 		mmget(current->mm);
 	p->mm = p->active_mm = thread ? current->mm : &new_space()->mm;
+	if (p->mm)
+		sched_cache_fork(p);
 	if (!thread && current->mm)
 		sim_inherit_regions(space_of(p->mm), space_of(current->mm));
 	sim_working_set_fork(p, thread && current->mm);
@@ -112,6 +117,7 @@ void sim_exec_mm(void)
 
 	task_numa_free(current, false);
 	current->mm = current->active_mm = &new_space()->mm;
+	sched_cache_exec_mmap(current, current->mm);
 	sim_working_set_exec();
 	sim_put_mm(old);
 	map_files();
@@ -123,6 +129,7 @@ void sim_exit_mm(void)
 
 	if (!mm)
 		return;
+	sched_cache_exit_mm(current);
 	sim_working_set_exit();
 	task_numa_free(current, true);
 	mmgrab(mm);			/* stays active until the next switch */
@@ -148,6 +155,7 @@ void kern_memory_use(struct kern_region *r)
 
 	mmget(mm);
 	current->mm = current->active_mm = mm;
+	sched_cache_exec_mmap(current, mm);
 	init_numa_balancing(0, current);
 	sim_put_mm(old);
 }

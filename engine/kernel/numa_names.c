@@ -31,7 +31,11 @@ bool sim_should_migrate(struct task_struct *p, int nid, int cpu)
 	static struct page memory;
 #endif
 
+#ifdef SIM_HAS_MEMDESC_FLAGS
+	memory.flags.f = (unsigned long)nid << NODES_PGSHIFT;
+#else
 	memory.flags = (unsigned long)nid << NODES_PGSHIFT;
+#endif
 	return should_numa_migrate_memory(p, &memory, nid, cpu);
 }
 

@@ -6,6 +6,9 @@
 #include "autogroup.h"
 
 /* Nobody changes a task's handlers: the lock is all there is to it. */
+#ifdef SIM_HAS_TASK_SIGHAND
+#define __lock_task_sighand lock_task_sighand
+#endif
 struct sighand_struct *__lock_task_sighand(struct task_struct *p, unsigned long *flags)
 {
 	spin_lock_irqsave(&p->sighand->siglock, *flags);

@@ -60,6 +60,7 @@ u64 sim_timer_slack(void);
 void sim_setup_percpu(void);
 void sim_setup_prefetch(void);
 void sim_setup_topology(void);
+bool sim_leads_llc(int cpu);
 void sim_setup_clockevent(void);
 struct clock_event_device *sim_clockevent(void);
 void sim_setup_idle_drivers(void);
@@ -76,7 +77,7 @@ void sim_rcu_advance(void);
 
 /* files.c */
 struct ctl_table;
-void sim_add_sysctl(const char *dir, struct ctl_table *table);
+void sim_add_sysctl(const char *dir, SIM_SYSCTL *table);
 
 /* sysctl.c */
 void sim_sysctl_apart(void);

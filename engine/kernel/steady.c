@@ -137,7 +137,7 @@ void kern_look(struct kern_slow_state *state)
 		state->load += rq->cfs.avg.load_avg;
 		for (sd = rcu_dereference_raw(rq->sd); sd; sd = rcu_dereference_raw(sd->parent))
 			look_at_domain(state, sd, cpu);
-		if (llc && *raw_per_cpu_ptr(&sd_llc_id, cpu) == cpu && sched_feat(SIS_UTIL)) {
+		if (llc && sim_leads_llc(cpu) && sched_feat(SIS_UTIL)) {
 			state->llcs++;
 			state->idle_scan += llc->nr_idle_scan;
 		}

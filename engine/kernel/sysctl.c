@@ -5,7 +5,7 @@
 #include "sim.h"
 
 #ifdef SIM_HAS_SYSCTL_SIZE
-void __register_sysctl_init(const char *path, struct ctl_table *table, const char *table_name,
+void __register_sysctl_init(const char *path, SIM_SYSCTL *table, const char *table_name,
 			    size_t table_size)
 {
 	size_t i;
@@ -14,7 +14,7 @@ void __register_sysctl_init(const char *path, struct ctl_table *table, const cha
 		sim_add_sysctl(path, &table[i]);
 }
 
-struct ctl_table_header *register_sysctl_sz(const char *path, struct ctl_table *table,
+struct ctl_table_header *register_sysctl_sz(const char *path, SIM_SYSCTL *table,
 					    size_t table_size)
 {
 	__register_sysctl_init(path, table, NULL, table_size);
@@ -22,13 +22,13 @@ struct ctl_table_header *register_sysctl_sz(const char *path, struct ctl_table *
 }
 #else
 /* Tables end with an empty entry. */
-void __register_sysctl_init(const char *path, struct ctl_table *table, const char *table_name)
+void __register_sysctl_init(const char *path, SIM_SYSCTL *table, const char *table_name)
 {
 	for (; table->procname; table++)
 		sim_add_sysctl(path, table);
 }
 
-struct ctl_table_header *register_sysctl(const char *path, struct ctl_table *table)
+struct ctl_table_header *register_sysctl(const char *path, SIM_SYSCTL *table)
 {
 	__register_sysctl_init(path, table, NULL);
 	return NULL;

@@ -62,6 +62,28 @@ void put_device(struct device *dev)
 {
 }
 
+int sysfs_emit_at(char *buf, int at, const char *fmt, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vscnprintf(buf + at, PAGE_SIZE - at, fmt, args);
+	va_end(args);
+	return len;
+}
+
+int sysfs_emit(char *buf, const char *fmt, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vscnprintf(buf, PAGE_SIZE, fmt, args);
+	va_end(args);
+	return len;
+}
+
 /* cpuidle's attributes that belong to no CPU. */
 #ifdef SIM_HAS_BUS_ROOT
 const struct bus_type cpu_subsys;

@@ -114,6 +114,9 @@ struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *
 	p->pi_waiters = RB_ROOT_CACHED;
 	p->pi_top_task = NULL;
 	p->mm = p->active_mm = NULL;
+#ifdef SIM_HAS_SCHED_CACHE
+	RCU_INIT_POINTER(p->sched_cache_grp, NULL);
+#endif
 #ifdef SIM_HAS_DL_SERVER
 	p->dl_server = NULL;
 #endif
@@ -154,6 +157,11 @@ void put_task_struct_rcu_user(struct task_struct *p)
 void __put_task_struct(struct task_struct *p)
 {
 	sim_free_task(p);
+}
+
+void __put_task_struct_rcu_cb(struct rcu_head *rhp)
+{
+	__put_task_struct(container_of(rhp, struct task_struct, rcu));
 }
 
 void put_task_stack(struct task_struct *p)
@@ -224,6 +232,7 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	if (ret) {
 		/* the kernel refuses: a deadline task may not fork */
 		child->died = sim.clk;
+		sched_cache_fork_cleanup(p);
 		sim_put_mm(p->mm);
 		sim_free_task(p);
 		sim_syscall_exit();

@@ -30,6 +30,11 @@ u64 ktime_get_mono_fast_ns(void)
 	return sim.clk;
 }
 
+void ktime_get_real_ts64(struct timespec64 *ts)
+{
+	*ts = ns_to_timespec64(sim.clk);
+}
+
 ktime_t ktime_get_update_offsets_now(unsigned int *cwsseq, ktime_t *real, ktime_t *boot,
 				     ktime_t *tai)
 {
@@ -91,7 +96,7 @@ void sim_setup_clockevent(void)
 
 	*evt = (struct clock_event_device) {
 		.name = "sim",
-		.features = CLOCK_EVT_FEAT_ONESHOT | CLOCK_EVT_FEAT_KTIME,
+		.features = CLOCK_EVT_FEAT_ONESHOT | SIM_CLOCK_EVT_KTIME,
 		.rating = 400,
 		.irq = -1,
 		.cpumask = cpumask_of(sim.cpu),

@@ -2,6 +2,7 @@
 /* The machine's CPUs as masks, for the kernel's own topology code. */
 #include <linux/topology.h>
 #include <linux/nodemask.h>
+#include <linux/cacheinfo.h>
 #include "sim.h"
 
 struct cpumask *sim_thread_mask[NR_CPUS], *sim_cluster_mask[NR_CPUS], *sim_llc_mask[NR_CPUS];
@@ -10,6 +11,7 @@ struct cpumask *sim_package_mask[NR_CPUS], *sim_node_mask[MAX_NUMNODES];
 struct cpumask __cpu_possible_mask, __cpu_online_mask, __cpu_present_mask;
 struct cpumask __cpu_active_mask, __cpu_dying_mask;
 atomic_t __num_online_cpus;
+unsigned int __num_possible_cpus;	/* where the tree keeps count */
 
 nodemask_t node_states[NR_NODE_STATES];
 unsigned int nr_node_ids = 1, nr_online_nodes = 1;
@@ -26,6 +28,14 @@ void set_cpu_online(unsigned int cpu, bool online)
 	}
 }
 
+/* Is it the first CPU of its LLC's domain?  (Some trees number LLCs by it, others densely.) */
+bool sim_leads_llc(int cpu)
+{
+	struct sched_domain *llc = rcu_dereference_raw(*raw_per_cpu_ptr(&sd_llc, cpu));
+
+	return llc && cpumask_first(sched_domain_span(llc)) == cpu;
+}
+
 const struct cpumask *cpu_coregroup_mask(int cpu)
 {
 	return sim_llc_mask[cpu];
@@ -34,6 +44,17 @@ const struct cpumask *cpu_coregroup_mask(int cpu)
 const struct cpumask *cpu_clustergroup_mask(int cpu)
 {
 	return sim_cluster_mask[cpu];
+}
+
+/* What cache-aware scheduling asks of a CPU's last cache. */
+struct cacheinfo *get_cpu_cacheinfo_llc(unsigned int cpu);
+struct cacheinfo *get_cpu_cacheinfo_llc(unsigned int cpu)
+{
+	static struct cacheinfo of[NR_CPUS];
+
+	of[cpu].size = sim_llc_bytes;
+	cpumask_copy(&of[cpu].shared_cpu_map, sim_llc_mask[cpu]);
+	return &of[cpu];
 }
 
 /* CPUs with the same id share one mask. */
@@ -80,6 +101,7 @@ void sim_setup_topology(void)
 		cpumask_set_cpu(cpu, sim_node_mask[cpu_to_node(cpu)]);
 		node_set_state(cpu_to_node(cpu), N_CPU);
 		cpumask_set_cpu(cpu, &__cpu_possible_mask);
+		__num_possible_cpus++;
 		cpumask_set_cpu(cpu, &__cpu_present_mask);
 	}
 }

@@ -64,7 +64,11 @@ void sim_trace_fork(struct task_struct *parent, struct task_struct *child)
 
 void sim_trace_exit(struct task_struct *p)
 {
+#ifdef SIM_HAS_EXIT_GROUP_DEAD
+	trace_sched_process_exit(p, (p->flags & PF_KTHREAD) || !atomic_read(&p->active_mm->mm_users));
+#else
 	trace_sched_process_exit(p);
+#endif
 }
 
 const char *sim_print_flags(unsigned long flags, const char *delim,

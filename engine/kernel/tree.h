@@ -42,6 +42,35 @@
 #define SIM_SOFTIRQ(action)		action(struct softirq_action *unused)
 #endif
 
+/* Whom set_next_ktime() is asked by. */
+#ifdef SIM_HAS_CLOCK_EVT_KTIME
+#define SIM_CLOCK_EVT_KTIME		CLOCK_EVT_FEAT_KTIME
+#else
+#define SIM_CLOCK_EVT_KTIME		CLOCK_EVT_FEAT_HRTIMER
+#endif
+
+#ifdef SIM_HAS_TIMERS_INIT
+#define sim_init_timers()		timers_init()
+#else
+#define sim_init_timers()		init_timers()
+#endif
+
+#ifdef SIM_HAS_SYSCTL_CONST
+#define SIM_SYSCTL			const struct ctl_table
+#else
+#define SIM_SYSCTL			struct ctl_table
+#endif
+
+/* What fork, exec and exit tell cache-aware scheduling. */
+#ifndef SIM_HAS_SCHED_CACHE
+#define mm_alloc_sched(mm)		0
+#define mm_destroy_sched(mm)		do { } while (0)
+#define sched_cache_fork(p)		do { } while (0)
+#define sched_cache_fork_cleanup(p)	do { } while (0)
+#define sched_cache_exec_mmap(p, mm)	do { } while (0)
+#define sched_cache_exit_mm(p)		do { } while (0)
+#endif
+
 /* Whether arch_cpu_idle() returns with interrupts off. */
 #ifdef SIM_HAS_ARCH_IDLE_IRQS_OFF
 #define sim_arch_cpu_idle_return()	do { } while (0)

@@ -7,6 +7,7 @@
 struct machine machine;
 struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
 int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs, sim_nr_cores;
+unsigned int sim_llc_bytes;
 int sim_reclaim_distance;
 unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 struct sim_costs sim_costs;
@@ -418,6 +419,7 @@ static void read_cache(json_t *obj)
 	json_only(obj, at, "l2", "llc", NULL);
 	machine.l2_kb = json_kb(json_need(obj, at, "l2"), AT(at, "l2"));
 	machine.llc_kb = json_kb(json_need(obj, at, "llc"), AT(at, "llc"));
+	sim_llc_bytes = machine.llc_kb << 10;
 }
 
 static void read_memory(json_t *obj)

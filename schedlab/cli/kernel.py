@@ -13,11 +13,11 @@ from schedlab.kernels.boot_image import ImageBuilder
 from schedlab.kernels.build import Builder
 from schedlab.kernels.debian import debian_tree
 from schedlab.kernels.engine import OLDEST, find_engine
+from schedlab.kernels.preemption import Preempt
 from schedlab.kernels.progress import ConsoleWatch
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.shelf import (
     HZ,
-    Preempt,
     Recipe,
     Shelf,
     check_name,
@@ -75,9 +75,13 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
 )
 @click.option("--hz", type=click.Choice([str(hz) for hz in HZ]), default="250", show_default=True)
 @click.option(
-    "--preempt", type=click.Choice(get_args(Preempt)), default="voluntary", show_default=True
+    "--preempt",
+    type=click.Choice(get_args(Preempt)),
+    help="The preemption model; the tree's usual one if not given: lazy where voluntary is gone.",
 )
-def build(name: str, base: str | None, patches: tuple[str, ...], hz: str, preempt: Preempt) -> None:
+def build(
+    name: str, base: str | None, patches: tuple[str, ...], hz: str, preempt: Preempt | None
+) -> None:
     """Build the simulator of a tree, with patches, under a NAME that variants can ask for.
 
     \b
@@ -139,8 +143,7 @@ def list_kernels() -> None:
     for base in shelf.bases():
         gone |= base.gone
         origin = f"gone: {base.tree}" if base.gone else base.origin
-        plain = Recipe(name=base.name, base=base.name)
-        echo(f"{base.name:20} {_state(builder, plain)}  Linux {base.release}, {origin}")
+        echo(f"{base.name:20} {_state(builder, base.plain)}  Linux {base.release}, {origin}")
         for recipe in shelf.recipes():
             if recipe.base == base.name:
                 names = [patch.name for patch in recipe.patches]
@@ -175,6 +178,7 @@ def show(name: str) -> None:
             "program": str(built.program),
             "features": " ".join(built.features),
             "facts": " ".join(built.facts),
+            "unmatched": ", ".join(built.unmatched) or "none",
         }
     else:
         rows["build"] = "none of these sources yet; a run builds it when it needs it"

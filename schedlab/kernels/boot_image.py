@@ -33,7 +33,10 @@ _TOOLS = {
     **{"make": "make", "bc": "bc", "patch": "patch", "flex": "flex", "bison": "bison"},
     **{"ld": "binutils", "perl": "perl"},
 }
-_PREEMPT = {"voluntary": "CONFIG_PREEMPT_VOLUNTARY", "full": "CONFIG_PREEMPT"}
+_PREEMPT = {
+    **{"voluntary": "CONFIG_PREEMPT_VOLUNTARY", "lazy": "CONFIG_PREEMPT_LAZY"},
+    "full": "CONFIG_PREEMPT",
+}
 _MADE = re.compile(r"^  ([A-Z]+)\s+(\S+)$")
 _WRONG = re.compile(r"^\S+:\d+:\d+: (?:fatal )?error: .*$|^.*\*\*\*.*$", re.M)
 

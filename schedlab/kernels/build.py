@@ -33,6 +33,7 @@ PROGRAM = "schedsim"
 _INFO = "build.json"
 _OF = ".of"
 """In make's output folder: the recipe's name."""
+_UNMATCHED = "unmatched.txt"
 _FACTS = "gen/generated/tree.h"
 _UNDER_WAY = ".under-way"
 """There while make works; what it left behind where it was cut off."""
@@ -65,6 +66,8 @@ class Build(BaseModel):
     features: tuple[str, ...]
     facts: tuple[str, ...]
     """What the tree has and how it calls it, as probed (engine/scripts/probe)."""
+    unmatched: tuple[str, ...]
+    """Hooks and hot fields of the engine that nothing in the tree has met."""
     seconds: float
     program: Path
 
@@ -282,11 +285,17 @@ class Builder:
             engine=self.engine.version,
             compiler=self.compiler(),
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
+            unmatched=tuple((part.objects / _UNMATCHED).read_text().splitlines()),
             facts=tuple(sorted(_FACT.findall((part.objects / _FACTS).read_text()))),
             seconds=round(seconds, 1),
             program=program,
         )
         write_whole(folder / _INFO, build.model_dump_json(indent=1))
+        for names in build.unmatched:
+            self.watch.say(
+                f"{recipe.name}: nothing in this tree matches {names.replace(' ', ' or ')}: what"
+                " the engine hangs on it is missing (engine/hooked/expected.txt)."
+            )
         return build
 
     def _check_tools(self) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.patches import Patch, check_applies, read_patch
-from schedlab.kernels.shelf import Base, PatchCopy, Preempt, Recipe, Shelf, check_name, digest_of
+from schedlab.kernels.preemption import Preempt
+from schedlab.kernels.shelf import Base, PatchCopy, Recipe, Shelf, check_name, digest_of
 from schedlab.kernels.shipped import find_patch
 
 
@@ -16,7 +17,7 @@ def make_recipe(
     base: str,
     patches: Sequence[str],
     hz: int,
-    preempt: Preempt,
+    preempt: Preempt | None,
     say: Callable[[str], None],
 ) -> Recipe:
     """Keep a recipe under its name, and give it.
@@ -28,11 +29,12 @@ def make_recipe(
         base: the name of a kernel tree.
         patches: files, or features that patches of schedlab's add.
         hz: ticks a second.
-        preempt: the preemption model.
+        preempt: the preemption model, or the tree's usual one.
         say: is told what is left out of patches, and how they apply.
 
     Raises:
-        KernelError: there is no such tree, or a patch does not apply to it.
+        KernelError: there is no such tree, it does not have the preemption model, or a patch
+            does not apply to it.
     """
     check_name(name)
     tree = shelf.base(base)
@@ -42,8 +44,14 @@ def make_recipe(
     whole = [read_patch(path) for path in paths]
     told = [_simulated_part(patch, engine, say) for patch in whole]
     copies = tuple(_copy(part, patch) for part, patch in zip(told, whole, strict=True))
+    preempt = preempt or tree.preempts[0]
+    if preempt not in tree.preempts:
+        raise KernelError(
+            f"{base} (Linux {tree.release}) has no preemption model '{preempt}'; it has"
+            f" {' and '.join(tree.preempts)}."
+        )
     recipe = Recipe(name=name, base=tree.name, patches=copies, hz=hz, preempt=preempt)
-    plain = Recipe(name=name, base=name)
+    plain = Recipe(name=name, base=name, preempt=tree.preempts[0])
     if name in {other.name for other in shelf.bases()} and recipe != plain:
         raise KernelError(
             f"{name} is a kernel tree; a build of it with patches or another configuration needs"

@@ -14,7 +14,7 @@ import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
@@ -22,6 +22,7 @@ from schedlab.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
+from schedlab.kernels.preemption import Preempt, models
 from schedlab.system.inside import inside
 from schedlab.system.system import natural
 
@@ -30,7 +31,6 @@ MUST_HAVE = "kernel/sched/core.c"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
-Preempt = Literal["voluntary", "full"]
 HZ = (100, 250, 300, 1000)
 """The tick rates the kernel's own configuration offers."""
 
@@ -70,9 +70,19 @@ class Base(_Kept):
     """The git tree it was exported from."""
 
     @property
+    def preempts(self) -> tuple[Preempt, ...]:
+        """The preemption models its tree offers, the usual one first."""
+        return models(self.tree)
+
+    @property
     def gone(self) -> bool:
         """Whether its tree is not there any more: moved, removed, or out of reach."""
         return not os.path.isfile(self.tree / MUST_HAVE)  # noqa: PTH113 never raises
+
+    @property
+    def plain(self) -> "Recipe":
+        """The recipe of the tree as it is, in its usual configuration."""
+        return Recipe(name=self.name, base=self.name, preempt=self.preempts[0])
 
     @property
     def again(self) -> str:
@@ -134,7 +144,7 @@ class Recipe(_Kept):
     base: str
     patches: tuple[PatchCopy, ...] = ()
     hz: int = 250
-    preempt: Preempt = "voluntary"
+    preempt: Preempt
 
     @property
     def patch_names(self) -> tuple[str, ...]:
@@ -197,7 +207,7 @@ class Shelf:
                 return recipe
         bases = [base.name for base in self.bases()]
         if name in bases:
-            return Recipe(name=name, base=name)
+            return self.base(name).plain
         raise self._unknown("kernel", name, self.names())
 
     def put_base(self, base: Base) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
+import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +22,9 @@ from tests.patience import PATIENCE_SECONDS
 machine = described.machine
 ROOT = Path(__file__).resolve().parents[2]
 SERIES = ("6.12", "6.1")
+NEWER = "7.3"
+NEWER_IN = {"test_basic", "test_decisions", "test_determinism", "test_theory"}
+"""Where the newer series is tested as well; SCHEDLAB_TEST_NEWER=all has it in every module."""
 
 Json = dict[str, Any]
 
@@ -86,9 +91,46 @@ class Simulator:
         return result
 
 
-@pytest.fixture(scope="session", params=SERIES)
+@pytest.fixture(scope="session", params=[*SERIES, NEWER])
 def series(request: pytest.FixtureRequest) -> str:
     return str(request.param)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the newer series where it is not tested: a build and a run for each would be dear."""
+    if os.environ.get("SCHEDLAB_TEST_NEWER") == "all":
+        return
+
+    def wanted(item: pytest.Item) -> bool:
+        asked = getattr(item, "callspec", None)
+        newer = asked is not None and asked.params.get("series") == NEWER
+        return not newer or item.path.stem in NEWER_IN
+
+    kept = [item for item in items if wanted(item)]
+    config.hook.pytest_deselected(items=[item for item in items if not wanted(item)])
+    items[:] = kept
+
+
+def reads(series: str, file: str, pattern: str) -> str:
+    """What a file of the series' tree says: the first match, its group if there is one, or nothing."""
+    found = re.search(pattern, (kernel_source(series) / file).read_text(), re.MULTILINE)
+    return (found[1] if found.re.groups else found[0]) if found else ""
+
+
+def is_eevdf(series: str) -> bool:
+    return bool(reads(series, "kernel/sched/features.h", r"^SCHED_FEAT\(PLACE_LAG,"))
+
+
+def scales_groups(series: str) -> bool:
+    """Whether a group's share grows with its runnable tasks: cgroup_mode's default."""
+    return bool(
+        reads(series, "kernel/sched/fair.c", r"DEFINE_STATIC_CALL\(calc_group_shares, calc_concur_")
+    )
+
+
+def package_domain(series: str) -> str:
+    """The name of the domain of a package."""
+    return reads(series, "kernel/sched/topology.c", r"\b(PKG|DIE)\)")
 
 
 @pytest.fixture

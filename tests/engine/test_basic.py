@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Json, Simulator, machine, tasks
+from conftest import ROOT, Json, Simulator, machine, package_domain, reads, tasks
 
 from tests import builds
 
@@ -82,9 +82,17 @@ def test_domains_are_the_kernels(series: str, sim: Simulator) -> None:
     done = sim.start("epyc-7713-2p-nps1", HOGS, "--print-domains")
     lines = [line for line in done.stdout.splitlines() if line.startswith("cpu0/")]
     names = [line.split("=")[1].split()[0] for line in lines]
-    assert names == ["SMT", "MC", "PKG" if series == "6.12" else "DIE", "NUMA"]
+    assert names == ["SMT", "MC", package_domain(series), "NUMA"]
     assert "span=0-7,128-135" in lines[1]
     assert lines[2].count("{") == 8
+
+
+def test_nothing_the_engine_looks_for_is_missing(series: str) -> None:
+    """Hooks and hot fields are told by name; a tree that renames one is not simulated in silence."""
+    missing = set(builds.made(series).unmatched)
+    if not reads(series, "kernel/sched/fair.c", r"\bcpu_util_next\("):
+        missing.remove("cpu_util_next")  # cpu_util() since; not hooked
+    assert not missing
 
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "machines").glob("*.toml")))

@@ -204,6 +204,52 @@ def test_new_undefined_symbol_fails_with_its_name(tmp_path: Path, compiler: str)
     assert 'sim_stub("f")' in (tmp_path / "s.c").read_text()
 
 
+HOOKS = """
+#include "hook.h"
+#define COUNTED(name, args...) (name)(args)
+#define one(args...) SIM_HOOK(COUNTED, one, args)
+#define two(args...) SIM_HOOK(COUNTED, two, args)
+int one(int x);
+int two(int x);
+int caller(int y) { return one(y); }
+"""
+
+
+def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
+    """A declaration is no call; of several names one is enough; a fact may have to be there."""
+    (tmp_path / "x.c").write_text(HOOKS)
+    words = ["gcc", "-c", "-O2", f"-I{ROOT}/engine/hooked", "-D__used=__attribute__((used))"]
+    words += ["-D__section(x)=__attribute__((section(x)))", "x.c"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    expected = "# why\none\ntwo\nother one\n->hot\nthree\tif THIS\nfour\tif THAT\n"
+    (tmp_path / "expected.txt").write_text(expected)
+    (tmp_path / "tree.h").write_text("#define SIM_HAS_THAT 1\n")
+    script = ROOT / "engine/scripts/unmatched"
+    told = subprocess.run(
+        [script, "gcc", "expected.txt", "tree.h", "x.o"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.splitlines() == ["two", "->hot", "four"]
+
+
+def test_every_hook_is_expected() -> None:
+    """What is hooked stands in the list by which the build tells of what nothing matches."""
+    listed = (ROOT / "engine/hooked/expected.txt").read_text()
+    names = {word for line in listed.splitlines() if line[:1] != "#" for word in line.split()}
+    for file in (ROOT / "engine/hooked/kernel").rglob("*.c"):
+        text = file.read_text()
+        hooked = re.findall(r"SIM_HOOK(?:_2ND)?\(\w+, (\w+)|SIM_MATCHED\(\"(\w+)\"\)", text)
+        hooked += re.findall(r"SIM_CHOOSE\(SIM_DECLARES_##\w+\)\(\w+, (\w+)()", text)
+        assert hooked and {one or other for one, other in hooked} <= names
+    fields = re.findall(
+        r'strstr\(name, "([^"]+)"\)', (ROOT / "engine/arch/asm/rwonce.h").read_text()
+    )
+    assert set(fields) == {name for name in names if re.search(r"[.>]", name)}
+
+
 @pytest.fixture
 def fully_preempted(tmp_path: Path) -> Simulator:
     """A simulator of 1000 ticks a second, with full preemption."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from conftest import Simulator
+from conftest import Simulator, package_domain
 
 from schedlab.topology.domains import Domain, read
 
@@ -102,9 +102,8 @@ def built(sim: Simulator, machine: str) -> dict[int, list[Domain]]:
 def test_domains_are_the_published_ones(sim: Simulator, series: str, machine: str) -> None:
     found = built(sim, machine)[OF_CPU.get(machine, 0)]
     expected = PUBLISHED[machine]
-    names = [level.name for level in expected]
-    if series == "6.1":
-        names = ["DIE" if name == "PKG" else name for name in names]
+    package = package_domain(series)
+    names = [package if level.name == "PKG" else level.name for level in expected]
     assert [domain.name for domain in found] == names
     assert [domain.files["span"] for domain in found] == [level.span for level in expected]
     assert [(len(d.groups), len(d.groups[0])) for d in found] == [

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from scenarios import Json, cpu_list, mixed, policy, us
 
+from schedlab.system.system import natural
+
 # How often each machine comes: the host needs half a second to boot the biggest.
 MACHINES = {
     "smp4": 12,
@@ -34,12 +36,13 @@ MACHINES = {
     "epyc-7713-2p-nps4": 0.2,
     "power10-768": 0.04,
 }
-FEATURES = {
-    "6.1": "GENTLE_FAIR_SLEEPERS START_DEBIT LAST_BUDDY SIS_PROP UTIL_EST_FASTUP ALT_PERIOD "
-    "BASE_SLICE",
-    "6.12": "PLACE_LAG PLACE_DEADLINE_INITIAL PLACE_REL_DEADLINE RUN_TO_PARITY PREEMPT_SHORT "
-    "PICK_BUDDY DELAY_DEQUEUE DELAY_ZERO NI_RANDOM",
-}
+CFS_FEATURES = (
+    "GENTLE_FAIR_SLEEPERS START_DEBIT LAST_BUDDY SIS_PROP UTIL_EST_FASTUP ALT_PERIOD BASE_SLICE"
+)
+EEVDF_FEATURES = (
+    "PLACE_LAG PLACE_DEADLINE_INITIAL PLACE_REL_DEADLINE RUN_TO_PARITY PREEMPT_SHORT "
+    "PICK_BUDDY DELAY_DEQUEUE DELAY_ZERO NI_RANDOM"
+)
 BOTH_FEATURES = ["HRTICK", "HRTICK_DL", "DOUBLE_TICK", "NONTASK_CAPACITY", "RT_RUNTIME_SHARE"]
 
 KERNEL = "/proc/sys/kernel"
@@ -57,15 +60,13 @@ KNOBS: dict[str, tuple[str, ...]] = {
     f"{SCHED}/numa_balancing/scan_delay_ms": ("1", "10"),
     f"{SCHED}/numa_balancing/scan_size_mb": ("1", "256"),
 }
-SERIES_KNOBS: dict[str, dict[str, tuple[str, ...]]] = {
-    "6.1": {
-        f"{KERNEL}/sched_child_runs_first": ("0", "1"),
-        f"{SCHED}/latency_ns": ("1000000", "24000000"),
-        f"{SCHED}/min_granularity_ns": ("100000", "3000000"),
-        f"{SCHED}/wakeup_granularity_ns": ("0", "1000000", "10000000"),
-    },
-    "6.12": {f"{SCHED}/base_slice_ns": ("100000", "3000000", "20000000")},
+CFS_KNOBS = {
+    f"{KERNEL}/sched_child_runs_first": ("0", "1"),
+    f"{SCHED}/latency_ns": ("1000000", "24000000"),
+    f"{SCHED}/min_granularity_ns": ("100000", "3000000"),
+    f"{SCHED}/wakeup_granularity_ns": ("0", "1000000", "10000000"),
 }
+EEVDF_KNOBS = {f"{SCHED}/base_slice_ns": ("100000", "3000000", "20000000")}
 
 
 @dataclass
@@ -378,9 +379,13 @@ def case(seed: int, series: str, shapes: dict[str, Json]) -> Case:
         scenario["actions"] += _hotplug(rng, cpus, span)
         scenario["duration"] = f"{span + HOTPLUG_MS}ms"
         scenario.pop("end", None)
-    features = rng.sample(FEATURES[series].split() + BOTH_FEATURES, rng.choice([0, 0, 1, 3]))
+    eevdf = natural(series) >= natural("6.6")
+    features = rng.sample(
+        (EEVDF_FEATURES if eevdf else CFS_FEATURES).split() + BOTH_FEATURES,
+        rng.choice([0, 0, 1, 3]),
+    )
     scenario["features"] |= {f: rng.random() < 0.5 for f in features}
-    scenario["knobs"] = _pick(rng, KNOBS | SERIES_KNOBS[series], 3)
+    scenario["knobs"] = _pick(rng, KNOBS | (EEVDF_KNOBS if eevdf else CFS_KNOBS), 3)
     if states and rng.random() < 0.3:
         scenario["knobs"][GOVERNOR] = rng.choice(["menu", "teo"])
     return Case(seed, name, changes, scenario, files)

@@ -7,7 +7,7 @@
 
 #define HAVE_ARCH_BUG
 #define BUG()			sim_bug(__FILE__, __LINE__, __func__)
-#define __WARN_FLAGS(f)		sim_warn(__FILE__, __LINE__, __func__)
+#define __WARN_FLAGS(f...)		sim_warn(__FILE__, __LINE__, __func__)
 
 #include <asm-generic/bug.h>
 

@@ -2,9 +2,13 @@
 #ifndef _ASM_SIM_PAGE_H
 #define _ASM_SIM_PAGE_H
 #include <linux/const.h>
+#if __has_include(<vdso/page.h>)
+#include <vdso/page.h>
+#else
 #define PAGE_SHIFT 12
 #define PAGE_SIZE (_AC(1,UL) << PAGE_SHIFT)
 #define PAGE_MASK (~(PAGE_SIZE-1))
+#endif
 #define PAGE_OFFSET 0UL
 #define HPAGE_SHIFT 21
 #define HPAGE_SIZE (1UL << HPAGE_SHIFT)
@@ -40,9 +44,11 @@ extern struct page *sim_vmemmap;
 #define virt_to_pfn(k) (__pa(k) >> PAGE_SHIFT)
 #define virt_to_page(a) pfn_to_page(virt_to_pfn(a))
 #define virt_addr_valid(k) 1
-#define page_to_phys(p) ((phys_addr_t)page_to_pfn(p) << PAGE_SHIFT)
 #define VM_DATA_DEFAULT_FLAGS VM_DATA_FLAGS_NON_EXEC
 #include <asm-generic/memory_model.h>
+#ifndef page_to_phys
+#define page_to_phys(p) ((phys_addr_t)page_to_pfn(p) << PAGE_SHIFT)
+#endif
 #include <asm-generic/getorder.h>
 #endif
 #endif

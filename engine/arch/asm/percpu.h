@@ -10,7 +10,7 @@
 
 #define __my_cpu_offset	(__per_cpu_offset[sim.cpu])
 #include <asm-generic/percpu.h>
-#if !defined(SIM_KERNELS_LAYOUT) && !defined(__GENERATING_BOUNDS_H)
+#if !defined(SIM_KERNELS_LAYOUT) && !defined(COMPILE_OFFSETS) && !defined(__GENERATING_BOUNDS_H)
 #include <generated/rq-lines.h>
 
 #define SIM_PER_CPU_IS(ptr, name)	(!__builtin_strncmp(#ptr, "&(" name, sizeof("&(" name) - 1))

@@ -50,7 +50,9 @@ static inline pte_t pte_mkyoung(pte_t p) { return p; }
 static inline pte_t pte_modify(pte_t p, pgprot_t n) { return p; }
 #define pte_pfn(p) (pte_val(p) >> PAGE_SHIFT)
 #define pfn_pte(pfn, prot) __pte(((pfn) << PAGE_SHIFT) | pgprot_val(prot))
+#ifndef SIM_HAS_MK_PTE
 #define mk_pte(pg, prot) pfn_pte(page_to_pfn(pg), prot)
+#endif
 #define pte_page(p) pfn_to_page(pte_pfn(p))
 #define pte_clear(mm, a, p) (*(p) = __pte(0))
 #define set_pte(p, v) (*(p) = (v))
@@ -90,8 +92,10 @@ static inline pte_t pte_swp_clear_exclusive(pte_t p) { return p; }
 #define pte_protnone(p) 0
 #define pmd_protnone(p) 0
 #define MAX_PTRS_PER_P4D 1
+#ifndef SIM_HAS_EMPTY_ZERO_PAGE
 extern unsigned long empty_zero_page[];
 #define ZERO_PAGE(v) virt_to_page(empty_zero_page)
+#endif
 extern pgd_t swapper_pg_dir[];
 #define kern_addr_valid(a) 1
 #define PFN_PTE_SHIFT PAGE_SHIFT

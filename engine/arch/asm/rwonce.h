@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Plain fields on hot lines are known by the name they are read and written by: all
- * other READ_ONCE() and WRITE_ONCE() are the kernel's own.
+ * other READ_ONCE() and WRITE_ONCE() are the kernel's own.  A name stands for longer ones too
+ * (overloaded, has_blocked_load).  The build reads from the objects which were met: scripts/unmatched.
  */
 #ifndef _ASM_SIM_RWONCE_H
 #define _ASM_SIM_RWONCE_H
@@ -12,14 +13,21 @@
 #define SIM_IS_HOT(name)						\
 	(__builtin_strstr(name, "->overload") || __builtin_strstr(name, "->overutilized") || \
 	 __builtin_strstr(name, "->has_idle_cores") || __builtin_strstr(name, "->nr_idle_scan") || \
-	 __builtin_strstr(name, "nohz.has_blocked") || __builtin_strstr(name, "nohz.needs_update"))
+	 __builtin_strstr(name, "nohz.has_blocked") || __builtin_strstr(name, "nohz.needs_update") || \
+	 __builtin_strstr(name, "sd_share->util_avg") || __builtin_strstr(name, "sd_share->capacity"))
+
+#define SIM_HOT_ACCESS(name, x, write)					\
+do {									\
+	asm(".pushsection sim_hot,\"a\"\n\t.asciz \"" name "\"\n\t.popsection"); \
+	sim_hot_line((const void *)&(x), write);			\
+} while (0)
 
 #undef READ_ONCE
 #define READ_ONCE(x)							\
 ({									\
 	compiletime_assert_rwonce_type(x);				\
 	if (SIM_IS_HOT(#x))						\
-		sim_hot_line((const void *)&(x), 0);			\
+		SIM_HOT_ACCESS(#x, x, 0);		\
 	__READ_ONCE(x);							\
 })
 
@@ -28,7 +36,7 @@
 do {									\
 	compiletime_assert_rwonce_type(x);				\
 	if (SIM_IS_HOT(#x))						\
-		sim_hot_line((const void *)&(x), 1);			\
+		SIM_HOT_ACCESS(#x, x, 1);		\
 	__WRITE_ONCE(x, val);						\
 } while (0)
 

@@ -53,6 +53,10 @@ static inline void tracepoint_synchronize_unregister(void) { }
 		if (unlikely(sim_tp_##_name.enabled))			\
 			((void (*)(proto))sim_tp_##_name.emit)(args);	\
 	}								\
+	static inline void trace_call__##_name(proto)			\
+	{								\
+		trace_##_name(args);					\
+	}								\
 	static inline void trace_##_name##_rcuidle(proto)		\
 	{								\
 		trace_##_name(args);					\
@@ -84,29 +88,41 @@ static inline void tracepoint_synchronize_unregister(void) { }
 #undef TRACE_EVENT_PERF_PERM
 #undef DECLARE_EVENT_NOP
 #undef DECLARE_EVENT_CLASS_NOP
-#define DECLARE_TRACE(name, proto, args)				\
+#undef DECLARE_TRACE_EVENT
+#undef DECLARE_TRACE_EVENT_CONDITION
+#define DECLARE_TRACE_EVENT(name, proto, args)				\
 	__SIM_TRACE(name, PARAMS(proto), PARAMS(args), 1)
-#define DECLARE_TRACE_CONDITION(name, proto, args, cond)		\
+#define DECLARE_TRACE_EVENT_CONDITION(name, proto, args, cond)		\
 	__SIM_TRACE(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
+/* One without an event is called trace_NAME_tp() in newer trees, trace_NAME() before. */
+#ifdef SIM_HAS_TRACE_TP_SUFFIX
+#define SIM_BARE(name)	name##_tp
+#else
+#define SIM_BARE(name)	name
+#endif
+#define DECLARE_TRACE(name, proto, args)				\
+	DECLARE_TRACE_EVENT(SIM_BARE(name), PARAMS(proto), PARAMS(args))
+#define DECLARE_TRACE_CONDITION(name, proto, args, cond)		\
+	DECLARE_TRACE_EVENT_CONDITION(SIM_BARE(name), PARAMS(proto), PARAMS(args), PARAMS(cond))
 #define TRACE_EVENT_FLAGS(event, flag)
 #define TRACE_EVENT_PERF_PERM(event, expr...)
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)
 #define DEFINE_EVENT(template, name, proto, args)			\
-	DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+	DECLARE_TRACE_EVENT(name, PARAMS(proto), PARAMS(args))
 #define DEFINE_EVENT_FN(template, name, proto, args, reg, unreg)	\
-	DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+	DECLARE_TRACE_EVENT(name, PARAMS(proto), PARAMS(args))
 #define DEFINE_EVENT_PRINT(template, name, proto, args, print)		\
-	DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+	DECLARE_TRACE_EVENT(name, PARAMS(proto), PARAMS(args))
 #define DEFINE_EVENT_CONDITION(template, name, proto, args, cond)	\
-	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
+	DECLARE_TRACE_EVENT_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
 #define TRACE_EVENT(name, proto, args, struct, assign, print)		\
-	DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+	DECLARE_TRACE_EVENT(name, PARAMS(proto), PARAMS(args))
 #define TRACE_EVENT_FN(name, proto, args, struct, assign, print, reg, unreg) \
-	DECLARE_TRACE(name, PARAMS(proto), PARAMS(args))
+	DECLARE_TRACE_EVENT(name, PARAMS(proto), PARAMS(args))
 #define TRACE_EVENT_FN_COND(name, proto, args, cond, struct, assign, print, reg, unreg) \
-	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
+	DECLARE_TRACE_EVENT_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
 #define TRACE_EVENT_CONDITION(name, proto, args, cond, struct, assign, print) \
-	DECLARE_TRACE_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
+	DECLARE_TRACE_EVENT_CONDITION(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
 #define DECLARE_EVENT_NOP(name, proto, args)				\
 	static inline void trace_##name(proto) { }			\
 	static inline bool trace_##name##_enabled(void) { return false; }

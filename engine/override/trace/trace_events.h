@@ -34,6 +34,10 @@
 	DEFINE_EVENT(template, name, PARAMS(proto), PARAMS(args))
 #undef DECLARE_TRACE
 #define DECLARE_TRACE(name, proto, args)
+#undef DECLARE_TRACE_CONDITION
+#define DECLARE_TRACE_CONDITION(name, proto, args, cond)
+#undef DECLARE_TRACE_EVENT
+#define DECLARE_TRACE_EVENT(name, proto, args)
 
 #undef __field
 #define __field(type, item)		type item;

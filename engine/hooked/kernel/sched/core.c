@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kernel/sched/core.c with a tracepoint at the choice of the next task. */
+#define INSTANTIATE_EXPORTED_MIGRATE_DISABLE	/* as core.c itself does before its first header */
 #include <trace/events/schedlab.h>
 #include "hook.h"
 

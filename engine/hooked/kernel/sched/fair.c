@@ -41,32 +41,45 @@
 	__is_idle;							\
 })
 #define IDLE_POLICY(name, args...)	LOOK_CPU(RQ_HEAD | RQ_CFS, name, args)
+#define IDLE_RQ(name, args...)		LOOK_RQ(RQ_HEAD | RQ_CFS, name, args)
 #define UTILIZATION(name, args...)	LOOK_CPU(RQ_AVERAGES, name, args)
 #define LOAD(name, args...)		LOOK_RQ(RQ_AVERAGES, name, args)
 #define RUNNABLE(name, args...)		LOOK_RQ(RQ_AVERAGES | RQ_CFS, name, args)
 
-#define idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, IDLE)(idle_cpu, cpu, ##more)
-#define available_idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, IDLE)(available_idle_cpu, cpu, ##more)
-#define idle_cpu_without(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, IDLE)(idle_cpu_without, cpu, ##more)
-#define sched_idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, IDLE_POLICY)(sched_idle_cpu, cpu, ##more)
-#define cpu_util_cfs(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, UTILIZATION)(cpu_util_cfs, cpu, ##more)
-#define cpu_util_cfs_boost(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, UTILIZATION)(cpu_util_cfs_boost, cpu, ##more)
-#define cpu_util_without(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, UTILIZATION)(cpu_util_without, cpu, ##more)
-#define cpu_util_next(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu, UTILIZATION)(cpu_util_next, cpu, ##more)
-#define cpu_load(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq, LOAD)(cpu_load, rq, ##more)
-#define cpu_load_without(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq, LOAD)(cpu_load_without, rq, ##more)
-#define cpu_runnable(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq, RUNNABLE)(cpu_runnable, rq, ##more)
-#define cpu_runnable_without(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq, RUNNABLE)(cpu_runnable_without, rq, ##more)
+#define idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(IDLE, idle_cpu, cpu, ##more)
+#define available_idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(IDLE, available_idle_cpu, cpu, ##more)
+#define idle_cpu_without(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(IDLE, idle_cpu_without, cpu, ##more)
+#define sched_idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(IDLE_POLICY, sched_idle_cpu, cpu, ##more)
+#define choose_sched_idle_rq(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(IDLE_RQ, choose_sched_idle_rq, rq, ##more)
+#define cpu_util_cfs(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_cfs, cpu, ##more)
+#define cpu_util_cfs_boost(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_cfs_boost, cpu, ##more)
+#define cpu_util_without(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_without, cpu, ##more)
+#define cpu_util_next(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_next, cpu, ##more)
+#define cpu_load(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(LOAD, cpu_load, rq, ##more)
+#define cpu_load_without(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(LOAD, cpu_load_without, rq, ##more)
+#define cpu_runnable(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(RUNNABLE, cpu_runnable, rq, ##more)
+#define cpu_runnable_without(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(RUNNABLE, cpu_runnable_without, rq, ##more)
 
-/* Balancing of NUMA domains, one CPU at a time: 6.12 has a flag where 6.1 has a spinlock. */
-static arch_spinlock_t sched_balance_running_lock __maybe_unused;
+/* Balancing of NUMA domains, one CPU at a time: a flag where earlier trees have a spinlock. */
+#ifdef SIM_HAS_BALANCE_FLAG
+static arch_spinlock_t sched_balance_running_lock;
 #define atomic_cmpxchg_acquire(v, from, to)				\
-	(!arch_spin_trylock(v##_lock) || (atomic_cmpxchg_acquire)(v, from, to))
+({									\
+	SIM_MATCHED("atomic_cmpxchg_acquire");				\
+	!arch_spin_trylock(v##_lock) || (atomic_cmpxchg_acquire)(v, from, to); \
+})
+#define atomic_try_cmpxchg_acquire(v, from, to)				\
+({									\
+	SIM_MATCHED("atomic_try_cmpxchg_acquire");			\
+	arch_spin_trylock(v##_lock) && (atomic_try_cmpxchg_acquire)(v, from, to); \
+})
 #define atomic_set_release(v, to)					\
 ({									\
+	SIM_MATCHED("atomic_set_release");				\
 	(atomic_set_release)(v, to);					\
 	arch_spin_unlock(v##_lock);					\
 })
+#endif
 
 /* What a CPU's present pass has found; a CPU makes one at a time. */
 struct sim_pass {
@@ -150,8 +163,14 @@ static void count_newidle(struct rq *rq)
 
 #define BLOCKED(name, args...)		TIMED(SIM_UPDATE_BLOCKED_AVERAGES, name, args)
 #define update_blocked_averages(args...) SIM_HOOK(BLOCKED, update_blocked_averages, args)
+#ifdef SIM_HAS_BLOCKED_AVERAGES_OF_RQ
+/* Of which newidle balancing calls the inner part. */
+#define __sched_balance_update_blocked_averages(args...) \
+	SIM_HOOK(BLOCKED, __sched_balance_update_blocked_averages, args)
+#else
 #define sched_balance_update_blocked_averages(args...) \
 	SIM_HOOK(BLOCKED, sched_balance_update_blocked_averages, args)
+#endif
 
 /* The first thing newidle balancing does about a domain it reaches. */
 #define REACH_DOMAIN(name, sd, next)					\
@@ -177,7 +196,9 @@ void sim_register_nohz_lines(void)
 
 	for (word = 0; word < BITS_TO_LONGS(sim_nr_cpus); word++)
 		sim_hot_register(&nohz, cpumask_bits(nohz.idle_cpus_mask) + word);
+#ifdef SIM_HAS_NOHZ_NR_CPUS
 	sim_hot_register(&nohz, &nohz.nr_cpus);
+#endif
 }
 
 /* Here, where the records' sources are known. */

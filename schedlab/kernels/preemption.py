@@ -1,0 +1,24 @@
+"""The preemption models a kernel tree offers."""
+
+import re
+from pathlib import Path
+from typing import Literal
+
+Preempt = Literal["voluntary", "lazy", "full"]
+
+_CONFIG = "kernel/Kconfig.preempt"
+
+
+def models(tree: Path) -> tuple[Preempt, ...]:
+    """Return a tree's models on x86 and arm64; the first is the one it takes by default here."""
+    try:
+        config = (tree / _CONFIG).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        config = ""
+    lazy = re.search(r"^config PREEMPT_LAZY$", config, re.M) is not None
+    voluntary = "depends on !ARCH_HAS_PREEMPT_LAZY" not in config
+    return (
+        *(("voluntary",) if voluntary else ()),
+        *(("lazy",) if lazy else ()),
+        "full",
+    )
