@@ -204,6 +204,32 @@ def test_new_undefined_symbol_fails_with_its_name(tmp_path: Path, compiler: str)
     assert 'sim_stub("f")' in (tmp_path / "s.c").read_text()
 
 
+def probed(tree: Path, patched: Path) -> list[str]:
+    script = ROOT / "engine/scripts/probe"
+    done = subprocess.run([script, tree, patched], capture_output=True, text=True, check=True)
+    return [line.split()[1] for line in done.stdout.splitlines()]
+
+
+def test_facts_are_of_the_patched_tree(tmp_path: Path) -> None:
+    header = "include/linux/sched.h"
+    for side, text in (("tree", "unsigned char sched_delayed;"), ("patched", "int other;")):
+        (tmp_path / side / header).parent.mkdir(parents=True)
+        (tmp_path / side / header).write_text(text)
+    assert probed(tmp_path / "tree", tmp_path / "none") == ["SIM_HAS_SCHED_DELAYED"]
+    assert probed(tmp_path / "tree", tmp_path / "patched") == []
+
+
+def test_every_fact_has_a_branch() -> None:
+    script = (ROOT / "engine/scripts/probe").read_text()
+    facts = re.findall(r"^has (\w+)", script, re.MULTILINE)
+    assert len(facts) == len(set(facts)) > 50
+    sources = [p for p in (ROOT / "engine").rglob("*") if p.suffix in (".c", ".h", ".txt", "")]
+    read = "\n".join(p.read_text() for p in sources if p.is_file() and p.name != "probe")
+    known = set(re.findall(r"\bSIM_HAS_(\w+)|\bif (\w+)$|filter (\w+),", read, re.MULTILINE))
+    assert {"".join(found) for found in known} >= set(facts)
+    assert set(re.findall(r"\bSIM_HAS_([A-Z]\w+)", read)) <= set(facts)
+
+
 HOOKS = """
 #include "hook.h"
 #define COUNTED(name, args...) (name)(args)
