@@ -176,7 +176,8 @@ def _with_equal_runs(plan: Plan, table: RunTable, outcome: Outcome) -> Outcome:
         [variant] = [each for each in plan.variant if each.name == outcome.variant]
         missing = what_was_missing(plan.baseline, variant)
         blocks = f"{equal} block{'s' if equal > 1 else ''}"
-        why = f"the scheduler took the same decisions in all {blocks}: {missing}"
+        why = f"the scheduler took the same decisions in all {blocks}"
+        why += f": {missing}" if missing else ""
         return replace(outcome, verdict=without_effect(verdict, why))
     some = f"the scheduler took the same decisions in {equal} of {len(pairs)} blocks"
     note = "; ".join(filter(None, [verdict.note, some]))

@@ -90,10 +90,22 @@ def test_a_report_says_it(tmp_path: Path) -> None:
     assert headline(report).startswith("Pipe: no-wa has no effect in this run: the scheduler took")
 
 
-def test_what_a_knob_changes_is_not_known_by_name() -> None:
-    other = Variant(name="x", sysctl={"kernel.numa_balancing": 0})
+def test_of_a_knob_no_more_is_said_than_is_known() -> None:
+    other = Variant(name="x", sysctl={"kernel.numa_balancing": "0"})
     assert what_was_missing(PLAN.variant[0], other) == (
-        "nothing that this setting changes was reached"
+        "which part of the kernel reads kernel.numa_balancing is not known to us"
+    )
+
+
+def test_of_another_kernel_it_is_said_what_equal_runs_do_not_show() -> None:
+    """A patch that only computes has equal runs, as kernel code is not charged by instruction."""
+    other = Variant(name="x", kernel="burning", sched_features=("NO_WA_IDLE", "SHINY"))
+    words = what_was_missing(PLAN.variant[0], other)
+    assert words == (
+        "computation inside the other kernel's code takes no simulated time (docs/engine.md), so"
+        " only other decisions, locks or cache lines would show; WA_IDLE is asked in wake_affine();"
+        " that did not run, or decided the same either way; which part of the kernel reads"
+        " sched_feature SHINY is not known to us"
     )
 
 

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
-from schedlab.settings.knob import feature_name
+from schedlab.models.scenario import shown
 from schedlab.variant import Variant
+
+_FEATURE = "sched_feature "
+"""How the name of a feature begins among a variant's settings."""
 
 READ_IN = {
     "ALT_PERIOD": ("sched_slice",),
@@ -44,13 +47,24 @@ READ_IN = {
 
 
 def what_was_missing(baseline: Variant, other: Variant) -> str:
-    """Return what would have had to happen for two variants to differ, as far as it is known."""
-    words = [*dict.fromkeys(set(baseline.sched_features) ^ set(other.sched_features))]
-    asked = list(_asked(sorted({feature_name(word) for word in words})))
-    if not asked:
-        return "nothing that this setting changes was reached"
-    rest = "did not run, or decided the same either way"
-    return f"{', '.join(asked)}; {'that' if len(asked) == 1 else 'these'} {rest}"
+    """Return what is known of why two variants did not differ, setting by setting."""
+    return "; ".join(_reasons(baseline, other))
+
+
+def _reasons(baseline: Variant, other: Variant) -> Iterator[str]:
+    if baseline.kernel != other.kernel:
+        yield (
+            "computation inside the other kernel's code takes no simulated time (docs/engine.md),"
+            " so only other decisions, locks or cache lines would show"
+        )
+    changed = dict(set(shown(baseline).items()) ^ set(shown(other).items()))
+    features = {name.removeprefix(_FEATURE) for name in changed if name.startswith(_FEATURE)}
+    if asked := list(_asked(sorted(features))):
+        rest = "did not run, or decided the same either way"
+        yield f"{', '.join(asked)}; {'that' if len(asked) == 1 else 'these'} {rest}"
+    known = {f"{_FEATURE}{name}" for name in features if name in READ_IN}
+    if unknown := sorted(changed.keys() - known):
+        yield f"which part of the kernel reads {' and '.join(unknown)} is not known to us"
 
 
 def _asked(features: list[str]) -> Iterator[str]:
