@@ -1,12 +1,15 @@
-"""Published rows that a result repeats, each beside its outcome."""
+"""Published rows that a result repeats, each beside its outcome, and counts beside its counters."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from schedlab.analysis import Outcome
 from schedlab.machine import Machine
 from schedlab.marks import Mark, mark_of
+from schedlab.record import RunRecord
 from schedlab.reference import Reference, Table, mean
+from schedlab.store import CaseInfo
 
 NOTABLE = 0.05
 """A published change from this on is expected to be seen again."""
@@ -54,3 +57,50 @@ def matched(
             better = -change if outcome.metric.better == "lower" else change
             mark = mark_of(document, label, machine)
             yield Matched(table, label, outcome, mean(base), better, mark)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A published count of an event, and the same counter of our runs."""
+
+    label: str
+    counter: str
+    variant: str
+    is_baseline: bool
+    published: float
+    """The mean of the runs, for the parameters of ours."""
+    here: float
+
+
+def counted(
+    published: Reference,
+    target: str,
+    baseline: str,
+    cases: Sequence[CaseInfo],
+    records: Sequence[RunRecord],
+) -> Iterator[Counted]:
+    """Yield the counts of a document that runs on a target counted as well.
+
+    Args:
+        published: what the document says.
+        target: where the runs were made.
+        baseline: the variant that the first column of counts stands for.
+        cases: the benchmarks that were run.
+        records: their runs, any of them.
+    """
+    known = {case.label: case for case in cases}
+    good = [run for run in records if run.status == "ok" and not run.key.warmup]
+    for table in published.counts:
+        if table.target != target:
+            continue
+        for label, base, other in table.rows:
+            if label not in known:
+                continue
+            scale = table.scale(known[label].params)
+            for variant, counts in ((baseline, base), (table.variant, other)):
+                runs = [r.counters for r in good if (r.key.case, r.key.variant) == (label, variant)]
+                here = [counters[table.counter] for counters in runs if table.counter in counters]
+                if here:
+                    is_baseline = variant == baseline
+                    size = fmean(counts) * scale
+                    yield Counted(label, table.counter, variant, is_baseline, size, fmean(here))

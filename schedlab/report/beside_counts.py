@@ -2,29 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from statistics import fmean
 
 from schedlab.errors import SchedlabError
+from schedlab.matched import Counted, counted
 from schedlab.reference import find_reference
-from schedlab.report.content import Report, by_variant
+from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import listing, mean_count, plural
-
-
-@dataclass(frozen=True)
-class _Row:
-    label: str
-    counter: str
-    variant: str
-    published: float
-    """For the parameters of the run."""
-    here: float
-
-    def cells(self) -> tuple[str, ...]:
-        ratio = f"{self.here / self.published:.2g}" if self.published else ""
-        figures = (mean_count(self.published), mean_count(self.here), ratio)
-        return (self.label, self.counter, self.variant, *figures)
 
 
 def beside_counts(report: Report) -> Exhibit | None:
@@ -43,29 +27,24 @@ def beside_counts(report: Report) -> Exhibit | None:
         "Counts beside the published results",
         tuple(notes),
         ("Benchmark", "Counter", "Variant", "Published", "Here", "Here / published"),
-        tuple(row.cells() for row in shown),
+        tuple(_cells(row) for row in shown),
         names=3,
     )
 
 
-def _rows(report: Report) -> Iterator[_Row]:
+def _rows(report: Report) -> Iterator[Counted]:
     if not report.plan.published:
         return
     try:
         published = find_reference(report.plan.published)
     except SchedlabError:
         return  # the table of results says so
-    cases = {case.info.label: case for case in report.cases}
-    for table in published.counts:
-        if table.target != report.plan.target:
-            continue
-        for label, base, other in table.rows:
-            if label not in cases:
-                continue
-            case = cases[label]
-            for variant, counts in ((report.baseline, base), (table.variant, other)):
-                runs = [r.counters for r in by_variant(case.runs, variant) if r.status == "ok"]
-                here = [counters[table.counter] for counters in runs if table.counter in counters]
-                if here:
-                    scaled = fmean(counts) * table.scale(case.info.params)
-                    yield _Row(label, table.counter, variant, scaled, fmean(here))
+    cases = [case.info for case in report.cases]
+    runs = [run for case in report.cases for run in case.runs]
+    yield from counted(published, report.plan.target, report.baseline, cases, runs)
+
+
+def _cells(row: Counted) -> tuple[str, ...]:
+    ratio = f"{row.here / row.published:.2g}" if row.published else ""
+    figures = (mean_count(row.published), mean_count(row.here), ratio)
+    return (row.label, row.counter, row.variant, *figures)
