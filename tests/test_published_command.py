@@ -1,9 +1,13 @@
 """`schedlab validate --published` with a fake simulator: runs, scores, studies, goes on."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from schedlab.cli import published as command
+from schedlab.cli.result import How, Result
+from schedlab.errors import Interrupted
 from schedlab.store import Store
 from tests.fake_engine import FakeLab
 
@@ -61,6 +65,7 @@ def test_plans_are_run_and_scored_and_the_study_is_written(lab: FakeLab, publish
     assert status == 0, errors
     assert "plan 1 of 1: no-wa-plan" in errors
     assert "wakeup placement: 2 rows: 1 right, 1 wrong" in text
+    assert "validation rows, all: 2 published, 2 simulated (0 cold), 2 judged" in text
     assert "aim: no claim of the other sign: 1 of 2 claims, not met" in text
     assert f"wrote {page}" in text
     told = page.read_text()
@@ -99,6 +104,36 @@ def test_what_was_begun_is_gone_on_with(lab: FakeLab, published: Path) -> None:
     assert status == 0, errors
     assert "1 right, 1 wrong" in text
     assert len(Store.open(folder).records()) == 24
+
+
+def test_the_study_is_written_after_every_plan(
+    lab: FakeLab, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plan 1 of 2 is stopped: what plan 2 had from before stands in the page, plan 1 is owed."""
+    second, page = published.parent / "second.toml", published.parent / "predictions.md"
+    second.write_text((published.parent / "no-wa-plan.toml").read_text() + "seed = 7\n")
+    text = published.read_text()
+    published.write_text(text.replace("no-wa-plan.toml", "second.toml"))
+    assert call(lab, published)[0] == 0
+    published.write_text(text.replace("plans = [", f'plans = ["{second}", '))
+    run_results = command.run_results
+
+    def stopped(results: Mapping[str, Result], how: How) -> None:
+        raise Interrupted("stopped")
+
+    monkeypatch.setattr(command, "run_results", stopped)
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 130
+    assert "plan 1 of 2: second: whole" in errors
+    assert f"1 plan of 2 were whole, and stand in {page}" in errors
+    told = page.read_text()
+    assert "| no-wa-plan | not whole |" in told
+    assert "### second: PerfBenchSchedPipe, time" in told
+    monkeypatch.setattr(command, "run_results", run_results)
+    page.write_text(told.replace("Not explained yet.", "It is a fake."))
+    assert call(lab, published, "--output", page)[0] == 0
+    assert "not whole" not in page.read_text()
+    assert "It is a fake." in page.read_text()
 
 
 def test_other_options_and_bad_files_are_refused(lab: FakeLab, published: Path) -> None:

@@ -10,10 +10,14 @@ from schedlab.accuracy.scoring import Prediction, predictions
 from schedlab.analysis import analyse
 from schedlab.boots import BOOT
 from schedlab.errors import UsageError
+from schedlab.matched import Counted, counted
 from schedlab.plan import Plan, find_plan
 from schedlab.reference import Reference, all_references, find_reference
 from schedlab.store import Store
 from schedlab.targets.platform import MEMORY
+
+ENGINE = ("Engine version", "Compiler", "Kernels")
+"""The rows of the platform table that say what simulated a plan."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,32 @@ def works(name: str) -> list[Work]:
     return found
 
 
-def predicted(work: Work, store: Store) -> list[Prediction]:
-    """Set the rows of a change beside what a result has of them so far."""
+@dataclass(frozen=True)
+class Predicted:
+    """What a result says of a published change."""
+
+    rows: list[Prediction]
+    counts: list[Counted]
+    engine: Mapping[str, str]
+    """What simulated it, by rows of the platform table."""
+
+
+def predicted(work: Work, store: Store) -> Predicted:
+    """Set the rows and counts of a change beside what a result has of them so far."""
     reference = find_reference(work.reference)
-    outcomes = analyse(store).outcomes
-    target = work.plan.target
-    name, machine = work.reference, store.machine
-    return list(predictions(name, reference, work.plan_name, target, outcomes, machine))
+    plan, records = work.plan, store.records()
+    rows = predictions(
+        work.reference, reference, work.plan_name, plan.target, analyse(store).outcomes,
+        store.machine, plan.cold,
+    )  # fmt: skip
+    counts = counted(reference, plan.target, plan.baseline.name, store.cases, records)
+    engine = {row: store.environment[row] for row in ENGINE if row in store.environment}
+    return Predicted(list(rows), list(counts), engine)
+
+
+def plans_of(found: Sequence[Work]) -> Mapping[tuple[str, str], tuple[str, bool]]:
+    """Return by change and target the plan that runs the same, and whether its runs are cold."""
+    return {(w.reference, w.plan.target): (w.plan_name, w.plan.cold) for w in found}
 
 
 def references_of(found: Sequence[Work]) -> Iterator[tuple[str, Reference]]:

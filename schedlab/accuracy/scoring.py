@@ -1,20 +1,21 @@
 """The score of predictions: simulated verdicts against published changes, row by row.
 
-Rows marked calibration are shown and never counted. A prediction is a claim only if the verdict is
-better or worse; the rest says nothing, and costs nothing but coverage.
+Rows marked calibration are shown and never counted; rows of cold runs are counted apart. A
+prediction is a claim only if the verdict is better or worse; the rest says nothing, and costs
+nothing but coverage.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from scipy.stats import spearmanr
 
 from schedlab.analysis import Outcome
 from schedlab.machine import Machine
-from schedlab.marks import Mark
+from schedlab.marks import Mark, mark_of
 from schedlab.matched import NOTABLE, matched
-from schedlab.reference import Mechanism, Reference
+from schedlab.reference import Mechanism, Reference, Table, mean
 
 NOTHING = 0.02
 """A published change within this is none: it is the margin within which ours counts as none."""
@@ -22,10 +23,16 @@ LARGE = 0.10
 """A published change from this on should be claimed."""
 TOLD = 0.01
 """A simulated effect below this has no sign that counts."""
+NOT_SIMULATED = "not simulated"
+"""In place of a verdict, of a row that nothing was measured for."""
 
-Grade = Literal["right", "wrong", "invented", "missed", "can't tell", "nothing, rightly"]
+Grade = Literal[
+    "right", "wrong", "invented", "missed", "can't tell", "not judged", "nothing, rightly"
+]
 """What became of a row: claimed with the published sign, or the other; claimed where nothing was
-published; called equivalent where an effect was published; not decided; equivalent, rightly."""
+published; equivalent or without effect where an effect was published; not decided; its runs were
+too short to be judged; equivalent or without effect, rightly."""
+GRADES: tuple[Grade, ...] = get_args(Grade)
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,7 @@ class Prediction:
     reference: str
     mechanism: Mechanism | None
     plan: str
+    """The plan that runs the same; the target's name where none of the document's plans does."""
     label: str
     metric: str
     mark: Mark
@@ -48,6 +56,11 @@ class Prediction:
     high: float | None
     verdict: str
     note: str = ""
+    judged: bool = True
+    """Not so where the runs were too short: their figures are shown, and say nothing."""
+    cold: bool = False
+    """Measured from the start on an idle machine, where the slow state of the kernel is no load's.
+    """
 
     @property
     def key(self) -> str:
@@ -55,9 +68,21 @@ class Prediction:
         return f"{self.plan}: {self.label}, {self.metric}"
 
     @property
+    def case(self) -> tuple[str, str]:
+        """Return what was run: all metrics of a case come from the same runs."""
+        return self.plan, self.label
+
+    @property
     def counts(self) -> bool:
-        """Tell whether the row is part of a score."""
+        """Tell whether the row is part of a score: published, not looked at, and simulated."""
         return self.mark == "validation" and self.simulated is not None
+
+    @property
+    def holds(self) -> bool | None:
+        """Tell whether the simulated interval has the published change in it; None without one."""
+        if self.low is None or self.high is None or not self.judged:
+            return None
+        return self.low <= self.published <= self.high
 
     @property
     def nothing_published(self) -> bool:
@@ -73,14 +98,18 @@ class Prediction:
     @property
     def grade(self) -> Grade:
         """Return what became of the row."""
+        if not self.judged:
+            return "not judged"
         if self.verdict in ("better", "worse"):
             if self.nothing_published:
                 return "invented"
             return "right" if self.same_sign else "wrong"
-        if self.verdict == "equivalent":
+        if self.verdict in ("equivalent", "no effect"):
             if self.nothing_published:
                 return "nothing, rightly"
-            return "missed" if abs(self.published) >= NOTABLE else "can't tell"
+            # Runs that are the same leave no margin in which an effect could hide.
+            missed = self.verdict == "no effect" or abs(self.published) >= NOTABLE
+            return "missed" if missed else "can't tell"
         return "can't tell"
 
 
@@ -92,6 +121,31 @@ class Aim:
     reached: str
     met: bool | None
     """None: there is no row to tell by."""
+    simulated: int
+    """The rows that could have told so far."""
+    published: int
+    """The rows that will when all is simulated."""
+
+    @property
+    def outcome(self) -> str:
+        """Say whether the aim is met; of all rows only where all are simulated."""
+        word = {True: "met", False: "not met", None: "no row tells"}[self.met]
+        if self.met is None or self.simulated == self.published:
+            return word
+        return f"{word} on the rows simulated so far: {self.simulated} of {self.published}"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How many validation rows of some size there are, and how far they were simulated."""
+
+    size: str
+    published: int
+    simulated: int
+    cold: int
+    """Of the simulated ones."""
+    judged: int
+    """Simulated, not cold, and long enough."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +153,8 @@ class Score:
     """The counts of some predictions."""
 
     rows: tuple[Prediction, ...]
+    published: tuple[Prediction, ...] = ()
+    """All rows that will count when everything is simulated."""
 
     def count(self, grade: Grade) -> int:
         """Count the rows of a grade."""
@@ -107,43 +163,62 @@ class Score:
     @property
     def large(self) -> list[Prediction]:
         """Return the rows with a large published effect."""
-        return [r for r in self.rows if abs(r.published) >= LARGE and not r.nothing_published]
+        return _of_size(self.rows, LARGE)
+
+    @property
+    def judged(self) -> list[Prediction]:
+        """Return the rows whose runs were long enough."""
+        return [row for row in self.rows if row.judged]
 
     @property
     def signs(self) -> list[Prediction]:
         """Return the rows whose sign counts."""
-        return [
-            row
-            for row in self.rows
-            if abs(row.published) >= NOTABLE
-            and not row.nothing_published
-            and abs(row.simulated or 0.0) >= TOLD
-        ]
+        notable = _of_size(self.judged, NOTABLE)
+        return [row for row in notable if abs(row.simulated or 0.0) >= TOLD]
 
     @property
     def rank(self) -> float | None:
         """Return Spearman's correlation of published and simulated changes; None of few rows."""
-        pairs = [(row.published, row.simulated or 0.0) for row in self.rows]
+        pairs = [(row.published, row.simulated or 0.0) for row in self.judged]
         if any(len(set(side)) < 3 for side in zip(*pairs, strict=True)) or not pairs:
             return None
         theirs, ours = zip(*pairs, strict=True)
         return float(spearmanr(theirs, ours).statistic)
 
+    @property
+    def held(self) -> tuple[int, int]:
+        """Return how many simulated intervals hold the published change, and how many there are."""
+        told = [row.holds for row in self.rows if row.holds is not None]
+        return sum(told), len(told)
+
+    @property
+    def right_cases(self) -> tuple[int, int]:
+        """Return of how many cases all claims are right, and of how many something is claimed.
+
+        The metrics of a case come from the same runs, so their claims are one claim.
+        """
+        claims: dict[tuple[str, str], bool] = {}
+        for row in self.claims:
+            claims[row.case] = claims.get(row.case, True) and row.grade == "right"
+        return sum(claims.values()), len(claims)
+
     def aims(self) -> tuple[Aim, ...]:
         """Return the aims and what was reached."""
         wrong = self.count("wrong")
-        claimed = sum(row.grade == "right" for row in self.large)
-        right = sum(row.same_sign for row in self.signs)
+        large, signs = self.large, self.signs
+        claimed = sum(row.grade == "right" for row in large)
+        right = sum(row.same_sign for row in signs)
+        notable = len(_of_size(self.rows, NOTABLE))
         return (
             Aim("no claim of the other sign", f"{wrong} of {len(self.claims)} claims",
-                wrong == 0 if self.rows else None),
+                wrong == 0 if self.rows else None, len(self.rows), len(self.published)),
             Aim(f"more than half of the effects of {LARGE:.0%} and more claimed",
-                f"{claimed} of {len(self.large)}",
-                claimed * 2 > len(self.large) if self.large else None),
+                f"{claimed} of {len(large)}", claimed * 2 > len(large) if large else None,
+                len(large), len(_of_size(self.published, LARGE))),
             Aim(f"two thirds of the signs right, of effects of {NOTABLE:.0%} and more where the"
                 f" simulated one is {TOLD:.0%} or more",
-                f"{right} of {len(self.signs)}",
-                right * 3 >= len(self.signs) * 2 if self.signs else None),
+                f"{right} of {len(signs)}", right * 3 >= len(signs) * 2 if signs else None,
+                notable, len(_of_size(self.published, NOTABLE))),
         )  # fmt: skip
 
     @property
@@ -152,9 +227,31 @@ class Score:
         return [row for row in self.rows if row.verdict in ("better", "worse")]
 
 
-def score(rows: Iterable[Prediction]) -> Score:
-    """Score the rows that count."""
-    return Score(tuple(row for row in rows if row.counts))
+def _of_size(rows: Iterable[Prediction], size: float) -> list[Prediction]:
+    return [r for r in rows if abs(r.published) >= size and not r.nothing_published]
+
+
+def score(rows: Iterable[Prediction], *, cold: bool = False) -> Score:
+    """Score the rows that count, of settled runs or of cold ones."""
+    validation = [row for row in rows if row.mark == "validation" and row.cold == cold]
+    return Score(tuple(row for row in validation if row.counts), tuple(validation))
+
+
+def extents(rows: Sequence[Prediction]) -> Iterator[Extent]:
+    """Return how far the validation rows were simulated: all, and those of notable effects."""
+    validation = [row for row in rows if row.mark == "validation"]
+    notable = (
+        (f"effects of {size:.0%} and more", _of_size(validation, size)) for size in (NOTABLE, LARGE)
+    )
+    for words, some in (("all", validation), *notable):
+        done = [row for row in some if row.counts]
+        yield Extent(
+            words,
+            published=len(some),
+            simulated=len(done),
+            cold=sum(row.cold for row in done),
+            judged=sum(row.judged and not row.cold for row in done),
+        )
 
 
 def by_mechanism(rows: Sequence[Prediction]) -> Iterator[tuple[str, Score]]:
@@ -173,23 +270,66 @@ def predictions(
     target: str,
     outcomes: Iterable[Outcome],
     machine: Machine | None = None,
+    cold: bool = False,
 ) -> Iterator[Prediction]:
     """Set the rows of a document beside the outcomes of a plan that ran the same."""
     for row in matched(name, reference, target, outcomes, machine):
         verdict = row.outcome.verdict
         interval = verdict.interval_adjusted_better
-        yield Prediction(
-            reference=name,
-            mechanism=reference.mechanism,
-            plan=plan,
-            label=row.label,
-            metric=row.table.metric,
+        yield replace(
+            _published(name, reference, row.table, row.label, plan, row.change, cold),
             mark=row.mark,
-            published=row.change,
-            noise=row.table.noise.get(row.label),
             simulated=verdict.effect_better,
             low=interval.low if interval else None,
             high=interval.high if interval else None,
             verdict=verdict.word,
             note=verdict.note,
+            judged=not verdict.withheld,
         )
+
+
+def with_what_is_missing(
+    rows: Sequence[Prediction],
+    references: Mapping[str, Reference],
+    plans: Mapping[tuple[str, str], tuple[str, bool]],
+) -> list[Prediction]:
+    """Return the rows with those that were published and are not simulated behind them.
+
+    Of those only the size of the change counts: which way is better, a plan's metric tells.
+
+    Args:
+        rows: what was simulated.
+        references: the documents, by name.
+        plans: by document and target, the plan that runs the same and whether its runs are cold.
+    """
+    found = {(row.reference, row.key) for row in rows}
+    missing = []
+    for name, reference in references.items():
+        for table in reference.table:
+            plan, cold = plans.get((name, table.target), (table.target, False))
+            for label, base, other in table.rows:
+                change = mean(other) / mean(base) - 1
+                row = _published(name, reference, table, label, plan, change, cold)
+                if (name, row.key) not in found:
+                    missing.append(row)
+    return [*rows, *missing]
+
+
+def _published(
+    name: str, reference: Reference, table: Table, label: str, plan: str, change: float, cold: bool
+) -> Prediction:
+    return Prediction(
+        reference=name,
+        mechanism=reference.mechanism,
+        plan=plan,
+        label=label,
+        metric=table.metric,
+        mark=mark_of(name, label),
+        published=change,
+        noise=table.noise.get(label),
+        simulated=None,
+        low=None,
+        high=None,
+        verdict=NOT_SIMULATED,
+        cold=cold,
+    )

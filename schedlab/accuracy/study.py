@@ -5,14 +5,21 @@ is written again, as long as the claim is wrong.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 
 from schedlab.accuracy.markdown import percent, table_row
-from schedlab.accuracy.scoring import Prediction, Score, by_mechanism, score
+from schedlab.accuracy.published import ENGINE, Predicted
+from schedlab.accuracy.scoring import GRADES, Prediction, Score, by_mechanism, extents, score
+from schedlab.matched import Counted
 from schedlab.reference import Reference
 
 UNEXPLAINED = "Not explained yet."
+FACTOR = 2
+"""A baseline's count that is off by more than this is of another state than the published one."""
+FEW = 10
+"""Counts below this are a few events, whose ratio says nothing."""
+_NOT_NOW = "*Not simulated now.*"
 _SECTION = re.compile(r"^### ([^\n]+)\n(.*?)(?=^#{2,3} |\Z)", re.M | re.S)
 
 
@@ -25,65 +32,94 @@ def explanations(page: str) -> dict[str, str]:
 def study(
     rows: Sequence[Prediction],
     references: Mapping[str, Reference],
-    engine: Iterable[str],
+    simulated: Mapping[str, Predicted | None],
     before: str = "",
 ) -> str:
     """Write the page.
 
     Args:
-        rows: all predictions, calibration rows too.
+        rows: all predictions, those of calibration rows and of rows not simulated yet too.
         references: the changes they are of, by name.
-        engine: what simulated them, a line each.
+        simulated: what came out of each plan, by name; None of those that are not whole.
         before: the page as it is now, whose explanations are kept.
     """
     whole = score(rows)
-    kept = explanations(before)
+    counts = {name: done.counts if done else [] for name, done in simulated.items()}
     parts = [
         "# Predictions against published changes",
         _wrapped(
             "`schedlab validate --published` writes this page: it simulates the quick plan of every"
-            " file in published/ and sets each row beside the published one. Tables are generated;"
-            " the explanations of wrong claims are kept when it is written again. docs/accuracy.md"
-            " says how a row is graded."
+            " file in published/ and sets each row beside the published one; the page is written"
+            " anew after every plan, of what is whole by then. Tables are generated; the"
+            " explanations of wrong claims are kept when it is written again. docs/accuracy.md says"
+            " how a row is graded."
         ),
-        "\n".join(f"- {line}" for line in engine),
+        "## What simulated it",
+        _provenance(simulated),
         "## Score",
         _scores(rows),
+        _extents(rows),
         _aims(whole),
         "## What was changed",
         _changes(references),
-        *(_of_change(name, reference, rows) for name, reference in references.items()),
+        *(_of_change(name, reference, rows, counts) for name, reference in references.items()),
         "## Wrong claims, one by one",
-        _wrong(whole, kept),
+        _wrong(rows, explanations(before)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _provenance(simulated: Mapping[str, Predicted | None]) -> str:
+    lines = [table_row(("plan", *ENGINE)), table_row(["---"] * (1 + len(ENGINE)))]
+    for name, done in simulated.items():
+        cells = [done.engine.get(row, "") for row in ENGINE] if done else ["not whole", "", ""]
+        lines.append(table_row([name, *cells]))
+    return "\n".join(lines)
+
+
 def _scores(rows: Sequence[Prediction]) -> str:
-    head = (
-        "mechanism", "rows", "claims right", "wrong", "invented", "missed", "can't tell",
-        "nothing, rightly", "rank correlation",
-    )  # fmt: skip
+    head = ("mechanism", "rows", *GRADES, "cases right", "intervals that hold", "rank correlation")
     lines = [table_row(head), table_row(["---", *["---:"] * (len(head) - 1)])]
     scores = [*by_mechanism(rows), ("**all**", score(rows))]
+    if (cold := score(rows, cold=True)).rows:
+        scores.append(("*cold runs*", cold))
     for name, each in scores:
         rank = "" if each.rank is None else f"{each.rank:+.2f}"
-        counts = [
-            each.count(grade)
-            for grade in (
-                *("right", "wrong", "invented", "missed"),
-                *("can't tell", "nothing, rightly"),
-            )
-        ]
-        lines.append(table_row([name, str(len(each.rows)), *map(str, counts), rank]))
-    calibration = sum(row.mark == "calibration" for row in rows)
-    words = f"{calibration} rows set a figure of their machine (calibration) and are not counted."
-    return "\n".join(lines) + f"\n\n{words}"
+        counts = [str(each.count(grade)) for grade in GRADES]
+        shares = [f"{some} of {most}" for some, most in (each.right_cases, each.held)]
+        lines.append(table_row([name, str(len(each.rows)), *counts, *shares, rank]))
+    calibration = sum(row.mark == "calibration" and row.simulated is not None for row in rows)
+    words = [
+        "*right*, *wrong* and *invented* are claims. *Cases right* counts the metrics of one"
+        " benchmark case as one claim, as they come from the same runs. *Intervals that hold* are"
+        " simulated intervals with the published change in them.",
+        f"{calibration} simulated rows set a figure of their machine (calibration) and are not"
+        " counted.",
+    ]
+    if cold.rows:
+        words.append(
+            "Cold runs are measured from their start on an idle machine, so that the slow state of"
+            " the scheduler is not the load's; they count in no other line and in no aim."
+        )
+    return "\n".join(lines) + "\n\n" + _wrapped(" ".join(words))
+
+
+def _extents(rows: Sequence[Prediction]) -> str:
+    head = ("validation rows", "published", "simulated", "of these cold", "judged")
+    lines = [table_row(head), table_row(["---", *["---:"] * (len(head) - 1)])]
+    for each in extents(rows):
+        counts = (each.published, each.simulated, each.cold, each.judged)
+        lines.append(table_row([each.size, *map(str, counts)]))
+    return "\n".join(lines)
 
 
 def _aims(whole: Score) -> str:
-    words = {True: "met", False: "not met", None: "no row tells"}
-    return "\n".join(f"- {aim.words}: {aim.reached}, **{words[aim.met]}**" for aim in whole.aims())
+    lines = [f"- {aim.words}: {aim.reached}, **{aim.outcome}**" for aim in whole.aims()]
+    right, claimed = whole.right_cases
+    held, intervals = whole.held
+    lines.append(f"- claims right by case: {right} of {claimed}")
+    lines.append(f"- simulated intervals that hold the published effect: {held} of {intervals}")
+    return "\n".join(lines)
 
 
 def _changes(references: Mapping[str, Reference]) -> str:
@@ -102,10 +138,18 @@ def _changes(references: Mapping[str, Reference]) -> str:
     return "\n".join(lines)
 
 
-def _of_change(name: str, reference: Reference, rows: Sequence[Prediction]) -> str:
-    own = [row for row in rows if row.reference == name]
+def _of_change(
+    name: str,
+    reference: Reference,
+    rows: Sequence[Prediction],
+    counts: Mapping[str, Sequence[Counted]],
+) -> str:
+    of_change = [row for row in rows if row.reference == name]
+    own = [row for row in of_change if row.simulated is not None]
     lines = [f"## {reference.title}", ""]
     lines += [_wrapped(f"- {line}") for line in reference.open]
+    if not own:
+        return "\n".join(lines) + "\n\nNot simulated yet."
     head = ("row", "metric", "published %", "simulated %", "interval %", "verdict", "grade")
     table = [table_row(head), table_row(["---", "---", *["---:"] * 3, "---", "---"])]
     for row in own:
@@ -124,22 +168,71 @@ def _of_change(name: str, reference: Reference, rows: Sequence[Prediction]) -> s
                     "" if row.simulated is None else percent(row.simulated),
                     interval,
                     row.verdict,
-                    grade,
+                    f"{grade} (cold)" if row.cold else grade,
                 )
             )
         )
-    if not own:
-        table = ["Not simulated yet."]
-    return "\n".join(lines) + "\n\n" + "\n".join(table)
+    plans = dict.fromkeys(row.plan for row in own)
+    shown = [(plan, row) for plan in plans for row in counts.get(plan, ())]
+    parts = ["\n".join(lines), "\n".join(table), _remarks(own, shown), _counts(shown)]
+    told = [row.holds for row in own if row.holds is not None and row.counts]
+    if told:
+        parts.append(
+            f"Simulated intervals that hold the published effect: {sum(told)} of {len(told)}."
+        )
+    if missing := len(of_change) - len(own):
+        parts.append(f"Published and not simulated: {missing} of {len(of_change)} rows.")
+    return "\n\n".join(part for part in parts if part)
 
 
-def _wrong(whole: Score, kept: Mapping[str, str]) -> str:
-    wrong = [row for row in whole.rows if row.grade in ("wrong", "invented", "missed")]
-    if not wrong:
-        return "There are none."
-    return "\n\n".join(
+def _remarks(rows: Sequence[Prediction], counts: Sequence[tuple[str, Counted]]) -> str:
+    """Say why rows are not judged, and of which claims the baseline was in another state."""
+    lines = [f"{row.label}, {row.metric}: {row.note}" for row in rows if not row.judged]
+    claimed = dict.fromkeys(row.case for row in rows if row.verdict in ("better", "worse"))
+    for plan, label in claimed:
+        for name, each in counts:
+            if (name, each.label) == (plan, label) and each.is_baseline and _another_state(each):
+                lines.append(f"{label}: {_state(each)}")
+    return "\n".join(_wrapped(f"- {line}") for line in lines)
+
+
+def _another_state(count: Counted) -> bool:
+    ours, theirs = max(count.here, FEW), max(count.published, FEW)
+    return not 1 / FACTOR <= ours / theirs <= FACTOR
+
+
+def _state(count: Counted) -> str:
+    what = "switches" if count.counter == "context-switches" else count.counter
+    if not count.published:
+        return f"the baseline's {what} are {count.here:,.0f}, the published none: another state"
+    ratio = f"{count.here / count.published:.2g}"
+    return f"the baseline's {what} are {ratio} times the published: another state"
+
+
+def _counts(counts: Sequence[tuple[str, Counted]]) -> str:
+    """Return the table of published counts, for the size that was simulated; without zeros."""
+    head = ("row", "counter", "variant", "published", "simulated", "ratio")
+    lines = [table_row(head), table_row(["---"] * 3 + ["---:"] * 3)]
+    for _, each in counts:
+        if each.published or each.here:
+            ratio = f"{each.here / each.published:.2g}" if each.published else ""
+            figures = (f"{each.published:,.0f}", f"{each.here:,.0f}", ratio)
+            lines.append(table_row((each.label, each.counter, each.variant, *figures)))
+    return "\n".join(lines) if len(lines) > 2 else ""
+
+
+def _wrong(rows: Sequence[Prediction], kept: Mapping[str, str]) -> str:
+    """Explain what is wrong; of rows that are not simulated now what was said of them is kept."""
+    wrong = [r for r in rows if r.counts and r.grade in ("wrong", "invented", "missed")]
+    sections = [
         f"### {row.key}\n\n{_figures(row)}\n\n{kept.get(row.key) or UNEXPLAINED}" for row in wrong
-    )
+    ]
+    sections += [
+        f"### {row.key}\n\n{_NOT_NOW}\n\n{kept[row.key]}"
+        for row in rows
+        if row.simulated is None and kept.get(row.key)
+    ]
+    return "\n\n".join(sections) or "There are none."
 
 
 def _figures(row: Prediction) -> str:
@@ -147,7 +240,7 @@ def _figures(row: Prediction) -> str:
     words = {
         "wrong": "claimed with the other sign",
         "invented": "claimed where nothing was published",
-        "missed": "called equivalent where an effect was published",
+        "missed": "called equivalent, or without effect, where an effect was published",
     }
     return f"*Published {percent(row.published)} %, simulated {simulated}: {words[row.grade]}.*"
 
@@ -155,7 +248,7 @@ def _figures(row: Prediction) -> str:
 def _without_figures(words: str) -> str:
     """Leave out the generated line, and the words that stand for none."""
     lines = words.splitlines()
-    if lines and lines[0].startswith("*Published "):
+    if lines and lines[0].startswith(("*Published ", _NOT_NOW)):
         lines = lines[1:]
     text = "\n".join(lines).strip()
     return "" if text == UNEXPLAINED else text
