@@ -16,7 +16,8 @@ from schedlab.benchmarks.benchmark import Span
 from schedlab.data import known_names, named_file
 from schedlab.validation import load_toml, repeated
 
-Positive = Annotated[float, Field(gt=0)]
+Positive = Annotated[float, Field(ge=1e-12, le=1e15)]
+"""A figure of any metric in its unit: beyond these bounds nothing was ever measured."""
 Figures = Positive | Annotated[tuple[Positive, ...], Field(min_length=1)]
 """What was published: one figure, or one of each run."""
 Mechanism = Literal[
@@ -30,7 +31,7 @@ Mechanism = Literal[
     "load accounting",
 ]
 """By what a change acts."""
-Count = Annotated[float, Field(ge=0)]
+Count = Annotated[float, Field(ge=0, le=1e15)]
 Runs = Annotated[tuple[Count, ...], Field(min_length=1)]
 """What was counted in each run."""
 

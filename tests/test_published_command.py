@@ -150,3 +150,39 @@ def test_other_options_and_bad_files_are_refused(lab: FakeLab, published: Path) 
     assert "Traceback" not in errors
     assert lab.call("validate", "--jobs", 2)[0] == 2
     assert lab.call("validate", "--changes", "--only", "hackbench")[0] == 2
+
+
+COUNTS = """
+[[counts]]
+target = "sim:{machine}"
+variant = "no-wa"
+counter = "context-switches"
+per = {{ loops = 20 }}
+rows = [["HackbenchPipeThreads", [10], [12]]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["Perf', '["Prf', "table[0].rows[1]: 'PrfBenchSchedPipe' is not a benchmark of"),
+        ('metric = "time"', 'metric = "tine"', "table[0].metric: 'tine' is not a metric of"),
+        ('variant = "no-wa"', 'variant = "no-way"', "table[0].variant: 'no-way' is not a variant"),
+        ('target = "sim:', 'target = "sim:no', "table[0].target: "),
+        ("10.0, 8.0", "10.0, 1e300", "table[0].rows[0][2]: "),
+        ("[10], [12]", "[10], [1e300]", "counts[0].rows[0][2][0]: "),
+        ("per = { loops", "per = { loop", "counts[0].per: 'loop' is not a parameter of Hackbench"),
+        ('[["Hackbench', '[["Hackbank', ".rows[0]: 'HackbankPipeThreads' is not a benchmark of"),
+    ],
+)
+def test_rows_that_match_nothing_are_refused_with_their_place(
+    lab: FakeLab, published: Path, old: str, new: str, message: str
+) -> None:
+    text = published.read_text() + COUNTS.format(machine=lab.machine)
+    assert old in text
+    published.write_text(text.replace(old, new))
+    status, _, errors = call(lab, published)
+    assert status == 2
+    assert f"{published}: " in errors
+    assert message in errors
+    assert not (published.parent / "results").exists()

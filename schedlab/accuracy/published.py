@@ -4,15 +4,18 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from schedlab.accuracy.scoring import Prediction, predictions
 from schedlab.analysis import analyse
+from schedlab.benchmarks import Case
 from schedlab.boots import BOOT
-from schedlab.errors import UsageError
+from schedlab.errors import UsageError, nearest
+from schedlab.machine import find_machine
 from schedlab.matched import Counted, counted
-from schedlab.plan import Plan, find_plan
-from schedlab.reference import Reference, all_references, find_reference
+from schedlab.plan import Plan, all_plans, find_plan
+from schedlab.reference import Counts, Reference, Table, all_references, find_reference
 from schedlab.store import Store
 from schedlab.targets.platform import MEMORY
 
@@ -48,6 +51,7 @@ def works(name: str) -> list[Work]:
     found = []
     for each in [name] if name else all_references():
         reference = find_reference(each)
+        check_rows(each, reference)
         for plan_name in reference.plans:
             plan, where = find_plan(plan_name)
             if not plan.simulated:
@@ -56,6 +60,80 @@ def works(name: str) -> list[Work]:
     if not found:
         raise UsageError(f"{name}: it names no plan of ours that runs the same (plans = [...]).")
     return found
+
+
+def check_rows(name: str, reference: Reference) -> None:
+    """Refuse rows that no plan of a document can repeat, as a typo would make them.
+
+    Raises:
+        UsageError: a target, variant, label, metric or parameter is of none of the plans.
+    """
+    where = name if name.endswith(".toml") else f"published/{name}.toml"
+    plans = [
+        find_plan(plan)[0] for plan in dict.fromkeys([*reference.plans, *_showing().get(name, ())])
+    ]
+    if not plans:
+        return
+    sized: dict[tuple[str, str], Mapping[str, Case]] = {}
+    tables: list[tuple[str, Table | Counts]] = [
+        *((f"{where}: table[{index}]", table) for index, table in enumerate(reference.table)),
+        *((f"{where}: counts[{index}]", table) for index, table in enumerate(reference.counts)),
+    ]
+    for place, table in tables:
+        if not table.target.startswith("sim:"):
+            continue
+        key = (table.target, table.variant)
+        if key not in sized:
+            sized[key] = _cases_for(place, table, plans)
+        _check_table(place, table, sized[key])
+
+
+@cache
+def _showing() -> Mapping[str, tuple[str, ...]]:
+    """Return the plans of ours that show a document beside their results: the long ones too."""
+    found: dict[str, tuple[str, ...]] = {}
+    for plan in all_plans():
+        document = find_plan(plan)[0].published
+        found[document] = (*found.get(document, ()), plan)
+    return found
+
+
+def _cases_for(where: str, table: Table | Counts, plans: Sequence[Plan]) -> Mapping[str, Case]:
+    """Return what the plans with a table's variant run on its target, by label."""
+    try:
+        machine = find_machine(table.target.removeprefix("sim:"))
+    except UsageError as error:
+        raise UsageError(f"{where}.target: {error}") from error
+    variants = {variant.name for plan in plans for variant in plan.variant[1:]}
+    if table.variant not in variants:
+        raise UsageError(
+            f"{where}.variant: '{table.variant}' is not a variant of the document's plans."
+            f"{nearest(table.variant, variants)}"
+        )
+    having = [plan for plan in plans if table.variant in {v.name for v in plan.variant[1:]}]
+    return {case.label: case for plan in having for case in plan.cases(machine)}
+
+
+def _check_table(where: str, table: Table | Counts, cases: Mapping[str, Case]) -> None:
+    for index, (label, _, _) in enumerate(table.rows):
+        if label not in cases:
+            raise UsageError(
+                f"{where}.rows[{index}]: '{label}' is not a benchmark of the document's plans."
+                f"{nearest(label, cases)}"
+            )
+        case = cases[label]
+        for key in table.per:
+            if key not in case.params:
+                raise UsageError(
+                    f"{where}.per: '{key}' is not a parameter of {label}."
+                    f"{nearest(key, case.params)}"
+                )
+        metrics = {metric.name for metric in case.metrics}
+        if isinstance(table, Table) and table.metric not in metrics:
+            raise UsageError(
+                f"{where}.metric: '{table.metric}' is not a metric of {label}."
+                f"{nearest(table.metric, metrics)}"
+            )
 
 
 @dataclass(frozen=True)
