@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from schedlab.errors import HostError, Interrupted
 
 DHRY = {"test": "dhry2reg", "copies": 1, "duration": "10ms"}
 BASE = Setup("unixbench", DHRY)
+SLEEP = Change("sleep", "loops", Setup("nanosleep", {}), Setup("nanosleep", {"processes": 2}))
 NICE = Change("nice", "lps", BASE, Setup("unixbench", DHRY, Settings(nice=10), (Settings(),)))
 
 
@@ -87,16 +89,22 @@ def test_signs_and_held_effects_are_counted() -> None:
         compared(Effect(0.2, 0.1, 0.3), Effect(-0.2, -0.21, -0.19)),
         compared(Effect(0.0, -0.1, 0.1), Effect(0.05, 0.04, 0.06)),
         Compared(NICE, skipped="no right"),
+        compared(Effect(-0.067, -0.074, -0.061), Effect(-0.004, -0.011, 0.003)),
+        replace(compared(Effect(0.3, 0.2, 0.4), Effect(0.1, 0.1, 0.1)), change=SLEEP),
     ]
     words = summary(found)
-    assert "3 of 4 changes were made" in words
-    assert "Signs right: 1 of 2" in words
-    assert "hold the host's effect: 1 of 3; intervals that overlap: 2" in words
+    assert "5 of 6 changes were made" in words
+    assert "Signs right: 2 of 4 whose effect" in words
+    assert "Of these 3 are arithmetic" in words
+    assert "quota: 1 right" in words
+    assert "of the other 1, 1 are right" in words
+    assert "hold the host's effect: 1 of 5; intervals that overlap: 2" in words
     rows = table(found).splitlines()[2:]
     assert rows[0].endswith("| right | yes | 50% |")
     assert rows[1].endswith("| other | no | 50% |")
     assert rows[2].endswith("|  | no | 50% |")
     assert rows[3].endswith("| no right |")
+    assert rows[4].endswith("| no sign simulated | no | 50% |")
 
 
 def folder_of_v2(tmp_path: Path, handed_out: str) -> Path:
