@@ -10,7 +10,7 @@
 
 struct sim_rq sim_rqs[SIM_MAX_CPUS];
 unsigned int sim_hot_filter[SIM_HOT_FILTER];
-unsigned long cache_lookups, cache_misses, lock_waits, lock_refusals, hot_waits;
+unsigned long cache_lookups, cache_misses, lock_waits, lock_refusals, hot_waits, hot_retries;
 simtime lock_wait_ns, hot_wait_ns, refill_ns;
 
 static struct copy *copies;		/* [llc][cpu] */
@@ -389,11 +389,16 @@ void sim_line_change(struct sim_line *line)
 	line->released = sim.clk;
 }
 
-/* One that looks first: another may come between. */
+/*
+ * One that looks first, and then compares and exchanges.  If another came between, that round has fetched
+ * the line in vain: the next one finds it at hand.
+ */
 void sim_line_change_if(struct sim_line *line)
 {
 	fetch(line);
-	sim_line_change(line);
+	hot_retries += fetch(line);
+	sim_charge(sim_costs.lock);
+	line->released = sim.clk;
 }
 
 /* A short sleeping lock whose holder never blocks: waiters queue by arrival. */

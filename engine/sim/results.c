@@ -150,7 +150,7 @@ void results_window_begin(void)
 		t->wait_sum = t->wait_max = 0;
 		t->waits = t->migrations = t->voluntary = t->involuntary = 0;
 	}
-	cache_lookups = cache_misses = lock_waits = lock_refusals = hot_waits = spins = catch_ups = 0;
+	cache_lookups = cache_misses = lock_waits = lock_refusals = hot_waits = hot_retries = spins = catch_ups = 0;
 	lock_wait_ns = hot_wait_ns = refill_ns = fabric_wait_ns = 0;
 	memset(kernel_by_entry, 0, sizeof(kernel_by_entry));
 	memset(sim_function_time, 0, sizeof(sim_function_time));
@@ -261,6 +261,7 @@ static json_t *counters_json(void)
 	set_int(obj, "cost:lock_waits", lock_waits);
 	set_int(obj, "cost:lock_refusals", lock_refusals);
 	set_int(obj, "cost:lock_wait_ns", lock_wait_ns);
+	set_int(obj, "cost:hot_line_retries", hot_retries);
 	set_int(obj, "cost:hot_line_waits", hot_waits);
 	set_int(obj, "cost:hot_line_wait_ns", hot_wait_ns);
 	set_int(obj, "cost:refill_ns", refill_ns);

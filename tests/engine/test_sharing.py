@@ -92,6 +92,18 @@ def test_threads_share_the_counts_of_their_files(sim: Simulator) -> None:
     assert waits[True] > 1.3 * waits[False]
 
 
+def test_a_change_that_another_came_before_is_tried_again(sim: Simulator) -> None:
+    """dup() and close() look at the users of one file before they change them."""
+    retries = []
+    for copies in (1, 16):
+        load: Json = {"kind": "unixbench", "test": "syscall", "duration": "20ms", "copies": copies}
+        end: Json = {"when": "workloads_done", "max_simulated": "1s"}
+        scenario: Json = {"duration": "1s", "workloads": [load], "end": end}
+        retries.append(sim("epyc-7713-2p-nps1", scenario)["counters"]["cost:hot_line_retries"])
+    assert retries[0] == 0
+    assert retries[1] > 1000
+
+
 @pytest.mark.parametrize("lines", [0, 120])
 def test_every_migration_refills_the_kernels_part(sim: Simulator, lines: int) -> None:
     described = machine("smp4")
