@@ -200,8 +200,10 @@ static void compose_post(struct service *s)
 	start(&a[1], s, COMPOSE_CREATOR);
 	start(&a[2], s, COMPOSE_MEDIA);
 	start(&a[3], s, COMPOSE_UNIQUE_ID);
-	for (int i = 3; i >= 0; i--)
-		wl_join(a[i].task);
+	wl_join(a[3].task);
+	wl_join(a[1].task);
+	wl_join(a[2].task);
+	wl_join(a[0].task);
 	start(&a[0], s, STORE_POST);
 	wl_join(a[0].task);
 	call(s, WRITE_USER_TIMELINE);		/* deferred */
