@@ -323,12 +323,6 @@ void sim_stack_free(void *stack);
 extern const unsigned long sim_stack_size;
 #define SIM_STACK_CANARY 0x5c4ed1ab57ac0000ULL
 
-/* Lines of per-CPU memory that a CPU reads when it stops being idle or in user mode (kernel/prefetch.c). */
-#define SIM_WAKE_LINES	48
-extern const void *sim_wake_line[SIM_WAKE_LINES];	/* as per-CPU addresses */
-extern unsigned int sim_nr_wake_lines;
-extern unsigned long __per_cpu_offset[];
-
 /* ------------------------------------------------------------------ services of libc */
 
 void *sim_zalloc(unsigned long size, unsigned long align);

@@ -85,7 +85,6 @@ void kern_boot(struct sim_task *init)
 
 	sim_setup_topology();
 	sim_setup_percpu();
-	sim_setup_prefetch();
 	sim_set_boot_cpu(0, &init_task);
 	set_cpu_online(0, true);
 	set_cpu_active(0, true);

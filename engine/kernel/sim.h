@@ -58,7 +58,6 @@ u64 sim_timer_slack(void);
 
 /* percpu.c, topology.c, time.c, hotplug.c, ... in the order boot calls them */
 void sim_setup_percpu(void);
-void sim_setup_prefetch(void);
 void sim_setup_topology(void);
 bool sim_leads_llc(int cpu);
 void sim_setup_clockevent(void);

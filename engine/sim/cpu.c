@@ -81,20 +81,6 @@ static inline simtime next_of_others(void)
 	return min_time(event_key_time(event_first()), control_due);
 }
 
-/* A CPU that will run soon: what it reads first comes into the host's cache meanwhile. */
-static inline void prefetch(unsigned int cpu)
-{
-	const struct cpu *c = &cpus[cpu];
-	const char *sp = c->sp;
-
-	for (int i = 0; i < 6; i++)
-		__builtin_prefetch(sp + i * 64, 1);
-	__builtin_prefetch(&c->resume, 1);
-	if (c->state != CPU_KERNEL)
-		for (unsigned int i = 0; i < sim_nr_wake_lines; i++)
-			__builtin_prefetch((const char *)sim_wake_line[i] + __per_cpu_offset[cpu], 1);
-}
-
 static inline void load(struct cpu *c, simtime t)
 {
 	if (t < last_event)
@@ -113,7 +99,6 @@ static inline void load(struct cpu *c, simtime t)
 	copies_here = c->copies;
 	event_set(c->id, SIM_NEVER);
 	sim.next = next_of_others();
-	prefetch(event_key_slot(event_first()));
 }
 
 /* Run whoever is first, or the engine's own loop.  Returns when it is the caller's turn. */
