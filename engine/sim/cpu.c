@@ -232,7 +232,9 @@ int sim_run_user(struct sim_task *task)
 	c->task = task;
 	c->state = CPU_USER;
 	c->since = sim.clk;
-	speed_task_starts(c);
+	boost_look(c->id);
+	if (task->memory_share || c->traffic)
+		speed_set_traffic(c, 1);
 	if (task->spins_until)
 		task->work = task->spins_until > sim.clk ? task->spins_until - sim.clk : 0;
 	c->resume = sim.clk;
@@ -246,7 +248,8 @@ int sim_run_user(struct sim_task *task)
 		task->work = 0;
 	else
 		progress(c, sim.clk);
-	speed_task_stops(c);
+	if (c->traffic)
+		speed_set_traffic(c, 0);
 	c->state = CPU_KERNEL;
 	c->user_ns += sim.clk - c->mark;
 	c->mark = sim.clk;
@@ -330,13 +333,6 @@ void sim_catch_up(void)
 		sim_wait_until(sim.clk);
 	else
 		sim.catch_up = sim.clk + machine.catch_up_ns;
-}
-
-/* Others come as far as this CPU is: what it does next, all see in order of time. */
-void sim_order(void)
-{
-	if (sim.clk > sim.next && !sim.held)
-		sim_catch_up();
 }
 
 void sim_spin(void)
