@@ -22,6 +22,7 @@ struct backlog {
 };
 
 static DEFINE_PER_CPU(struct backlog, backlog);
+static struct packet *free_packets;
 
 /*
  * Every CPU has its own route to the machine itself: __mkroute_output() keeps it in
@@ -39,13 +40,14 @@ struct sim_line *sim_loopback_route(void)
 
 void sim_loopback_send(struct sim_line *route, sim_arrive *arrive, void *whom, unsigned long what)
 {
-	struct packet *packet = sim_zalloc(sizeof(*packet), 16);
+	struct packet *packet = free_packets;
 	struct backlog *b;
 
-	packet->route = route;
-	packet->arrive = arrive;
-	packet->whom = whom;
-	packet->what = what;
+	if (packet)
+		free_packets = packet->next;
+	else
+		packet = sim_zalloc(sizeof(*packet), 16);
+	*packet = (struct packet) { .route = route, .arrive = arrive, .whom = whom, .what = what };
 	local_bh_disable();
 	sim_route_hold(route);
 	b = this_cpu_ptr(&backlog);
@@ -66,7 +68,8 @@ static void SIM_SOFTIRQ(receive)
 		b->first = packet->next;
 		sim_route_release(packet->route);
 		packet->arrive(packet->whom, packet->what);
-		sim_free(packet);
+		packet->next = free_packets;
+		free_packets = packet;
 	}
 }
 
