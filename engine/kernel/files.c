@@ -20,6 +20,7 @@ struct entry {
 	const struct file_operations *fops;
 	const struct seq_operations *seq;
 	SIM_SYSCTL *table;
+	size_t length;			/* of the path */
 	char path[];
 };
 
@@ -31,7 +32,7 @@ static struct entry *add(const char *dir, const char *name, umode_t mode, enum k
 {
 	struct entry *e = sim_zalloc(sizeof(*e) + strlen(dir) + strlen(name) + 2, 16);
 
-	sprintf(e->path, "%s/%s", dir, name);
+	e->length = sprintf(e->path, "%s/%s", dir, name);
 	e->kind = kind;
 	e->mode = mode;
 	e->data = data;
@@ -131,8 +132,10 @@ static void remove_below(const char *path)
 	size_t len = strlen(path);
 	struct entry *e, *n;
 
+	/* Most paths differ at the end, the number of a CPU. */
 	list_for_each_entry_safe(e, n, &entries, list)
-		if (!strncmp(e->path, path, len) && (!e->path[len] || e->path[len] == '/')) {
+		if (e->length >= len && e->path[len - 1] == path[len - 1] &&
+		    (!e->path[len] || e->path[len] == '/') && !memcmp(e->path, path, len)) {
 			list_del(&e->list);
 			sim_free(e);
 		}
