@@ -8,6 +8,12 @@
 const char *sim_print_flags(unsigned long flags, const char *delim,
 			    const struct trace_print_flags *table);
 const char *sim_print_symbolic(unsigned long value, const struct trace_print_flags *table);
+
+static inline const char *sim_trace_string(const char *text)
+{
+	return text ? text : "";
+}
+
 void sim_trace_printf(const struct sim_tracepoint *tp, const char *fmt, ...);
 
 #endif

@@ -97,8 +97,8 @@ def test_balance_pass_and_its_groups(sim: Simulator, tmp_path: Path) -> None:
     )
     assert busiest["load"] == busiest["avg_load"] * 4 + busiest["load"] % 4
     local = [g for g in groups if g["local"]]
-    assert len(local) == 1 and local[0]["nr_running"] == 0
-    assert local[0]["idle_cpus"] == local[0]["weight"] and local[0]["type"] == "has_spare"
+    assert len(local) == 1 and local[0]["type"] == "has_spare"
+    assert local[0]["idle_cpus"] == local[0]["weight"] - local[0]["nr_running"] > 0
     for event in ("load_balance", "group_stats"):
         assert len(of(events, event)) == counters[f"schedlab:{event}"]
 
@@ -119,7 +119,7 @@ def test_balance_passes_are_the_kernels_own_count(sim: Simulator, tmp_path: Path
 
 def test_newidle_counters_are_the_traces(sim: Simulator, tmp_path: Path) -> None:
     """Entries, those without an overloaded queue, and those that found a task."""
-    load: Json = {"name": "t", "count": 9, "program": [{"run": "300us"}, {"sleep": "200us"}]}
+    load: Json = {"name": "t", "count": 5, "program": [{"run": "300us"}, {"sleep": "200us"}]}
     scenario: Json = {"duration": "100ms", "tasks": [load]}
     events, counters = decisions(
         sim, "smp4", scenario, tmp_path / "t", "newidle_entry,newidle_exit"
@@ -159,7 +159,7 @@ def test_newidle_weighs_each_domain(sim: Simulator, tmp_path: Path) -> None:
             searched += bool(passes)
         elif cpu in inside:
             inside[cpu].append(event)
-    assert searched > 10 and stopped > 10
+    assert searched > 10 and stopped > 0
     assert len(of(events, "newidle_entry")) == counters["schedlab:newidle_entry"]
 
 

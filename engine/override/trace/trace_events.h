@@ -86,16 +86,46 @@
 	sim_print_symbolic(value, __symbols);				\
 })
 
-/* Only exec and interrupt-handler events carry strings; nothing here raises them. */
+/* First the records, then what fills and prints one: the strings, whose sources stand beside their fields, and the rest. */
+#undef DECLARE_EVENT_CLASS
+#define DECLARE_EVENT_CLASS(_name, proto, args, tstruct, assign, print)	\
+struct sim_record_##_name {						\
+	tstruct								\
+	int __end;							\
+};
+#undef DEFINE_EVENT
+#define DEFINE_EVENT(template, _name, proto, args)
+
+#include TRACE_INCLUDE(TRACE_INCLUDE_FILE)
+
+#undef __field
+#define __field(type, item)
+#undef __field_struct
+#define __field_struct(type, item)
+#undef __field_ext
+#define __field_ext(type, item, filter)
+#undef __array
+#define __array(type, item, len)
+#undef __string
+#define __string(item, src)		__entry->item = sim_trace_string(src);
+#undef __string_len
+#define __string_len(item, src, len)
+#undef __bitmask
+#define __bitmask(item, nr_bits)
+#undef __cpumask
+#define __cpumask(item)
+#undef __dynamic_array
+#define __dynamic_array(type, item, len)
 #undef __assign_str
-#define __assign_str(item, src...)	__entry->item = ""
+#define __assign_str(item, src...)
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(_name, proto, args, tstruct, assign, print)	\
 static noinline void sim_emit_class_##_name(const struct sim_tracepoint *__tp, proto) \
 {									\
-	struct { tstruct int __end; } __data = { }, *__entry = &__data;	\
+	struct sim_record_##_name __data = { }, *__entry = &__data;	\
 	(void)__entry;							\
+	tstruct								\
 	assign								\
 	sim_trace_printf(__tp, print);					\
 }
