@@ -279,12 +279,7 @@ void sim_halt(int polling, simtime until);	/* next interrupt or polled wakeup; p
 void sim_idle_change(simtime ns, int busy);	/* into an idle state or out of it: nothing interrupts */
 void sim_wait_until(simtime t);			/* in the kernel: nothing interrupts */
 void sim_catch_up(void);
-/* Others come as far as this CPU is: what it does next, all see in order of time. */
-static inline void sim_order(void)
-{
-	if (sim.clk > sim.next && !sim.held)
-		sim_catch_up();
-}
+void sim_order(void);
 void sim_spin(void);
 void sim_irq_window(void);
 

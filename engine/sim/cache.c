@@ -17,14 +17,10 @@ static struct copy *copies;		/* [llc][cpu] */
 struct copy *copies_here;
 static unsigned long *came_in;		/* [llc] bytes of regions, ever */
 static unsigned int next_hit;		/* a line this LLC has, while another one is on its way */
-static simtime overlapped[SIM_NR_DISTANCES][65];	/* so many lines, side by side behind a first one */
 
 void cache_init(void)
 {
 	next_hit = sim_costs.line_hit / sim_costs.misses;
-	for (int distance = 0; distance < SIM_NR_DISTANCES; distance++)
-		for (int nr = 0; nr <= 64; nr++)
-			overlapped[distance][nr] = (simtime)sim_costs.line[distance] * nr / sim_costs.misses;
 	copies = sim_zalloc_huge(sizeof(*copies) * sim_nr_llcs * sim_nr_cpus);
 	came_in = sim_zalloc(sizeof(*came_in) * sim_nr_llcs, 64);
 }
@@ -62,20 +58,21 @@ static inline simtime visit_time(void)
 static simtime miss_ends[SIM_MAX_CPUS];	/* of each CPU's last miss, with the instructions of a visit */
 
 /* The first look at a CPU in this kernel entry. */
-static inline void charge_visit(simtime visit)
+static void charge_visit(void)
 {
 	cache_lookups++;
-	sim.clk += visit;
+	sim.clk += visit_time();
 	if (!sim.held && sim.clk >= sim.catch_up)
 		sim_catch_up();
 }
 
 /* Apart from sim_look_closer(), so that a look at what the LLC has saves no registers. */
-static __attribute__((noinline)) void fetch_lines(struct sim_rq *rq, struct copy *copy, sim_lines lines,
-						  unsigned int cpu, int is_new)
+static __attribute__((noinline)) void fetch_lines(unsigned int cpu, struct copy *copy, sim_lines lines,
+						  int is_new)
 {
+	struct sim_rq *rq = &sim_rqs[cpu];
 	unsigned char distance = sim_cpu_distance[sim.cpu][cpu];
-	simtime visit = visit_time();
+	simtime latency = sim_costs.line[distance];
 	unsigned int nr, waited_for;
 
 	if (copy->version != rq->version + 1 || !sim_mechanisms.coherence)
@@ -88,44 +85,38 @@ static __attribute__((noinline)) void fetch_lines(struct sim_rq *rq, struct copy
 	nr = count_lines(lines);
 	cache_misses += nr;
 	waited_for = sim.clk > miss_ends[sim.cpu];
-	sim.clk += (waited_for ? sim_costs.line[distance] : 0) + overlapped[distance][nr - waited_for];
+	sim.clk += latency * waited_for;
+	if (nr > waited_for)
+		sim.clk += latency * (nr - waited_for) / sim_costs.misses;
 	fabric_pass(cpu, nr);
-	miss_ends[sim.cpu] = sim.clk + visit;
+	miss_ends[sim.cpu] = sim.clk + visit_time();
 	if (is_new)
-		charge_visit(visit);
+		charge_visit();
 }
 
-/* Lines of a CPU's data that are new to this kernel entry. */
+/* Lines of another CPU's data that are new to this kernel entry. */
 void sim_look_closer(unsigned int cpu, sim_lines lines)
 {
 	struct sim_rq *rq = &sim_rqs[cpu];
 	struct copy *copy = &copies_here[cpu];
 	int is_new = rq->epoch != sim.epoch;
-	simtime visit;
 
-	if ((int)cpu == sim.cpu) {	/* its own are at hand */
-		rq->epoch = sim.epoch;
-		rq->looked = ~0ULL;
-		return;
-	}
 	if (is_new) {
 		rq->epoch = sim.epoch;
-		rq->looked = lines;
-	} else {
-		lines &= ~rq->looked;
-		rq->looked |= lines;
+		rq->looked = 0;
 	}
-	if (!sim.live || !sim_mechanisms.scan)
+	lines &= ~rq->looked;
+	rq->looked |= lines;
+	if ((int)cpu == sim.cpu || !sim.live || !sim_mechanisms.scan)
 		return;
 	if (copy->version != rq->version + 1 || (lines & ~copy->lines) || !sim_mechanisms.coherence) {
-		fetch_lines(rq, copy, lines, cpu, is_new);
+		fetch_lines(cpu, copy, lines, is_new);
 		return;
 	}
-	visit = visit_time();
 	sim.clk += sim.clk > miss_ends[sim.cpu] ? sim_costs.line_hit : next_hit;
-	miss_ends[sim.cpu] = sim.clk + visit;
+	miss_ends[sim.cpu] = sim.clk + visit_time();
 	if (is_new)
-		charge_visit(visit);
+		charge_visit();
 }
 
 /*
@@ -135,9 +126,10 @@ void sim_look_closer(unsigned int cpu, sim_lines lines)
 void sim_rq_recall(unsigned int cpu)
 {
 	struct sim_rq *rq = &sim_rqs[cpu];
+	unsigned int latency = sim_costs.line[rq->reader];
 
 	if (sim_mechanisms.coherence && sim.live)
-		sim_stall(sim_costs.line[rq->reader] + overlapped[rq->reader][count_lines(rq->read) - 1]);
+		sim_stall(latency + (simtime)latency * (count_lines(rq->read) - 1) / sim_costs.misses);
 	rq->reader = SIM_SELF;
 	rq->read = 0;
 }

@@ -232,9 +232,7 @@ int sim_run_user(struct sim_task *task)
 	c->task = task;
 	c->state = CPU_USER;
 	c->since = sim.clk;
-	boost_look(c->id);
-	if (task->memory_share || c->traffic)
-		speed_set_traffic(c, 1);
+	speed_task_starts(c);
 	if (task->spins_until)
 		task->work = task->spins_until > sim.clk ? task->spins_until - sim.clk : 0;
 	c->resume = sim.clk;
@@ -248,8 +246,7 @@ int sim_run_user(struct sim_task *task)
 		task->work = 0;
 	else
 		progress(c, sim.clk);
-	if (c->traffic)
-		speed_set_traffic(c, 0);
+	speed_task_stops(c);
 	c->state = CPU_KERNEL;
 	c->user_ns += sim.clk - c->mark;
 	c->mark = sim.clk;
@@ -333,6 +330,13 @@ void sim_catch_up(void)
 		sim_wait_until(sim.clk);
 	else
 		sim.catch_up = sim.clk + machine.catch_up_ns;
+}
+
+/* Others come as far as this CPU is: what it does next, all see in order of time. */
+void sim_order(void)
+{
+	if (sim.clk > sim.next && !sim.held)
+		sim_catch_up();
 }
 
 void sim_spin(void)

@@ -15,19 +15,12 @@ struct port {
 };
 
 static struct port llcs[SIM_MAX_CPUS], packages[SIM_MAX_CPUS];
-static struct capacity {
-	unsigned int lines, most;		/* in a window; of them before those behind have to wait */
-} of_llc, of_package;
-int fabric_has_figures;				/* without them nobody waits */
+static unsigned int llc_lines, package_lines;	/* in a window; 0: no figure, nobody waits */
 simtime fabric_wait_ns;
 
-static struct capacity capacity_of(json_t *obj, const struct path *at, const char *key)
+static unsigned int lines_of(json_t *obj, const struct path *at, const char *key)
 {
-	unsigned int lines = (uint64_t)json_mbs(json_need(obj, at, key), AT(at, key)) * (1 << WINDOW_SHIFT) / 64000;
-
-	if (!lines)
-		json_error_at(at, "less than a line in a microsecond");
-	return (struct capacity) { lines, lines * MOST_USED / 100 };
+	return (uint64_t)json_mbs(json_need(obj, at, key), AT(at, key)) * (1 << WINDOW_SHIFT) / 64000;
 }
 
 void fabric_read(json_t *obj)
@@ -35,9 +28,10 @@ void fabric_read(json_t *obj)
 	const struct path *at = AT(NULL, "fabric");
 
 	json_only(obj, at, "llc", "package", NULL);
-	of_llc = capacity_of(obj, at, "llc");
-	of_package = capacity_of(obj, at, "package");
-	fabric_has_figures = 1;
+	llc_lines = lines_of(obj, at, "llc");
+	package_lines = lines_of(obj, at, "package");
+	if (!llc_lines || !package_lines)
+		json_error_at(at, "less than a line in a microsecond");
 }
 
 /* ns / by, without the division where it gives nothing, as it mostly does. */
@@ -46,10 +40,10 @@ static inline simtime divide(simtime ns, simtime by)
 	return ns < by ? 0 : ns / by;
 }
 
-static inline simtime queue(struct port *p, const struct capacity *of, unsigned int lines)
+static inline simtime queue(struct port *p, unsigned int capacity, unsigned int lines)
 {
 	simtime window = sim.clk >> WINDOW_SHIFT, wait = 0;
-	unsigned int wanted, capacity = of->lines;
+	unsigned int wanted, most = capacity * MOST_USED / 100;
 
 	if (window > p->window) {
 		p->before = window == p->window + 1 ? p->now : 0;
@@ -58,25 +52,25 @@ static inline simtime queue(struct port *p, const struct capacity *of, unsigned 
 	}
 	p->now += lines;
 	wanted = p->now > p->before ? p->now : p->before;
-	if (wanted > of->most) {
+	if (wanted > most) {
 		if (wanted > capacity)
 			wait = ((simtime)(wanted - capacity) << WINDOW_SHIFT) / capacity;
-		wanted = of->most;
+		wanted = most;
 	}
 	return wait + divide((simtime)lines * wanted << WINDOW_SHIFT, 2ULL * capacity * (capacity - wanted));
 }
 
-/* The running CPU fetches lines that a CPU of another LLC has. */
-void fabric_cross(int owner, unsigned int lines)
+/* The running CPU fetches lines that a CPU has. */
+void fabric_pass(int owner, unsigned int lines)
 {
 	const struct sim_cpu_topo *here = &sim_cpu_topo[sim.cpu], *there = &sim_cpu_topo[owner];
 	simtime wait;
 
-	if (!sim.live || !sim_mechanisms.bandwidth)
+	if (!llc_lines || here->llc == there->llc || !sim.live || !sim_mechanisms.bandwidth)
 		return;
-	wait = queue(&llcs[here->llc], &of_llc, lines) + queue(&llcs[there->llc], &of_llc, lines);
+	wait = queue(&llcs[here->llc], llc_lines, lines) + queue(&llcs[there->llc], llc_lines, lines);
 	if (here->package != there->package)
-		wait += queue(&packages[there->package], &of_package, lines);
+		wait += queue(&packages[there->package], package_lines, lines);
 	fabric_wait_ns += wait;
 	sim_stall(wait);
 }

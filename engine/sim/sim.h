@@ -56,17 +56,12 @@ void *cpu_resumer(int *cpu);		/* stack of who gave the host; cpu -1: the engine'
 unsigned int speed_of(const struct cpu *c, const struct sim_task *task);
 void speed_cpu_changed(int cpu);
 void speed_siblings_changed(int cpu);
-void speed_set_traffic(struct cpu *c, int running);
+void speed_task_starts(struct cpu *c);
+void speed_task_stops(struct cpu *c);
 
 /* fabric.c */
 void fabric_read(json_t *obj);
-void fabric_cross(int owner, unsigned int lines);
-extern int fabric_has_figures;
-static inline void fabric_pass(int owner, unsigned int lines)	/* lines come from there to the running CPU */
-{
-	if (fabric_has_figures && sim_cpu_topo[sim.cpu].llc != sim_cpu_topo[owner].llc)
-		fabric_cross(owner, lines);
-}
+void fabric_pass(int owner, unsigned int lines);	/* lines come from there to the running CPU */
 extern simtime fabric_wait_ns;
 
 /* background.c */

@@ -89,7 +89,7 @@ simtime sim_clear_time(int node, unsigned long bytes)
 }
 
 /* What the running task wants of its memory, or nothing any more. */
-void speed_set_traffic(struct cpu *c, int running)
+static void set_traffic(struct cpu *c, int running)
 {
 	const struct sim_task *task = c->task;
 	uint64_t wanted = 0;
@@ -110,6 +110,17 @@ void speed_set_traffic(struct cpu *c, int running)
 			cpu_update_rate(i);
 }
 
+void speed_task_starts(struct cpu *c)
+{
+	boost_look(c->id);
+	set_traffic(c, 1);
+}
+
+void speed_task_stops(struct cpu *c)
+{
+	set_traffic(c, 0);
+}
+
 /* Its siblings or its frequency changed. */
 void speed_cpu_changed(int cpu)
 {
@@ -119,7 +130,7 @@ void speed_cpu_changed(int cpu)
 	rate = core_speed(cpu, machine.cpu_speed[cpu]);
 	cpus[cpu].slowdown = 1024ULL * 65536 / (rate ? rate : 1);
 	if (cpus[cpu].traffic)
-		speed_set_traffic(&cpus[cpu], 1);
+		set_traffic(&cpus[cpu], 1);
 	cpu_update_rate(cpu);
 }
 
