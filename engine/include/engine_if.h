@@ -422,6 +422,7 @@ struct kern_domain {				/* of one level, all its spans and CPUs together */
 	int		spans, gone_round;	/* how many there are, and were balanced so often */
 	simtime		busy_interval;		/* the longest between two balances by a busy CPU */
 	simtime		newidle_cost;		/* sum of max_newidle_lb_cost */
+	int		too_dear;		/* CPUs whose avg_idle is less than that: they do not balance here */
 };
 struct kern_slow_state {			/* sums over CPUs and groups */
 	struct kern_domain domain[KERN_MAX_DOMAINS];

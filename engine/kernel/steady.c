@@ -104,6 +104,7 @@ static void look_at_domain(struct kern_slow_state *state, struct sched_domain *s
 	simtime interval = busy_interval(sd, sd->max_interval);
 
 	d->newidle_cost += sd->max_newidle_lb_cost;
+	d->too_dear += raw_cpu_rq(cpu)->avg_idle < sd->max_newidle_lb_cost;
 	d->busy_interval = max(d->busy_interval, interval);
 	if (!is_first_of_span(sd, cpu))
 		return;

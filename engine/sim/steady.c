@@ -139,10 +139,10 @@ static void judge_figures(void)
 		not_settled("load averages of the task groups still move");
 	if (!stationary(IDLE_SCAN, s->llcs))
 		not_settled("nr_idle_scan still moves");
-	/* one step of its decay in update_newidle_cost() */
 	for (int i = 0; s->domain[i].name[0]; i++)
-		if (!stationary(NEWIDLE + i, s->domain[i].newidle_cost * 3.0 / 256))
-			not_settled("max_newidle_lb_cost of %s still moves", s->domain[i].name);
+		if (!stationary(NEWIDLE + i, sim_nr_cpus / 100.0))
+			not_settled("max_newidle_lb_cost of %s: on how many CPUs avg_idle is less still moves",
+				    s->domain[i].name);
 }
 
 static void judge_scans(void)
@@ -191,7 +191,7 @@ static void look(void)
 	add_look(GROUP_LOAD, s->group_load);
 	add_look(IDLE_SCAN, s->idle_scan);
 	for (int i = 0; s->domain[i].name[0]; i++)
-		add_look(NEWIDLE + i, s->domain[i].newidle_cost);
+		add_look(NEWIDLE + i, s->domain[i].too_dear);
 	look_at_scans();
 	json_array_clear(watch.unsettled);
 	judge_balance();
