@@ -1,5 +1,6 @@
 """Figures written with their range, source and rows: what is read, kept, written and refused."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import pytest
 
 from schedlab.errors import UsageError
 from schedlab.ledger import Entry, around, number
-from schedlab.machine import Machine, load_machine
+from schedlab.machine import Machine, find_machine, known_machines, load_machine
+from schedlab.marks import mark_of
 
 FILE = """\
 name = "x"
@@ -125,3 +127,27 @@ def test_a_range_by_a_factor_is_written_as_files_have_it() -> None:
     """Digits alone: a number with an exponent is no quantity of a machine file."""
     assert around("705012ns", 2.0) == ("353000ns", "1410000ns")
     assert around("0.0001s", 2.0) == ("0.00005s", "0.0002s")
+
+
+SCHED_PIPE = {"000": "group-util-kunpeng", "002": "numa-balancing-kunpeng"}
+DOCUMENTS = {**SCHED_PIPE, "001": "misfit", "003": "ilb-util-epyc"}
+
+
+def test_a_source_that_names_a_document_names_the_row_in_rows() -> None:
+    """Else a row that set a figure would count as one that the simulator predicts."""
+    found = 0
+    for name in known_machines():
+        for key, entry in find_machine(name).ledger.items():
+            if entry.source.startswith("as "):
+                continue  # that figure has the rows
+            for document in re.findall(r"document (00[0-3])", entry.source):
+                rows = [row for row in entry.rows if row.startswith(f"{DOCUMENTS[document]}/")]
+                assert rows, f"{name}: {key}: {entry.source}"
+                if "sched pipe" in entry.source:
+                    assert f"{SCHED_PIPE[document]}/PerfBenchSchedPipe" in rows, f"{name}: {key}"
+                found += 1
+    assert found
+
+
+def test_the_row_that_set_what_an_operation_of_mongodb_takes_is_calibration() -> None:
+    assert mark_of("ilb-util-epyc", "ycsb-mongodb") == "calibration"
