@@ -110,6 +110,9 @@ def _range_problems(key: str, value: Any, low: Any, high: Any) -> Iterator[str]:
         yield f"{key}.range: must be [lowest, highest], each written as the value is"
         return
     for number, least, most in triples:
+        if not (math.isfinite(least) and math.isfinite(most)):
+            yield f"{key}.range: an end is not a finite number"
+            return
         if not least <= number <= most:
             yield f"{key}.range: the value is not between its ends"
             return

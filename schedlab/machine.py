@@ -18,6 +18,7 @@ from pydantic import (
     PlainValidator,
     StrictFloat,
     StrictInt,
+    ValidationError,
     model_validator,
 )
 
@@ -28,7 +29,7 @@ from schedlab.errors import UsageError
 from schedlab.ledger import Entry
 from schedlab.topology import operations, shorthand, toml
 from schedlab.topology.levels import LEVELS, Level
-from schedlab.validation import load_toml
+from schedlab.validation import first_problem, load_toml
 
 Sharing = Literal["cpu", "core", "cluster", "llc", "package", "node", "machine"]
 Groups = tuple[tuple[int, ...], ...]
@@ -45,6 +46,8 @@ def _in(units: str) -> re.Pattern[str]:
 
 
 _TIME = _in("ns|us|ms|s")
+_LONGEST_COST = "4s"
+"""The simulator takes no operation that is longer."""
 
 
 def _quantity(pattern: re.Pattern[str], example: str) -> AfterValidator:
@@ -61,6 +64,8 @@ def _quantity(pattern: re.Pattern[str], example: str) -> AfterValidator:
 def _cost(value: object) -> object:
     """Check a time, or a count where the cost is one: of lines, of percent."""
     if isinstance(value, str) and _TIME.fullmatch(value):
+        if microseconds(value) > microseconds(_LONGEST_COST):
+            raise ValueError(f"'{value}' is too long; the most is {_LONGEST_COST}")
         return value
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
@@ -462,7 +467,26 @@ def _problems(machine: Machine) -> Iterator[str]:
     yield from _node_problems(machine.topology)
     yield from _cpu_problems(machine, cpus)
     yield from _cache_problems(machine.cache, cpus)
-    yield from ledger.problems(machine.ledger, machine.model_dump(exclude={"ledger"}))
+    problem = None
+    for problem in ledger.problems(machine.ledger, machine.model_dump(exclude={"ledger"})):
+        yield problem
+    if problem is None:
+        yield from _range_problems(machine)
+
+
+def _range_problems(machine: Machine) -> Iterator[str]:
+    """Every figure may be drawn from its range: the ends have the limits that values have."""
+    ranges = {key: entry.range for key, entry in machine.ledger.items() if entry.range}
+    if not ranges:
+        return
+    for which, words in enumerate(("lowest", "highest")):
+        table = machine.model_dump(mode="json", exclude_defaults=True, exclude={"ledger"})
+        for key, ends in ranges.items():
+            ledger.put(table, key, ends[which])
+        try:
+            Machine.model_validate(table)
+        except ValidationError as error:
+            yield f"{first_problem(error, Machine)} (at the {words} end of its range)"
 
 
 def _level_problems(topology: Topology, cpus: frozenset[int]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import tomli_w
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from schedlab import shared_settings
 from schedlab.benchmarks import Case, find_benchmark
@@ -28,6 +28,8 @@ _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _MOST_BLOCKS = 100_000
 """Far more than any comparison needs (docs/statistics.md)."""
 _LONGEST = "10000h"
+_LONGEST_WARMUP = 1000
+"""Seconds, simulated: no clock of the kernel is as long, and the load has to end afterwards."""
 LARGEST_SEED = 2**63 - 1
 IMPORTED = "imported"
 """The target of a plan that was made up from figures: it does not tell what variants set."""
@@ -38,6 +40,18 @@ def _duration(text: str) -> str:
         raise ValueError(f"'{text}' is not a duration; write it as 200ms, 90s, 10min or 2h")
     if seconds(text) > seconds(_LONGEST):
         raise ValueError(f"'{text}' is too long; the most is {_LONGEST}")
+    return text
+
+
+def _warmup(text: str) -> str:
+    fixed = _DURATION.fullmatch(text)
+    if text in ("settled", "none"):
+        return text
+    if not fixed or fixed[2] not in ("ms", "s") or not 0 < seconds(text) <= _LONGEST_WARMUP:
+        raise ValueError(
+            f"'{text}' is not a warm-up; use settled, none, or a time in ms or s of at most"
+            f" {_LONGEST_WARMUP} s, such as 500ms or 2s"
+        )
     return text
 
 
@@ -140,11 +154,11 @@ class Judging(_Data):
     margin: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.02
     """Differences within this ratio either way count as none."""
     alpha: Annotated[float, Field(gt=0, lt=0.5, allow_inf_nan=False)] = 0.05
-    paired: bool = True
+    paired: StrictBool = True
     """Runs were interleaved in blocks; not so in imported tables."""
     unit: Literal["block", "boot"] = "block"
     """What is paired; `schedlab merge` sets it to boots."""
-    strict: bool = False
+    strict: StrictBool = False
     """Hold the chance of even one false claim to alpha (Holm), not their share."""
 
 
@@ -189,13 +203,13 @@ class Plan(_Data):
     """Kernels the variants name."""
     sweep: Sweep = Sweep()
     variant: Annotated[tuple[Variant, ...], Field(min_length=2)]
-    aa: bool = False
+    aa: StrictBool = False
     """The variants are meant to be the same: the run measures the method's own noise."""
-    exact: bool = False
+    exact: StrictBool = False
     """Simulate the machine's values alone; without it each block draws from their ranges."""
     blocks: Blocks = Blocks()
     judging: Judging = Judging()
-    load_warmup: Literal["settled", "none"] | Duration = "settled"
+    load_warmup: Annotated[str, AfterValidator(_warmup)] = "settled"
     """Simulated runs: how long the load goes on before it is measured; by default until the
     scheduler's slow state has settled (docs/sim.md)."""
     published: str = ""

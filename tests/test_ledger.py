@@ -75,6 +75,13 @@ def test_it_is_written_as_it_was_read(loaded: Callable[[str], Machine]) -> None:
         ('value = "1us", range = ["3us", "0.5us"]', "cost.tick.range: the value is not between"),
         ('value = "1us", range = [1, 2]', "cost.tick.range: must be [lowest, highest]"),
         ('value = "1us", range = ["1us", "2GB/s"]', "cost.tick.range: must be [lowest, highest]"),
+        (
+            'value = "1us", range = ["30ns", "9000000s"]',
+            "cost.tick: '9000000s' is too long; the most is 4s (at the highest end of its range)",
+        ),
+        ('value = "9000000s"', "cost.tick: '9000000s' is too long; the most is 4s"),
+        ("value = 5, range = [0.5, inf]", "cost.tick.range: an end is not a finite number"),
+        ("value = 5, range = [nan, 6]", "cost.tick.range: an end is not a finite number"),
         ('value = "1us", range = ["1us"]', "ledger.cost.tick.range"),
         ('value = "1us", rows = "a"', "ledger.cost.tick.rows"),
         ('value = "1us", source = ""', "ledger.cost.tick.source"),
@@ -97,6 +104,11 @@ def test_what_does_not_fit_is_refused(
         loaded(FILE.replace('tick = "1us"', f"tick = {{ {line} }}"))
     assert problem in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_range_has_the_limits_of_its_figure(loaded: Callable[[str], Machine]) -> None:
+    with pytest.raises(UsageError, match=r"smt.speed\[1\]: .*\(at the highest end of its range\)"):
+        loaded(FILE.replace("[1.0, 0.7]", "[1.0, 1.7]"))
 
 
 @pytest.mark.parametrize(
