@@ -25,7 +25,7 @@ static const struct {
 	{ SYSCTL "sched_rr_timeslice_ms", "milliseconds of whole ticks, 1 tick or more; 0 and less are the kernel's default" },
 	{ SYSCTL "sched_deadline_period_*", "the minimum not above the maximum" },
 	{ DEBUG "features", "NAME or NO_NAME of a feature this kernel has" },
-	{ DEBUG "preempt", "the preemption model is chosen when the kernel is built" },
+	{ DEBUG "preempt", "no value here: the preemption model is chosen when the kernel is built" },
 	{ DEBUG "tunable_scaling", "0 (none), 1 (logarithmic) or 2 (linear)" },
 	{ DEBUG "verbose", "0 or 1" },
 	{ DEBUG "domains/*", "a whole number, and there are domains here while sched/verbose is 1 (6.12)" },
