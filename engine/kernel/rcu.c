@@ -79,11 +79,24 @@ void sim_rcu_advance(void)
 	}
 }
 
+/*
+ * As rcu_flavor_sched_clock_irq(): where readers are counted, a tick in the middle of kernel code knows that
+ * there is none.  A CPU that goes from one system call to the next without a switch reports by that alone.
+ */
+static bool outside_readers(void)
+{
+#ifdef CONFIG_PREEMPT_RCU
+	return !current->rcu_read_lock_nesting && !(preempt_count() & (PREEMPT_MASK | SOFTIRQ_MASK));
+#else
+	return false;
+#endif
+}
+
 /* Called by every tick: one that comes from user mode has met no reader. */
 void rcu_sched_clock_irq(int user)
 {
 	sim_charge(sim_costs.tick);
-	if (user)
+	if (user || outside_readers())
 		cpumask_clear_cpu(sim.cpu, &not_quiescent);
 	if (sim.cpu == driver_cpu || (driver_cpu >= 0 && !cpu_online(driver_cpu)))
 		sim_rcu_advance();
