@@ -28,8 +28,8 @@ static void check_rq(int cpu)
 	if (raw_spin_is_locked(&rq->__lock))	/* waits for something with its lock held */
 		return;
 	/* a throttled real-time queue keeps its own count, and the CPU's is without it */
-	sum = SIM_CFS_QUEUED(&rq->cfs) + (rq->rt.rt_queued ? rq->rt.rt_nr_running : 0) + rq->dl.dl_nr_running +
-	      (rq->stop && rq->stop->on_rq == TASK_ON_RQ_QUEUED);
+	sum = SIM_CFS_QUEUED(&rq->cfs) + (rq->rt.rt_queued ? rq->rt.rt_nr_running : 0) + rq->dl.dl_nr_running -
+	      SIM_UNCOUNTED(rq) + (rq->stop && rq->stop->on_rq == TASK_ON_RQ_QUEUED);
 	if (rq->nr_running != sum)
 		fail("nr_running is not the sum of its classes", NULL, cpu);
 	if (rq->curr != rq->idle && rq->curr->on_cpu == 0)

@@ -24,6 +24,13 @@
 #define SIM_IS_DELAYED(p)		0
 #endif
 
+/* The fair server's part of dl_nr_running that is not in rq->nr_running. */
+#ifdef SIM_HAS_SERVER_UNCOUNTED
+#define SIM_UNCOUNTED(rq)		(!RB_EMPTY_NODE(&(rq)->fair_server.rb_node))
+#else
+#define SIM_UNCOUNTED(rq)		0
+#endif
+
 #ifdef SIM_HAS_RD_OVERLOADED
 #define SIM_RD_OVERLOADED(rd)		((rd)->overloaded)
 #else

@@ -28,6 +28,8 @@ static const struct {
 	{ DEBUG "preempt", "no value here: the preemption model is chosen when the kernel is built" },
 	{ DEBUG "tunable_scaling", "0 (none), 1 (logarithmic) or 2 (linear)" },
 	{ DEBUG "verbose", "0 or 1" },
+	{ DEBUG "cgroup_mode", "up, smp, concur, max or tasks" },
+	{ DEBUG "llc_balancing/enabled", "0 or 1" },
 	{ DEBUG "domains/*", "a whole number, and there are domains here while sched/verbose is 1 (6.12)" },
 	{ DEBUG "fair_server/*",
 	  "nanoseconds: a period of 100 us to 4.19 s, a runtime of at most the period, both within what "
