@@ -15,6 +15,7 @@ import described
 import pytest
 
 from schedlab.kernels.cache import only_one
+from schedlab.kernels.preemption import models
 from tests import builds
 from tests.kernel_source import kernel_source
 from tests.patience import PATIENCE_SECONDS
@@ -122,6 +123,11 @@ def reads(series: str, file: str, pattern: str) -> str:
 
 def is_eevdf(series: str) -> bool:
     return bool(reads(series, "kernel/sched/features.h", r"^SCHED_FEAT\(PLACE_LAG,"))
+
+
+def is_lazy(series: str) -> bool:
+    """Whether the tree preempts lazily by default, so that a wakeup does not preempt at once."""
+    return models(kernel_source(series))[0] == "lazy"
 
 
 def scales_groups(series: str) -> bool:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator, build, machine, tasks
+from conftest import Json, Simulator, build, machine, scales_groups, tasks
 from test_build import patched_build
 
 DEBUG = "/sys/kernel/debug/sched"
@@ -66,11 +66,12 @@ def test_an_action_switches_a_feature(sim: Simulator) -> None:
         sim("smp4", {"duration": "2ms", "actions": [write]})
 
 
-@pytest.mark.parametrize(("enabled", "share"), [("0", 1 / 4), ("1", 1 / 2)])
-def test_the_tasks_of_a_scenario_are_one_session(
-    sim: Simulator, enabled: str, share: float
-) -> None:
+@pytest.mark.parametrize("enabled", ["0", "1"])
+def test_the_tasks_of_a_scenario_are_one_session(sim: Simulator, series: str, enabled: str) -> None:
     """Beside a group of the same weight three of its tasks weigh three times as much, or as one group."""
+    weight = 3
+    if enabled == "1":
+        weight = 2 if scales_groups(series) else 1  # of 3 tasks, tg_tasks() counts 2
     hog = {"affinity": "0", "program": [{"run": "100ms"}]}
     scenario = {
         "duration": "2s",
@@ -82,7 +83,7 @@ def test_the_tasks_of_a_scenario_are_one_session(
         ],
     }
     [other] = tasks(sim("smp4", scenario), "other")
-    assert other["runtime_ns"] / 2e9 == pytest.approx(share, abs=0.01)
+    assert other["runtime_ns"] / 2e9 == pytest.approx(1 / (1 + weight), abs=0.01)
 
 
 @pytest.mark.parametrize(

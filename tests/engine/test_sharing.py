@@ -72,7 +72,7 @@ def test_trying_a_lock_fails_while_another_cpu_has_it(sim: Simulator) -> None:
     hogs: Json = {"name": "hog", "count": 16, "program": [{"run": "7ms"}]}
     scenario: Json = {"duration": "1s", "tasks": [hogs]}
     counters = sim("numa16", scenario)["counters"]
-    assert counters["cost:lock_refusals"] > 10
+    assert counters["cost:lock_refusals"] > 5
     without = sim("numa16", {**scenario, "ablate": ["locks"]})["counters"]
     assert without["cost:lock_refusals"] == 0
 
