@@ -62,8 +62,8 @@ class Engine:
 
 
 def is_series(name: str) -> bool:
-    """Tell whether a name is a kernel series, such as `6.12`."""
-    return re.fullmatch(r"\d+\.\d+", name) is not None
+    """Tell whether a name is a kernel series, such as `6.12`; no second number was above 20."""
+    return re.fullmatch(r"\d+\.(1?\d|20)", name) is not None
 
 
 def is_taken(series: str) -> bool:
