@@ -43,6 +43,16 @@
 #define IDLE_POLICY(name, args...)	LOOK_CPU(RQ_HEAD | RQ_CFS, name, args)
 #define IDLE_RQ(name, args...)		LOOK_RQ(RQ_HEAD | RQ_CFS, name, args)
 #define UTILIZATION(name, args...)	LOOK_CPU(RQ_AVERAGES, name, args)
+/* cpu_util_cfs() and its kind, which have looked, pass no task. */
+#define UTILIZATION_WITH(name, cpu, task, more...)			\
+({									\
+	int __of_cpu = (cpu);						\
+	struct task_struct *__with = (task);				\
+									\
+	if (__with)							\
+		sim_look(__of_cpu, RQ_AVERAGES);			\
+	(name)(__of_cpu, __with, ##more);				\
+})
 #define LOAD(name, args...)		LOOK_RQ(RQ_AVERAGES, name, args)
 #define RUNNABLE(name, args...)		LOOK_RQ(RQ_AVERAGES | RQ_CFS, name, args)
 
@@ -55,6 +65,7 @@
 #define cpu_util_cfs_boost(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_cfs_boost, cpu, ##more)
 #define cpu_util_without(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_without, cpu, ##more)
 #define cpu_util_next(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_next, cpu, ##more)
+#define cpu_util(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION_WITH, cpu_util, cpu, ##more)
 #define cpu_load(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(LOAD, cpu_load, rq, ##more)
 #define cpu_load_without(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(LOAD, cpu_load_without, rq, ##more)
 #define cpu_runnable(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(RUNNABLE, cpu_runnable, rq, ##more)
