@@ -194,7 +194,7 @@ def _equal(one: RunRecord, other: RunRecord) -> bool:
 def flagged(*samples: Mapping[int, RunRecord]) -> bool:
     """Return whether a run has a caveat, such as a cap: then nothing is certified equivalent."""
     runs = (run for sample in samples for run in sample.values())
-    return any(len(run.caveats) > bool(run.too_short) for run in runs)
+    return any(len(run.caveats) > bool(run.too_short) + bool(run.brief) for run in runs)
 
 
 def too_short(*samples: Mapping[int, RunRecord]) -> str:

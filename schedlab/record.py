@@ -10,6 +10,9 @@ from schedlab.metric import LARGEST
 Status = Literal["ok", "failed"]
 TOO_SHORT = "too short: "
 """How the caveat of a run begins that is not judged; the names of what had not settled follow."""
+BRIEF = "brief: "
+"""How the caveat of a run begins whose measured window is far shorter than a clock of the kernel;
+it is judged all the same."""
 Amount = Annotated[float, Field(ge=0, le=LARGEST)]
 """A time or share, still a number when it is multiplied for a report."""
 
@@ -68,8 +71,16 @@ class RunRecord:
     @property
     def too_short(self) -> str:
         """What had not settled in the run, so that it is not judged; empty if nothing."""
-        told = (text for text in self.caveats if text.startswith(TOO_SHORT))
-        return next(told, "").removeprefix(TOO_SHORT)
+        return self._caveat(TOO_SHORT)
+
+    @property
+    def brief(self) -> str:
+        """Why the run's measured window tells little of slow clocks; empty if it is long enough."""
+        return self._caveat(BRIEF)
+
+    def _caveat(self, kind: str) -> str:
+        told = (text for text in self.caveats if text.startswith(kind))
+        return next(told, "").removeprefix(kind)
 
 
 @dataclass(frozen=True)

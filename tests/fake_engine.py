@@ -91,6 +91,9 @@ for workload in scenario.get("workloads", []):
         sys.exit(4)
     if mode == "short":
         told["steady"] = {"unsettled": ["busy balance of MC", "nr_idle_scan still moves"]}
+    if mode == "brief":
+        domains = [{"busy_interval_s": 0.06}, {"busy_interval_s": 0.124}]
+        told["steady"], told["window_s"] = {"unsettled": [], "domains": domains}, 0.0024
     if mode == "slow":
         open(os.path.join(os.path.dirname(args.out), f"pid-{os.getpid()}"), "w").close()
         time.sleep(1.5)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from schedlab.analysis import analyse
+from schedlab.analysis import analyse, flagged
 from schedlab.benchmarks.benchmark import REGISTRY, Command, benchmark
 from schedlab.metric import Metric
+from schedlab.models.outcome import brief
 from schedlab.record import RunRecord
 from schedlab.store import Store
 from schedlab.targets import sim_program
@@ -168,6 +169,31 @@ def test_runs_too_short_are_shown_and_not_judged(lab: FakeLab, tmp_path: Path) -
     status, compared, errors = lab.call("compare", out, out)
     assert status == 0, errors
     assert "not judged" in compared
+
+
+def test_a_window_far_shorter_than_a_balance_interval_is_told(lab: FakeLab, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("--variant", "base", "--variant", "same: sched mode=brief")
+    status, _, errors = run(lab, out, *BENCHMARK, *words, "--looks", "6")
+    assert status == 0, errors
+    why = (
+        "measured 2.4 ms, and domains are balanced every 124 ms: start-up and the phase of"
+        " balancing decide"
+    )
+    short = [record for record in records(out) if record.brief]
+    assert {record.key.variant for record in short} == {"same"}
+    assert short[0].brief == why
+    assert not flagged(dict(enumerate(records(out)))), "it is judged all the same"
+    text = " ".join((out / "report.txt").read_text().replace("***", "").split())
+    assert "Brief runs in 1 of 1 benchmark, such as HackbenchPipeThreads" in text
+    assert why in text
+
+
+@pytest.mark.parametrize(("window", "told"), [(0.012, 1), (0.013, 0), (0.0, 0)])
+def test_a_tenth_of_the_slowest_balance_interval_is_long_enough(window: float, told: int) -> None:
+    steady = {"domains": [{"busy_interval_s": 0.124}, {"busy_interval_s": 0.06}]}
+    assert len(brief({"window_s": window, "steady": steady})) == told
+    assert brief({"window_s": 0.001}) == []
 
 
 def warm_plan(folder: Path, warmup: str) -> Path:

@@ -8,7 +8,7 @@ from schedlab.counters.choice import EVENT_GROUPS
 from schedlab.errors import IncompleteRun
 from schedlab.metric import Metric, comparable
 from schedlab.models.model import Model
-from schedlab.record import TOO_SHORT
+from schedlab.record import BRIEF, TOO_SHORT
 
 _MADE_OF = {
     "context-switches": ("switches:voluntary", "switches:involuntary"),
@@ -37,6 +37,9 @@ FUNCTIONS = (
 )
 """Functions of the scheduler, with what they call."""
 
+FAR = 10
+"""A window so many times shorter than a busy CPU's slowest balance sees next to none of it."""
+
 _NOT_THE_KERNELS = ("engine:",)
 """Counters of how the simulator itself worked."""
 
@@ -63,6 +66,23 @@ def unsettled(result: Mapping[str, Any]) -> list[str]:
     """Return a caveat if the scheduler's slow state was not the load's while it was measured."""
     names = result.get("steady", {}).get("unsettled", [])
     return [f"{TOO_SHORT}{'; '.join(names)}"] if names else []
+
+
+def brief(result: Mapping[str, Any]) -> list[str]:
+    """Return a caveat if the measured window is far shorter than the slowest balance interval."""
+    domains = result.get("steady", {}).get("domains", [])
+    slowest = max((float(domain["busy_interval_s"]) for domain in domains), default=0.0)
+    window = float(result.get("window_s", 0.0))
+    if not 0 < window * FAR < slowest:
+        return []
+    return [
+        f"{BRIEF}measured {_time(window)}, and domains are balanced every {_time(slowest)}:"
+        " start-up and the phase of balancing decide"
+    ]
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 
 def counted(model: Model, result: Mapping[str, Any]) -> Mapping[str, float]:

@@ -153,6 +153,21 @@ class Report:
         return self.plan.title.strip() or f"{listing(self.others)} against {self.baseline}"
 
     @property
+    def _brief(self) -> list[str]:
+        """Which benchmarks were measured for far less than a clock of the kernel, as one line."""
+        found = [
+            (case.info.label, run.brief)
+            for case in self.cases
+            for run in case.runs
+            if run.status == "ok" and run.brief
+        ]
+        if not found:
+            return []
+        labels = dict.fromkeys(label for label, _ in found)
+        which = f"{len(labels)} of {plural(len(self.cases), 'benchmark')}"
+        return [f"Brief runs in {which}, such as {found[0][0]}: {found[0][1]}."]
+
+    @property
     def banners(self) -> list[str]:
         """What a reader must know before any figure."""
         lines = []
@@ -170,6 +185,7 @@ class Report:
                     "Every load was measured from its start on an idle machine"
                     ' (load_warmup = "none"): a long run may show something else.'
                 )
+            lines += self._brief
         elif kind == "imported":
             lines.append("Imported: published by others; nothing of it was measured here.")
         elif kind == "vm":

@@ -409,6 +409,7 @@ class SimSession:
             values, record.caveats = outcome.metrics(model, result)
             if self._warm_up != COLD:
                 record.caveats += outcome.unsettled(result)
+            record.caveats += outcome.brief(result)
         except IncompleteRun as error:
             record.status, record.error = "failed", str(error)
             return record
