@@ -139,6 +139,7 @@ def test_cold_runs_are_counted_apart() -> None:
     assert score(rows).count("wrong") == 1
     assert score(rows, cold=True).count("wrong") == 1
     assert [r.label for r in score(rows, cold=True).rows] == ["c1"]
+    assert score([*ROWS[:2], rows[-1]]).aims()[0].outcome.endswith("simulated so far: 2 of 3")
 
 
 def test_coverage_is_the_share_of_intervals_that_hold_the_published_change() -> None:

@@ -124,7 +124,7 @@ class Aim:
     simulated: int
     """The rows that could have told so far."""
     published: int
-    """The rows that will when all is simulated."""
+    """The rows there are; those whose plans run cold cannot tell."""
 
     @property
     def outcome(self) -> str:
@@ -154,7 +154,7 @@ class Score:
 
     rows: tuple[Prediction, ...]
     published: tuple[Prediction, ...] = ()
-    """All rows that will count when everything is simulated."""
+    """All validation rows, simulated or not, of settled runs and of cold ones."""
 
     def count(self, grade: Grade) -> int:
         """Count the rows of a grade."""
@@ -233,8 +233,8 @@ def _of_size(rows: Iterable[Prediction], size: float) -> list[Prediction]:
 
 def score(rows: Iterable[Prediction], *, cold: bool = False) -> Score:
     """Score the rows that count, of settled runs or of cold ones."""
-    validation = [row for row in rows if row.mark == "validation" and row.cold == cold]
-    return Score(tuple(row for row in validation if row.counts), tuple(validation))
+    validation = tuple(row for row in rows if row.mark == "validation")
+    return Score(tuple(row for row in validation if row.counts and row.cold == cold), validation)
 
 
 def extents(rows: Sequence[Prediction]) -> Iterator[Extent]:
