@@ -60,7 +60,7 @@ class RunTable:
                 self._measured.setdefault((key.case, key.variant), {})[key.block] = record
 
     def measured(self, case: str, variant: str) -> dict[int, RunRecord]:
-        """Give the good runs of a benchmark in a variant, by block."""
+        """Return the good runs of a benchmark in a variant, by block."""
         return self._measured.get((case, variant), {})
 
     def blocks_done(self, case: str) -> int:
@@ -93,7 +93,7 @@ def analyse(store: Store) -> Analysis:
 
 
 def counted_runs(store: Store) -> RunTable:
-    """Give what the evidence of a store consists of: its runs, or a value of each boot."""
+    """Return what the evidence of a store consists of: its runs, or a value of each boot."""
     records = store.records()
     if store.plan.judging.unit == "boot":
         records = by_boot(records, store.boots, [variant.name for variant in store.plan.variant])
@@ -101,7 +101,7 @@ def counted_runs(store: Store) -> RunTable:
 
 
 def _confounded(store: Store, outcome: Outcome) -> Outcome:
-    """Say of variants that had one boot each that a boot may be all they differ in."""
+    """Note, for variants with one boot each, that the boot may be all they differ in."""
     verdict, baseline = outcome.verdict, store.plan.baseline.name
     apart = not share_boots(store.records(), store.boots, baseline, outcome.variant)
     if verdict.n != (1, 1) or not apart:
@@ -111,7 +111,7 @@ def _confounded(store: Store, outcome: Outcome) -> Outcome:
 
 
 def _as_published(outcome: Outcome, beside: Printed | None) -> Outcome:
-    """Say of a published mean, which is no run, why it cannot be judged."""
+    """Explain why a published mean, which is not a run, cannot be judged."""
     if not beside:
         return outcome
     verdict = outcome.verdict
@@ -164,7 +164,7 @@ def judge_metrics(
 
 
 def _with_equal_runs(plan: Plan, table: RunTable, outcome: Outcome) -> Outcome:
-    """Say of simulated runs that were the same, run for run, that the setting had no effect."""
+    """Mark simulated runs that were identical, run for run, as "no effect in this run"."""
     base = table.measured(outcome.case.label, plan.baseline.name)
     other = table.measured(outcome.case.label, outcome.variant)
     pairs = base.keys() & other.keys()
@@ -185,7 +185,7 @@ def _with_equal_runs(plan: Plan, table: RunTable, outcome: Outcome) -> Outcome:
 
 
 def _equal(one: RunRecord, other: RunRecord) -> bool:
-    """Tell whether two runs were the same, by all that is recorded of them."""
+    """Return whether two runs were the same, by all that is recorded of them."""
     if one.trace and other.trace:
         return one.trace == other.trace
     return (one.metrics, one.counters) == (other.metrics, other.counters)
@@ -198,14 +198,14 @@ def flagged(*samples: Mapping[int, RunRecord]) -> bool:
 
 
 def too_short(*samples: Mapping[int, RunRecord]) -> str:
-    """Say why runs that the kernel's slow state had not settled in are not judged; or nothing."""
+    """Return why runs are not judged whose slow state had not settled; empty if it had."""
     runs = [run for sample in samples for run in sample.values()]
     short = [run.too_short for run in runs if run.too_short]
     return f"{len(short)} of {len(runs)} runs too short: {short[0]}" if short else ""
 
 
 def settled_cases(design: Design, outcomes: Sequence[Outcome]) -> set[str]:
-    """Give the benchmarks that need no more blocks: all their metrics are finished."""
+    """Return the benchmarks that need no more blocks: all their metrics are finished."""
     open_cases = {
         outcome.case.label for outcome in outcomes if not finished(outcome.verdict, design)
     }

@@ -29,7 +29,7 @@ class Axis:
 
 
 def find_axes(cases: Sequence[CaseInfo]) -> list[Axis]:
-    """Give every axis in the order of its first case; a case is on one at most, the longest."""
+    """Return every axis in the order of its first case; a case is on one at most, the longest."""
     candidates = sorted(_candidates(cases), key=lambda axis: -len(axis.cases))
     taken: set[str] = set()
     axes = []
@@ -43,7 +43,7 @@ def find_axes(cases: Sequence[CaseInfo]) -> list[Axis]:
 
 
 def _candidates(cases: Sequence[CaseInfo]) -> Iterator[Axis]:
-    """Give each set of cases that one parameter tells apart."""
+    """Yield each set of cases that one parameter tells apart."""
     alike: defaultdict[tuple[str, Hashable], list[CaseInfo]] = defaultdict(list)
     for case in cases:
         for parameter, value in case.params.items():

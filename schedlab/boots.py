@@ -28,13 +28,13 @@ class Boot:
 
 
 def boot_of(boots: Sequence[Boot], record: RunRecord) -> str:
-    """Give the id of the boot at which a run was made; empty where that is not known."""
+    """Return the id of the boot at which a run was made; empty where that is not known."""
     at = bisect_right(boots, record.position, key=lambda boot: boot.position)
     return boots[at - 1].id if at else ""
 
 
 def boots_of(ids: Iterable[str]) -> list[Boot]:
-    """Give the boots, from that of each run in run order."""
+    """Return the boots, from that of each run in run order."""
     found: list[Boot] = []
     for position, boot in enumerate(ids):
         if not found or found[-1].id != boot:
@@ -43,7 +43,7 @@ def boots_of(ids: Iterable[str]) -> list[Boot]:
 
 
 def rounds(runs_at: Sequence[tuple[str, str]], variants: Iterable[str]) -> dict[str, int]:
-    """Give each boot's round, from (boot, variant) in run order.
+    """Return each boot's round, from (boot, variant) in run order.
 
     A round has each variant at one boot, be it the same or one of its own: a boot joins the first
     round in which none of its variants has been. Whole rounds come first.
@@ -83,7 +83,7 @@ def by_boot(
 
 
 def share_boots(records: Sequence[RunRecord], boots: Sequence[Boot], one: str, other: str) -> bool:
-    """Tell whether any boot has runs of both variants."""
+    """Return whether any boot has runs of both variants."""
     first, second = (
         {boot_of(boots, r) for r in records if r.key.variant == name} for name in (one, other)
     )

@@ -10,7 +10,7 @@ _LIST = re.compile(r"\s*\d+(-\d+)?(\s*,\s*\d+(-\d+)?)*\s*")
 
 
 def parse_cpulist(text: str) -> tuple[int, ...]:
-    """Give the CPUs of a list, ascending.
+    """Return the CPUs of a list, ascending.
 
     Raises:
         ValueError: the text is no CPU list, names a CPU twice, or one that no kernel can have.

@@ -8,18 +8,18 @@ _PACKAGE = Path(__file__).parent
 
 
 def data_folder(name: str) -> Path:
-    """Give a data folder: inside an installed package, or at the top of the source tree."""
+    """Return a data folder: inside an installed package, or at the top of the source tree."""
     installed = _PACKAGE / "data" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name
 
 
 def known_names(folder: str) -> list[str]:
-    """Give the names of the TOML files of a data folder."""
+    """Return the names of the TOML files of a data folder."""
     return sorted(path.stem for path in data_folder(folder).glob("*.toml"))
 
 
 def named_file(folder: str, name: str, none_is: str) -> Path:
-    """Give the TOML file of that name in a data folder.
+    """Return the TOML file of that name in a data folder.
 
     Raises:
         UsageError: there is none; `none_is` begins the sentence: `no suite is`.

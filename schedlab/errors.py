@@ -48,7 +48,7 @@ class Interrupted(SchedlabError):
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str:
-    """Give a `Did you mean ...?` sentence for a mistyped name, or an empty string."""
+    """Return a `Did you mean ...?` sentence for a mistyped name, or an empty string."""
     by_folded = {name.casefold(): name for name in known}
     close = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=0.6)
     if not close:

@@ -188,7 +188,7 @@ def at(table: Any, path: str) -> Any:
 
 
 def stands(table: Any, path: str) -> bool:
-    """Tell whether there is a value at a key path."""
+    """Return whether there is a value at a key path."""
     try:
         at(table, path)
     except LookupError:

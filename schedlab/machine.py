@@ -41,7 +41,7 @@ def _cpulist(text: str) -> str:
 
 
 def _in(units: str) -> re.Pattern[str]:
-    """Give what a number with its unit looks like, as the simulator reads it."""
+    """Return what a number with its unit looks like, as the simulator reads it."""
     return re.compile(rf"\d+(\.\d+)? ?({units})")
 
 
@@ -76,7 +76,7 @@ _MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
 
 def microseconds(time: str) -> float:
-    """Give a time of a machine file, such as `1.5us`, in microseconds."""
+    """Return a time of a machine file, such as `1.5us`, in microseconds."""
     match = re.fullmatch(r"([\d.]+) ?([a-z]+)", time)
     assert match, time
     return float(match[1]) * _MICROSECONDS[match[2]]
@@ -204,11 +204,11 @@ class Cache(_Table):
     """The last level, where its number does not matter."""
 
     def last_level(self) -> CacheKinds:
-        """Give the kinds of the last level."""
+        """Return the kinds of the last level."""
         return self.llc or self.l4 or self.l3 or self.l2
 
     def below_last(self) -> CacheKinds:
-        """Give the kinds of the level below: what cores under one last level have apart."""
+        """Return the kinds of the level below: what cores under one last level have apart."""
         below = self.l2 if self.llc or self.l4 or self.l3 else ()
         return below or self.l1d or self.l1
 
@@ -370,7 +370,7 @@ class Machine(_Table):
         return told
 
     def groups(self, level: Level) -> Groups:
-        """Give the groups of a level that have CPUs, with what the kernel assumes when untold.
+        """Return the groups of a level that have CPUs, with what the kernel assumes when untold.
 
         That is: a CPU is a core and a cluster, a package has one LLC, and the machine is one
         package and one node.
@@ -384,7 +384,7 @@ class Machine(_Table):
         return tuple((cpu,) for cpu in cpus) if level in ("core", "cluster") else (cpus,)
 
     def sizes(self) -> dict[str, int]:
-        """Give the names a size expression may use, e.g. `cpus/2`; only what is known."""
+        """Return the names that a size expression may use, e.g. `cpus/2`; only what is known."""
         memory = {} if self.memory_gib is None else {"memory_gib": self.memory_gib}
         return {
             "cpus": self.nr_cpus,
@@ -434,7 +434,7 @@ def load_machine(path: Path) -> Machine:
 
 
 def find_machine(which: str) -> Machine:
-    """Give a machine that comes with schedlab, by name, or one from a file.
+    """Return a machine that comes with schedlab, by name, or one from a file.
 
     Raises:
         UsageError: there is none, or its file does not fit.
@@ -443,7 +443,7 @@ def find_machine(which: str) -> Machine:
 
 
 def machine_file(which: str) -> Path:
-    """Give the file of a machine that comes with schedlab, by name, or the file itself.
+    """Return the file of a machine that comes with schedlab, by name, or the file itself.
 
     Raises:
         UsageError: there is no such machine.
@@ -454,7 +454,7 @@ def machine_file(which: str) -> Path:
 
 
 def known_machines() -> list[str]:
-    """Give the names of the machines that come with schedlab."""
+    """Return the names of the machines that come with schedlab."""
     return known_names("machines")
 
 

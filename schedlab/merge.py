@@ -94,7 +94,7 @@ def _check(store: Store, first: Store) -> None:
 
 
 def _cases(stores: Sequence[Store]) -> tuple[list[CaseInfo], list[str]]:
-    """Give the cases that are the same everywhere, and a line on each other one."""
+    """Return the cases that are the same everywhere, and a line on each other one."""
     found: dict[str, CaseInfo] = {}
     left_out: dict[str, str] = {}
     for store in stores:
@@ -109,7 +109,7 @@ def _cases(stores: Sequence[Store]) -> tuple[list[CaseInfo], list[str]]:
 
 
 def _moved(run: RunRecord, blocks: int, position: int, source: Path, folder: Path) -> RunRecord:
-    """Give a run its place in the new result; its raw output stays where it is."""
+    """Return a run with its place in the new result; its raw output stays where it is."""
     raw = os.path.relpath(source.absolute() / run.raw, folder.absolute()) if run.raw else ""
     key = replace(run.key, block=run.key.block + blocks)
     return replace(run, key=key, position=position, raw=raw)

@@ -32,7 +32,7 @@ def in_bounds(figure: float) -> bool:
 
 
 def comparable(values: Mapping[Metric, float]) -> tuple[dict[Metric, float], list[str]]:
-    """Give the figures that can be compared by their ratio, and a caveat for each other one.
+    """Return the figures that can be compared by their ratio, and a caveat for each other one.
 
     Raises:
         IncompleteRun: one makes no sense.

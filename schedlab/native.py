@@ -16,7 +16,7 @@ CPUIDLE_SMT_PERFORMANCE = "cpuidle-smt-performance"
 
 
 def schedlab_load() -> Path:
-    """Give our workloads as a program, building it where these sources have not been built yet.
+    """Return our workloads as a program, building it where these sources have not been built yet.
 
     Raises:
         HostError: a tool is missing, or it does not compile.
@@ -25,7 +25,7 @@ def schedlab_load() -> Path:
 
 
 def cpuidle_smt_performance() -> Path:
-    """Give the tool of docs/cpuidle-smt.md, built likewise.
+    """Return the tool of docs/cpuidle-smt.md, built likewise.
 
     Raises:
         HostError: a tool is missing, or it does not compile.

@@ -31,7 +31,7 @@ def stretches(plan: Plan) -> Iterator[range]:
 def block_order(
     plan: Plan, cases: Sequence[Case], block: int
 ) -> list[tuple[RunKey, Case, Variant]]:
-    """Give the runs of one block in their order; leaving cases out does not change the rest."""
+    """Return the runs of one block in their order; leaving cases out does not change the rest."""
     by_case = {
         case.label: _variant_order(plan.variant, f"{plan.blocks.seed}/{case.label}", block)
         for case in cases
@@ -45,12 +45,12 @@ def block_order(
 
 
 def run_seed(plan: Plan, block: int, label: str) -> int:
-    """Give the seed of a block's runs of one benchmark, shared by all variants."""
+    """Return the seed of a block's runs of one benchmark, shared by all variants."""
     return _draw(f"{plan.blocks.seed}/{block}/seed/{label}") & 0x7FFFFFFF
 
 
 def _variant_order(variants: Sequence[Variant], seed: str, block: int) -> list[Variant]:
-    """Give the variants in an order that is random, but balanced over each six blocks.
+    """Return the variants in an order that is random, but balanced over each six blocks.
 
     Of six blocks the baseline stands before each other variant in three, never strictly in turn:
     plain random order lets noise with a rhythm of two or four runs pass for an effect, and so
@@ -68,7 +68,7 @@ def _variant_order(variants: Sequence[Variant], seed: str, block: int) -> list[V
 
 
 def _irregular(orders: list[list[Variant]], first: Variant, other: Variant) -> bool:
-    """Tell whether two variants' order repeats at least once from one block to the next."""
+    """Return whether two variants' order repeats at least once from one block to the next."""
     ahead = [order.index(first) < order.index(other) for order in orders]
     return any(a == b for a, b in itertools.pairwise(ahead))
 

@@ -21,7 +21,7 @@ class Placement:
     """The irritators' CPUs are the workload's SMT siblings."""
 
     def roles(self) -> Mapping[str, str]:
-        """Give the CPUs of each role, as a list."""
+        """Return the CPUs of each role, as a list."""
         return {
             "workload": str(self.workload),
             "irritators": format_cpulist(self.irritators),
@@ -29,7 +29,7 @@ class Placement:
         }
 
     def told(self) -> str:
-        """Say who is where, and what the machine lacks for the experiment."""
+        """Return who is placed where, and what the machine lacks for the experiment."""
         text = (
             f"workload on CPU {self.workload}, irritators on {format_cpulist(self.irritators)},"
             f" waker on {self.waker}"
@@ -70,7 +70,7 @@ def place(machine: Machine) -> Placement:
 
 
 def _apart(machine: Machine) -> Iterator[Core]:
-    """Give the cores of one node, those that have a last-level cache of their own first.
+    """Yield the cores of one node, those that have a last-level cache of their own first.
 
     The machine's first core, where interrupts tend to go, comes last, with its cache's others.
     """

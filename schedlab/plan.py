@@ -89,7 +89,7 @@ AxisValues = Annotated[tuple[int | str, ...], Field(min_length=1)]
 
 
 def seconds(duration: str) -> float:
-    """Give a duration such as `10min` in seconds."""
+    """Return a duration such as `10min` in seconds."""
     match = _DURATION.fullmatch(duration)
     assert match, duration
     return float(match[1]) * _SECONDS[match[2]]
@@ -240,12 +240,12 @@ class Plan(_Data):
 
     @property
     def baseline(self) -> Variant:
-        """Give the variant all others are compared with: the first."""
+        """Return the variant all others are compared with: the first."""
         return self.variant[0]
 
     @property
     def simulated(self) -> bool:
-        """Tell whether the runs are simulated."""
+        """Return whether the runs are simulated."""
         return self.target.startswith("sim:")
 
     @property
@@ -254,7 +254,7 @@ class Plan(_Data):
         return self.simulated and self.load_warmup == "none"
 
     def here(self, platform: Mapping[str, str]) -> list[Variant]:
-        """Give the variants that can be run on a platform as it has been booted.
+        """Return the variants that can be run on a platform as it has been booted.
 
         Raises:
             UsageError: there are none.
@@ -270,7 +270,7 @@ class Plan(_Data):
         return fitting
 
     def design(self) -> Design:
-        """Give the rules by which the evidence is judged."""
+        """Return the rules by which the evidence is judged."""
         return Design(
             looks=self.blocks.looks,
             margin=self.judging.margin,
@@ -331,7 +331,7 @@ def all_plans() -> list[str]:
 
 
 def find_suite(name: str) -> tuple[Suite, str]:
-    """Give a suite, by name or as a file, and the place it came from.
+    """Return a suite, by name or as a file, and the place it came from.
 
     Raises:
         UsageError: there is none, or the file does not fit.
@@ -343,14 +343,14 @@ def find_suite(name: str) -> tuple[Suite, str]:
 
 
 def all_suites() -> list[str]:
-    """Give the names of the suites that come with schedlab."""
+    """Return the names of the suites that come with schedlab."""
     return known_names("suites")
 
 
 def _of_entry(
     entry: BenchmarkEntry, simulated: bool, machine: Machine, where: str
 ) -> Iterator[Case]:
-    """Give the case of an entry, or one for each value of its axis."""
+    """Yield the case of an entry, or one for each value of its axis."""
     benchmark = find_benchmark(entry.name, f"{where}.name")
     params, place = entry.params, f"{where}.params"
     if entry.simulated:

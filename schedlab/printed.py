@@ -35,7 +35,7 @@ class Printed:
     """What does not follow from the printed figures."""
 
     def why_no_verdict(self) -> str:
-        """Say why nothing can be judged, and what else there is to know."""
+        """Return why nothing can be judged, and what else there is to know."""
         if self.base_spread is None and self.other_spread is None:
             why = _NO_SPREAD
         else:

@@ -27,7 +27,7 @@ class RunKey:
 
     @property
     def warmup(self) -> bool:
-        """Tell whether the run only warms the machine up and counts for nothing."""
+        """Return whether the run only warms the machine up and counts for nothing."""
         return self.block < 0
 
 

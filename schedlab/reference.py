@@ -49,7 +49,7 @@ class _Published(_Data):
     """The figures grow with these parameters of the benchmark, which had these values."""
 
     def scale(self, params: Mapping[str, int | str]) -> float:
-        """Give the factor from the published parameters to others; durations are in seconds."""
+        """Return the factor from the published parameters to others; durations are in seconds."""
         return prod(Span(params[name]).seconds / value for name, value in self.per.items())
 
 
@@ -102,12 +102,12 @@ class Reference(_Data):
 
 
 def all_references() -> list[str]:
-    """Give the names of the documents whose figures come with schedlab."""
+    """Return the names of the documents whose figures come with schedlab."""
     return known_names("published")
 
 
 def find_reference(name: str) -> Reference:
-    """Give a document's figures, by name or as a file.
+    """Return a document's figures, by name or as a file.
 
     Raises:
         UsageError: there is none, or the file does not fit.
@@ -118,5 +118,5 @@ def find_reference(name: str) -> Reference:
 
 
 def mean(figures: Figures) -> float:
-    """Give the geometric mean, as the reports do."""
+    """Return the geometric mean, as the reports do."""
     return figures if isinstance(figures, float) else geometric_mean(figures)

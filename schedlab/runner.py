@@ -100,7 +100,7 @@ class Runner:
                 break
 
     def _owed(self, stretch: Sequence[int], cases: Sequence[Case]) -> Iterator[Order]:
-        """Give the runs of these blocks that are not recorded, each when it is to begin."""
+        """Yield the runs of these blocks that are not recorded, each when it is to begin."""
         recorded = {record.key for record in self._records}
         fitting = self._plan.here(self._store.environment)
         for block in stretch:
@@ -192,7 +192,7 @@ class Runner:
 
 
 def is_whole(store: Store, cases: Sequence[Case]) -> bool:
-    """Tell whether a plan owes no run: all are recorded, settled, left out or beyond its budget."""
+    """Return whether no run is missing: recorded, settled, left out or beyond the budget."""
     plan, records = store.plan, store.records()
     recorded = {record.key for record in records}
     here = plan.here(store.environment)

@@ -68,7 +68,7 @@ def strongest(changes: Mapping[int, float], draws: Mapping[int, Draw]) -> Depend
 
 
 def claimed(found: Sequence[Dependence | None], alpha: float) -> list[bool]:
-    """Tell which may be named: of all that are, no more than `alpha` is expected to be chance."""
+    """Return which may be named: of those, no more than `alpha` is expected to be chance."""
     tested = [each.p for each in found if each]
     adjusted = iter(stats.false_discovery_control(tested) if tested else ())
     return [bool(each and next(adjusted) <= alpha) for each in found]

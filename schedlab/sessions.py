@@ -89,7 +89,7 @@ def _missing(ours: Mapping[_Name, Outcome], theirs: Mapping[_Name, Outcome]) -> 
 
 
 def _unlike(first: Store, second: Store) -> dict[str, str]:
-    """Say which cases of one name were not of one size."""
+    """Return which cases of one name were not of one size."""
     others = {case.label: case for case in second.cases}
     return {
         case.label: f"{case.label} is of another size: {_size(case)} in the first result,"
@@ -181,7 +181,7 @@ def _figures(table: RunTable, key: _Name) -> list[float]:
 
 
 def _ratios(store: Store, table: RunTable, outcome: Outcome) -> list[float]:
-    """Give the ratio of the variant to the baseline in each block."""
+    """Return the ratio of the variant to the baseline in each block."""
     name = outcome.metric.name
     base, other = _samples(store, table, outcome)
     return [

@@ -70,7 +70,7 @@ def span(value: int | str, where: str) -> str:
 
 
 def binary(amount: str) -> str:
-    """Give an amount as the tools mean it: in powers of two, so that their `31GB` is `31GiB`."""
+    """Return an amount as the tools mean it: in powers of two, so that their `31GB` is `31GiB`."""
     return re.sub(r"([KMG])B$", r"\1iB", amount)
 
 

@@ -56,7 +56,7 @@ class Interval(NamedTuple):
     high: float
 
     def mirrored(self) -> "Interval":
-        """Give the interval of the effect with the opposite sign."""
+        """Return the interval of the effect with the opposite sign."""
         return Interval(-self.high, -self.low)
 
 
@@ -102,7 +102,7 @@ class Design:
         return (*(look for look in self.looks if look < self.ended), self.ended)
 
     def next_look(self, blocks_done: int) -> int | None:
-        """Give the number of blocks at the next planned look, or None after the last."""
+        """Return the number of blocks at the next planned look, or None after the last."""
         return next((look for look in self.looks if look > blocks_done), None)
 
 
@@ -218,7 +218,7 @@ class Verdict:
 
 
 def judge(comparisons: Sequence[Comparison], design: Design) -> list[Verdict]:
-    """Give a verdict for each metric (or each counter) of one report, in the given order.
+    """Return a verdict for each metric (or each counter) of one report, in the given order.
 
     Raises:
         SchedlabError: a value that cannot be: not finite, not positive, or a negative count.
@@ -246,7 +246,7 @@ def without_effect(verdict: Verdict, why: str) -> Verdict:
 
 
 def finished(verdict: Verdict, design: Design) -> bool:
-    """Tell whether more blocks of this plan are not worth running for this metric."""
+    """Return whether more blocks of this plan are not worth running for this metric."""
     return (
         verdict.settled
         or verdict.futile
@@ -328,7 +328,7 @@ class _Sample:
 
 
 def _checked(c: Comparison, values: Values, side: str) -> Mapping[int, float]:
-    """Give the values by block, refusing those that no logarithm can be taken of."""
+    """Return the values by block, refusing those that no logarithm can be taken of."""
     by_block = values if isinstance(values, Mapping) else dict(enumerate(values))
     for block, value in by_block.items():
         if not math.isfinite(value) or value < 0 or (value == 0 and not c.counts):
@@ -445,7 +445,7 @@ def _settle_zero(estimate: Array) -> Array:
 
 
 def _judge_family(samples: Sequence[_Sample], design: Design) -> list[Verdict]:
-    """Give the verdicts of one report, whose samples have been tested."""
+    """Return the verdicts of one report, whose samples have been tested."""
     family = [s for s in samples if s.in_family]
     p_difference = dict(zip(family, adjusted(map(_difference, family), design), strict=True))
     p_equivalent = dict(zip(family, adjusted(map(_equivalence, family), design), strict=True))
@@ -464,12 +464,12 @@ def _judge_family(samples: Sequence[_Sample], design: Design) -> list[Verdict]:
 
 
 def _difference(s: _Sample) -> float:
-    """Give p for a difference, corrected for looks: times their number, the smallest so far."""
+    """Return p for a difference, corrected for looks: times their number, the smallest so far."""
     return min((min(1.0, s.planned * e.p) for e in s.at_looks), default=1.0)
 
 
 def _equivalence(s: _Sample) -> float:
-    """Give the same for equivalence, of which a capped metric has no evidence."""
+    """Return the same for equivalence, of which a capped metric has no evidence."""
     if s.c.flagged:
         return 1.0
     return min((min(1.0, s.planned * e.p_equivalent) for e in s.at_looks), default=1.0)
@@ -489,7 +489,7 @@ def adjusted(ps: Iterable[float], design: Design) -> list[float]:
 
 
 def _word(s: _Sample, p_difference: float, p_equivalent: float, design: Design) -> Word:
-    """Say what the looks have found, unless the data since contradict it."""
+    """Return what the looks have found, unless the data since contradict it."""
     now = s.now
     if now is None:
         return "can't tell"
@@ -505,7 +505,7 @@ def _word(s: _Sample, p_difference: float, p_equivalent: float, design: Design) 
 
 
 def _turned_round(s: _Sample) -> bool:
-    """Tell whether the present estimate contradicts the look with the strongest difference."""
+    """Return whether the present estimate contradicts the look with the strongest difference."""
     strongest = min(s.at_looks, key=lambda e: e.p, default=None)
     return bool(strongest and s.now and strongest.estimate * s.now.estimate <= 0)
 
@@ -590,7 +590,7 @@ def _verdict(
 
 
 def _note(s: _Sample, word: Word, p_difference: float | None, design: Design) -> str:
-    """Say what keeps a comparison from being an ordinary one."""
+    """Return what keeps a comparison from being an ordinary one."""
     c, now = s.c, s.now
     if c.withheld:
         return f"not judged: {c.withheld}"
@@ -633,12 +633,12 @@ def _counted(s: _Sample) -> str:
 
 
 def _ratio(log_ratio: float) -> float:
-    """Give exp(x) - 1, infinite where a float cannot hold it."""
+    """Return exp(x) - 1, infinite where a float cannot hold it."""
     return math.expm1(log_ratio) if log_ratio < 709 else math.inf
 
 
 def _interval(e: _Evidence, level: float) -> Interval | None:
-    """Give the two-sided interval; none without variance, which would make it a single point."""
+    """Return the two-sided interval; none without variance, which would make it a single point."""
     if e.noise == 0:
         return None
     half = e.error * _quantile((1 - level) / 2, e.df)
@@ -646,12 +646,12 @@ def _interval(e: _Evidence, level: float) -> Interval | None:
 
 
 def _quantile(tail: float, df: float) -> float:
-    """Give the point of Student's t with `tail` above it; infinity for df means the normal."""
+    """Return the point of Student's t with `tail` above it; infinity for df means the normal."""
     return -float(special.stdtrit(df, tail))
 
 
 def _blocks_needed(s: _Sample, now: _Evidence, claims: _Claims, design: Design) -> int | None:
-    """Give the blocks that would settle it at the level it will be judged at.
+    """Return the blocks that would settle it at the level it will be judged at.
 
     That level is the one at which it would be the next claim of the report.
     """
@@ -687,7 +687,7 @@ def _futile(s: _Sample, design: Design) -> bool:
 
 
 def _pairs_needed(s: _Sample, e: _Evidence, alphas: tuple[float, float], design: Design) -> float:
-    """Give the pairs after which e's estimate and noise would be a difference or equivalence."""
+    """Return the pairs after which e's estimate and noise would be a difference or equivalence."""
     alpha_difference, alpha_equivalence = alphas
     size = abs(e.estimate)
     if e.noise == 0:
@@ -700,7 +700,7 @@ def _pairs_needed(s: _Sample, e: _Evidence, alphas: tuple[float, float], design:
 
 
 def _pairs_to_shrink(width: float, tail: float) -> float:
-    """Give the pairs at which half an interval, in units of the noise, is below `width`."""
+    """Return the pairs at which half an interval, in units of the noise, is below `width`."""
     if width <= 0:
         return math.inf
     halves = _falling_halves(tail)
@@ -712,7 +712,7 @@ def _pairs_to_shrink(width: float, tail: float) -> float:
 
 @lru_cache(maxsize=256)
 def _falling_halves(tail: float) -> list[float]:
-    """Give minus half the t interval of unit noise for 2, 3, ... pairs: a rising list."""
+    """Return minus half the t interval of unit noise for 2, 3, ... pairs: a rising list."""
     n = np.arange(2, _TABLED + 1)
     halves: list[float] = (special.stdtrit(n - 1, tail) / np.sqrt(n)).tolist()
     return halves

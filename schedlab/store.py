@@ -274,7 +274,7 @@ class Store:
             )
 
     def records(self) -> list[RunRecord]:
-        """Give every run in run order, warm-up and failed ones too."""
+        """Return every run in run order, warm-up and failed ones too."""
         if self._records is None:
             with _as_store_error(self.folder):
                 figures: dict[tuple[int, str], dict[str, float]] = {}
@@ -288,7 +288,7 @@ class Store:
 
     @property
     def notices(self) -> list[str]:
-        """Give what the user should know once."""
+        """Return what the user should know once."""
         with _as_store_error(self.folder):
             found = dict(self._rows("SELECT key, value FROM about WHERE key = 'notices'"))
             return list(_LINES.validate_json(found["notices"]))
@@ -363,7 +363,7 @@ class Store:
 
 
 def describe(case: Case, command: str) -> CaseInfo:
-    """Give what a report says of a case."""
+    """Return what a report says of a case."""
     return CaseInfo(
         label=case.label,
         benchmark=case.benchmark.name,

@@ -27,7 +27,7 @@ class Point:
 
 
 def points(plan: Plan) -> dict[str, Point]:
-    """Give each combination of swept values, by the name of its result.
+    """Return each combination of swept values, by the name of its result.
 
     Raises:
         UsageError: a sweep over kernels that changes none.
@@ -75,7 +75,7 @@ def _point(plan: Plan, values: Mapping[str, str | int]) -> Plan:
 
 
 def _on_tree(plan: Plan, tree: str) -> dict[str, tuple[KernelEntry, ...] | tuple[Variant, ...]]:
-    """Give the kernels and variants of a plan with all that can be on one tree."""
+    """Return the kernels and variants of a plan with all that can be on one tree."""
     names = {entry.name: f"{entry.name}-{tree}" for entry in plan.kernel}
     kernels = tuple(
         entry.model_copy(update={"name": names[entry.name], "base": tree}) for entry in plan.kernel

@@ -76,7 +76,7 @@ def find_trends(
 
 
 def enough_points(points: int, alpha: float) -> bool:
-    """Tell whether so many points could show a trend at all."""
+    """Return whether so many points could show a trend at all."""
     return 2 / factorial(points) <= alpha
 
 
@@ -87,7 +87,7 @@ def _direction(tau: float, p: float, design: Design) -> Direction:
 
 
 def _mann_kendall(effects: Sequence[float]) -> tuple[float, float]:
-    """Give Kendall's tau of the effects with their order, and the p of both directions."""
+    """Return Kendall's tau of the effects with their order, and the p of both directions."""
     values = np.asarray(effects)
     tau = float(stats.kendalltau(np.arange(len(values)), values).statistic)
     test = stats.permutation_test(

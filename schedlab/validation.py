@@ -177,7 +177,7 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _inside(place: dict[str, Any], part: int | str) -> dict[str, Any] | None:
-    """Give what an item or key of a place is; None where it has none of the kind."""
+    """Return what an item or key of a place is; None where it has none of the kind."""
     if isinstance(part, str):
         found = place.get("properties", {}).get(part, place.get("additionalProperties"))
     else:
@@ -187,7 +187,7 @@ def _inside(place: dict[str, Any], part: int | str) -> dict[str, Any] | None:
 
 
 def _unfolded(place: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give the tables a place of the schema stands for, references and choices followed."""
+    """Return the tables that a place of the schema stands for; follows references and choices."""
     if "$ref" in place:
         return [schema["$defs"][place["$ref"].rpartition("/")[2]]]
     if "anyOf" in place:

@@ -177,7 +177,7 @@ class Variant(_Data):
     """What a boot must be for this variant: rows of the platform table, whole or a word of them."""
 
     def fits(self, platform: Mapping[str, str]) -> bool:
-        """Tell whether the variant can be run on a platform, as it has been booted."""
+        """Return whether the variant can be run on a platform, as it has been booted."""
         return all(
             wanted == platform.get(row) or wanted in platform.get(row, "").split()
             for row, wanted in self.boot.items()

@@ -27,7 +27,7 @@ settings.load_profile("any machine")
 
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Give a function that runs a command line and gives status, output and errors."""
+    """Return a function that runs a command line and gives status, output and errors."""
 
     def call(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["schedlab", *map(str, words)])
@@ -47,7 +47,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 def lab(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> FakeLab:
-    """Give a lab with an engine that is none, and a kernel tree."""
+    """Return a lab with an engine that is none, and a kernel tree."""
     made = FakeLab(tmp_path, monkeypatch, capsys)
     made.add_tree()
     return made
@@ -55,7 +55,7 @@ def lab(
 
 @pytest.fixture
 def browser(tmp_path: Path) -> list[str]:
-    """Give the command line of a headless browser that may reach no network."""
+    """Return the command line of a headless browser that may reach no network."""
     found = shutil.which(CHROMIUM)
     if found is None:
         pytest.skip(f"{CHROMIUM} is not installed (Debian package chromium)")

@@ -109,7 +109,7 @@ def emulated_host(
 
 
 def emulated_system(folder: Path, **changes: Any) -> EmulatedSystem:
-    """Give the system of an emulated host."""
+    """Return the system of an emulated host."""
     return EmulatedSystem(emulated_host(folder, **changes))
 
 

@@ -160,7 +160,7 @@ def git_tree(folder: Path, **more: object) -> Path:
 
 
 def speed_patch(old: float, new: float, *, also: str = "") -> str:
-    """Give a patch that changes the speed, with a description around it."""
+    """Return a patch that changes the speed, with a description around it."""
     return (
         "From: Somebody\nSubject: [PATCH] faster\n\nWhy.\n---\n"
         " kernel/sched/fair.c | 2 +-\n\n"

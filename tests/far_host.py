@@ -74,7 +74,7 @@ class FarHost:
             self._daemon = None
 
     def _sessions(self, daemon: int) -> list[int]:
-        """Give the daemon's own processes, without the shells and programs below them."""
+        """Return the daemon's own processes, without the shells and programs below them."""
         found = []
         for child in Path(f"/proc/{daemon}/task/{daemon}/children").read_text().split():
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):

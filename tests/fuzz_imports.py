@@ -412,7 +412,7 @@ def _work(pipe: Connection, sources: list[Original], seeds: Sequence[int]) -> No
 
 
 def case_of(seed: int, sources: list[Original]) -> tuple[Original, bytes, bool]:
-    """Give the mutation of a seed: of what, the damaged content, and whether to do all with it."""
+    """Return the mutation of a seed: the original, the damaged content, and whether to do all."""
     rng = random.Random(seed)
     kinds = sorted({source.kind for source in sources})
     kind = rng.choices(kinds, [_SHARES.get(kind, 2) for kind in kinds])[0]

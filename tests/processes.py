@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process runs; a dead one may wait to be reaped."""
+    """Return whether a process runs; a dead one may wait to be reaped."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

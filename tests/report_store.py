@@ -154,7 +154,7 @@ def make_store(
     machine: Machine = MACHINE,
     invocation: str = "schedlab run --suite common",
 ) -> Store:
-    """Give a store with `nr_blocks` blocks run; `disturbed` is run order to other load."""
+    """Return a store with `nr_blocks` blocks run; `disturbed` is run order to other load."""
     plan = plan or plan_of()
     store = Store.create(
         folder, plan, machine, dict(environment), [bench.info() for bench in benches], invocation

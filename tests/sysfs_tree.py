@@ -179,7 +179,7 @@ def _arm_cpuinfo(parts: Iterable[tuple[str, str]]) -> str:
 
 
 def kunpeng_920(root: Path) -> Path:
-    """Give a Kunpeng 920-6426 with 2 sockets: 128 CPUs, 4 nodes, clusters of 4.
+    """Return a Kunpeng 920-6426 with 2 sockets: 128 CPUs, 4 nodes, clusters of 4.
 
     Distances and clusters: wayca-scheduler and LKML (Yicong Yang); L2: openEuler A-Tune docs.
     """
@@ -214,7 +214,7 @@ def kunpeng_920(root: Path) -> Path:
 
 
 def epyc_nps4(root: Path) -> Path:
-    """Give a 2-socket Zen 3 EPYC in NPS4: 256 threads, siblings i and i+128.
+    """Return a 2-socket Zen 3 EPYC in NPS4: 256 threads, siblings i and i+128.
 
     Topology, distances and idle states: LKML, the ILB_UTIL thread and posts of EPYC 2P.
     """
@@ -266,7 +266,7 @@ def _chunks(groups: Sequence[Sequence[int]], size: int) -> list[Sequence[Sequenc
 
 
 def power9_lpar(root: Path) -> Path:
-    """Give a POWER9 partition of 8 SMT4 cores with snooze and CEDE (cpuidle-pseries.c)."""
+    """Return a POWER9 partition of 8 SMT4 cores with snooze and CEDE (cpuidle-pseries.c)."""
     cpus = range(32)
     states = [StateSpec("snooze", "snooze", 0, 0), StateSpec("CEDE", "CEDE", 10, 100)]
     cpuinfo = "\n\n".join(
@@ -298,7 +298,7 @@ def power9_lpar(root: Path) -> Path:
 
 
 def hikey960(root: Path) -> Path:
-    """Give a HiKey960: 4 Cortex-A53 and 4 Cortex-A73 (hi3660.dtsi).
+    """Return a HiKey960: 4 Cortex-A53 and 4 Cortex-A73 (hi3660.dtsi).
 
     The kernel adds a state's entry and exit latency (cpuidle/dt_idle_states.c).
     """
@@ -341,7 +341,7 @@ def hikey960(root: Path) -> Path:
 
 
 def juno(root: Path) -> Path:
-    """Give an Arm Juno r0: CPUs 1 and 2 are big (juno.dts; LKML, Dietmar Eggemann)."""
+    """Return an Arm Juno r0: CPUs 1 and 2 are big (juno.dts; LKML, Dietmar Eggemann)."""
     little, big = [0, 3, 4, 5], [1, 2]
     parts = ["0xd07" if cpu in big else "0xd03" for cpu in range(6)]
     return write(

@@ -22,7 +22,7 @@ from tests.report_store import (
 
 
 def later(bench: Bench, level: float, effect: float) -> Bench:
-    """Give a benchmark at another session's level, with another effect of NB-OFF."""
+    """Return a benchmark at another session's level, with another effect of NB-OFF."""
     return replace(bench, typical=bench.typical * level, effects={"NB-OFF": effect})
 
 

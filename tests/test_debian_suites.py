@@ -39,7 +39,7 @@ OFFER = "'http://x/linux-source-7.3.deb' linux-source-7.3_7.3.4-1%7ebpo13+1_all.
 
 @pytest.fixture
 def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the folder of what this apt knows: the host's lists, those of a suite, its mirrors."""
+    """Return the folder of what this apt knows: the host's lists, those of a suite, its mirrors."""
     for name, text in (("apt-get", APT_GET), ("apt-helper", HELPER)):
         program = tmp_path / name
         text = text.replace("@FOLDER@", str(tmp_path)).replace("@LOG@", str(tmp_path / "log"))
@@ -52,7 +52,7 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def found(apt: Path) -> tuple[str, list[str]]:
-    """Give the version found and the suites that were read."""
+    """Return the version found and the suites that were read."""
     (apt / "log").unlink(missing_ok=True)
     package = _find("linux-source-7.3", Shelf(apt / "cache"), Watch())
     read = [line.split()[1] for line in (apt / "log").read_text().splitlines() if "update" in line]

@@ -46,7 +46,7 @@ def wait_until_changed(root: Path) -> None:
 
 
 def survivors(root: Path) -> list[int]:
-    """Give the benchmark's processes that still live."""
+    """Return the benchmark's processes that still live."""
     return [pid for pid in map(int, (root / "pids").read_text().split()) if is_alive(pid)]
 
 

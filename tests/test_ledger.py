@@ -35,7 +35,7 @@ tick = "1us"
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> Callable[[str], Machine]:
-    """Give a reader of a file's text."""
+    """Return a reader of a file's text."""
 
     def load(text: str) -> Machine:
         path = tmp_path / "m.toml"

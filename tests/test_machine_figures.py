@@ -77,7 +77,7 @@ KNOWN = (
 
 
 def told(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Give the key path and value of every figure: plain words for people are none."""
+    """Yield the key path and value of every figure: plain words for people are none."""
     for key, value in table.items():
         here = f"{path}.{key}" if path else key
         if isinstance(value, dict) and "value" not in value and here != "topology.core":
@@ -92,7 +92,7 @@ def told(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def physical(path: str, value: Any) -> bool:
-    """Tell what hardware takes from what is so: counts, groups, what the kernel is told."""
+    """Return whether a figure is what hardware takes, and not a count, a group or a name."""
     table, _, key = path.rpartition(".")
     if table == "cost":
         return key not in ("catch_up", "spin")

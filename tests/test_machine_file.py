@@ -296,7 +296,7 @@ STATE = st.fixed_dictionaries(
 
 @st.composite
 def machines(draw: st.DrawFn) -> Machine:
-    """Give any machine: levels by cutting a shuffled list of CPUs ever finer."""
+    """Return any machine: levels by cutting a shuffled list of CPUs ever finer."""
     cpus = draw(st.lists(st.integers(0, 300), min_size=1, max_size=24, unique=True))
     topology: dict[str, object] = {}
     groups = [cpus]

@@ -24,7 +24,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Description
 
 
 def plain(**changes: object) -> Spec:
-    """Give a machine of 4 CPUs that tells little; changed as a test needs."""
+    """Return a machine of 4 CPUs that tells little; changed as a test needs."""
     spec: dict[str, object] = {
         "arch": "x86_64",
         "cpuinfo": "model name\t: Some(R) CPU @ 2.00GHz",

@@ -36,7 +36,7 @@ Booted = Callable[..., Path]
 
 @pytest.fixture
 def booted(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Booted:
-    """Give a function that boots the emulated host, runs the plan and gives the result."""
+    """Return a function that boots the emulated host, runs the plan and gives the result."""
 
     monkeypatch.setattr("schedlab.cli.result.write_reports", lambda _: [])  # not looked at here
 

@@ -39,7 +39,7 @@ def launch(
 
 
 def alive(marker: Path) -> bool:
-    """Tell whether the process that wrote its id into `marker` lives."""
+    """Return whether the process that wrote its id into `marker` lives."""
     return is_alive(int(marker.read_text()))
 
 

@@ -82,7 +82,7 @@ def test_as_the_file_shows(tmp_path: Path, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
-    """Give a result of each kind a report must cope with."""
+    """Return a result of each kind a report must cope with."""
     folder = tmp_path_factory.mktemp("kinds")
     number = itertools.count()
 

@@ -236,7 +236,7 @@ def runs(store: Store, *fields: str, warmup: bool = True) -> dict[RunKey, dict[s
 
 
 def intel_rows(store: Store) -> list[str]:
-    """Give the rows with figures, without the verdicts, which an import cannot judge anew.
+    """Return the rows with figures, without the verdicts, which an import cannot judge anew.
 
     Columns are as wide as their rows, and a case that has figures in no table of the first variant
     comes later: neither is what the tables say.
@@ -283,7 +283,7 @@ def verdicts(store: Store) -> list[tuple[Any, ...]]:
 
 
 def means(store: Store) -> dict[tuple[str, ...], tuple[str, str]]:
-    """Give the figures of a result as tables of means show them."""
+    """Return the figures of a result as tables of means show them."""
     return {
         (o.case.label, o.metric.name, o.metric.unit, o.metric.better, o.variant): (
             number(o.verdict.base_mean),

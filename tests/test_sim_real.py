@@ -55,7 +55,7 @@ def lab(
 
 
 def fair_patch(lab: FakeLab, series: str) -> Path:
-    """Give a patch that has newidle balance look for work half as far ahead."""
+    """Return a patch that has newidle balance look for work half as far ahead."""
     lines = (kernel_source(series) / "kernel/sched/fair.c").read_text().split("\n")
     old = "\tunsigned long next_balance = jiffies + HZ;"
     line = lines.index(old) + 1

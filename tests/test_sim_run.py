@@ -55,7 +55,7 @@ def test_counters_are_the_simulators_own_too_and_missing_ones_are_named(lab: Fak
 
 
 def essence(out: Path) -> list[dict[str, Any]]:
-    """Give everything a run says but when it was, how long it took and where its files are."""
+    """Return everything a run says but when it was, how long it took and where its files are."""
     told = [vars(record) for record in records(out)]
     for record in told:
         for name in ("started", "seconds", "command", "raw"):
@@ -504,7 +504,7 @@ def test_trace_and_domains(lab: FakeLab, tmp_path: Path) -> None:
 
 
 def _survivors(out: Path) -> list[str]:
-    """Give the simulators that still run."""
+    """Return the simulators that still run."""
     alive = []
     for path in out.glob("raw/*/pid-*"):
         pid = path.name.removeprefix("pid-")

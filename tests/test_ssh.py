@@ -140,7 +140,7 @@ KNOB = Path("/proc/sys/kernel/sched_autogroup_enabled")
 
 
 def knob_values(root: Path) -> tuple[str, str]:
-    """Give what the knob is and what it can be turned to."""
+    """Return what the knob is and what it can be turned to."""
     if not os.access(KNOB, os.W_OK):
         pytest.skip(f"{KNOB} cannot be written")
     (root / "knob").symlink_to(KNOB)

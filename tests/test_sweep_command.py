@@ -42,7 +42,7 @@ def plan(**changes: Any) -> Plan:
 
 
 def essence(out: Path) -> list[dict[str, Any]]:
-    """Give everything a result says but when and where it was made."""
+    """Return everything a result says but when and where it was made."""
     told = [vars(record) for record in Store.open(out).records()]
     for record in told:
         for name in ("started", "seconds", "command"):

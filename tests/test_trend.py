@@ -14,7 +14,7 @@ TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 
 
 def trends_of(*sweeps: list[float]) -> list[Trend]:
-    """Give the trends of sweeps with these factors on the time at each point."""
+    """Return the trends of sweeps with these factors on the time at each point."""
     cases = [
         CaseInfo(f"{s}-{n}", f"bench{s}", "", "", {"groups": n}, (TIME,))
         for s, factors in enumerate(sweeps)

@@ -9,7 +9,7 @@ TOOLS = Path(__file__).parent / "data" / "tools"
 
 
 def recorded(name: str) -> Output:
-    """Give a recorded run of a tool."""
+    """Return a recorded run of a tool."""
     text = (TOOLS / f"{name}.txt").read_text()
     match = re.search(r"--- stdout\n(.*)\n?--- stderr\n(.*)\n?--- rc=(\d+)", text, re.DOTALL)
     assert match, name

@@ -62,7 +62,7 @@ class _NotUp(Skipped):
 
 
 def socket_nodes(sockets: int, cores: int, threads: int) -> Shape:
-    """Give a guest's shape with a NUMA node a socket."""
+    """Return a guest's shape with a NUMA node a socket."""
     each = cores * threads
     nodes = tuple(tuple(range(node * each, (node + 1) * each)) for node in range(sockets))
     return Shape(sockets, cores, threads, nodes, distance=())
@@ -101,7 +101,7 @@ class Boot:
     """Boots before this one that panicked or hung."""
 
     def median(self, what: str) -> float:
-        """Give the median of a field over the rounds."""
+        """Return the median of a field over the rounds."""
         return statistics.median(float(getattr(one, what)) for one in self.rounds)
 
 
@@ -127,7 +127,7 @@ def qemu_version() -> str:
 
 
 def prepare(series: str, cache: Path) -> Files:
-    """Give the kernel, the load and the initramfs; what is in the cache is not fetched again.
+    """Return the kernel, the load and the initramfs; what is in the cache is not fetched again.
 
     Raises:
         SchedlabError: apt does not have a package.
@@ -262,7 +262,7 @@ class _Console:
         self._descriptor = process.stdout.fileno()
 
     def lines(self) -> Iterator[tuple[str, float]]:
-        """Give the lines with the time each was seen."""
+        """Yield the lines with the time each was seen."""
         rest = b""
         while (left := self.deadline - time.monotonic()) > 0:
             if not select.select([self._descriptor], [], [], left)[0]:
@@ -276,6 +276,6 @@ class _Console:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Give what a process has used so far, user and system."""
+    """Return what a process has used so far, user and system."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS

@@ -138,7 +138,7 @@ class Simulated:
 
 
 def engine_build(series: str) -> Build:
-    """Give the engine's build of Debian's sources of a series, fetched and built if need be."""
+    """Return the engine's build of Debian's sources of a series, fetched and built if need be."""
     engine, shelf, watch = find_engine(), Shelf(), ConsoleWatch()
     try:
         recipe = shelf.recipe(series)
@@ -172,7 +172,7 @@ def simulate(build: Build, load: Load, seed: int, folder: Path) -> Simulated:
 def _run(
     build: Build, scenario: dict[str, Any], seed: int, folder: Path
 ) -> tuple[dict[str, Any], tuple[float, float]]:
-    """Give the engine's result, and the wall and CPU seconds of its process."""
+    """Return the engine's result, and the wall and CPU seconds of its process."""
     (folder / "machine.json").write_text(json.dumps(description(find_machine(MACHINE))))
     (folder / "scenario.json").write_text(json.dumps(scenario))
     result = folder / "result.json"
@@ -191,7 +191,7 @@ def _run(
 
 
 def calibrate(load: Path) -> float:
-    """Give the turns of the load's work that take this host a microsecond."""
+    """Return the turns of the load's work that take this host a microsecond."""
     said = subprocess.run([load, "calibrate"], capture_output=True, text=True, check=True).stdout
     return float(said.split()[-1])
 

@@ -59,7 +59,7 @@ class Bench:
         self.binary = binary
 
     def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
-        """Give the result."""
+        """Return the result."""
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "machine").write_text(json.dumps(KUNPENG))

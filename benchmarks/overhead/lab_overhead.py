@@ -63,7 +63,7 @@ class Watch:
 
 
 def lab(runs: int, counters: object) -> float:
-    """Give the median seconds between the ends of runs of a real plan."""
+    """Return the median seconds between the ends of runs of a real plan."""
     plan = Plan.model_validate(
         {
             "benchmark": [{"name": "NextToNothing"}],
@@ -87,7 +87,7 @@ def lab(runs: int, counters: object) -> float:
 
 
 def repeated(runs: int, once: Callable[[], object]) -> float:
-    """Give the median seconds of a call."""
+    """Return the median seconds of a call."""
     times = []
     for _ in range(runs):
         start = time.perf_counter()
@@ -97,7 +97,7 @@ def repeated(runs: int, once: Callable[[], object]) -> float:
 
 
 def hyperfine(runs: int) -> float:
-    """Give the seconds per run hyperfine needs, its own work included."""
+    """Return the seconds per run hyperfine needs, its own work included."""
     with tempfile.NamedTemporaryFile() as report:
         command = ["hyperfine", "-N", "--warmup", "1", "--runs", str(runs)]
         command += ["--export-json", report.name, " ".join(["sh", "-c", "'echo Time: 1'"])]

@@ -29,7 +29,7 @@ HUNK = re.compile(r"^@@ .*\n(?:[ +-].*\n)*", re.MULTILINE)
 
 
 def without(patch: str, words: tuple[str, ...]) -> str:
-    """Give the patch without the hunks that have one of these words."""
+    """Return the patch without the hunks that have one of these words."""
     for word in words:
         assert sum(word in hunk for hunk in HUNK.findall(patch)) == 1, word
     return HUNK.sub(lambda hunk: "" if any(w in hunk[0] for w in words) else hunk[0], patch)

@@ -35,7 +35,7 @@ CHANGES: tuple[dict[str, str], ...] = (
 
 
 def changed(figures: dict[str, str]) -> str:
-    """Give the machine file with these figures instead of its own."""
+    """Return the machine file with these figures instead of its own."""
     text = MACHINE
     for key, value in figures.items():
         text, count = re.subn(rf"^{key} = \S+", f"{key} = {value}", text, flags=re.MULTILINE)

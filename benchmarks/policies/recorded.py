@@ -16,7 +16,7 @@ def run_plan(plan: Path, output: Path, *options: str) -> None:
 
 
 def numbered(output: Path, name: str) -> dict[str, list[list[float]]]:
-    """Give the values name_1, name_2, ... of each run of a folder, by variant."""
+    """Return the values name_1, name_2, ... of each run of a folder, by variant."""
     by_run: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for line in csv.DictReader(StringIO(schedlab("report", output, "--format", "csv"))):
         kind, _, number = line["name"].rpartition("_")

@@ -138,27 +138,27 @@ class Outcome:
     """Blocks run, of the same shape."""
 
     def claimed(self, *words: str) -> NDArray[np.bool_]:
-        """Tell where the verdict was one of these words."""
+        """Return where the verdict was one of these words."""
         return np.array([[v.word in words for v in report] for report in self.verdicts])
 
     @property
     def differences(self) -> NDArray[np.bool_]:
-        """Tell where a difference was claimed."""
+        """Return where a difference was claimed."""
         return self.claimed("better", "worse")
 
     @property
     def equivalences(self) -> NDArray[np.bool_]:
-        """Tell where equivalence was claimed."""
+        """Return where equivalence was claimed."""
         return self.claimed("equivalent")
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Tell where a true difference was found, with its sign."""
+        """Return where a true difference was found, with its sign."""
         up = self.claimed("better")
         return np.where(self.effects > 0, up, self.claimed("worse") & (self.effects < 0))
 
     def missed(self, *, adjusted: bool) -> NDArray[np.bool_]:
-        """Tell where the interval, or the lack of one, does not contain the truth."""
+        """Return where the interval, or the lack of one, does not contain the truth."""
         out = np.ones(self.effects.shape, dtype=bool)
         for r, report in enumerate(self.verdicts):
             for i, v in enumerate(report):
@@ -310,6 +310,6 @@ def mixed_effects(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def rate(hits: npt.ArrayLike) -> tuple[float, float]:
-    """Give a mean over independent reports and its Monte-Carlo standard error."""
+    """Return a mean over independent reports and its Monte-Carlo standard error."""
     x = np.asarray(hits, dtype=float)
     return float(x.mean()), float(x.std() / math.sqrt(len(x)))

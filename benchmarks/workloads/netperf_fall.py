@@ -56,7 +56,7 @@ ROWS: dict[str, dict[str, Any]] = {
 def netperf(
     sim: Simulator, seed: str, clients: int, changes: dict[str, Any]
 ) -> tuple[float, float, float]:
-    """Give the figures of one run."""
+    """Return the figures of one run."""
     scenario: dict[str, Any] = {
         "duration": "100s",
         "settle": "600ms",
@@ -75,7 +75,7 @@ def netperf(
 
 
 def cell(sim: Simulator, clients: int, row: dict[str, Any]) -> str:
-    """Give the means over the seeds."""
+    """Return the means over the seeds."""
     runs = [netperf(sim, seed, clients, row) for seed in SEEDS]
     rate, lines, newidle = (mean(column) for column in zip(*runs, strict=True))
     return f"{rate:6.1f} {lines:5.1f} % {newidle:5.1f} %"

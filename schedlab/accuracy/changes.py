@@ -71,7 +71,7 @@ class Change:
 
     @property
     def arithmetic(self) -> bool:
-        """Tell whether all tasks only compute, on CPUs they are bound to.
+        """Return whether all tasks only compute, on CPUs they are bound to.
 
         What each gets then follows from their number, weights and quotas.
         """

@@ -25,7 +25,7 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Give the workload with its options, as on a command line, and its CPUs."""
+        """Return the workload with its options, as on a command line, and its CPUs."""
         words = [
             f"--{key}" if value is True else f"--{key} {value}"
             for key, value in self.options.items()
@@ -96,7 +96,7 @@ class Compared:
 
     @property
     def speed(self) -> float:
-        """Give the simulated speed over the real one; 1 is right, 2 is twice too fast."""
+        """Return the simulated speed over the real one; 1 is right, 2 is twice too fast."""
         ratio = self.simulated.results[self.case.figure] / self.native.results[self.case.figure]
         return ratio if self.case.better == "higher" else 1 / ratio
 
@@ -138,7 +138,7 @@ _LATENCIES: Mapping[str, Callable[[Outcome], float | None]] = {
 
 
 def table(compared: Iterable[Compared]) -> str:
-    """Give the comparison as a Markdown table, native / simulated in each cell."""
+    """Return the comparison as a Markdown table, native / simulated in each cell."""
     head = (
         "workload",
         "figure",

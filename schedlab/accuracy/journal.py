@@ -27,7 +27,7 @@ class Journal:
         path.write_text(text, encoding="utf-8")  # without a line that was cut off
 
     def __contains__(self, key: str) -> bool:
-        """Tell whether something is done."""
+        """Return whether something is done."""
         return key in self._found
 
     def __getitem__(self, key: str) -> Any:

@@ -36,7 +36,7 @@ class Aspect:
 
     @property
     def differences(self) -> list[str]:
-        """Say where they differ."""
+        """Return where they differ."""
         return [
             f"{key}: {self.guest.get(key, 'none')} in the guest,"
             f" {self.simulated.get(key, 'none')} simulated"
@@ -46,7 +46,7 @@ class Aspect:
 
     @property
     def verdict(self) -> str:
-        """Say how many are the same."""
+        """Return how many are the same."""
         count = len({*self.guest, *self.simulated})
         same = count - len(self.differences)
         return f"{self.name}: {same} of {count} identical"
@@ -79,7 +79,7 @@ def counts(guest: RemoteSystem, simulated: Simulated) -> Iterator[str]:
 
 
 def guest_domains(guest: RemoteSystem) -> dict[str, str]:
-    """Give the domains of a guest by CPU and level, each as the simulator prints it."""
+    """Return the domains of a guest by CPU and level, each as the simulator prints it."""
     files: dict[str, dict[str, str]] = {}
     told = guest.run(f"grep -r '' {DEBUG_FOLDER}/domains").out.decode()
     for domain, key, value in _FILE.findall(told):

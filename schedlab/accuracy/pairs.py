@@ -128,7 +128,7 @@ class Here:
         self.others = 0.0
 
     def refused(self, change: Change) -> str:
-        """Say why a change cannot be made here; empty if it can."""
+        """Return why a change cannot be made here; empty if it can."""
         every = [s for setup in change.setups for s in (setup.settings, *setup.hogs)]
         cpus = os.sched_getaffinity(0)
         for settings in every:

@@ -74,25 +74,25 @@ class Prediction:
 
     @property
     def counts(self) -> bool:
-        """Tell whether the row is part of a score: published, not looked at, and simulated."""
+        """Return whether the row is part of a score: published, not looked at, and simulated."""
         return self.mark == "validation" and self.simulated is not None
 
     @property
     def holds(self) -> bool | None:
-        """Tell whether the simulated interval has the published change in it; None without one."""
+        """Return whether the simulated interval holds the published change; None without one."""
         if self.low is None or self.high is None or not self.judged:
             return None
         return self.low <= self.published <= self.high
 
     @property
     def nothing_published(self) -> bool:
-        """Tell whether the document shows no change: it is small, or within its own noise."""
+        """Return whether the document shows no change: it is small, or within its own noise."""
         size = abs(self.published)
         return size < NOTHING or (self.noise is not None and size < 2 * self.noise)
 
     @property
     def same_sign(self) -> bool:
-        """Tell whether the simulated effect goes the published way."""
+        """Return whether the simulated effect goes the published way."""
         return self.simulated is not None and self.simulated * self.published > 0
 
     @property
@@ -128,7 +128,7 @@ class Aim:
 
     @property
     def outcome(self) -> str:
-        """Say whether the aim is met; of all rows only where all are simulated."""
+        """Return whether the aim is met; of all rows only where all are simulated."""
         word = {True: "met", False: "not met", None: "no row tells"}[self.met]
         if self.met is None or self.simulated == self.published:
             return word

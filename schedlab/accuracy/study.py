@@ -186,7 +186,7 @@ def _of_change(
 
 
 def _remarks(rows: Sequence[Prediction], counts: Sequence[tuple[str, Counted]]) -> str:
-    """Say why rows are not judged, and of which claims the baseline was in another state."""
+    """Return why rows are not judged, and of which claims the baseline was in another state."""
     lines = [f"{row.label}, {row.metric}: {row.note}" for row in rows if not row.judged]
     claimed = dict.fromkeys(row.case for row in rows if row.verdict in ("better", "worse"))
     for plan, label in claimed:

@@ -147,7 +147,7 @@ class Simulated:
         )
 
     def domains(self) -> list[str]:
-        """Give the scheduling domains it builds, a line each."""
+        """Return the scheduling domains it builds, a line each."""
         with TemporaryDirectory() as folder:
             machine = Path(folder) / "machine"
             machine.write_text(json.dumps(self._machine))
@@ -180,7 +180,7 @@ def _on(cpus: str) -> list[str]:
 
 
 def _own_seconds() -> float:
-    """Give the CPU seconds of ourselves and of what we have run."""
+    """Return the CPU seconds of ourselves and of what we have run."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 

@@ -13,12 +13,12 @@ for _module in pkgutil.iter_modules(__path__):
 
 
 def all_benchmarks() -> list[Benchmark]:
-    """Give every benchmark, by name."""
+    """Return every benchmark, by name."""
     return [REGISTRY[name] for name in sorted(REGISTRY)]
 
 
 def find_benchmark(name: str, where: str) -> Benchmark:
-    """Give the benchmark of that name; UsageError with the nearest names where there is none."""
+    """Return the benchmark of that name; UsageError with the nearest names where there is none."""
     if name not in REGISTRY:
         raise UsageError(
             f"{where}: no benchmark is called '{name}'.{nearest(name, REGISTRY)}"

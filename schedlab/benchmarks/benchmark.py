@@ -40,12 +40,12 @@ class Span(str):
 
     @property
     def seconds(self) -> float:
-        """Give it as a number."""
+        """Return it as a number."""
         return float(self.removesuffix("s"))
 
     @property
     def whole_seconds(self) -> int:
-        """Give it to a tool that knows nothing shorter.
+        """Return it to a tool that knows nothing shorter.
 
         Raises:
             UsageError: it is no whole number of seconds.
@@ -63,11 +63,11 @@ class Cpus(str):
     """
 
     def each(self) -> tuple[int, ...]:
-        """Give the CPUs."""
+        """Return the CPUs."""
         return parse_cpulist(self)
 
     def one(self) -> int:
-        """Give the only CPU.
+        """Return the only CPU.
 
         Raises:
             UsageError: there are several.
@@ -135,13 +135,13 @@ class Command:
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """Give all that must be at hand."""
+        """Return all that must be at hand."""
         servers = self.server.argv[:1] if self.server else ()
         return tuple(dict.fromkeys((self.tool, *servers, *(argv[0] for argv in self.setup))))
 
     @property
     def in_folder(self) -> bool:
-        """Tell whether it runs in the run's folder."""
+        """Return whether it runs in the run's folder."""
         return bool(self.enclosures or self.scratch)
 
 
@@ -156,7 +156,7 @@ class Output:
     """Where a command that has files ran."""
 
     def number_after(self, label: str) -> float:
-        """Give the number that follows `label` on standard output.
+        """Return the number that follows `label` on standard output.
 
         Raises:
             IncompleteRun: there is none, so the benchmark did not finish.
@@ -164,7 +164,7 @@ class Output:
         return self.number(re.escape(label) + _NUMBER, f"'{label}' line")
 
     def number(self, pattern: str, what: str) -> float:
-        """Give the number a pattern's group catches on standard output."""
+        """Return the number that a pattern's group matches on standard output."""
         match = re.search(pattern, self.stdout, re.MULTILINE)
         if not match:
             raise IncompleteRun(f"the output has no {what}")
@@ -243,12 +243,12 @@ class Case:
 
     @property
     def names(self) -> set[str]:
-        """Give all it may be asked for by: its label, its benchmark, its sweep."""
+        """Return all it may be asked for by: its label, its benchmark, its sweep."""
         return {self.label, self.benchmark.name, self.sweep or self.label}
 
     @cached_property
     def commands(self) -> Sequence[Command]:
-        """Give the commands that measure it on a host, the preferred first.
+        """Return the commands that measure it on a host, the preferred first.
 
         Raises:
             UsageError: the tool cannot be told so.
@@ -269,12 +269,12 @@ class Case:
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
-        """Give what this case measures."""
+        """Return what this case measures."""
         select = self.benchmark.select
         return tuple(select(**self._own)) if select else self.benchmark.metrics
 
     def model(self) -> Model | None:
-        """Give the case's model, if the benchmark has one."""
+        """Return the case's model, if the benchmark has one."""
         if not self.benchmark.model:
             return None
         made = self.benchmark.model(**self._own)

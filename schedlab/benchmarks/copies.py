@@ -47,17 +47,17 @@ class Copy:
     seconds: float
 
     def number(self, pattern: str, what: str) -> float:
-        """Give the number a pattern's group catches; IncompleteRun where there is none."""
+        """Return the number that a pattern's group matches; IncompleteRun where there is none."""
         return Output(self.said).number(pattern, what)
 
 
 def copies_of(count: int, *argv: str, pinned: bool = False) -> tuple[str, ...]:
-    """Give the words that run so many copies, each pinned to a CPU in turn or free."""
+    """Return the words that run so many copies, each pinned to a CPU in turn or free."""
     return ("sh", SCRIPT.name, str(count), "pinned" if pinned else "free", *argv)
 
 
 def read_copies(output: Output) -> list[Copy]:
-    """Give what each copy left.
+    """Return what each copy left.
 
     Raises:
         IncompleteRun: some did not end, or not well.

@@ -37,7 +37,7 @@ _COUNTED = {
 
 
 def count(results: Mapping[str, float]) -> dict[str, float]:
-    """Give what stands beside the metrics: sleeps, the period as it was, the idle states.
+    """Return what stands beside the metrics: sleeps, the period as it was, the idle states.
 
     The latter are means over the irritators' CPUs: entries, and percent of the time.
     """
@@ -50,7 +50,7 @@ def count(results: Mapping[str, float]) -> dict[str, float]:
 
 
 def share_of(counter: str) -> str | None:
-    """Give the idle state whose share of the irritators' time a counter is, if it is one."""
+    """Return the idle state whose share of the irritators' time a counter is, if it is one."""
     head, _, rest = counter.partition(":")
     state, _, kind = rest.rpartition(":")
     return state if head == "cpuidle-smt" and kind == "share" else None

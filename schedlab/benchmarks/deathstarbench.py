@@ -39,7 +39,7 @@ def parse(output: Output) -> Values:
 
 
 def originals(ccds: int, connections: int, time: int) -> list[Command]:
-    """Give the command of wrk or wrk2 against the user's deployment, if there is one."""
+    """Return the command of wrk or wrk2 against the user's deployment, if there is one."""
     url, script, rate, pin = (
         os.environ.get(f"DEATHSTARBENCH_{name}") for name in ("URL", "SCRIPT", "RATE", "PIN")
     )

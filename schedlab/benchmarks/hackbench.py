@@ -79,7 +79,7 @@ def hackbench_pipe_threads_4k(loops: int, groups: int, datasize: int) -> Command
 
 
 def _loops(loops: int) -> tuple[str, str]:
-    """Give the number of rounds in two words: hackbench 2.4 refuses a last `--loops=200`."""
+    """Return the number of rounds in two words: hackbench 2.4 refuses a last `--loops=200`."""
     return "--loops", str(loops)
 
 
@@ -96,7 +96,7 @@ def _fds(fds: int) -> list[str]:
 def _model(
     loops: int, groups: int, fds: int, datasize: int = 100, *, pipe: bool, threads: bool
 ) -> Model:
-    """Give hackbench's behaviour: `fds` senders, each to all receivers of its group."""
+    """Return hackbench's behaviour: `fds` senders, each to all receivers of its group."""
     shape = {"groups": groups, "fds": fds, "loops": loops, "datasize": datasize}
     return Model(
         {"kind": "hackbench", **shape, "pipe": pipe, "threads": threads},

@@ -14,12 +14,12 @@ MEAN = Metric("mean", unit="s", better="lower", label="Mean (sec)")
 
 
 def task_time(number: int) -> Metric:
-    """Give the metric of one unpinned task: recorded, but not judged."""
+    """Return the metric of one unpinned task: recorded, but not judged."""
     return Metric(f"task_{number}", unit="s", better="lower", label=f"Task {number} (sec)")
 
 
 def round_time(number: int) -> Metric:
-    """Give the metric of a round's longest task: recorded, but not judged."""
+    """Return the metric of a round's longest task: recorded, but not judged."""
     label = f"Longest of round {number} (sec)"
     return Metric(f"longest_{number}", unit="s", better="lower", label=label)
 

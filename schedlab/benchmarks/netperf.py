@@ -27,7 +27,7 @@ def parse(output: Output) -> Values:
 
 
 def originals(test: str, clients: int, length: Span, pinned: str) -> list[Command]:
-    """Give netperf's own command: so many clients of one netserver."""
+    """Return netperf's own command: so many clients of one netserver."""
     client = ["netperf", "-4", "-H", "127.0.0.1", "-p", _PORT, "-t", test]
     client += ["-l", str(length.whole_seconds), "-P", "0", "--", "-k", "THROUGHPUT"]
     return [

@@ -55,7 +55,7 @@ class Row(NamedTuple):
 
 
 def metrics(file: str) -> tuple[Metric, ...]:
-    """Give what a file's logs can tell: of timers, of work given or time given for it."""
+    """Return what a file's logs can tell: of timers, of work given or time given for it."""
     told = RtAppFile(file)
     timers = told.has("timer")
     found = {
@@ -116,7 +116,7 @@ def _percentile(values: Sequence[int], percent: int) -> int:
 
 
 def rt_app_model(file: str) -> Model:
-    """Give the same file to the simulator."""
+    """Return the same file to the simulator."""
     enclosed = RtAppFile(file).as_written()
     figures = {metric: f"rt-app.{_FIGURES[metric]}" for metric in metrics(file)}
     workload = {"kind": "rt-app", "file": enclosed.name, "logdir": "."}

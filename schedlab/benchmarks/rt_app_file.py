@@ -34,7 +34,7 @@ class Object(list[tuple[str, Any]]):
     """A JSON object: its members in order, keys may repeat."""
 
     def get(self, key: str) -> Any:
-        """Give the last value of a key, or None."""
+        """Return the last value of a key, or None."""
         return dict(self).get(key)
 
 
@@ -74,27 +74,27 @@ class RtAppFile:
         return root
 
     def has(self, event: str) -> bool:
-        """Tell whether any task has an event of that name; `runtime` is no `run`."""
+        """Return whether any task has an event of that name; `runtime` is no `run`."""
         return any(
             key.startswith(event) and (event != "run" or not key.startswith("runtime"))
             for _, key in self._members()
         )
 
     def calibrates(self) -> bool:
-        """Tell whether rt-app is left to measure its loop before each run."""
+        """Return whether rt-app is left to measure its loop before each run."""
         told = self._root.get("global")
         return not isinstance(told.get("calibration") if _is(told) else None, int)
 
     def later_keys(self) -> list[str]:
-        """Give the keys that rt-app 1.0 does not know and passes over."""
+        """Return the keys that rt-app 1.0 does not know and passes over."""
         return sorted({key for _, key in self._members() if _LATER.match(key)})
 
     def as_written(self) -> Enclosure:
-        """Give the file as it is."""
+        """Return the file as it is."""
         return Enclosure(self._name(), self.text, self.path)
 
     def for_rt_app(self) -> Enclosure:
-        """Give strict JSON that every rt-app reads alike; its logs go to the folder it runs in."""
+        """Return strict JSON that every rt-app reads alike; logs go to the folder it runs in."""
         told = self._root.get("global") or []
         kept = [(key, value) for key, value in told if key not in _NOT_FOR_US]
         tasks = [(name, _task(name, task)) for name, task in self._root.get("tasks")]
@@ -102,7 +102,7 @@ class RtAppFile:
         return Enclosure(self._name(), json.dumps(_unique(whole), indent=1), self.path)
 
     def _members(self) -> Iterator[tuple[str, str]]:
-        """Give the keys of all tasks and phases, each with its place."""
+        """Yield the keys of all tasks and phases, each with its place."""
         for name, task in self._root.get("tasks"):
             place = f"tasks.{name}"
             for key, value in task if _is(task) else ():
@@ -112,7 +112,7 @@ class RtAppFile:
                     yield from ((within, key) for key, _ in (phase if _is(phase) else ()))
 
     def _name(self) -> str:
-        """Give a name that changes with the content, so that every command line shows it."""
+        """Return a name that changes with the content, so that every command line shows it."""
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:8]
         stem = re.sub(r"[^\w.-]", "_", Path(self.path).stem)
         return f"{stem}-{digest}.json"
@@ -163,7 +163,7 @@ def _task(name: str, task: Any) -> Any:
 
 
 def _named(name: str, members: Any) -> Any:
-    """Give a suspend without a name its task's, a yield the empty one."""
+    """Return a suspend without a name its task's, a yield the empty one."""
     if not _is(members):
         return members
     return Object((key, _value(name, key, value)) for key, value in members)

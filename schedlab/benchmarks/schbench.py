@@ -82,7 +82,7 @@ def parse(output: Output, runtime: int) -> Values:
 
 
 def _last_table(output: Output, of: str, runtime: int, hint: str) -> str:
-    """Give the rows of the last table, which it writes anew every ten seconds."""
+    """Return the rows of the last table, which it writes anew every ten seconds."""
     found = list(_TABLE.finditer(output.stderr))
     if found and not any((match["of"] or "") == of for match in found):
         raise IncompleteRun(f"this is another schbench's output: the one of {hint}")
@@ -121,7 +121,7 @@ _SPIN = 30_000
 def originals_old(
     message_threads: int, workers: int, runtime: Span, sleeptime: int, cputime: int
 ) -> list[Command]:
-    """Give the command of the old schbench, which has to be called so."""
+    """Return the command of the old schbench, which has to be called so."""
     seconds = runtime.whole_seconds
     argv = _command("schbench-old", message_threads, workers, seconds)
     for letter, given in (("-s", sleeptime), ("-c", cputime)):
@@ -130,7 +130,7 @@ def originals_old(
 
 
 def originals(message_threads: int, workers: int, runtime: Span) -> list[Command]:
-    """Give schbench's own command."""
+    """Return schbench's own command."""
     seconds = runtime.whole_seconds
     argv = _command("schbench", message_threads, workers, seconds)
     return [Command(*argv, parse=functools.partial(parse, runtime=seconds))]

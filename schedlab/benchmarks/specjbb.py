@@ -70,7 +70,7 @@ def parse(output: Output) -> Values:
 
 
 def originals(groups: int, tier1: int, step: str) -> list[Command]:
-    """Give the command of the user's kit, if there is one."""
+    """Return the command of the user's kit, if there is one."""
     kit = os.environ.get("SPECJBB_HOME")
     if not kit:
         return []
@@ -120,7 +120,7 @@ def specjbb2015_preset(groups: int, tier1: int, ir: int, time: int) -> Options:
 
 
 def _group(groups: int, tier1: int) -> dict[str, object]:
-    """Give the settings of published MultiJVM runs: a small second tier and third tier."""
+    """Return the settings of published MultiJVM runs: a small second tier and third tier."""
     return {**_jvms(groups, tier1), "ParallelGCThreads": tier1}
 
 

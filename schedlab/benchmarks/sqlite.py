@@ -42,7 +42,7 @@ def parse(output: Output, rows: int) -> Values:
 
 
 def originals(copies: int, rows: int) -> list[Command]:
-    """Give sqlite3's own, with databases in the run's folder."""
+    """Return sqlite3's own, with databases in the run's folder."""
     return [
         Command(
             *copies_of(copies, "sh", _INSERT.name, str(rows)),

@@ -65,13 +65,13 @@ def stand_in(
 
 
 def command(workload: str, options: Options, note: str = "") -> Command:
-    """Give the command line of a workload on a host."""
+    """Return the command line of a workload on a host."""
     words = [word for key, value in options.items() for word in _words(key, value)]
     return Command(PROGRAM, workload, *words, "--json", note=note)
 
 
 def workload_model(workload: str, options: Options, results: Mapping[Metric, str]) -> Model:
-    """Give the workload in the simulator."""
+    """Return the workload in the simulator."""
     figures = {metric: f"{workload}.{result}" for metric, result in results.items()}
     return Model({"kind": workload, **options}, figures)
 
@@ -86,7 +86,7 @@ def parse(output: Output, results: Mapping[Metric, str]) -> Values:
 
 
 def values_of(output: Output, results: Mapping[Metric, str], program: str) -> Values:
-    """Give the metrics whose results one of our programs wrote as JSON; IncompleteRun if not."""
+    """Return the metrics whose results one of our programs wrote as JSON; IncompleteRun if not."""
     values = named_results(output, program)
     for result in results.values():
         if result not in values:
@@ -95,7 +95,7 @@ def values_of(output: Output, results: Mapping[Metric, str], program: str) -> Va
 
 
 def named_results(output: Output, program: str) -> dict[str, float]:
-    """Give all results by name; IncompleteRun where there are none."""
+    """Return all results by name; IncompleteRun where there are none."""
     try:
         told: Any = json.loads(output.stdout)
         return {result["name"]: float(result["value"]) for result in told["results"]}

@@ -39,7 +39,7 @@ def parse(output: Output, array_size: int, ntimes: int, threads: int) -> Values:
 
 
 def originals(array_size: int, ntimes: int, threads: int, bound: str) -> list[Command]:
-    """Give the commands of builds of STREAM, whose sizes are compiled in."""
+    """Return the commands of builds of STREAM, whose sizes are compiled in."""
     _unbound(bound)
     read = functools.partial(parse, array_size=array_size, ntimes=ntimes, threads=threads)
     return [

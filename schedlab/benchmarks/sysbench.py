@@ -27,7 +27,7 @@ def parse_memory(output: Output) -> Values:
 
 
 def capped_memory(output: Output) -> list[str]:
-    """Tell when the test ended at its total size before its time: a short run, not a full one."""
+    """Return a caveat if the test ended at its total size before its time was over."""
     total = output.number(r"total size: (\d+)MiB", "'total size' line")
     moved = output.number(r"^([\d.]+) MiB transferred", "'transferred' line")
     if moved < total:

@@ -22,7 +22,7 @@ def parse(output: Output) -> Values:
 
 
 def originals(time: Span, clients: int) -> list[Command]:
-    """Give tbench's own command, with a server of the run's own."""
+    """Return tbench's own command, with a server of the run's own."""
     return [
         Command(
             *("tbench", "-t", str(time.whole_seconds), str(clients), "127.0.0.1"),

@@ -37,7 +37,7 @@ def parse(output: Output) -> Values:
 
 
 def originals(threads: int, time: int, readproportion: str, updateproportion: str) -> list[Command]:
-    """Give YCSB's phase `run` on a mongod of the run's own, after its phase `load`."""
+    """Return YCSB's phase `run` on a mongod of the run's own, after its phase `load`."""
     settings = {
         "mongodb.url": f"mongodb://127.0.0.1:{_PORT}/ycsb",
         "workload": "site.ycsb.workloads.CoreWorkload",

@@ -92,7 +92,7 @@ def _periods(text: str) -> list[int]:
 
 
 def _without_deepest_state(machine: Machine, cpus: str) -> str | None:
-    """Give the variant, or None where fewer than two states could be left."""
+    """Return the variant, or None where fewer than two states could be left."""
     try:
         wanted = set(parse_cpulist(cpus))
     except ValueError as error:

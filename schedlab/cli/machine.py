@@ -159,7 +159,7 @@ def show(
 
 
 def _described(which: str | None) -> tuple[Machine, str]:
-    """Give a machine and the text of its file; this host's without a name."""
+    """Return a machine and the text of its file; this host's without a name."""
     if which:
         return find_machine(which), machine_file(which).read_text(encoding="utf-8")
     here = describe(LocalSystem())
@@ -167,7 +167,7 @@ def _described(which: str | None) -> tuple[Machine, str]:
 
 
 def _domains(shown: Machine, which: str, kernel: str, cpus: str | None) -> list[Domain]:
-    """Give the domains that the kernel builds for the CPUs asked for."""
+    """Return the domains that the kernel builds for the CPUs asked for."""
     present = parse_cpulist(shown.cpus)
     wanted = _wanted(cpus, present)
     with stoppable():

@@ -25,7 +25,7 @@ from schedlab.store import Store
     help="The HTML page; it links the report.html of every DIR.",
 )
 def overview(folders: tuple[Path, ...], output: Path) -> None:
-    """Say in a line what each DIR found; write one page over all, with a link to each report."""
+    """Print a line on what each DIR found; write one page over all, with links to the reports."""
     with ExitStack() as stack:
         stores = [stack.enter_context(closing(Store.open(folder))) for folder in folders]
         reports = [Report(store, analyse(store)) for store in stores]

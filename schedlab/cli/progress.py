@@ -97,7 +97,7 @@ class Forecast:
         return self._pace.least(self._owed(self._plan.blocks.looks[-1]))
 
     def __str__(self) -> str:
-        """Say how long it is to the next look, and to the end if nothing settles before."""
+        """Return how long it is to the next look, and to the end if nothing settles before."""
         looks = self._plan.blocks.looks
         ahead = [look for look in looks if sum(self._owed(look).values())]
         if not ahead or (longest := self.longest) is None:
@@ -115,7 +115,7 @@ class Forecast:
         return f"about {rough(nearest)} to the look at block {ahead[0]}, at most {rough(longest)}"
 
     def warning(self) -> str:
-        """Say that the plan may take very long, and what to do about it; empty if it does not."""
+        """Return a warning if the plan may take very long, with what to do; else nothing."""
         if self.least <= LONG or self._budget.left is not None:
             return ""
         at_least = "" if self.known else "at least "
@@ -146,7 +146,7 @@ class RunProgress:
         self._warned = False
 
     def begin(self) -> None:
-        """Say what there is to do, and how long it may take as far as that is known."""
+        """Print what there is to do, and how long it may take as far as that is known."""
         f = self._forecast
         how_long = str(f) or "how long they take shows when the first are over"
         there = f"{are(f.done, 'run')} recorded; " if f.done else ""
@@ -185,7 +185,7 @@ class RunProgress:
         self._warn()
 
     def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
-        """Tell what the evidence says after so many blocks."""
+        """Print what the evidence says after so many blocks."""
         told = sum(outcome.verdict.settled for outcome in outcomes)
         still = len({outcome.case.label for outcome in outcomes} - settled)
         verb = "has" if told == 1 else "have"
@@ -201,11 +201,11 @@ class RunProgress:
         )
 
     def give_up(self, case: str, why: str) -> None:
-        """Tell that a benchmark is left out."""
+        """Print that a benchmark is left out."""
         self._say(f"{case} is left out: {why}")
 
     def end(self, why: str) -> None:
-        """Tell that the plan ends before its last block."""
+        """Print that the plan ends before its last block."""
         self._say(why)
 
     def _count(self) -> str:

@@ -342,7 +342,7 @@ def _run(result: Result, how: How) -> None:
 
 @contextmanager
 def _simulators(how: How) -> Iterator[Simulators]:
-    """Give what does simulated runs; those that still go on at the end are ended."""
+    """Return what does simulated runs; those that still go on at the end are ended."""
     made: Simulators
     if how.cluster:
         try:

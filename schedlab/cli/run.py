@@ -233,7 +233,7 @@ _NOT_WITH_AA = (
 
 
 def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
-    """Give the plan its variants: those named, `auto`, or the two equal ones of an A/A run."""
+    """Add the variants to the plan: those named, `auto`, or the two equal ones of an A/A run."""
     if "auto" in texts:
         if len(texts) > 1:
             raise UsageError("--variant auto stands alone.")
@@ -295,7 +295,7 @@ def benchmark_entry(text: str) -> dict[str, Any]:
 
 
 def single_case(text: str, machine: Machine) -> Case:
-    """Give the one case that `NAME:key=value,...` describes."""
+    """Return the one case that `NAME:key=value,...` describes."""
     entry = validate(benchmark_entry(text), BenchmarkEntry, "--benchmark")
     if entry.axis:
         raise UsageError(

@@ -38,7 +38,7 @@ PAGE = "overview.html"
 
 
 def is_sweep(folder: Path) -> bool:
-    """Tell whether a folder holds the results of a sweep."""
+    """Return whether a folder holds the results of a sweep."""
     return (folder / PLAN).is_file()
 
 
@@ -87,7 +87,7 @@ def carry_out_sweep(plan: Plan, how: How) -> None:
 
 
 def plan_of_sweep(folder: Path) -> Plan:
-    """Give the plan of the sweep in a folder."""
+    """Return the plan of the sweep in a folder."""
     return load_plan(folder / PLAN)
 
 
@@ -158,7 +158,7 @@ def _run_on_hosts(there: Mapping[str, Point], folder: Path) -> list[str]:
 
 
 def _words(point: Point, folder: Path, name: str) -> list[str]:
-    """Give the options of `schedlab run` for one result of the sweep."""
+    """Return the options of `schedlab run` for one result of the sweep."""
     if (folder / name / DATABASE).exists():
         return ["--resume", str(folder / name)]
     chosen = [word for key, value in point.values.items() for word in (f"--{key}", str(value))]
@@ -210,7 +210,7 @@ class _Labs:
 
 
 def _tell(folders: Sequence[Path], page: Path) -> bool:
-    """Say in a line what each result shows, and write the page; tell whether any got worse."""
+    """Print a line on what each result shows, write the page; return whether any got worse."""
     with ExitStack() as stack:
         stores = [stack.enter_context(closing(Store.open(folder))) for folder in folders]
         reports = [Report(store, analyse(store)) for store in stores]

@@ -125,7 +125,7 @@ def trace(
 
 
 def _options(given: Mapping[str, str | float | None]) -> tuple[str, ...]:
-    """Give the simulator's options for what was given."""
+    """Return the simulator's options for what was given."""
     options: list[str] = []
     for name, value in given.items():
         if value is not None:

@@ -70,7 +70,7 @@ def choose(system: System, names: Sequence[str] | Literal["all"]) -> CounterChoi
 
 
 def _folded(refused: dict[str, str]) -> list[str]:
-    """Give one line for all events refused for the same reason."""
+    """Return one line for all events refused for the same reason."""
     by_reason: dict[str, list[str]] = {}
     for event, reason in refused.items():
         by_reason.setdefault(reason, []).append(event)

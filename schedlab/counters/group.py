@@ -20,7 +20,7 @@ class SnapshotGroup(Protocol):
     summary: str
 
     def read(self, system: System) -> Counts:
-        """Give the counters as they stand.
+        """Return the counters as they stand.
 
         Raises:
             Unavailable: this host has none of them.
@@ -28,5 +28,5 @@ class SnapshotGroup(Protocol):
 
 
 def difference(before: Mapping[str, float], after: Mapping[str, float]) -> Counts:
-    """Give what was counted between two readings; CPUs that came or went do not matter."""
+    """Return what was counted between two readings; CPUs that came or went do not matter."""
     return {name: after[name] - value for name, value in before.items() if name in after}

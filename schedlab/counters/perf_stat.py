@@ -28,7 +28,7 @@ class PerfStat:
         self.events = events
 
     def wrap(self, argv: tuple[str, ...], report: str = "") -> tuple[str, ...]:
-        """Give the command that counts while `argv` runs; its report goes to a file, or stderr."""
+        """Return the command that counts while `argv` runs; it reports to a file, or stderr."""
         to = ("-o", report) if report else ()
         return ("perf", "stat", "-x,", *to, "-e", ",".join(self.events), "-a", "--", *argv)
 
@@ -54,7 +54,7 @@ class PerfStat:
 
 
 def is_event(name: str) -> bool:
-    """Tell whether a name can be a perf event: `subsystem:tracepoint` or `context-switches`."""
+    """Return whether a name can be a perf event: `subsystem:tracepoint` or `context-switches`."""
     return _EVENT.fullmatch(name) is not None
 
 
@@ -93,7 +93,7 @@ def _refusal(system: System, events: tuple[str, ...]) -> str | None:
 
 
 def _reason(stderr: str) -> str:
-    """Give the most telling line of perf's complaint."""
+    """Return the most telling line of perf's complaint."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     for line in lines:
         if line.startswith("Error:") or "No permission" in line:

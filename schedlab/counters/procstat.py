@@ -17,7 +17,7 @@ class ProcStatGroup:
     summary = "context switches and busy CPU seconds (user, system, irq), from /proc/stat"
 
     def read(self, system: System) -> Counts:
-        """Give context switches and CPU seconds since boot."""
+        """Return context switches and CPU seconds since boot."""
         lines = _lines(system)
         times = cpu_seconds(lines["cpu"])
         return {
@@ -30,12 +30,12 @@ class ProcStatGroup:
 
 
 def machine_busy_seconds(system: System) -> float:
-    """Give the CPU seconds the whole machine has been busy since boot."""
+    """Return the CPU seconds the whole machine has been busy since boot."""
     return busy_seconds(cpu_seconds(_lines(system)["cpu"]))
 
 
 def machine_stolen_seconds(system: System) -> float:
-    """Give the CPU seconds a hypervisor took from the machine since boot."""
+    """Return the CPU seconds a hypervisor took from the machine since boot."""
     return cpu_seconds(_lines(system)["cpu"])["steal"]
 
 

@@ -36,7 +36,7 @@ class Decision:
     """Groups of a balance pass, domains of a newidle pass, with their figures."""
 
     def decides_as(self, other: "Decision") -> bool:
-        """Tell whether the other is the same decision with the same outcome."""
+        """Return whether the other is the same decision with the same outcome."""
         return (self.function, self.cpu, self.task, self.choice) == (
             other.function,
             other.cpu,
@@ -55,7 +55,7 @@ class _Passes:
 
 
 def decisions(lines: Iterable[str]) -> Iterator[Decision]:
-    """Give the decisions of a trace, in their order; other events are passed over."""
+    """Yield the decisions of a trace, in their order; other events are passed over."""
     passes: dict[int, _Passes] = defaultdict(_Passes)
     for line in lines:
         match = _LINE.match(line)

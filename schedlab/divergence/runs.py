@@ -49,7 +49,7 @@ def find_divergence(sides: tuple[Side, Side], seed: int, limit: float, folder: P
 def window(
     side: Side, seed: int, limit: float, folder: Path, begin: float, end: float
 ) -> list[str]:
-    """Give all events of one side between two moments, as lines of its trace.
+    """Return all events of one side between two moments, as lines of its trace.
 
     Raises:
         IncompleteRun: the run failed.

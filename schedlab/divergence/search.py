@@ -18,7 +18,7 @@ class Parting:
 
     @property
     def time(self) -> float:
-        """Give the earlier time, in simulated seconds."""
+        """Return the earlier time, in simulated seconds."""
         return min(side.time for side in (self.first, self.second) if side)
 
 

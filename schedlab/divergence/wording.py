@@ -10,7 +10,7 @@ _MOST_LOOKED_AT = 12
 
 
 def tell(found: Divergence, names: tuple[str, str]) -> Iterator[str]:
-    """Say where the two runs part."""
+    """Yield where the two runs part."""
     if not found.anything:
         yield f"No difference: all {found.compared:,} decisions are the same, to the microsecond."
         return

@@ -64,5 +64,5 @@ def _made(heading: str, check: Check, system: System) -> Iterator[Finding]:
 
 
 def possible(findings: list[Finding]) -> bool:
-    """Tell whether a real experiment can run here: nothing that is required is missing."""
+    """Return whether a real experiment can run here: nothing that is required is missing."""
     return all(finding.level != "missing" for finding in findings)

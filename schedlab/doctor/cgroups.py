@@ -15,7 +15,7 @@ class Limit:
 
 
 def tightest(system: System, controller: str, v2: str, v1: str) -> Limit | None:
-    """Give the smallest limit on the way up from our cgroup, None where nothing limits.
+    """Return the smallest limit on the way up from our cgroup, None where nothing limits.
 
     Args:
         system: where to read.
@@ -43,7 +43,7 @@ def _places(system: System, controller: str, v2: str, v1: str) -> Iterator[tuple
 
 
 def _mounts(system: System, controller: str) -> tuple[str, str]:
-    """Give where version 2 and the controller's version 1 are mounted; empty where not."""
+    """Return where version 2 and the controller's version 1 are mounted; empty where not."""
     v2 = v1 = ""
     for line in system.read_or("/proc/self/mounts", "").splitlines():
         fields = line.split()
@@ -57,7 +57,7 @@ def _mounts(system: System, controller: str) -> tuple[str, str]:
 
 
 def _upwards(mount: str, path: str) -> Iterator[str]:
-    """Give our folder and all above it; a path from outside the container leads to the mount."""
+    """Yield our folder and all above it; a path from outside the container leads to the mount."""
     parts = [part for part in path.split("/") if part and part != ".."]
     for depth in range(len(parts), -1, -1):
         yield "/".join([mount, *parts[:depth]])
@@ -68,6 +68,6 @@ def _unlimited(value: str) -> bool:
 
 
 def _size(value: str) -> float:
-    """Give what a limit comes to: `50000 100000` is half a CPU, `512` are 512 tasks."""
+    """Return what a limit comes to: `50000 100000` is half a CPU, `512` are 512 tasks."""
     numbers = [float(word) for word in value.split() if word.lstrip("-").isdecimal()]
     return numbers[0] / numbers[1] if len(numbers) > 1 and numbers[1] else numbers[0]

@@ -30,7 +30,7 @@ def check(system: System) -> Iterator[Finding]:
 
 
 def foreign_parameters(system: System) -> list[str]:
-    """Give what the kernel was booted with for its scheduler that mainline Linux does not know."""
+    """Return scheduler parameters of the boot that mainline Linux does not know."""
     words = system.read_or("/proc/cmdline", "").split()
     own = words[: words.index("--")] if "--" in words else words
     return [

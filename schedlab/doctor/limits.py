@@ -72,7 +72,7 @@ def _raise(name: str, needed: int) -> str:
 
 
 def _may_exceed(system: System) -> bool:
-    """Tell whether RLIMIT_NPROC does not bind us, as for root."""
+    """Return whether RLIMIT_NPROC does not bind us, as for root."""
     mask = int(status_field(system, "CapEff") or "0", 16)
     return bool(mask >> _CAP_SYS_RESOURCE & 1) or system.is_root()
 
@@ -95,7 +95,7 @@ def _files(system: System) -> Finding:
 
 
 def _rlimit(system: System, name: str) -> int | None:
-    """Give the soft limit from /proc/self/limits, None where there is none."""
+    """Return the soft limit from /proc/self/limits, None where there is none."""
     match = re.search(rf"^{name}\s+(\S+)", system.read_or("/proc/self/limits", ""), re.MULTILINE)
     return int(match[1]) if match and match[1].isdecimal() else None
 

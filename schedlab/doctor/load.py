@@ -43,7 +43,7 @@ def _sample(system: System) -> _Sample:
 
 
 def _processes(system: System) -> Iterator[tuple[tuple[int, str], int]]:
-    """Give the CPU time of each process but ourselves; those that end meanwhile are left out."""
+    """Yield the CPU time of each process but ourselves; those that end meanwhile are left out."""
     for path in system.glob("/proc/[0-9]*/stat"):
         pid = int(path.split("/")[2])
         if pid == os.getpid():

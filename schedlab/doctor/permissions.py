@@ -23,7 +23,7 @@ def lacking_capabilities(system: System) -> list[str]:
 
 
 def status_field(system: System, key: str) -> str:
-    """Give a line of /proc/self/status, or nothing."""
+    """Return a line of /proc/self/status, or nothing."""
     for line in system.read_or("/proc/self/status", "").splitlines():
         name, _, value = line.partition(":")
         if name == key:

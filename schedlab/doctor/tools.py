@@ -138,7 +138,7 @@ def _own_build(system: System, build: _OwnBuild) -> Finding:
 
 
 def _found(system: System, names: str) -> str | None:
-    """Give the path of the first of `a|b` that is there."""
+    """Return the path of the first of `a|b` that is there."""
     return next(filter(None, map(system.which, names.split("|"))), None)
 
 
@@ -153,7 +153,7 @@ def _told_version(system: System, build: _OwnBuild) -> str:
 
 
 def _version(system: System, ask: tuple[str, ...]) -> tuple[str, str]:
-    """Give the version a program tells, empty if none, and the first line it says."""
+    """Return the version a program prints, empty if none, and its first line of output."""
     answer = system.capture(ask)
     version = _VERSION.search(answer.stdout + answer.stderr)
     told = (answer.stderr or answer.stdout).strip().partition("\n")[0]

@@ -122,7 +122,7 @@ def _mounted(system: System, place: str) -> bool:
 
 
 def _refusal(system: System, path: str) -> int | None:
-    """Give the error number of reading a file, or None where it can be read."""
+    """Return the error number of reading a file, or None where it can be read."""
     try:
         system.read(path)
     except OSError as error:

@@ -20,7 +20,7 @@ _ALIKE = {
 
 
 def known_metric(benchmark: str, name: str) -> Metric | None:
-    """Give the metric of a published benchmark, by its printed name if there are several."""
+    """Return the metric of a published benchmark, by its printed name if there are several."""
     folded = _folded(benchmark)
     by_name = {_folded(own): own for own in REGISTRY}
     own = by_name.get(folded) or next((_ALIKE[k] for k in _ALIKE if folded.startswith(k)), None)

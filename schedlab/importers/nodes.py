@@ -10,7 +10,7 @@ _NODE = re.compile(r"\s*Node (?P<node>\d+):\s*(?P<cpus>\d[\d,\s-]*)", re.IGNOREC
 
 
 def node_lists(source: Source, lines: Sequence[Line]) -> tuple[dict[str, str], list[str]]:
-    """Give the platform lines that node lists tell, and what is wrong with the lists."""
+    """Return the platform lines that node lists tell, and what is wrong with the lists."""
     lists = list(_lists(source, lines))
     counts = {len(nodes) for nodes in lists}
     cpus = {cpu for nodes in lists for _, _, found in nodes for cpu in found}
@@ -44,7 +44,7 @@ def _cpus(source: Source, line: Line, text: str) -> tuple[int, ...]:
 
 
 def _slips(source: Source, nodes: list[tuple[int, Line, tuple[int, ...]]]) -> Iterator[str]:
-    """Say which CPUs are listed twice or not at all, and where nodes are not alike."""
+    """Yield which CPUs are listed twice or not at all, and where nodes are not alike."""
     where = source.name
     owner: dict[int, int] = {}
     for node, line, cpus in nodes:

@@ -29,11 +29,11 @@ class Number:
     unit: str = ""
 
     def within(self) -> tuple[float, float]:
-        """Give the values that are printed like this."""
+        """Return the values that are printed like this."""
         return self.value - self.step / 2, self.value + self.step / 2
 
     def in_unit(self, unit: str) -> "Number":
-        """Give the same in another unit.
+        """Return the same in another unit.
 
         Raises:
             ValueError: the units are not of one kind.
@@ -90,14 +90,14 @@ def shortened(text: str) -> str:
 
 
 def change_bounds(base: Number, other: Number) -> tuple[float, float]:
-    """Give the least and the most change, in percent, two printed figures can stand for."""
+    """Return the least and the most change, in percent, two printed figures can stand for."""
     (base_low, base_high), (other_low, other_high) = base.within(), other.within()
     high = other_high / base_low if base_low > 0 else float("inf")
     return 100 * (other_low / base_high - 1), 100 * (high - 1)
 
 
 def follows(base: Number, other: Number, change: Number) -> bool:
-    """Tell whether a printed percentage follows from the printed figures, rounded or cut off."""
+    """Return whether a printed percentage follows from the printed figures, rounded or cut off."""
     low, high = change_bounds(base, other)
     slack = change.step * (1 + 1e-9) + 1e-9
     return low - slack <= change.value <= high + slack

@@ -92,13 +92,13 @@ def read_own_csv(source: Source) -> Publication | None:
 
 
 def _variants(runs: Sequence[RunRecord], baselines: set[str]) -> list[str]:
-    """Give the variants in the order of their first runs, the baseline before all others."""
+    """Return the variants in the order of their first runs, the baseline before all others."""
     seen = dict.fromkeys(run.key.variant for run in runs)
     return [*baselines, *(variant for variant in seen if variant not in baselines)]
 
 
 def _interleaved(runs: Sequence[RunRecord]) -> bool:
-    """Tell whether the runs of each benchmark went block after block, more than one of them."""
+    """Return whether the runs of each benchmark went block after block, more than one of them."""
     blocks: dict[str, list[int]] = {}
     for run in runs:
         blocks.setdefault(run.key.case, []).append(run.key.block)

@@ -35,7 +35,7 @@ class _Element:
     inside: list["_Element | str"] = field(default_factory=list)
 
     def all(self, tag: str, **attributes: str) -> Iterator["_Element"]:
-        """Give the elements of a kind in it, at whatever depth."""
+        """Yield the elements of a kind in it, at whatever depth."""
         for each in self.inside:
             if isinstance(each, _Element):
                 wanted = attributes.items() <= each.attributes.items()
@@ -44,7 +44,7 @@ class _Element:
                 yield from each.all(tag, **attributes)
 
     def first(self, tag: str, **attributes: str) -> "_Element":
-        """Give the first of them, or an empty one."""
+        """Return the first of them, or an empty one."""
         return next(self.all(tag, **attributes), _Element(tag, self.line))
 
     @property
@@ -159,7 +159,7 @@ class _Note:
 def _results(
     source: Source, page: _Element, plan: Plan
 ) -> tuple[dict[str, list[Metric]], list[_Note]]:
-    """Give the metrics of each case, by the name of its part, and the notes of the verdicts."""
+    """Return the metrics of each case, by the name of its part, and the notes of the verdicts."""
     metrics: dict[str, list[Metric]] = {}
     notes = []
     tables = page.first("section", id="results").all("table")
@@ -199,7 +199,7 @@ def _case(article: _Element, metrics: list[Metric]) -> CaseInfo:
 def _runs(
     source: Source, case: CaseInfo, article: _Element, of_boots: bool
 ) -> Iterator[tuple[RunRecord, str]]:
-    """Give the runs, each with its boot where that is told."""
+    """Yield the runs, each with its boot where that is told."""
     table = article.first("table", **{"class": "raw"})
     head = [cell.text for cell in table.first("thead").all("th")]
     before = _BEFORE_FIGURES + of_boots

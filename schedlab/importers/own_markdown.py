@@ -93,7 +93,7 @@ def read_own_markdown(source: Source) -> Publication | None:
 
 
 def _parts(lines: Sequence[Line], heading: re.Pattern[str]) -> Iterator[tuple[str, list[Line]]]:
-    """Give each heading with the lines below it; fenced text has no headings."""
+    """Yield each heading with the lines below it; fenced text has no headings."""
     name, body, fence = "", list[Line](), ""
     for line in lines:
         rule = re.match(r"~{3,}", line.text)
@@ -125,7 +125,7 @@ def _plan(source: Source, body: Sequence[Line]) -> Plan:
 
 
 def _fenced(body: Sequence[Line]) -> tuple[str, int]:
-    """Give the text of the first fence, and the line it begins in."""
+    """Return the text of the first fence, and the line it begins in."""
     fences = [i for i, line in enumerate(body) if line.text.startswith("~~~")]
     if not fences:
         return "", body[0].number if body else 1
@@ -135,7 +135,7 @@ def _fenced(body: Sequence[Line]) -> tuple[str, int]:
 
 
 def _table(source: Source, body: Sequence[Line]) -> list[tuple[int, list[str]]]:
-    """Give the rows of the first table, the head first."""
+    """Return the rows of the first table, the head first."""
     rows: list[tuple[int, list[str]]] = []
     for line in body:
         if not line.text.startswith("|"):
@@ -190,7 +190,7 @@ def _runs(
     errors: dict[tuple[str, str], str],
     of_boots: bool,
 ) -> Iterator[tuple[RunRecord, str]]:
-    """Give the runs, each with its boot where that is told."""
+    """Yield the runs, each with its boot where that is told."""
     table = _table(source, body)
     if not table:
         return

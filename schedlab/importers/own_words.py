@@ -31,5 +31,5 @@ def read_case_words(text: str, label: str) -> tuple[str, dict[str, int | str]]:
 
 
 def is_disturbance(text: str) -> bool:
-    """Tell the sentence on other load, which every report makes anew, from a notice."""
+    """Return whether a line is the sentence on other load, which every report makes anew."""
     return text.startswith(_DISTURBANCE)

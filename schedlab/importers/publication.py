@@ -332,7 +332,7 @@ def _joined(source: Source, rows: Sequence[Row], notices: list[str]) -> list[Row
 
 
 def _against(base: Cell, own_base: Cell, cell: Cell) -> Cell:
-    """Give a figure as it would be against another value of the baseline."""
+    """Return a figure as it would be against another value of the baseline."""
     if own_base.figure.value == base.figure.value or own_base.figure.value <= 0:
         return cell
     factor = base.figure.value / own_base.figure.value
@@ -341,7 +341,7 @@ def _against(base: Cell, own_base: Cell, cell: Cell) -> Cell:
 
 
 def _variants(source: Source, rows: Sequence[Row]) -> list[str]:
-    """Give the variants, the common baseline first."""
+    """Return the variants, the common baseline first."""
     baseline = rows[0].cells[0].variant
     for row in rows:
         if row.cells[0].variant != baseline:
@@ -354,7 +354,7 @@ def _variants(source: Source, rows: Sequence[Row]) -> list[str]:
 
 
 def _metrics(source: Source, rows: Sequence[Row]) -> dict[tuple[str, str], Metric]:
-    """Give every metric its unit and the direction in which it is better."""
+    """Return each metric with its unit and the direction in which it is better."""
     groups: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         groups[row.benchmark, row.metric].append(row)
@@ -384,7 +384,7 @@ def _metrics(source: Source, rows: Sequence[Row]) -> dict[tuple[str, str], Metri
 
 
 def _by_signs(rows: Sequence[Row]) -> Better | None:
-    """Tell which way is better from the signs of the printed changes, if they tell."""
+    """Infer which direction is better from the signs of the printed changes, if they show it."""
     votes = 0
     for row in rows:
         base = row.cells[0].figure.value
@@ -417,7 +417,7 @@ def _notes(source: Source, row: Row, metric: Metric) -> list[Printed]:
 
 
 def _doubts(row: Row, metric: Metric, cell: Cell) -> Iterable[str]:
-    """Say what of a printed change does not follow from the figures."""
+    """Yield what of a printed change does not follow from the figures."""
     base, printed = row.cells[0].figure, cell.change
     if printed is None or follows(base, cell.figure, _as_more(row, metric, printed)):
         return
@@ -434,14 +434,14 @@ def _doubts(row: Row, metric: Metric, cell: Cell) -> Iterable[str]:
 
 
 def _as_more(row: Row, metric: Metric, printed: Number) -> Number:
-    """Give a printed change with the sign that says more."""
+    """Return a printed change with the sign that says more."""
     if row.plus_is_more or metric.better == "higher":
         return printed
     return replace(printed, value=-printed.value)
 
 
 def _settled(row: Row, metric: Metric | None) -> Iterable[Cell]:
-    """Give the cells; a figure too coarse for the change printed beside it is worked out."""
+    """Yield the cells; a figure too coarse for the change printed beside it is worked out."""
     base = row.cells[0]
     yield base
     for cell in row.cells[1:]:

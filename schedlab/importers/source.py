@@ -79,7 +79,7 @@ class Source:
         return sorted({depth for depth, _ in self._lines})
 
     def lines(self, depth: int = 0) -> list[Line]:
-        """Give every line; one that is quoted more or less deeply is empty."""
+        """Return every line; one that is quoted more or less deeply is empty."""
         return [line if at == depth else Line(line.number, "") for at, line in self._lines]
 
     def rows(self, depth: int = 0) -> list[Line]:
@@ -96,7 +96,7 @@ class Source:
         return self.text.count("\n", 0, max(at, 0)) + 1
 
     def refuse(self, line: int | None, why: str) -> NoReturn:
-        """Say what is wrong where."""
+        """Raise the error, with file and line."""
         place = self.path if line is None else f"{self.path}:{line}"
         shown = why if len(why) <= LONGEST_NAME else f"{why[: LONGEST_NAME - 3]}..."
         raise UsageError(f"{place}: {shown}")

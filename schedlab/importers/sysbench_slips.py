@@ -19,7 +19,7 @@ _DIVISOR = 10
 
 
 def sysbench_slips(records: Sequence[RunRecord]) -> Iterator[str]:
-    """Say what is wrong with the figures of one benchmark, and mark the runs that were capped."""
+    """Yield what is wrong with the figures of one benchmark, and mark the runs that were capped."""
     command = records[0].command if records else ""
     test = _TEST.search(command)
     if not test:

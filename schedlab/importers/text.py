@@ -101,7 +101,7 @@ def _heading(lines: Sequence[Line], at: int, context: Context) -> int:
 
 
 def _whole_label(lines: Sequence[Line], at: int) -> str:
-    """Give a label that ends here with a colon, with the lines it was broken over."""
+    """Return a label that ends here with a colon, with the lines it was broken over."""
     parts = [lines[at].text.strip().removesuffix(":")]
     for line in reversed(lines[:at]):
         if not line.text or line.text.startswith((" ", "$ ")) or line.text.endswith(":"):
@@ -115,7 +115,7 @@ def _is_own(lines: Sequence[Line]) -> bool:
 
 
 def _title(source: Source, lines: Sequence[Line]) -> str:
-    """Give the first line if it stands alone, as the subject of a mail does."""
+    """Return the first line if it stands alone, as the subject of a mail does."""
     at = next((i for i, line in enumerate(lines) if line.text.strip()), 0)
     behind = lines[at + 1].text.strip() if at + 1 < len(lines) else ""
     alone = not behind or _UNDERLINE.fullmatch(behind)
@@ -124,7 +124,7 @@ def _title(source: Source, lines: Sequence[Line]) -> str:
 
 
 def _parts(lines: Sequence[Line], heading: str) -> list[str]:
-    """Give the lines below `o HEADING`, up to the next heading."""
+    """Return the lines below `o HEADING`, up to the next heading."""
     part: list[str] = []
     inside = False
     for line in lines:
@@ -137,7 +137,7 @@ def _parts(lines: Sequence[Line], heading: str) -> list[str]:
 
 
 def _environment(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
-    """Give what is told of the system and the kernels."""
+    """Yield what is told of the system and the kernels."""
     name, value = "", ""
     for text in [*_parts(lines, _SYSTEM), ""]:
         pair = _PAIR.fullmatch(text)
@@ -169,7 +169,7 @@ def _named_kernels(lines: Sequence[Line]) -> list[str]:
 
 
 def _described(lines: Sequence[Line]) -> Iterator[tuple[str, Metric]]:
-    """Give the metrics that the shapes mmtests and intel describe, by the names of their rows."""
+    """Yield the metrics that the shapes mmtests and intel describe, by the names of their rows."""
     item = ""
     for line in [*lines, Line(0, "")]:
         if line.text.startswith("  ") and item:
@@ -183,7 +183,7 @@ def _described(lines: Sequence[Line]) -> Iterator[tuple[str, Metric]]:
 
 
 def no_result(source: Source) -> UsageError:
-    """Give the error for a text without results."""
+    """Return the error for a text without results."""
     line = next((line for line in source.lines() if line.text.strip()), None)
     begins = f"begins with '{line.text.strip()[:40]}'" if line else "is empty"
     return UsageError(

@@ -59,7 +59,7 @@ class BootImage(BaseModel):
 
     @property
     def title(self) -> str:
-        """Say what it is, for people."""
+        """Return what it is, for people."""
         patches = f" with {', '.join(self.patches)}" if self.patches else ""
         return (
             f"{self.name}: Linux {self.release}{patches}, HZ={self.hz}, PREEMPT={self.preempt},"
@@ -77,7 +77,7 @@ class ImageBuilder:
         self._cc = os.environ.get("CC", "gcc")
 
     def find(self, recipe: Recipe) -> BootImage | None:
-        """Give the finished kernel of a recipe as it stands now, if there is one."""
+        """Return the finished kernel of a recipe as it stands now, if there is one."""
         try:
             info = (self._folder(self._key(recipe)) / _INFO).read_bytes()
             image = BootImage.model_validate_json(info)
@@ -86,7 +86,7 @@ class ImageBuilder:
         return image.model_copy(update={"name": recipe.name}) if image.file.is_file() else None
 
     def get(self, name: str) -> BootImage:
-        """Give the finished kernel called so.
+        """Return the finished kernel called so.
 
         Raises:
             KernelError: there is none of what the name stands for now.
@@ -101,7 +101,7 @@ class ImageBuilder:
         return image
 
     def build(self, recipe: Recipe) -> BootImage:
-        """Give the kernel of a recipe, building what is missing.
+        """Return the kernel of a recipe, building what is missing.
 
         Raises:
             KernelError: a tool is missing, or the kernel does not build.
@@ -217,7 +217,7 @@ class ImageBuilder:
 
 
 def _what_failed(told: Sequence[str], log: Path) -> str:
-    """Say the one thing that stopped the kernel's make."""
+    """Return the one thing that stopped the kernel's make."""
     text = "\n".join(told)
     if "No space left on device" in text:
         return full_disk("building the kernel")

@@ -98,11 +98,11 @@ class Builder:
         self._compiler = ""
 
     def find(self, recipe: Recipe) -> Build | None:
-        """Give the finished build of a recipe as it stands now, if there is one."""
+        """Return the finished build of a recipe as it stands now, if there is one."""
         return self._finished(self.key(recipe), recipe)
 
     def build(self, recipe: Recipe) -> Build:
-        """Give the build of a recipe, building what is missing.
+        """Return the build of a recipe, building what is missing.
 
         Raises:
             KernelError: a tool is missing, or the sources do not compile or link.
@@ -214,7 +214,7 @@ class Builder:
         return _Part(objects, variables, recipe)
 
     def _objects_of(self, name: str) -> list[Path]:
-        """Give make's output folders of a name."""
+        """Return make's output folders of a name."""
         marks = (self.shelf.folder / "objects").glob(f"*/{_OF}")
         return [mark.parent for mark in marks if mark.read_text() == name]
 
@@ -318,7 +318,7 @@ class Builder:
 
 
 def _what_failed(part: _Part, told: Sequence[str], engine: Engine) -> str:
-    """Say the one thing that stopped make."""
+    """Return the one thing that stopped make."""
     text = "".join(f"{line}\n" for line in told)
     if "No space left on device" in text:
         return full_disk(f"building {part.what}")

@@ -12,7 +12,7 @@ from schedlab.kernels import KernelError
 
 
 def cache_folder() -> Path:
-    """Give the folder: $SCHEDLAB_CACHE, else $XDG_CACHE_HOME/schedlab, else ~/.cache/schedlab."""
+    """Return the folder: $SCHEDLAB_CACHE, else $XDG_CACHE_HOME/schedlab, else ~/.cache/schedlab."""
     chosen = os.environ.get("SCHEDLAB_CACHE")
     if chosen:
         return Path(chosen).expanduser().absolute()
@@ -33,7 +33,7 @@ def disk_errors(doing: str, folder: Path | None = None) -> Iterator[None]:
 
 
 def full_disk(doing: str) -> str:
-    """Say that there is no space left, and what to do."""
+    """Return the message that the disk is full, with what to do."""
     return (
         f"{doing}: no space is left below {cache_folder()}."
         "\n  Free some (`schedlab kernel list` shows what is kept, `schedlab kernel remove NAME`"

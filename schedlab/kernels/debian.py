@@ -90,7 +90,7 @@ def unpack_whole(base: Base, folder: Path, shelf: Shelf, watch: Watch) -> None:
 
 
 def package_file(name: str, pattern: str, folder: Path, watch: Watch) -> Path:
-    """Give the file of a package that matches, downloaded and unpacked in a folder if need be.
+    """Return the file of a package that matches, downloaded and unpacked in a folder if need be.
 
     Raises:
         KernelError: apt does not have the package, or it has no such file.
@@ -116,7 +116,7 @@ def package_file(name: str, pattern: str, folder: Path, watch: Watch) -> Path:
 
 
 def newest_package(pattern: str) -> str:
-    """Give the newest package whose name matches a regular expression.
+    """Return the newest package whose name matches a regular expression.
 
     Raises:
         KernelError: apt knows none.
@@ -142,7 +142,7 @@ def _check_tools() -> None:
 
 
 def _find(name: str, shelf: Shelf, watch: Watch) -> _Package:
-    """Give the installed package, else the one apt offers, else that of another suite."""
+    """Return the installed package, else the one apt offers, else that of another suite."""
     _check_tools()
     status, version = output(["dpkg-query", "-W", "-f", "${Version}\n", name])
     tarball = _INSTALLED_IN / f"{name}.tar.xz"
@@ -152,7 +152,7 @@ def _find(name: str, shelf: Shelf, watch: Watch) -> _Package:
 
 
 def _elsewhere(name: str, folder: Path, watch: Watch) -> _Package | None:
-    """Give the package of the first of Debian's suites that has it.
+    """Return the package of the first of Debian's suites that has it.
 
     Raises:
         KernelError: none has it, and the lists of some could not be read.
@@ -172,7 +172,7 @@ def _elsewhere(name: str, folder: Path, watch: Watch) -> _Package | None:
 
 
 def _offer(name: str, options: tuple[str, ...] = ()) -> _Package | None:
-    """Give the package apt would download with such options, if it knows one."""
+    """Return the package apt would download with such options, if it knows one."""
     status, text = output(["apt-get", "download", "--print-uris", *options, name])
     offer = _OFFER.search(text)
     if status or not offer:
@@ -181,7 +181,7 @@ def _offer(name: str, options: tuple[str, ...] = ()) -> _Package | None:
 
 
 def _offered(name: str) -> _Package:
-    """Give the package apt would download.
+    """Return the package apt would download.
 
     Raises:
         KernelError: apt knows none.

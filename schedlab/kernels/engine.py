@@ -31,7 +31,7 @@ class Engine:
 
     @cached_property
     def version(self) -> str:
-        """Give a name for exactly these sources."""
+        """Return a name for exactly these sources."""
         digest = hashlib.sha256()
         above = self.folder.parent
         for folder in (self.folder, above / "workloads"):
@@ -43,7 +43,7 @@ class Engine:
 
     @cached_property
     def reach(self) -> tuple[str, ...]:
-        """Give the parts of a kernel tree the engine reads: files, and folders as a whole.
+        """Return the parts of a kernel tree the engine reads: files, and folders as a whole.
 
         These are the folders kernel/sched lives on, and of every other source the engine
         compiles what is two levels deep, e.g. drivers/cpuidle.
@@ -57,22 +57,22 @@ class Engine:
         return tuple(parts)
 
     def reaches(self, path: str) -> bool:
-        """Tell whether the engine may read a file of the tree."""
+        """Return whether the engine may read a file of the tree."""
         return any(path == part or path.startswith(f"{part}/") for part in self.reach)
 
 
 def is_series(name: str) -> bool:
-    """Tell whether a name is a kernel series, such as `6.12`; no second number was above 20."""
+    """Return whether a name is a kernel series, such as `6.12`; no second number was above 20."""
     return re.fullmatch(r"\d+\.(1?\d|20)", name) is not None
 
 
 def is_taken(series: str) -> bool:
-    """Tell whether the simulator takes kernels of a series."""
+    """Return whether the simulator takes kernels of a series."""
     return natural(series) >= natural(OLDEST)
 
 
 def find_engine() -> Engine:
-    """Give the engine that comes with schedlab, or the one $SCHEDLAB_ENGINE names.
+    """Return the engine that comes with schedlab, or the one $SCHEDLAB_ENGINE names.
 
     Raises:
         KernelError: there is none.

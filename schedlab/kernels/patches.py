@@ -73,7 +73,7 @@ class Patch:
 
     @property
     def text(self) -> str:
-        """Give the patch without its description, so that rewording it rebuilds nothing."""
+        """Return the patch without its description, so that rewording it rebuilds nothing."""
         return "".join(f"{line}\n" for change in self.changes for line in change.text)
 
     def within(self, engine: Engine) -> tuple["Patch", list[str]]:

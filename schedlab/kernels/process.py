@@ -73,7 +73,7 @@ def pump(source: IO[bytes], sink: IO[bytes]) -> Iterator[int]:
 
 
 def plain_environment() -> dict[str, str]:
-    """Give our environment without what a surrounding make or locale would change."""
+    """Return our environment without what a surrounding make or locale would change."""
     ours = {
         key: value
         for key, value in os.environ.items()

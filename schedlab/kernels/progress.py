@@ -17,7 +17,7 @@ class Watch:
     """Who watches; this one looks away."""
 
     def say(self, text: str) -> None:
-        """Tell a line."""
+        """Print a line."""
 
     @contextmanager
     def task(self, what: str) -> Iterator[Step]:
@@ -33,7 +33,7 @@ class ConsoleWatch(Watch):
         self._console = console or Console(stderr=True)
 
     def say(self, text: str) -> None:
-        """Tell a line."""
+        """Print a line."""
         self._console.print(printable_lines(text), highlight=False, markup=False, soft_wrap=True)
 
     @contextmanager

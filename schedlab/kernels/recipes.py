@@ -78,7 +78,7 @@ def _copy(simulated: Patch, whole: Patch) -> PatchCopy:
 
 
 def _simulated_part(whole: Patch, engine: Engine, say: Callable[[str], None]) -> Patch:
-    """Give what the simulator compiles of a patch; tell which of its files it has no use for."""
+    """Return what the simulator compiles of a patch; tell which of its files it has no use for."""
     patch, left_out = whole.within(engine)
     if left_out:
         say(f"{whole.name}: not simulated, and left out: {', '.join(left_out)}")

@@ -153,11 +153,11 @@ class Recipe(_Kept):
 
     @property
     def config(self) -> str:
-        """Give the configuration, for people."""
+        """Return the configuration, for people."""
         return f"HZ={self.hz}, PREEMPT={self.preempt}"
 
     def unpatched(self) -> "Recipe":
-        """Give the recipe of the same base and configuration without the patches."""
+        """Return the recipe of the same base and configuration without the patches."""
         return Recipe(name=self.base, base=self.base, hz=self.hz, preempt=self.preempt)
 
 
@@ -172,19 +172,19 @@ class Shelf:
         self.folder = (folder or cache_folder()) / "kernels"
 
     def bases(self) -> list[Base]:
-        """Give every base, by name."""
+        """Return every base, by name."""
         return self._all("bases", Base)
 
     def recipes(self) -> list[Recipe]:
-        """Give every recipe, by name."""
+        """Return every recipe, by name."""
         return self._all("recipes", Recipe)
 
     def names(self) -> list[str]:
-        """Give every name."""
+        """Return every name."""
         return [base.name for base in self.bases()] + [recipe.name for recipe in self.recipes()]
 
     def base(self, name: str) -> Base:
-        """Give a base; KernelError with the nearest names where there is none."""
+        """Return a base; KernelError with the nearest names where there is none."""
         for base in self.bases():
             if base.name == name:
                 return base
@@ -197,7 +197,7 @@ class Shelf:
         raise self._unknown("kernel tree", name, [base.name for base in self.bases()])
 
     def recipe(self, name: str) -> Recipe:
-        """Give what a name stands for; a base's name is its recipe without patches.
+        """Return what a name stands for; a base's name is its recipe without patches.
 
         Raises:
             KernelError: nothing is called so; the nearest names are given.
@@ -225,11 +225,11 @@ class Shelf:
         self._put("recipes", recipe)
 
     def patch_file(self, patch: PatchCopy) -> Path:
-        """Give the file that holds what the simulator compiles of a patch."""
+        """Return the file that holds what the simulator compiles of a patch."""
         return self._text(patch.sha256)
 
     def whole_patch_file(self, patch: PatchCopy) -> Path:
-        """Give the file that holds all of a patch."""
+        """Return the file that holds all of a patch."""
         return self._text(patch.whole_sha256 or patch.sha256)
 
     def remove(self, name: str) -> None:
@@ -254,7 +254,7 @@ class Shelf:
         self._drop_tree(base)
 
     def tree_folder(self, identity: str) -> Path:
-        """Give the place of an unpacked tree."""
+        """Return the place of an unpacked tree."""
         return inside(self.folder / "trees", identity, f"{self.folder}: a tree's identity")
 
     def _text(self, digest: str) -> Path:
@@ -310,7 +310,7 @@ def digest_of(text: str) -> str:
 
 
 def _stamps(path: Path) -> list[str]:
-    """Give a line of path, size and time for every file at or below a place."""
+    """Return a line of path, size and time for every file at or below a place."""
     if path.is_file():
         status = path.stat()
         return [f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n"]

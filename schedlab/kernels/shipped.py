@@ -30,7 +30,7 @@ def shipped_patches(series: str) -> dict[str, Path]:
 
 
 def find_patch(given: str, series: str) -> Path:
-    """Give the patch that a feature's name or a path stands for.
+    """Return the patch that a feature's name or a path stands for.
 
     Raises:
         KernelError: neither a patch of ours nor a file is called so.

@@ -18,7 +18,7 @@ _DONE = ".schedlab-unpacked"
 
 
 def is_unpacked(folder: Path, reach: Sequence[str]) -> bool:
-    """Tell whether a tree is there with all the parts the engine reads."""
+    """Return whether a tree is there with all the parts the engine reads."""
     try:
         there = json.loads((folder / _DONE).read_text())
     except (OSError, ValueError):
@@ -28,7 +28,7 @@ def is_unpacked(folder: Path, reach: Sequence[str]) -> bool:
 
 @contextmanager
 def unpacked(folder: Path, reach: Sequence[str], watch: Watch) -> Iterator[Path | None]:
-    """Give an empty folder to unpack into; at the end of the block it takes the tree's place.
+    """Return an empty folder to unpack into; at the end of the block it takes the tree's place.
 
     One process at a time; gives None where another has unpacked the tree in the meantime.
     """

@@ -194,7 +194,7 @@ def _same(source: Path, target: Path) -> bool:
 
 
 def _sources(tree: Path) -> list[str]:
-    """Give the files of a tree: those git knows or would, else all."""
+    """Return the files of a tree: those git knows or would, else all."""
     listing = ["git", "-C", str(tree), "ls-files", "-z", "--cached", "--others"]
     status, names = output([*listing, "--exclude-standard"])
     if status or not (tree / ".git").exists():

@@ -48,7 +48,7 @@ _UNUSUAL = ("_tp", "kthread_work", "kthread_stop")
 
 
 def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float], list[str]]:
-    """Give the model's metrics, and caveats where one cannot be compared.
+    """Return the model's metrics, and caveats where one cannot be compared.
 
     Raises:
         IncompleteRun: the result lacks one, or it makes no sense.
@@ -86,7 +86,7 @@ def _time(seconds: float) -> str:
 
 
 def counted(model: Model, result: Mapping[str, Any]) -> Mapping[str, float]:
-    """Give the figures a model explains its metrics with."""
+    """Return the figures that explain the metrics of a model."""
     prefix = f"{model.workload['kind']}."
     told = result.get("metrics", {})
     return model.count(
@@ -97,7 +97,7 @@ def counted(model: Model, result: Mapping[str, Any]) -> Mapping[str, float]:
 def counters(
     result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]
 ) -> dict[str, float]:
-    """Give the counters of a result: all a comparison can use, or those wanted that there are."""
+    """Return the counters of a result: all a comparison can use, or those wanted that there are."""
     counted = _counted(result)
     if wanted == "all":
         return {
@@ -111,7 +111,7 @@ def counters(
 
 
 def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]) -> list[str]:
-    """Give those wanted of which a result has none."""
+    """Return those wanted of which a result has none."""
     if wanted == "all":
         return []
     counted = _silent(result) | _counted(result)
@@ -129,12 +129,12 @@ def _counted(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _silent(result: Mapping[str, Any]) -> dict[str, float]:
-    """Give the kernel's tracepoints at zero; of those that were hit the result has a count."""
+    """Return the kernel's tracepoints at zero; of those that were hit the result has a count."""
     return dict.fromkeys(result.get("tracepoints", ()), 0.0)
 
 
 def _members(name: str, counted: Iterable[str]) -> Iterable[str]:
-    """Give what a host's group of counters is here, or the one counter of that name."""
+    """Return what a host's group of counters is here, or the one counter of that name."""
     if name in EVENT_GROUPS:
         return EVENT_GROUPS[name]
     if name in _INSTEAD:
@@ -156,7 +156,7 @@ def _cpu_time(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _waits(result: Mapping[str, Any]) -> dict[str, float]:
-    """Give how often tasks waited for a CPU, woken or preempted, and how long all did."""
+    """Return how often tasks waited for a CPU, woken or preempted, and how long all did."""
     counts = {}
     for kind in ("wakeup", "queue"):
         waits = result.get(f"{kind}_latency", {})
@@ -167,7 +167,7 @@ def _waits(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _of_idle_state(state: Mapping[str, Any]) -> dict[str, float]:
-    """Give a state's entries and seconds summed over CPUs, and how often it was the wrong one."""
+    """Return a state's entries and seconds summed over CPUs, and how often it was the wrong one."""
     counts = {key: float(state[key]) for key in ("usage", "above", "below", "rejected")}
     counts["seconds"] = state["time_ns"] / 1e9
     return {f"cpuidle:{state['name']}:{key}": value for key, value in counts.items()}

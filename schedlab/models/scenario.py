@@ -27,7 +27,7 @@ SESSION = {"/proc/sys/kernel/sched_autogroup_enabled": "1"}
 
 
 def settings(variant: Variant) -> dict[str, dict[str, Any]]:
-    """Give what a variant sets, as keys of a scenario: features and files.
+    """Return what a variant sets, as keys of a scenario: features and files.
 
     Raises:
         UsageError: it sets something that has no meaning in the simulator, or a file twice.
@@ -48,7 +48,7 @@ def _state(idle: IdleState) -> str:
 
 
 def _states(variant: Variant) -> Iterator[tuple[str, str, str]]:
-    """Give the name, the simulator's name and the value of each idle state a variant sets."""
+    """Yield the name, the simulator's name and the value of each idle state a variant sets."""
     for idle in variant.cpuidle:
         cpus = f" cpus={idle.cpus}" if idle.cpus else ""
         yield (
@@ -64,7 +64,7 @@ def _governor(variant: Variant) -> Iterator[tuple[str, str, str]]:
 
 
 def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
-    """Give the name, the path and the value of each file a variant sets."""
+    """Yield the name, the path and the value of each file a variant sets."""
     for name, value in variant.sched.items():
         yield f"sched {name}", f"{DEBUG_FOLDER}/{name}", value
     for name, value in variant.sysctl.items():
@@ -75,14 +75,14 @@ def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
 
 
 def shown(variant: Variant) -> dict[str, str]:
-    """Give a variant's settings under the names a host's runs record them by."""
+    """Return a variant's settings under the names a host's runs record them by."""
     features = {f"sched_feature {feature_name(word)}": word for word in variant.sched_features}
     files = chain(_files(variant), _states(variant), _governor(variant))
     return features | {name: value for name, _, value in files}
 
 
 def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
-    """Give them with the values a simulator read back: `found` is a path's text.
+    """Return them with the values a simulator read back: `found` is a path's text.
 
     Raises:
         IncompleteRun: one of them is not there.
@@ -101,7 +101,7 @@ def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
 def scenario(
     model: Model, variant: Variant, host_seconds: float, warm_up: str = COLD
 ) -> dict[str, Any]:
-    """Give the scenario of one run; it ends with its workload, or after so much host time.
+    """Return the scenario of one run; it ends with its workload, or after so much host time.
 
     `warm_up` is how long its load goes on before it is measured: `settled`, `none` or a time.
     """
@@ -119,10 +119,10 @@ def scenario(
 
 
 def under(variant: Variant, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a scenario written by hand under a variant's settings as well as its own."""
+    """Return a scenario written by hand under a variant's settings as well as its own."""
     return {**told, **{key: {**told.get(key, {}), **own} for key, own in settings(variant).items()}}
 
 
 def trial(variant: Variant) -> Mapping[str, Any]:
-    """Give a scenario that only applies a variant's settings."""
+    """Return a scenario that only applies a variant's settings."""
     return {"duration": "1ms", **settings(variant)}

@@ -16,7 +16,7 @@ _LEFT_IN_STORE = {"report.html": "html", "report.md": "markdown", "report.txt": 
 
 
 def all_shapes() -> dict[str, Shape]:
-    """Give every shape, by name."""
+    """Return every shape, by name."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
     return dict(sorted(REGISTRY.items()))

@@ -97,7 +97,7 @@ def render(report: Report) -> str:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    """Give the fields of a verdict under their own names, and those with the sign turned."""
+    """Return the fields of a verdict under their own names, and those with the sign turned."""
     fields = asdict(verdict)
     del fields["key"]
     fields["effect_better"] = verdict.effect_better
@@ -119,7 +119,7 @@ def _run(record: RunRecord) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """Give a value as JSON can hold it: null for what is infinite or no number."""
+    """Return a value as JSON can hold it: null for what is infinite or no number."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -54,7 +54,7 @@ class _Row:
 
 
 def beside(report: Report) -> Exhibit | None:
-    """Give the table; None for a plan that names no published results, or none of these runs."""
+    """Return the table; None for a plan that names no published results, or none of these runs."""
     if not report.plan.published:
         return None
     try:

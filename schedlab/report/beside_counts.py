@@ -12,7 +12,7 @@ from schedlab.report.wording import listing, mean_count, plural
 
 
 def beside_counts(report: Report) -> Exhibit | None:
-    """Give the table; None where no counts of these runs were published."""
+    """Return the table; None where no counts of these runs were published."""
     order = [case.info.label for case in report.cases]
     rows = sorted(_rows(report), key=lambda row: order.index(row.label))
     if not rows:

@@ -16,7 +16,7 @@ _NOTES = (
 
 
 def completion(report: Report) -> Exhibit | None:
-    """Give a row for each variant of each benchmark whose runs tell each task's time."""
+    """Return a row for each variant of each benchmark whose runs tell each task's time."""
     rows = [
         (case.info.label, variant.name, *_row(runs))
         for case in report.cases
@@ -45,6 +45,6 @@ def _row(runs: list[RunRecord]) -> tuple[str, ...]:
 
 
 def _maximum(longest: list[list[float]]) -> float:
-    """Give that of all runs, or where each has several rounds the mean of theirs."""
+    """Return that of all runs, or where each has several rounds the mean of theirs."""
     highest = [max(rounds) for rounds in longest]
     return max(highest) if all(len(rounds) == 1 for rounds in longest) else fmean(highest)

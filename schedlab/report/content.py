@@ -93,22 +93,22 @@ class CaseReport:
         return list(dict.fromkeys(state for state, _ in filter(None, found)))
 
     def outcomes_in(self, variant: str) -> list[Outcome]:
-        """Give the results of one variant."""
+        """Return the results of one variant."""
         return [outcome for outcome in self.outcomes if outcome.variant == variant]
 
     def counters_in(self, variant: str) -> list[CounterOutcome]:
-        """Give the counters of one variant, those that changed first."""
+        """Return the counters of one variant, those that changed first."""
         mine = [counter for counter in self.counters if counter.variant == variant]
         return sorted(mine, key=lambda counter: not is_notable(counter))
 
 
 def has_changed(counter: CounterOutcome) -> bool:
-    """Tell whether there is evidence that a counter went up or down."""
+    """Return whether there is evidence that a counter went up or down."""
     return is_evidence(counter.verdict) and counter.verdict.word != "equivalent"
 
 
 def is_notable(counter: CounterOutcome) -> bool:
-    """Tell whether a counter changed with evidence, or shows that the setting took."""
+    """Return whether a counter changed with evidence, or shows that the setting took."""
     return has_changed(counter) or counter.verdict.manipulation_check
 
 
@@ -219,7 +219,7 @@ class Report:
         return self.plan.judging.unit
 
     def boot(self, run: RunRecord) -> str:
-        """Give the boot of a run where claims rest on boots; elsewhere nothing."""
+        """Return the boot of a run where claims rest on boots; elsewhere nothing."""
         return boot_of(self.store.boots, run) if self.unit == "boot" else ""
 
     def _was_here(self, variant: Variant) -> bool:
@@ -247,7 +247,7 @@ class Report:
         return [BOOT] if self.unit == "boot" else []
 
     def changed_counters(self, variant: str) -> list[CounterOutcome]:
-        """Give the counters that went up or down in a variant."""
+        """Return the counters that went up or down in a variant."""
         return [
             counter
             for case in self.cases
@@ -256,7 +256,7 @@ class Report:
         ]
 
     def manipulation_checks(self, variant: str) -> list[str]:
-        """Say which counters show that the variant's setting took; alike ones in one sentence."""
+        """Return which counters show that a setting took effect; alike ones in one sentence."""
         where: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for case in self.cases:
             for counter in case.counters:
@@ -274,7 +274,7 @@ class Report:
         ]
 
     def outcomes_in(self, variant: str) -> list[Outcome]:
-        """Give all results of one variant."""
+        """Return all results of one variant."""
         return [outcome for case in self.cases for outcome in case.outcomes_in(variant)]
 
     def tally(self, variant: str) -> str:
@@ -284,7 +284,7 @@ class Report:
         return ", ".join(f"{found[word]} {word}" for word in words)
 
     def remarks(self, variant: str) -> list[str]:
-        """Say of each result that is open, or no ordinary one, what would settle it and why."""
+        """List, for each result that is open or unusual, what would settle it and why."""
         said = [(self.name_of(o), remark(o.verdict)) for o in self.outcomes_in(variant)]
         common, times = Counter(text for _, text in said).most_common(1)[0] if said else ("", 0)
         if times < _WORTH_SHARING or not common:
@@ -296,7 +296,7 @@ class Report:
         return lines
 
     def trends(self, variant: str) -> list[str]:
-        """Say of each sweep how the change goes along it."""
+        """List how the change goes along each sweep."""
         return [trend_line(t) for t in self.analysis.trends if t.variant == variant]
 
     def name_of(self, outcome: Outcome) -> str:
@@ -316,7 +316,7 @@ class Report:
         return f"{text}, {spent} of benchmarks{began}" if began else text
 
     def disturbance(self) -> str:
-        """Say how many runs were disturbed, and how it is known."""
+        """Return how many runs were disturbed, and how it is known."""
         known = [r.busy_during for r in self.records if r.busy_during is not None]
         if not known:
             return "Other load during the runs was not recorded."
@@ -326,7 +326,7 @@ class Report:
         )
 
     def settings(self) -> list[tuple[str, dict[str, str]]]:
-        """Give each knob with its value in each variant, as read back before the runs.
+        """Return each knob with its value in each variant, as read back before the runs.
 
         Knobs that differ in nothing but their numbers, such as one of each CPU, share a line.
         """
@@ -348,7 +348,7 @@ class Report:
         ]
 
     def method(self) -> list[str]:
-        """Say how the figures were gathered and judged, one sentence or two an item."""
+        """Return how the figures were gathered and judged, one sentence or two an item."""
         design, blocks = self.design, self.plan.blocks
         looks = listing([str(look) for look in design.looks])
         shuffled = (
@@ -429,7 +429,7 @@ class Report:
         )
 
     def glossary(self) -> list[tuple[str, str]]:
-        """Say what each column of the tables means."""
+        """Return what each column of the tables means."""
         return [
             ("mean", f"geometric mean over the {self.unit}s, in the metric's unit"),
             (
@@ -489,5 +489,5 @@ def run_name(record: RunRecord) -> str:
 
 
 def by_variant(runs: Sequence[RunRecord], variant: str) -> list[RunRecord]:
-    """Give the runs of one variant, in run order."""
+    """Return the runs of one variant, in run order."""
     return [run for run in runs if run.key.variant == variant]

@@ -18,7 +18,7 @@ _NOTES = (
 
 
 def cpu_time(report: Report) -> Exhibit | None:
-    """Give the table, a row for each benchmark and variant; None without its counters."""
+    """Return the table, a row for each benchmark and variant; None without its counters."""
     rows = [
         (case.info.label, variant.name, *shares)
         for case in report.cases
@@ -32,7 +32,7 @@ def cpu_time(report: Report) -> Exhibit | None:
 
 
 def _shares(runs: Sequence[RunRecord]) -> list[str]:
-    """Give the cells; none where a plan's choice of counters left out a part of the whole."""
+    """Return the cells; none where a plan's choice of counters left out a part of the whole."""
     counters = [run.counters for run in runs if run.counters]
     whole = [_name(what) for what in ("user", "idle", *ENTRIES)]
     if not counters or not all(name in counted for counted in counters for name in whole):

@@ -50,12 +50,12 @@ class Curve:
     """Their target residencies in us, as far as the machine tells them."""
 
     def of(self, variant: str) -> list[Point]:
-        """Give the points of a variant, by rising period."""
+        """Return the points of a variant, by rising period."""
         return [point for point in self.points if point.variant == variant]
 
 
 def curves(report: Report) -> list[Curve]:
-    """Give the sweeps over the period that a report holds."""
+    """Return the sweeps over the period that a report holds."""
     axes = find_axes([case.info for case in report.cases])
     return [
         _curve(report, axis)
@@ -107,7 +107,7 @@ def _mean(runs: Sequence[RunRecord], counter: str) -> float | None:
 
 
 def curve_table(report: Report) -> Exhibit | None:
-    """Give the curves as a table, a row for each period and variant; None without a sweep."""
+    """Return the curves as a table, a row for each period and variant; None without a sweep."""
     found = curves(report)
     if not found:
         return None
@@ -155,7 +155,7 @@ def _notes(report: Report, curve: Curve) -> Iterator[str]:
 
 
 def _verdicts(report: Report, curve: Curve) -> Iterator[str]:
-    """Say for each variant and metric at which periods it is better, worse, or neither."""
+    """Yield, for each variant and metric, at which periods it is better, worse, or neither."""
     period_of = dict(zip((c.label for c in curve.axis.cases), curve.axis.values, strict=True))
     for variant in report.others:
         for metric in curve.axis.cases[0].metrics:

@@ -12,6 +12,6 @@ from schedlab.report.sweeps import sweep_tables
 
 
 def exhibits(report: Report) -> list[Exhibit]:
-    """Give those a report has."""
+    """Return those a report has."""
     kinds = (curve_table, completion, beside, beside_counts, sensitivity, cpu_time)
     return [*sweep_tables(report), *(found for kind in kinds if (found := kind(report)))]

@@ -83,7 +83,7 @@ def _between(interval: Interval | None, turned: bool = False) -> str:
 
 
 def _noise_floor(report: Report, outcomes: Sequence[Outcome]) -> str:
-    """Say of an A/A run what it shows: how small a change this host can tell from its noise."""
+    """Return what an A/A run shows: how small a change this host can tell from its noise."""
     claimed = sum(o.verdict.word in ("better", "worse") for o in outcomes)
     alarms = f"{plural(claimed, 'false alarm')} among {plural(len(outcomes), 'result')}"
     widths = sorted(

@@ -86,7 +86,7 @@ def _forest_name(report: Report, variant: str, name: str) -> str:
 
 
 def _means(report: Report, case: CaseReport, metric: str) -> dict[str, float | None]:
-    """Give the means the verdicts speak of, by variant."""
+    """Return the means that the verdicts compare, by variant."""
     means: dict[str, float | None] = {}
     for outcome in case.outcomes:
         if outcome.metric.name == metric:
@@ -96,7 +96,7 @@ def _means(report: Report, case: CaseReport, metric: str) -> dict[str, float | N
 
 
 def _series(report: Report, axis: Axis, metric: Metric) -> dict[str, list[tuple[int, float]]]:
-    """Give the means of a sweep, by variant."""
+    """Return the means of a sweep, by variant."""
     value_of = dict(zip((case.label for case in axis.cases), axis.values, strict=True))
     series: dict[str, dict[int, float]] = {variant.name: {} for variant in report.plan.variant}
     for variant in report.others:
@@ -123,7 +123,7 @@ def _split_counters(
 
 
 def _idle_rows(case: CaseReport, variant: str) -> list[tuple[str, str, CounterOutcome]]:
-    """Give the use of the idle states: state, `usage` or `seconds`, and its verdict."""
+    """Return the use of the idle states: state, `usage` or `seconds`, and its verdict."""
     by_name = {c.counter: c for c in case.counters if c.variant == variant}
     names = [
         (state, kind, f"cpuidle:{state}:{kind}")
@@ -134,7 +134,7 @@ def _idle_rows(case: CaseReport, variant: str) -> list[tuple[str, str, CounterOu
 
 
 def _raw_rows(report: Report, case: CaseReport) -> list[tuple[str, Markup, str]]:
-    """Give a style class, the cells and the remark of every run, in run order."""
+    """Return a style class, the cells and the remark of every run, in run order."""
     metrics = [metric.name for metric in case.info.metrics]
     counters = case.lively_counters
     rows: list[tuple[str, Markup, str]] = []

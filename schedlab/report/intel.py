@@ -71,13 +71,13 @@ def case_and_load(outcome: Outcome) -> tuple[str, str]:
 
 
 def _full_name(outcome: Outcome) -> str:
-    """Give the name a row has below its heading: benchmark, case and load."""
+    """Return the name of a row below its heading: benchmark, case and load."""
     case, load = case_and_load(outcome)
     return " ".join([outcome.case.benchmark, case, *([] if load == NONE else [load])])
 
 
 def _load(case: CaseInfo) -> str:
-    """Give the parameter a label ends with, `4-groups`."""
+    """Return the parameter that ends a label, `4-groups`."""
     loads = (f"{v}-{k}" for k, v in case.params.items() if isinstance(v, int))
     return next((load for load in loads if case.label.endswith(load)), "")
 

@@ -83,13 +83,13 @@ def _row_name(outcome: Outcome) -> str:
 
 
 def is_plain_label(case: CaseInfo) -> bool:
-    """Tell whether a label is the benchmark's name, a blank and the row's name."""
+    """Return whether a label is the benchmark's name, a blank and the row's name."""
     name = row_name(case.label, case.benchmark)
     return case.label == f"{case.benchmark} {name}".strip()
 
 
 def _shared_remark(outcomes: Sequence[Outcome]) -> str:
-    """Give what is to be said of every row of a table and of none more, if that is so."""
+    """Return what is to be said of every row of a table and of none more, if that is so."""
     remarks = {remark(outcome.verdict) for outcome in outcomes}
     bare = not any(outcome.verdict.interval_adjusted for outcome in outcomes)
     return remarks.pop() if len(outcomes) > 1 and len(remarks) == 1 and bare else ""

@@ -17,7 +17,7 @@ from schedlab.topology.figures import sections
 def machine_page(
     machine: Machine, sources: Mapping[str, str], domains: Sequence[Domain] = (), kernel: str = ""
 ) -> str:
-    """Give the page; with the domains that `kernel` built for some CPUs, the first one drawn."""
+    """Return the page; with the domains that `kernel` built for some CPUs, the first one drawn."""
     drawn = next((list(of_cpu) for _, of_cpu in groupby(domains, lambda one: one.cpu)), [])
     return (
         environment()

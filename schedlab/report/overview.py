@@ -14,7 +14,7 @@ from schedlab.report.page import environment
 
 
 def overview(reports: Sequence[Report], page: Path) -> str:
-    """Give the page; its links are relative to where `page` will lie."""
+    """Return the page; its links are relative to where `page` will lie."""
     links = [
         os.path.relpath(report.store.folder / "report.html", page.parent) for report in reports
     ]

@@ -9,7 +9,7 @@ from schedlab.printable import printable
 
 
 def environment() -> Environment:
-    """Give the templates; what is put into them is escaped and made printable."""
+    """Return the templates; what is put into them is escaped and made printable."""
     return Environment(
         loader=PackageLoader("schedlab.report"),
         autoescape=True,

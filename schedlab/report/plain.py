@@ -18,7 +18,7 @@ class Page:
         self.lines: list[str] = []
 
     def __str__(self) -> str:
-        """Give the text, without empty lines at its ends or doubled in it."""
+        """Return the text, without empty lines at its ends or doubled in it."""
         text = "\n".join(self.lines).strip("\n") + "\n"
         while "\n\n\n" in text:
             text = text.replace("\n\n\n", "\n\n")

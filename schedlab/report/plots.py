@@ -129,7 +129,7 @@ def forest(rows: Sequence[Row], margin: float, width: int) -> Markup:
 
 
 def _reach(rows: Sequence[Row], margin: float) -> float:
-    """Give how far the axis goes: to the estimates and most of their intervals."""
+    """Return how far the axis goes: to the estimates and most of their intervals."""
     verdicts = [row.outcome.verdict for row in rows]
     effects = [abs(v.effect_better) for v in verdicts if v.effect_better is not None]
     bounds = [max(map(abs, v.interval_adjusted_better or (0.0, 0.0))) for v in verdicts]
@@ -331,7 +331,7 @@ _LABEL = 36
 
 
 def _apart(series: Mapping[str, Sequence[tuple[int, float]]], width: int) -> list[float]:
-    """Give those values of a sweep that can be named without running into each other."""
+    """Return those values of a sweep that can be named without running into each other."""
     values = sorted({value for measured in series.values() for value, _ in measured})
     whole = math.log(values[-1] / values[0]) if len(values) > 1 else 1.0
     named: list[float] = []
@@ -479,12 +479,12 @@ def disturbance(records: Sequence[RunRecord]) -> Markup:
 
 
 def variant_class(which: int) -> str:
-    """Give the style class that colours a variant's name as its points are."""
+    """Return the style class that colours a variant's name as its points are."""
     return f"v{which % len(_SERIES)}"
 
 
 def variant_glyph(which: int) -> str:
-    """Give the sign of a variant's points."""
+    """Return the sign of a variant's points."""
     return GLYPHS[_marker(which)]
 
 
@@ -493,7 +493,7 @@ def _look(which: int) -> tuple[str, str]:
 
 
 def _marker(which: int) -> int:
-    """Give a variant's marker: when the colours begin again, the markers are others."""
+    """Return a variant's marker: when the colours begin again, the markers are others."""
     return (which + which // len(_SERIES)) % len(MARKERS)
 
 
@@ -503,7 +503,7 @@ def _tick(value: float) -> str:
 
 @contextmanager
 def _figure(width: int, height: int) -> Iterator[Figure]:
-    """Give a figure of so many CSS pixels, a point being one, drawn in the page's colours."""
+    """Return a figure of so many CSS pixels, a point being one, drawn in the page's colours."""
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
         # Names may hold letters matplotlib's own font lacks; the browser has its own fonts.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
@@ -514,7 +514,7 @@ def _figure(width: int, height: int) -> Iterator[Figure]:
 
 
 def _axes(figure: Figure, left: int, right: int, top: int, bottom: int) -> Axes:
-    """Give axes that leave so many pixels around them, framed at the left and below only."""
+    """Return axes that leave so many pixels around them, framed at the left and below only."""
     width, height = (72 * inches for inches in figure.get_size_inches())
     box = (left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height)
     axes = figure.add_axes(box)
@@ -527,7 +527,7 @@ def _axes(figure: Figure, left: int, right: int, top: int, bottom: int) -> Axes:
 def _svg(
     figure: Figure, caption: Caption, titles: Mapping[str, Sequence[str]] | None = None
 ) -> Markup:
-    """Give the figure as an element for a page; `titles` are what the points of a gid say."""
+    """Return the figure as an element for a page; `titles` are what the points of a gid say."""
     page = io.BytesIO()
     figure.savefig(page, format="svg", metadata=_NO_METADATA)
     drawn = ElementTree.fromstring(page.getvalue())
@@ -573,7 +573,7 @@ def _adopt(element: ElementTree.Element, prefix: str) -> None:
 
 
 def _frame(drawn: ElementTree.Element, caption: Caption) -> ElementTree.Element:
-    """Give the outer element, with what it shows in words."""
+    """Return the outer element, with what it shows in words."""
     title_id, words_id = f"{caption.name}-title", f"{caption.name}-words"
     width = (drawn.get("width") or "").removesuffix("pt")
     frame = ElementTree.Element(

@@ -105,6 +105,6 @@ def _change(verdict: Verdict | None) -> str:
 
 
 def labelled(verdict: Verdict) -> str:
-    """Give a verdict across two sessions, which is never without that label."""
+    """Return a verdict across two sessions, which is never without that label."""
     word = verdict_word(verdict)
     return word if word == "can't tell" else f"{word} {BETWEEN}"

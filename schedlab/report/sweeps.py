@@ -12,13 +12,13 @@ from schedlab.report.wording import blocks_used, direction, interval, number, po
 
 
 def sweep_tables(report: Report) -> list[Exhibit]:
-    """Give a table for each sweep; that over the wakeup period has one of its own."""
+    """Return a table for each sweep; that over the wakeup period has one of its own."""
     axes = find_axes([case.info for case in report.cases])
     return [_table(report, axis) for axis in axes if axis.benchmark != cpuidle_smt.NAME]
 
 
 def along(report: Report, axis: Axis, metric: Metric, variant: str) -> Iterator[Outcome]:
-    """Give what a metric did in a variant at each value of an axis."""
+    """Return what a metric did in a variant at each value of an axis."""
     labels = {case.label: place for place, case in enumerate(axis.cases)}
     found = (
         outcome

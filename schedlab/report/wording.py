@@ -26,7 +26,7 @@ _SNAPSHOT_GROUPS = ("cpu", "cpuidle", "schedstat")
 
 
 def number(value: float | None) -> str:
-    """Give a mean to five significant digits."""
+    """Return a mean to five significant digits."""
     if value is None:
         return NONE
     size = abs(float(f"{value:.4e}"))
@@ -39,12 +39,12 @@ def number(value: float | None) -> str:
 
 
 def exact(value: float) -> str:
-    """Give a figure as a tool printed it."""
+    """Return a figure as a tool printed it."""
     return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.10g}"
 
 
 def count(value: float) -> str:
-    """Give a counter's figure of one run: whole numbers in full, seconds to the hundredth."""
+    """Return a counter's figure of one run: whole numbers in full, seconds to the hundredth."""
     if abs(value) >= 1e15:
         return f"{value:.3e}"
     if 0 < value < 0.01:
@@ -53,7 +53,7 @@ def count(value: float) -> str:
 
 
 def mean_count(value: float | None) -> str:
-    """Give the mean of a counter: five significant digits, large ones without a fraction."""
+    """Return the mean of a counter: five significant digits, large ones without a fraction."""
     if value is None or value >= 1e12:
         return number(value)
     if 0 < value < 0.01:
@@ -62,7 +62,7 @@ def mean_count(value: float | None) -> str:
 
 
 def points(ratio: float | None, plus: bool = True) -> str:
-    """Give a ratio - 1 in percent, as a bare figure with its sign."""
+    """Return a ratio - 1 in percent, as a bare figure with its sign."""
     if ratio is None:
         return NONE
     value = 100 * ratio
@@ -77,17 +77,17 @@ def points(ratio: float | None, plus: bool = True) -> str:
 
 
 def percent(ratio: float | None) -> str:
-    """Give a ratio - 1 in percent, with its sign."""
+    """Return a ratio - 1 in percent, with its sign."""
     return NONE if ratio is None else f"{points(ratio)} %"
 
 
 def share(part: float) -> str:
-    """Give a part of the whole in percent, without a sign."""
+    """Return a part of the whole in percent, without a sign."""
     return f"{100 * part:.3g} %"
 
 
 def interval(value: Interval | None) -> str:
-    """Give an interval of a ratio - 1, in percent but without saying so."""
+    """Return an interval of a ratio - 1, in percent but without saying so."""
     return NONE if value is None else f"[{points(value.low)}, {points(value.high)}]"
 
 
@@ -102,7 +102,7 @@ def listing(items: Sequence[str]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Give a time in the units people plan in."""
+    """Return a time in the units people plan in."""
     if seconds < 120:
         return f"{seconds:.3g} s"
     minutes = round(seconds / 60)
@@ -110,7 +110,7 @@ def duration(seconds: float) -> str:
 
 
 def direction(metric: Metric) -> str:
-    """Say which way a metric improves."""
+    """Return which way a metric improves."""
     return f"{metric.better} is better"
 
 
@@ -120,18 +120,18 @@ def row_name(label: str, benchmark: str) -> str:
 
 
 def described(metric: Metric) -> str:
-    """Give a metric in full: name, unit, direction."""
+    """Return a metric in full: name, unit, direction."""
     return f"{metric.name}, {metric.unit}, {direction(metric)}"
 
 
 def counter_unit(counter: str) -> str:
-    """Give the unit of a counter, which its name ends with unless it counts events."""
+    """Return the unit of a counter, which its name ends with unless it counts events."""
     units = {"seconds": "s", "ns": "ns", "us": "us", "share": "%"}
     return units.get(counter.replace(":", "-").rpartition("-")[2], "events")
 
 
 def is_tracepoint(counter: str) -> bool:
-    """Tell a tracepoint, `sched:sched_migrate_task`, from a counter read from a file."""
+    """Return whether a counter is a tracepoint, such as `sched:sched_migrate_task`."""
     subsystem, colon, event = counter.partition(":")
     return bool(colon) and subsystem not in _SNAPSHOT_GROUPS and ":" not in event
 
@@ -144,7 +144,7 @@ def idle_counter(counter: str) -> tuple[str, str] | None:
 
 
 def never_happened(verdict: Verdict) -> bool:
-    """Tell a counter that stayed at zero everywhere."""
+    """Return whether a counter stayed at zero everywhere."""
     means = (verdict.base_mean, verdict.other_mean)
     return all(mean is not None and mean < 1e-9 for mean in means)
 
@@ -159,17 +159,17 @@ def verdict_word(verdict: Verdict) -> str:
 
 
 def mark(verdict: Verdict) -> str:
-    """Give the sign of the verdict."""
+    """Return the sign of the verdict."""
     return MARKS[verdict.word] if verdict_word(verdict) == verdict.word else "·"
 
 
 def is_evidence(verdict: Verdict) -> bool:
-    """Tell whether a verdict may be coloured: it is settled, and on enough blocks."""
+    """Return whether a verdict may be coloured: it is settled, and on enough blocks."""
     return verdict.settled and not verdict.screening
 
 
 def outlook(verdict: Verdict) -> str:
-    """Say how many blocks would settle what is open; nothing for counters, which decide nothing."""
+    """Return how many blocks would settle what is open; empty for counters."""
     if verdict.better is None or verdict.settled or verdict.withheld or min(verdict.n) < 2:
         return ""
     if verdict.blocks_needed is None:
@@ -180,7 +180,7 @@ def outlook(verdict: Verdict) -> str:
 
 
 def remark(verdict: Verdict) -> str:
-    """Say what would settle it, and what keeps it from being an ordinary verdict."""
+    """Return what would settle it, and what keeps it from being an ordinary verdict."""
     word = verdict_word(verdict)
     said = verdict.note.removeprefix(f"{word}: ")
     notes = (note for note in said.split("; ") if not note.startswith(word))
@@ -188,12 +188,12 @@ def remark(verdict: Verdict) -> str:
 
 
 def verdict_phrase(verdict: Verdict) -> str:
-    """Give the verdict with its remark."""
+    """Return the verdict with its remark."""
     return ": ".join(filter(None, [verdict_word(verdict), remark(verdict)]))
 
 
 def trend_line(trend: Trend) -> str:
-    """Say how a change goes along an axis."""
+    """Return how a change goes along an axis."""
     axis, values = trend.axis, trend.axis.values
     several = f" {trend.metric.name}" if len(axis.cases[0].metrics) > 1 else ""
     found = (
@@ -209,7 +209,7 @@ def trend_line(trend: Trend) -> str:
 
 
 def blocks_used(verdict: Verdict) -> str:
-    """Give the number of pairs, and of blocks where failed runs took pairs away."""
+    """Return the number of pairs, and of blocks where failed runs took pairs away."""
     n, other = verdict.n
     if not verdict.extendable:
         return f"{n}+{other}"
@@ -244,7 +244,7 @@ def wrapped(text: str, width: int, first: str = "", rest: str | None = None) -> 
 
 
 def _pieces(words: Iterable[str], width: int) -> Iterable[str]:
-    """Give the words, those that are too long in parts."""
+    """Yield the words, those that are too long in parts."""
     for word in words:
         part = word
         while columns(part) > width:
@@ -255,7 +255,7 @@ def _pieces(words: Iterable[str], width: int) -> Iterable[str]:
 
 
 def _cut(text: str, width: int) -> str:
-    """Give as much of a text as fits."""
+    """Return as much of a text as fits."""
     used = 0
     for at, character in enumerate(text):
         used += columns(character)

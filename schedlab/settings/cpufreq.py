@@ -6,7 +6,7 @@ from schedlab.system import System
 
 
 def knobs(system: System) -> list[FileKnob]:
-    """Give the governor knob of each CPU.
+    """Return the governor knob of each CPU.
 
     Raises:
         KnobError: this host has no cpufreq.

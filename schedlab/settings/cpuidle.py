@@ -10,7 +10,7 @@ _GOVERNORS = "/sys/devices/system/cpu/cpuidle/available_governors"
 
 
 def governor_knob(system: System, governor: str) -> FileKnob:
-    """Give the knob of the cpuidle governor.
+    """Return the knob of the cpuidle governor.
 
     Raises:
         KnobError: this kernel has no such governor, or none at all.
@@ -27,7 +27,7 @@ def governor_knob(system: System, governor: str) -> FileKnob:
 
 
 def knobs(system: System, state: str, cpus: str | None) -> list[FileKnob]:
-    """Give the `disable` knob of a state (its name, or `stateN`) on each CPU that has it.
+    """Return the `disable` knob of a state (its name, or `stateN`) on each CPU that has it.
 
     Raises:
         KnobError: no CPU asked for has such a state.

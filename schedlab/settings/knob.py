@@ -18,24 +18,24 @@ class Knob(Protocol):
 
     @property
     def path(self) -> str:
-        """Give the file it lives in."""
+        """Return the file it lives in."""
 
     @property
     def label(self) -> str:
-        """Give the name people know it by."""
+        """Return the name people know it by."""
 
     @property
     def cpu(self) -> int | None:
-        """Give the CPU it belongs to, or None for the whole machine."""
+        """Return the CPU it belongs to, or None for the whole machine."""
 
     def read(self, system: System) -> str:
-        """Give the present value; KnobError where it cannot be read."""
+        """Return the present value; KnobError where it cannot be read."""
 
     def write(self, system: System, value: str) -> None:
         """Set the value; KnobError where the kernel refuses it."""
 
     def same(self, wanted: str, found: str, original: str) -> bool:
-        """Tell whether a value read back is the one that was written, to judge by the first one."""
+        """Return whether a value read back is the one written, judged by the first one."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class FeatureKnob:
         return f"sched_feature {self.feature}"
 
     def read(self, system: System) -> str:
-        """Give `NAME` or `NO_NAME`."""
+        """Return `NAME` or `NO_NAME`."""
         words = read_features(system, self.path)
         for word in (self.feature, f"NO_{self.feature}"):
             if word in words:
@@ -129,7 +129,7 @@ class FeatureKnob:
 
 
 def read_features(system: System, path: str) -> list[str]:
-    """Give the words of the features file; KnobError where it cannot be read."""
+    """Return the words of the features file; KnobError where it cannot be read."""
     try:
         return system.read(path).split()
     except OSError as error:
@@ -138,7 +138,7 @@ def read_features(system: System, path: str) -> list[str]:
 
 
 def feature_name(word: str) -> str:
-    """Give the feature a word of the features file speaks of."""
+    """Return the feature that a word of the features file is about."""
     return word.removeprefix("NO_")
 
 

@@ -13,17 +13,17 @@ _FEATURES_BEFORE_5_13 = "/sys/kernel/debug/sched_features"
 
 
 def features_path(system: System) -> str:
-    """Give the place of the features file in this kernel."""
+    """Return the place of the features file in this kernel."""
     return _FEATURES_BEFORE_5_13 if system.exists(_FEATURES_BEFORE_5_13) else FEATURES
 
 
 def feature_knob(system: System, word: str) -> FeatureKnob:
-    """Give the knob that `NAME` or `NO_NAME` turns."""
+    """Return the knob that `NAME` or `NO_NAME` turns."""
     return FeatureKnob(features_path(system), feature_name(word))
 
 
 def debug_knob(system: System, name: str) -> FileKnob:
-    """Give the knob of a scheduler tunable such as `base_slice_ns`."""
+    """Return the knob of a scheduler tunable such as `base_slice_ns`."""
     before_5_13 = f"/proc/sys/kernel/sched_{name}"
     if not system.exists(DEBUG_FOLDER) and system.exists(before_5_13):
         return FileKnob(before_5_13, f"sched {name}")

@@ -16,7 +16,7 @@ from schedlab.variant import without_idle_state
 
 
 def switchable(system: System) -> list[tuple[str, str]]:
-    """Give variants as `--variant` takes them, each with a word on what it does; best first."""
+    """Return variants as `--variant` takes them, each with a word on what it does; best first."""
     return [*_numa_balancing(system), *_deepest_idle_state(system), *_wake_affine(system)]
 
 

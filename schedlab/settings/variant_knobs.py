@@ -8,7 +8,7 @@ from schedlab.variant import Variant
 
 
 def variant_knobs(system: System, variant: Variant) -> list[tuple[Knob, str]]:
-    """Give each knob with its wanted value, in the order they are to be written.
+    """Return each knob with its wanted value, in the order they are to be written.
 
     Raises:
         KnobError: this host has no such knob, or two settings turn the same one.

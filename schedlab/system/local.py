@@ -63,7 +63,7 @@ class LocalSystem(System):
         return texts
 
     def writable(self, path: str) -> bool:
-        """Tell whether a kernel file really opens for writing; permission bits do not say it."""
+        """Return whether a kernel file really opens for writing; permission bits do not say it."""
         try:
             os.close(os.open(self.path(path), os.O_WRONLY))
         except OSError:
@@ -71,19 +71,19 @@ class LocalSystem(System):
         return True
 
     def exists(self, path: str) -> bool:
-        """Tell whether a file or folder is there."""
+        """Return whether a file or folder is there."""
         try:
             return self.path(path).exists()
         except OSError:
             return False
 
     def glob(self, pattern: str) -> list[str]:
-        """Give the paths that match, in natural order (cpu2 before cpu10)."""
+        """Return the paths that match, in natural order (cpu2 before cpu10)."""
         found = self.root.glob(pattern.lstrip("/"))
         return sorted((f"/{path.relative_to(self.root)}" for path in found), key=natural)
 
     def which(self, tool: str) -> str | None:
-        """Give the place of a program, or None where it is not installed."""
+        """Return the place of a program, or None where it is not installed."""
         return shutil.which(tool)
 
     def add_to_path(self, folder: Path) -> None:
@@ -121,11 +121,11 @@ class LocalSystem(System):
                 self._spared = before
 
     def beside_cpu_seconds(self) -> float:
-        """Give the CPU time that what runs beside has used."""
+        """Return the CPU time that what runs beside has used."""
         return process.cpu_seconds(self._spared)
 
     def place(self, file: Path) -> str:
-        """Give the file itself."""
+        """Return the file itself."""
         return str(file.absolute())
 
     def pause(self, seconds: float) -> None:
@@ -133,21 +133,21 @@ class LocalSystem(System):
         time.sleep(seconds)
 
     def listens(self, port: int) -> bool:
-        """Tell whether a program takes TCP connections to a port."""
+        """Return whether a program takes TCP connections to a port."""
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as asking:
             asking.settimeout(0.5)
             return asking.connect_ex(("127.0.0.1", port)) == 0
 
     def clock_offset(self) -> float:
-        """Give what the wall clock is ahead of the monotonic one."""
+        """Return what the wall clock is ahead of the monotonic one."""
         return time.time() - time.monotonic()
 
     def is_root(self) -> bool:
-        """Tell whether we may do as root does."""
+        """Return whether we may do as root does."""
         return os.geteuid() == 0
 
     def state_folder(self) -> Path:
-        """Give the folder where the lab remembers what it changed on this host."""
+        """Return the folder where the lab remembers what it changed on this host."""
         if self.is_root():
             return self.path(ROOT_STATE)
         home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"

@@ -95,7 +95,7 @@ class HostLock:
             ) from error
 
     def __exit__(self, *_: object) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         self._lock.release()
 
     @staticmethod

@@ -93,11 +93,11 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Give the process id, which is the session's too."""
+        """Return the process id, which is the session's too."""
         return self._popen.pid
 
     def running(self) -> bool:
-        """Tell whether the program itself still runs."""
+        """Return whether the program itself still runs."""
         return self._popen.poll() is None
 
     def wait(self, timeout: float | None) -> bool:
@@ -180,7 +180,7 @@ def _milliseconds_until(deadline: float) -> float:
 
 
 def dying_with_us(by: signal.Signals) -> list[str]:
-    """Give the words before a command that send it a signal when the thread that began it ends."""
+    """Return the words before a command that have it signalled when its starter ends."""
     return (
         ["setpriv", "--pdeathsig", by.name.removeprefix("SIG")] if shutil.which("setpriv") else []
     )
@@ -232,7 +232,7 @@ def end_tagged(tag: str) -> list[int]:
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:
-    """Give the CPU time that processes, all they started and all those have reaped have used."""
+    """Return the CPU time that processes, all they started and all those have reaped have used."""
     pids = {pid for root in roots for pid in (root, *(pid for pid, _ in _descendants(root)))}
     seconds = 0.0
     for pid in pids:
@@ -248,7 +248,7 @@ def stat_cpu_seconds(stat: str) -> float:
 
 
 def _descendants(root: int, spare: frozenset[int] = frozenset()) -> list[tuple[int, bool]]:
-    """Give the descendants' ids, each with whether it lives or only waits to be reaped."""
+    """Return the descendants' ids, each with whether it lives or only waits to be reaped."""
     children: dict[int, list[tuple[int, bool]]] = {}
     for entry in _process_folders():
         with contextlib.suppress(OSError, IndexError, ValueError):

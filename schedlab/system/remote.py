@@ -127,16 +127,16 @@ class RemoteSystem(System):
         return texts
 
     def writable(self, path: str) -> bool:
-        """Tell whether a kernel file really opens for writing."""
+        """Return whether a kernel file really opens for writing."""
         place = shlex.quote(path)
         return self.run(f"[ -e {place} ] && (: >>{place})").status == 0
 
     def exists(self, path: str) -> bool:
-        """Tell whether a file or folder is there."""
+        """Return whether a file or folder is there."""
         return self.run(f"[ -e {shlex.quote(path)} ]").status == 0
 
     def glob(self, pattern: str) -> list[str]:
-        """Give the paths that match."""
+        """Return the paths that match."""
         listing = f'for path in {pattern}; do [ -e "$path" ] && printf \'%s\\n\' "$path"; done'
         paths = self._lines(listing)
         for path in paths:  # who asked will take it apart
@@ -194,7 +194,7 @@ class RemoteSystem(System):
                 place.symlink_to(folder.joinpath(*parts(leads_to[1:], told)))
 
     def which(self, tool: str) -> str | None:
-        """Give the place of a program."""
+        """Return the place of a program."""
         found = self.run(f"command -v {shlex.quote(tool)}").out.decode(errors="replace")
         return found.strip() or None
 
@@ -254,7 +254,7 @@ class RemoteSystem(System):
                 self._bring(folder, launch.stdout.parent)
 
     def beside_cpu_seconds(self) -> float:
-        """Give the CPU time of all that carries the mark of what runs beside."""
+        """Return the CPU time of all that carries the mark of what runs beside."""
         if not self._beside:
             return 0.0
         marks = shlex.join(word for mark in self._beside for word in ("-e", mark))
@@ -263,7 +263,7 @@ class RemoteSystem(System):
         return sum(stat_cpu_seconds(line) for line in told)
 
     def place(self, file: Path) -> str:
-        """Give a file of the same name in the run's folder there."""
+        """Return a file of the same name in the run's folder there."""
         return f"{self._folder(file.parent)}/{file.name}"
 
     def pause(self, seconds: float) -> None:
@@ -271,7 +271,7 @@ class RemoteSystem(System):
         time.sleep(seconds)
 
     def listens(self, port: int) -> bool:
-        """Tell whether a program waits for TCP connections to a port."""
+        """Return whether a program waits for TCP connections to a port."""
         rows = [
             row.split()
             for table in ("/proc/net/tcp", "/proc/net/tcp6")
@@ -282,18 +282,18 @@ class RemoteSystem(System):
         )
 
     def clock_offset(self) -> float:
-        """Give what the far wall clock is ahead of the far time since boot."""
+        """Return what the far wall clock is ahead of the far time since boot."""
         where = f"{self._shell.name}: its clocks"
         times = " ".join(self._lines("date +%s.%N; cat /proc/uptime")).split()
         wall, up = (amount(field(times, at, where), where) for at in (0, 1))
         return wall - up
 
     def is_root(self) -> bool:
-        """Tell whether we are root there."""
+        """Return whether we are root there."""
         return self.run("id -u").out.strip() == b"0"
 
     def state_folder(self) -> Path:
-        """Give the folder for what is changed there."""
+        """Return the folder for what is changed there."""
         return self._state_folder
 
     def held(self) -> AbstractContextManager[None]:
@@ -340,7 +340,7 @@ class RemoteSystem(System):
         return folder, f"{_MARK}=x{self._launched}x"
 
     def _started(self, launch: Launch, folder: str, mark: str, limit: float | None) -> str:
-        """Give the command that becomes the launch's program."""
+        """Return the command that becomes the launch's program."""
         name, _, value = mark.partition("=")
         env = {**launch.env, name: value}
         out, err = shlex.quote(self.place(launch.stdout)), shlex.quote(self.place(launch.stderr))
@@ -447,7 +447,7 @@ class RemoteProgram:
         self._pid = pid
 
     def running(self) -> bool:
-        """Tell whether it still runs; one that only waits to be reaped does not."""
+        """Return whether it still runs; one that only waits to be reaped does not."""
         stat = self._system.read_or(f"/proc/{self._pid}/stat", "")
         return bool(stat) and stat.rpartition(")")[2].strip()[:1] not in ("", "Z", "X")
 
@@ -459,7 +459,7 @@ def _seconds(text: str, where: str) -> float:
 
 
 def _command(argv: tuple[str, ...], env: Mapping[str, str], limit: float | None) -> str:
-    """Give a program in a session of its own, ended hard some time after its limit."""
+    """Return a program in a session of its own, ended hard some time after its limit."""
     variables = [f"{name}={value}" for name, value in {"LC_ALL": "C", **env}.items()]
     # Whoever watches the time does not carry the mark of what it watches.
     limited = ["timeout", "-k", str(_GRACE_SECONDS), str(math.ceil(limit))] if limit else []
@@ -467,6 +467,6 @@ def _command(argv: tuple[str, ...], env: Mapping[str, str], limit: float | None)
 
 
 def _refusal(answer: Answer, path: str) -> OSError:
-    """Give the error a kernel file answered with, from the words of the far tool."""
+    """Return the error that a kernel file answered with, from the words of the far tool."""
     said = answer.err.strip().rpartition(": ")[2]
     return OSError(_ERRNO.get(said, errno.EIO), said or os.strerror(errno.EIO), path)

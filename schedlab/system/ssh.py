@@ -102,7 +102,7 @@ class SshSystem(RemoteSystem):
 
     @property
     def alive(self) -> bool:
-        """Tell whether there is a line."""
+        """Return whether there is a line."""
         return not self._lost
 
     def connect(self) -> None:
@@ -273,7 +273,7 @@ def _end_client(client: subprocess.Popen[bytes]) -> None:
 
 
 def hosts_known(system: System) -> dict[str, Path]:
-    """Give the hosts a system has reached, each with what it keeps of it."""
+    """Return the hosts that a system has reached, each with what it keeps of it."""
     folder = _states(system)
     return {unquote(state.name): state for state in sorted(folder.glob("*"))}
 

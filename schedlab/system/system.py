@@ -19,7 +19,7 @@ class Running(Protocol):
     """A program that runs beside others."""
 
     def running(self) -> bool:
-        """Tell whether the program itself still runs."""
+        """Return whether the program itself still runs."""
 
 
 class System(ABC):
@@ -30,11 +30,11 @@ class System(ABC):
         """Return a file's text as it is, bytes that are not text escaped; OSError as the kernel."""
 
     def read(self, path: str) -> str:
-        """Give a file's text without surrounding blanks; OSError as the kernel says it."""
+        """Return a file's text without surrounding blanks; OSError as the kernel says it."""
         return legible(self.exact(path)).strip()
 
     def read_or(self, path: str, default: str) -> str:
-        """Give a file's text, or `default` where it cannot be read."""
+        """Return a file's text, or `default` where it cannot be read."""
         try:
             return self.read(path)
         except OSError:
@@ -53,23 +53,23 @@ class System(ABC):
 
     @abstractmethod
     def writable(self, path: str) -> bool:
-        """Tell whether a kernel file really opens for writing; permission bits do not say it."""
+        """Return whether a kernel file really opens for writing; permission bits do not say it."""
 
     @abstractmethod
     def exists(self, path: str) -> bool:
-        """Tell whether a file or folder is there."""
+        """Return whether a file or folder is there."""
 
     @abstractmethod
     def glob(self, pattern: str) -> list[str]:
-        """Give the paths that match, in natural order (cpu2 before cpu10)."""
+        """Return the paths that match, in natural order (cpu2 before cpu10)."""
 
     def snapshot(self, paths: Sequence[str]) -> "System":
-        """Give a system to read much of what is below some paths from."""
+        """Return a system to read much of what is below some paths from."""
         return self
 
     @abstractmethod
     def which(self, tool: str) -> str | None:
-        """Give the place of a program, or None where it is not installed."""
+        """Return the place of a program, or None where it is not installed."""
 
     @abstractmethod
     def add_to_path(self, folder: Path) -> None:
@@ -91,11 +91,11 @@ class System(ABC):
 
     @abstractmethod
     def beside_cpu_seconds(self) -> float:
-        """Give the CPU time that what runs beside, with all it started, has used."""
+        """Return the CPU time that what runs beside, with all it started, has used."""
 
     @abstractmethod
     def place(self, file: Path) -> str:
-        """Give the place where a program writes what is to lie in this file of a run's folder."""
+        """Return the place where a program writes what is to lie in this file of a run's folder."""
 
     @abstractmethod
     def pause(self, seconds: float) -> None:
@@ -103,15 +103,15 @@ class System(ABC):
 
     @abstractmethod
     def clock_offset(self) -> float:
-        """Give the seconds its wall clock is ahead of a clock that nobody sets."""
+        """Return by how many seconds the wall clock is ahead of a clock that nobody sets."""
 
     @abstractmethod
     def is_root(self) -> bool:
-        """Tell whether we may do as root does."""
+        """Return whether we may do as root does."""
 
     @abstractmethod
     def state_folder(self) -> Path:
-        """Give the folder, here, where the lab remembers what it changed on the system."""
+        """Return the folder, here, where the lab remembers what it changed on the system."""
 
     @abstractmethod
     def held(self) -> AbstractContextManager[None]:
@@ -127,14 +127,14 @@ class System(ABC):
 
     @abstractmethod
     def listens(self, port: int) -> bool:
-        """Tell whether a program waits for TCP connections to a port."""
+        """Return whether a program waits for TCP connections to a port."""
 
     def boot_id(self) -> str:
-        """Give what tells this boot from every other."""
+        """Return what tells this boot from every other."""
         return self.read_or("/proc/sys/kernel/random/boot_id", "unknown")
 
     def kernel_release(self) -> str:
-        """Give the running kernel's release."""
+        """Return the running kernel's release."""
         return self.read_or("/proc/sys/kernel/osrelease", os.uname().release)
 
 

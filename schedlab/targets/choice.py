@@ -16,7 +16,7 @@ from schedlab.variant import Variant
 
 
 def find_system(name: str) -> System:
-    """Give the system a host target stands on; UsageError for an unknown target."""
+    """Return the system of a host target; UsageError for an unknown target."""
     kind, _, rest = name.partition(":")
     if kind == "host" and not rest:
         return LocalSystem()

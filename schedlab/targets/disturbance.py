@@ -18,11 +18,11 @@ class BusyWindow:
         self._stolen = machine_stolen_seconds(system)
 
     def others_share(self, own_cpu_seconds: float = 0.0) -> float:
-        """Give the share (0..1 of all CPUs) that others used since the window began."""
+        """Return the share (0..1 of all CPUs) that others used since the window began."""
         return self._share(machine_busy_seconds(self._system) - self._busy - own_cpu_seconds)
 
     def stolen_share(self) -> float:
-        """Give the share that a hypervisor took since the window began."""
+        """Return the share that a hypervisor took since the window began."""
         return self._share(machine_stolen_seconds(self._system) - self._stolen)
 
     def _share(self, seconds: float) -> float:

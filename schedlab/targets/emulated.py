@@ -91,11 +91,11 @@ class EmulatedSystem(LocalSystem):
         super().write(path, text)
 
     def writable(self, path: str) -> bool:
-        """Tell whether the emulated kernel takes a write."""
+        """Return whether the emulated kernel takes a write."""
         return path not in self.host.refused and self.exists(path)
 
     def which(self, tool: str) -> str | None:
-        """Give a place for the tools the description lists."""
+        """Return a place for the tools the description lists."""
         return f"/usr/bin/{tool}" if tool in self.host.tools else None
 
     def add_to_path(self, folder: Path) -> None:
@@ -105,7 +105,7 @@ class EmulatedSystem(LocalSystem):
         """Come to rest at once."""
 
     def is_root(self) -> bool:
-        """Tell what the description says."""
+        """Return what the description says."""
         return self.host.root_user
 
     def state_folder(self) -> Path:
@@ -151,7 +151,7 @@ class EmulatedSystem(LocalSystem):
         return f"{value:.{program.digits}f}"
 
     def _perf_stat(self, argv: tuple[str, ...], program: Program) -> tuple[str, str]:
-        """Give perf's complaint where it cannot count an event, else its report."""
+        """Return perf's complaint where it cannot count an event, else its report."""
         events = argv[argv.index("-e") + 1].split(",")
         for event in events:
             if event not in self.host.events:

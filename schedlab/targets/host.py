@@ -58,7 +58,7 @@ class HostTarget:
         return self._machine
 
     def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
-        """Give the platform table, with the tools' versions."""
+        """Return the platform table, with the tools' versions."""
         commands = [self.command(case) for case in cases]
         return platform_table(self._system, self.machine(), commands)
 
@@ -68,11 +68,11 @@ class HostTarget:
         return next(found, case.commands[-1])
 
     def shown(self, case: Case) -> str:
-        """Give the command line."""
+        """Return the command line."""
         return shlex.join(self.command(case).argv)
 
     def preview(self, order: Order) -> list[str]:
-        """Give the knobs a run would write and the command it would call."""
+        """Return the knobs that a run would write and the command that it would call."""
         switchboard = Switchboard(self._system, [order.variant])
         lines = [
             f"write {value} to {knob.path} (now {knob.read(self._system)})"
@@ -121,7 +121,7 @@ class HostTarget:
 
 
 def _notes(cases: Sequence[Case], commands: Mapping[str, Command]) -> list[str]:
-    """Say what is to be known of the commands, of alike ones once."""
+    """Return what is to be known of the commands, of alike ones once."""
     by_note: dict[str, dict[str, None]] = {}
     for case in cases:
         if note := commands[case.label].note:
@@ -141,7 +141,7 @@ def _served(variants: Sequence[Variant], commands: Mapping[str, Command]) -> Ite
 
 
 def _busy_notice(system: System, cpus: int) -> list[str]:
-    """Say so when the machine is at work for others before the first run."""
+    """Return a notice if the machine is at work for others before the first run."""
     window = BusyWindow(system, cpus)
     system.pause(_LOOK_BEFORE_START_SECONDS)
     share = window.others_share()

@@ -18,7 +18,7 @@ _ALWAYS = {"perf": ("--version",), "sysbench": ("--version",), "hackbench": ("-h
 
 
 def platform_table(system: System, machine: Machine, commands: Iterable[Command]) -> dict[str, str]:
-    """Give the rows, in the order and with the names of the published reports, then our own."""
+    """Return the rows, in the order and with the names of the published reports, then our own."""
     rows = {
         "Architecture": machine.arch,
         "Processor version": machine.processor or "unknown",
@@ -58,7 +58,7 @@ def _virtualised(system: System) -> str:
 
 
 def _tool_version(system: System, tool: str, arguments: tuple[str, ...]) -> str:
-    """Give the version a program tells, or what tells its file from another."""
+    """Return the version a program prints, or else what identifies its file."""
     path = system.which(tool)
     if path is None:
         return "not installed"

@@ -53,11 +53,11 @@ class SimTarget:
         self._watch = watch or ConsoleWatch()
 
     def machine(self) -> Machine:
-        """Give the described machine."""
+        """Return the described machine."""
         return find_machine(self._which)
 
     def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
-        """Give the rows of the platform table; they say that nothing here was measured."""
+        """Return the rows of the platform table; they say that nothing here was measured."""
         machine, builder = self.machine(), self._builder()
         _make_kernels(plan, builder)
         recipes = kernels_of(plan.variant, builder.shelf)
@@ -80,7 +80,7 @@ class SimTarget:
         }
 
     def shown(self, case: Case) -> str:
-        """Give the workload with its options, as `schedlab-load` would be called."""
+        """Return the workload with its options, as `schedlab-load` would be called."""
         [model] = _models([case]).values()
         workload = dict(model.workload)
         words = [str(workload.pop("kind"))]
@@ -90,7 +90,7 @@ class SimTarget:
         return f"simulated: {shlex.join(words)}"
 
     def preview(self, order: Order) -> list[str]:
-        """Say what a run would set and simulate."""
+        """Return what a run would set and simulate."""
         [model] = _models([order.case]).values()
         told = scenario(model, order.variant, host_seconds=0)
         kernel = order.variant.kernel or "the plan's"
@@ -146,7 +146,7 @@ class SimTarget:
         return SimSession(self._which, machine, models, builds, limit, counters, warm_up, exact)
 
     def domains(self, kernel: str | None) -> str:
-        """Give the scheduling domains a kernel builds on this machine, as it prints them.
+        """Return the scheduling domains a kernel builds on this machine, as it prints them.
 
         Raises:
             SchedlabError: there is no such kernel, or it refuses the machine.
@@ -273,7 +273,7 @@ class SimSession:
         return words.split()
 
     def domains(self, variant: Variant, raw: Path) -> str:
-        """Give the scheduling domains of the machine, as the variant's kernel prints them."""
+        """Return the scheduling domains of the machine, as the variant's kernel prints them."""
         self._write_machine(raw)
         return self._ask(variant, raw, None, ("--print-domains",))
 
@@ -429,7 +429,7 @@ def _done(finished: Finished) -> Future[Finished]:
 
 
 def _models(cases: Sequence[Case]) -> dict[str, Model]:
-    """Give each case's model, by its label; refuse the plan where one has none."""
+    """Return each case's model, by its label; refuse the plan where one has none."""
     found = {case.label: case.model() for case in cases}
     without = [label for label, model in found.items() if model is None]
     if without:

@@ -12,7 +12,7 @@ _USUAL = "6.12"
 
 
 def kernels_of(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
-    """Give each variant's kernel, by the variant's name.
+    """Return each variant's kernel, by the variant's name.
 
     A variant that names none runs what the named ones stand on: their tree without patches, in
     their configuration. Where no variant names one, all run 6.12, or the only tree there is.

@@ -33,12 +33,12 @@ class Call:
 
     @property
     def errors(self) -> Path:
-        """Give the file of what it writes on standard error."""
+        """Return the file of what it writes on standard error."""
         return self.result.with_name("stderr.txt")
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """Give the command line."""
+        """Return the command line."""
         return (
             *(str(self.program), "--machine", str(self.machine)),
             *("--scenario", str(self.scenario), "--out", str(self.result)),
@@ -97,7 +97,7 @@ class Processes:
 
 
 def read_result(ended: Ended, result: Path) -> dict[str, Any]:
-    """Give the result of a call.
+    """Return the result of a call.
 
     Raises:
         IncompleteRun: it failed, in the simulator's words: what, and when and where in
@@ -113,7 +113,7 @@ def read_result(ended: Ended, result: Path) -> dict[str, Any]:
 
 
 def failure(ended: Ended) -> str:
-    """Say in one line why a call failed."""
+    """Return in one line why a call failed."""
     said = [line for line in ended.words.splitlines() if line.startswith("schedsim: ")]
     where = [line.strip() for line in ended.words.splitlines() if "simulated time " in line]
     if said:
@@ -128,7 +128,7 @@ def failure(ended: Ended) -> str:
 
 
 def is_usage(ended: Ended) -> bool:
-    """Tell whether the simulator refused its input."""
+    """Return whether the simulator refused its input."""
     return ended.status == _USAGE
 
 

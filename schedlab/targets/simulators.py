@@ -26,7 +26,7 @@ class Finished:
 
     @classmethod
     def read(cls, call: Call, scenario: str) -> "Finished | None":
-        """Give what a call left in its folder, if it was this very call of this scenario."""
+        """Return what a call left in its folder, if it was this very call of this scenario."""
         try:
             about = json.loads(_kept_in(call).read_text())
             argv, started = tuple(about.pop("argv")), about.pop("started")
@@ -72,7 +72,7 @@ def simulated(processes: Processes, call: Call, limit: float) -> Finished:
 
 
 def now() -> str:
-    """Give the time as records tell it."""
+    """Return the time as records tell it."""
     return datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
 
 

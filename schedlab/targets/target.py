@@ -85,13 +85,13 @@ class Target(Protocol):
         """Describe the machine runs happen on."""
 
     def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
-        """Give the rows of a report's platform table, e.g. `Kernel release`."""
+        """Return the rows of a report's platform table, e.g. `Kernel release`."""
 
     def shown(self, case: Case) -> str:
-        """Give the command of a case, or what stands in its place, for reports."""
+        """Return the command of a case, or what stands in its place, for reports."""
 
     def preview(self, order: Order) -> list[str]:
-        """Say in lines what a run would touch and call, touching nothing."""
+        """Return in lines what a run would touch and call, touching nothing."""
 
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> AbstractContextManager[Session]:
         """Check everything a plan needs, then hold the target until the block ends.

@@ -60,7 +60,7 @@ class VmTarget:
 
     @cached_property
     def guests(self) -> Guests:
-        """Give the guests; they end with this target."""
+        """Return the guests; they end with this target."""
         tools = [benchmark.tool for benchmark in all_benchmarks()]
         servers = [words[0] for words in _commands(self._variants)]
         files = {place: Path(place) for place in _DATA if Path(place).is_file()}
@@ -73,12 +73,12 @@ class VmTarget:
         return guests
 
     def booted(self, variant: Variant) -> Booted:
-        """Tell what a variant boots."""
+        """Return what a variant boots."""
         kernel = built_kernel(variant.kernel, self._watch) if variant.kernel else self._kernel
         return Booted(kernel, variant.cmdline)
 
     def guest(self, variant: Variant) -> Guest:
-        """Give the guest a variant runs in, at work."""
+        """Return the running guest of a variant."""
         return self.guests.at_work(self.booted(variant))
 
     def machine(self) -> Machine:
@@ -93,7 +93,7 @@ class VmTarget:
         return self._machine
 
     def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
-        """Give the guest's platform table, and what it runs on."""
+        """Return the guest's platform table, and what it runs on."""
         machine = self.machine()
         guest = self.guest(plan.baseline)
         version = re.search(r"version (\S+)", output([QEMU, "--version"])[1])
@@ -106,11 +106,11 @@ class VmTarget:
         }
 
     def shown(self, case: Case) -> str:
-        """Give the command line."""
+        """Return the command line."""
         return HostTarget(self.guest(self._variants[0])).shown(case)
 
     def preview(self, order: Order) -> list[str]:
-        """Give what a run would boot, write and call; its guest is booted for that."""
+        """Return what a run would boot, write and call; its guest is booted for that."""
         plain = _plain(order.variant)
         told = HostTarget(self.guest(order.variant)).preview(
             Order(order.key, order.case, plain, order.seed, order.position)
@@ -218,7 +218,7 @@ class VmSession:
 
 
 def _plain(variant: Variant) -> Variant:
-    """Give what of a variant is switched in a booted guest."""
+    """Return what of a variant is switched in a booted guest."""
     booted = (kind.field for kind in kinds_in("vm") if "host" not in kind.where)
     return variant.model_copy(
         update={field: Variant.model_fields[field].default for field in booted}

@@ -26,7 +26,7 @@ Found = dict[int, dict[_Kind, tuple[int, ...]]]
 
 
 def read(system: System, cpus: Sequence[int]) -> Found:
-    """Give the caches of each CPU; virtual machines often show none."""
+    """Return the caches of each CPU; virtual machines often show none."""
     found: Found = {cpu: {} for cpu in cpus}
     for cpu in cpus:
         for folder in system.glob(f"{CPU}/cpu{cpu}/cache/index[0-9]*"):
@@ -45,7 +45,7 @@ def read(system: System, cpus: Sequence[int]) -> Found:
 
 
 def last_level(found: Found) -> Groups:
-    """Give the CPUs that share a last-level cache; nothing where a CPU shows no cache."""
+    """Return the CPUs that share a last-level cache; nothing where a CPU shows no cache."""
     if not all(found.values()):
         return ()
     return distinct(
@@ -55,7 +55,7 @@ def last_level(found: Found) -> Groups:
 
 
 def kinds(found: Found, levels: Mapping[str, Groups]) -> dict[str, list[CacheKind]]:
-    """Give each kind of cache once, by name, with the level whose CPUs share it."""
+    """Return each kind of cache once, by name, with the level whose CPUs share it."""
     by_kind: dict[_Kind, dict[int, tuple[int, ...]]] = {}
     for cpu, caches in found.items():
         for kind, shared in caches.items():

@@ -13,7 +13,7 @@ Same = TypeVar("Same", bound=Hashable)
 
 
 def online(system: System) -> tuple[int, ...]:
-    """Give the CPUs that are online.
+    """Return the CPUs that are online.
 
     Raises:
         HostError: sysfs does not say.
@@ -27,13 +27,13 @@ def online(system: System) -> tuple[int, ...]:
 
 
 def offline(system: System) -> tuple[int, ...]:
-    """Give the CPUs that are present but switched off."""
+    """Return the CPUs that are present but switched off."""
     present = parse_cpulist(system.read_or(f"{CPU}/present", ""))
     return tuple(cpu for cpu in present if cpu not in set(online(system)))
 
 
 def groups(system: System, cpus: Sequence[int], *names: str) -> Groups:
-    """Give the groups of a level; `names` are its file in topology/, the newest name first.
+    """Return the groups of a level; `names` are its file in topology/, the newest name first.
 
     Nothing where no CPU tells. A CPU that does not tell, among others that do, stands alone.
     """
@@ -50,7 +50,7 @@ def groups(system: System, cpus: Sequence[int], *names: str) -> Groups:
 
 
 def distinct(lists: Iterable[tuple[int, ...]]) -> Groups:
-    """Give every list once, in the order of their first CPUs."""
+    """Return every list once, in the order of their first CPUs."""
     return tuple(sorted(set(lists)))
 
 
@@ -68,6 +68,6 @@ def written(found: Groups) -> tuple[str, ...]:
 
 
 def number(system: System, path: str) -> int | None:
-    """Give a whole number from a file, or None where there is none."""
+    """Return a whole number from a file, or None where there is none."""
     text = system.read_or(path, "")
     return int(text) if text.removeprefix("-").isdecimal() else None

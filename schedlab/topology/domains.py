@@ -22,28 +22,28 @@ class Domain:
 
     @property
     def name(self) -> str:
-        """Give the name of its topology level."""
+        """Return the name of its topology level."""
         return self.files["name"]
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Give its SD_ flags."""
+        """Return its SD_ flags."""
         return tuple(self.files.get("flags", "").split())
 
     @property
     def span(self) -> tuple[int, ...]:
-        """Give the CPUs it balances."""
+        """Return the CPUs it balances."""
         return parse_cpulist(self.files["span"])
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Give its groups, this CPU's first."""
+        """Return its groups, this CPU's first."""
         found = _GROUP.findall(self.files.get("groups", ""))
         return tuple(parse_cpulist(group) for group in found)
 
 
 def read(printed: str) -> list[Domain]:
-    """Give the domains of all CPUs, the smallest first."""
+    """Return the domains of all CPUs, the smallest first."""
     return [
         Domain(int(cpu), int(level), {key: text.strip() for key, text in _FILE.findall(rest)})
         for cpu, level, rest in _LINE.findall(printed)

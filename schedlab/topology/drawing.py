@@ -28,13 +28,13 @@ _FULL_SIZE = 64
 
 
 def draw(machine: Machine) -> str:
-    """Give the whole drawing."""
+    """Return the whole drawing."""
     parts = [outline(machine), _cpus(machine), _idle_states(machine)]
     return "\n\n".join(part for part in parts if part)
 
 
 def outline(machine: Machine) -> str:
-    """Give what it is, how its CPUs stand together, and how far its nodes are apart."""
+    """Return what it is, how its CPUs stand together, and how far its nodes are apart."""
     parts = [_heading(machine), _topology(machine), _distances(machine)]
     return "\n\n".join(part for part in parts if part)
 

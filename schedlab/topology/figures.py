@@ -28,7 +28,7 @@ class Section:
 
 
 def sections(machine: Machine, sources: Mapping[str, str]) -> list[Section]:
-    """Give the figures of a machine; `sources` by key path are those of the file's comments."""
+    """Return the figures of a machine; `sources` by key path are those of the file's comments."""
     told = shorthand.folded(machine.model_dump(mode="json", exclude_defaults=True))
     sources = {**sources, **{key: entry.source for key, entry in machine.ledger.items()}}
     for name, cycles in machine.cycles.items():
@@ -55,7 +55,7 @@ def sections(machine: Machine, sources: Mapping[str, str]) -> list[Section]:
 
 
 def as_text(machine: Machine, sources: Mapping[str, str]) -> str:
-    """Give the figures as tables of the terminal."""
+    """Return the figures as tables of the terminal."""
     parts = []
     for section in sections(machine, sources):
         title = f"{section.title} ({section.source})" if section.source else section.title
@@ -100,7 +100,7 @@ def _state(state: IdleState) -> str:
 
 
 def _all_at(path: str, sources: Mapping[str, str]) -> str:
-    """Give everything said in a table, once."""
+    """Return everything said in a table, once."""
     said = {
         source: None for key, source in sources.items() if key == path or key.startswith(f"{path}.")
     }

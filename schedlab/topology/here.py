@@ -78,7 +78,7 @@ class Description:
 
 
 def describe(system: System) -> Description:
-    """Give the machine `system` stands on.
+    """Return the machine `system` stands on.
 
     Raises:
         HostError: sysfs cannot be read, or what it says cannot be.
@@ -127,7 +127,7 @@ def _machine(system: System) -> Machine:
 
 
 def _levels(system: System, online: tuple[int, ...]) -> dict[str, Groups]:
-    """Give the levels that topology/ tells; those that say nothing are left out.
+    """Return the levels that topology/ tells; those that say nothing are left out.
 
     Clusters of single CPUs or of one core each are what the kernel shows where it knows none.
     """

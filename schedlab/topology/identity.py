@@ -34,7 +34,7 @@ _ARM_PARTS = {
 
 
 def processor(system: System) -> str:
-    """Give the processor's name; several, joined, where CPUs differ; empty where untold."""
+    """Return the processor's name; several, joined, where CPUs differ; empty where untold."""
     cpuinfo = system.read_or(CPUINFO, "")
     for key in ("model name", "cpu", "uarch", "cpu model"):
         named = re.findall(rf"^{key}\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
@@ -50,18 +50,18 @@ def processor(system: System) -> str:
 
 
 def board(system: System) -> str:
-    """Give the board's name from its device tree, or nothing."""
+    """Return the board's name from its device tree, or nothing."""
     return system.read_or(_DEVICE_TREE_MODEL, "").strip("\0 \n")
 
 
 def architecture(system: System) -> str:
-    """Give the architecture as `uname -m` does; the kernel tells it in procfs since 6.1."""
+    """Return the architecture as `uname -m` does; the kernel tells it in procfs since 6.1."""
     told = system.read_or("/proc/sys/kernel/arch", "")
     return told or system.capture(("uname", "-m")).stdout.strip() or "unknown"
 
 
 def memory_gib(system: System) -> int | None:
-    """Give the memory the kernel manages, to the nearest GiB and at least 1; None where untold."""
+    """Return the memory the kernel manages, in GiB, at least 1; None where it is not known."""
     match = re.search(r"^MemTotal:\s+(\d+) kB", system.read_or("/proc/meminfo", ""), re.MULTILINE)
     return max(1, round(int(match[1]) / 1024 / 1024)) if match else None
 

@@ -15,7 +15,7 @@ _POLLING = ("POLL", "snooze")
 
 
 def read(system: System, cpus: Sequence[int]) -> Idle:
-    """Give the states in the order each CPU has them; a state not all have names its CPUs."""
+    """Return the states in the order each CPU has them; a state not all have names its CPUs."""
     of_cpu = {
         cpu: [
             _state(system, folder) for folder in system.glob(f"{CPU}/cpu{cpu}/cpuidle/state[0-9]*")
@@ -32,7 +32,7 @@ def read(system: System, cpus: Sequence[int]) -> Idle:
 
 
 def governor(system: System) -> str:
-    """Give the cpuidle governor, under its present or its older name; empty where untold."""
+    """Return the cpuidle governor, under its present or its older name; empty where untold."""
     older = system.read_or(f"{CPU}/cpuidle/current_governor_ro", "")
     return system.read_or(f"{CPU}/cpuidle/current_governor", older)
 

@@ -57,7 +57,7 @@ def _lines(table: Any, path: str, machine: Machine, comments: Mapping[str, str])
 
 
 def _names(path: str) -> bool:
-    """Tell a key that says which CPUs or which state the others are about."""
+    """Return whether a key says which CPUs or which state the others are about."""
     return path.startswith(("cpu[", "idle.state[")) and path.rpartition(".")[2] in (
         *("cpus", "name", "desc"),
     )

@@ -11,7 +11,7 @@ _MEMORY = re.compile(r"MemTotal:\s+(\d+) kB")
 
 
 def read(system: System, online: Sequence[int]) -> dict[str, object]:
-    """Give a machine's keys about nodes; none where the kernel has no NUMA, or no CPU in a node."""
+    """Return a machine's keys about nodes; none without NUMA, or without a CPU in a node."""
     numbers = parse_cpulist(system.read_or(f"{NODE}/online", ""))
     lists = [
         set(parse_cpulist(system.read_or(f"{NODE}/node{node}/cpulist", ""))) & set(online)

@@ -13,7 +13,7 @@ _UNKNOWN_TRANSITION = 0xFFFFFFFF
 
 
 def read(system: System, cpus: Sequence[int], levels: Mapping[str, Groups]) -> tuple[Cpu, ...]:
-    """Give what each CPU can do, where the kernel tells; CPUs that are alike in one entry."""
+    """Return what each CPU can do, where the kernel tells; CPUs that are alike in one entry."""
     policies = _policies(system, cpus)
     kinds = {cpu: _kind(system, cpu, policies.get(cpu)) for cpu in cpus}
     found: list[Cpu] = []
@@ -31,7 +31,7 @@ def read(system: System, cpus: Sequence[int], levels: Mapping[str, Groups]) -> t
 
 
 def _policies(system: System, cpus: Sequence[int]) -> dict[int, str]:
-    """Give the folder of each CPU's frequency domain."""
+    """Return the folder of each CPU's frequency domain."""
     found: dict[int, str] = {}
     for policy in system.glob(f"{CPU}/cpufreq/policy[0-9]*"):
         members = {int(word) for word in system.read_or(f"{policy}/affected_cpus", "").split()}
@@ -40,7 +40,7 @@ def _policies(system: System, cpus: Sequence[int]) -> dict[int, str]:
 
 
 def _kind(system: System, cpu: int, policy: str | None) -> Cpu:
-    """Give everything but the CPUs."""
+    """Return everything but the CPUs."""
     capacity = number(system, f"{CPU}/cpu{cpu}/cpu_capacity")
     if policy is None:
         return Cpu(cpus="", capacity=capacity)

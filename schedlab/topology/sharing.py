@@ -8,7 +8,7 @@ _ORDER = ("cpu", "core", "cluster", "llc", "package", "node", "machine")
 
 
 def sharing(instances: Sequence[tuple[int, ...]], levels: Mapping[str, Groups]) -> str | None:
-    """Give the smallest level whose groups include all of these, or None where none does."""
+    """Return the smallest level whose groups include all of these, or None where none does."""
     for level in _ORDER:
         if level in levels and set(instances) <= set(levels[level]):
             return level

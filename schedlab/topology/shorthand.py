@@ -90,7 +90,7 @@ def folded(machine: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lists(cpus: Sequence[int], threads: int, stride: int) -> tuple[str, ...] | None:
-    """Give the cores, or None where the rule does not use every CPU once."""
+    """Return the cores, or None where the rule does not use every CPU once."""
     left = dict.fromkeys(cpus)
     lists = []
     while left:

@@ -17,7 +17,7 @@ _UNTOLD_TRANSITION = "1ms"
 
 
 def description(machine: Machine, where: str = "") -> dict[str, Any]:
-    """Give the machine's description for the simulator, ready for JSON.
+    """Return the machine's description for the simulator, ready for JSON.
 
     Raises:
         UsageError: it is a machine the simulator has no words for; `where` says whose file it is.

@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 
 
 def read(text: str) -> dict[str, str]:
-    """Give the comments of a file by key path: `cost.tick`, `cpu[0].capacity`, `idle.state[1]`."""
+    """Return comments by key path: `cost.tick`, `cpu[0].capacity`, `idle.state[1]`."""
     found: dict[str, str] = {}
     seen: Counter[str] = Counter()
     table = ""
@@ -36,7 +36,7 @@ def read(text: str) -> dict[str, str]:
 
 
 def _statements(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Give each key or header with the comments above, behind and inside it."""
+    """Yield each key or header with the comments above, behind and inside it."""
     code, comments, depth = "", list[str](), 0
     for token in _TOKEN.finditer(f"{text}\n"):
         match token.lastgroup:

@@ -19,7 +19,7 @@ _OF_ARCHITECTURE = {"aarch64": "kunpeng-920-6426-2p", "ppc64le": "power9-lpar-sm
 
 
 def completed(described: Description) -> Description:
-    """Give a description that can be simulated."""
+    """Return a description that can be simulated."""
     machine = described.machine
     like = find_machine(_OF_ARCHITECTURE.get(machine.arch, _DEFAULT))
     told, sources = machine.model_dump(exclude_defaults=True), dict(described.sources)
@@ -46,7 +46,7 @@ def _entries(path: str, value: Any, whose: Machine, source: str) -> Iterator[tup
 
 
 def _missing(machine: Machine, like: Machine) -> Iterator[tuple[str, Any, Machine]]:
-    """Give what has to be added, by key path, and whose it is."""
+    """Yield what has to be added, by key path, and whose it is."""
     yield "cost", like.costs(), like
     if like.core:
         yield "core", {"mhz": like.core.mhz}, like

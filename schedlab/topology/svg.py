@@ -44,7 +44,7 @@ class _Box:
     inside: str
 
     def at(self, x: float, y: float) -> str:
-        """Give it at a place."""
+        """Return it at a place."""
         return f'<g transform="translate({x:g} {y:g})">{self.inside}</g>'
 
 
@@ -97,14 +97,14 @@ def _domain(domain: Domain, order: Mapping[int, int], step: float) -> Iterator[s
 
 
 def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Give the first and the last of each stretch without a hole."""
+    """Yield the first and the last of each stretch without a hole."""
     for text in format_cpulist(places).split(","):
         first, _, last = text.partition("-")
         yield int(first), int(last or first)
 
 
 def _in_order(machine: Machine) -> list[int]:
-    """Give all CPUs, neighbours in the topology side by side."""
+    """Return all CPUs, neighbours in the topology side by side."""
 
     def inside(group: Group) -> Iterator[int]:
         within = list(chain.from_iterable(inside(inner) for inner in group.inner))

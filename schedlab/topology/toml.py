@@ -15,7 +15,7 @@ class Inline(dict[str, Any]):
 
 
 def write(table: Mapping[str, Any], sources: Mapping[str, str], header: str = "") -> str:
-    """Give the TOML text of a table.
+    """Return the TOML text of a table.
 
     Args:
         table: what is to be written, in the order it is to be read.
@@ -49,7 +49,7 @@ def _table(table: Mapping[str, Any], path: str, sources: Mapping[str, str]) -> I
 
 
 def _is_table(value: object, path: str) -> bool:
-    """Tell a table, or a list of them, from a value.
+    """Return whether this is a table, or a list of tables, and not a value.
 
     Tables of plain values stay in one line below the top; so do lists of them everywhere.
     """
@@ -94,7 +94,7 @@ def _elements(value: object) -> list[Any]:
 
 
 def _rows(value: object) -> list[str]:
-    """Give the lines of a matrix or of a list of tables; nothing for what is written as a run."""
+    """Return the lines of a matrix or of a list of tables; nothing for what is written as a run."""
     elements = _elements(value)
     if all(isinstance(element, Mapping) and len(element) > 1 for element in elements):
         return [f"  {_inline(element)}," for element in elements]

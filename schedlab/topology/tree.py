@@ -32,31 +32,31 @@ class Group:
     inner: tuple["Group", ...]
 
     def shape(self) -> tuple[object, ...]:
-        """Give what makes two groups look alike."""
+        """Return what makes two groups look alike."""
         levels = tuple(label.level for label in self.labels)
         return levels, len(self.cpus), tuple(group.shape() for group in self.inner)
 
     def all_labels(self) -> Iterator[Label]:
-        """Give the labels of all groups inside."""
+        """Yield the labels of all groups inside."""
         for group in self.inner:
             yield from group.labels
             yield from group.all_labels()
 
 
 def tree(machine: Machine) -> tuple[Group, ...]:
-    """Give the outermost boxes; none where the machine tells of no level."""
+    """Return the outermost boxes; none where the machine tells of no level."""
     levels = _outermost_first(machine)
     labels = {level: _labels(machine, level) for level in levels}
     return _groups(levels, labels, frozenset(parse_cpulist(machine.cpus)))
 
 
 def threads(machine: Machine) -> list[int]:
-    """Give the numbers of threads cores have; mostly one number."""
+    """Return the numbers of threads cores have; mostly one number."""
     return sorted({len(core) for core in machine.groups("core")})
 
 
 def nodes_without_cpus(machine: Machine) -> list[Label]:
-    """Give the nodes that have only memory, which are in no box."""
+    """Return the nodes that have only memory, which are in no box."""
     return [_node(number, note) for number, note, text in _nodes(machine) if not text]
 
 
@@ -102,7 +102,7 @@ def _node(number: int, note: str) -> Label:
 
 
 def _nodes(machine: Machine) -> Iterator[tuple[int, str, str]]:
-    """Give each node's number, its memory, and its CPUs."""
+    """Yield each node's number, its memory, and its CPUs."""
     lists = machine.topology.node
     memory = machine.topology.node_memory_mib
     for index, number in enumerate(machine.topology.node_numbers or range(len(lists))):
@@ -116,7 +116,7 @@ def _mib(mib: int) -> str:
 
 
 def _llc_size(machine: Machine) -> str:
-    """Give the size of the last-level cache, where all have one size."""
+    """Return the size of the last-level cache, where all have one size."""
     sizes = {kind.size for kind in machine.cache.last_level()}
     return (sizes.pop() or "") if len(sizes) == 1 else ""
 
@@ -126,7 +126,7 @@ def _groups(
     labels: dict[Level, dict[tuple[int, ...], Label]],
     within: frozenset[int],
 ) -> tuple[Group, ...]:
-    """Give the groups inside `within`, level by level; levels of the same CPUs become one box."""
+    """Return the groups inside `within`, level by level; levels of the same CPUs become one box."""
     if not levels:
         return ()
     found: list[Group] = []

@@ -35,7 +35,7 @@ EMULATION = Accelerator(
 
 
 def candidates() -> list[Accelerator]:
-    """Give the accelerators to try, the best first."""
+    """Return the accelerators to try, the best first."""
     usable = os.access(_KVM, os.R_OK | os.W_OK) and not _gave_up()
     return [KVM, EMULATION] if usable else [EMULATION]
 

@@ -121,12 +121,12 @@ class Guest(RemoteSystem):
 
     @property
     def alive(self) -> bool:
-        """Tell whether it can still be spoken to."""
+        """Return whether it can still be spoken to."""
         return self._qemu.poll() is None
 
     @property
     def pid(self) -> int:
-        """Give QEMU's process id."""
+        """Return QEMU's process id."""
         return self._qemu.pid
 
     def stop(self) -> None:
@@ -140,7 +140,7 @@ class Guest(RemoteSystem):
             self._monitor.cont()
 
     def clock_offset(self) -> float:
-        """Give none: nobody sets a guest's clock."""
+        """Return none: nobody sets a guest's clock."""
         return 0.0
 
     def close(self) -> None:
@@ -160,7 +160,7 @@ class Guest(RemoteSystem):
             self._qemu.wait()
 
     def _said(self) -> str:
-        """Give the end of what QEMU and the guest's console said."""
+        """Return the end of what QEMU and the guest's console said."""
         told = []
         for file in self._words:
             if file.is_file():
@@ -225,7 +225,7 @@ def write_initramfs(
 
 
 def busybox(watch: Watch) -> Path:
-    """Give a busybox that needs no library: this host's, or Debian's downloaded."""
+    """Return a busybox that needs no library: this host's, or Debian's downloaded."""
     here = shutil.which(_BUSYBOX)
     if here and "not a dynamic executable" in output(["ldd", here])[1]:
         return Path(here)

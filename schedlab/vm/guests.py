@@ -22,7 +22,7 @@ class Booted:
 
     @property
     def title(self) -> str:
-        """Say what is booted."""
+        """Return what is booted."""
         return f"{self.kernel.title}{f' with {self.options}' if self.options else ''}"
 
 
@@ -42,7 +42,7 @@ class Guests:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def at_work(self, what: Booted) -> Guest:
-        """Give the guest of a kernel and options, going, and stop the one that was at work.
+        """Return the guest of a kernel and options, going, and stop the one that was at work.
 
         Raises:
             SchedlabError: it cannot be booted.

@@ -26,7 +26,7 @@ class Kernel:
 
 
 def find_kernel(which: str, watch: Watch) -> Kernel:
-    """Give the kernel `vm:WHICH` names: a series, a package, a file, or a build.
+    """Return the kernel `vm:WHICH` names: a series, a package, a file, or a build.
 
     Raises:
         SchedlabError: there is none.
@@ -44,7 +44,7 @@ def find_kernel(which: str, watch: Watch) -> Kernel:
 
 
 def built_kernel(name: str, watch: Watch) -> Kernel:
-    """Give the boot image of what `schedlab kernel` knows by this name."""
+    """Return the boot image of what `schedlab kernel` knows by this name."""
     image = ImageBuilder(Shelf(), watch).get(name)
     return Kernel(image.file, image.title)
 

@@ -31,7 +31,7 @@ class Monitor:
         self._command("cont")
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         self._lines.close()
         self._socket.close()
 

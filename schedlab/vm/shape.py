@@ -34,11 +34,11 @@ class Shape:
 
     @property
     def cpus(self) -> int:
-        """Give the number of CPUs."""
+        """Return the number of CPUs."""
         return self.sockets * self.cores * self.threads
 
     def options(self) -> list[str]:
-        """Give QEMU's options, memory divided among the nodes."""
+        """Return QEMU's options, memory divided among the nodes."""
         each = max(_MEMORY_MIB // len(self.nodes), _LEAST_NODE_MIB)
         smp = f"{self.cpus},sockets={self.sockets},cores={self.cores},threads={self.threads}"
         options = ["-smp", smp, "-m", f"{each * len(self.nodes)}M"]
@@ -54,7 +54,7 @@ class Shape:
 
 
 def shape_of(machine: Machine) -> Shape:
-    """Give a machine's shape.
+    """Return a machine's shape.
 
     Raises:
         UsageError: its cores or caches differ from one another, which QEMU cannot show.
@@ -87,13 +87,13 @@ def shape_of(machine: Machine) -> Shape:
 
 
 def _sockets(machine: Machine) -> Groups:
-    """Give what becomes a socket: packages, or last-level caches where those are smaller."""
+    """Return what becomes a socket: packages, or last-level caches where those are smaller."""
     caches, packages = machine.groups("llc"), machine.groups("package")
     return caches if len(caches) > len(packages) else packages
 
 
 def _distance(machine: Machine) -> tuple[tuple[int, ...], ...]:
-    """Give the distances between the nodes that have CPUs."""
+    """Return the distances between the nodes that have CPUs."""
     topology = machine.topology
     kept = [index for index, cpus in enumerate(topology.node) if cpus]
     if not topology.distance:

@@ -81,7 +81,7 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
 
 
 def _is_own_head(context: Context, head: Line) -> bool:
-    """Tell the head of a table of our own, which names the baseline and a variant, from a text."""
+    """Return whether a line heads a table of our own, with a baseline and a variant in it."""
     words = head.text.removesuffix("verdict").split()
     names = [context.variant(word) for word in words[-2:]]
     return (
@@ -116,7 +116,7 @@ def _head(context: Context, head: Line, count: int) -> tuple[str, list[str]]:
 def _rows(
     context: Context, printed: Sequence[PrintedRow], parameter: str, metric: Metric | None
 ) -> Iterator[Row]:
-    """Give the rows of means, each with the spread that stands on another line."""
+    """Yield the rows of means, each with the spread that stands on another line."""
     rows: list[tuple[str, Row]] = []
     spreads: dict[str, list[float]] = {}
     for each in printed:
@@ -163,7 +163,7 @@ def _row(context: Context, each: PrintedRow, place: _Place) -> Row:
 
 
 def _cells(context: Context, each: PrintedRow, name: str) -> tuple[Cell, ...]:
-    """Give the figures, all in the first one's unit."""
+    """Return the figures, all in the first one's unit."""
     first = each.cells[0]["change"]
     if first not in _NO_CHANGE and context.number(first, each.line).value != 0:
         context.source.refuse(
@@ -183,14 +183,14 @@ def _cells(context: Context, each: PrintedRow, name: str) -> tuple[Cell, ...]:
 
 
 def _said(cell: re.Match[str], behind: str) -> str:
-    """Give the printed verdict; an open one is none."""
+    """Return the printed verdict; an open one is none."""
     if behind in ("better", "worse", "equivalent"):
         return behind
     return {"*": "starred", "=": "equivalent"}.get(cell["star"], "")
 
 
 def _counter(context: Context, each: PrintedRow) -> Row:
-    """Give a row of a table of counters, `LABEL COUNTER, UNIT`."""
+    """Return a row of a table of counters, `LABEL COUNTER, UNIT`."""
     name = each.name.removesuffix(":").rpartition(", ")[0]
     labels = sorted(context.placed_labels, key=len, reverse=True)
     label = next((label for label in labels if name.startswith(f"{label} ")), "")
@@ -205,7 +205,7 @@ def _counter(context: Context, each: PrintedRow) -> Row:
 
 
 def _place(context: Context, name: str, parameter: str, metric: Metric | None) -> _Place:
-    """Tell what a row's name is: in full, or a load, a test at a load, a metric."""
+    """Classify a row's name: a full name, a load, a test at a load, or a metric."""
     if metric:
         return _own_place(context, name, metric)
     if name in context.described:
@@ -247,14 +247,14 @@ def _described_place(context: Context, name: str) -> _Place:
 
 
 def _of_kind(row: Row, kind: str) -> Row:
-    """Say what mmtests means by a kind of row: rates have harmonic means, times arithmetic."""
+    """Set what mmtests means by a kind of row: rates have harmonic means, times arithmetic."""
     if kind not in _MEANS:
         return replace(row, metric=f"{row.metric} {kind}".strip())
     return replace(row, better=_MEANS[kind])
 
 
 def _spread(context: Context, each: PrintedRow, kind: str, mean: Row) -> list[float]:
-    """Give the standard deviations of a line over the means of its row."""
+    """Return the standard deviations of a line over the means of its row."""
     figures = [context.number(cell["figure"], each.line).value for cell in each.cells]
     return [
         figure / 100 if kind == "CoeffVar" else figure / cell.figure.value

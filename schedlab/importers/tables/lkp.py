@@ -99,7 +99,7 @@ def _spread(text: str | None) -> float | None:
 
 
 def _direction(name: str) -> Better | None:
-    """Tell from a figure's name which way is better; the system's own statistics have none."""
+    """Infer from a figure's name which direction is better; None for the system's statistics."""
     folded = name.casefold()
     if _STATISTICS.match(folded):
         return None

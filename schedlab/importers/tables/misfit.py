@@ -51,7 +51,7 @@ def _value(number: Number) -> float:
 
 
 def _ranked(context: Context, machine: str, runs: dict[str, tuple[int, list[Number]]]) -> list[Row]:
-    """Give a row for the longest task, the next, and so on, and one for their mean."""
+    """Return a row for the longest task, the next, and so on, and one for their mean."""
     (line, first), *others = runs.values()
     for number, times in others:
         if len(times) != len(first):

@@ -47,17 +47,17 @@ def next_text(lines: Sequence[Line], at: int) -> int:
 
 
 def cells_of(lines: Sequence[Line], at: int) -> list[re.Match[str]]:
-    """Give the figures with a change that a line has."""
+    """Return the figures with a change that a line has."""
     return list(_CELL.finditer(lines[at].text)) if at < len(lines) else []
 
 
 def is_row(lines: Sequence[Line], at: int) -> bool:
-    """Tell whether a line is a row with its name."""
+    """Return whether a line is a row with its name."""
     return len(cells_of(lines, at)) > 1 and not _cell_at_start(lines[at].text)
 
 
 def first_cells(lines: Sequence[Line], at: int) -> list[re.Match[str]]:
-    """Give the cells of the first row, whose name or end may be on a line of its own."""
+    """Return the cells of the first row, whose name or end may be on a line of its own."""
     here, behind = cells_of(lines, at), cells_of(lines, at + 1)
     if len(here) > 1:
         return here
@@ -66,7 +66,7 @@ def first_cells(lines: Sequence[Line], at: int) -> list[re.Match[str]]:
 
 
 def begins(lines: Sequence[Line], at: int) -> bool:
-    """Tell whether a row begins in a line."""
+    """Return whether a row begins in a line."""
     if at >= len(lines) or not lines[at].text.strip():
         return False
     if is_row(lines, at):

@@ -67,7 +67,7 @@ class Context:
             self.source.refuse(line, f"{error}.")
 
     def placed(self, rest: str = "", **params: int | str) -> tuple[str, dict[str, int | str]]:
-        """Give label and parameters of a case below these headings."""
+        """Return label and parameters of a case below these headings."""
         found: dict[str, int | str] = {}
         words = []
         for setting in self.settings:
@@ -83,7 +83,7 @@ class Context:
 
 
 def placed_by_name(rest: str) -> dict[str, int | str]:
-    """Give the parameters that the end of a label tells: `NPS1 4-groups`, `dhry2reg-512`."""
+    """Return the parameters that the end of a label tells: `NPS1 4-groups`, `dhry2reg-512`."""
     words = rest.split(" ")
     found: dict[str, int | str] = {}
     if load := LOAD_FIRST.fullmatch(words[-1]):
