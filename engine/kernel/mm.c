@@ -104,8 +104,6 @@ void sim_fork_mm(struct task_struct *p, bool thread)
 	else if (current->mm)
 		mmget(current->mm);
 	p->mm = p->active_mm = thread ? current->mm : &new_space()->mm;
-	if (p->mm)
-		sched_cache_fork(p);
 	if (!thread && current->mm)
 		sim_inherit_regions(space_of(p->mm), space_of(current->mm));
 	sim_working_set_fork(p, thread && current->mm);

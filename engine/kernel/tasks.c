@@ -176,6 +176,8 @@ int sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned lon
 
 	if (ret)
 		return ret;
+	if (p->mm)
+		sched_cache_fork(p);	/* sched_fork() has cleared what was copied */
 	RCU_INIT_POINTER(p->cgroups, cset);
 	sched_cgroup_fork(p, &args);
 	sched_post_fork(p);
@@ -232,7 +234,6 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	if (ret) {
 		/* the kernel refuses: a deadline task may not fork */
 		child->died = sim.clk;
-		sched_cache_fork_cleanup(p);
 		sim_put_mm(p->mm);
 		sim_free_task(p);
 		sim_syscall_exit();

@@ -73,7 +73,6 @@
 #define mm_alloc_sched(mm)		0
 #define mm_destroy_sched(mm)		do { } while (0)
 #define sched_cache_fork(p)		do { } while (0)
-#define sched_cache_fork_cleanup(p)	do { } while (0)
 #define sched_cache_exec_mmap(p, mm)	do { } while (0)
 #define sched_cache_exit_mm(p)		do { } while (0)
 #endif

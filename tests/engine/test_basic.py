@@ -87,6 +87,13 @@ def test_domains_are_the_kernels(series: str, sim: Simulator) -> None:
     assert lines[2].count("{") == 8
 
 
+def test_processes_leave_nothing_behind(sim: Simulator) -> None:
+    """More of them, one after the other, than per-CPU memory of a process each has room for."""
+    forks = {"name": "f", "count": 8, "program": [{"fork": True, "body": [{"run": "1us"}]}]}
+    counters = sim("smp4", {"duration": "500ms", "tasks": [forks]})["counters"]
+    assert counters["sched:sched_process_fork"] > 4096
+
+
 def test_nothing_the_engine_looks_for_is_missing(series: str) -> None:
     """Hooks and hot fields are told by name; a tree that renames one is not simulated in silence."""
     assert not builds.made(series).unmatched
