@@ -14,21 +14,19 @@ const simtime kern_load_half_life = LOAD_AVG_PERIOD * 1024ULL * 1000;
 static_assert(KERN_HALF_LIVES == SCHED_CAPACITY_SHIFT);
 
 /*
- * Passes of a CPU's domains, by level: that a busy CPU made, or left to another; and that an idle one made
- * since the load averages were built, since all are idle while the tasks are being started.
+ * Passes of a CPU's domains that were this CPU's to make, by level; those of idle CPUs since the load
+ * averages were built, since all are idle while the tasks are being started.
  */
 static bool averages_built;
 static struct {
-	unsigned int busy, left, idle;
+	unsigned int busy, idle;
 } passes[SIM_MAX_CPUS][SIM_MAX_LEVELS];
 
-void sim_balance_passed(int cpu, const struct sched_domain *sd, enum cpu_idle_type idle, bool ours)
+void sim_balance_passed(int cpu, const struct sched_domain *sd, enum cpu_idle_type idle)
 {
-	if (idle == SIM_CPU_BUSY && ours)
+	if (idle == SIM_CPU_BUSY)
 		passes[cpu][sd->level].busy++;
-	else if (idle == SIM_CPU_BUSY && averages_built)
-		passes[cpu][sd->level].left++;
-	else if (idle == CPU_IDLE && ours && averages_built)
+	else if (idle == CPU_IDLE && averages_built)
 		passes[cpu][sd->level].idle++;
 }
 
@@ -66,21 +64,19 @@ static struct kern_domain *find_domain(struct kern_slow_state *state, const stru
 
 /*
  * Has the span gone round under the load?  Busy CPUs balance it where all are busy.  Where some are
- * idle the first of these is to do it: it does so when it is kicked, and where nobody kicks it busy
- * CPUs find, when they are due, that they leave it to one that sleeps.  Where nothing runs there is no
- * load to be balanced.
+ * idle the first of these does; and where nothing runs there is no load to be balanced.
  */
 static bool gone_round(struct sched_domain *sd)
 {
-	unsigned int cpu, busy = 0, idle_or_left = 0, running = 0;
+	unsigned int cpu, busy = 0, idle = 0, running = 0;
 
 	for_each_cpu(cpu, sched_domain_span(sd)) {
 		busy += passes[cpu][sd->level].busy;
-		idle_or_left += passes[cpu][sd->level].idle + passes[cpu][sd->level].left;
+		idle += passes[cpu][sd->level].idle;
 		running += raw_cpu_rq(cpu)->nr_running > 0;
 	}
 	return busy >= KERN_ROUNDS || !running ||
-	       (idle_or_left >= KERN_ROUNDS && running < sd->span_weight);
+	       (idle >= KERN_ROUNDS && running < sd->span_weight);
 }
 
 /* NUMA levels overlap: CPUs of one span may have different ones of the next. */

@@ -104,10 +104,18 @@ static void __attribute__((format(printf, 1, 2))) not_settled(const char *fmt, .
 	json_array_append_new(watch.unsettled, json_string(text));
 }
 
-/* A domain that no busy CPU has balanced in the time two balances take is balanced by none. */
+/*
+ * A domain that no busy CPU has balanced in the time two balances take is balanced by none.  Where the
+ * clocks are wound on, that time is over with the last round; the first tick of a busy CPU after it
+ * would have balanced what was due, and one more round is time for that.
+ */
 static int has_gone_round(const struct kern_domain *d)
 {
-	return d->gone_round == d->spans || elapsed() >= KERN_ROUNDS * d->busy_interval;
+	simtime rounds = KERN_ROUNDS * d->busy_interval;
+
+	if (watch.rounds == KERN_ROUNDS && rounds > memory() + ROUND * kern_load_half_life)
+		rounds = memory() + ROUND * kern_load_half_life;
+	return d->gone_round == d->spans || elapsed() >= rounds;
 }
 
 static void judge_balance(void)

@@ -123,7 +123,8 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 	passes[sim.cpu] = (struct sim_pass) { };			\
 	__moved = (name)(dst, rq, sd, idle, ours, ##more);		\
 	sim_function_ran(SIM_LOAD_BALANCE, __from);			\
-	sim_balance_passed(dst, sd, idle, *(ours));			\
+	if (*(ours))							\
+		sim_balance_passed(dst, sd, idle);			\
 	trace_load_balance(dst, sd, idle, *(ours), __failed, &passes[sim.cpu], __moved); \
 	__moved;							\
 })
