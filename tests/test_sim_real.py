@@ -143,7 +143,7 @@ def test_the_first_decision_that_differs(lab: FakeLab, series: str, tmp_path: Pa
     assert "The first decision that differs" in out
     first, second = out.split("\nbase, ")[1].split("\nrest, ")
     assert "select_task_rq" in first
-    before = [re.sub(r"delay=\d+", "", text.splitlines()[1]) for text in (first, second)]
+    before = [re.sub(r"(delay|runtime)=\d+", "", text.splitlines()[1]) for text in (first, second)]
     assert before[0] == before[1], "but for what looking at the waker's CPU takes"
     scenario = tmp_path / "scenario.json"
     scenario.write_text(

@@ -41,6 +41,8 @@ def _entries(path: str, value: Any, whose: Machine, source: str) -> Iterator[tup
         theirs = whose.ledger.get(f"{path}.{name}") or whose.ledger.get(f"cycles.{name}", Entry())
         if theirs.range is not None or path == "core":
             spread = around(figure, UNCERTAIN)
+            if path == "smt":  # shares of a core's speed: no sibling is faster than the core
+                spread = spread[0], [min(share, 1.0) for share in spread[1]]
             theirs = Entry(range=spread, source=source, moves_with=theirs.moves_with)
         yield f"{path}.{name}", theirs
 

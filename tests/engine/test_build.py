@@ -132,7 +132,7 @@ def test_more_features_than_bits(series: str, tmp_path: Path) -> None:
     [
         ({"KERNEL": "/nowhere"}, "no kernel/sched/core.c there"),
         ({"HZ": "77"}, "HZ=77: one of 100 250 300 1000"),
-        ({"PREEMPT": "maybe"}, "PREEMPT=maybe: voluntary or full"),
+        ({"PREEMPT": "maybe"}, "PREEMPT=maybe: this tree has voluntary full"),
     ],
 )
 def test_wrong_variables(tmp_path: Path, variables: dict[str, str], message: str) -> None:
