@@ -41,10 +41,17 @@ def _entries(path: str, value: Any, whose: Machine, source: str) -> Iterator[tup
         theirs = whose.ledger.get(f"{path}.{name}") or whose.ledger.get(f"cycles.{name}", Entry())
         if theirs.range is not None or path == "core":
             spread = around(figure, UNCERTAIN)
-            if path == "smt":  # shares of a core's speed: no sibling is faster than the core
-                spread = spread[0], [min(share, 1.0) for share in spread[1]]
+            if path == "smt":
+                spread = spread[0], _at_most_all(spread[1])
             theirs = Entry(range=spread, source=source, moves_with=theirs.moves_with)
         yield f"{path}.{name}", theirs
+
+
+def _at_most_all(share: Any) -> Any:
+    """Return shares of a core's speed with none above 1; what is no number stays as it is."""
+    if isinstance(share, float | int):
+        return min(share, 1.0)
+    return share if isinstance(share, str) else [_at_most_all(each) for each in share]
 
 
 def _missing(machine: Machine, like: Machine) -> Iterator[tuple[str, Any, Machine]]:
