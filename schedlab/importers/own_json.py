@@ -1,6 +1,7 @@
 """schedlab's own JSON report: all of a result but the raw output."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
@@ -17,6 +18,9 @@ from schedlab.record import RunKey, RunRecord, Status
 from schedlab.report.as_json import SCHEMA
 from schedlab.store import CaseInfo
 from schedlab.validation import validate
+
+# How a JSON object begins; a text whose title is a brace goes on otherwise.
+OBJECT = re.compile(r'\s*\{\s*["}]')
 
 
 class _Data(BaseModel):
@@ -82,15 +86,13 @@ def read_own_json(source: Source) -> Publication | None:
     Raises:
         UsageError: it is JSON, but not whole or not ours.
     """
-    if not source.text.lstrip().startswith("{"):
+    if not OBJECT.match(source.text):
         return None
     if source.text.count("{") + source.text.count("[") > MOST_ELEMENTS:
         source.refuse(None, f"has more than {MOST_ELEMENTS:,} tables and lists.")
     try:
         data = json.loads(source.text)
     except (json.JSONDecodeError, RecursionError) as error:
-        if source.name.endswith((".md", ".txt")):
-            return None  # a text whose title begins with a brace
         line = getattr(error, "lineno", None)
         source.refuse(line, f"is not JSON: {error}.")
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
