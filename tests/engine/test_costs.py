@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
-from conftest import Json, Simulator, machine, reads, tasks
+from conftest import ROOT, Json, Simulator, machine, reads, tasks
 
 from tests import builds
 from tests.kernel_source import kernel_source
@@ -33,15 +34,18 @@ def test_a_scan_pays_for_lines_and_their_misses_overlap(sim: Simulator) -> None:
 LEVELS = ("cluster", "llc", "node", "package", "remote")
 
 
-def lines_of(build: str) -> dict[str, int]:
+LAYOUT_OF = "gen/generated/rq-lines.h"
+
+
+def lines_of(objects: Path) -> dict[str, int]:
     """Return which lines of a runqueue the fields of a build lie in, as bits."""
-    header = (builds.objects(build) / "gen/generated/rq-lines.h").read_text()
+    header = (objects / LAYOUT_OF).read_text()
     return {name: int(bits) for name, bits in re.findall(r"(RQ_\w+) \((\d+)ULL", header)}
 
 
 def test_lines_of_a_runqueue_are_the_trees_own(series: str) -> None:
     builds.build(series)
-    lines = lines_of(series)
+    lines = lines_of(builds.objects(series))
     # nr_running is first; what runs is there too in trees that keep apart what others look at
     assert lines["RQ_HEAD"] == 1
     apart = reads(series, "kernel/sched/sched.h", r"next cacheline holds the \(hot\) runqueue lock")
@@ -76,11 +80,15 @@ def test_lines_of_a_patched_runqueue_are_the_patched_trees(series: str, tmp_path
     patch = tmp_path / "line.patch"
     patch.write_text(a_line_more(series))
     builds.build(series)
-    builds.build(series, name=f"{series}-line", patches=(str(patch),))
-    plain, patched = lines_of(series), lines_of(f"{series}-line")
-    assert patched["RQ_HEAD"] == plain["RQ_HEAD"]
+    plain = builds.objects(series)
+    out = tmp_path / "patched"
+    make = ["make", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={kernel_source(series)}"]
+    make += [f"PATCHES={patch}", f"BASE={plain}", str(out / LAYOUT_OF)]
+    subprocess.run(make, check=True, capture_output=True)
+    plain_lines, patched_lines = lines_of(plain), lines_of(out)
+    assert patched_lines["RQ_HEAD"] == plain_lines["RQ_HEAD"]
     for name in ("RQ_CFS", "RQ_AVERAGES", "RQ_CURRENT"):
-        assert patched[name] == plain[name] << 1, name
+        assert patched_lines[name] == plain_lines[name] << 1, name
 
 
 def rate(sim: Simulator, busy: int) -> float:
