@@ -17,6 +17,7 @@ from schedlab.errors import Interrupted, SchedlabError, nearest
 
 _COMMANDS = (
     "compare",
+    "completion",
     "cpuidle-smt",
     "diverge",
     "docs",
@@ -43,6 +44,8 @@ class _Commands(click.Group):
         return sorted(_COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS and context.resilient_parsing:
+            return None  # a shell asks what could stand here
         if name not in _COMMANDS:
             context.fail(f"no command is called '{name}'.{nearest(name, _COMMANDS)}")
         # `import` can name no module

@@ -2,12 +2,13 @@
 
 import click
 
+from schedlab.cli.names import PAGE
 from schedlab.data import data_folder
 from schedlab.errors import UsageError, nearest
 
 
 @click.command("docs")
-@click.argument("page", required=False)
+@click.argument("page", required=False, type=PAGE)
 def docs(page: str | None) -> None:
     """Show a page of the manual, or list the pages.
 

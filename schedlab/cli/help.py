@@ -2,14 +2,28 @@
 
 import click
 
+from schedlab.errors import UsageError
+
 
 @click.command("help")
 @click.argument("command", required=False)
+@click.option("--man", is_flag=True, help="Print schedlab.1, the man page of all commands.")
 @click.pass_context
-def help_command(context: click.Context, command: str | None) -> None:
-    """Show the help of schedlab, or of one COMMAND."""
+def help_command(context: click.Context, command: str | None, man: bool) -> None:
+    """Show the help of schedlab, or of one COMMAND.
+
+    \b
+    schedlab help --man | man -l -
+    """
     whole = context.find_root()
     assert isinstance(whole.command, click.Group)
+    if man and command:
+        raise UsageError("--man is one page of all commands; give no command with it.")
+    if man:
+        from schedlab.cli.man import man_page
+
+        click.echo(man_page(whole.command), nl=False)
+        return
     if command is None:
         click.echo(whole.get_help())
         return

@@ -6,6 +6,7 @@ from typing import get_args
 import click
 
 from schedlab.cli.echo import echo
+from schedlab.cli.names import KERNEL, PATCH
 from schedlab.errors import UsageError
 from schedlab.interrupt import stoppable
 from schedlab.kernels import KernelError
@@ -63,11 +64,17 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
 
 
 @kernel.command("build")
-@click.argument("name")
-@click.option("--base", metavar="NAME", help="The kernel tree to build; NAME itself if not given.")
+@click.argument("name", type=KERNEL)
+@click.option(
+    "--base",
+    type=KERNEL,
+    metavar="NAME",
+    help="The kernel tree to build; NAME itself if not given.",
+)
 @click.option(
     "--patch",
     "patches",
+    type=PATCH,
     multiple=True,
     metavar="PATCH",
     help="A patch on it: a file, or the sched feature that a patch of schedlab's adds;"
@@ -113,7 +120,7 @@ def build(
 
 
 @kernel.command("boot-image")
-@click.argument("name")
+@click.argument("name", type=KERNEL)
 def boot_image(name: str) -> None:
     """Build a kernel that boots, of the tree and patches that NAME stands for.
 
@@ -156,7 +163,7 @@ def list_kernels() -> None:
 
 
 @kernel.command("show")
-@click.argument("name")
+@click.argument("name", type=KERNEL)
 def show(name: str) -> None:
     """Show where a kernel comes from and what is built of it."""
     engine, shelf = find_engine(), Shelf()
@@ -189,7 +196,7 @@ def show(name: str) -> None:
 
 
 @kernel.command("remove")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, type=KERNEL, metavar="NAME...")
 def remove(names: tuple[str, ...]) -> None:
     """Remove builds, or trees nothing is built on; your own tree itself is not touched."""
     engine, shelf = find_engine(), Shelf()

@@ -6,6 +6,7 @@ import click
 
 from schedlab.benchmarks import all_benchmarks
 from schedlab.cli.echo import echo
+from schedlab.cli.names import KERNEL
 from schedlab.counters.choice import SUMMARIES
 from schedlab.errors import KnobError, UsageError
 from schedlab.kernels.shelf import check_name
@@ -77,7 +78,7 @@ _KINDS = {
 
 @click.command("list")
 @click.argument("kind", type=click.Choice([*_KINDS, "features"]))
-@click.option("--kernel", metavar="NAME", help="Features of this simulated kernel.")
+@click.option("--kernel", type=KERNEL, metavar="NAME", help="Features of this simulated kernel.")
 def list_command(kind: str, kernel: str | None) -> None:
     """List benchmarks, plans, suites, counters, or the sched features of this kernel."""
     if kernel and kind != "features":

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from schedlab.accuracy.here import calibrated
 from schedlab.cli.echo import echo, put
+from schedlab.cli.names import KERNEL, MACHINE
 from schedlab.cpulist import format_cpulist, parse_cpulist
 from schedlab.errors import HostError, UsageError
 from schedlab.interrupt import stoppable
@@ -35,7 +36,9 @@ from schedlab.variant import Variant
     is_flag=True,
     help="Measure what operations cost here; without it the costs are estimates.",
 )
-@click.option("--kernel", metavar="NAME", help="Whose simulator the costs are fitted in.")
+@click.option(
+    "--kernel", type=KERNEL, metavar="NAME", help="Whose simulator the costs are fitted in."
+)
 @click.option(
     "--output",
     metavar="FILE",
@@ -84,10 +87,11 @@ def _calibrated(kernel: str | None) -> str:
 
 
 @machine.command("show")
-@click.argument("which", required=False, metavar="[NAME|FILE]")
+@click.argument("which", required=False, type=MACHINE, metavar="[NAME|FILE]")
 @click.option("--here", is_flag=True, help="Show this host.")
 @click.option(
     "--kernel",
+    type=KERNEL,
     metavar="NAME",
     help="Add the scheduling domains this kernel builds; `schedlab kernel list` names kernels.",
 )

@@ -11,6 +11,7 @@ import click
 
 from schedlab.benchmarks import Case, find_benchmark
 from schedlab.cli.echo import echo
+from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET, VARIANT
 from schedlab.cli.result import How, go_on, make_result
 from schedlab.cli.sweep import carry_out_sweep, is_sweep, plan_of_sweep
 from schedlab.cpulist import MOST_CPUS
@@ -33,6 +34,7 @@ _EXPERIMENT = (
         "--variant",
         "variants",
         multiple=True,
+        type=VARIANT,
         metavar="'NAME: SETTING; ...'",
         help=f"A variant; the first is the baseline. Settings: {'; '.join(syntaxes())}. A single "
         "variant is compared with the host as it is; `auto` takes what this host can switch with "
@@ -44,6 +46,7 @@ _EXPERIMENT = (
     click.option(
         "--target",
         multiple=True,
+        type=TARGET,
         metavar="TARGET",
         help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL. Of this and the next three, "
         "several values make a result each.",
@@ -51,12 +54,14 @@ _EXPERIMENT = (
     click.option(
         "--machine",
         multiple=True,
+        type=MACHINE,
         metavar="MACHINE",
         help="The machine a target vm: shows its guests.",
     ),
     click.option(
         "--kernel",
         multiple=True,
+        type=KERNEL,
         metavar="TREE",
         help="Simulated: the tree under all variants, such as 6.12.",
     ),
@@ -76,7 +81,9 @@ _EXPERIMENT = (
         metavar="TIME",
         help="End after the last block that fits into TIME, such as 2min; one block at least.",
     ),
-    click.option("--counters", metavar="NAME,...", help="Counters; `schedlab list counters`."),
+    click.option(
+        "--counters", type=COUNTERS, metavar="NAME,...", help="Counters; `schedlab list counters`."
+    ),
     click.option("--no-counters", is_flag=True, help="Count nothing."),
     click.option("--output", metavar="DIR", type=click.Path(path_type=Path), help="Result folder."),
     click.option(
@@ -114,11 +121,14 @@ def experiment_options(command: Command) -> Command:
 
 
 @click.command("run")
-@click.argument("plan_name", required=False, metavar="[PLAN]")
-@click.option("--suite", metavar="NAME", help="The benchmarks to run; `schedlab list suites`.")
+@click.argument("plan_name", required=False, type=PLAN, metavar="[PLAN]")
+@click.option(
+    "--suite", type=SUITE, metavar="NAME", help="The benchmarks to run; `schedlab list suites`."
+)
 @click.option(
     "--benchmark",
     "benchmarks",
+    type=BENCHMARK,
     metavar="NAME[:KEY=VALUE,...]",
     multiple=True,
     help="A benchmark beside or instead of a suite's, with parameters; KEY=[A,B,...] is a sweep.",

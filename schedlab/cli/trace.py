@@ -9,6 +9,7 @@ import click
 
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
+from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE, VARIANT
 from schedlab.cli.run import single_case
 from schedlab.cpulist import parse_cpulist
 from schedlab.errors import IncompleteRun, UsageError
@@ -21,13 +22,26 @@ from schedlab.variant import parse_variant
 
 
 @click.command("trace")
-@click.argument("machine")
-@click.option("--benchmark", required=True, metavar="NAME[:KEY=VALUE,...]", help="What to run.")
+@click.argument("machine", type=MACHINE)
 @click.option(
-    "--variant", default="base", metavar="'NAME: SETTING; ...'", help="Under what settings."
+    "--benchmark",
+    required=True,
+    type=BENCHMARK,
+    metavar="NAME[:KEY=VALUE,...]",
+    help="What to run.",
 )
 @click.option(
-    "--kernel", metavar="NAME", help="On which kernel; the same as the setting kernel=NAME."
+    "--variant",
+    default="base",
+    type=VARIANT,
+    metavar="'NAME: SETTING; ...'",
+    help="Under what settings.",
+)
+@click.option(
+    "--kernel",
+    type=KERNEL,
+    metavar="NAME",
+    help="On which kernel; the same as the setting kernel=NAME.",
 )
 @click.option("--seed", type=click.IntRange(0, LARGEST_SEED), default=1, show_default=True)
 @click.option(

@@ -20,6 +20,7 @@ from schedlab.accuracy.pairs import Groups, Here, There
 from schedlab.accuracy.pairs import compare as compare_changes
 from schedlab.accuracy.worlds import Native, Simulated
 from schedlab.cli.echo import echo, put
+from schedlab.cli.names import KERNEL, MACHINE, PUBLISHED, TARGET
 from schedlab.cli.published import RESULTS, validate_published
 from schedlab.cpulist import MOST_CPUS
 from schedlab.doctor.kernel import foreign_parameters
@@ -37,13 +38,15 @@ from schedlab.topology.standin import completed
 from schedlab.variant import Variant
 
 HERE = Path("results") / "here"
-MACHINE = "machine.toml"
+MEASURED = "machine.toml"
 """This host as it was measured, while a comparison is not whole."""
 
 
 @click.command("validate")
-@click.option("--machine", "which", metavar="NAME|FILE", help="This host as a machine file.")
-@click.option("--kernel", metavar="NAME", help="The simulator's kernel.")
+@click.option(
+    "--machine", "which", type=MACHINE, metavar="NAME|FILE", help="This host as a machine file."
+)
+@click.option("--kernel", type=KERNEL, metavar="NAME", help="The simulator's kernel.")
 @click.option("--only", metavar="WORKLOAD,...", help="These workloads only.")
 @click.option(
     "--output",
@@ -52,10 +55,14 @@ MACHINE = "machine.toml"
     help="Write the table to FILE as well.",
 )
 @click.option(
-    "--target", metavar="vm:KERNEL", help="Against that kernel in a guest, shown --machine."
+    "--target",
+    type=TARGET,
+    metavar="vm:KERNEL",
+    help="Against that kernel in a guest, shown --machine.",
 )
 @click.option(
     "--published",
+    type=PUBLISHED,
     metavar="[NAME]",
     is_flag=False,
     flag_value="",
@@ -159,7 +166,7 @@ def validate(
         f" {date.today()}.\n{words}"
     )
     journal.end()
-    (folder / MACHINE).unlink(missing_ok=True)
+    (folder / MEASURED).unlink(missing_ok=True)
     put(text)
     if output:
         try:
@@ -184,7 +191,7 @@ def _this_host(
     build = SimTarget(which or "smp4").session([], [variant], limit=60.0).builds["base"]
     if which:
         return _Simulator(find_machine(which), build)
-    kept = folder / MACHINE
+    kept = folder / MEASURED
     if not kept.exists():
         measured = calibrated(LocalSystem(), build.program, told)
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,113 @@
+"""The names that a shell completes: of plans, machines, kernels and all else that is listed."""
+
+from collections.abc import Callable, Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class Name(click.ParamType[str]):
+    """A name of a known kind; whoever takes it says what is wrong with an unknown one.
+
+    `names` is called when a shell asks, as what it needs to import would slow every command.
+    """
+
+    name = "name"
+
+    def __init__(self, names: Callable[[], Iterable[str]], *, file: bool = False) -> None:
+        """Take what lists the names, and whether a file may stand in place of one."""
+        self.names = names
+        self.file = file
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin so; of a path, the word for the shell to look itself."""
+        if self.file and (incomplete.startswith((".", "~")) or "/" in incomplete):
+            return [CompletionItem(incomplete, type="file")]
+        head, comma, word = incomplete.rpartition(",")
+        return [
+            CompletionItem(f"{head}{comma}{name}") for name in self.names() if name.startswith(word)
+        ]
+
+
+def _plans() -> Iterable[str]:
+    from schedlab.plan import all_plans
+
+    return all_plans()
+
+
+def _suites() -> Iterable[str]:
+    from schedlab.plan import all_suites
+
+    return all_suites()
+
+
+def _machines() -> Iterable[str]:
+    from schedlab.machine import known_machines
+
+    return known_machines()
+
+
+def _benchmarks() -> Iterable[str]:
+    from schedlab.benchmarks import all_benchmarks
+
+    return [benchmark.name for benchmark in all_benchmarks()]
+
+
+def _kernels() -> Iterable[str]:
+    from schedlab.kernels.shelf import Shelf
+
+    shelf = Shelf()
+    return sorted(set(shelf.names()))
+
+
+def _targets() -> Iterable[str]:
+    yield "host"
+    yield "ssh:"
+    yield from (f"sim:{machine}" for machine in _machines())
+    yield from (f"vm:{kernel}" for kernel in _kernels())
+
+
+def _counters() -> Iterable[str]:
+    from schedlab.counters.choice import SUMMARIES
+
+    return SUMMARIES
+
+
+def _patches() -> Iterable[str]:
+    from schedlab.data import data_folder
+
+    return sorted({path.stem for path in data_folder("patches").rglob("*.patch")})
+
+
+def _published() -> Iterable[str]:
+    from schedlab.data import known_names
+
+    return known_names("published")
+
+
+def _pages() -> Iterable[str]:
+    from schedlab.data import data_folder
+
+    return sorted(path.stem for path in data_folder("docs").rglob("*.md"))
+
+
+def _settings() -> Iterable[str]:
+    from schedlab.kinds import KINDS
+
+    yield "auto"
+    yield from (kind.example for kind in KINDS)
+
+
+PLAN = Name(_plans, file=True)
+SUITE = Name(_suites, file=True)
+MACHINE = Name(_machines, file=True)
+BENCHMARK = Name(_benchmarks)
+KERNEL = Name(_kernels)
+TARGET = Name(_targets)
+COUNTERS = Name(_counters)
+PATCH = Name(_patches, file=True)
+PUBLISHED = Name(_published)
+PAGE = Name(_pages)
+VARIANT = Name(_settings)
