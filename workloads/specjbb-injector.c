@@ -161,7 +161,7 @@ static void driver(void *arg)
 {
 	struct injector *in = arg;
 	unsigned int rate = 0;
-	unsigned long long slot = 0, due = 0;
+	unsigned long long slot = 0, due = 0, now;
 
 	for (;;) {
 		struct wanted wanted;
@@ -177,8 +177,9 @@ static void driver(void *arg)
 			slot = wl_now();
 			due = slot + wl_uniform(0, WL_SEC / rate);
 		}
-		if (due > wl_now()) {
-			wl_futex_wait(&in->rate, rate, due - wl_now());
+		now = wl_now();
+		if (due > now) {
+			wl_futex_wait(&in->rate, rate, due - now);
 			continue;
 		}
 		wanted = (struct wanted) { pick_work(), due };

@@ -195,6 +195,13 @@ def test_jbb_cannot_hold_too_high_a_rate(sim: Simulator) -> None:
     assert result["metrics"]["utilisation"] > 0.9
 
 
+def test_jbb_requests_go_on(sim: Simulator) -> None:
+    """One worker, and a driver that now and then looks at the clock 1 ns before a request is due."""
+    one_worker = {f"forkjoin.workers.Tier{tier}": 1 for tier in (1, 2, 3)}
+    result = sim("smp4", alone("specjbb2015", **one_worker, **preset(70_000, "15s")))
+    assert figures(result, "specjbb2015")["issued"] > 1000
+
+
 def test_jbb_collections_stop_the_world(sim: Simulator) -> None:
     """200 KB a request: 1,500 of them fill a young generation of 64 MiB four to five times."""
     told, _ = jbb(sim, Xmn="64MiB", **preset(2000, "750ms"))
