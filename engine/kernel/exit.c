@@ -49,7 +49,7 @@ void sim_do_exit(void)
 	sched_autogroup_exit_task(current);
 	sim_trace_exit(current);
 	forget_children();
-	list_del_rcu(&current->thread_node);
+	sim_exit_signal(current);
 	if (!list_empty(&current->sibling)) {
 		struct family *f = family_of(parent);
 		struct sim_task *task = current->thread.sim, **last = &f->zombies;

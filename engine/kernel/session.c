@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* setsid(): a session's tasks share an autogroup (kernel/sched/autogroup.c). */
+/* Sessions, whose tasks share an autogroup (kernel/sched/autogroup.c), and their processes. */
 #include <linux/sched/signal.h>
 #include <linux/sched/autogroup.h>
 #include "sim.h"
+#include "tasks.h"
 #include "autogroup.h"
+
+static struct signal_struct *session;	/* its leader's: all tasks of the session are in its list */
 
 /* Nobody changes a task's handlers: the lock is all there is to it. */
 #ifdef SIM_HAS_TASK_SIGHAND
@@ -22,13 +25,70 @@ void kern_setsid(void)
 	struct task_group *tg;
 
 	*sig = *current->signal;
+	refcount_set(&sig->sigcnt, 1);
 	INIT_LIST_HEAD(&sig->thread_head);
 	list_add_tail_rcu(&current->thread_node, &sig->thread_head);
 	sched_autogroup_fork(sig);
-	current->signal = sig;
+	current->signal = session = sig;
 	/* the session stands for a process: who looks for all tasks finds its own */
 	list_add_tail_rcu(&current->tasks, &init_task.tasks);
 	sched_autogroup_create_attach(current);
 	tg = sig->autogroup->tg;
 	sim_hot_register(tg, &tg->load_avg);
+}
+
+static bool in_session(const struct task_struct *p)
+{
+	return p->signal != init_task.signal;
+}
+
+/*
+ * Only where cache-aware scheduling asks: it leaves processes of one thread alone.  NUMA balancing of
+ * 6.12 asks as well (vma_is_accessed()), and takes every process there for one of a single thread.
+ */
+static void count_threads(struct signal_struct *sig, int more)
+{
+#ifdef SIM_HAS_SCHED_CACHE
+	sig->nr_threads += more;
+#endif
+}
+
+/* As copy_signal(): a thread shares its process's, a process has its own. */
+void sim_fork_signal(struct task_struct *p, bool thread)
+{
+	struct signal_struct *sig;
+
+	if (!in_session(p))
+		return;
+	if (thread) {
+		refcount_inc(&p->signal->sigcnt);
+		count_threads(p->signal, 1);
+		return;
+	}
+	sig = sim_zalloc(sizeof(*sig), 64);
+	*sig = *p->signal;
+	sig->nr_threads = 1;
+	refcount_set(&sig->sigcnt, 1);
+	INIT_LIST_HEAD(&sig->thread_head);
+	p->signal = sig;
+}
+
+/* From here on who looks for all tasks finds it. */
+void sim_join_session(struct task_struct *p)
+{
+	if (in_session(p))
+		list_add_tail_rcu(&p->thread_node, &session->thread_head);
+}
+
+void sim_exit_signal(struct task_struct *p)
+{
+	list_del_rcu(&p->thread_node);
+	if (in_session(p))
+		count_threads(p->signal, -1);
+}
+
+void sim_put_signal(struct task_struct *p)
+{
+	if (in_session(p) && refcount_dec_and_test(&p->signal->sigcnt))
+		sim_free(p->signal);
 }

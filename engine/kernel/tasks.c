@@ -135,6 +135,7 @@ void sim_free_task(struct task_struct *p)
 	sim_check_stack(p);
 	sim_stack_free(p->thread.stack_base);
 	sim_free(p->thread.family);
+	sim_put_signal(p);
 	if (p->flags & PF_KTHREAD)
 		sim_free(p->thread.sim);
 	else
@@ -230,19 +231,20 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	p->thread.sim = child;
 	child->born = sim.clk;
 	sim_fork_mm(p, flags & KERN_THREAD);
+	sim_fork_signal(p, flags & KERN_THREAD);
 	ret = sim_sched_new_task(p, cset, flags & KERN_THREAD ? CLONE_VM | CLONE_THREAD : 0);
 	if (ret) {
 		/* the kernel refuses: a deadline task may not fork */
 		child->died = sim.clk;
 		sim_put_mm(p->mm);
+		sim_exit_signal(p);
 		sim_free_task(p);
 		sim_syscall_exit();
 		return ret;
 	}
 	/* from here on others find it */
 	child->kernel = p;
-	if (p->signal != &init_signals)
-		list_add_tail_rcu(&p->thread_node, &p->signal->thread_head);
+	sim_join_session(p);
 	if (flags & KERN_THREAD) {
 		child->thread = child->pid;
 		current->thread.shares_files = p->thread.shares_files = true;

@@ -11,6 +11,12 @@ void sim_fork_mm(struct task_struct *p, bool thread);
 void sim_exec_mm(void);
 void sim_exit_mm(void);
 void sim_put_mm(struct mm_struct *mm);
+
+/* its process's signals, the session's list of tasks: kernel/session.c */
+void sim_fork_signal(struct task_struct *p, bool thread);
+void sim_join_session(struct task_struct *p);
+void sim_exit_signal(struct task_struct *p);
+void sim_put_signal(struct task_struct *p);
 void sim_trace_fork(struct task_struct *parent, struct task_struct *child);
 void sim_trace_exit(struct task_struct *p);
 

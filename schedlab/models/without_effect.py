@@ -7,7 +7,8 @@ from schedlab.settings.knob import feature_name
 from schedlab.settings.sched_debug import DEBUG_FOLDER
 from schedlab.variant import Variant
 
-_SERIES = ("6.1", "6.12")
+_SERIES = ("6.1", "6.12", "7.3")
+_LATER = ("6.12", "7.3")
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,14 @@ WITHOUT_EFFECT = (
         " (IRQ_TIME_ACCOUNTING and PARAVIRT_TIME_ACCOUNTING are not configured)",
     ),
     WithoutEffect(
+        "PARANOID_AVG",
+        "it only shortens a sum that would overflow, and with simulated weights none does",
+        ("7.3",),
+    ),
+    WithoutEffect(
         "RT_RUNTIME_SHARE",
-        "6.12 throttles real-time tasks only under RT_GROUP_SCHED, which is not configured",
-        ("6.12",),
+        "from 6.12 on only RT_GROUP_SCHED throttles real-time tasks, and it is not configured",
+        _LATER,
     ),
     WithoutEffect(
         "WARN_DOUBLE_CLOCK",
@@ -55,7 +61,7 @@ WITHOUT_EFFECT = (
     WithoutEffect("latency_warn_ms", _WARNING),
     WithoutEffect("latency_warn_once", _WARNING),
     WithoutEffect("numa_balancing/hot_threshold_ms", _TIERS),
-    WithoutEffect("kernel.numa_balancing_promote_rate_limit_MBps", _TIERS, ("6.12",)),
+    WithoutEffect("kernel.numa_balancing_promote_rate_limit_MBps", _TIERS, _LATER),
     WithoutEffect("verbose", "it only has the kernel print messages", ("6.1",)),
 )
 

@@ -24,7 +24,7 @@ machine = described.machine
 ROOT = Path(__file__).resolve().parents[2]
 SERIES = ("6.12", "6.1")
 NEWER = "7.3"
-NEWER_IN = {"test_basic", "test_decisions", "test_determinism", "test_theory"}
+NEWER_IN = {"test_basic", "test_cache_groups", "test_decisions", "test_determinism", "test_theory"}
 """Where the newer series is tested as well; SCHEDLAB_TEST_NEWER=all has it in every module."""
 DEAR = {"test_patched_kernel_is_traced", "test_newidle_weighs_each_domain"}
 """Not there either: each takes 10 s of CPU time."""
@@ -135,6 +135,11 @@ def scales_groups(series: str) -> bool:
     return bool(
         reads(series, "kernel/sched/fair.c", r"DEFINE_STATIC_CALL\(calc_group_shares, calc_concur_")
     )
+
+
+def has_cache_groups(series: str) -> bool:
+    """Whether the tree has cache-aware scheduling."""
+    return bool(reads(series, "include/linux/mm_types.h", "mm_alloc_sched"))
 
 
 def package_domain(series: str) -> str:

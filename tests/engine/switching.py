@@ -261,8 +261,45 @@ CASES: list[Case] = [
     ("numa16", {**MEMORY, "knobs": {f"{DEBUG}/numa_balancing/scan_period_min_ms": "20"}}),
 ]
 
+# Threads of one process whose cache is to be kept, on LLCs that are soon too full for them.
+THREADS: Json = {
+    "duration": "250ms",
+    "knobs": {f"{DEBUG}/llc_balancing/overaggr_pct": "25"},
+    "workloads": [
+        {"kind": "hackbench", "groups": 1, "fds": 3, "loops": 100_000, "threads": True},
+    ],
+}
+
+# Threads that wake together, and pauses in which their process loses its cache.
+BATCHES: Json = {
+    "duration": "250ms",
+    "workloads": [
+        {
+            "kind": "schbench-old",
+            "message-threads": 2,
+            "threads": 3,
+            "cputime": 1000,
+            "sleeptime": 500,
+            "runtime": "10s",
+            "warmuptime": 0,
+        },
+    ],
+}
+
+# The task that shall run next waits so long that others would pull it; 7.x knows it in no group.
+BUDDIES: Json = {
+    **CROWD,
+    "features": {"NEXT_BUDDY": True, "PICK_BUDDY": False},
+    "knobs": {**CROWD["knobs"], "/proc/sys/kernel/sched_autogroup_enabled": "0"},
+}
+
+# Of trees that have cache-aware scheduling.
+CACHE_CASES: list[Case] = [("numa16", THREADS), ("numa16", BATCHES), ("numa16", BUDDIES)]
+
 # Where the name of a setting says which cases are the likely ones.
 LIKELY = {
+    "llc_balancing": THREADS,
+    "cgroup_mode": THREADS,
     "numa": MEMORY,
     "clamp": CLAMPED,
     "energy": CLAMPED,
@@ -272,7 +309,13 @@ LIKELY = {
 }
 
 
-def likely_first(name: str) -> list[int]:
+def likely_first(name: str, cases: list[Case]) -> list[int]:
     """The numbers of all cases, in the order to try them in for a setting."""
-    kinds = [case["tasks"] for word, case in LIKELY.items() if word in name]
-    return sorted(range(len(CASES)), key=lambda i: CASES[i][1].get("tasks") not in kinds)
+    likely = [load(case) for word, case in LIKELY.items() if word in name]
+    return sorted(range(len(cases)), key=lambda i: load(cases[i][1]) not in likely)
+
+
+def load(case: Json) -> list[Json]:
+    """What runs in a case, whatever is set in it."""
+    runs: list[Json] = [*case.get("tasks", []), *case.get("workloads", [])]
+    return runs

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Json, Simulator, tasks
+from conftest import ROOT, Json, Simulator, has_cache_groups, tasks
 from described import machine as described
-from switching import CASES, CLAMPED, DEBUG, MIX, likely_first
+from switching import CACHE_CASES, CASES, CLAMPED, DEBUG, MIX, likely_first
 
 from schedlab.models.without_effect import WITHOUT_EFFECT
 from schedlab.settings.sched_debug import FEATURES
@@ -39,13 +39,14 @@ def outcome(result: Json) -> tuple[str, Json]:
 class Switched:
     """The cases as they are, and with one setting more."""
 
-    def __init__(self, sim: Simulator) -> None:
+    def __init__(self, sim: Simulator, series: str) -> None:
         self.sim = sim
-        self.results = cache(lambda index: sim(*CASES[index]))
+        self.cases = CASES + CACHE_CASES if has_cache_groups(series) else CASES
+        self.results = cache(lambda index: sim(*self.cases[index]))
 
     def changes(self, index: int, key: str, settings: Json) -> bool | None:
         """Whether a case comes out differently; None where it tells nothing."""
-        machine, case = CASES[index]
+        machine, case = self.cases[index]
         done = self.sim.start(machine, {**case, key: {**case.get(key, {}), **settings}})
         if done.returncode == 2:  # the value itself is refused, or for its sake a task's attributes
             return True if "attributes of" in done.stderr else None
@@ -62,7 +63,7 @@ class Switched:
     def feature_matters(self, name: str) -> bool:
         return any(
             self.changes(index, "features", {name: name not in self.features_on(index)})
-            for index in range(len(CASES))
+            for index in range(len(self.cases))
         )
 
 
@@ -92,7 +93,7 @@ def beside(path: str) -> Json:
 
 def test_every_feature_changes_a_run_or_is_listed(series: str, sim: Simulator) -> None:
     known = features(kernel_source(series) / "kernel/sched/features.h")
-    switched = Switched(sim)
+    switched = Switched(sim, series)
     without = {name for name in known if not switched.feature_matters(name)}
     assert without == {name for name, path in listed(series).items() if path is None}
 
@@ -160,14 +161,19 @@ def values(present: str) -> list[str]:
     return ["teo" if present in ("menu", "teo") else "0", "1", str(number // 10), str(number * 10)]
 
 
-FAR = {"deadline_period_max_us": "5000", "deadline_period_min_us": "20000", "newidle": "50000000"}
+FAR = {
+    "cgroup_mode": "smp",
+    "deadline_period_max_us": "5000",
+    "deadline_period_min_us": "20000",
+    "newidle": "50000000",
+}
 """Values that are far from the present one, by a word of the file's name."""
 
 
 def test_every_file_changes_a_run_or_is_listed(series: str, sim: Simulator) -> None:
     """Those of groups are in CASES from the start; the cpufreq governor has tests of its own."""
-    switched = Switched(sim)
-    present = {machine: files(sim, machine) for machine in dict(CASES)}
+    switched = Switched(sim, series)
+    present = {machine: files(sim, machine) for machine in dict(switched.cases)}
     of_kind: dict[str, dict[str, list[str]]] = {}
     for machine, there in present.items():
         for kind, paths in kinds(there).items():
@@ -179,8 +185,8 @@ def test_every_file_changes_a_run_or_is_listed(series: str, sim: Simulator) -> N
             switched.changes(
                 index, "knobs", dict.fromkeys(on[machine], value) | beside(on[machine][0])
             )
-            for index in likely_first(kind)
-            if (machine := CASES[index][0]) in on
+            for index in likely_first(kind, switched.cases)
+            if (machine := switched.cases[index][0]) in on
             for value in (
                 *(far for word, far in FAR.items() if word in kind),
                 *values(present[machine][on[machine][0]]),

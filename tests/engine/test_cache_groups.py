@@ -1,0 +1,24 @@
+"""Cache-aware scheduling, of trees that have it: a process's threads keep to one cache."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Json, Simulator, has_cache_groups
+from switching import BATCHES, DEBUG
+
+
+def share_of_busier_half(sim: Simulator, enabled: str) -> float:
+    """Of the CPU time, what the busier of two nodes has."""
+    settings: Json = {"duration": "400ms", "knobs": {f"{DEBUG}/llc_balancing/enabled": enabled}}
+    spent = [cpu["user_ns"] for cpu in sim("numa16", {**BATCHES, **settings})["per_cpu"]]
+    half = len(spent) // 2
+    return float(max(sum(spent[:half]), sum(spent[half:])) / sum(spent))
+
+
+def test_threads_of_a_process_gather(series: str, sim: Simulator) -> None:
+    """Two threads that wake three others each, on nodes of their own if nothing is said."""
+    if not has_cache_groups(series):
+        pytest.skip(f"Linux {series} has no cache-aware scheduling")
+    apart, together = (share_of_busier_half(sim, enabled) for enabled in "01")
+    assert apart < 0.55
+    assert together > 0.6
