@@ -238,16 +238,24 @@ HOOKS = """
 int one(int x);
 int two(int x);
 int caller(int y) { return one(y); }
+extern int sim_tp_raised, sim_tp_printed, sim_tp_gone;
+int raiser(void) { return sim_tp_raised++; }
+int __attribute__((section(".text.sim_emit_x"))) sim_emit_x(void) { return sim_tp_printed; }
+int *defined = &sim_tp_gone;
 """
 
 
 def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
-    """A declaration is no call; of several names one is enough; a fact may have to be there."""
+    """A declaration is no call; of several names one is enough; a fact may have to be there.
+
+    A tracepoint's definition and its printing raise it nowhere.
+    """
     (tmp_path / "x.c").write_text(HOOKS)
     words = ["gcc", "-c", "-O2", f"-I{ROOT}/engine/hooked", "-D__used=__attribute__((used))"]
     words += ["-D__section(x)=__attribute__((section(x)))", "x.c"]
     subprocess.run(words, cwd=tmp_path, check=True)
     expected = "# why\none\ntwo\nother one\n->hot\nthree\tif THIS\nfour\tif THAT\n"
+    expected += "one()\ntwo()\n" + "".join(f"trace_{n}()\n" for n in ("raised", "printed", "gone"))
     (tmp_path / "expected.txt").write_text(expected)
     (tmp_path / "tree.h").write_text("#define SIM_HAS_THAT 1\n")
     script = ROOT / "engine/scripts/unmatched"
@@ -258,7 +266,10 @@ def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert told.stdout.splitlines() == ["two", "->hot", "four"]
+    assert told.stdout.splitlines() == [
+        *("two", "->hot", "four"),
+        *("two()", "trace_printed()", "trace_gone()"),
+    ]
 
 
 def test_every_hook_is_expected() -> None:
@@ -274,6 +285,36 @@ def test_every_hook_is_expected() -> None:
         r'strstr\(name, "([^"]+)"\)', (ROOT / "engine/arch/asm/rwonce.h").read_text()
     )
     assert set(fields) == {name for name in names if re.search(r"[.>]", name)}
+
+
+def test_every_cost_that_the_kernel_calls_for_is_expected() -> None:
+    """Functions of the kernel's names that charge: what nobody calls would cost nothing."""
+    listed = (ROOT / "engine/hooked/expected.txt").read_text()
+    charging = set()
+    for file in (ROOT / "engine/kernel").glob("*.c"):
+        functions = r"^(?!static)[a-z][^\n]*?(\w+)\([^;{]*\)\n\{(.*?)^\}"
+        for name, body in re.findall(functions, file.read_text(), re.M | re.S):
+            if "sim_costs." in body and not re.match("kern_|sim_", name):
+                charging.add(name)
+    assert charging > {"rcu_sched_clock_irq", "change_prot_numa"}
+    assert {name for name in charging if f"{name}()" not in listed} == set()
+
+
+def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
+    """A tick's cost goes with the function that charges it; a tracepoint stays silent."""
+    tree, base = kernel_source("6.12"), objects("6.12")
+    changes = [
+        patch(tmp_path / name, tree, file, call, r"if (0) \g<0>")
+        for name, file, call in (
+            ("tick", "kernel/time/timer.c", r"rcu_sched_clock_irq\(user_tick\);"),
+            ("trace", "kernel/time/tick-sched.c", r"trace_tick_stop\(1, .*?;"),
+        )
+    ]
+    out = build_folder("6.12-uncalled")
+    made = make(O=str(out), KERNEL=str(tree), BASE=str(base), PATCHES=" ".join(map(str, changes)))
+    assert made.returncode == 0, made.stdout + made.stderr
+    told = (out / "unmatched.txt").read_text().splitlines()
+    assert told == ["rcu_sched_clock_irq()", "trace_tick_stop()"]
 
 
 @pytest.fixture
