@@ -122,6 +122,15 @@ def test_a_patch_of_ours_by_the_feature_it_adds(
     assert "FASTR: there is no such patch file, and no patch of schedlab's for 6.12" in errors
     assert "Did you mean FASTER or FAST?\n  Features of its patches: FAST, FASTER." in errors
     assert "FAST: there is no such patch file.\n" in refused(lab, *build, "./FAST")
+    (ours / "6.1").mkdir()
+    (ours / "6.1/old.patch").write_text("+SCHED_FEAT(OLD, true)\n+SCHED_FEAT(OLDER, true)\n")
+    assert "for 6.12 adds such a feature. There is one for 6.1.\n" in refused(lab, *build, "OLD")
+    (ours / "merged.toml").write_text(
+        '[OLD]\nsince = "6.9"\ncommit = "c0ffee"\n[OLDER]\nsince = "6.13"\ncommit = "bad"\n'
+    )
+    errors = refused(lab, *build, "OLD")
+    assert "OLD: Linux 6.12 needs no patch for it: since 6.9 the kernel always does so" in errors
+    assert "There is one for 6.1." in refused(lab, *build, "OLDER")
     monkeypatch.chdir(lab.folder)
     lab.patch_file(1.0, 0.25).rename("plain")
     assert "with plain, build" in lab.call(*build, "plain")[1], "a file needs no suffix"

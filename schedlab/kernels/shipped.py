@@ -5,6 +5,7 @@ age (docs/accuracy.md).
 """
 
 import re
+import tomllib
 from pathlib import Path
 
 from schedlab.data import data_folder
@@ -41,7 +42,32 @@ def find_patch(given: str, series: str) -> Path:
         return shipped[given]
     if path.exists() or path.suffix or path.name != given:
         return path
+    merged = _merged().get(given)
+    if merged and _number(series) >= _number(merged["since"]):
+        raise KernelError(
+            f"{given}: Linux {series} needs no patch for it: since {merged['since']} the kernel"
+            f" always does so (commit {merged['commit']})."
+        )
+    others = [other for other in _series() if given in shipped_patches(other)]
+    elsewhere = f" There is one for {' and '.join(others)}." if others else ""
     raise KernelError(
         f"{given}: there is no such patch file, and no patch of schedlab's for {series} adds such"
-        f" a feature.{nearest(given, shipped)}\n  Features of its patches: {', '.join(shipped)}."
+        f" a feature.{elsewhere or nearest(given, shipped)}"
+        f"\n  Features of its patches: {', '.join(shipped) or 'none'}."
     )
+
+
+def _merged() -> dict[str, dict[str, str]]:
+    """Return the features that later kernels have without a patch, as merged.toml lists them."""
+    path = data_folder("patches") / "merged.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def _series() -> list[str]:
+    """Return the series that there are patches for, the oldest first."""
+    folders = (path.name for path in data_folder("patches").iterdir() if path.is_dir())
+    return sorted((name for name in folders if re.fullmatch(r"\d+\.\d+", name)), key=_number)
+
+
+def _number(series: str) -> tuple[int, ...]:
+    return tuple(map(int, series.split(".")))
