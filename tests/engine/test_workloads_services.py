@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator
+from conftest import Json, Simulator, has_cache_groups
+from switching import DEBUG
 
 EPYC = "epyc-7713-2p-nps1"
 
@@ -87,12 +88,16 @@ def test_ycsb_hot_records_conflict(sim: Simulator) -> None:
     assert zipfian["WriteConflicts"] > uniform["WriteConflicts"]
 
 
-def test_ycsb_rises_with_clients_and_saturates(sim: Simulator) -> None:
+def test_ycsb_rises_with_clients_and_saturates(sim: Simulator, series: str) -> None:
+    """Cache-aware scheduling would gather 32 clients' threads in two LLCs, where they share cores."""
     options = {"operationcount": 0, "maxexecutiontime": "60ms", "recordcount": 100_000}
-    rate = {
-        n: ycsb(sim, EPYC, threadcount=n, **options)[0]["Throughput"]
-        for n in (4, 32, 128, 256, 512)
-    }
+    spread = {"knobs": {f"{DEBUG}/llc_balancing/enabled": "0"}} if has_cache_groups(series) else {}
+
+    def throughput(clients: int) -> float:
+        case = {**alone("ycsb-mongodb", threadcount=clients, **options), **spread}
+        return figures(sim(EPYC, case), "ycsb-mongodb")["Throughput"]
+
+    rate = {n: throughput(n) for n in (4, 32, 128, 256, 512)}
     assert rate[32] == pytest.approx(8 * rate[4], rel=0.1)
     assert rate[32] < rate[128] < rate[256]
     assert rate[512] < 1.15 * rate[256]
