@@ -118,8 +118,8 @@ void kern_boot(struct sim_task *init)
 	sim_setup_idle_devices();
 	sim_setup_workqueues();
 	sim_setup_vmstat();
-	/* as check_numabalancing_enable() does under NUMA_BALANCING_DEFAULT_ENABLED */
-	if (num_online_nodes() > 1)
+	/* as check_numabalancing_enable() does */
+	if (IS_ENABLED(CONFIG_NUMA_BALANCING_DEFAULT_ENABLED) && num_online_nodes() > 1)
 		set_numabalancing_state(true);
 	sim_setup_cpufreq();
 	sim_setup_thermal();

@@ -41,13 +41,15 @@ static void check_rq(int cpu)
 /* Nobody can hold it off: every queue above it runs, and no higher class is there. */
 static bool may_run(struct task_struct *p, struct rq *rq)
 {
-	struct sched_entity *se;
+	struct sched_entity *se __maybe_unused;
 
 	if (rq->rt.rt_nr_running || rq->dl.dl_nr_running)
 		return false;
+#ifdef CONFIG_CFS_BANDWIDTH
 	for (se = &p->se; se; se = se->parent)
 		if (cfs_rq_of(se)->throttle_count || cfs_rq_of(se)->throttled)
 			return false;
+#endif
 	return true;
 }
 

@@ -22,7 +22,7 @@ struct sighand_struct *__lock_task_sighand(struct task_struct *p, unsigned long 
 void kern_setsid(void)
 {
 	struct signal_struct *sig = sim_zalloc(sizeof(*sig), 64);
-	struct task_group *tg;
+	struct task_group *tg __maybe_unused;
 
 	*sig = *current->signal;
 	refcount_set(&sig->sigcnt, 1);
@@ -33,8 +33,10 @@ void kern_setsid(void)
 	/* the session stands for a process: who looks for all tasks finds its own */
 	list_add_tail_rcu(&current->tasks, &init_task.tasks);
 	sched_autogroup_create_attach(current);
+#ifdef CONFIG_SCHED_AUTOGROUP
 	tg = sig->autogroup->tg;
 	sim_hot_register(tg, &tg->load_avg);
+#endif
 }
 
 static bool in_session(const struct task_struct *p)

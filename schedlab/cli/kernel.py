@@ -19,6 +19,7 @@ from schedlab.kernels.progress import ConsoleWatch
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.shelf import (
     HZ,
+    HZ_USUAL,
     Recipe,
     Shelf,
     check_name,
@@ -80,14 +81,29 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
     help="A patch on it: a file, or the sched feature that a patch of schedlab's adds;"
     " several apply in the order given.",
 )
-@click.option("--hz", type=click.Choice([str(hz) for hz in HZ]), default="250", show_default=True)
+@click.option(
+    "--config",
+    metavar="debian|upstream|FILE",
+    help="A kernel's configuration: Debian's for amd64, x86_64_defconfig, or a file of lines such"
+    " as CONFIG_SCHED_AUTOGROUP=n; the simulator's own if not given.",
+)
+@click.option(
+    "--hz",
+    type=click.Choice([str(hz) for hz in HZ]),
+    help=f"Ticks a second; {HZ_USUAL} if neither this nor the configuration says.",
+)
 @click.option(
     "--preempt",
     type=click.Choice(get_args(Preempt)),
     help="The preemption model; the tree's usual one if not given: lazy where voluntary is gone.",
 )
 def build(
-    name: str, base: str | None, patches: tuple[str, ...], hz: str, preempt: Preempt | None
+    name: str,
+    base: str | None,
+    patches: tuple[str, ...],
+    config: str | None,
+    hz: str | None,
+    preempt: Preempt | None,
 ) -> None:
     """Build the simulator of a tree, with patches, under a NAME that variants can ask for.
 
@@ -97,24 +113,24 @@ def build(
     schedlab kernel build ilb --base 6.12 --patch ILB_UTIL
     schedlab run --target sim:MACHINE --variant 'off: kernel=ilb' \\
                  --variant 'on: kernel=ilb; ILB_UTIL' ...
+    schedlab kernel build as-debian --base 7.3 --config debian
     """
     check_name(name)
     engine, shelf, watch = find_engine(), Shelf(), ConsoleWatch()
     builder = Builder(shelf, engine, watch)
     known = {recipe.name: recipe for recipe in shelf.recipes()}
-    plain = base is None and not patches
+    plain = base is None and not patches and config is None
     if plain:
         shelf.recipe(name)
     with stoppable():
         if plain and name in known:
             built = builder.build(known[name])
         else:
-            recipe = make_recipe(
-                shelf, engine, name, base or name, patches, int(hz), preempt, watch.say
-            )
+            settings = (int(hz) if hz else None, preempt, watch.say, config)
+            recipe = make_recipe(shelf, engine, name, base or name, patches, *settings)
             built = builder.build(recipe)
     echo(
-        f"{name}: Linux {built.release}, HZ={built.hz}, PREEMPT={built.preempt},"
+        f"{name}: Linux {built.release}, {built.config},"
         f" {_patched(built.patches)}, build {built.key} ({built.seconds:g} s)."
     )
 
@@ -178,6 +194,8 @@ def show(name: str) -> None:
         "configuration": recipe.config,
         "engine": engine.version,
     }
+    if recipe.left_out:
+        rows["not simulated"] = ", ".join(recipe.left_out)
     if built:
         rows |= {
             "build": f"{built.key}, made in {built.seconds:g} s",

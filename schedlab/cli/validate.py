@@ -162,7 +162,7 @@ def validate(
     build = there.build
     text = (
         f"{there.machine.title or there.machine.name}, Linux {host.kernel_release()}{booted}"
-        f" against the scheduler of Linux {build.release} (HZ {build.hz}, {build.preempt}),"
+        f" against the scheduler of Linux {build.release} ({build.config}),"
         f" {date.today()}.\n{words}"
     )
     journal.end()
@@ -213,7 +213,7 @@ def _against_kernel(target: str, which: str | None, kernel: str | None) -> None:
         simulated = Simulated(build.program, description(machine))
         echo(
             f"{there.booted(variant).title}\nagainst the simulator of Linux {build.release}"
-            f" (HZ {build.hz}, {build.preempt}), on {machine.nr_cpus} CPUs as in {which}"
+            f" ({build.config}), on {machine.nr_cpus} CPUs as in {which}"
         )
         compared = []
         for aspect in aspects(guest, simulated):

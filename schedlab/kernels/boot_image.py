@@ -169,7 +169,8 @@ class ImageBuilder:
         series = self._shelf.base(recipe.base).series
         files = (data_folder("guest") / f"kernel{of}.config" for of in ("", f"-{series}"))
         ours = "".join(file.read_text() for file in files if file.is_file())
-        return f"{ours}CONFIG_HZ_{recipe.hz}=y\n{_PREEMPT[recipe.preempt]}=y\n"
+        options = "".join(f"CONFIG_{option}\n" for option in recipe.options)
+        return f"{ours}CONFIG_HZ_{recipe.hz}=y\n{_PREEMPT[recipe.preempt]}=y\n{options}"
 
     def _make(
         self, tree: WholeTree, target: str, jobs: int = 1, keep_open: Sequence[int] = ()

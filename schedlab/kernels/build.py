@@ -27,7 +27,7 @@ from schedlab.kernels.engine import Engine
 from schedlab.kernels.patches import check_inside, read_patch
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Step, Watch
-from schedlab.kernels.shelf import Base, Recipe, Shelf
+from schedlab.kernels.shelf import Base, Recipe, Shelf, config_line
 
 PROGRAM = "schedsim"
 _INFO = "build.json"
@@ -44,7 +44,7 @@ _COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FACT = re.compile(r"^#define SIM_HAS_(\w+) 1$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
-_OURS = ("KERNEL", "HZ", "PREEMPT", "PATCHES", "BASE", "SANITIZE", "OPT", "V", "O", "CC")
+_OURS = ("KERNEL", "HZ", "PREEMPT", "CONFIG", "PATCHES", "BASE", "SANITIZE", "OPT", "V", "O", "CC")
 
 
 class Build(BaseModel):
@@ -61,6 +61,8 @@ class Build(BaseModel):
     patches: tuple[str, ...]
     hz: int
     preempt: str
+    configuration: str = ""
+    options: tuple[str, ...] = ()
     engine: str
     compiler: str
     features: tuple[str, ...]
@@ -70,6 +72,11 @@ class Build(BaseModel):
     """Hooks and hot fields of the engine that nothing in the tree has met."""
     seconds: float
     program: Path
+
+    @property
+    def config(self) -> str:
+        """Return the configuration, for people."""
+        return config_line(self.hz, self.preempt, self.configuration, self.options)
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,7 @@ class Builder:
         return _digest(
             *(base.content(self.engine), self.engine.version, self.compiler()),
             *(patch.sha256 for patch in recipe.patches),
-            *(base.series, str(recipe.hz), recipe.preempt),
+            *(base.series, str(recipe.hz), recipe.preempt, *recipe.options),
         )
 
     def _folder(self, key: str) -> Path:
@@ -176,7 +183,8 @@ class Builder:
             return None
         if recipe is None:
             return build
-        return build.model_copy(update={"kernel": recipe.name, "patches": recipe.patch_names})
+        named = {"kernel": recipe.name, "patches": recipe.patch_names}
+        return build.model_copy(update={**named, "configuration": recipe.configuration})
 
     def _part(self, recipe: Recipe, base: Base, unpatched: _Part | None) -> _Part:
         """Describe the make of a recipe; objects of a tree that changes stay where they are."""
@@ -186,7 +194,7 @@ class Builder:
         else:
             content = base.identity or str(base.tree)
         patches = [patch.sha256 for patch in recipe.patches]
-        config = (base.series, str(recipe.hz), recipe.preempt, self.compiler())
+        config = (base.series, str(recipe.hz), recipe.preempt, self.compiler(), *recipe.options)
         # make goes by times: two copies of the engine must not answer for each other.
         engine = str(self.engine.folder)
         objects = self.shelf.folder / "objects" / _digest(content, engine, *config, *patches)
@@ -195,6 +203,7 @@ class Builder:
             "KERNEL": str(base.tree),
             "HZ": str(recipe.hz),
             "PREEMPT": recipe.preempt,
+            "CONFIG": " ".join(recipe.options),
             "CC": self._cc,
         }
         if recipe.patches:
@@ -282,6 +291,8 @@ class Builder:
             patches=recipe.patch_names,
             hz=recipe.hz,
             preempt=recipe.preempt,
+            configuration=recipe.configuration,
+            options=recipe.options,
             engine=self.engine.version,
             compiler=self.compiler(),
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from schedlab.kernels import KernelError
+from schedlab.kernels.configuration import Configuration, read_configuration, tell_left_out
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.patches import Patch, check_applies, read_patch
 from schedlab.kernels.preemption import Preempt
-from schedlab.kernels.shelf import Base, PatchCopy, Recipe, Shelf, check_name, digest_of
+from schedlab.kernels.shelf import HZ_USUAL, Base, PatchCopy, Recipe, Shelf, check_name, digest_of
 from schedlab.kernels.shipped import find_patch
 
 
@@ -16,9 +17,10 @@ def make_recipe(
     name: str,
     base: str,
     patches: Sequence[str],
-    hz: int,
+    hz: int | None,
     preempt: Preempt | None,
     say: Callable[[str], None],
+    config: str | None = None,
 ) -> Recipe:
     """Keep a recipe under its name, and give it.
 
@@ -28,13 +30,14 @@ def make_recipe(
         name: what variants ask for.
         base: the name of a kernel tree.
         patches: files, or features that patches of schedlab's add.
-        hz: ticks a second.
-        preempt: the preemption model, or the tree's usual one.
+        hz: ticks a second; 250 if neither this nor the configuration says.
+        preempt: the preemption model; the configuration's or the tree's usual one if not given.
         say: is told what is left out of patches, and how they apply.
+        config: a configuration, `debian`, `upstream` or a file; the engine's own if not given.
 
     Raises:
-        KernelError: there is no such tree, it does not have the preemption model, or a patch
-            does not apply to it.
+        KernelError: there is no such tree, it does not have the preemption model, a patch
+            does not apply to it, or the configuration cannot be.
     """
     check_name(name)
     tree = shelf.base(base)
@@ -44,13 +47,29 @@ def make_recipe(
     whole = [read_patch(path) for path in paths]
     told = [_simulated_part(patch, engine, say) for patch in whole]
     copies = tuple(_copy(part, patch) for part, patch in zip(told, whole, strict=True))
-    preempt = preempt or tree.preempts[0]
+    taken = Configuration()
+    if config:
+        taken = read_configuration(config, engine, tree.series, tree.tree)
+        tell_left_out(taken, say)
+    for what, asked, has in (("--hz", hz, taken.hz), ("--preempt", preempt, taken.preempt)):
+        if asked and has and asked != has:
+            raise KernelError(f"{what} {asked} contradicts {taken.name}, which has {has}.")
+    preempt = preempt or taken.preempt or tree.preempts[0]
     if preempt not in tree.preempts:
         raise KernelError(
             f"{base} (Linux {tree.release}) has no preemption model '{preempt}'; it has"
             f" {' and '.join(tree.preempts)}."
         )
-    recipe = Recipe(name=name, base=tree.name, patches=copies, hz=hz, preempt=preempt)
+    recipe = Recipe(
+        name=name,
+        base=tree.name,
+        patches=copies,
+        hz=hz or taken.hz or HZ_USUAL,
+        preempt=preempt,
+        configuration=taken.name,
+        options=taken.options,
+        left_out=taken.left_out,
+    )
     plain = Recipe(name=name, base=name, preempt=tree.preempts[0])
     if name in {other.name for other in shelf.bases()} and recipe != plain:
         raise KernelError(

@@ -34,6 +34,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 HZ = (100, 250, 300, 1000)
 """The tick rates the kernel's own configuration offers."""
 
+HZ_USUAL = 250
+
 
 def _kernel_name(text: str) -> str:
     if not _NAME.fullmatch(text):
@@ -143,8 +145,14 @@ class Recipe(_Kept):
     name: Annotated[str, AfterValidator(_kernel_name)]
     base: str
     patches: tuple[PatchCopy, ...] = ()
-    hz: int = 250
+    hz: int = HZ_USUAL
     preempt: Preempt
+    configuration: str = ""
+    """What --config named: `debian-6.12`, or the user's file."""
+    options: tuple[str, ...] = ()
+    """Options that differ from the engine's own configuration, as `PSI=y`."""
+    left_out: tuple[str, ...] = ()
+    """What that configuration has and the simulator does not; with `=n`, the other way round."""
 
     @property
     def patch_names(self) -> tuple[str, ...]:
@@ -154,11 +162,17 @@ class Recipe(_Kept):
     @property
     def config(self) -> str:
         """Return the configuration, for people."""
-        return f"HZ={self.hz}, PREEMPT={self.preempt}"
+        return config_line(self.hz, self.preempt, self.configuration, self.options)
 
     def unpatched(self) -> "Recipe":
         """Return the recipe of the same base and configuration without the patches."""
-        return Recipe(name=self.base, base=self.base, hz=self.hz, preempt=self.preempt)
+        return self.model_copy(update={"name": self.base, "patches": ()})
+
+
+def config_line(hz: int, preempt: str, configuration: str, options: Sequence[str]) -> str:
+    """Return a build's configuration, for people."""
+    told = [f"HZ={hz}", f"PREEMPT={preempt}", *options]
+    return f"{', '.join(told)}{f', as {configuration}' if configuration else ''}"
 
 
 _Item = TypeVar("_Item", Base, Recipe)

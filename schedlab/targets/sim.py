@@ -450,6 +450,7 @@ def _make_kernels(plan: Plan, builder: Builder) -> None:
             builder.engine,
             *(kernel.name, kernel.base, kernel.patches, kernel.hz, kernel.preempt),
             say=builder.watch.say,
+            config=kernel.config,
         )
 
 

@@ -1,0 +1,224 @@
+"""A kernel's configuration, and what the simulator makes of it.
+
+A fragment has lines as a kernel's .config: `CONFIG_X=y`, `CONFIG_X=n`, `# CONFIG_X is not set`.
+Which options mean something here, and why others do not, is engine/options.toml; what stands
+nowhere there is ignored.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from schedlab.errors import nearest
+from schedlab.kernels import KernelError
+from schedlab.kernels.cache import disk_errors
+from schedlab.kernels.engine import Engine
+from schedlab.kernels.preemption import Preempt
+from schedlab.system.system import natural
+
+_LINE = re.compile(r"CONFIG_(\w+)=(.*)|# CONFIG_(\w+) is not set")
+_DEFAULT = re.compile(r"^#define CONFIG_(\w+) 1$", re.M)
+_SHIPPED = re.compile(r"([a-z]+)-([\d.]+)\.config")
+_HZ = re.compile(r"HZ_(\d+)")
+_MODELS: dict[str, Preempt] = {
+    "PREEMPT_VOLUNTARY": "voluntary",
+    "PREEMPT_LAZY": "lazy",
+    "PREEMPT": "full",
+}
+_LIKELY = 1 << 22
+"""No configuration is larger."""
+_NAMED_IN = ("kernel/sched", "kernel/time", "include/linux", "mm")
+"""Where a tree names the options that a build can choose."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a build takes of a configuration."""
+
+    name: str = ""
+    """`debian-6.12`, or the user's file."""
+    hz: int | None = None
+    preempt: Preempt | None = None
+    options: tuple[str, ...] = ()
+    """What differs from engine/include/autoconf.h.in, as `PSI=y`."""
+    left_out: tuple[str, ...] = ()
+    """What it has and the simulator does not; with `=n`, the other way round."""
+
+
+@dataclass(frozen=True)
+class _Options:
+    """engine/options.toml, and the defaults of include/autoconf.h.in."""
+
+    choice: dict[str, list[str]]
+    always: dict[str, str]
+    kept: dict[str, str]
+    refused: dict[str, str]
+    never: dict[str, str]
+    defaults: frozenset[str]
+
+    @classmethod
+    def of(cls, engine: Engine) -> "_Options":
+        told = tomllib.loads((engine.folder / "options.toml").read_text(encoding="utf-8"))
+        ours = (engine.folder / "include/autoconf.h.in").read_text(encoding="utf-8")
+        return cls(**told, defaults=frozenset(_DEFAULT.findall(ours)))
+
+    @property
+    def known(self) -> frozenset[str]:
+        tables = (self.choice, self.always, self.kept, self.refused, self.never, _MODELS)
+        return frozenset().union(*tables)
+
+
+def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> Configuration:
+    """Return what a build takes of a configuration.
+
+    Args:
+        which: `debian`, `upstream`, or a file.
+        engine: says which options mean something.
+        series: of the tree, for which of the shipped ones.
+        tree: what is to be built of; an option it does not have is left out.
+
+    Raises:
+        KernelError: there is no such configuration, it contradicts itself, or the simulator
+            cannot be that.
+    """
+    file = _find(which, engine, series)
+    options = _Options.of(engine)
+    said = _read(file, options)
+    name = file.stem if file.parent == engine.folder / "configs" else file.name
+
+    hz = {int(name[3:]) for name, value in said.items() if _HZ.fullmatch(name) and value == "y"}
+    hz |= {int(value) for name, value in said.items() if name == "HZ"}
+    if len(hz) > 1:
+        raise _contradiction(file, (f"HZ={rate}" for rate in sorted(hz)), "one tick rate")
+    models = [name for name in _MODELS if said.get(name) == "y"]
+    if len(models) > 1:
+        raise _contradiction(file, (f"{model}=y" for model in models), "one preemption model")
+
+    for option, why in options.always.items():
+        if said.get(option) == "n":
+            raise KernelError(f"{file}: CONFIG_{option}=n cannot be simulated: {why}.")
+    for option, why in options.refused.items():
+        if said.get(option) == "y":
+            raise KernelError(f"{file}: CONFIG_{option}=y cannot be simulated: {why}.")
+    chosen = _choose(file, said, options)
+    named = _named(tree, [option for option, on in chosen.items() if on and option in said])
+    left_out = [option for option in options.never if said.get(option) == "y"]
+    left_out += [f"{option}=n" for option in options.kept if said.get(option) == "n"]
+    left_out += [
+        option for option, on in chosen.items() if on and option in said and option not in named
+    ]
+    differ = {
+        option: on
+        for option, on in chosen.items()
+        if on != (option in options.defaults) and option not in left_out
+    }
+    return Configuration(
+        name=name,
+        hz=hz.pop() if hz else None,
+        preempt=_MODELS[models[0]] if models else None,
+        options=tuple(f"{option}={'y' if on else 'n'}" for option, on in sorted(differ.items())),
+        left_out=tuple(sorted(left_out)),
+    )
+
+
+def tell_left_out(configuration: Configuration, say: Callable[[str], None]) -> None:
+    """Name what a configuration has and the build does not."""
+    if configuration.left_out:
+        say(
+            f"{configuration.name}: not simulated: {', '.join(configuration.left_out)}"
+            " (docs/kernels.md, Configuration)."
+        )
+
+
+def _find(which: str, engine: Engine, series: str) -> Path:
+    """Return the file: the shipped one of the newest series that is not newer than the tree's."""
+    shipped: dict[str, list[tuple[str, Path]]] = {}
+    for path in (engine.folder / "configs").glob("*.config"):
+        if found := _SHIPPED.fullmatch(path.name):
+            shipped.setdefault(found[1], []).append((found[2], path))
+    if which in shipped:
+        fits = [of for of in shipped[which] if natural(of[0]) <= natural(series)]
+        return max(fits or shipped[which], key=lambda of: natural(of[0]))[1]
+    file = Path(which)
+    if not file.is_file():
+        raise KernelError(
+            f"{which}: no such configuration.{nearest(which, sorted(shipped))}"
+            f"\n  Give {', '.join(sorted(shipped))}, or a file with lines such as CONFIG_PSI=y."
+        )
+    return file
+
+
+def _read(file: Path, options: _Options) -> dict[str, str]:
+    """Return what a file says of the options we know; others are none of the scheduler's."""
+    with disk_errors(f"reading {file}"):
+        if file.stat().st_size > _LIKELY:
+            raise KernelError(f"{file}: too large for a kernel's configuration.")
+        text = file.read_bytes().decode("utf-8", errors="replace")
+    said: dict[str, str] = {}
+    known = options.known
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _LINE.fullmatch(line.strip())
+        if not found:
+            if line.strip() and not line.lstrip().startswith("#"):
+                raise KernelError(
+                    f"{file}: line {number}: not a line of a kernel's configuration: {line[:60]!r}."
+                    "\n  It has lines such as CONFIG_PSI=y or '# CONFIG_PSI is not set'."
+                )
+            continue
+        name, value = (found[1], found[2].strip()) if found[1] else (found[3], "n")
+        rate = name == "HZ" or _HZ.fullmatch(name)
+        if name not in known and not rate:
+            continue
+        if not (value.isdecimal() if name == "HZ" else value in ("y", "n")):
+            raise KernelError(f"{file}: line {number}: CONFIG_{name}={value}: it takes y or n.")
+        if said.setdefault(name, value) != value:
+            raise _contradiction(file, (f"{name}={said[name]}", f"{name}={value}"), "one value")
+    return said
+
+
+def _choose(file: Path, said: dict[str, str], options: _Options) -> dict[str, bool]:
+    """Return every choice, on or off; one that is not named falls with what it needs."""
+    chosen = {
+        option: said.get(option, "y" if option in options.defaults else "n") == "y"
+        for option in options.choice
+    }
+    fell = True
+    while fell:
+        fell = False
+        for option, needs in options.choice.items():
+            missing = [need for need in needs if not chosen.get(need, said.get(need) != "n")]
+            if not chosen[option] or not missing:
+                continue
+            if said.get(option) == "y":
+                raise _contradiction(
+                    file,
+                    (f"{option}=y", *(f"{need}=n" for need in missing)),
+                    f"{option} needs {' and '.join(needs)}",
+                )
+            chosen[option] = False
+            fell = True
+    return chosen
+
+
+def _named(tree: Path, options: Iterable[str]) -> set[str]:
+    """Return those options that a tree names."""
+    wanted = set(options)
+    found: set[str] = set()
+    for part in _NAMED_IN:
+        for path in (tree / part).rglob("*.[ch]"):
+            if wanted == found:
+                return found
+            text = path.read_bytes()
+            found |= {
+                option
+                for option in wanted - found
+                if re.search(rb"\bCONFIG_%s\b" % option.encode(), text)
+            }
+    return found
+
+
+def _contradiction(file: Path, lines: Iterable[str], rule: str) -> KernelError:
+    told = " and ".join(f"CONFIG_{line}" for line in lines)
+    return KernelError(f"{file}: {told} contradict each other: {rule}.")
