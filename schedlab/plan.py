@@ -172,7 +172,7 @@ class KernelEntry(_Data):
     """Files, or features that patches of schedlab's add."""
     hz: Literal[100, 250, 300, 1000] | None = None
     """Ticks a second; 250 if neither this nor the configuration says."""
-    preempt: Literal["voluntary", "lazy", "full"] | None = None
+    preempt: Literal["voluntary", "lazy", "full", "none"] | None = None
     """The preemption model; the configuration's or the tree's usual one if not given."""
     config: str | None = None
     """`debian`, `upstream`, or a file; the simulator's own if not given."""

@@ -28,16 +28,17 @@ def made(
     series: str,
     *,
     name: str = "",
-    hz: int = 250,
+    hz: int | None = None,
     preempt: Preempt | None = None,
     patches: tuple[str, ...] = (),
+    config: str | None = None,
 ) -> Build:
     """Return the build of a series, of that name if it is not a plain one."""
     shelf, engine = Shelf(CACHE), find_engine()
     plain = tree_as_it_is(kernel_source(series), series)
     if plain not in shelf.bases():
         shelf.put_base(plain)
-    settings = (hz, preempt, lambda _: None)
+    settings = (hz, preempt, lambda _: None, config)
     recipe = make_recipe(shelf, engine, name or series, series, patches, *settings)
     return Builder(shelf, engine, Watch()).build(recipe)
 
@@ -46,12 +47,14 @@ def build(
     series: str,
     *,
     name: str = "",
-    hz: int = 250,
+    hz: int | None = None,
     preempt: Preempt | None = None,
     patches: tuple[str, ...] = (),
+    config: str | None = None,
 ) -> Path:
     """Return the simulator of a series, of that name if it is not a plain one."""
-    return made(series, name=name, hz=hz, preempt=preempt, patches=patches).program
+    wanted = made(series, name=name, hz=hz, preempt=preempt, patches=patches, config=config)
+    return wanted.program
 
 
 def objects(name: str) -> Path:

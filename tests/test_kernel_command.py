@@ -79,7 +79,7 @@ def test_preemption_is_what_the_tree_offers(lab: FakeLab) -> None:
     lab.add_tree()
     config = lab.tree / "kernel/Kconfig.preempt"
     build = ("kernel", "build", "other", "--base", "6.12", "--preempt")
-    told = "6.12 (Linux 6.12.7) has no preemption model 'lazy'; it has voluntary and full."
+    told = "6.12 (Linux 6.12.7) has no preemption model 'lazy'; it has voluntary, full, none."
     assert told in refused(lab, *build, "lazy")
     config.write_text("config PREEMPT_VOLUNTARY\nconfig PREEMPT\nconfig PREEMPT_LAZY\n")
     assert "PREEMPT=voluntary" in lab.call("kernel", "build", "6.12")[1]

@@ -12,7 +12,7 @@ DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
 /* On the way to user mode a lazy request counts as well. */
 static bool resched_for_user(void)
 {
-#ifdef CONFIG_PREEMPT_LAZY
+#ifdef CONFIG_ARCH_HAS_PREEMPT_LAZY
 	return READ_ONCE(current_thread_info()->flags) & (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY);
 #else
 	return need_resched();
@@ -53,6 +53,14 @@ static void handle_vector(int vector, bool user)
 	sim_enter(before);
 }
 
+/* irqentry_exit_cond_resched(): whether an interrupt may preempt the kernel. */
+#ifdef CONFIG_PREEMPT_DYNAMIC
+DEFINE_STATIC_KEY_TRUE(sk_dynamic_irqentry_exit_cond_resched);
+#define PREEMPTS_KERNEL	static_branch_unlikely(&sk_dynamic_irqentry_exit_cond_resched)
+#else
+#define PREEMPTS_KERNEL	IS_ENABLED(CONFIG_PREEMPTION)
+#endif
+
 /* An interrupt became due while kernel code ran with interrupts on. */
 void sim_irq_window(void)
 {
@@ -61,7 +69,7 @@ void sim_irq_window(void)
 	while ((vector = sim_take_vector()) >= 0) {
 		sim.irq_on = 0;
 		handle_vector(vector, false);
-		if (IS_ENABLED(CONFIG_PREEMPTION) && !preempt_count() && need_resched())
+		if (PREEMPTS_KERNEL && !preempt_count() && need_resched())
 			preempt_schedule_irq();
 	}
 	sim.irq_on = 1;

@@ -25,7 +25,8 @@ static const struct {
 	{ SYSCTL "sched_rr_timeslice_ms", "milliseconds of whole ticks, 1 tick or more; 0 and less are the kernel's default" },
 	{ SYSCTL "sched_deadline_period_*", "the minimum not above the maximum" },
 	{ DEBUG "features", "NAME or NO_NAME of a feature this kernel has" },
-	{ DEBUG "preempt", "no value here: the preemption model is chosen when the kernel is built" },
+	{ DEBUG "preempt", "a model that it lists, where the kernel is built with PREEMPT_DYNAMIC (`kernel build --config debian`); "
+	  "without, the preemption model is chosen when the kernel is built" },
 	{ DEBUG "tunable_scaling", "0 (none), 1 (logarithmic) or 2 (linear)" },
 	{ DEBUG "verbose", "0 or 1" },
 	{ DEBUG "cgroup_mode", "up, smp, concur, max or tasks" },

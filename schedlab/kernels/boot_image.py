@@ -35,7 +35,7 @@ _TOOLS = {
 }
 _PREEMPT = {
     **{"voluntary": "CONFIG_PREEMPT_VOLUNTARY", "lazy": "CONFIG_PREEMPT_LAZY"},
-    "full": "CONFIG_PREEMPT",
+    **{"full": "CONFIG_PREEMPT", "none": "CONFIG_PREEMPT_NONE"},
 }
 _MADE = re.compile(r"^  ([A-Z]+)\s+(\S+)$")
 _WRONG = re.compile(r"^\S+:\d+:\d+: (?:fatal )?error: .*$|^.*\*\*\*.*$", re.M)

@@ -26,6 +26,7 @@ _MODELS: dict[str, Preempt] = {
     "PREEMPT_VOLUNTARY": "voluntary",
     "PREEMPT_LAZY": "lazy",
     "PREEMPT": "full",
+    "PREEMPT_NONE": "none",
 }
 _LIKELY = 1 << 22
 """No configuration is larger."""

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-Preempt = Literal["voluntary", "lazy", "full"]
+Preempt = Literal["voluntary", "lazy", "full", "none"]
 
 _CONFIG = "kernel/Kconfig.preempt"
 
@@ -21,4 +21,5 @@ def models(tree: Path) -> tuple[Preempt, ...]:
         *(("voluntary",) if voluntary else ()),
         *(("lazy",) if lazy else ()),
         "full",
+        *(("none",) if voluntary else ()),
     )

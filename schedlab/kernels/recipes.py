@@ -58,7 +58,7 @@ def make_recipe(
     if preempt not in tree.preempts:
         raise KernelError(
             f"{base} (Linux {tree.release}) has no preemption model '{preempt}'; it has"
-            f" {' and '.join(tree.preempts)}."
+            f" {', '.join(tree.preempts)}."
         )
     recipe = Recipe(
         name=name,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import described
 import pytest
-from conftest import ROOT, Simulator, build, build_folder
+from conftest import ROOT, Json, Simulator, build, build_folder
 
 from tests import builds
 from tests.kernel_source import kernel_source
@@ -331,27 +331,32 @@ def test_tick_rate(fully_preempted: Simulator) -> None:
     assert result["counters"]["timer:hrtimer_expire_entry"] == pytest.approx(4000, rel=0.1)
 
 
-def test_full_preemption(fully_preempted: Simulator) -> None:
-    """A real-time task comes through in the middle of fork and exec, on CPUs that sleep lightly."""
+FORK_BESIDE_RT: Json = {
+    "duration": "500ms",
+    "tasks": [
+        {
+            "name": "sh",
+            "count": 16,
+            "program": [{"fork": True, "body": [{"exec": True}, {"run": "200us"}]}],
+        },
+        {
+            "name": "rt",
+            "policy": "fifo",
+            "priority": 9,
+            "program": [{"run": "50us"}, {"sleep": "1ms"}],
+        },
+    ],
+}
+
+
+def light_sleepers() -> Json:
+    """A machine whose CPUs wake up quickly."""
     machine = described.machine("smt8")
     machine["idle"]["state"] = machine["idle"]["state"][:2]
-    result = fully_preempted(
-        machine,
-        {
-            "duration": "500ms",
-            "tasks": [
-                {
-                    "name": "sh",
-                    "count": 16,
-                    "program": [{"fork": True, "body": [{"exec": True}, {"run": "200us"}]}],
-                },
-                {
-                    "name": "rt",
-                    "policy": "fifo",
-                    "priority": 9,
-                    "program": [{"run": "50us"}, {"sleep": "1ms"}],
-                },
-            ],
-        },
-    )
+    return machine
+
+
+def test_full_preemption(fully_preempted: Simulator) -> None:
+    """A real-time task comes through in the middle of fork and exec, on CPUs that sleep lightly."""
+    result = fully_preempted(light_sleepers(), FORK_BESIDE_RT)
     assert max(t["wait_max_ns"] for t in result["tasks"] if t["name"] == "rt") < 60_000
