@@ -19,6 +19,26 @@ static bool resched_for_user(void)
 #endif
 }
 
+/*
+ * Where the tree leaves the timer unarmed on the way out of its interrupt (HRTIMER_REARM_DEFERRED): the generic entry
+ * code arms it before interrupts open, but for a return to user mode that schedules first, which does it there.
+ */
+static void rearm_for_user(void)
+{
+#ifdef CONFIG_HRTIMER_REARM_DEFERRED
+	unsigned long work = current_thread_info()->flags;
+
+	hrtimer_rearm_deferred_user_irq(&work, _TIF_HRTIMER_REARM);
+#endif
+}
+
+static void rearm_for_kernel(void)
+{
+#ifdef SIM_HAS_HRTIMER_REARM
+	hrtimer_rearm_deferred();
+#endif
+}
+
 static void handle_vector(int vector, bool user)
 {
 	struct pt_regs regs = { .user = user };
@@ -71,6 +91,7 @@ void sim_irq_window(void)
 		handle_vector(vector, false);
 		if (PREEMPTS_KERNEL && !preempt_count() && need_resched())
 			preempt_schedule_irq();
+		rearm_for_kernel();
 	}
 	sim.irq_on = 1;
 }
@@ -81,6 +102,7 @@ void sim_exit_to_user(void)
 	struct sim_task *task = current->thread.sim;
 
 	local_irq_disable();
+	rearm_for_user();
 	while (resched_for_user() || task_work_pending(current)) {
 		local_irq_enable();
 		if (resched_for_user())

@@ -169,8 +169,18 @@ class ImageBuilder:
         series = self._shelf.base(recipe.base).series
         files = (data_folder("guest") / f"kernel{of}.config" for of in ("", f"-{series}"))
         ours = "".join(file.read_text() for file in files if file.is_file())
-        options = "".join(f"CONFIG_{option}\n" for option in recipe.options)
-        return f"{ours}CONFIG_HZ_{recipe.hz}=y\n{_PREEMPT[recipe.preempt]}=y\n{options}"
+        options = dict(option.split("=") for option in recipe.options)
+        lines = [
+            line
+            for line in ours.splitlines(keepends=True)
+            if line.partition("=")[0].removeprefix("CONFIG_") not in options
+        ]
+        lines += [f"CONFIG_HZ_{recipe.hz}=y\n", f"{_PREEMPT[recipe.preempt]}=y\n"]
+        lines += [
+            f"CONFIG_{name}=y\n" if value == "y" else f"# CONFIG_{name} is not set\n"
+            for name, value in options.items()
+        ]
+        return "".join(lines)
 
     def _make(
         self, tree: WholeTree, target: str, jobs: int = 1, keep_open: Sequence[int] = ()

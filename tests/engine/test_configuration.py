@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Simulator
+from conftest import Json, Simulator
 from test_build import FORK_BESIDE_RT, light_sleepers
 
 from tests import builds
@@ -31,6 +31,19 @@ def test_the_preemption_model_is_chosen_at_boot(debian: Simulator) -> None:
         assert result["settings"][MODEL].split() == shown.split()
         hashes[model] = result["trace_hash"]
     assert debian(machine, FORK_BESIDE_RT)["trace_hash"] == hashes["voluntary"] != hashes["full"]
+
+
+def test_a_slice_ends_when_it_is_due(tmp_path: Path) -> None:
+    """In 7.3 by default, the timer armed once an interrupt; without HRTICK it ends at a tick."""
+    sim = Simulator(builds.build("7.3"), tmp_path)
+    hogs: Json = {"name": "h", "count": 2, "affinity": "0", "program": [{"run": "10s"}]}
+    knobs = {"/sys/kernel/debug/sched/base_slice_ns": "1000000"}
+    case: Json = {"duration": "1s", "tasks": [hogs], "knobs": knobs}
+    at_ticks = sim("smp4", {**case, "features": {"HRTICK": False}})["counters"]
+    when_due = sim("smp4", case)["counters"]
+    assert at_ticks["switches:involuntary"] == pytest.approx(250, abs=3)
+    assert 700 < when_due["switches:involuntary"] < 1010
+    assert when_due["timer:hrtimer_rearm"] < 1.1 * when_due["timer:hrtimer_expire_entry"]
 
 
 def test_a_model_that_it_does_not_have_is_refused(debian: Simulator) -> None:
