@@ -92,6 +92,7 @@ struct sim_costs {
 	unsigned int line_hit;		/* a line this LLC still has */
 	unsigned int scan_visit;	/* instructions per CPU looked at */
 	unsigned int scan_group;	/* and per group of them, in load balancing */
+	unsigned int psi_group;		/* instructions per cgroup whose pressure state changes */
 	unsigned int misses;		/* independent ones that a core has under way at a time */
 	unsigned int wake_lines, queue_lines;	/* lines moved with a remote wakeup, a queue end */
 	unsigned int task_lines;	/* of any task, refilled when it moves */
@@ -212,6 +213,7 @@ struct sim_line {
 	int	owner;			/* CPU number + 1 */
 };
 void sim_refill_cache(struct sim_task *task, int from, int to);
+void sim_psi_change(const void *state);	/* of a cgroup on a CPU: one line */
 void sim_line_move(struct sim_line *line, unsigned int lines);
 void sim_line_copy(struct sim_line *first, unsigned int bytes);
 simtime sim_clear_time(int node, unsigned long bytes);	/* of new pages */

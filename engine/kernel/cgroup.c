@@ -5,6 +5,7 @@
  */
 #include <linux/cgroup.h>
 #include <linux/kernfs.h>
+#include <linux/psi.h>
 #include <linux/seq_file.h>
 #include <linux/sched/task.h>
 #include <linux/ctype.h>
@@ -24,7 +25,8 @@ struct group {
 
 static DEFINE_HASHTABLE(groups, 14);	/* all but the root, by path */
 
-static struct cgroup root_cgroup;
+static struct kernfs_node root_node = { .id = 1 };	/* by which cgroup_psi() knows it */
+static struct cgroup root_cgroup = { .kn = &root_node };
 struct css_set sim_root_css_set = {
 	.dfl_cgrp = &root_cgroup,
 	.subsys = { [cpu_cgrp_id] = &root_task_group.css },
@@ -43,6 +45,12 @@ void sim_setup_cgroups(void)
 	root.css->flags = CSS_NO_REF | CSS_ONLINE;
 	INIT_LIST_HEAD(&root.css->children);
 	INIT_LIST_HEAD(&root.css->sibling);
+}
+
+/* Without cgroup_disable=pressure. */
+bool cgroup_psi_enabled(void)
+{
+	return true;
 }
 
 /* A task leaves its group when it exits (sched_autogroup_exit_task(), exit.c). */
@@ -90,6 +98,9 @@ int kern_cgroup_create(const char *path)
 	memcpy(g->path, path, length);
 	g->length = length;
 	g->cgroup.kn = &g->kn;
+	g->cgroup.self.parent = parent == &root ? &root_cgroup.self : &parent->cgroup.self;
+	if (psi_cgroup_alloc(&g->cgroup))
+		sim_die("psi_cgroup_alloc() failed", path, 0);
 	g->css = cpu_cgrp_subsys.css_alloc(parent->css);
 	if (IS_ERR(g->css))
 		return PTR_ERR(g->css);
@@ -228,7 +239,7 @@ int kern_cgroup_attach(struct sim_task *task, const char *path)
 	if (cpu_cgrp_subsys.can_attach)
 		ret = cpu_cgrp_subsys.can_attach(&tset);
 	if (!ret) {
-		rcu_assign_pointer(p->cgroups, cset);
+		cgroup_move_task(p, cset);
 		cpu_cgrp_subsys.attach(&tset);
 	}
 	put_task_struct(p);
@@ -274,7 +285,7 @@ struct cgroup_subsys_state *css_rightmost_descendant(struct cgroup_subsys_state 
 
 int kernfs_path_from_node(struct kernfs_node *to, struct kernfs_node *from, char *buf, size_t buflen)
 {
-	return strscpy(buf, to ? container_of(to, struct group, kn)->path : "/", buflen);
+	return strscpy(buf, to && to != &root_node ? container_of(to, struct group, kn)->path : "/", buflen);
 }
 
 /* A decimal fraction in units of 10^-dec_shift, as cpu.uclamp.min takes it. */

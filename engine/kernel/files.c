@@ -164,6 +164,24 @@ struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode,
 	return NULL;
 }
 
+/* Files of PSI. Its triggers are for programs that poll them: there are none, so nothing is written here. */
+struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent)
+{
+	return NULL;
+}
+
+struct proc_dir_entry *proc_create(const char *name, umode_t mode, struct proc_dir_entry *parent,
+				   const struct proc_ops *ops)
+{
+	struct file_operations *fops = sim_zalloc(sizeof(*fops), 64);
+
+	fops->open = ops->proc_open;
+	fops->read = ops->proc_read;
+	fops->release = ops->proc_release;
+	add("/proc", name, mode & 0444, FOPS, NULL)->fops = fops;
+	return NULL;
+}
+
 void sim_add_sysctl(const char *dir, SIM_SYSCTL *table)
 {
 	char path[64];

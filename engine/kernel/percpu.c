@@ -6,7 +6,8 @@
 
 extern char __per_cpu_start[], __per_cpu_end[];
 
-#define DYNAMIC_BYTES	(64UL << 10)
+/* With PSI each group takes three lines. */
+#define DYNAMIC_BYTES	(IS_ENABLED(CONFIG_PSI) ? 4UL << 20 : 64UL << 10)
 #define SLOT_BYTES	8UL
 #define NR_SLOTS	(DYNAMIC_BYTES / SLOT_BYTES)
 

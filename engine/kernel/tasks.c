@@ -117,6 +117,9 @@ struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *
 #ifdef SIM_HAS_SCHED_CACHE
 	RCU_INIT_POINTER(p->sched_cache_grp, NULL);
 #endif
+#ifdef CONFIG_PSI
+	p->psi_flags = 0;
+#endif
 #ifdef SIM_HAS_DL_SERVER
 	p->dl_server = NULL;
 #endif

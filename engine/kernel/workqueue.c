@@ -23,6 +23,7 @@ struct kworker {
 	struct pool *pool;
 	struct task_struct *task;
 	struct work_struct *work;	/* it is at */
+	work_func_t last;		/* what it did before it rested */
 	struct list_head again;		/* queued meanwhile: a work never runs twice at a time */
 	bool counted;			/* in pool->running */
 };
@@ -89,12 +90,16 @@ static void run_work(struct work_struct *work)
 
 static void run_works(struct kworker *worker, struct list_head *works)
 {
+	work_func_t does;
+
 	worker->work = list_first_entry(works, struct work_struct, entry);
 	list_del_init(&worker->work->entry);
 	/* unbound ones run side by side */
 	if (needs_worker(worker->pool))
 		start_worker(worker->pool);
+	does = worker->work->func;	/* what is done may be gone */
 	run_work(worker->work);
+	worker->last = does;
 	worker->work = NULL;
 }
 
@@ -154,14 +159,12 @@ static struct kworker *worker_at(const struct work_struct *work)
 	return NULL;
 }
 
-bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *work)
+static void queue(int cpu, struct workqueue_struct *wq, struct work_struct *work)
 {
 	struct kworker *worker = worker_at(work);
 	struct pool *pool = wq->unbound ? &unbound_pool :
 			    raw_per_cpu_ptr(&cpu_pool, cpu == WORK_CPU_UNBOUND ? sim.cpu : cpu);
 
-	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
-		return false;
 	if (!sim.live) {
 		run_work(work);		/* boot: one task, nobody to wait for */
 	} else if (worker) {
@@ -171,8 +174,50 @@ bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *wor
 		if (needs_worker(pool))
 			start_worker(pool);
 	}
+}
+
+bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *work)
+{
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		return false;
+	queue(cpu, wq, work);
 	return true;
 }
+
+#ifdef CONFIG_PSI	/* nothing else delays one */
+void delayed_work_timer_fn(struct timer_list *t)
+{
+	struct delayed_work *dwork = container_of(t, struct delayed_work, timer);
+
+	queue(dwork->cpu, dwork->wq, &dwork->work);
+}
+
+bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *dwork, unsigned long delay)
+{
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(&dwork->work)))
+		return false;
+	dwork->wq = wq;
+	dwork->cpu = cpu;
+	dwork->timer.expires = jiffies + delay;
+#ifdef SIM_HAS_ADD_TIMER_GLOBAL
+	add_timer_global(&dwork->timer);
+#else
+	add_timer(&dwork->timer);
+#endif
+	return true;
+}
+
+/* The work that the calling kworker is at. */
+struct work_struct *current_work(void)
+{
+	return current->flags & PF_WQ_WORKER ? ((struct kworker *)current->thread.kthread_arg)->work : NULL;
+}
+
+work_func_t wq_worker_last_func(struct task_struct *task)
+{
+	return ((struct kworker *)task->thread.kthread_arg)->last;
+}
+#endif
 
 /* Some trees run works in softirq context; nothing here queues one. */
 void workqueue_softirq_dead(unsigned int cpu)

@@ -427,7 +427,7 @@ void sim_line_unlock(struct sim_line *line)
 		line->released = sim.clk;
 }
 
-/* ------------------------------------------------------------------ lines of programs' memory */
+/* ------------------------------------------------------------------ lines found by address */
 
 struct user_line {
 	struct user_line *next;
@@ -450,6 +450,26 @@ struct sim_line *cache_user_line(const void *addr)
 	l->next = *bucket;
 	*bucket = l;
 	return &l->line;
+}
+
+/*
+ * Written by who has the runqueue's lock: by the CPU itself, or from afar by who wakes a task there.  Those of a
+ * cgroup and its parents do not wait for each other.
+ */
+void sim_psi_change(const void *state)
+{
+	struct sim_line *line = cache_user_line(state);
+
+	if (sim_mechanisms.coherence && sim.live && line->owner && line->owner != sim.cpu + 1) {
+		simtime latency = line_cost(line->owner - 1);
+
+		sim_stall(sim.clk > miss_ends[sim.cpu] ? latency : latency / sim_costs.misses);
+		fabric_pass(line->owner - 1, 1);
+		miss_ends[sim.cpu] = sim.clk + ((simtime)sim_costs.psi_group * sim.slowdown >> 10);
+		cache_misses++;
+	}
+	line->owner = sim.cpu + 1;
+	sim_charge(sim_costs.psi_group);
 }
 
 /* Stores of which each finds its line with the CPU that was here last, if another. */

@@ -340,7 +340,7 @@ static const struct {
 		   { name "_receive", offsetof(struct sim_costs, socket[p].receive) }
 	L("line_core", SIM_CORE), L("line_cluster", SIM_CLUSTER), L("line_llc", SIM_LLC),
 	L("line_node", SIM_NODE), L("line_package", SIM_PACKAGE), L("line_remote", SIM_REMOTE),
-	T(line_hit), T(scan_visit), T(scan_group), T(lock), T(syscall), T(schedule), T(wakeup), T(tick), T(vmstat), T(irq),
+	T(line_hit), T(scan_visit), T(scan_group), T(psi_group), T(lock), T(syscall), T(schedule), T(wakeup), T(tick), T(vmstat), T(irq),
 	T(ipi_send), T(ipi_latency), T(fork), T(fork_child), T(thread), T(thread_child),
 	T(exec), T(exit), T(fault), T(numa_mark), T(page_migrate), T(pipe),
 	S("unix", KERN_UNIX), S("tcp", KERN_TCP), S("udp", KERN_UDP), T(poll), T(futex),

@@ -470,6 +470,8 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	json_object_set_new(root, "functions", functions_json());
 	if (kern_read_file("/proc/schedstat", text, sizeof(text)) >= 0)
 		set_text(root, "schedstat", text);
+	if (kern_read_file("/proc/pressure/cpu", text, sizeof(text)) >= 0)
+		set_text(root, "pressure_cpu", text);
 	set_int(engine, "events", sim_events);
 	set_int(engine, "window_events", sim_events - window.events);
 	set_int(engine, "peak_kb", peak_kb());

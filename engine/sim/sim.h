@@ -96,7 +96,7 @@ struct grain {				/* of a region: what an LLC has of it */
 };
 /* Takes bytes into the running CPU's LLC; gives how many of them it had not, to write them to itself. */
 unsigned long cache_fill(struct grain *grain, unsigned int from, unsigned int to, int write);
-struct sim_line *cache_user_line(const void *addr);	/* of a program's shared memory */
+struct sim_line *cache_user_line(const void *addr);	/* of any memory */
 void cache_scatter(struct sim_line *line, unsigned int stores);
 extern unsigned long cache_lookups, cache_misses, lock_waits, lock_refusals, hot_waits, hot_retries;
 extern simtime lock_wait_ns, hot_wait_ns, refill_ns;

@@ -49,3 +49,34 @@ def test_a_slice_ends_when_it_is_due(tmp_path: Path) -> None:
 def test_a_model_that_it_does_not_have_is_refused(debian: Simulator) -> None:
     done = debian.start("smp4", {**FORK_BESIDE_RT, "knobs": {MODEL: "lazy"}})
     assert (done.returncode, "it takes a model that it lists" in done.stderr) == (2, True)
+
+
+def ping_pong(depth: int) -> Json:
+    """Two tasks of a cgroup so deep that wake each other on one CPU."""
+    paths = ["".join(f"/g{n}" for n in range(1, d + 1)) for d in range(depth + 1)]
+    one: Json = {"name": "p", "program": [{"pipe_write": "a"}, {"pipe_read": "b"}]}
+    other: Json = {"name": "q", "program": [{"pipe_read": "a"}, {"pipe_write": "b"}]}
+    where = {"affinity": "0", **({"group": paths[-1]} if depth else {})}
+    groups = [{"path": path} for path in paths[1:]]
+    return {"duration": "50ms", "groups": groups, "tasks": [{**one, **where}, {**other, **where}]}
+
+
+def test_pressure_costs_by_the_depth_of_cgroups(debian: Simulator, tmp_path: Path) -> None:
+    """A switch between two tasks of a cgroup and what wakes them change each group above, too."""
+
+    def ns_a_switch(sim: Simulator, depth: int) -> float:
+        return 50e6 / float(sim("smp4", ping_pong(depth))["counters"]["switches:voluntary"])
+
+    without = Simulator(builds.build("6.12"), tmp_path)
+    flat, half, deep = (ns_a_switch(debian, depth) for depth in (0, 8, 16))
+    assert deep - half == pytest.approx(half - flat, rel=0.1)
+    assert deep - flat > 10 * abs(ns_a_switch(without, 16) - ns_a_switch(without, 0))
+
+
+def test_pressure_is_what_the_load_makes_it(debian: Simulator) -> None:
+    """One of two tasks always waits: after 6 s the average of 10 s is at 1 - exp(-6/10)."""
+    hogs = {"name": "h", "count": 2, "affinity": "0", "program": [{"run": "10s"}]}
+    some, _ = debian("smp4", {"duration": "6s", "tasks": [hogs]})["pressure_cpu"].splitlines()
+    told = dict(word.split("=") for word in some.split()[1:])
+    assert float(told["avg10"]) == pytest.approx(45.1, abs=1)
+    assert int(told["total"]) == pytest.approx(6e6, rel=1e-3)
