@@ -153,7 +153,8 @@ KINDS = (
         syntax="sched NAME=VALUE",
         example="sched base_slice_ns=3000000",
         toml="sched = { base_slice_ns = 3000000 }",
-        help="a tunable in `/sys/kernel/debug/sched` (before 5.13: the sysctl `kernel.sched_*`)",
+        help="a tunable in `/sys/kernel/debug/sched` (before 5.13: the sysctl `kernel.sched_*`), or"
+        " `x86/sched_itmt_enabled` beside it",
         where=_EVERYWHERE,
         elsewhere="",
         parse=_pair,

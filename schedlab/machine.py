@@ -109,6 +109,8 @@ class Topology(_Table):
     """How far each node is from each, in the order of `node`, as the firmware tells it."""
     reclaim_distance: Annotated[StrictInt, Field(ge=10, le=254)] | None = None
     """The kernel's node_reclaim_distance, where the architecture sets another than 30."""
+    hybrid: bool = False
+    """Cores of more than one kind, as an x86 CPUID says."""
     node_numbers: tuple[CountOrZero, ...] = ()
     """The kernel's node numbers, where they are not 0, 1, 2, ..."""
     node_memory_mib: tuple[CountOrZero, ...] = ()
@@ -129,6 +131,8 @@ class Cpu(_Table):
     """What the scheduler takes one to be able to compute; the biggest CPU has 1024."""
     speed: Annotated[Number, Field(gt=0, le=1)] | None = None
     """How fast plain work runs on one, where that is not capacity / 1024."""
+    priority: Annotated[StrictInt, Field(ge=1, le=255)] | None = None
+    """How much x86 prefers it to other cores (ITMT): the highest performance that CPPC tells."""
     min_mhz: Annotated[Number, Field(gt=0)] | None = None
     max_mhz: Annotated[Number, Field(gt=0)] | None = None
     opp: tuple[OperatingPoint, ...] = ()
@@ -579,12 +583,25 @@ def _cpu_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
             yield f"cpu[{index}].opp: must rise from the lowest frequency to the highest"
         if not entry.fast_switch and not entry.opp:
             yield f"cpu[{index}].fast_switch: without opp the frequency never changes; delete it"
+    yield from _priority_problems(machine, cpus)
     if machine.thermal and not all(p.power_mw for entry in machine.cpu for p in entry.opp):
         yield "thermal: needs the power_mw of every operating point of cpu"
     for index, state in enumerate(machine.idle.state):
         if state.cpus is not None:
             key = f"idle.state[{index}].cpus"
             yield from _overlap_problems(key, "cpus", (state.cpus,), cpus)
+
+
+def _priority_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
+    """Without priorities, or with all alike, a driver leaves the kernel without preferred cores."""
+    told = {entry.cpus: entry.priority for entry in machine.cpu if entry.priority}
+    with_one = frozenset(cpu for text in told for cpu in parse_cpulist(text))
+    if told and with_one != cpus:
+        yield f"cpu: {_cpus(cpus - with_one)} without priority; all have one, or none"
+    elif told and len(set(told.values())) == 1:
+        yield "cpu: all CPUs have the same priority, so that none is preferred; leave it out"
+    if machine.topology.hybrid and not told:
+        yield "topology.hybrid: changes nothing without cpu.priority"
 
 
 def _cache_problems(cache: Cache, cpus: frozenset[int]) -> Iterator[str]:

@@ -53,8 +53,8 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         (
             "[topology]\nlcc = []",
             "topology.lcc: unknown key. Did you mean llc?"
-            " Known: core, cluster, llc, package, node, distance, reclaim_distance, node_numbers,"
-            " node_memory_mib.",
+            " Known: core, cluster, llc, package, node, distance, reclaim_distance, hybrid,"
+            " node_numbers, node_memory_mib.",
         ),
         (
             '[topology]\nnode = ["0-3", "4-7"]',

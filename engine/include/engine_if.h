@@ -75,10 +75,13 @@ struct sim_cpu_topo {
 	unsigned int	capacity;	/* scheduler's view, 1024 = biggest */
 	unsigned int	freq_scale;	/* of utilisation, by the present frequency: 1024 = in full */
 	int		domain;		/* frequency domain, or -1 */
+	int		priority;	/* of preferred cores, 0: not told */
 };
 extern struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
 extern int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs, sim_nr_cores;
 extern unsigned int sim_llc_bytes;	/* of each */
+extern int sim_has_priorities;		/* of all CPUs, not all the same */
+extern int sim_is_hybrid;		/* cores of several kinds, as CPUID tells */
 extern int sim_reclaim_distance;	/* what the architecture sets, 0: the default */
 extern unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 int sim_node_distance(int a, int b);

@@ -109,6 +109,7 @@ void kern_boot(struct sim_task *init)
 	boot = boot_task(init);
 	sim_set_boot_cpu(0, boot);
 	sim_setup_energy_model();
+	sim_setup_itmt();
 	sched_init_smp();
 	sim_register_hot_lines();
 	sim_setup_idle_drivers();

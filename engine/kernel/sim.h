@@ -74,6 +74,11 @@ void sim_setup_energy_model(void);
 void sim_cpuhp_bring_up(unsigned int cpu);
 void sim_rcu_advance(void);
 
+/* itmt.c, hooked/kernel/sched/build_utility.c */
+void sim_setup_itmt(void);
+int sim_itmt_flags(void);
+void sim_prefer_cores(bool hybrid);
+
 /* files.c */
 struct ctl_table;
 void sim_add_sysctl(const char *dir, SIM_SYSCTL *table);

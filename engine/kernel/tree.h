@@ -68,6 +68,13 @@
 #define SIM_SYSCTL			struct ctl_table
 #endif
 
+/* What a handler of a sysctl is given. */
+#ifdef SIM_HAS_SYSCTL_HANDLER_CONST
+#define SIM_SYSCTL_HANDLED		const struct ctl_table
+#else
+#define SIM_SYSCTL_HANDLED		struct ctl_table
+#endif
+
 /* What fork, exec and exit tell cache-aware scheduling. */
 #ifndef SIM_HAS_SCHED_CACHE
 #define mm_alloc_sched(mm)		0

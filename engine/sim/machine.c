@@ -9,6 +9,7 @@ struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
 int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs, sim_nr_cores;
 unsigned int sim_llc_bytes;
 int sim_reclaim_distance;
+int sim_has_priorities, sim_is_hybrid;
 unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 struct sim_costs sim_costs;
 struct sim_mechanisms sim_mechanisms = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
@@ -163,7 +164,7 @@ static void read_topology(json_t *topo)
 	static int package[SIM_MAX_CPUS], node[SIM_MAX_CPUS];
 
 	json_only(topo, at, "cpus", "core", "cluster", "llc", "package", "node", "distance",
-		  "reclaim_distance", "node_memory_mib", NULL);
+		  "reclaim_distance", "node_memory_mib", "hybrid", NULL);
 	sim_nr_cpus = json_int(json_need(topo, at, "cpus"), AT(at, "cpus"), 1, SIM_MAX_CPUS);
 	sim_nr_cores = read_cores(topo, at, core);
 	if (json_object_get(topo, "cluster"))
@@ -182,6 +183,7 @@ static void read_topology(json_t *topo)
 	read_distances(topo, at);
 	if (json_object_get(topo, "node_memory_mib"))
 		read_node_memory(json_object_get(topo, "node_memory_mib"), AT(at, "node_memory_mib"));
+	sim_is_hybrid = json_get_flag(topo, at, "hybrid", 0);
 	sim_reclaim_distance = json_get_int(topo, at, "reclaim_distance", 10, 254, 0);
 
 	for (int a = 0; a < sim_nr_cpus; a++) {
@@ -214,7 +216,7 @@ static void read_topology(json_t *topo)
 struct cpu_group {
 	json_t *obj;
 	const struct path *at;
-	int domain;
+	int domain, priority;
 	unsigned int capacity, speed;
 };
 
@@ -225,6 +227,7 @@ static void set_cpu(int cpu, void *arg)
 	sim_cpu_topo[cpu].capacity = g->capacity;
 	machine.cpu_speed[cpu] = g->speed;
 	sim_cpu_topo[cpu].domain = g->domain;
+	sim_cpu_topo[cpu].priority = g->priority;
 }
 
 static int read_opps(json_t *list, const struct path *at, unsigned int capacity)
@@ -275,15 +278,35 @@ static void read_cpus(json_t *list)
 		const struct path *at = AT_INDEX(top, i);
 		struct cpu_group g = { .obj = obj, .at = at, .domain = -1 };
 
-		json_only(obj, at, "cpus", "capacity", "speed", "opp", "transition", "fast_switch", "governor", NULL);
+		json_only(obj, at, "cpus", "capacity", "speed", "priority", "opp", "transition", "fast_switch", "governor", NULL);
 		g.capacity = json_get_int(obj, at, "capacity", 1, 1024, 1024);
 		g.speed = json_get_num(obj, at, "speed", 0.01, 1, g.capacity / 1024.0) * 65536;
+		g.priority = json_get_int(obj, at, "priority", 1, 255, 0);
 		if (json_object_get(obj, "opp")) {
 			g.domain = read_opps(json_object_get(obj, "opp"), AT(at, "opp"), g.capacity);
 			read_frequencies(obj, at, &sim_freq_domains[g.domain]);
 		}
 		json_cpu_list(json_need(obj, at, "cpus"), AT(at, "cpus"), sim_nr_cpus - 1, set_cpu, &g);
 	}
+}
+
+/* Preferred cores: a driver that finds all priorities alike leaves the kernel without them. */
+static void check_priorities(void)
+{
+	int told = 0, differ = 0;
+
+	for (int cpu = 0; cpu < sim_nr_cpus; cpu++) {
+		told += sim_cpu_topo[cpu].priority > 0;
+		differ |= sim_cpu_topo[cpu].priority != sim_cpu_topo[0].priority;
+	}
+	if (told && told < sim_nr_cpus)
+		json_error_at(AT(NULL, "cpu"), "%d of %d CPUs have a priority; all have one, or none", told,
+			      sim_nr_cpus);
+	if (told && !differ)
+		json_error_at(AT(NULL, "cpu"), "all CPUs have the same priority, so that none is preferred; leave it out");
+	if (sim_is_hybrid && !told)
+		json_error_at(AT(AT(NULL, "topology"), "hybrid"), "without priority of the CPUs it changes nothing");
+	sim_has_priorities = told > 0;
 }
 
 /* ------------------------------------------------------------------ idle states */
@@ -461,6 +484,7 @@ void machine_read(const char *path)
 	read_topology(json_need(root, NULL, "topology"));
 	if (json_object_get(root, "cpu"))
 		read_cpus(json_object_get(root, "cpu"));
+	check_priorities();
 	if (json_object_get(root, "smt"))
 		read_smt(json_object_get(root, "smt"));
 	else

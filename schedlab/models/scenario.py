@@ -9,7 +9,7 @@ from schedlab.kinds import check_place
 from schedlab.models.model import Model
 from schedlab.settings import cpuidle, sysctl
 from schedlab.settings.knob import chosen_word, feature_name
-from schedlab.settings.sched_debug import DEBUG_FOLDER, FEATURES
+from schedlab.settings.sched_debug import FEATURES, debug_path
 from schedlab.validation import repeated
 from schedlab.variant import IdleState, Variant
 
@@ -66,7 +66,7 @@ def _governor(variant: Variant) -> Iterator[tuple[str, str, str]]:
 def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
     """Yield the name, the path and the value of each file a variant sets."""
     for name, value in variant.sched.items():
-        yield f"sched {name}", f"{DEBUG_FOLDER}/{name}", value
+        yield f"sched {name}", debug_path(name), value
     for name, value in variant.sysctl.items():
         knob = sysctl.knob(name)
         yield knob.label, knob.path, value

@@ -9,6 +9,8 @@ from schedlab.system import System
 
 DEBUG_FOLDER = "/sys/kernel/debug/sched"
 FEATURES = f"{DEBUG_FOLDER}/features"
+X86 = "x86/"
+"""Beside sched/ in debugfs: has sched_itmt_enabled since 6.14, a sysctl before."""
 _FEATURES_BEFORE_5_13 = "/sys/kernel/debug/sched_features"
 
 
@@ -22,9 +24,15 @@ def feature_knob(system: System, word: str) -> FeatureKnob:
     return FeatureKnob(features_path(system), feature_name(word))
 
 
+def debug_path(name: str) -> str:
+    """Return the file of a scheduler tunable; `x86/NAME` is the architecture's."""
+    folder = DEBUG_FOLDER if not name.startswith(X86) else DEBUG_FOLDER.rpartition("/")[0]
+    return f"{folder}/{name}"
+
+
 def debug_knob(system: System, name: str) -> FileKnob:
     """Return the knob of a scheduler tunable such as `base_slice_ns`."""
     before_5_13 = f"/proc/sys/kernel/sched_{name}"
     if not system.exists(DEBUG_FOLDER) and system.exists(before_5_13):
         return FileKnob(before_5_13, f"sched {name}")
-    return ChoiceKnob(f"{DEBUG_FOLDER}/{name}", f"sched {name}")
+    return ChoiceKnob(debug_path(name), f"sched {name}")

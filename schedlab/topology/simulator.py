@@ -84,12 +84,16 @@ def _topology(machine: Machine, where: str) -> dict[str, Any]:
         topology["node_memory_mib"] = list(machine.topology.node_memory_mib)
     if machine.topology.reclaim_distance:
         topology["reclaim_distance"] = machine.topology.reclaim_distance
+    if machine.topology.hybrid:
+        topology["hybrid"] = True
     return topology
 
 
 def _cpu_entries(machine: Machine, cpu: Cpu) -> Iterator[dict[str, Any]]:
     """Return an entry for each set of CPUs that change frequency together."""
-    entry = cpu.model_dump(mode="json", exclude_defaults=True, include={"capacity", "speed"})
+    entry = cpu.model_dump(
+        mode="json", exclude_defaults=True, include={"capacity", "speed", "priority"}
+    )
     if not cpu.opp:
         yield {"cpus": cpu.cpus, **entry}
         return

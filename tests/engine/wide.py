@@ -23,6 +23,7 @@ MACHINES = {
     "numa16": 10,
     "power9-lpar-smt4": 3,
     "vm-icx-32": 3,
+    "ryzen-5950x": 3,
     "ivb-ep-2p": 2,
     "xeon-8269cy-2p": 0.6,
     "spr-8480-1p": 0.6,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more. */
+/*
+ * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more; and the table of domain
+ * levels has the flags that x86 gives some of them.
+ */
 #include "sim.h"
 #include "hook.h"
 
@@ -14,3 +17,61 @@
 #define psi_group_change(args...)	SIM_HOOK(PSI_CHANGE, psi_group_change, args)
 
 #include <kernel/sched/build_utility.c>
+
+int sim_itmt_flags(void);
+void sim_prefer_cores(bool hybrid);
+
+#ifdef SIM_HAS_ITMT_OF_SIBLINGS
+static int smt_flags(void)
+{
+	return cpu_smt_flags() | sim_itmt_flags();
+}
+#else
+#define smt_flags cpu_smt_flags
+#endif
+
+static int cluster_flags(void)
+{
+	return cpu_cluster_flags() | sim_itmt_flags();
+}
+
+static int core_flags(void)
+{
+	return cpu_core_flags() | sim_itmt_flags();
+}
+
+/* Does the package's domain look at priorities? */
+static bool package_prefers(bool hybrid)
+{
+#ifdef SIM_HAS_ITMT_DEBUGFS
+	return true;
+#elif defined(SIM_HAS_ITMT_OF_SIBLINGS)
+	return false;
+#else
+	return hybrid;
+#endif
+}
+
+/* As arch/x86/kernel/smpboot.c's table differs from the kernel's own. */
+void sim_prefer_cores(bool hybrid)
+{
+	struct sched_domain_topology_level *from = default_topology, *to = default_topology;
+
+	for (; from->mask; from++) {
+#ifndef SIM_HAS_GROUP_SMT_BALANCE
+		if (hybrid && from->sd_flags == cpu_cluster_flags)	/* x86_hybrid_topology has none */
+			continue;
+#endif
+		*to = *from;
+		if (to->sd_flags == cpu_smt_flags)
+			to->sd_flags = smt_flags;
+		else if (to->sd_flags == cpu_cluster_flags)
+			to->sd_flags = cluster_flags;
+		else if (to->sd_flags == cpu_core_flags)
+			to->sd_flags = core_flags;
+		else if (package_prefers(hybrid))
+			to->sd_flags = sim_itmt_flags;
+		to++;
+	}
+	*to = *from;
+}
