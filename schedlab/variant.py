@@ -6,7 +6,7 @@ On a command line a variant is `NAME: SETTING; SETTING`; schedlab/kinds.py has t
 import os
 import re
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -166,6 +166,8 @@ class Variant(_Data):
     """The cpufreq governor."""
     idle_governor: Word | None = None
     """The cpuidle governor."""
+    core_sched: Literal["benchmark", "process"] | None = None
+    """On a simulated machine, who has a core scheduling cookie of its own."""
     env: dict[Key, Argument] = {}
     prefix: Words = ()
     companion: Companion | None = None

@@ -60,9 +60,9 @@ def test_without_a_difference_it_is_the_same_build(lab: FakeLab) -> None:
 
 
 def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
-    _, _, errors = build(lab, "CONFIG_SCHED_CORE=y\nCONFIG_SCHED_DEBUG=n\nCONFIG_CPUSETS=n\n")
-    assert "my.config: not simulated: SCHED_CORE, SCHED_DEBUG=n (docs/kernels.md" in errors
-    assert "not simulated  SCHED_CORE, SCHED_DEBUG=n" in lab.call("kernel", "show", "other")[1]
+    _, _, errors = build(lab, "CONFIG_RSEQ=y\nCONFIG_SCHED_DEBUG=n\nCONFIG_CPUSETS=n\n")
+    assert "my.config: not simulated: RSEQ, SCHED_DEBUG=n (docs/kernels.md" in errors
+    assert "not simulated  RSEQ, SCHED_DEBUG=n" in lab.call("kernel", "show", "other")[1]
     _, _, errors = build(lab, "CONFIG_SCHED_CACHE=y\n")
     assert "not simulated: SCHED_CACHE" in errors, "this tree has no such thing"
 

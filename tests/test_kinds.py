@@ -121,6 +121,7 @@ KEYS = MappingProxyType(
             unique_by=lambda idle: str(idle["state"]),
         ),
         "idle_governor": st.none() | names,
+        "core_sched": st.none() | st.sampled_from(["benchmark", "process"]),
         "governor": st.none() | names,
         "env": st.dictionaries(keys, arguments, max_size=3),
         "prefix": st.just([]) | words,

@@ -42,6 +42,7 @@ struct sim_state {
 	unsigned int	epoch;		/* changes with every kernel entry */
 	unsigned int	slowdown;	/* 1024: as fast as the machine's costs say; 0: boot, free */
 	unsigned int	live;		/* simulated time runs */
+	unsigned int	core_sched;	/* some task has, or has had, a cookie */
 };
 extern struct sim_state sim;
 
@@ -80,6 +81,7 @@ struct sim_cpu_topo {
 extern struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
 extern int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs, sim_nr_cores;
 extern unsigned int sim_llc_bytes;	/* of each */
+extern const char *sim_isolcpus;	/* of the kernel's command line, or NULL */
 extern int sim_has_priorities;		/* of all CPUs, not all the same */
 extern int sim_is_hybrid;		/* cores of several kinds, as CPUID tells */
 extern int sim_reclaim_distance;	/* what the architecture sets, 0: the default */
@@ -378,6 +380,15 @@ long kern_cgroup_read(const char *path, const char *file, char *buf, unsigned lo
 void kern_list_cgroup_files(void (*file)(const char *name, int writable));
 int kern_cgroup_attach(struct sim_task *task, const char *path);
 void kern_setsid(void);			/* what the caller forks from now on is a session */
+/* Core scheduling: siblings that ran tasks of two cookies for a moment. */
+struct kern_core_sched {
+	simtime		mixed_ns, longest_ns;
+};
+extern struct kern_core_sched kern_core_stats;
+unsigned long kern_core_cookie(void);
+void kern_core_sched(unsigned long cookie);	/* of the caller; 0: a new one */
+simtime kern_forced_idle(void);			/* ns of all CPUs since boot */
+void kern_isolated(char *buf, unsigned long size);	/* CPUs without domains, by isolcpus */
 void kern_check(struct sim_task *first);	/* invariants of CPUs and a list of tasks */
 void kern_start_housekeeping(simtime period, simtime takes);	/* a work in every CPU's kworker */
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */

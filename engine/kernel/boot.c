@@ -14,7 +14,7 @@
 const char kern_release[] = UTS_RELEASE;
 enum system_states system_state;
 
-extern initcall_entry_t __sim_initcalls_start[], __sim_initcalls_end[];
+extern initcall_entry_t __sim_before_smp_start[], __sim_initcalls_start[], __sim_initcalls_end[];
 
 static void idle_entry(void)
 {
@@ -39,12 +39,15 @@ static void fork_idle_tasks(void)
 	}
 }
 
-/* Initcalls of the linked sources; the early ones run before the other CPUs' domains exist. */
-static void run_initcalls(void)
+/*
+ * Initcalls of the linked sources; the early ones run before the other CPUs' domains exist, and migration_init(), by
+ * which the first CPU leads its core, before other CPUs are there.
+ */
+static void run_initcalls(initcall_entry_t *from, initcall_entry_t *to)
 {
 	initcall_entry_t *entry;
 
-	for (entry = __sim_initcalls_start; entry < __sim_initcalls_end; entry++)
+	for (entry = from; entry < to; entry++)
 		initcall_from_entry(entry)();
 }
 
@@ -91,7 +94,9 @@ void kern_boot(struct sim_task *init)
 	cpumask_copy(&init_task.cpus_mask, cpu_possible_mask);
 	sim_setup_probes();
 	sim_setup_decisions();
+	sim_setup_isolation();
 	sched_init();
+	housekeeping_init();
 	sim_setup_cgroups();
 	sim_init_timers();
 	hrtimers_init();
@@ -102,6 +107,7 @@ void kern_boot(struct sim_task *init)
 	seq_file_init();
 	sim_setup_clockevent();
 	fork_idle_tasks();
+	run_initcalls(__sim_before_smp_start, __sim_initcalls_start);
 	for (cpu = 1; cpu < sim_nr_cpus; cpu++)
 		sim_cpuhp_bring_up(cpu);
 
@@ -113,7 +119,7 @@ void kern_boot(struct sim_task *init)
 	sched_init_smp();
 	sim_register_hot_lines();
 	sim_setup_idle_drivers();
-	run_initcalls();
+	run_initcalls(__sim_initcalls_start, __sim_initcalls_end);
 	sim_sysctl_apart();
 	sim_set_boot_cpu(0, boot);
 	sim_setup_idle_devices();

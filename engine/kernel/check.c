@@ -25,7 +25,7 @@ static void check_rq(int cpu)
 	struct rq *rq = raw_cpu_rq(cpu);
 	unsigned int sum;
 
-	if (raw_spin_is_locked(&rq->__lock))	/* waits for something with its lock held */
+	if (raw_spin_is_locked(__rq_lockp(rq)))	/* waits for something with its lock held */
 		return;
 	/* a throttled real-time queue keeps its own count, and the CPU's is without it */
 	sum = SIM_CFS_QUEUED(&rq->cfs) + (rq->rt.rt_queued ? rq->rt.rt_nr_running : 0) + rq->dl.dl_nr_running -

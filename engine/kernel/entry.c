@@ -128,11 +128,15 @@ static void run_user(struct sim_task *task)
 {
 	int vector;
 
+	if (unlikely(sim.core_sched))
+		sim_core_enters_user();
 	while (!sim_run_user(task)) {
 		sim.irq_on = 0;
 		while ((vector = sim_take_vector()) >= 0)
 			handle_vector(vector, true);
 		sim_exit_to_user();
+		if (unlikely(sim.core_sched))
+			sim_core_enters_user();
 	}
 }
 

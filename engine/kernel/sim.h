@@ -81,6 +81,16 @@ void sim_setup_itmt(void);
 int sim_itmt_flags(void);
 void sim_prefer_cores(bool hybrid);
 
+/* isolation.c, hooked/kernel/sched/build_utility.c */
+void sim_setup_isolation(void);
+void sim_isolate(char *cpus);
+
+/* core_sched.c, hooked/kernel/sched/build_utility.c */
+void sim_core_switched(struct task_struct *next);
+void sim_core_enters_user(void);
+unsigned long sim_core_cookie(void);
+void sim_core_sched(unsigned long cookie);
+
 /* files.c */
 struct ctl_table;
 void sim_add_sysctl(const char *dir, SIM_SYSCTL *table);

@@ -21,6 +21,8 @@ struct task_struct *sim_switch_to(struct task_struct *prev, struct task_struct *
 	if (++switches % SWITCHES_PER_CHECK == 0)
 		sim_check_stack(prev);
 	sim_charge(sim_costs.schedule);
+	if (unlikely(sim.core_sched))
+		sim_core_switched(next);
 	sim_context_switch(next, next->thread.sim);
 	switched_from = prev;
 	sim_switch_context(&prev->thread.sp, &next->thread.sp);

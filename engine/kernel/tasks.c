@@ -4,6 +4,7 @@
 #include <linux/threads.h>
 #include <linux/sched/mm.h>
 #include <linux/kthread.h>
+#include <linux/sched/isolation.h>
 #include <linux/cred.h>
 #include <linux/user_namespace.h>
 #include "sim.h"
@@ -114,6 +115,8 @@ struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *
 	p->pi_waiters = RB_ROOT_CACHED;
 	p->pi_top_task = NULL;
 	p->mm = p->active_mm = NULL;
+	RB_CLEAR_NODE(&p->core_node);
+	p->core_cookie = 0;
 #ifdef SIM_HAS_SCHED_CACHE
 	RCU_INIT_POINTER(p->sched_cache_grp, NULL);
 #endif
@@ -136,6 +139,7 @@ void sim_free_task(struct task_struct *p)
 	if (!p->thread.sp)
 		sim_die("the stack of a running task is freed", p->comm, p->pid);
 	sim_check_stack(p);
+	sched_core_free(p);
 	sim_stack_free(p->thread.stack_base);
 	sim_free(p->thread.family);
 	sim_put_signal(p);
@@ -210,8 +214,8 @@ struct task_struct *sim_kthread_create(void (*fn)(void *), void *arg, int cpu, c
 	p->thread.sim = kernel_sim_task(p);
 	p->policy = SCHED_NORMAL;
 	p->prio = p->static_prio = p->normal_prio = NICE_TO_PRIO(0);
-	cpumask_copy(&p->cpus_mask, cpu_possible_mask);
-	p->nr_cpus_allowed = sim_nr_cpus;
+	cpumask_copy(&p->cpus_mask, housekeeping_cpumask(HK_TYPE_DOMAIN));	/* as of unbound works */
+	p->nr_cpus_allowed = cpumask_weight(&p->cpus_mask);
 	sim_sched_new_task(p, &sim_root_css_set, 0);
 	if (cpu >= 0) {
 		p->flags |= PF_NO_SETAFFINITY;
@@ -247,6 +251,8 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	}
 	/* from here on others find it */
 	child->kernel = p;
+	if (sim.core_sched)	/* else there is no cookie to take from the parent; `fork` is all that it takes */
+		sched_core_fork(p);
 	sim_join_session(p);
 	if (flags & KERN_THREAD) {
 		child->thread = child->pid;

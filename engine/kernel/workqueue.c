@@ -159,6 +159,25 @@ static struct kworker *worker_at(const struct work_struct *work)
 	return NULL;
 }
 
+/* At boot there is one task, and nobody to wait for: it goes to the CPU and does the work there. */
+static void run_at_boot(int cpu, struct work_struct *work)
+{
+	struct task_struct *boot_task = current;
+	int boot_cpu = sim.cpu;
+
+	if (cpu != WORK_CPU_UNBOUND && cpu != boot_cpu)
+		sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
+	run_work(work);
+	sim_set_boot_cpu(boot_cpu, boot_task);
+}
+
+/* Asked for at boot only, where no work is left to be waited for. */
+bool flush_work(struct work_struct *work)
+{
+	WARN_ON(work_pending(work));
+	return false;
+}
+
 static void queue(int cpu, struct workqueue_struct *wq, struct work_struct *work)
 {
 	struct kworker *worker = worker_at(work);
@@ -166,7 +185,7 @@ static void queue(int cpu, struct workqueue_struct *wq, struct work_struct *work
 			    raw_per_cpu_ptr(&cpu_pool, cpu == WORK_CPU_UNBOUND ? sim.cpu : cpu);
 
 	if (!sim.live) {
-		run_work(work);		/* boot: one task, nobody to wait for */
+		run_at_boot(cpu, work);
 	} else if (worker) {
 		list_add_tail(&work->entry, &worker->again);
 	} else {

@@ -168,6 +168,12 @@ static int counts(const struct instance *instance)
 	return !scenario.until_settled || instance->warms_up || steady_counts(instance->began);
 }
 
+/* What its processes fork inherits a cookie, unless each has its own. */
+int cookie_of_each_process(const struct instance *instance)
+{
+	return instance && instance->cookie && !instance->cookie->value;
+}
+
 static void instance_main(struct sim_task *task)
 {
 	struct instance *instance = task->arg;
@@ -181,6 +187,8 @@ static void instance_main(struct sim_task *task)
 	err = instance->has_attr ? kern_setattr(task, &instance->attr) : 0;
 	if (err)
 		wl_refuse("policy of %s: %s", task->comm, strerror(-err));
+	if (instance->cookie)
+		kern_core_sched(instance->cookie->value);
 	json_array_clear(instance->results);
 	instance->ended = 0;
 	instance->values.workload->main();

@@ -6,8 +6,11 @@
 #include "sim.h"
 #include "../../workloads/backend.h"
 
+struct cookie;
+
 struct instance {
 	const char	*label, *group;
+	const struct cookie *cookie;		/* of core scheduling, or NULL */
 	simtime		start;
 	unsigned long	affinity[SIM_MAX_CPUS / 64];
 	int		has_affinity;
@@ -27,6 +30,7 @@ void instance_start(struct instance *instance);
 int instances_running(void);			/* how many are not done */
 void instances_finish(void);			/* after the run */
 void instances_warmed_up(void);			/* what they do counts from now on */
+int cookie_of_each_process(const struct instance *instance);
 void instances_check(void);			/* do all tasks of one wait for each other? */
 
 #endif

@@ -60,6 +60,14 @@ static void create_surroundings(void)
 	}
 }
 
+/* Those that tasks share are there before them, and stay. */
+static void create_cookies(void)
+{
+	for (struct cookie *cookie = scenario.cookies; cookie; cookie = cookie->next)
+		if (strcmp(cookie->name, EACH_PROCESS))
+			cookie->value = kern_core_cookie();
+}
+
 /* What pid 1 starts belongs to the session of who starts it: its group's parents come first. */
 static void enter_session(struct sim_task *init)
 {
@@ -217,6 +225,7 @@ void scenario_main(struct sim_task *init)
 	kern_sleep(8 * SEC / kern_hz);
 	settings_apply();
 	create_surroundings();
+	create_cookies();
 	kern_spread_balance();
 	if (scenario.background)
 		background_start();

@@ -260,6 +260,8 @@ void program_main(struct sim_task *task)
 	const struct task_spec *spec = task->arg;
 	uint64_t rng = sim_random();
 
+	if (spec->cookie)
+		kern_core_sched(spec->cookie->value);
 	if (spec->mm >= 0) {
 		task->memory = scenario.memory[spec->mm].region;
 		kern_memory_use(task->memory);

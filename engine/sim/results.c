@@ -66,6 +66,7 @@ static struct {
 	unsigned long voluntary, involuntary;
 	struct kern_balance balance[KERN_MAX_DOMAINS];
 	unsigned long events;
+	simtime forced_idle;
 } window;
 
 static struct {
@@ -127,6 +128,8 @@ void results_window_begin(void)
 {
 	cpu_settle_accounts();
 	memset(&window, 0, sizeof(window));
+	window.forced_idle = kern_forced_idle();
+	memset(&kern_core_stats, 0, sizeof(kern_core_stats));
 	memset(&kern_newidle, 0, sizeof(kern_newidle));
 	window.start = sim.clk;
 	window.events = sim_events;
@@ -266,6 +269,11 @@ static json_t *counters_json(void)
 	set_int(obj, "cost:hot_line_wait_ns", hot_wait_ns);
 	set_int(obj, "cost:refill_ns", refill_ns);
 	set_int(obj, "cost:fabric_wait_ns", fabric_wait_ns);
+	if (scenario.cookies) {
+		set_int(obj, "core:forced_idle_ns", kern_forced_idle() - window.forced_idle);
+		set_int(obj, "core:mixed_ns", kern_core_stats.mixed_ns);
+		set_int(obj, "core:mixed_longest_ns", kern_core_stats.longest_ns);
+	}
 	set_int(obj, "engine:catch_ups", catch_ups);
 	set_int(obj, "engine:spins", spins);
 	return obj;

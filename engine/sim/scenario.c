@@ -10,6 +10,7 @@
 
 struct scenario scenario;
 simtime origin;
+const char *sim_isolcpus;
 static json_t *group_paths;		/* their set: tasks refer to groups by path */
 
 static void set_bit(int cpu, void *arg)
@@ -74,10 +75,36 @@ static const char *group_name(json_t *obj, const struct path *at)
 	return name;
 }
 
+static int has_siblings(void)
+{
+	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+		if (machine.nr_siblings[cpu])
+			return 1;
+	return 0;
+}
+
+static const struct cookie *read_cookie(json_t *obj, const struct path *at, const char *key)
+{
+	const char *name = json_get_text(obj, at, key, NULL);
+	struct cookie *cookie;
+
+	if (!name)
+		return NULL;
+	if (!has_siblings())
+		json_error_at(AT(at, key), "every core has one thread: the kernel takes cookies where cores have more");
+	for (cookie = scenario.cookies; cookie; cookie = cookie->next)
+		if (!strcmp(cookie->name, name))
+			return cookie;
+	cookie = sim_zalloc(sizeof(*cookie), 16);
+	*cookie = (struct cookie) { .name = name, .next = scenario.cookies };
+	scenario.cookies = cookie;
+	return cookie;
+}
+
 static void read_task(json_t *obj, const struct path *at, struct task_spec *t)
 {
 	json_only(obj, at, "name", "count", "start", "stagger", "policy", "nice", "priority", "runtime",
-		  "deadline", "period", "uclamp_min", "uclamp_max", "affinity", "group", "footprint",
+		  "deadline", "period", "uclamp_min", "uclamp_max", "affinity", "group", "cookie", "footprint",
 		  "slow_speed", "memory_share", "mm", "program", "loops", NULL);
 	t->name = json_get_text(obj, at, "name", "task");
 	t->count = json_get_int(obj, at, "count", 1, 1000000, 1);
@@ -92,6 +119,7 @@ static void read_task(json_t *obj, const struct path *at, struct task_spec *t)
 		t->has_affinity = 1;
 	}
 	t->group = group_name(obj, at);
+	t->cookie = read_cookie(obj, at, "cookie");
 	if (json_object_get(obj, "footprint"))
 		t->footprint_kb = json_kb(json_object_get(obj, "footprint"), AT(at, "footprint"));
 	t->slow_ratio = json_get_num(obj, at, "slow_speed", 0.01, 1, 0) * 65536;
@@ -176,6 +204,7 @@ static void read_workload(json_t *obj, const struct path *at, struct instance *i
 	wl_values_init(&instance->values, w);
 	instance->label = json_get_text(obj, at, "label", w->name);
 	instance->group = group_name(obj, at);
+	instance->cookie = read_cookie(obj, at, "cookie") ?: scenario.workloads_cookie;
 	instance->start = json_get_time(obj, at, "start", 0);
 	if (json_object_get(obj, "affinity")) {
 		read_affinity(json_object_get(obj, "affinity"), AT(at, "affinity"), instance->affinity);
@@ -187,7 +216,7 @@ static void read_workload(json_t *obj, const struct path *at, struct instance *i
 		int index = wl_option_index(w, key);
 
 		if (!strcmp(key, "kind") || !strcmp(key, "label") || !strcmp(key, "group") ||
-		    !strcmp(key, "start") || !strcmp(key, "affinity") || is_inherited(key))
+		    !strcmp(key, "start") || !strcmp(key, "affinity") || !strcmp(key, "cookie") || is_inherited(key))
 			continue;
 		if (index < 0)
 			json_error_at(AT(at, key), "unknown key; schedlab-load %s --help lists its options", w->name);
@@ -359,6 +388,28 @@ static void read_memory(json_t *obj, const struct path *at, struct memory_spec *
 	m->node = json_get_int(obj, at, "node", 0, sim_nr_nodes - 1, -1);
 }
 
+/* What would stand on the kernel's command line. */
+static void read_boot(json_t *obj, const struct path *at)
+{
+	unsigned long isolated[SIM_MAX_CPUS / 64] = { };
+	int count = 0;
+
+	json_only(obj, at, "isolcpus", NULL);
+	at = AT(at, "isolcpus");
+	sim_isolcpus = json_text(json_need(obj, AT(NULL, "boot"), "isolcpus"), at);
+	read_affinity(json_object_get(obj, "isolcpus"), at, isolated);
+	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+		count += isolated[cpu / 64] >> cpu % 64 & 1;
+	if (count == 0 || count == sim_nr_cpus)
+		json_error_at(at, "some CPUs, and not all");
+}
+
+static void read_core_sched(json_t *obj, const struct path *at)
+{
+	json_only(obj, at, "workloads", NULL);
+	scenario.workloads_cookie = read_cookie(obj, at, "workloads");
+}
+
 static json_t *read_object(json_t *root, const char *key)
 {
 	json_t *v = json_object_get(root, key);
@@ -408,7 +459,7 @@ void scenario_read(const char *path)
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "duration", "warmup", "wind_clocks", "settle", "features", "knobs", "cpuidle",
-		  "cpufreq", "groups",
+		  "cpufreq", "core_sched", "boot", "groups",
 		  "tasks", "workloads", "actions", "background", "ablate", "memory", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
 	read_warmup(root);
@@ -425,6 +476,10 @@ void scenario_read(const char *path)
 		read_end(json_object_get(root, "end"), AT(NULL, "end"));
 	if (json_object_get(root, "ablate"))
 		read_ablate(json_object_get(root, "ablate"), AT(NULL, "ablate"));
+	if (json_object_get(root, "boot"))
+		read_boot(read_object(root, "boot"), AT(NULL, "boot"));
+	if (json_object_get(root, "core_sched"))
+		read_core_sched(read_object(root, "core_sched"), AT(NULL, "core_sched"));
 	group_paths = json_object();
 	read_list("groups", scenario.groups, scenario.nr_groups, read_group);
 	read_list("memory", scenario.memory, scenario.nr_memory, read_memory);

@@ -28,6 +28,15 @@ struct program {
 	struct phase	*phase;
 };
 
+/* Of core scheduling: who names one shares it; `process`: each process has one of its own. */
+struct cookie {
+	const char	*name;
+	unsigned long	value;			/* 0: a new one for each */
+	struct cookie	*next;
+};
+
+#define EACH_PROCESS	"process"
+
 struct task_spec {
 	const char	*name;
 	int		count;
@@ -37,6 +46,7 @@ struct task_spec {
 	unsigned long	affinity[SIM_MAX_CPUS / 64];
 	int		has_affinity;
 	const char	*group;
+	const struct cookie *cookie;
 	unsigned int	footprint_kb, slow_ratio, memory_share;
 	int		mm;			/* -1: none */
 	struct program	program;
@@ -86,6 +96,8 @@ struct scenario {
 	struct action	*actions;
 	struct group_spec *groups;
 	struct memory_spec *memory;
+	struct cookie	*cookies;
+	const struct cookie *workloads_cookie;	/* of those that name none */
 	int		nr_memory;
 	int		nr_tasks, nr_workloads, nr_actions, nr_groups;
 };

@@ -310,6 +310,14 @@ void settings_apply(void)
 		snprintf(name, sizeof(name), "cpuidle %s", key);
 		json_object_set_new(found, name, json_string(json_is_true(v) ? "0" : "1"));
 	}
+	if (sim_isolcpus) {
+		char isolated[4096];
+
+		kern_isolated(isolated, sizeof(isolated));
+		json_object_set_new(found, "isolcpus", json_string(isolated));
+	}
+	if (scenario.workloads_cookie)
+		json_object_set_new(found, "core scheduling", json_string(scenario.workloads_cookie->name));
 	if (governor) {
 		of_governor(governor, setting_check);
 		json_object_set_new(found, "cpufreq governor", json_string(governor));

@@ -1,7 +1,6 @@
 """Scenarios: a model's workload under a variant's settings, on a machine up for a while."""
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 from schedlab.errors import IncompleteRun, UsageError
@@ -39,7 +38,16 @@ def settings(variant: Variant) -> dict[str, dict[str, Any]]:
     knobs = {path: value for _, path, value in _files(variant)}
     states = {_state(idle): idle.enabled for idle in variant.cpuidle}
     cpufreq = {"governor": variant.governor} if variant.governor else {}
-    return {"features": features, "knobs": knobs, "cpuidle": states, "cpufreq": cpufreq}
+    isolated = {"boot": {"isolcpus": cpus}} if (cpus := _isolated(variant)) else {}
+    cookies = {"core_sched": {"workloads": variant.core_sched}} if variant.core_sched else {}
+    return {
+        "features": features,
+        "knobs": knobs,
+        "cpuidle": states,
+        "cpufreq": cpufreq,
+        **cookies,
+        **isolated,
+    }
 
 
 def _state(idle: IdleState) -> str:
@@ -63,6 +71,32 @@ def _governor(variant: Variant) -> Iterator[tuple[str, str, str]]:
         yield "cpufreq governor", "cpufreq governor", variant.governor
 
 
+def _isolated(variant: Variant) -> str:
+    """Return the CPUs of `isolcpus=`, the one option of a command line that is simulated.
+
+    Raises:
+        UsageError: there are others.
+    """
+    options = variant.cmdline.split()
+    cpus = [option.removeprefix("isolcpus=") for option in options]
+    if len(options) > 1 or cpus == options != []:
+        raise UsageError(
+            f"variant {variant.name}: cmdline {variant.cmdline}: of the kernel's command line only"
+            " isolcpus=LIST is simulated."
+        )
+    return "".join(cpus)
+
+
+def _isolation(variant: Variant) -> Iterator[tuple[str, str, str]]:
+    if cpus := _isolated(variant):
+        yield "isolcpus", "isolcpus", cpus
+
+
+def _cookie(variant: Variant) -> Iterator[tuple[str, str, str]]:
+    if variant.core_sched:
+        yield "core scheduling", "core scheduling", variant.core_sched
+
+
 def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
     """Yield the name, the path and the value of each file a variant sets."""
     for name, value in variant.sched.items():
@@ -74,10 +108,16 @@ def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
         yield "cpuidle governor", cpuidle.GOVERNOR, variant.idle_governor
 
 
+def _all(variant: Variant) -> Iterator[tuple[str, str, str]]:
+    """Yield all but the sched features."""
+    for kind in (_files, _states, _governor, _cookie, _isolation):
+        yield from kind(variant)
+
+
 def shown(variant: Variant) -> dict[str, str]:
     """Return a variant's settings under the names a host's runs record them by."""
     features = {f"sched_feature {feature_name(word)}": word for word in variant.sched_features}
-    files = chain(_files(variant), _states(variant), _governor(variant))
+    files = _all(variant)
     return features | {name: value for name, _, value in files}
 
 
@@ -90,7 +130,7 @@ def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
     words = set(found.get(FEATURES, "").split())
     features = {name: words & {name, f"NO_{name}"} for name in settings(variant)["features"]}
     values = {f"sched_feature {name}": " ".join(word) for name, word in features.items()}
-    files = chain(_files(variant), _states(variant), _governor(variant))
+    files = _all(variant)
     values |= {name: chosen_word(found.get(path, "")) for name, path, _ in files}
     missing = [name for name, value in values.items() if not value]
     if missing:

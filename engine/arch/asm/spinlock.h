@@ -6,10 +6,19 @@
 
 extern void sim_lock_slow(arch_spinlock_t *l);
 extern int sim_lock_is_taken(arch_spinlock_t *l);
+extern void sim_core_write(unsigned int cpu);
 
 #define arch_spin_is_locked(l)		((l)->locked != 0)
 #define arch_spin_is_contended(l)	0
 #define arch_spin_value_unlocked(l)	(!(l).locked)
+
+/* The lock of a CPU's runqueue: under core scheduling it guards those of the CPU's siblings as well. */
+static inline void sim_rq_lock_write(unsigned int cpu)
+{
+	sim_rq_write(cpu);
+	if (__builtin_expect(sim.core_sched, 0))
+		sim_core_write(cpu);
+}
 
 static inline void arch_spin_lock(arch_spinlock_t *l)
 {
@@ -21,7 +30,7 @@ static inline void arch_spin_lock(arch_spinlock_t *l)
 	else
 		l->acquired = sim.clk;
 	if (l->home)
-		sim_rq_write(l->home - 1);
+		sim_rq_lock_write(l->home - 1);
 	l->locked = 1;
 	sim.held++;
 }
@@ -37,7 +46,7 @@ static inline int arch_spin_trylock(arch_spinlock_t *l)
 	else
 		sim_lock_slow(l);
 	if (l->home)
-		sim_rq_write(l->home - 1);
+		sim_rq_lock_write(l->home - 1);
 	l->locked = 1;
 	sim.held++;
 	return 1;

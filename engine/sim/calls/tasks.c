@@ -33,6 +33,8 @@ static void task_main(struct sim_task *task)
 {
 	struct start start = *(struct start *)task->arg;
 
+	if (!task->is_thread && cookie_of_each_process(task->instance))
+		kern_core_sched(0);
 	sim_free(task->arg);
 	task->arg = &start;
 	setjmp(start.again);

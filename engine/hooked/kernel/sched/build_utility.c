@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more; and the table of domain
- * levels has the flags that x86 gives some of them.
+ * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more.  And ways into it: to
+ * the table of domain levels, for the flags that x86 gives some of them; to core scheduling's cookies, for who has no
+ * struct pid to pass to sched_core_share_pid(); and to what parses isolcpus= on a command line.
  */
 #include "sim.h"
 #include "hook.h"
@@ -74,4 +75,29 @@ void sim_prefer_cores(bool hybrid)
 		to++;
 	}
 	*to = *from;
+}
+
+unsigned long sim_core_cookie(void);
+void sim_core_sched(unsigned long cookie);
+
+/* A cookie that stays: nobody puts its first reference. */
+unsigned long sim_core_cookie(void)
+{
+	return sched_core_alloc_cookie();
+}
+
+/* As PR_SCHED_CORE_SHARE_FROM and PR_SCHED_CORE_CREATE (0) give it to the caller. */
+void sim_core_sched(unsigned long cookie)
+{
+	unsigned long own = cookie ? 0 : sched_core_alloc_cookie();
+
+	__sched_core_set(current, cookie ?: own);
+	sched_core_put_cookie(own);
+}
+
+void sim_isolate(char *cpus);
+
+void sim_isolate(char *cpus)
+{
+	housekeeping_isolcpus_setup(cpus);
 }
