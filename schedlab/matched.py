@@ -23,10 +23,27 @@ class Matched:
     label: str
     outcome: Outcome
     base: float
-    """The baseline's published figure, for the published parameters."""
+    """The baseline's published figure, for the parameters of ours."""
     change: float
     """The published change, positive is better."""
     mark: Mark
+
+    @property
+    def ratio(self) -> float | None:
+        """Our baseline over the published one; None where only the change was published."""
+        ours = self.outcome.verdict.base_mean
+        return None if ours is None or self.table.relative else ours / self.base
+
+    @property
+    def notable(self) -> bool:
+        """Whether the change is expected to be seen again."""
+        return abs(self.change) >= NOTABLE
+
+    @property
+    def same_sign(self) -> bool:
+        """Whether ours goes the published way."""
+        effect = self.outcome.verdict.effect_better
+        return effect is not None and effect * self.change > 0
 
 
 def matched(
@@ -56,7 +73,8 @@ def matched(
             change = mean(other) / mean(base) - 1
             better = -change if outcome.metric.better == "lower" else change
             mark = mark_of(document, label, machine)
-            yield Matched(table, label, outcome, mean(base), better, mark)
+            scaled = mean(base) * table.scale(outcome.case.params)
+            yield Matched(table, label, outcome, scaled, better, mark)
 
 
 @dataclass(frozen=True)

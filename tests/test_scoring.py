@@ -285,7 +285,7 @@ def test_the_study_has_a_section_for_each_wrong_claim() -> None:
     assert "Simulated intervals that hold the published effect: 1 of 5." in page
     assert "Published and not simulated: 1 of 7 rows." in page
     assert "- the cgroup" in page
-    assert "| f | time | +90.0 | +90.0 | +5.0 to +15.0 | better | calibration |" in page
+    assert "| f | time |  | +90.0 | +90.0 | +5.0 to +15.0 | better | calibration |" in page
     assert page.count("\n### ") == 1
     assert f"simulated -10.0 %: claimed with the other sign.*\n\n{UNEXPLAINED}" in page
 
@@ -316,10 +316,21 @@ def test_rows_too_short_and_cold_ones_are_marked_in_the_study() -> None:
     short = row(0.2, 0.3, "can't tell", label="s", judged=False, note="not judged: 2 of 12 runs")
     cold = row(0.2, 0.3, "better", label="w", cold=True)
     page = study([*ROWS, short, cold], references(), SIMULATED)
-    assert "| s | time | +20.0 | +30.0 | +5.0 to +15.0 | can't tell | not judged |" in page
+    assert "| s | time |  | +20.0 | +30.0 | +5.0 to +15.0 | can't tell | not judged |" in page
     assert "- s, time: not judged: 2 of 12 runs" in page
-    assert "| w | time | +20.0 | +30.0 | +5.0 to +15.0 | better | right (cold) |" in page
+    assert "| w | time |  | +20.0 | +30.0 | +5.0 to +15.0 | better | right (cold) |" in page
     assert "| *cold runs* | 1 | 1 |" in page
+
+
+def test_a_baseline_of_another_state_is_named() -> None:
+    far, near = (
+        row(0.2, 0.0, "equivalent", label="far", ratio=11.8),
+        row(0.2, 0.1, "better", ratio=1.9),
+    )
+    page = study([far, near], references(), SIMULATED)
+    assert "| far | time | 12 | +20.0 |" in page
+    assert "- far, time: the baseline is 12 times the published: another state" in page
+    assert page.count("another state") == 1
 
 
 def test_published_counts_are_set_beside_ours(tmp_path: Path) -> None:

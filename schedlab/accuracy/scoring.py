@@ -55,6 +55,8 @@ class Prediction:
     low: float | None
     high: float | None
     verdict: str
+    ratio: float | None = None
+    """Our baseline over the published one; None where only the change was published."""
     note: str = ""
     judged: bool = True
     """Not so where the runs were too short: their figures are shown, and say nothing."""
@@ -283,6 +285,7 @@ def predictions(
             low=interval.low if interval else None,
             high=interval.high if interval else None,
             verdict=verdict.word,
+            ratio=row.ratio,
             note=verdict.note,
             judged=not verdict.withheld,
         )

@@ -16,7 +16,7 @@ from schedlab.reference import Reference
 
 UNEXPLAINED = "Not explained yet."
 FACTOR = 2
-"""A baseline's count that is off by more than this is of another state than the published one."""
+"""A baseline that is off by more than this is of another state than the published one."""
 FEW = 10
 """Counts below this are a few events, whose ratio says nothing."""
 _NOT_NOW = "*Not simulated now.*"
@@ -150,8 +150,11 @@ def _of_change(
     lines += [_wrapped(f"- {line}") for line in reference.open]
     if not own:
         return "\n".join(lines) + "\n\nNot simulated yet."
-    head = ("row", "metric", "published %", "simulated %", "interval %", "verdict", "grade")
-    table = [table_row(head), table_row(["---", "---", *["---:"] * 3, "---", "---"])]
+    head = ("row", "metric", "baseline", "published %", "simulated %", "interval %")
+    table = [
+        table_row((*head, "verdict", "grade")),
+        table_row(["---", "---", *["---:"] * 4, "---", "---"]),
+    ]
     for row in own:
         interval = (
             ""
@@ -164,6 +167,7 @@ def _of_change(
                 (
                     row.label,
                     row.metric,
+                    "" if row.ratio is None else f"{row.ratio:.2g}",
                     percent(row.published),
                     "" if row.simulated is None else percent(row.simulated),
                     interval,
@@ -186,8 +190,14 @@ def _of_change(
 
 
 def _remarks(rows: Sequence[Prediction], counts: Sequence[tuple[str, Counted]]) -> str:
-    """Return why rows are not judged, and of which claims the baseline was in another state."""
+    """Return why rows are not judged, and whose baseline was in another state."""
     lines = [f"{row.label}, {row.metric}: {row.note}" for row in rows if not row.judged]
+    lines += [
+        f"{row.label}, {row.metric}: the baseline is {row.ratio:.2g} times the published: another"
+        " state"
+        for row in rows
+        if row.ratio is not None and not 1 / FACTOR <= row.ratio <= FACTOR
+    ]
     claimed = dict.fromkeys(row.case for row in rows if row.verdict in ("better", "worse"))
     for plan, label in claimed:
         for name, each in counts:

@@ -1,56 +1,15 @@
 """A result beside published ones: the same rows, and how well they agree."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from scipy.stats import spearmanr
 
-from schedlab.analysis import Outcome
 from schedlab.errors import SchedlabError
-from schedlab.marks import Mark
-from schedlab.matched import NOTABLE, matched
-from schedlab.reference import Reference, find_reference
+from schedlab.matched import NOTABLE, Matched, matched
+from schedlab.reference import find_reference
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import number, plural, points, verdict_word
-
-
-@dataclass(frozen=True)
-class _Row:
-    outcome: Outcome
-    base: float
-    """The baseline's published figure, for the parameters of the run."""
-    change: float
-    """The published change, positive is better."""
-    relative: bool
-    mark: Mark
-
-    @property
-    def notable(self) -> bool:
-        return abs(self.change) >= NOTABLE
-
-    @property
-    def same_sign(self) -> bool:
-        effect = self.outcome.verdict.effect_better
-        return effect is not None and effect * self.change > 0
-
-    def cells(self, name: str) -> tuple[str, ...]:
-        verdict = self.outcome.verdict
-        ours = verdict.base_mean
-        ratio = "" if ours is None or self.relative else f"{ours / self.base:.2f}"
-        sign = ("same" if self.same_sign else "other") if self.notable else ""
-        sign = sign if self.mark == "validation" else self.mark
-        return (
-            name,
-            self.outcome.variant,
-            "" if self.relative else number(self.base),
-            number(ours),
-            ratio,
-            points(self.change),
-            points(verdict.effect_better),
-            verdict_word(verdict),
-            sign,
-        )
 
 
 def beside(report: Report) -> Exhibit | None:
@@ -61,7 +20,8 @@ def beside(report: Report) -> Exhibit | None:
         published = find_reference(report.plan.published)
     except SchedlabError as error:
         return Exhibit("Beside the published results", (str(error),), ("",), ())
-    rows = list(_rows(report, published))
+    plan, machine = report.plan, report.store.machine
+    rows = list(matched(plan.published, published, plan.target, report.analysis.outcomes, machine))
     if not rows:
         return None
     return Exhibit(
@@ -74,19 +34,28 @@ def beside(report: Report) -> Exhibit | None:
             *("Benchmark", "Variant", "Published", "Here", "Here / published"),
             *("Published change (%)", "Change here (%)", "Verdict here", "Sign"),
         ),
-        tuple(row.cells(report.name_of(row.outcome)) for row in rows),
+        tuple(_cells(row, report.name_of(row.outcome)) for row in rows),
         names=2,
     )
 
 
-def _rows(report: Report, published: Reference) -> Iterator[_Row]:
-    plan, outcomes = report.plan, report.analysis.outcomes
-    for row in matched(plan.published, published, plan.target, outcomes, report.store.machine):
-        scaled = row.base * row.table.scale(row.outcome.case.params)
-        yield _Row(row.outcome, scaled, row.change, row.table.relative, row.mark)
+def _cells(row: Matched, name: str) -> tuple[str, ...]:
+    verdict = row.outcome.verdict
+    sign = ("same" if row.same_sign else "other") if row.notable else ""
+    return (
+        name,
+        row.outcome.variant,
+        "" if row.table.relative else number(row.base),
+        number(verdict.base_mean),
+        "" if row.ratio is None else f"{row.ratio:.2f}",
+        points(row.change),
+        points(verdict.effect_better),
+        verdict_word(verdict),
+        sign if row.mark == "validation" else row.mark,
+    )
 
 
-def _agreement(shown: list[_Row]) -> Iterator[str]:
+def _agreement(shown: list[Matched]) -> Iterator[str]:
     rows = [row for row in shown if row.mark == "validation"]
     if left_out := len(shown) - len(rows):
         yield (
