@@ -217,6 +217,7 @@ class Desk:
         for name in ("my.patch", "0001-no-scan.patch"):
             self._put(name, patch)
         self._put("video.json", EXAMPLES[-2].read_text())
+        self._put("my.config", "CONFIG_PSI=y\n")
         self._put("plan.toml", PLAN)
         self._put("nps.toml", PLAN_OF_BOOTS)
         usual = (ROOT / "machines/spr-8480-1p.toml").read_text()

@@ -19,11 +19,16 @@ RELEASED: Json = {
 
 
 def decisions(
-    sim: Simulator, machine: str, scenario: Json, path: Path, names: str = "schedlab:*"
+    sim: Simulator,
+    machine: str | Json,
+    scenario: Json,
+    path: Path,
+    names: str = "schedlab:*",
+    *options: str,
 ) -> tuple[list[Json], Json]:
     """Events, their fields by name, and the run's counters; migrations and switches too."""
     names += ",sched_migrate_task,sched_switch"
-    result = sim(machine, scenario, "--trace", str(path), "--trace-events", names)
+    result = sim(machine, scenario, "--trace", str(path), "--trace-events", names, *options)
     found: list[Json] = []
     for m in lines(path):
         told = {k: int(v) if v.lstrip("-").isdigit() else v for k, v in FIELD.findall(m[6])}

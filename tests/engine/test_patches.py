@@ -222,7 +222,8 @@ def newidle_scans(
     sim: Simulator, machine: str | Json, case: Json, path: Path
 ) -> dict[str, set[tuple[int, int]]]:
     """How many groups and CPUs the last newidle scans of each domain looked at."""
-    events, _ = decisions(sim, machine, case, path, "group_stats,load_balance")
+    names = "group_stats,load_balance"
+    events, _ = decisions(sim, machine, case, path, names, "--trace-from", "1.3")
     under_way: dict[int, list[list[Json]]] = defaultdict(list)
     done: dict[str, list[list[Json]]] = defaultdict(list)
     for event in events:
@@ -230,7 +231,8 @@ def newidle_scans(
             # the local group comes first; a pass that fails may scan again
             if event["local"]:
                 under_way[event["on"]].append([])
-            under_way[event["on"]][-1].append(event)
+            if under_way[event["on"]]:  # else it began before the trace did
+                under_way[event["on"]][-1].append(event)
         elif event["event"] == "load_balance":
             scans = under_way.pop(event["on"], [])
             if event["idle"] == "newidle":
