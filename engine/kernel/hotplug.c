@@ -135,6 +135,7 @@ static void prepare(unsigned int cpu)
 /* On the CPU, interrupts off. */
 static void starting(unsigned int cpu)
 {
+	sim_sibling_comes(cpu);
 	sched_cpu_starting(cpu);
 	hrtimers_cpu_starting(cpu);
 	run_range(cpu, true, CPUHP_AP_OFFLINE, CPUHP_AP_ONLINE - 1);
@@ -221,6 +222,7 @@ static int take_down(void *unused)
 {
 	unsigned int cpu = sim.cpu;
 
+	sim_sibling_goes(cpu);
 	set_cpu_online(cpu, false);
 	run_range(cpu, false, CPUHP_AP_OFFLINE, CPUHP_AP_ONLINE - 1);
 	sim_tick_cpu_dying(cpu);

@@ -59,6 +59,8 @@ u64 sim_timer_slack(void);
 /* percpu.c, topology.c, time.c, hotplug.c, ... in the order boot calls them */
 void sim_setup_percpu(void);
 void sim_setup_topology(void);
+void sim_sibling_comes(unsigned int cpu);
+void sim_sibling_goes(unsigned int cpu);
 bool sim_leads_llc(int cpu);
 void sim_setup_clockevent(void);
 struct clock_event_device *sim_clockevent(void);

@@ -71,6 +71,20 @@ static void group_by(struct cpumask **masks, int (*id)(int cpu))
 	}
 }
 
+/*
+ * A core's mask has the siblings that run, as an architecture keeps it: the scheduler's count of cores with SMT
+ * goes by the coming of the second one, however many there are.
+ */
+void sim_sibling_comes(unsigned int cpu)
+{
+	cpumask_set_cpu(cpu, sim_thread_mask[cpu]);
+}
+
+void sim_sibling_goes(unsigned int cpu)
+{
+	cpumask_clear_cpu(cpu, sim_thread_mask[cpu]);
+}
+
 static int core_of(int cpu) { return sim_cpu_topo[cpu].core; }
 static int cluster_of(int cpu) { return sim_cpu_topo[cpu].cluster; }
 static int llc_of(int cpu) { return sim_cpu_topo[cpu].llc; }
@@ -82,6 +96,8 @@ void sim_setup_topology(void)
 
 	nr_cpu_ids = sim_nr_cpus;
 	group_by(sim_thread_mask, core_of);
+	for (cpu = 1; cpu < sim_nr_cpus; cpu++)
+		sim_sibling_goes(cpu);
 	group_by(sim_cluster_mask, cluster_of);
 	group_by(sim_llc_mask, llc_of);
 	group_by(sim_package_mask, package_of);
