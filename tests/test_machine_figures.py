@@ -104,7 +104,7 @@ def physical(path: str, value: Any) -> bool:
         return isinstance(value, dict)
     return (
         path in ("core.ipc", "boost.mhz")
-        or table in ("smt", "memory", "fabric")
+        or table in ("smt", "memory", "fabric", "background")
         or (table == "thermal" and key in ("ambient", "base_mw", "resistance", "heat_capacity"))
     )
 

@@ -124,8 +124,7 @@ void sim_exit_to_user(void)
 }
 
 /* Current computes in user mode until its work is done; interrupts and others come between. */
-/* In its callers: a backtrace looks for the kern_ function that a task called. */
-static __always_inline void run_user(struct sim_task *task)
+static void run_user(struct sim_task *task)
 {
 	int vector;
 

@@ -223,7 +223,7 @@ def newidle_scans(
 ) -> dict[str, set[tuple[int, int]]]:
     """How many groups and CPUs the last newidle scans of each domain looked at."""
     names = "group_stats,load_balance"
-    events, _ = decisions(sim, machine, case, path, names, "--trace-from", "1.3")
+    events, _ = decisions(sim, machine, case, path, names, "--trace-from", "0.6")
     under_way: dict[int, list[list[Json]]] = defaultdict(list)
     done: dict[str, list[list[Json]]] = defaultdict(list)
     for event in events:
