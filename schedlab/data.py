@@ -13,6 +13,11 @@ def data_folder(name: str) -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent / name
 
 
+def manual_pages() -> dict[str, Path]:
+    """Return the pages of the manual by name."""
+    return {path.stem: path for path in sorted(data_folder("docs").rglob("*.md"))}
+
+
 def known_names(folder: str) -> list[str]:
     """Return the names of the TOML files of a data folder."""
     return sorted(path.stem for path in data_folder(folder).glob("*.toml"))

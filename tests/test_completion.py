@@ -31,7 +31,7 @@ def completed(*words: str) -> list[str]:
         (["run", "--target", "h"], "host"),
         (["run", "--benchmark", "Hackbench"], "HackbenchPipeThreads"),
         (["run", "--counters", "migrations,cpu"], "migrations,cpuidle"),
-        (["run", "--variant", "a"], "auto"),
+        (["kernel", "build", "x", "--patch", "NI_C"], "NI_COST"),
         (["trace", "juno"], "juno-r0"),
         (["machine", "show", "juno"], "juno-r0"),
         (["kernel", "build", "x", "--patch", "ILB"], "ILB_UTIL"),

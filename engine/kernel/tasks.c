@@ -251,7 +251,7 @@ int kern_fork(struct sim_task *child, unsigned int flags)
 	}
 	/* from here on others find it */
 	child->kernel = p;
-	if (sim.core_sched)	/* else there is no cookie to take from the parent; `fork` is all that it takes */
+	if (sim.core_sched)	/* without cookies there is nothing to inherit, and the fork must cost what it did */
 		sched_core_fork(p);
 	sim_join_session(p);
 	if (flags & KERN_THREAD) {

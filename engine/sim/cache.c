@@ -453,7 +453,7 @@ struct sim_line *cache_user_line(const void *addr)
 }
 
 /*
- * Written by who has the runqueue's lock: by the CPU itself, or from afar by who wakes a task there.  Those of a
+ * Written under the runqueue's lock: by the CPU itself, or by another CPU that wakes a task there.  The lines of a
  * cgroup and its parents do not wait for each other.
  */
 void sim_psi_change(const void *state)

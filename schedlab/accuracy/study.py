@@ -193,10 +193,9 @@ def _remarks(rows: Sequence[Prediction], counts: Sequence[tuple[str, Counted]]) 
     """Return why rows are not judged, and whose baseline was in another state."""
     lines = [f"{row.label}, {row.metric}: {row.note}" for row in rows if not row.judged]
     lines += [
-        f"{row.label}, {row.metric}: the baseline is {row.ratio:.2g} times the published: another"
-        " state"
+        f"{row.label}, {row.metric}: the baseline is {_times(row.ratio)}"
         for row in rows
-        if row.ratio is not None and not 1 / FACTOR <= row.ratio <= FACTOR
+        if row.ratio is not None and _far(row.ratio)
     ]
     claimed = dict.fromkeys(row.case for row in rows if row.verdict in ("better", "worse"))
     for plan, label in claimed:
@@ -206,17 +205,23 @@ def _remarks(rows: Sequence[Prediction], counts: Sequence[tuple[str, Counted]]) 
     return "\n".join(_wrapped(f"- {line}") for line in lines)
 
 
+def _far(ratio: float) -> bool:
+    return not 1 / FACTOR <= ratio <= FACTOR
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2g} times the published: another state"
+
+
 def _another_state(count: Counted) -> bool:
-    ours, theirs = max(count.here, FEW), max(count.published, FEW)
-    return not 1 / FACTOR <= ours / theirs <= FACTOR
+    return _far(max(count.here, FEW) / max(count.published, FEW))
 
 
 def _state(count: Counted) -> str:
     what = "switches" if count.counter == "context-switches" else count.counter
     if not count.published:
         return f"the baseline's {what} are {count.here:,.0f}, the published none: another state"
-    ratio = f"{count.here / count.published:.2g}"
-    return f"the baseline's {what} are {ratio} times the published: another state"
+    return f"the baseline's {what} are {_times(count.here / count.published)}"
 
 
 def _counts(counts: Sequence[tuple[str, Counted]]) -> str:

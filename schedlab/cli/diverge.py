@@ -12,7 +12,7 @@ import click
 from schedlab.benchmarks import Case
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
-from schedlab.cli.names import BENCHMARK, MACHINE, VARIANT
+from schedlab.cli.names import BENCHMARK, MACHINE
 from schedlab.cli.run import single_case
 from schedlab.divergence.runs import Side, find_divergence, window
 from schedlab.divergence.wording import tell
@@ -25,8 +25,8 @@ from schedlab.variant import Variant, parse_variant
 
 
 @click.command("diverge")
-@click.argument("first", metavar="A", type=VARIANT)
-@click.argument("second", metavar="B", type=VARIANT)
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
 @click.option(
     "--machine", required=True, type=MACHINE, metavar="NAME|FILE", help="On which machine."
 )

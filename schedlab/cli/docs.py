@@ -3,7 +3,7 @@
 import click
 
 from schedlab.cli.names import PAGE
-from schedlab.data import data_folder
+from schedlab.data import manual_pages
 from schedlab.errors import UsageError, nearest
 
 
@@ -16,7 +16,7 @@ def docs(page: str | None) -> None:
     schedlab docs
     schedlab docs plans
     """
-    pages = {path.stem: path for path in sorted(data_folder("docs").rglob("*.md"))}
+    pages = manual_pages()
     if page is None:
         for name, path in pages.items():
             title = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")

@@ -126,8 +126,13 @@ def build(
         if plain and name in known:
             built = builder.build(known[name])
         else:
-            settings = (int(hz) if hz else None, preempt, watch.say, config)
-            recipe = make_recipe(shelf, engine, name, base or name, patches, *settings)
+            recipe = make_recipe(
+                *(shelf, engine, name, base or name, patches),
+                hz=int(hz) if hz else None,
+                preempt=preempt,
+                say=watch.say,
+                config=config,
+            )
             built = builder.build(recipe)
     echo(
         f"{name}: Linux {built.release}, {built.config},"

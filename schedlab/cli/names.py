@@ -14,10 +14,13 @@ class Name(click.ParamType[str]):
 
     name = "name"
 
-    def __init__(self, names: Callable[[], Iterable[str]], *, file: bool = False) -> None:
-        """Take what lists the names, and whether a file may stand in place of one."""
+    def __init__(
+        self, names: Callable[[], Iterable[str]], *, file: bool = False, several: bool = False
+    ) -> None:
+        """Take what lists the names; say if a file may stand for one, or commas part several."""
         self.names = names
         self.file = file
+        self.several = several
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -25,10 +28,9 @@ class Name(click.ParamType[str]):
         """Return the names that begin so; of a path, the word for the shell to look itself."""
         if self.file and (incomplete.startswith((".", "~")) or "/" in incomplete):
             return [CompletionItem(incomplete, type="file")]
-        head, comma, word = incomplete.rpartition(",")
-        return [
-            CompletionItem(f"{head}{comma}{name}") for name in self.names() if name.startswith(word)
-        ]
+        before = incomplete[: incomplete.rfind(",") + 1] if self.several else ""
+        word = incomplete.removeprefix(before)
+        return [CompletionItem(before + name) for name in self.names() if name.startswith(word)]
 
 
 def _plans() -> Iterable[str]:
@@ -58,8 +60,7 @@ def _benchmarks() -> Iterable[str]:
 def _kernels() -> Iterable[str]:
     from schedlab.kernels.shelf import Shelf
 
-    shelf = Shelf()
-    return sorted(set(shelf.names()))
+    return sorted(set(Shelf().names()))
 
 
 def _targets() -> Iterable[str]:
@@ -76,9 +77,9 @@ def _counters() -> Iterable[str]:
 
 
 def _patches() -> Iterable[str]:
-    from schedlab.data import data_folder
+    from schedlab.kernels.shipped import patched_series, shipped_patches
 
-    return sorted({path.stem for path in data_folder("patches").rglob("*.patch")})
+    return sorted({name for series in patched_series() for name in shipped_patches(series)})
 
 
 def _published() -> Iterable[str]:
@@ -88,16 +89,9 @@ def _published() -> Iterable[str]:
 
 
 def _pages() -> Iterable[str]:
-    from schedlab.data import data_folder
+    from schedlab.data import manual_pages
 
-    return sorted(path.stem for path in data_folder("docs").rglob("*.md"))
-
-
-def _settings() -> Iterable[str]:
-    from schedlab.kinds import KINDS
-
-    yield "auto"
-    yield from (kind.example for kind in KINDS)
+    return manual_pages()
 
 
 PLAN = Name(_plans, file=True)
@@ -106,8 +100,7 @@ MACHINE = Name(_machines, file=True)
 BENCHMARK = Name(_benchmarks)
 KERNEL = Name(_kernels)
 TARGET = Name(_targets)
-COUNTERS = Name(_counters)
+COUNTERS = Name(_counters, several=True)
 PATCH = Name(_patches, file=True)
 PUBLISHED = Name(_published)
 PAGE = Name(_pages)
-VARIANT = Name(_settings)

@@ -11,7 +11,7 @@ import click
 
 from schedlab.benchmarks import Case, find_benchmark
 from schedlab.cli.echo import echo
-from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET, VARIANT
+from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET
 from schedlab.cli.result import How, go_on, make_result
 from schedlab.cli.sweep import carry_out_sweep, is_sweep, plan_of_sweep
 from schedlab.cpulist import MOST_CPUS
@@ -34,7 +34,6 @@ _EXPERIMENT = (
         "--variant",
         "variants",
         multiple=True,
-        type=VARIANT,
         metavar="'NAME: SETTING; ...'",
         help=f"A variant; the first is the baseline. Settings: {'; '.join(syntaxes())}. A single "
         "variant is compared with the host as it is; `auto` takes what this host can switch with "

@@ -9,7 +9,7 @@ import click
 
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
-from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE, VARIANT
+from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
 from schedlab.cli.run import single_case
 from schedlab.cpulist import parse_cpulist
 from schedlab.errors import IncompleteRun, UsageError
@@ -33,7 +33,6 @@ from schedlab.variant import parse_variant
 @click.option(
     "--variant",
     default="base",
-    type=VARIANT,
     metavar="'NAME: SETTING; ...'",
     help="Under what settings.",
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 from schedlab.data import data_folder
 from schedlab.errors import nearest
 from schedlab.kernels import KernelError
+from schedlab.system.system import natural
 
 _ADDED_FEATURE = re.compile(r"^\+SCHED_FEAT\((\w+),", re.M)
 
@@ -43,12 +44,12 @@ def find_patch(given: str, series: str) -> Path:
     if path.exists() or path.suffix or path.name != given:
         return path
     merged = _merged().get(given)
-    if merged and _number(series) >= _number(merged["since"]):
+    if merged and natural(series) >= natural(merged["since"]):
         raise KernelError(
             f"{given}: Linux {series} needs no patch for it: since {merged['since']} the kernel"
             f" always does so (commit {merged['commit']})."
         )
-    others = [other for other in _series() if given in shipped_patches(other)]
+    others = [other for other in patched_series() if given in shipped_patches(other)]
     elsewhere = f" There is one for {' and '.join(others)}." if others else ""
     raise KernelError(
         f"{given}: there is no such patch file, and no patch of schedlab's for {series} adds such"
@@ -63,11 +64,7 @@ def _merged() -> dict[str, dict[str, str]]:
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def _series() -> list[str]:
+def patched_series() -> list[str]:
     """Return the series that there are patches for, the oldest first."""
     folders = (path.name for path in data_folder("patches").iterdir() if path.is_dir())
-    return sorted((name for name in folders if re.fullmatch(r"\d+\.\d+", name)), key=_number)
-
-
-def _number(series: str) -> tuple[int, ...]:
-    return tuple(map(int, series.split(".")))
+    return sorted((name for name in folders if re.fullmatch(r"\d+\.\d+", name)), key=natural)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more.  And ways into it: to
- * the table of domain levels, for the flags that x86 gives some of them; to core scheduling's cookies, for who has no
- * struct pid to pass to sched_core_share_pid(); and to what parses isolcpus= on a command line.
+ * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more.  The functions below
+ * it reach what is static there: the table of domain levels, for the flags that x86 gives some of them; the cookies of
+ * core scheduling, as tasks here have no struct pid for sched_core_share_pid(); and the parser of isolcpus=.
  */
 #include "sim.h"
 #include "hook.h"
@@ -18,9 +18,6 @@
 #define psi_group_change(args...)	SIM_HOOK(PSI_CHANGE, psi_group_change, args)
 
 #include <kernel/sched/build_utility.c>
-
-int sim_itmt_flags(void);
-void sim_prefer_cores(bool hybrid);
 
 #ifdef SIM_HAS_ITMT_OF_SIBLINGS
 static int smt_flags(void)
@@ -77,9 +74,6 @@ void sim_prefer_cores(bool hybrid)
 	*to = *from;
 }
 
-unsigned long sim_core_cookie(void);
-void sim_core_sched(unsigned long cookie);
-
 /* A cookie that stays: nobody puts its first reference. */
 unsigned long sim_core_cookie(void)
 {
@@ -94,8 +88,6 @@ void sim_core_sched(unsigned long cookie)
 	__sched_core_set(current, cookie ?: own);
 	sched_core_put_cookie(own);
 }
-
-void sim_isolate(char *cpus);
 
 void sim_isolate(char *cpus)
 {
