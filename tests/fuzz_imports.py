@@ -33,19 +33,19 @@ from types import FrameType
 
 from rich.console import Console
 
-from schedlab.analysis import analyse
-from schedlab.boots import Boot
-from schedlab.errors import SchedlabError
+from schedlab.base.errors import SchedlabError
+from schedlab.benchmarks.metric import Metric
 from schedlab.importers import import_file
-from schedlab.merge import merge
-from schedlab.metric import Metric
-from schedlab.plan import Plan
-from schedlab.printed import Printed
-from schedlab.record import RunKey, RunRecord
+from schedlab.judging.analysis import analyse
+from schedlab.judging.sessions import compare
+from schedlab.plan.plan import Plan
 from schedlab.report import Report, all_shapes
 from schedlab.report.side_by_side import print_sessions
-from schedlab.sessions import compare
-from schedlab.store import DATABASE, CaseInfo, Store
+from schedlab.result.boots import Boot
+from schedlab.result.merge import merge
+from schedlab.result.printed import Printed
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import DATABASE, CaseInfo, Store
 from tests.report_store import COMMON, HACKBENCH, MACHINE, PLATFORM, SCHED_PIPE, make_store
 
 MEMORY = 2 << 30

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import schedlab.cli.result as cli_result
 from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
+from schedlab.benchmarks.metric import Metric
 from schedlab.cli import main
-from schedlab.metric import Metric
 from schedlab.system import LocalSystem
 from schedlab.targets.host import HostTarget
 

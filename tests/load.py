@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from schedlab.errors import HostError
-from schedlab.native import schedlab_load
+from schedlab.base.errors import HostError
+from schedlab.kernels.native import schedlab_load
 from tests.patience import PATIENCE_SECONDS
 
 

@@ -8,13 +8,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from schedlab.machine import Machine, Topology
-from schedlab.metric import Metric
-from schedlab.order import block_order, stretches
-from schedlab.plan import BenchmarkEntry, Blocks, Judging, Plan
-from schedlab.record import RunKey, RunRecord
-from schedlab.store import CaseInfo, Store
-from schedlab.variant import Variant
+from schedlab.benchmarks.metric import Metric
+from schedlab.lab.order import block_order, stretches
+from schedlab.machine.model import Machine, Topology
+from schedlab.plan.plan import BenchmarkEntry, Blocks, Judging, Plan
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.variant import Variant
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 RATE = Metric("events_per_second", unit="1/s", better="higher", label="Events/sec")

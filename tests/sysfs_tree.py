@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schedlab.cpulist import format_cpulist
+from schedlab.base.cpulist import format_cpulist
 
 CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node"

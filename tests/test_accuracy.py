@@ -8,7 +8,7 @@ from schedlab.accuracy.calibration import CYCLES, LINES, STEPS, Costs, calibrate
 from schedlab.accuracy.comparison import CASES, Case, Compared, disturbed, table
 from schedlab.accuracy.here import _distance, _pairs
 from schedlab.accuracy.worlds import Outcome
-from schedlab.machine import find_machine
+from schedlab.machine.model import find_machine
 
 START = {**find_machine("epyc-7713-2p-nps1").costs(), CYCLES: "272ns"}
 

@@ -1,8 +1,8 @@
 """Axes: found whatever the order of the cases, each case on one only."""
 
-from schedlab.axis import find_axes
-from schedlab.metric import Metric
-from schedlab.store import CaseInfo
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.axis import find_axes
+from schedlab.result.store import CaseInfo
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks import Case, Output, all_benchmarks, find_benchmark
 from schedlab.benchmarks.benchmark import Values
-from schedlab.errors import IncompleteRun, UsageError
-from schedlab.machine import Machine, find_machine
-from schedlab.plan import all_suites, find_suite
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine, find_machine
+from schedlab.plan.plan import all_suites, find_suite
 from schedlab.system import LocalSystem
-from schedlab.topology.here import describe
 from tests.rt_app_files import EXAMPLES
 from tests.sysfs_tree import kunpeng_920
 from tests.tool_output import recorded

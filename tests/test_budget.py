@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from schedlab.analysis import analyse
-from schedlab.pace import Budget, Pace
-from schedlab.plan import Plan
-from schedlab.record import RunRecord
+from schedlab.judging.analysis import analyse
+from schedlab.judging.stats import Comparison, finished, judge
+from schedlab.lab.pace import Budget, Pace
+from schedlab.lab.runner import Runner
+from schedlab.plan.design import Design
+from schedlab.plan.plan import Plan
 from schedlab.report import Report
-from schedlab.runner import Runner
-from schedlab.stats import Comparison, Design, finished, judge
-from schedlab.store import Store
+from schedlab.result.record import RunRecord
+from schedlab.result.store import Store
 from schedlab.targets.target import Order
 from tests.test_runner import Pretended, Silent, begin, noisy, plan_of
 

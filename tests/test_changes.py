@@ -26,7 +26,7 @@ from schedlab.accuracy.changes import (
 from schedlab.accuracy.journal import Journal
 from schedlab.accuracy.pairs import Groups, Here, There, compare, scenario
 from schedlab.accuracy.worlds import Native, Outcome, Simulated
-from schedlab.errors import HostError, Interrupted
+from schedlab.base.errors import HostError, Interrupted
 
 DHRY = {"test": "dhry2reg", "copies": 1, "duration": "10ms"}
 BASE = Setup("unixbench", DHRY)

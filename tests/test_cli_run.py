@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import analyse
-from schedlab.store import Store
+from schedlab.judging.analysis import analyse
+from schedlab.result.store import Store
 from tests.command_line import Cli
 from tests.emulated import NUMA_BALANCING, PROGRAMS, emulated_host
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import UsageError
+from schedlab.base.errors import UsageError
+from schedlab.judging.sessions import compare
 from schedlab.report.side_by_side import BETWEEN
-from schedlab.sessions import compare
 from tests.command_line import Cli
 from tests.report_store import (
     COMMON,

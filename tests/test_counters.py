@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schedlab.base.errors import HostError, UsageError
 from schedlab.counters.choice import check_names, choose
 from schedlab.counters.cpuidle import CpuidleGroup
 from schedlab.counters.group import Unavailable, difference
 from schedlab.counters.perf_stat import TRACEPOINTS, parse_report
 from schedlab.counters.procstat import ProcStatGroup
 from schedlab.counters.schedstat import SchedstatGroup
-from schedlab.errors import HostError, UsageError
 from schedlab.system import LocalSystem
 from tests.emulated import emulated_system
 from tests.tool_output import TOOLS, recorded

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from schedlab.analysis import analyse
-from schedlab.errors import HostError, KnobError
-from schedlab.native import CPUIDLE_SMT_PERFORMANCE, cpuidle_smt_performance
+from schedlab.base.errors import HostError, KnobError
+from schedlab.judging.analysis import analyse
+from schedlab.kernels.native import CPUIDLE_SMT_PERFORMANCE, cpuidle_smt_performance
 from schedlab.report import Report, all_shapes
+from schedlab.result.store import Store
 from schedlab.settings.switchboard import Switchboard
-from schedlab.store import Store
-from schedlab.variant import parse_variant
+from schedlab.settings.variant import parse_variant
 from tests.cpuidle_smt import needs_two_cpus
 from tests.emulated import emulated_host, emulated_system
 

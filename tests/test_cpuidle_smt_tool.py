@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schedlab.data import data_folder
-from schedlab.errors import HostError
-from schedlab.native import CPUIDLE_SMT_PERFORMANCE, cpuidle_smt_performance
+from schedlab.base.data import data_folder
+from schedlab.base.errors import HostError
+from schedlab.kernels.native import CPUIDLE_SMT_PERFORMANCE, cpuidle_smt_performance
 from tests.cpuidle_smt import HERE, SHORT, needs_two_cpus, placement, start, sysfs
 
 pytestmark = needs_two_cpus

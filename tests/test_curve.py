@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import analyse
 from schedlab.benchmarks import cpuidle_smt as smt
-from schedlab.machine import Machine, find_machine
-from schedlab.order import block_order, stretches
-from schedlab.plan import BenchmarkEntry, Blocks, Plan
-from schedlab.record import RunRecord
+from schedlab.judging.analysis import analyse
+from schedlab.lab.order import block_order, stretches
+from schedlab.machine.model import Machine, find_machine
+from schedlab.plan.plan import BenchmarkEntry, Blocks, Plan
 from schedlab.report import Report, all_shapes
 from schedlab.report.curve import curve_table, curves
-from schedlab.store import Store, describe
-from schedlab.variant import Variant
+from schedlab.result.record import RunRecord
+from schedlab.result.store import Store, describe
+from schedlab.settings.variant import Variant
 from tests.browser import Page, run_browser
 
 PERIODS = (10, 50, 120, 500)

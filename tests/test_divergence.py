@@ -7,9 +7,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedlab.divergence.decisions import Decision, decisions
-from schedlab.divergence.search import diverge
-from schedlab.divergence.wording import tell
+from schedlab.lab.divergence.decisions import Decision, decisions
+from schedlab.lab.divergence.search import diverge
+from schedlab.lab.divergence.wording import tell
 
 TRACE = (Path(__file__).parent / "data" / "decisions.txt").read_text()
 

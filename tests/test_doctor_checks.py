@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.errors import KnobError
 from schedlab.benchmarks import find_benchmark
 from schedlab.counters.perf_stat import TRACEPOINTS
 from schedlab.doctor import (
@@ -21,8 +22,7 @@ from schedlab.doctor import (
     tracing,
     virtual,
 )
-from schedlab.errors import KnobError
-from schedlab.plan import find_suite
+from schedlab.plan.plan import find_suite
 from schedlab.system import LocalSystem
 from tests.sysfs_tree import CPU, NODE, Tree
 

@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from schedlab.base.errors import KnobError, SchedlabError
 from schedlab.cli import doctor as command
 from schedlab.doctor import CHECKS, Finding, examine, load, possible
-from schedlab.errors import KnobError, SchedlabError
+from schedlab.machine.here import describe
 from schedlab.system import LocalSystem
-from schedlab.topology.here import describe
 from tests import sysfs_tree
 
 RECORDED = Path(__file__).parent / "data" / "sysfs" / "vm-epyc-2"

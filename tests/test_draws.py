@@ -10,16 +10,17 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from schedlab.analysis import analyse
-from schedlab.draws import Draw, about, draw, drawn, figure_at
-from schedlab.ledger import at, number
-from schedlab.machine import find_machine, known_machines
+from schedlab.judging.analysis import analyse
+from schedlab.judging.sensitivity import FEWEST_BLOCKS, claimed, strongest
+from schedlab.judging.stats import Comparison, judge_families
+from schedlab.machine.draws import Draw, about, draw, drawn, figure_at
+from schedlab.machine.ledger import at, number
+from schedlab.machine.model import find_machine, known_machines
+from schedlab.machine.simulator import description
+from schedlab.plan.design import Design
 from schedlab.report import Report, as_json
 from schedlab.report.sensitivity import sensitivity
-from schedlab.sensitivity import FEWEST_BLOCKS, claimed, strongest
-from schedlab.stats import Comparison, Design, judge_families
-from schedlab.store import Store
-from schedlab.topology.simulator import description
+from schedlab.result.store import Store
 from tests.test_no_effect import CASE, PLAN, runs
 
 SMP4 = find_machine("smp4")

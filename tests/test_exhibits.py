@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import analyse
-from schedlab.errors import UsageError
-from schedlab.ledger import Entry
-from schedlab.machine import find_machine
-from schedlab.marks import figures_set_by, mark_of, rows_of_machines
-from schedlab.models import outcome
-from schedlab.plan import load_plan
-from schedlab.reference import all_references, find_reference, mean
+from schedlab.base.errors import UsageError
+from schedlab.judging.analysis import analyse
+from schedlab.judging.marks import figures_set_by, mark_of, rows_of_machines
+from schedlab.judging.reference import all_references, find_reference, mean
+from schedlab.machine.ledger import Entry
+from schedlab.machine.model import find_machine
+from schedlab.plan.plan import load_plan
 from schedlab.report import Report, all_shapes
 from schedlab.report.beside import beside
 from schedlab.report.beside_counts import beside_counts
@@ -20,6 +19,7 @@ from schedlab.report.content import by_variant
 from schedlab.report.cpu_time import cpu_time
 from schedlab.report.findings import findings, headline, plot_range
 from schedlab.report.overview import headings, overview, summary
+from schedlab.simulation import outcome
 from tests.report_store import HACKBENCH, SCHED_PIPE, Bench, make_store, plan_of
 
 PLANS = Path(__file__).parent.parent / "plans"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.errors import UsageError
 from schedlab.benchmarks import Case
-from schedlab.errors import UsageError
-from schedlab.fitting import fit_sizes, fitted
-from schedlab.machine import Machine
-from schedlab.plan import Plan
-from schedlab.record import RunRecord
-from schedlab.store import Store
+from schedlab.lab.fitting import fit_sizes, fitted
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunRecord
+from schedlab.result.store import Store
 from schedlab.targets.target import Order
 from tests.command_line import Cli
 from tests.emulated import emulated_host

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from schedlab.base.errors import HostError
 from schedlab.benchmarks import Case, Command, Output, find_benchmark
 from schedlab.benchmarks.benchmark import Benchmark, Server, Values
-from schedlab.enclosure import Enclosure
-from schedlab.errors import HostError
-from schedlab.metric import Metric
-from schedlab.native import schedlab_load
-from schedlab.plan import Plan
-from schedlab.record import RunKey, RunRecord
+from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.metric import Metric
+from schedlab.kernels.native import schedlab_load
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunKey, RunRecord
 from schedlab.system import Exit, Launch, LocalSystem
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.host import HostTarget

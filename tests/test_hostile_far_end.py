@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import schedlab.system.remote
 import schedlab.system.shell
-from schedlab.errors import HostError, OutsideError, SchedlabError, SystemLost
+from schedlab.base.errors import HostError, OutsideError, SchedlabError, SystemLost
 from schedlab.system import Launch, LocalSystem, RemoteSystem, SshSystem
 from schedlab.system.lock import holder
 from schedlab.system.remote import RemoteProgram

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import analyse
+from schedlab.judging.analysis import analyse
 from schedlab.report import Report, all_shapes
-from schedlab.store import Store
-from schedlab.variant import Variant
+from schedlab.result.store import Store
+from schedlab.settings.variant import Variant
 from tests.browser import Page, run_browser
 from tests.report_store import (
     COMMON,

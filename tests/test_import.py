@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import Outcome, analyse
-from schedlab.axis import find_axes
-from schedlab.errors import UsageError
+from schedlab.base.errors import UsageError
 from schedlab.importers import import_file
+from schedlab.judging.analysis import Outcome, analyse
+from schedlab.judging.axis import find_axes
 from schedlab.report import Report, all_shapes
 from schedlab.report.wording import remark
-from schedlab.store import Store
+from schedlab.result.store import Store
 from tests.command_line import Cli
 from tests.report_store import HACKBENCH, make_store
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import analyse
-from schedlab.errors import StoreError, UsageError
+from schedlab.base.errors import StoreError, UsageError
 from schedlab.importers import bounds, import_file
+from schedlab.judging.analysis import analyse
+from schedlab.judging.sessions import compare
 from schedlab.report import Report, all_shapes
-from schedlab.sessions import compare
-from schedlab.store import DATABASE, Store
+from schedlab.result.store import DATABASE, Store
 from tests.command_line import Cli
 from tests.fuzz_imports import originals, run
 from tests.report_store import HACKBENCH, SCHED_PIPE, make_store

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedlab.errors import UsageError
+from schedlab.base.errors import UsageError
 from schedlab.importers import read_publication
 from schedlab.importers.number import change_bounds, follows, parse_number
 from schedlab.importers.publication import Publication

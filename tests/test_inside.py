@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedlab.errors import OutsideError
+from schedlab.base.errors import OutsideError
 from schedlab.system.inside import followed, inside, parts
 
 WHERE = "list.txt:7"

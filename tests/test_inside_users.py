@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import pytest
 
 import schedlab.targets.cluster
-from schedlab.enclosure import Enclosure
-from schedlab.errors import OutsideError
+from schedlab.base.errors import OutsideError
+from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.kernels import KernelError, debian
 from schedlab.kernels.debian import package_file
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.unpacking import pour
-from schedlab.plan import Plan
-from schedlab.record import RunKey
-from schedlab.sweep import points
+from schedlab.plan.plan import Plan
+from schedlab.plan.sweep import points
+from schedlab.result.record import RunKey
 from schedlab.system import LocalSystem
 from schedlab.system.inside import parts
 from schedlab.targets.cluster import simulate

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.cli.progress import are
-from schedlab.store import Store
+from schedlab.result.store import Store
 from tests.emulated import SMALL_SERVER
 from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.processes import is_alive
@@ -117,8 +117,8 @@ def test_two_labs_at_once_are_refused(root: Path, tmp_path: Path) -> None:
 
 SLOW_TO_END = """
 import sys, time
-from schedlab.errors import Interrupted
-from schedlab.interrupt import stoppable
+from schedlab.base.errors import Interrupted
+from schedlab.system.interrupt import stoppable
 try:
     try:
         with stoppable():

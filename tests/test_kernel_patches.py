@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedlab.data import data_folder
-from schedlab.errors import SchedlabError
+from schedlab.base.data import data_folder
+from schedlab.base.errors import SchedlabError
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.patches import Patch, check_applies, parse_patch, read_patch

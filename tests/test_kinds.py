@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedlab.errors import UsageError
-from schedlab.kinds import KINDS, PLACES, Kind, check_place, place_of, settings_written
+from schedlab.base.errors import UsageError
+from schedlab.base.validation import validate
 from schedlab.report.content import describe_variant
+from schedlab.settings.kinds import KINDS, PLACES, Kind, check_place, place_of, settings_written
+from schedlab.settings.variant import Variant, parse_variant
 from schedlab.targets.choice import find_target
-from schedlab.validation import validate
-from schedlab.variant import Variant, parse_variant
 from tests.report_store import plan_of
 
 DOCS = Path(__file__).parents[1] / "docs"

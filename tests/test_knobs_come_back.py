@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import schedlab.settings.journal
-from schedlab.errors import KnobError
+from schedlab.base.errors import KnobError
 from schedlab.settings.journal import left_behind, restore_journal
 from schedlab.settings.switchboard import Switchboard
-from schedlab.variant import Variant
+from schedlab.settings.variant import Variant
 from tests.fake_sysctl import ORIGINAL, FakeKernel
 
 SETTINGS = str(Path(schedlab.settings.journal.__file__).parent)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import UsageError
-from schedlab.ledger import Entry, around, number
-from schedlab.machine import Machine, find_machine, known_machines, load_machine
-from schedlab.marks import mark_of
+from schedlab.base.errors import UsageError
+from schedlab.judging.marks import mark_of
+from schedlab.machine.ledger import Entry, around, number
+from schedlab.machine.model import Machine, find_machine, known_machines, load_machine
 
 FILE = """\
 name = "x"

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import analyse
+from schedlab.base.errors import UsageError
 from schedlab.benchmarks.benchmark import Command, Server
-from schedlab.errors import UsageError
-from schedlab.models.scenario import settings
-from schedlab.order import stretches
-from schedlab.plan import Plan
-from schedlab.record import RunKey
-from schedlab.store import Store
+from schedlab.judging.analysis import analyse
+from schedlab.lab.order import stretches
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunKey
+from schedlab.result.store import Store
+from schedlab.settings.variant import parse_variant
+from schedlab.simulation.scenario import settings
 from schedlab.targets.host import _served
 from schedlab.targets.target import folder_name
-from schedlab.variant import parse_variant
 from tests.command_line import Cli
 from tests.emulated import NUMA_BALANCING, PROGRAMS, emulated_host
 from tests.fake_engine import FakeLab

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import HostError
-from schedlab.native import schedlab_load
+from schedlab.base.errors import HostError
+from schedlab.kernels.native import schedlab_load
 from tests.patience import PATIENCE_SECONDS
 
 CALLS = "clone,clone3,fork,vfork,socketpair,connect,accept,accept4,poll,ppoll,kill,getppid"

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from schedlab.base.data import data_folder
 from schedlab.benchmarks.rt_app import read_log
 from schedlab.benchmarks.rt_app_file import RtAppFile
-from schedlab.data import data_folder
 from tests.load import start
 from tests.patience import PATIENCE_SECONDS
 from tests.rt_app_files import EXAMPLES, NATIVE, ROWS, files

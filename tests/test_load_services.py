@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import HostError
-from schedlab.native import schedlab_load
+from schedlab.base.errors import HostError
+from schedlab.kernels.native import schedlab_load
 from tests.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import HostError, StoreError
+from schedlab.base.errors import HostError, StoreError
+from schedlab.result.store import Store
 from schedlab.settings.journal import Journal, restore_left_behind
-from schedlab.store import Store
 from schedlab.system.lock import LOCK, FileLock, HostLock, Taken, holder
 from tests.command_line import Cli
 from tests.emulated import emulated_host, emulated_system
@@ -122,7 +122,7 @@ exec "$@"
 ON_OVERLAY = """
 import os, sys
 from pathlib import Path
-from schedlab.errors import HostError
+from schedlab.base.errors import HostError
 from schedlab.system.lock import HostLock
 place = Path(sys.argv[1])
 with HostLock(place / "seen/root"):

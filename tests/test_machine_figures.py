@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedlab.data import data_folder
-from schedlab.draws import draw, drawn
-from schedlab.ledger import Entry
-from schedlab.machine import Machine, find_machine, known_machines, load_machine, machine_file
+from schedlab.base.data import data_folder
+from schedlab.machine import sources
+from schedlab.machine.draws import draw, drawn
+from schedlab.machine.figures import as_text, sections
+from schedlab.machine.here import describe
+from schedlab.machine.ledger import Entry
+from schedlab.machine.model import Machine, find_machine, known_machines, load_machine, machine_file
 from schedlab.system import LocalSystem
-from schedlab.topology import sources
-from schedlab.topology.figures import as_text, sections
-from schedlab.topology.here import describe
 from tests import sysfs_tree
 
 COMMENTED = '''\

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedlab.cpulist import format_cpulist
-from schedlab.errors import UsageError
-from schedlab.machine import Machine, find_machine, load_machine
+from schedlab.base.cpulist import format_cpulist
+from schedlab.base.errors import UsageError
+from schedlab.machine.model import Machine, find_machine, load_machine
 
 HEAD = 'name = "x"\narch = "x86_64"\nmemory_gib = 8\ncpus = "0-7"\n'
 
@@ -199,7 +199,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_names_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedlab.machine.known_machines", lambda: ["juno", "hikey960"])
+    monkeypatch.setattr("schedlab.machine.model.known_machines", lambda: ["juno", "hikey960"])
     with pytest.raises(UsageError, match="Did you mean juno"):
         find_machine("jun")
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import HostError
-from schedlab.machine import Machine, load_machine
+from schedlab.base.errors import HostError
+from schedlab.machine.here import SOURCES, Description, describe
+from schedlab.machine.model import Machine, load_machine
 from schedlab.system import LocalSystem
-from schedlab.topology.here import SOURCES, Description, describe
 from tests import sysfs_tree
 from tests.sysfs_tree import CPU, NODE, CacheSpec, NodeSpec, Spec, StateSpec, Tree, split, write
 

@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from schedlab.cli.machine import machine as command
-from schedlab.machine import Machine, find_machine, known_machines, machine_file
+from schedlab.machine import sources
+from schedlab.machine.domains import read
+from schedlab.machine.model import Machine, find_machine, known_machines, machine_file
 from schedlab.report.machine_page import machine_page
-from schedlab.topology import sources
-from schedlab.topology.domains import read
 from tests.browser import Page, run_browser
 
 DOMAINS = """\

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from schedlab.base.errors import SchedlabError
 from schedlab.cli.machine import machine
-from schedlab.errors import SchedlabError
-from schedlab.machine import Machine, find_machine, load_machine
+from schedlab.machine.drawing import draw
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine, find_machine, load_machine
 from schedlab.system import LocalSystem
-from schedlab.topology.drawing import draw
-from schedlab.topology.here import describe
 from tests import sysfs_tree
 
 
@@ -118,7 +118,7 @@ def test_list_shows_every_machine_that_comes_along(
 ) -> None:
     described = describe(LocalSystem(sysfs_tree.juno(tmp_path / "tree")))
     (tmp_path / "juno.toml").write_text(described.to_toml())
-    monkeypatch.setattr("schedlab.data.data_folder", lambda name: tmp_path)
+    monkeypatch.setattr("schedlab.base.data.data_folder", lambda name: tmp_path)
     assert run("list").output.split()[:3] == ["juno", "6", "CPUs"]
     assert run("show", "juno").output.startswith("arm-juno")
     assert "--here" in run().output

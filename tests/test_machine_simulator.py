@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from schedlab.base.errors import UsageError
 from schedlab.cli.machine import machine as command
-from schedlab.errors import UsageError
-from schedlab.machine import Machine
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine
+from schedlab.machine.simulator import description
 from schedlab.system import LocalSystem
-from schedlab.topology.here import describe
-from schedlab.topology.simulator import description
 from tests import sysfs_tree
 
 MINIMAL = """

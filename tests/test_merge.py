@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import tomli_w
 
-from schedlab.analysis import analyse
-from schedlab.boots import Boot, rounds
 from schedlab.importers import import_file
-from schedlab.merge import merge
+from schedlab.judging.analysis import analyse
+from schedlab.judging.stats import Verdict
 from schedlab.report import Report, all_shapes
-from schedlab.stats import Verdict
-from schedlab.store import DATABASE, Store
+from schedlab.result.boots import Boot, rounds
+from schedlab.result.merge import merge
+from schedlab.result.store import DATABASE, Store
 from tests.command_line import Cli
 from tests.emulated import emulated_host, program
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import Outcome, RunTable, analyse, judge_metrics, settled_cases
-from schedlab.models.readers import READ_IN, what_was_missing
-from schedlab.plan import BenchmarkEntry, Plan
-from schedlab.record import RunKey, RunRecord
+from schedlab.judging.analysis import Outcome, RunTable, analyse, judge_metrics, settled_cases
+from schedlab.plan.plan import BenchmarkEntry, Plan
 from schedlab.report import Report
 from schedlab.report.findings import headline
-from schedlab.store import CaseInfo, Store
-from schedlab.variant import Variant
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.variant import Variant
+from schedlab.simulation.readers import READ_IN, what_was_missing
 from tests.kernel_source import kernel_source
 from tests.report_store import MACHINE, TIME
 

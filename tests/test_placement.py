@@ -1,8 +1,8 @@
 import pytest
 
-from schedlab.errors import UsageError
-from schedlab.machine import Machine, find_machine
-from schedlab.placement import place
+from schedlab.base.errors import UsageError
+from schedlab.machine.model import Machine, find_machine
+from schedlab.machine.placement import place
 
 
 def made(cpus: str, **topology: list[str]) -> Machine:

@@ -9,10 +9,10 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedlab.errors import SchedlabError, UsageError
-from schedlab.machine import Machine
-from schedlab.plan import Plan, all_suites, load_plan, seconds
-from schedlab.validation import validate
+from schedlab.base.errors import SchedlabError, UsageError
+from schedlab.base.validation import validate
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan, all_suites, load_plan, seconds
 
 GOOD: dict[str, Any] = {
     "title": "Does NUMA balancing hurt us?",

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from schedlab.errors import HostError, Interrupted
-from schedlab.interrupt import STOPPING, stoppable, uninterrupted
+from schedlab.base.errors import HostError, Interrupted
 from schedlab.system import Exit, Launch, LocalSystem
+from schedlab.system.interrupt import STOPPING, stoppable, uninterrupted
 from schedlab.system.process import TAG, Child, end_tagged
 from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.processes import is_alive

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from schedlab import earlier
 from schedlab.cli.progress import Forecast, RunProgress, Screen, rough
-from schedlab.pace import Budget, Pace
-from schedlab.plan import Plan
-from schedlab.record import RunKey, RunRecord
-from schedlab.runner import Runner
-from schedlab.store import Store
+from schedlab.lab import earlier
+from schedlab.lab.pace import Budget, Pace
+from schedlab.lab.runner import Runner
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import Store
 from tests.command_line import Cli
 from tests.emulated import emulated_host
 from tests.test_budget import Clock, Timed

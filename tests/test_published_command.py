@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.errors import Interrupted
 from schedlab.cli import published as command
 from schedlab.cli.result import How, Result
-from schedlab.errors import Interrupted
-from schedlab.store import Store
+from schedlab.result.store import Store
 from tests.fake_engine import FakeLab
 
 PLAN = """

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import analyse
+from schedlab.base.errors import KnobError
 from schedlab.counters.perf_stat import TRACEPOINTS, probe
-from schedlab.errors import KnobError
+from schedlab.judging.analysis import analyse
+from schedlab.result.store import Store
 from schedlab.settings.switchable import switchable
 from schedlab.settings.switchboard import Switchboard
-from schedlab.store import Store
+from schedlab.settings.variant import parse_variant
 from schedlab.system import LocalSystem
-from schedlab.variant import parse_variant
 from tests.command_line import Cli
 
 SYSTEM = LocalSystem()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import SystemLost
+from schedlab.base.errors import SystemLost
 from schedlab.system import Launch, LocalSystem, RemoteSystem
 from schedlab.system.shell import Shell
 from tests.patience import PATIENCE_SECONDS

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from schedlab.base.errors import StoreError
 from schedlab.cli.report import report
-from schedlab.errors import StoreError
 from schedlab.report import save, write_reports
 from tests.report_store import HACKBENCH, make_store
 

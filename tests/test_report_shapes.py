@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schedlab.analysis import analyse
-from schedlab.metric import Metric
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.analysis import analyse
 from schedlab.report import Report, all_shapes
 from schedlab.report.content import describe_variant
 from schedlab.report.wording import columns
-from schedlab.store import Store
-from schedlab.variant import Variant, parse_variant
+from schedlab.result.store import Store
+from schedlab.settings.variant import Variant, parse_variant
 from tests.report_store import (
     COMMON,
     DEFAULT,

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedlab.printable import printable, printable_lines
+from schedlab.base.printable import printable, printable_lines
+from schedlab.judging.stats import Comparison, Interval, Verdict, judge
+from schedlab.plan.design import Design
 from schedlab.report import wording
-from schedlab.stats import Comparison, Design, Interval, Verdict, judge
 
 VERDICT = Verdict(key="x", better="lower", word="can't tell", n=(6, 6), blocks_done=6, effect=0.01)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.machine import find_machine
-from schedlab.plan import Plan, all_suites
-from schedlab.store import Store
+from schedlab.machine.model import find_machine
+from schedlab.plan.plan import Plan, all_suites
+from schedlab.result.store import Store
 from tests.command_line import Cli
 from tests.emulated import emulated_host
 from tests.report_store import HACKBENCH, SCHED_PIPE, make_store

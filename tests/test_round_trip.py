@@ -10,17 +10,14 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from schedlab.analysis import CounterOutcome, Outcome, analyse
-from schedlab.boots import Boot, boot_of
+from schedlab.benchmarks.metric import Metric
 from schedlab.importers import import_file
 from schedlab.importers.source import Line, Source
 from schedlab.importers.tables.rows import printed_rows
 from schedlab.importers.tables.table import Context
-from schedlab.machine import Machine
-from schedlab.metric import Metric
-from schedlab.plan import BenchmarkEntry, Blocks, Judging, Plan
-from schedlab.printed import Printed
-from schedlab.record import RunKey, RunRecord
+from schedlab.judging.analysis import CounterOutcome, Outcome, analyse
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import BenchmarkEntry, Blocks, Judging, Plan
 from schedlab.report import Report, all_shapes
 from schedlab.report.content import has_changed
 from schedlab.report.wording import (
@@ -32,8 +29,11 @@ from schedlab.report.wording import (
     points,
     verdict_phrase,
 )
-from schedlab.store import CaseInfo, Store
-from schedlab.variant import Variant
+from schedlab.result.boots import Boot, boot_of
+from schedlab.result.printed import Printed
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.variant import Variant
 
 SHAPES = all_shapes()
 FEW = settings(

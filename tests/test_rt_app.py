@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks import Case, Output, find_benchmark
 from schedlab.benchmarks.rt_app import PERF, PERIOD, RUN, SLACK, WAKEUP, WAKEUP_P99, parse
 from schedlab.benchmarks.rt_app_file import RtAppFile
-from schedlab.errors import IncompleteRun, UsageError
-from schedlab.machine import find_machine
-from schedlab.plan import Plan
+from schedlab.machine.model import find_machine
+from schedlab.plan.plan import Plan
 from tests.command_line import Cli
 from tests.emulated import emulated_host
 from tests.rt_app_files import EXAMPLES

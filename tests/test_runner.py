@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import Outcome, RunTable, analyse
 from schedlab.benchmarks import Case
-from schedlab.machine import Machine
-from schedlab.order import block_order, run_seed, stretches
-from schedlab.plan import Plan
-from schedlab.record import RunKey, RunRecord
-from schedlab.runner import GIVE_UP_AFTER, Runner
-from schedlab.store import Store, describe
+from schedlab.judging.analysis import Outcome, RunTable, analyse
+from schedlab.lab.order import block_order, run_seed, stretches
+from schedlab.lab.runner import GIVE_UP_AFTER, Runner
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import Store, describe
 from schedlab.targets.target import Order
 
 MACHINE = Machine.model_validate(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from schedlab import marks
 from schedlab.accuracy.published import Predicted, cpu_seconds_left, works
 from schedlab.accuracy.scoring import (
     Prediction,
@@ -18,12 +17,13 @@ from schedlab.accuracy.scoring import (
     with_what_is_missing,
 )
 from schedlab.accuracy.study import UNEXPLAINED, explanations, study
-from schedlab.analysis import analyse
-from schedlab.errors import UsageError
-from schedlab.machine import find_machine
-from schedlab.matched import counted
-from schedlab.plan import find_plan
-from schedlab.reference import Reference, Table, all_references, find_reference
+from schedlab.base.errors import UsageError
+from schedlab.judging import marks
+from schedlab.judging.analysis import analyse
+from schedlab.judging.matched import counted
+from schedlab.judging.reference import Reference, Table, all_references, find_reference
+from schedlab.machine.model import find_machine
+from schedlab.plan.plan import find_plan
 from tests.report_store import HACKBENCH, SCHED_PIPE, make_store, plan_of
 
 ROW = Prediction(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from schedlab.benchmarks import find_benchmark
-from schedlab.plan import Plan
-from schedlab.record import RunKey, RunRecord
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunKey, RunRecord
 from schedlab.system import LocalSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order

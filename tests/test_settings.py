@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import HostError, KnobError, RestoreError, StoreError
+from schedlab.base.errors import HostError, KnobError, RestoreError, StoreError
 from schedlab.settings import sysctl
 from schedlab.settings.journal import Journal, left_behind, restore_left_behind
 from schedlab.settings.knob import cpu_of
 from schedlab.settings.switchable import switchable
 from schedlab.settings.switchboard import Switchboard
+from schedlab.settings.variant import Variant, parse_variant
 from schedlab.settings.variant_knobs import variant_knobs
 from schedlab.system import LocalSystem
 from schedlab.system.system import natural
-from schedlab.variant import Variant, parse_variant
 from tests.emulated import NUMA_BALANCING, emulated_system
 from tests.fake_sysctl import ORIGINAL, FakeKernel
 

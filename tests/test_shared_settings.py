@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from schedlab.plan import Plan
+from schedlab.plan.plan import Plan
 
 PLAN: dict[str, Any] = {
     "target": "sim:spr-8480-2p",

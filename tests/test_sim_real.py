@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import SchedlabError
+from schedlab.base.errors import SchedlabError
 from schedlab.kernels.engine import find_engine
-from schedlab.plan import find_suite
-from schedlab.store import Store
+from schedlab.plan.plan import find_suite
+from schedlab.result.store import Store
 from tests import builds
 from tests.fake_engine import FakeLab
 from tests.kernel_source import kernel_source

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from schedlab.analysis import analyse, flagged
 from schedlab.benchmarks.benchmark import REGISTRY, Command, benchmark
-from schedlab.metric import Metric
-from schedlab.models.outcome import brief
-from schedlab.record import RunRecord
-from schedlab.store import Store
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.analysis import analyse, flagged
+from schedlab.result.record import RunRecord
+from schedlab.result.store import Store
+from schedlab.simulation.outcome import brief
 from schedlab.targets import sim_program
 from tests.emulated import emulated_host
 from tests.fake_engine import FakeLab, write_machine, write_tree

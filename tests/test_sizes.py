@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schedlab.base.errors import UsageError
 from schedlab.benchmarks.benchmark import Span
-from schedlab.errors import UsageError
-from schedlab.sizes import amount, binary, count, span
+from schedlab.benchmarks.sizes import amount, binary, count, span
 
 NAMES = {"cpus": 128, "nodes": 4, "memory_gib": 125}
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedlab.cpulist import format_cpulist
+from schedlab.base.cpulist import format_cpulist
 from schedlab.settings.spelling import same_value
 
 

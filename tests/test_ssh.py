@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import schedlab.system.ssh
-from schedlab.errors import HostError, Interrupted, SystemLost
-from schedlab.store import Store
+from schedlab.base.errors import HostError, Interrupted, SystemLost
+from schedlab.result.store import Store
 from schedlab.system import Launch, LocalSystem, SshSystem
 from schedlab.system.lock import HostLock
 from tests.command_line import Cli
@@ -119,7 +119,7 @@ import sys
 import schedlab.system.ssh, schedlab.targets.ssh
 from schedlab.benchmarks.benchmark import Command, benchmark
 from schedlab.cli import main
-from schedlab.metric import Metric
+from schedlab.benchmarks.metric import Metric
 
 schedlab.system.ssh._STATE_THERE = "$XDG_CACHE_HOME/state"
 TIME = Metric("time", "s", "lower", "Time (sec)")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.errors import HostError, IncompleteRun
 from schedlab.benchmarks import Output
 from schedlab.benchmarks.benchmark import REGISTRY, Benchmark
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.errors import HostError, IncompleteRun
-from schedlab.machine import find_machine
-from schedlab.metric import Metric
-from schedlab.native import schedlab_load
+from schedlab.kernels.native import schedlab_load
+from schedlab.machine.model import find_machine
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 

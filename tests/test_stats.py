@@ -18,16 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from schedlab.errors import SchedlabError, UsageError
-from schedlab.stats import (
-    Comparison,
-    Design,
-    Interval,
-    Verdict,
-    finished,
-    judge,
-    judge_families,
-)
+from schedlab.base.errors import SchedlabError, UsageError
+from schedlab.judging.stats import Comparison, Interval, Verdict, finished, judge, judge_families
+from schedlab.plan.design import Design
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks" / "stats"))
 lab = importlib.import_module("simulated_lab")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import StoreError
-from schedlab.machine import Machine
-from schedlab.metric import Metric
-from schedlab.plan import Plan
-from schedlab.record import RunKey, RunRecord
-from schedlab.store import DATABASE, CaseInfo, Store
+from schedlab.base.errors import StoreError
+from schedlab.benchmarks.metric import Metric
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import DATABASE, CaseInfo, Store
 
 PLAN = Plan.model_validate({"suite": "quick", "variant": [{"name": "a"}, {"name": "b"}]})
 MACHINE = Machine.model_validate(

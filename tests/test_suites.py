@@ -3,8 +3,8 @@
 import pytest
 
 from schedlab.benchmarks.benchmark import Span
-from schedlab.machine import find_machine
-from schedlab.plan import Plan, all_suites, find_suite
+from schedlab.machine.model import find_machine
+from schedlab.plan.plan import Plan, all_suites, find_suite
 
 CHEAP = {
     "Stream": "a round over the arrays is a few hundred events",

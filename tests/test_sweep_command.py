@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from schedlab.errors import StoreError, UsageError
-from schedlab.plan import Plan
-from schedlab.store import DATABASE, Store
-from schedlab.sweep import points
+from schedlab.base.errors import StoreError, UsageError
+from schedlab.base.validation import validate
+from schedlab.plan.plan import Plan
+from schedlab.plan.sweep import points
+from schedlab.result.store import DATABASE, Store
 from schedlab.system.process import end_descendants
-from schedlab.validation import validate
 from tests.fake_engine import FakeLab, write_machine, write_tree
 from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.processes import is_alive

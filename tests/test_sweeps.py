@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.analysis import analyse
-from schedlab.machine import Machine
-from schedlab.metric import Metric
-from schedlab.plan import Plan
-from schedlab.record import RunKey, RunRecord
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.analysis import analyse
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan
 from schedlab.report import Report, all_shapes
 from schedlab.report.sweeps import sweep_tables
-from schedlab.store import CaseInfo, Store
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo, Store
 
 RATE = Metric("rate", "1/s", "higher", "Rate (1/s)")
 CLIENTS = (1, 16, 4)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.report import all_shapes
-from schedlab.store import Store
+from schedlab.result.store import Store
 from tests.command_line import Cli
 from tests.report_store import HACKBENCH, PLATFORM, TIME, make_store
 

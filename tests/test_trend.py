@@ -5,10 +5,11 @@ import random
 import pytest
 from scipy import stats as scipy_stats
 
-from schedlab.metric import Metric
-from schedlab.stats import Comparison, Design, Verdict, judge
-from schedlab.store import CaseInfo
-from schedlab.trend import Trend, enough_points, find_trends
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.stats import Comparison, Verdict, judge
+from schedlab.judging.trend import Trend, enough_points, find_trends
+from schedlab.plan.design import Design
+from schedlab.result.store import CaseInfo
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 

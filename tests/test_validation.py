@@ -10,11 +10,11 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from schedlab.errors import UsageError
-from schedlab.machine import Machine
-from schedlab.plan import Plan, Suite, load_plan
-from schedlab.validation import _wanted, first_problem, read_toml, validate
-from schedlab.variant import Variant
+from schedlab.base.errors import UsageError
+from schedlab.base.validation import _wanted, first_problem, read_toml, validate
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan, Suite, load_plan
+from schedlab.settings.variant import Variant
 
 WRONG: tuple[object, ...] = (
     *(None, True, 0, -1, 7, 1.5, math.nan, math.inf, -math.inf, 10**400, 16**5000),

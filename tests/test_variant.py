@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedlab.errors import SchedlabError, UsageError
-from schedlab.validation import validate
-from schedlab.variant import Variant, parse_variant
+from schedlab.base.errors import SchedlabError, UsageError
+from schedlab.base.validation import validate
+from schedlab.settings.variant import Variant, parse_variant
 
 
 def test_a_command_line_variant_equals_its_toml() -> None:

@@ -8,20 +8,20 @@ import pytest
 
 from schedlab.accuracy.kernel import VERBOSE, aspects
 from schedlab.accuracy.worlds import Simulated
-from schedlab.errors import SchedlabError, SystemLost, UsageError
+from schedlab.base.errors import SchedlabError, SystemLost, UsageError
 from schedlab.kernels.progress import Watch
-from schedlab.machine import Machine, find_machine
-from schedlab.plan import BenchmarkEntry, Plan
-from schedlab.store import Store
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine, find_machine
+from schedlab.machine.simulator import description
+from schedlab.machine.standin import completed
+from schedlab.plan.plan import BenchmarkEntry, Plan
+from schedlab.result.store import Store
+from schedlab.settings.variant import Variant, parse_variant
+from schedlab.targets.guest.guest import QEMU
+from schedlab.targets.guest.initramfs import Initramfs
+from schedlab.targets.guest.kernel import find_kernel
+from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.vm import Booted, VmSession, VmTarget
-from schedlab.topology.here import describe
-from schedlab.topology.simulator import description
-from schedlab.topology.standin import completed
-from schedlab.variant import Variant, parse_variant
-from schedlab.vm.guest import QEMU
-from schedlab.vm.initramfs import Initramfs
-from schedlab.vm.kernel import find_kernel
-from schedlab.vm.shape import shape_of
 from tests import builds
 from tests.command_line import Cli
 

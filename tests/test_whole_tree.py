@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.errors import SchedlabError
+from schedlab.base.errors import SchedlabError
 from schedlab.kernels import KernelError
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Base, Shelf

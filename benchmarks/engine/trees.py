@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT))
 
 from against import LOADS, MACHINE, Json
 
-from schedlab.machine import load_machine
-from schedlab.topology.simulator import description
+from schedlab.machine.model import load_machine
+from schedlab.machine.simulator import description
 from tests import builds
 from tests.kernel_source import kernel_tree
 

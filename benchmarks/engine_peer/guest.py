@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from schedlab.kernels.progress import ConsoleWatch
-from schedlab.vm.accelerator import EMULATION
-from schedlab.vm.guest import QEMU, busybox
-from schedlab.vm.initramfs import Initramfs
-from schedlab.vm.kernel import find_kernel
-from schedlab.vm.shape import Shape
+from schedlab.targets.guest.accelerator import EMULATION
+from schedlab.targets.guest.guest import QEMU, busybox
+from schedlab.targets.guest.initramfs import Initramfs
+from schedlab.targets.guest.kernel import find_kernel
+from schedlab.targets.guest.shape import Shape
 
 _TOOLS = {QEMU: "qemu-system-x86", "apt-get": "apt", "dpkg-deb": "dpkg", "gcc": "gcc", "tar": "tar"}
 _VERSION = re.compile(r"guest kernel (\S+)$")

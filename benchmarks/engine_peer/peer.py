@@ -36,7 +36,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import guest
-from schedlab.errors import SchedlabError
+from schedlab.base.errors import SchedlabError
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import cache_folder
@@ -44,9 +44,9 @@ from schedlab.kernels.debian import debian_tree
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.progress import ConsoleWatch
 from schedlab.kernels.shelf import Shelf
-from schedlab.machine import find_machine
+from schedlab.machine.model import find_machine
+from schedlab.machine.simulator import description
 from schedlab.targets.sim_program import Call, Ended, read_result
-from schedlab.topology.simulator import description
 
 MACHINE = "small-2n-smt2"
 SHAPE = guest.socket_nodes(sockets=2, cores=2, threads=2)

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.cli import main as schedlab
+from schedlab.result.store import DATABASE
 from schedlab.settings.journal import Journal
-from schedlab.store import DATABASE
 from schedlab.system import LocalSystem
 from schedlab.system.lock import LOCK
 from schedlab.system.process import adopt_orphans

@@ -18,14 +18,14 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from schedlab.analysis import Outcome
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.benchmarks.metric import Metric
 from schedlab.counters.perf_stat import MIGRATIONS, TRACEPOINTS, PerfStat
-from schedlab.metric import Metric
-from schedlab.plan import Plan
-from schedlab.record import RunRecord
-from schedlab.runner import Runner
-from schedlab.store import Store, describe
+from schedlab.judging.analysis import Outcome
+from schedlab.lab.runner import Runner
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunRecord
+from schedlab.result.store import Store, describe
 from schedlab.system import LocalSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order

@@ -21,12 +21,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from schedlab.machine import Machine
-from schedlab.metric import Metric
-from schedlab.order import block_order
-from schedlab.plan import Plan
-from schedlab.record import RunRecord
-from schedlab.store import Store, describe
+from schedlab.benchmarks.metric import Metric
+from schedlab.lab.order import block_order
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunRecord
+from schedlab.result.store import Store, describe
 
 COUNTERS = 26
 _SCHEDLAB = [sys.executable, "-c", "from schedlab.cli import main; main()", "report"]

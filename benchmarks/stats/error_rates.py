@@ -19,7 +19,7 @@ import numpy as np
 import simulated_lab as lab
 from scipy import stats
 
-from schedlab.stats import Design
+from schedlab.plan.design import Design
 
 DESIGN = Design()
 MARGIN = math.log1p(DESIGN.margin)
@@ -136,7 +136,7 @@ def blocks(reports: int) -> list[Row]:
 def few_pairs(pairs: int, reports: int) -> Row:
     """Why fewer than 5 pairs are not judged; count false alarms if they were."""
     row = [str(pairs)]
-    with mock.patch("schedlab.stats.JUDGED_FROM", 2):
+    with mock.patch("schedlab.judging.stats.JUDGED_FROM", 2):
         for noise in (lab.iid, lab.skewed, lab.bimodal, lab.two_modes, lab.rare_outliers):
             rng = np.random.default_rng(SEED)
             design = replace(DESIGN, looks=(pairs,))

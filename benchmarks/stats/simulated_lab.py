@@ -1,7 +1,7 @@
 """A lab whose truth is known: noise made in run order, runs in blocks, judged by the real code.
 
 Everything is vectorised over many reports at once; only `judge_families` and `finished` of
-schedlab.stats decide what is claimed and when a benchmark stops.
+schedlab.judging.stats decide what is claimed and when a benchmark stops.
 """
 
 import itertools
@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from schedlab.stats import Comparison, Design, Verdict, finished, judge_families
+from schedlab.judging.stats import Comparison, Verdict, finished, judge_families
+from schedlab.plan.design import Design
 
 Array = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, Array, int], Array]

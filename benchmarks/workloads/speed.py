@@ -13,7 +13,7 @@ import statistics
 import subprocess
 from collections.abc import Iterator
 
-from schedlab.native import schedlab_load
+from schedlab.kernels.native import schedlab_load
 
 PAIRS = 7
 

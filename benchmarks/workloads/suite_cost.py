@@ -15,12 +15,12 @@ from contextlib import closing
 from pathlib import Path
 
 from schedlab.benchmarks import Case
-from schedlab.plan import Plan
-from schedlab.record import RunKey, RunRecord
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.settings.variant import Variant
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.simulators import LocalSimulators
 from schedlab.targets.target import Order
-from schedlab.variant import Variant
 
 LIMIT_SECONDS = 7200.0
 SEED = 1

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from schedlab.accuracy.calibration import CYCLES, LINES, PASSES, Calibrated, Costs, calibrate
 from schedlab.accuracy.worlds import QUIET, Native, Outcome, Simulated
-from schedlab.ledger import Entry, around, number
-from schedlab.machine import Core, Idle, IdleState, Machine
+from schedlab.machine.here import describe
+from schedlab.machine.ledger import Entry, around, number
+from schedlab.machine.levels import Level
+from schedlab.machine.model import Core, Idle, IdleState, Machine
+from schedlab.machine.simulator import description
+from schedlab.machine.standin import UNCERTAIN, completed
 from schedlab.system import System
-from schedlab.topology.here import describe
-from schedlab.topology.levels import Level
-from schedlab.topology.simulator import description
-from schedlab.topology.standin import UNCERTAIN, completed
 
 _HALTS = Idle(
     governor="menu",

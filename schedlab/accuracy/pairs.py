@@ -21,7 +21,7 @@ from schedlab.accuracy.changes import (
 )
 from schedlab.accuracy.journal import Journal
 from schedlab.accuracy.worlds import Native, Simulated
-from schedlab.errors import HostError, Interrupted
+from schedlab.base.errors import HostError, Interrupted
 
 _V2 = Path("/sys/fs/cgroup")
 _V1 = Path("/sys/fs/cgroup/cpu")

@@ -8,15 +8,15 @@ from functools import cache
 from pathlib import Path
 
 from schedlab.accuracy.scoring import Prediction, predictions
-from schedlab.analysis import analyse
+from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks import Case
-from schedlab.boots import BOOT
-from schedlab.errors import UsageError, nearest
-from schedlab.machine import find_machine
-from schedlab.matched import Counted, counted
-from schedlab.plan import Plan, all_plans, find_plan
-from schedlab.reference import Counts, Reference, Table, all_references, find_reference
-from schedlab.store import Store
+from schedlab.judging.analysis import analyse
+from schedlab.judging.matched import Counted, counted
+from schedlab.judging.reference import Counts, Reference, Table, all_references, find_reference
+from schedlab.machine.model import find_machine
+from schedlab.plan.plan import Plan, all_plans, find_plan
+from schedlab.result.boots import BOOT
+from schedlab.result.store import Store
 from schedlab.targets.platform import MEMORY
 
 ENGINE = ("Engine version", "Compiler", "Kernels")

@@ -11,11 +11,11 @@ from typing import Literal, get_args
 
 from scipy.stats import spearmanr
 
-from schedlab.analysis import Outcome
-from schedlab.machine import Machine
-from schedlab.marks import Mark, mark_of
-from schedlab.matched import NOTABLE, matched
-from schedlab.reference import Mechanism, Reference, Table, mean
+from schedlab.judging.analysis import Outcome
+from schedlab.judging.marks import Mark, mark_of
+from schedlab.judging.matched import NOTABLE, matched
+from schedlab.judging.reference import Mechanism, Reference, Table, mean
+from schedlab.machine.model import Machine
 
 NOTHING = 0.02
 """A published change within this is none: it is the margin within which ours counts as none."""

@@ -11,8 +11,8 @@ from textwrap import fill
 from schedlab.accuracy.markdown import percent, table_row
 from schedlab.accuracy.published import ENGINE, Predicted
 from schedlab.accuracy.scoring import GRADES, Prediction, Score, by_mechanism, extents, score
-from schedlab.matched import Counted
-from schedlab.reference import Reference
+from schedlab.judging.matched import Counted
+from schedlab.judging.reference import Reference
 
 UNEXPLAINED = "Not explained yet."
 FACTOR = 2

@@ -12,9 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from schedlab.base.errors import HostError
 from schedlab.benchmarks.stand_in import command
-from schedlab.errors import HostError
-from schedlab.native import PROGRAM, schedlab_load
+from schedlab.kernels.native import PROGRAM, schedlab_load
 from schedlab.system import LocalSystem, RemoteSystem
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.sim_program import Call, Processes, read_result

@@ -3,8 +3,8 @@
 import importlib
 import pkgutil
 
+from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.benchmark import REGISTRY, Benchmark, Case, Command, Output
-from schedlab.errors import UsageError, nearest
 
 __all__ = ["Benchmark", "Case", "Command", "Output", "all_benchmarks", "find_benchmark"]
 

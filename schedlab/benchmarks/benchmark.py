@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from schedlab.cpulist import format_cpulist, parse_cpulist
-from schedlab.enclosure import Enclosure
-from schedlab.errors import IncompleteRun, UsageError, nearest
-from schedlab.machine import Machine
-from schedlab.metric import Metric, comparable
-from schedlab.models.model import Model
-from schedlab.placement import place
-from schedlab.sizes import amount, count, span
+from schedlab.base.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.errors import IncompleteRun, UsageError, nearest
+from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.metric import Metric, comparable
+from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.sizes import amount, count, span
+from schedlab.machine.model import Machine
+from schedlab.machine.placement import place
 
 Values = dict[Metric, float]
 Parameter = int | str

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Output
-from schedlab.enclosure import Enclosure
-from schedlab.errors import IncompleteRun
+from schedlab.benchmarks.enclosure import Enclosure
 
 SCRIPT = Enclosure(
     "copies.sh",

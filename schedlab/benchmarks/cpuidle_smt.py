@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from schedlab.benchmarks.benchmark import Command, Cpus, Output, Span, Values, benchmark
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.stand_in import named_results, values_of, workload_model
-from schedlab.metric import Metric
-from schedlab.models.model import Model
-from schedlab.native import CPUIDLE_SMT_PERFORMANCE
+from schedlab.kernels.native import CPUIDLE_SMT_PERFORMANCE
 
 THROUGHPUT = Metric("throughput", unit="Mops/s", better="higher", label="Throughput (Mops/s)")
 WAKEUP = Metric("wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)")

@@ -9,10 +9,10 @@ first K last-level caches, which it finds in $CCDS.
 import os
 import re
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Values
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.errors import IncompleteRun
-from schedlab.metric import Metric
 
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
 LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")

@@ -1,8 +1,8 @@
 """hackbench: groups of senders and receivers passing small messages (rt-tests)."""
 
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
-from schedlab.metric import Metric
-from schedlab.models.model import Model
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 

@@ -3,11 +3,11 @@
 import re
 from statistics import fmean
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.stand_in import workload_model
-from schedlab.errors import IncompleteRun
-from schedlab.metric import Metric
-from schedlab.models.model import Model
 
 LONGEST = Metric("longest", unit="s", better="lower", label="Longest (sec)")
 MEAN = Metric("mean", unit="s", better="lower", label="Mean (sec)")

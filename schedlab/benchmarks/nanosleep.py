@@ -1,8 +1,8 @@
 """nanosleep: processes that do nothing but sleep for a microsecond."""
 
 from schedlab.benchmarks.benchmark import Span
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.metric import Metric
 
 OVERSLEEP_P99 = Metric("oversleep_p99", unit="us", better="lower", label="Oversleep p99 (us)")
 LOOPS = Metric("loops_per_second", unit="1/s", better="higher", label="Loops/sec")

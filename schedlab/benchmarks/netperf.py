@@ -1,10 +1,10 @@
 """netperf: requests and responses over loopback, each client one at a time."""
 
+from schedlab.base.errors import UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values
 from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.errors import UsageError
-from schedlab.metric import Metric
 
 TRANSACTIONS = Metric(
     "transactions_per_client", unit="1/s", better="higher", label="Transactions/sec per client"

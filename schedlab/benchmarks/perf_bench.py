@@ -1,11 +1,11 @@
 """perf bench: message passing, futexes and memory, from the kernel's own tools (linux-perf)."""
 
+from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Amount, Command, Output, Span, Values, benchmark
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.sizes import binary
 from schedlab.benchmarks.stand_in import workload_model
-from schedlab.errors import IncompleteRun, UsageError
-from schedlab.metric import Metric
-from schedlab.models.model import Model
-from schedlab.sizes import binary
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 WAKE_TIME = Metric("wake_time", unit="ms", better="lower", label="Time (ms)")

@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from schedlab.base.errors import HostError, IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.rt_app_file import RtAppFile
-from schedlab.errors import HostError, IncompleteRun, UsageError
-from schedlab.metric import Metric
-from schedlab.models.model import Model
-from schedlab.native import PROGRAM, schedlab_load
+from schedlab.kernels.native import PROGRAM, schedlab_load
 
 WAKEUP = Metric("wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)")
 WAKEUP_P99 = Metric(

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from schedlab.enclosure import Enclosure
-from schedlab.errors import UsageError, nearest
+from schedlab.base.errors import UsageError, nearest
+from schedlab.benchmarks.enclosure import Enclosure
 
 _TOKEN = re.compile(
     r'(?P<string>"(?:\\.|[^"\\\n])*")|(?P<none>//[^\n]*|/\*.*?\*/|\s+)|(?P<sign>.)', re.DOTALL

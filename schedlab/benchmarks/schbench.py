@@ -3,10 +3,10 @@
 import functools
 import re
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.errors import IncompleteRun
-from schedlab.metric import Metric
 
 Percentiles = dict[str, Metric]
 """By the percentage as schbench prints it; the one it marks with a star comes first."""

@@ -7,11 +7,11 @@ the controller's, the injectors' and the backends' JVM, as in the kit's own scri
 import os
 import re
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Values
+from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.enclosure import Enclosure
-from schedlab.errors import IncompleteRun
-from schedlab.metric import Metric
 
 MAX_JOPS = Metric("max_jops", unit="jOPS", better="higher", label="max-jOPS")
 CRITICAL_JOPS = Metric("critical_jops", unit="jOPS", better="higher", label="critical-jOPS")

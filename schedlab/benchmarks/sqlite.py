@@ -2,12 +2,12 @@
 
 import functools
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Values
 from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
+from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.enclosure import Enclosure
-from schedlab.errors import IncompleteRun
-from schedlab.metric import Metric
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 

@@ -8,11 +8,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Parameter, Values, benchmark
-from schedlab.errors import IncompleteRun, UsageError
-from schedlab.metric import Metric
-from schedlab.models.model import Model
-from schedlab.native import PROGRAM
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
+from schedlab.kernels.native import PROGRAM
 
 Options = Mapping[str, object]
 """Options of a workload, by the names `schedlab-load NAME --help` lists."""

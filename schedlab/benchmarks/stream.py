@@ -2,11 +2,11 @@
 
 import functools
 
+from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.enclosure import Enclosure
-from schedlab.errors import IncompleteRun, UsageError
-from schedlab.metric import Metric
 
 COPY, SCALE, ADD, TRIAD = (
     Metric(kernel.lower(), unit="MB/s", better="higher", label=f"{kernel} (MB/s)")

@@ -1,8 +1,8 @@
 """stress-ng: its pipe stressor, writers and readers over pipes in packet mode."""
 
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.metric import Metric
 
 OPS = Metric("bogo_ops", unit="1/s", better="higher", label="Bogo ops/sec")
 

@@ -2,12 +2,12 @@
 
 import re
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Amount, Command, Output, Span, Values, benchmark
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.sizes import binary
 from schedlab.benchmarks.stand_in import workload_model
-from schedlab.errors import IncompleteRun
-from schedlab.metric import Metric
-from schedlab.models.model import Model
-from schedlab.sizes import binary
 
 EVENT_RATE = Metric("events_per_second", unit="1/s", better="higher", label="Events/sec")
 BANDWIDTH = Metric("bandwidth", unit="MiB/s", better="higher", label="Memory BW (MiB/s)")

@@ -1,9 +1,9 @@
 """tbench: a file server's network traffic over loopback TCP (dbench)."""
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.errors import IncompleteRun
-from schedlab.metric import Metric
 
 THROUGHPUT = Metric("throughput", unit="MB/s", better="higher", label="Throughput (MB/sec)")
 

@@ -2,9 +2,9 @@
 
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values
 from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
+from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.enclosure import Enclosure
-from schedlab.metric import Metric
 
 LOOPS = Metric("loops", unit="1/s", better="higher", label="Loops/sec")
 

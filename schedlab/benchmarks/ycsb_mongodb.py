@@ -2,10 +2,10 @@
 
 import re
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Server, Values
+from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
-from schedlab.errors import IncompleteRun
-from schedlab.metric import Metric
 
 THROUGHPUT = Metric("throughput", unit="ops/s", better="higher", label="Throughput (ops/sec)")
 READ_P99 = Metric("read_p99", unit="us", better="lower", label="READ 99th percentile (us)")

@@ -11,9 +11,9 @@ from importlib import import_module
 import click
 
 from schedlab import __version__
+from schedlab.base.errors import Interrupted, SchedlabError, nearest
 from schedlab.cli.echo import echo
 from schedlab.cli.internal_error import tell
-from schedlab.errors import Interrupted, SchedlabError, nearest
 
 _COMMANDS = (
     "compare",

@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from schedlab.judging.sessions import compare as compare_sessions
 from schedlab.report.side_by_side import print_sessions
-from schedlab.sessions import compare as compare_sessions
-from schedlab.store import Store
+from schedlab.result.store import Store
 
 
 @click.command("compare")

@@ -5,16 +5,16 @@ from typing import Any
 
 import click
 
+from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.errors import UsageError
 from schedlab.benchmarks.cpuidle_smt import NAME
 from schedlab.cli.echo import echo
 from schedlab.cli.run import carry_out, chosen_how, experiment_options, make_plan
-from schedlab.cpulist import parse_cpulist
-from schedlab.errors import UsageError
-from schedlab.machine import Machine
-from schedlab.placement import place
-from schedlab.plan import Plan
+from schedlab.machine.model import Machine
+from schedlab.machine.placement import place
+from schedlab.plan.plan import Plan
+from schedlab.settings.variant import without_idle_state
 from schedlab.targets.choice import find_target
-from schedlab.variant import without_idle_state
 
 PERIODS = "1,2,5,10,20,50,80,100,120,200,500,1000"
 _ROLES = {"wcpu": "workload", "icpus": "irritators", "acpu": "waker"}

@@ -9,19 +9,19 @@ from typing import Any
 
 import click
 
+from schedlab.base.errors import UsageError
 from schedlab.benchmarks import Case
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
 from schedlab.cli.names import BENCHMARK, MACHINE
 from schedlab.cli.run import single_case
-from schedlab.divergence.runs import Side, find_divergence, window
-from schedlab.divergence.wording import tell
-from schedlab.errors import UsageError
-from schedlab.interrupt import stoppable
-from schedlab.models.scenario import scenario, under
-from schedlab.plan import LARGEST_SEED
+from schedlab.lab.divergence.runs import Side, find_divergence, window
+from schedlab.lab.divergence.wording import tell
+from schedlab.plan.plan import LARGEST_SEED
+from schedlab.settings.variant import Variant, parse_variant
+from schedlab.simulation.scenario import scenario, under
+from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
-from schedlab.variant import Variant, parse_variant
 
 
 @click.command("diverge")

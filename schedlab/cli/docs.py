@@ -2,9 +2,9 @@
 
 import click
 
+from schedlab.base.data import manual_pages
+from schedlab.base.errors import UsageError, nearest
 from schedlab.cli.names import PAGE
-from schedlab.data import manual_pages
-from schedlab.errors import UsageError, nearest
 
 
 @click.command("docs")

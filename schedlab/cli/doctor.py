@@ -11,10 +11,10 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from schedlab.base.errors import HostError, RestoreError
+from schedlab.base.printable import printable, printable_lines
 from schedlab.cli.echo import echo
 from schedlab.doctor import Finding, Level, possible, sections
-from schedlab.errors import HostError, RestoreError
-from schedlab.printable import printable, printable_lines
 from schedlab.settings.journal import hosts_left_behind, restore_left_behind
 from schedlab.settings.switchable import switchable
 from schedlab.system import LocalSystem, SshSystem

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from schedlab.printable import printable_lines
+from schedlab.base.printable import printable_lines
 
 
 def echo(text: object = "", err: bool = False) -> None:

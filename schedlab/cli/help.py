@@ -2,7 +2,7 @@
 
 import click
 
-from schedlab.errors import UsageError
+from schedlab.base.errors import UsageError
 
 
 @click.command("help")

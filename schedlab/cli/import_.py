@@ -8,16 +8,16 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from schedlab.analysis import analyse
+from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.errors import UsageError
 from schedlab.importers import read_publication
 from schedlab.importers.source import Source
-from schedlab.interrupt import stoppable
+from schedlab.judging.analysis import analyse
 from schedlab.report import write_reports
 from schedlab.report.terminal import print_report
-from schedlab.store import check_free
+from schedlab.result.store import check_free
 from schedlab.system.inside import inside
+from schedlab.system.interrupt import stoppable
 
 _IMPORTED = Path("results") / "imported"
 

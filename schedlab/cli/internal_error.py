@@ -7,8 +7,8 @@ import os
 import tempfile
 import traceback
 
+from schedlab.base.printable import printable, printable_lines
 from schedlab.cli.echo import echo
-from schedlab.printable import printable, printable_lines
 
 TRACEBACK = "SCHEDLAB_TRACEBACK"
 """The variable of the environment that asks for the traceback itself."""

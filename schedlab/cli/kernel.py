@@ -5,10 +5,9 @@ from typing import get_args
 
 import click
 
+from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL, PATCH
-from schedlab.errors import UsageError
-from schedlab.interrupt import stoppable
 from schedlab.kernels import KernelError
 from schedlab.kernels.boot_image import ImageBuilder
 from schedlab.kernels.build import Builder
@@ -25,6 +24,7 @@ from schedlab.kernels.shelf import (
     check_name,
 )
 from schedlab.kernels.tree import tree_as_it_is, tree_at_ref
+from schedlab.system.interrupt import stoppable
 
 
 @click.group("kernel")

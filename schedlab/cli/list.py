@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import click
 
+from schedlab.base.errors import KnobError, UsageError
 from schedlab.benchmarks import all_benchmarks
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL
 from schedlab.counters.choice import SUMMARIES
-from schedlab.errors import KnobError, UsageError
 from schedlab.kernels.shelf import check_name
-from schedlab.plan import BenchmarkEntry, all_plans, all_suites, find_plan, find_suite
+from schedlab.plan.plan import BenchmarkEntry, all_plans, all_suites, find_plan, find_suite
 from schedlab.settings import sched_debug
 from schedlab.settings.knob import read_features
 from schedlab.system import LocalSystem

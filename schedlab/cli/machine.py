@@ -8,25 +8,26 @@ import click
 from rich.console import Console
 
 from schedlab.accuracy.here import calibrated
+from schedlab.base.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.errors import HostError, UsageError
+from schedlab.base.printable import printable_lines
 from schedlab.cli.echo import echo, put
 from schedlab.cli.names import KERNEL, MACHINE
-from schedlab.cpulist import format_cpulist, parse_cpulist
-from schedlab.errors import HostError, UsageError
-from schedlab.interrupt import stoppable
 from schedlab.kernels.shelf import check_name
-from schedlab.machine import Machine, find_machine, known_machines, machine_file
-from schedlab.printable import printable_lines
+from schedlab.machine import sources
+from schedlab.machine.domains import Domain, listing, read
+from schedlab.machine.drawing import outline
+from schedlab.machine.figures import as_text
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine, find_machine, known_machines, machine_file
+from schedlab.machine.simulator import description
+from schedlab.machine.standin import completed
+from schedlab.report import ledger_table
 from schedlab.report.machine_page import machine_page
+from schedlab.settings.variant import Variant
 from schedlab.system import LocalSystem
+from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
-from schedlab.topology import ledger_table, sources
-from schedlab.topology.domains import Domain, listing, read
-from schedlab.topology.drawing import outline
-from schedlab.topology.figures import as_text
-from schedlab.topology.here import describe
-from schedlab.topology.simulator import description
-from schedlab.topology.standin import completed
-from schedlab.variant import Variant
 
 
 @click.group("machine", invoke_without_command=True)

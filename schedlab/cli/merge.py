@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from schedlab.analysis import analyse
 from schedlab.cli.echo import echo
 from schedlab.cli.run import looks
-from schedlab.interrupt import stoppable
-from schedlab.merge import merge
+from schedlab.judging.analysis import analyse
 from schedlab.report import write_reports
 from schedlab.report.terminal import print_report
-from schedlab.store import Store
+from schedlab.result.merge import merge
+from schedlab.result.store import Store
+from schedlab.system.interrupt import stoppable
 
 
 @click.command("merge")

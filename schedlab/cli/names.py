@@ -34,19 +34,19 @@ class Name(click.ParamType[str]):
 
 
 def _plans() -> Iterable[str]:
-    from schedlab.plan import all_plans
+    from schedlab.plan.plan import all_plans
 
     return all_plans()
 
 
 def _suites() -> Iterable[str]:
-    from schedlab.plan import all_suites
+    from schedlab.plan.plan import all_suites
 
     return all_suites()
 
 
 def _machines() -> Iterable[str]:
-    from schedlab.machine import known_machines
+    from schedlab.machine.model import known_machines
 
     return known_machines()
 
@@ -83,13 +83,13 @@ def _patches() -> Iterable[str]:
 
 
 def _published() -> Iterable[str]:
-    from schedlab.data import known_names
+    from schedlab.base.data import known_names
 
     return known_names("published")
 
 
 def _pages() -> Iterable[str]:
-    from schedlab.data import manual_pages
+    from schedlab.base.data import manual_pages
 
     return manual_pages()
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from schedlab.analysis import analyse
 from schedlab.cli.echo import echo
+from schedlab.judging.analysis import analyse
 from schedlab.report import Report, save
 from schedlab.report.overview import overview as page_over
 from schedlab.report.overview import summary
-from schedlab.store import Store
+from schedlab.result.store import Store
 
 
 @click.command("overview")

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from schedlab.analysis import Outcome
-from schedlab.pace import Budget, Pace
-from schedlab.plan import Plan
-from schedlab.printable import printable
-from schedlab.record import RunRecord
+from schedlab.base.printable import printable
+from schedlab.judging.analysis import Outcome
+from schedlab.lab.pace import Budget, Pace
+from schedlab.plan.plan import Plan
 from schedlab.report.wording import plural
+from schedlab.result.record import RunRecord
 from schedlab.targets.target import Order
 
 LONG = 30 * 60.0

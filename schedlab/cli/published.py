@@ -22,12 +22,12 @@ from schedlab.accuracy.scoring import (
     with_what_is_missing,
 )
 from schedlab.accuracy.study import study
+from schedlab.base.errors import HostError, Interrupted
 from schedlab.cli.echo import echo
 from schedlab.cli.result import How, begin, prepare, reopen, run_results
-from schedlab.errors import HostError, Interrupted
+from schedlab.lab.runner import is_whole
 from schedlab.report.wording import duration, plural
-from schedlab.runner import is_whole
-from schedlab.store import Store
+from schedlab.result.store import Store
 
 RESULTS = Path("results") / "published"
 STUDY = Path("docs") / "studies" / "predictions.md"

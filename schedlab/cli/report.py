@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from schedlab.analysis import analyse
+from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo, put
 from schedlab.cli.sweep import PAGE, is_sweep, results_of_sweep
-from schedlab.errors import UsageError
+from schedlab.judging.analysis import analyse
 from schedlab.report import Report, all_shapes, save
 from schedlab.report.terminal import print_report
-from schedlab.store import Store
+from schedlab.result.store import Store
 
 _SHAPES = all_shapes()
 

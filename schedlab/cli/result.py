@@ -13,25 +13,25 @@ from pathlib import Path
 
 from rich.console import Console
 
-from schedlab.analysis import analyse
+from schedlab.base.errors import HostError, Interrupted, UsageError
+from schedlab.base.printable import printable
 from schedlab.benchmarks import Case, find_benchmark
-from schedlab.boots import BOOT, Boot
 from schedlab.cli.echo import echo
 from schedlab.cli.progress import Forecast, RunProgress, Screen, are
-from schedlab.earlier import expected, keep
-from schedlab.errors import HostError, Interrupted, UsageError
-from schedlab.fitting import fit_sizes, fitted
-from schedlab.interrupt import stoppable
-from schedlab.order import block_order, run_seed
-from schedlab.pace import Budget, Pace
-from schedlab.plan import Plan
-from schedlab.printable import printable
-from schedlab.reference import find_reference
+from schedlab.judging.analysis import analyse
+from schedlab.judging.reference import find_reference
+from schedlab.lab.earlier import expected, keep
+from schedlab.lab.fitting import fit_sizes, fitted
+from schedlab.lab.order import block_order, run_seed
+from schedlab.lab.pace import Budget, Pace
+from schedlab.lab.runner import Runner, is_whole, run_together
+from schedlab.plan.plan import Plan
 from schedlab.report import write_reports
 from schedlab.report.terminal import print_report
 from schedlab.report.wording import plural
-from schedlab.runner import Runner, is_whole, run_together
-from schedlab.store import IMPORT, MERGE, RUN, Store, describe
+from schedlab.result.boots import BOOT, Boot
+from schedlab.result.store import IMPORT, MERGE, RUN, Store, describe
+from schedlab.system.interrupt import stoppable
 from schedlab.targets.choice import find_target
 from schedlab.targets.platform import MEMORY
 from schedlab.targets.simulators import LocalSimulators, Simulators

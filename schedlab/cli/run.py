@@ -9,22 +9,22 @@ from typing import Any, TypeVar
 
 import click
 
+from schedlab.base.cpulist import MOST_CPUS
+from schedlab.base.errors import UsageError
+from schedlab.base.validation import validate
 from schedlab.benchmarks import Case, find_benchmark
 from schedlab.cli.echo import echo
 from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET
 from schedlab.cli.result import How, go_on, make_result
 from schedlab.cli.sweep import carry_out_sweep, is_sweep, plan_of_sweep
-from schedlab.cpulist import MOST_CPUS
-from schedlab.errors import UsageError
-from schedlab.kinds import syntaxes
-from schedlab.machine import Machine
-from schedlab.plan import BenchmarkEntry, Blocks, Plan, find_plan
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import BenchmarkEntry, Blocks, Plan, find_plan
+from schedlab.plan.sweep import points
 from schedlab.settings.effects import without_effect
+from schedlab.settings.kinds import syntaxes
 from schedlab.settings.switchable import switchable
-from schedlab.sweep import points
+from schedlab.settings.variant import Variant, parse_variant
 from schedlab.targets.choice import find_system
-from schedlab.validation import validate
-from schedlab.variant import Variant, parse_variant
 
 Command = TypeVar("Command", bound=Callable[..., None])
 

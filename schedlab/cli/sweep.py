@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from schedlab.analysis import analyse
+from schedlab.base.errors import HostError, Interrupted, StoreError
 from schedlab.cli.echo import echo
 from schedlab.cli.progress import are
 from schedlab.cli.result import (
@@ -24,13 +24,13 @@ from schedlab.cli.result import (
     reopen,
     run_results,
 )
-from schedlab.errors import HostError, Interrupted, StoreError
-from schedlab.interrupt import stoppable, uninterrupted
-from schedlab.plan import Plan, load_plan
+from schedlab.judging.analysis import analyse
+from schedlab.plan.plan import Plan, load_plan
+from schedlab.plan.sweep import Point, points
 from schedlab.report import Report, save, write_reports
 from schedlab.report.overview import overview
-from schedlab.store import DATABASE, Store
-from schedlab.sweep import Point, points
+from schedlab.result.store import DATABASE, Store
+from schedlab.system.interrupt import stoppable, uninterrupted
 from schedlab.system.process import dying_with_us
 
 PLAN = "sweep.toml"

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import click
 
+from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
 from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
 from schedlab.cli.run import single_case
-from schedlab.cpulist import parse_cpulist
-from schedlab.errors import IncompleteRun, UsageError
-from schedlab.interrupt import stoppable
-from schedlab.plan import LARGEST_SEED
-from schedlab.record import RunKey
+from schedlab.plan.plan import LARGEST_SEED
+from schedlab.result.record import RunKey
+from schedlab.settings.variant import parse_variant
+from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.target import Order
-from schedlab.variant import parse_variant
 
 
 @click.command("trace")

@@ -19,23 +19,23 @@ from schedlab.accuracy.kernel import VERBOSE, aspects, counts
 from schedlab.accuracy.pairs import Groups, Here, There
 from schedlab.accuracy.pairs import compare as compare_changes
 from schedlab.accuracy.worlds import Native, Simulated
+from schedlab.base.cpulist import MOST_CPUS
+from schedlab.base.errors import HostError, UsageError, nearest
 from schedlab.cli.echo import echo, put
 from schedlab.cli.names import KERNEL, MACHINE, PUBLISHED, TARGET
 from schedlab.cli.published import RESULTS, validate_published
-from schedlab.cpulist import MOST_CPUS
 from schedlab.doctor.kernel import foreign_parameters
-from schedlab.errors import HostError, UsageError, nearest
-from schedlab.interrupt import stoppable
 from schedlab.kernels.build import Build
 from schedlab.kernels.shelf import check_name
-from schedlab.machine import Machine, find_machine
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine, find_machine
+from schedlab.machine.simulator import description
+from schedlab.machine.standin import completed
+from schedlab.settings.variant import Variant
 from schedlab.system import LocalSystem
+from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.vm import VmTarget
-from schedlab.topology.here import describe
-from schedlab.topology.simulator import description
-from schedlab.topology.standin import completed
-from schedlab.variant import Variant
 
 HERE = Path("results") / "here"
 MEASURED = "machine.toml"

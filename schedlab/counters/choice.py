@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from schedlab.base.errors import UsageError, nearest
 from schedlab.counters.cpuidle import CpuidleGroup
 from schedlab.counters.group import SnapshotGroup, Unavailable
 from schedlab.counters.perf_stat import MIGRATIONS, TRACEPOINTS, PerfStat, is_event, probe
 from schedlab.counters.procstat import ProcStatGroup
 from schedlab.counters.schedstat import SchedstatGroup
-from schedlab.errors import UsageError, nearest
 from schedlab.system import System
 
 SNAPSHOTS: dict[str, SnapshotGroup] = {

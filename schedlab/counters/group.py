@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from schedlab.errors import SchedlabError
+from schedlab.base.errors import SchedlabError
 from schedlab.system import System
 
 Counts = dict[str, float]

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from schedlab.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.doctor.cgroups import tightest
 from schedlab.doctor.finding import Finding
 from schedlab.doctor.permissions import status_field
+from schedlab.machine.cpus import CPU, number
 from schedlab.system import System
-from schedlab.topology.cpus import CPU, number
 
 _MARKS = {
     "/.dockerenv": "Docker",

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from schedlab.base.errors import SchedlabError
 from schedlab.doctor.finding import Finding
-from schedlab.errors import SchedlabError
 from schedlab.settings.journal import hosts_left_behind, left_behind
 from schedlab.system import System
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from schedlab.cpulist import parse_cpulist
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.doctor.cgroups import tightest
 from schedlab.doctor.finding import Finding
 from schedlab.doctor.permissions import status_field
+from schedlab.machine.cpus import CPU, number
 from schedlab.system import System
-from schedlab.topology.cpus import CPU, number
 
 HACKBENCH_GROUPS = 10
 TASKS_PER_GROUP = 40

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from schedlab.cpulist import format_cpulist
+from schedlab.base.cpulist import format_cpulist
+from schedlab.base.errors import HostError
 from schedlab.doctor.finding import Finding
-from schedlab.errors import HostError
+from schedlab.machine import cpus, idle
 from schedlab.settings.effects import idle_states_without
 from schedlab.system import System
-from schedlab.topology import cpus, idle
 
 CPU = cpus.CPU
 _NO_TURBO = f"{CPU}/intel_pstate/no_turbo"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from schedlab.benchmarks import all_benchmarks
 from schedlab.doctor.finding import Finding, Level
-from schedlab.native import PROGRAM
+from schedlab.kernels.native import PROGRAM
 from schedlab.system import System
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")

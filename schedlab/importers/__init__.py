@@ -11,7 +11,7 @@ from schedlab.importers.own_markdown import read_own_markdown
 from schedlab.importers.publication import Publication
 from schedlab.importers.source import Source
 from schedlab.importers.text import no_result, read_own_mail, read_text
-from schedlab.store import Store
+from schedlab.result.store import Store
 
 __all__ = ["import_file", "read_publication"]
 

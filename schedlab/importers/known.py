@@ -3,7 +3,7 @@
 import re
 
 from schedlab.benchmarks.benchmark import REGISTRY
-from schedlab.metric import Metric
+from schedlab.benchmarks.metric import Metric
 
 _ALIKE = {
     "hackbench": "HackbenchPipeThreads",

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from schedlab.base.validation import validate
 from schedlab.benchmarks.benchmark import REGISTRY
+from schedlab.benchmarks.metric import Better, Metric
 from schedlab.importers.number import parse_number
 from schedlab.importers.publication import Publication, imported_machine, imported_plan
 from schedlab.importers.source import Line, Source
 from schedlab.importers.sysbench_slips import sysbench_slips
-from schedlab.metric import Better, Metric
-from schedlab.record import RunKey, RunRecord
-from schedlab.store import CaseInfo
-from schedlab.validation import validate
-from schedlab.variant import Variant
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo
+from schedlab.settings.variant import Variant
 
 _ROW_NAME = re.compile(r"(?P<variant>.+?)-(?P<run>\d+)-\d+")
 _UNIT = re.compile(r"\(([^()]+)\)\s*$")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from schedlab.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.importers.source import Line, Source
 
 _NODE = re.compile(r"\s*Node (?P<node>\d+):\s*(?P<cpus>\d[\d,\s-]*)", re.IGNORECASE)

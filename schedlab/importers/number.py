@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from schedlab.metric import LARGEST, SMALLEST, in_bounds
+from schedlab.benchmarks.metric import LARGEST, SMALLEST, in_bounds
 
 UNSIGNED = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?"
 PATTERN = rf"[-+]?{UNSIGNED}"

@@ -7,18 +7,18 @@ from typing import NoReturn
 
 from pydantic import TypeAdapter, ValidationError
 
+from schedlab.base.validation import validate
 from schedlab.benchmarks.benchmark import REGISTRY
-from schedlab.boots import boots_of
+from schedlab.benchmarks.metric import Better, Metric
 from schedlab.importers.bounds import HIGHEST, MOST_BLOCKS
 from schedlab.importers.number import parse_number, parse_whole, shortened
 from schedlab.importers.publication import Publication, imported_machine, imported_plan
 from schedlab.importers.source import Source
-from schedlab.metric import Better, Metric
-from schedlab.record import RunKey, RunRecord
 from schedlab.report.as_csv import COLUMNS
-from schedlab.store import CaseInfo
-from schedlab.validation import validate
-from schedlab.variant import Variant
+from schedlab.result.boots import boots_of
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo
+from schedlab.settings.variant import Variant
 
 _NEEDED = ("benchmark", "variant", "block", "kind", "name", "value")
 _CAVEATS = TypeAdapter(tuple[str, ...])

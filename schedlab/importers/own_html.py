@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-from schedlab.boots import boots_of
+from schedlab.base.validation import validate
+from schedlab.benchmarks.metric import Metric
 from schedlab.importers.bounds import HIGHEST, MOST_BLOCKS, MOST_ELEMENTS
 from schedlab.importers.number import parse_number, parse_whole
 from schedlab.importers.own_words import is_disturbance, read_case_words, read_described
 from schedlab.importers.publication import Publication, imported_machine
 from schedlab.importers.source import Source
-from schedlab.metric import Metric
-from schedlab.plan import Plan
-from schedlab.printed import Printed, read_note
-from schedlab.record import RunKey, RunRecord
-from schedlab.store import CaseInfo
-from schedlab.validation import validate
+from schedlab.plan.plan import Plan
+from schedlab.result.boots import boots_of
+from schedlab.result.printed import Printed, read_note
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo
 
 _EMPTY = {"meta", "br", "link", "hr", "img", "input"}
 _SKIPPED = {"svg", "style", "nav"}

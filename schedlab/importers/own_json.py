@@ -7,17 +7,17 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schedlab.boots import Boot
+from schedlab.base.validation import validate
 from schedlab.importers.bounds import MOST_ELEMENTS
 from schedlab.importers.publication import Publication
 from schedlab.importers.source import Source
-from schedlab.machine import Machine
-from schedlab.plan import Plan
-from schedlab.printed import Printed
-from schedlab.record import RunKey, RunRecord, Status
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan
 from schedlab.report.as_json import SCHEMA
-from schedlab.store import CaseInfo
-from schedlab.validation import validate
+from schedlab.result.boots import Boot
+from schedlab.result.printed import Printed
+from schedlab.result.record import RunKey, RunRecord, Status
+from schedlab.result.store import CaseInfo
 
 # How a JSON object begins; a text whose title is a brace goes on otherwise.
 OBJECT = re.compile(r'\s*\{\s*["}]')

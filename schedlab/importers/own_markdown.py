@@ -5,17 +5,17 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 
-from schedlab.boots import boots_of
+from schedlab.base.validation import validate
+from schedlab.benchmarks.metric import Metric
 from schedlab.importers.number import parse_number
 from schedlab.importers.own_words import is_disturbance, read_case_words, read_described
 from schedlab.importers.publication import Publication, imported_machine
 from schedlab.importers.source import Line, Source
-from schedlab.metric import Metric
-from schedlab.plan import Plan
-from schedlab.printed import Printed, read_note
-from schedlab.record import RunKey, RunRecord
-from schedlab.store import CaseInfo
-from schedlab.validation import validate
+from schedlab.plan.plan import Plan
+from schedlab.result.boots import boots_of
+from schedlab.result.printed import Printed, read_note
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo
 
 _SECTION = re.compile(r"# (?P<name>\S.*)")
 _CASE = re.compile(r"## (?P<name>\S.*)")

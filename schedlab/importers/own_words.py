@@ -3,7 +3,7 @@
 import re
 import shlex
 
-from schedlab.metric import Better, Metric
+from schedlab.benchmarks.metric import Better, Metric
 
 _DESCRIBED = re.compile(r"(?P<name>.+), (?P<unit>[^,]*), (?P<better>higher|lower) is better")
 _DISTURBANCE = ("Other load during the runs", "Other processes took more")

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from schedlab.boots import Boot
-from schedlab.cpulist import MOST_CPUS, format_cpulist
+from schedlab.base.cpulist import MOST_CPUS, format_cpulist
+from schedlab.base.validation import validate
+from schedlab.benchmarks.metric import Better, Metric
 from schedlab.importers import bounds
 from schedlab.importers.known import known_metric
 from schedlab.importers.number import Number, follows, in_range, shortened
 from schedlab.importers.source import Source
-from schedlab.machine import Machine
-from schedlab.metric import Better, Metric
-from schedlab.plan import IMPORTED, Plan
-from schedlab.printed import Printed
-from schedlab.record import RunKey, RunRecord
-from schedlab.store import IMPORT, CaseInfo, Store, made_whole
-from schedlab.validation import validate
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import IMPORTED, Plan
+from schedlab.result.boots import Boot
+from schedlab.result.printed import Printed
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import IMPORT, CaseInfo, Store, made_whole
 
 """The target of a plan that was read from a publication."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from schedlab.errors import UsageError
+from schedlab.base.errors import UsageError
 from schedlab.importers.bounds import (
     LONGEST_NAME,
     LONGEST_NUMBER,

@@ -7,7 +7,7 @@ is right only if the run lasted 10 s, which is sysbench's default and not what `
 import re
 from collections.abc import Iterator, Sequence
 
-from schedlab.record import RunRecord
+from schedlab.result.record import RunRecord
 
 _TEST = re.compile(r"sysbench\b.*?\b(?P<test>cpu|memory|threads)\b")
 _TIME = re.compile(r"--time[= ](?P<seconds>\d+)")

@@ -9,14 +9,14 @@ import pkgutil
 import re
 from collections.abc import Iterator, Sequence
 
-from schedlab.errors import UsageError
+from schedlab.base.errors import UsageError
+from schedlab.benchmarks.metric import Metric
 from schedlab.importers import tables
 from schedlab.importers.nodes import node_lists
 from schedlab.importers.own_words import read_described
 from schedlab.importers.publication import Publication, Row, published_means
 from schedlab.importers.source import Line, Source
 from schedlab.importers.tables.table import READERS, Context
-from schedlab.metric import Metric
 
 _BOX = re.compile(r"~{3,}")
 _BOXED = re.compile(r"~\s+(?P<name>.+?)\s+~")

@@ -4,7 +4,7 @@ A *base* is a kernel tree of a supported series; a *recipe* is a base with patch
 configuration; a *build* is the simulator made of a recipe, cached by its content.
 """
 
-from schedlab.errors import SchedlabError
+from schedlab.base.errors import SchedlabError
 
 
 class KernelError(SchedlabError):

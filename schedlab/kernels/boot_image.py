@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from schedlab.data import data_folder
+from schedlab.base.data import data_folder
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.process import lines, output, plain_environment

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from schedlab.data import data_folder
+from schedlab.base.data import data_folder
 from schedlab.kernels import KernelError
 from schedlab.system.system import natural
 

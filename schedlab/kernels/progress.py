@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from schedlab.printable import printable_lines
+from schedlab.base.printable import printable_lines
 
 Step = Callable[[float, str], None]
 """Takes the share done (0..1) and what is under way."""

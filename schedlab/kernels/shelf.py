@@ -18,7 +18,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
-from schedlab.errors import nearest
+from schedlab.base.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken

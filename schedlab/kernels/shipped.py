@@ -8,8 +8,8 @@ import re
 import tomllib
 from pathlib import Path
 
-from schedlab.data import data_folder
-from schedlab.errors import nearest
+from schedlab.base.data import data_folder
+from schedlab.base.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.system.system import natural
 

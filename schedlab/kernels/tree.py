@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from schedlab.errors import nearest
+from schedlab.base.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors, full_disk
 from schedlab.kernels.engine import OLDEST, Engine, is_taken

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from schedlab.errors import OutsideError
+from schedlab.base.errors import OutsideError
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import write_whole
 from schedlab.kernels.debian import unpack_whole

@@ -4,11 +4,11 @@ import importlib
 import pkgutil
 from pathlib import Path
 
-from schedlab.analysis import analyse
-from schedlab.errors import StoreError
+from schedlab.base.errors import StoreError
+from schedlab.judging.analysis import analyse
 from schedlab.report.content import Report
 from schedlab.report.shape import REGISTRY, Shape
-from schedlab.store import Store
+from schedlab.result.store import Store
 
 __all__ = ["Report", "Shape", "all_shapes", "save", "write_reports"]
 

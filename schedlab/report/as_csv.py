@@ -5,10 +5,10 @@ import io
 import json
 from collections.abc import Iterator
 
-from schedlab.record import RunRecord
 from schedlab.report.content import Report
 from schedlab.report.shape import shape
 from schedlab.report.wording import counter_unit
+from schedlab.result.record import RunRecord
 
 COLUMNS = (
     *("position", "benchmark", "variant", "block", "warmup", "status", "kind", "name"),

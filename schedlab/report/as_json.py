@@ -6,12 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from schedlab import __version__
-from schedlab.record import RunRecord
+from schedlab.judging.stats import Verdict
 from schedlab.report.content import Report
 from schedlab.report.sensitivity import dependences
 from schedlab.report.shape import shape
 from schedlab.report.wording import counter_unit
-from schedlab.stats import Verdict
+from schedlab.result.record import RunRecord
 
 SCHEMA = "schedlab-report/1"
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from scipy.stats import spearmanr
 
-from schedlab.errors import SchedlabError
-from schedlab.matched import NOTABLE, Matched, matched
-from schedlab.reference import find_reference
+from schedlab.base.errors import SchedlabError
+from schedlab.judging.matched import NOTABLE, Matched, matched
+from schedlab.judging.reference import find_reference
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import number, plural, points, verdict_word

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from schedlab.errors import SchedlabError
-from schedlab.matched import Counted, counted
-from schedlab.reference import find_reference
+from schedlab.base.errors import SchedlabError
+from schedlab.judging.matched import Counted, counted
+from schedlab.judging.reference import find_reference
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import listing, mean_count, plural

@@ -2,9 +2,9 @@
 
 from statistics import fmean
 
-from schedlab.record import RunRecord
 from schedlab.report.content import Report, by_variant
 from schedlab.report.exhibit import Exhibit
+from schedlab.result.record import RunRecord
 
 _TASK = "task_"
 _ROUND = "longest_"

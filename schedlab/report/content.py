@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from schedlab.analysis import Analysis, CounterOutcome, Outcome
-from schedlab.boots import BOOT, boot_of
-from schedlab.kinds import settings_written
-from schedlab.plan import IMPORTED, Plan
-from schedlab.record import RunRecord
+from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome
+from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Word
+from schedlab.plan.plan import IMPORTED, Plan
 from schedlab.report.wording import (
     duration,
     idle_counter,
@@ -24,9 +22,11 @@ from schedlab.report.wording import (
     share,
     trend_line,
 )
-from schedlab.stats import JUDGED_FROM, SCREENING_BELOW, Word
-from schedlab.store import CaseInfo, Store
-from schedlab.variant import Variant
+from schedlab.result.boots import BOOT, boot_of
+from schedlab.result.record import RunRecord
+from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.kinds import settings_written
+from schedlab.settings.variant import Variant
 
 DISTURBED = 0.05
 """A run is called disturbed when others took more than this part of all CPUs."""

@@ -5,16 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from schedlab.axis import Axis, find_axes
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.benchmarks import cpuidle_smt
 from schedlab.benchmarks.cpuidle_smt import THROUGHPUT, WAKEUP, WAKEUP_P50, WAKEUP_P99
-from schedlab.cpulist import parse_cpulist
-from schedlab.machine import microseconds
-from schedlab.metric import Metric
-from schedlab.record import RunRecord
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.axis import Axis, find_axes
+from schedlab.machine.model import microseconds
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import listing, number
+from schedlab.result.record import RunRecord
 
 _SHOWN = {
     THROUGHPUT: "Mops/s",

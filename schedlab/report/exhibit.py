@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from schedlab.axis import Axis
+from schedlab.judging.axis import Axis
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schedlab.analysis import Outcome
+from schedlab.judging.analysis import Outcome
+from schedlab.judging.stats import Interval, Verdict
 from schedlab.report.content import Report
 from schedlab.report.wording import outlook, plural, points, share
-from schedlab.stats import Interval, Verdict
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from markupsafe import Markup
 
-from schedlab.analysis import CounterOutcome
-from schedlab.axis import Axis
-from schedlab.metric import Metric
-from schedlab.printable import printable, printable_lines
-from schedlab.record import RunRecord
+from schedlab.base.printable import printable, printable_lines
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.analysis import CounterOutcome
+from schedlab.judging.axis import Axis
+from schedlab.machine.drawing import draw
 from schedlab.report import wording
 from schedlab.report.content import (
     CaseReport,
@@ -22,7 +22,7 @@ from schedlab.report.exhibits import exhibits
 from schedlab.report.page import environment
 from schedlab.report.shape import shape
 from schedlab.report.sweeps import along
-from schedlab.topology.drawing import draw
+from schedlab.result.record import RunRecord
 
 
 @shape("html", suffix="html")

@@ -2,13 +2,13 @@
 
 from itertools import groupby
 
-from schedlab.analysis import Outcome
-from schedlab.printable import printable
+from schedlab.base.printable import printable
+from schedlab.judging.analysis import Outcome
 from schedlab.report.content import CaseReport, Report
 from schedlab.report.plain import Page, close_mail, open_mail
 from schedlab.report.shape import shape
 from schedlab.report.wording import NONE, described, fitted, points, row_name
-from schedlab.store import CaseInfo
+from schedlab.result.store import CaseInfo
 
 _FIGURE = 18
 """Columns of `-12.34 (  1.23)` and of a name over it."""

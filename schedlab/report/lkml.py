@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from schedlab.analysis import CounterOutcome, Outcome
-from schedlab.printable import printable
+from schedlab.base.printable import printable
+from schedlab.judging.analysis import CounterOutcome, Outcome
 from schedlab.report.content import CaseReport, Report, has_changed
 from schedlab.report.plain import WIDTH, Page, close_mail, open_mail
 from schedlab.report.shape import shape
@@ -22,7 +22,7 @@ from schedlab.report.wording import (
     row_name,
     verdict_word,
 )
-from schedlab.store import CaseInfo
+from schedlab.result.store import CaseInfo
 
 _FIGURE = 23
 """Columns of `12,345 (-12.34 pct)` and the gap before it."""

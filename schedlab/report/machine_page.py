@@ -5,13 +5,13 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from schedlab.machine import Machine
-from schedlab.printable import printable_lines
+from schedlab.base.printable import printable_lines
+from schedlab.machine import svg
+from schedlab.machine.domains import Domain, listing
+from schedlab.machine.drawing import counts
+from schedlab.machine.figures import sections
+from schedlab.machine.model import Machine
 from schedlab.report.page import environment
-from schedlab.topology import svg
-from schedlab.topology.domains import Domain, listing
-from schedlab.topology.drawing import counts
-from schedlab.topology.figures import sections
 
 
 def machine_page(

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from schedlab.printable import printable, printable_lines
-from schedlab.record import RunRecord
+from schedlab.base.printable import printable, printable_lines
 from schedlab.report.content import (
     CaseReport,
     Report,
@@ -28,6 +27,7 @@ from schedlab.report.wording import (
     points,
     verdict_phrase,
 )
+from schedlab.result.record import RunRecord
 
 _MARKUP = re.compile(r"[\\`*|]|\](?=[(\[:])|^[#>~=+-]")
 

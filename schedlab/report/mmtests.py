@@ -1,7 +1,7 @@
 """The report in the shape of mmtests' comparison tables, in 72 columns."""
 
-from schedlab.analysis import Outcome
-from schedlab.printable import printable
+from schedlab.base.printable import printable
+from schedlab.judging.analysis import Outcome
 from schedlab.report.content import Report
 from schedlab.report.plain import WIDTH, Page, close_mail, open_mail
 from schedlab.report.shape import shape

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from schedlab.printable import printable
+from schedlab.base.printable import printable
 from schedlab.report import wording
 from schedlab.report.beside import beside
 from schedlab.report.content import Report

@@ -5,7 +5,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from schedlab.printable import printable
+from schedlab.base.printable import printable
 
 
 def environment() -> Environment:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from schedlab.printable import printable
+from schedlab.base.printable import printable
 from schedlab.report.content import Report, describe_variant
 from schedlab.report.wording import columns, fitted, is_evidence, wrapped
 

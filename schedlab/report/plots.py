@@ -22,11 +22,10 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from schedlab.analysis import Outcome
+from schedlab.base.printable import printable
 from schedlab.benchmarks.cpuidle_smt import THROUGHPUT, WAKEUP_P50, WAKEUP_P99
-from schedlab.metric import Metric
-from schedlab.printable import printable
-from schedlab.record import RunRecord
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.analysis import Outcome
 from schedlab.report.content import DISTURBED
 from schedlab.report.curve import Curve, Point
 from schedlab.report.wording import (
@@ -37,6 +36,7 @@ from schedlab.report.wording import (
     share,
     verdict_word,
 )
+from schedlab.result.record import RunRecord
 
 PHONE = 370
 """Width of a figure in CSS pixels: it fits a phone as it is."""

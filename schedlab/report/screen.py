@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schedlab.printable import printable
+from schedlab.base.printable import printable
 from schedlab.report.wording import wrapped
 
 

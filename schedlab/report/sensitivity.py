@@ -2,14 +2,14 @@
 
 import math
 
-from schedlab.analysis import Outcome, RunTable, counted_runs
-from schedlab.ledger import at
+from schedlab.judging.analysis import Outcome, RunTable, counted_runs
+from schedlab.judging.sensitivity import FEWEST_BLOCKS, Dependence, claimed, strongest
+from schedlab.machine.figures import brief
+from schedlab.machine.ledger import at
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
+from schedlab.report.ledger_table import span
 from schedlab.report.wording import plural, points
-from schedlab.sensitivity import FEWEST_BLOCKS, Dependence, claimed, strongest
-from schedlab.topology.figures import brief
-from schedlab.topology.ledger_table import span
 
 
 def sensitivity(report: Report) -> Exhibit | None:

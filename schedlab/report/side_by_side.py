@@ -6,13 +6,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schedlab.metric import Metric
-from schedlab.printable import printable
+from schedlab.base.printable import printable
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.sessions import Sessions
+from schedlab.judging.stats import Verdict
 from schedlab.report.screen import add_figures, bullets, new_table, say, section
 from schedlab.report.wording import blocks_used, interval, number, points, verdict_word
-from schedlab.sessions import Sessions
-from schedlab.stats import Verdict
-from schedlab.store import Store
+from schedlab.result.store import Store
 
 BETWEEN = "between sessions"
 

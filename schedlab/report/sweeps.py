@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from schedlab.analysis import Outcome
-from schedlab.axis import Axis, find_axes
 from schedlab.benchmarks import cpuidle_smt
-from schedlab.metric import Metric
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.analysis import Outcome
+from schedlab.judging.axis import Axis, find_axes
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import blocks_used, direction, interval, number, points, verdict_word

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schedlab.analysis import Analysis
-from schedlab.metric import Metric
-from schedlab.printable import printable
-from schedlab.record import RunRecord
+from schedlab.base.printable import printable
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.analysis import Analysis
+from schedlab.judging.stats import Verdict
 from schedlab.report.content import Report, describe_variant
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.exhibits import exhibits
@@ -27,8 +27,8 @@ from schedlab.report.wording import (
     share,
     verdict_word,
 )
-from schedlab.stats import Verdict
-from schedlab.store import DATABASE, Store
+from schedlab.result.record import RunRecord
+from schedlab.result.store import DATABASE, Store
 
 _STYLES = {"better": "bold green", "worse": "bold red", "equivalent": "cyan"}
 _WIDE = 100

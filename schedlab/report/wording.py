@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
-from schedlab.metric import Metric
-from schedlab.printable import printable
-from schedlab.stats import Interval, Verdict
-from schedlab.trend import Trend
+from schedlab.base.printable import printable
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.stats import Interval, Verdict
+from schedlab.judging.trend import Trend
 
 NONE = "-"
 """What stands where there is no figure."""

@@ -1,6 +1,6 @@
 """The cpufreq governor, of all CPUs."""
 
-from schedlab.errors import KnobError
+from schedlab.base.errors import KnobError
 from schedlab.settings.knob import FileKnob, cpu_of
 from schedlab.system import System
 

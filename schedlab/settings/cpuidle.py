@@ -1,7 +1,7 @@
 """cpuidle: states, allowed or not, on all CPUs or some; and the governor that chooses them."""
 
-from schedlab.cpulist import parse_cpulist
-from schedlab.errors import KnobError, nearest
+from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.errors import KnobError, nearest
 from schedlab.settings.knob import FileKnob, cpu_of
 from schedlab.system import System
 

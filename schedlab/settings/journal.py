@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from schedlab.errors import KnobError, RestoreError, StoreError
+from schedlab.base.errors import KnobError, RestoreError, StoreError
 from schedlab.settings.knob import ChoiceKnob, FeatureKnob, FileKnob, Knob
 from schedlab.settings.siblings import sibling_knob
 from schedlab.system import System, hosts_known

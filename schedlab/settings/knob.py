@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from schedlab.errors import KnobError, nearest
+from schedlab.base.errors import KnobError, nearest
 from schedlab.settings.spelling import same_value
 from schedlab.system import System
 from schedlab.system.system import legible

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from schedlab.errors import KnobError
+from schedlab.base.errors import KnobError
 from schedlab.settings import cpuidle, sched_debug
 from schedlab.settings.effects import (
     NUMA_BALANCING,
@@ -10,9 +10,9 @@ from schedlab.settings.effects import (
     numa_balancing_without,
 )
 from schedlab.settings.knob import read_features
+from schedlab.settings.variant import without_idle_state
 from schedlab.system import System
 from schedlab.system.system import natural
-from schedlab.variant import without_idle_state
 
 
 def switchable(system: System) -> list[tuple[str, str]]:

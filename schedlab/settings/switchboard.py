@@ -4,17 +4,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
-from schedlab.cpulist import format_cpulist
-from schedlab.errors import KnobError
-from schedlab.interrupt import uninterrupted
+from schedlab.base.cpulist import format_cpulist
+from schedlab.base.errors import KnobError
 from schedlab.settings import sysctl
 from schedlab.settings.journal import Entry, Journal, restore
 from schedlab.settings.knob import Knob
 from schedlab.settings.siblings import Siblings, sibling_knob
+from schedlab.settings.variant import Variant
 from schedlab.settings.variant_knobs import variant_knobs
 from schedlab.system import System
+from schedlab.system.interrupt import uninterrupted
 from schedlab.system.system import legible
-from schedlab.variant import Variant
 
 
 class Switchboard:

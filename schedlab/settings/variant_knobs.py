@@ -1,10 +1,10 @@
 """Which knobs a variant turns on this host, and to what."""
 
-from schedlab.errors import KnobError
+from schedlab.base.errors import KnobError
 from schedlab.settings import cpufreq, cpuidle, sched_debug, sysctl
 from schedlab.settings.knob import Knob
+from schedlab.settings.variant import Variant
 from schedlab.system import System
-from schedlab.variant import Variant
 
 
 def variant_knobs(system: System, variant: Variant) -> list[tuple[Knob, str]]:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from schedlab.errors import OutsideError
+from schedlab.base.errors import OutsideError
 
 _LONGEST_PART = 255
 _LONGEST_NAME = 4095

@@ -9,7 +9,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from schedlab.errors import HostError
+from schedlab.base.errors import HostError
 from schedlab.system.numbers import whole
 
 LOCK = "lock"

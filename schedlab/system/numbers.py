@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from schedlab.errors import HostError
-from schedlab.printable import printable
+from schedlab.base.errors import HostError
+from schedlab.base.printable import printable
 
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _AMOUNT = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?")

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schedlab.errors import HostError
-from schedlab.interrupt import uninterrupted
+from schedlab.base.errors import HostError
+from schedlab.system.interrupt import uninterrupted
 from schedlab.system.numbers import amount
 
 TAG = "SCHEDLAB_TAG"

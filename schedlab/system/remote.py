@@ -22,10 +22,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from schedlab.errors import HostError, OutsideError
-from schedlab.interrupt import uninterrupted
-from schedlab.printable import printable
+from schedlab.base.errors import HostError, OutsideError
+from schedlab.base.printable import printable
 from schedlab.system.inside import inside, parts
+from schedlab.system.interrupt import uninterrupted
 from schedlab.system.local import LocalSystem
 from schedlab.system.numbers import amount, field, whole
 from schedlab.system.process import TAG, Exit, Launch, stat_cpu_seconds

@@ -12,7 +12,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from schedlab.errors import HostError, SystemLost
+from schedlab.base.errors import HostError, SystemLost
 
 READY = b"ready"
 _ANSWER = re.compile(rb"answer (\d{1,9}) (\d{1,3}) (\d{1,18}) (\d{1,18})\r?\n")

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote, unquote
 
-from schedlab.errors import HostError, SystemLost
-from schedlab.interrupt import uninterrupted
+from schedlab.base.errors import HostError, SystemLost
 from schedlab.system.inside import inside
+from schedlab.system.interrupt import uninterrupted
 from schedlab.system.local import LocalSystem
 from schedlab.system.lock import LOCK, busy, holder
 from schedlab.system.remote import RemoteSystem

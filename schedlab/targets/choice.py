@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from schedlab.errors import UsageError
-from schedlab.kinds import check_place, place_of
+from schedlab.base.errors import UsageError
+from schedlab.settings.kinds import check_place, place_of
+from schedlab.settings.variant import Variant
 from schedlab.system import LocalSystem, SshSystem, System
 from schedlab.targets.emulated import EmulatedSystem
 from schedlab.targets.host import HostTarget
@@ -12,7 +13,6 @@ from schedlab.targets.sim import SimTarget
 from schedlab.targets.ssh import SshTarget
 from schedlab.targets.target import Target
 from schedlab.targets.vm import VmTarget
-from schedlab.variant import Variant
 
 
 def find_system(name: str) -> System:

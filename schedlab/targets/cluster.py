@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from distributed import Client, KilledWorker, Worker, WorkerPlugin, get_worker
 from distributed import Future as DaskFuture
 
-from schedlab.errors import HostError
+from schedlab.base.errors import HostError
 from schedlab.system.inside import inside
 from schedlab.targets.sim_program import Call, Ended, Processes
 from schedlab.targets.simulators import Finished, now

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from schedlab.base.errors import HostError
 from schedlab.benchmarks.benchmark import Server
-from schedlab.errors import HostError
+from schedlab.settings.variant import Companion
 from schedlab.system import Launch, Running, System
-from schedlab.variant import Companion
 
 _POLL_SECONDS = 0.02
 

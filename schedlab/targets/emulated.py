@@ -16,9 +16,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from schedlab.base.validation import load_toml
 from schedlab.settings.knob import feature_name
 from schedlab.system import Child, Exit, Launch, LocalSystem
-from schedlab.validation import load_toml
 
 _VALUE = "@VALUE@"
 

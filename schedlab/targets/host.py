@@ -9,26 +9,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from schedlab.base.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
 from schedlab.benchmarks import Case, Command, Output
 from schedlab.counters.choice import CounterChoice, check_names, choose
 from schedlab.counters.group import Unavailable, difference
-from schedlab.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
-from schedlab.interrupt import uninterrupted
-from schedlab.kinds import check_place
-from schedlab.machine import Machine
-from schedlab.native import OWN
-from schedlab.plan import Plan, seconds
-from schedlab.record import RunRecord
+from schedlab.kernels.native import OWN
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan, seconds
+from schedlab.result.record import RunRecord
 from schedlab.settings.journal import restore_journal
+from schedlab.settings.kinds import check_place
 from schedlab.settings.switchboard import Switchboard
+from schedlab.settings.variant import Companion, Variant
 from schedlab.system import Exit, Launch, System
+from schedlab.system.interrupt import uninterrupted
 from schedlab.system.process import TAG
 from schedlab.targets.companion import accompanied, serving
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.platform import platform_table
 from schedlab.targets.target import Order, Session, folder_name
-from schedlab.topology.here import describe
-from schedlab.variant import Companion, Variant
 
 _MOST_OUTPUT = 4 << 20
 """Bytes of a tool's output that are looked at; a tool run wild does not fill our memory."""

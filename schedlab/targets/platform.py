@@ -5,9 +5,9 @@ import subprocess
 from collections.abc import Iterable
 
 from schedlab.benchmarks import Command
-from schedlab.boots import BOOT
-from schedlab.machine import Machine
-from schedlab.native import OWN
+from schedlab.kernels.native import OWN
+from schedlab.machine.model import Machine
+from schedlab.result.boots import BOOT
 from schedlab.system import System
 
 MEMORY = "Memory (GB)"

@@ -10,11 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+from schedlab.base.errors import HostError, IncompleteRun, UsageError, nearest
 from schedlab.benchmarks import Case, all_benchmarks
+from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.model import Model
 from schedlab.counters.choice import check_names
-from schedlab.draws import Draw, about, draw, drawn
-from schedlab.enclosure import Enclosure
-from schedlab.errors import HostError, IncompleteRun, UsageError, nearest
 from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import find_engine
@@ -22,20 +22,20 @@ from schedlab.kernels.progress import ConsoleWatch, Watch
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.shipped import shipped_patches
-from schedlab.machine import Machine, find_machine
-from schedlab.models import outcome
-from schedlab.models.model import Model
-from schedlab.models.scenario import COLD, read_back, scenario, settings, shown, trial
-from schedlab.models.without_effect import without_effect
-from schedlab.plan import Plan, seconds
-from schedlab.record import RunRecord
+from schedlab.machine.draws import Draw, about, draw, drawn
+from schedlab.machine.model import Machine, find_machine
+from schedlab.machine.simulator import description
+from schedlab.plan.plan import Plan, seconds
+from schedlab.result.record import RunRecord
 from schedlab.settings.sched_debug import FEATURES
+from schedlab.settings.variant import Variant
+from schedlab.simulation import outcome
+from schedlab.simulation.scenario import COLD, read_back, scenario, settings, shown, trial
+from schedlab.simulation.without_effect import without_effect
 from schedlab.targets.sim_kernels import kernels_of
 from schedlab.targets.sim_program import Call, Processes, failure, is_usage, read_result
 from schedlab.targets.simulators import Finished, Simulators, simulated
 from schedlab.targets.target import Order, Wait, folder_name
-from schedlab.topology.simulator import description
-from schedlab.variant import Variant
 
 _MACHINE = "machine.json"
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from schedlab.errors import UsageError
+from schedlab.base.errors import UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.shelf import Recipe, Shelf
-from schedlab.variant import Variant
+from schedlab.settings.variant import Variant
 
 _USUAL = "6.12"
 """The tree that is taken where several are there and nobody names one."""

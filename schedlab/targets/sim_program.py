@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schedlab.errors import IncompleteRun
+from schedlab.base.errors import IncompleteRun
 from schedlab.system.process import dying_with_us, ended_within
 
 _USAGE = 2

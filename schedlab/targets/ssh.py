@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 
+from schedlab.base.errors import HostError, SystemLost
 from schedlab.benchmarks import Case
-from schedlab.errors import HostError, SystemLost
 from schedlab.kernels.progress import ConsoleWatch, Watch
-from schedlab.plan import Plan
-from schedlab.record import RunRecord
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunRecord
 from schedlab.system import SshSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order, Session

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from schedlab.benchmarks import Case
-from schedlab.machine import Machine
-from schedlab.plan import Plan
-from schedlab.record import RunKey, RunRecord
+from schedlab.machine.model import Machine
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.settings.variant import Variant
 from schedlab.targets.simulators import Simulators
-from schedlab.variant import Variant
 
 
 @dataclass(frozen=True)

@@ -7,23 +7,23 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
+from schedlab.base.errors import SystemLost, UsageError
 from schedlab.benchmarks import Case, all_benchmarks
-from schedlab.errors import SystemLost, UsageError
+from schedlab.kernels.native import PROGRAM, schedlab_load
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import ConsoleWatch, Watch
-from schedlab.kinds import kinds_in
-from schedlab.machine import Machine, find_machine
-from schedlab.native import PROGRAM, schedlab_load
-from schedlab.plan import Plan
-from schedlab.record import RunRecord
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine, find_machine
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunRecord
+from schedlab.settings.kinds import kinds_in
+from schedlab.settings.variant import Variant
+from schedlab.targets.guest.guest import QEMU, Guest
+from schedlab.targets.guest.guests import Booted, Guests
+from schedlab.targets.guest.kernel import Kernel, built_kernel, find_kernel
+from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order, Session
-from schedlab.topology.here import describe
-from schedlab.variant import Variant
-from schedlab.vm.guest import QEMU, Guest
-from schedlab.vm.guests import Booted, Guests
-from schedlab.vm.kernel import Kernel, built_kernel, find_kernel
-from schedlab.vm.shape import shape_of
 
 _ALWAYS = ("perf",)
 _DATA = ("/usr/share/dbench/client.txt",)

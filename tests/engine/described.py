@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 try:
-    from schedlab.machine import load_machine
-    from schedlab.topology.simulator import description
+    from schedlab.machine.model import load_machine
+    from schedlab.machine.simulator import description
 except ModuleNotFoundError as error:
     sys.exit(f"{error.name} is missing; use the lab's own Python, PYTHON=.venv/bin/python")
 

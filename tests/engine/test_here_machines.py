@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from conftest import Simulator
 
-from schedlab.errors import UsageError
-from schedlab.machine import load_machine
+from schedlab.base.errors import UsageError
+from schedlab.machine.here import describe
+from schedlab.machine.model import load_machine
+from schedlab.machine.simulator import description
+from schedlab.machine.standin import completed
 from schedlab.system import LocalSystem
-from schedlab.topology.here import describe
-from schedlab.topology.simulator import description
-from schedlab.topology.standin import completed
 from tests import sysfs_tree
 from tests.sysfs_tree import Spec, split, write
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import Json, Simulator
 
-from schedlab.topology.domains import read
+from schedlab.machine.domains import read
 
 BUSY: Json = {
     "duration": "300ms",

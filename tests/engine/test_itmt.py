@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import Json, Simulator, machine, reads
 
-from schedlab.topology.domains import read
+from schedlab.machine.domains import read
 
 MACHINE = "ryzen-5950x"
 LONE: Json = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from conftest import Simulator, package_domain
 
-from schedlab.topology.domains import Domain, read
+from schedlab.machine.domains import Domain, read
 
 IDLE = {"duration": "1ms"}
 

@@ -16,9 +16,9 @@ import pytest
 import tomli_w
 from conftest import ROOT, Simulator
 
-from schedlab.errors import UsageError
-from schedlab.machine import load_machine
-from schedlab.topology.simulator import description
+from schedlab.base.errors import UsageError
+from schedlab.machine.model import load_machine
+from schedlab.machine.simulator import description
 
 Path_ = tuple[str | int, ...]
 GONE = object()

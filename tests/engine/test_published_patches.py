@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from schedlab.kernels.shipped import shipped_patches
-from schedlab.plan import all_plans, find_plan
+from schedlab.plan.plan import all_plans, find_plan
 from tests.kernel_source import kernel_source
 
 FOLDER = ROOT / "patches" / "published"

@@ -13,8 +13,8 @@ from conftest import ROOT, Json, Simulator, has_cache_groups, tasks
 from described import machine as described
 from switching import CACHE_CASES, CASES, CLAMPED, DEBUG, MIX, likely_first
 
-from schedlab.models.without_effect import WITHOUT_EFFECT
 from schedlab.settings.sched_debug import FEATURES
+from schedlab.simulation.without_effect import WITHOUT_EFFECT
 from tests.kernel_source import kernel_source
 
 ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from schedlab.benchmarks.metric import Better, Metric
 from schedlab.importers.own_words import read_described
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
@@ -30,7 +31,6 @@ from schedlab.importers.tables.table import (
     placed_by_name,
     table,
 )
-from schedlab.metric import Better, Metric
 from schedlab.report.wording import row_name
 
 _KIND = re.compile(

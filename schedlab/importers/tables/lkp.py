@@ -8,11 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from schedlab.benchmarks.metric import Better
 from schedlab.importers.number import PATTERN, UNSIGNED
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.table import Context, Found, table
-from schedlab.metric import Better
 
 _HEAD = re.compile(r"%stddev\s+%change\s+%stddev")
 _RULE = re.compile(r"-{8,}\s+-{8,}")

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from schedlab.benchmarks.metric import Metric
 from schedlab.importers.number import Number, parse_number
 from schedlab.importers.publication import Row
 from schedlab.importers.source import Line, Source
-from schedlab.metric import Metric
 
 Found = tuple[list[Row], int]
 """The rows of a table, and where the text goes on behind it."""

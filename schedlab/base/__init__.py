@@ -1,0 +1,1 @@
+"""What every other package stands on: errors, data, checks of input, text."""

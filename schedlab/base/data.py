@@ -1,0 +1,39 @@
+"""Where the data that comes with schedlab is: suites, machines, patches, the engine."""
+
+from pathlib import Path
+
+from schedlab.base.errors import UsageError, nearest
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def data_folder(name: str) -> Path:
+    """Return a data folder: inside an installed package, or at the top of the source tree."""
+    installed = _PACKAGE / "data" / name
+    return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def manual_pages() -> dict[str, Path]:
+    """Return the pages of the manual by name."""
+    return {path.stem: path for path in sorted(data_folder("docs").rglob("*.md"))}
+
+
+def known_names(folder: str) -> list[str]:
+    """Return the names of the TOML files of a data folder."""
+    return sorted(path.stem for path in data_folder(folder).glob("*.toml"))
+
+
+def named_file(folder: str, name: str, none_is: str) -> Path:
+    """Return the TOML file of that name in a data folder.
+
+    Raises:
+        UsageError: there is none; `none_is` begins the sentence: `no suite is`.
+    """
+    known = known_names(folder)
+    if name not in known:
+        listed = f"There are: {', '.join(known)}" if known else "None comes with this schedlab"
+        raise UsageError(
+            f"{none_is} called '{name}'.{nearest(name, known)}"
+            f"\n  {listed}; or give a file, PATH.toml."
+        )
+    return data_folder(folder) / f"{name}.toml"

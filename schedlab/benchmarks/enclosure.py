@@ -1,0 +1,25 @@
+"""A file that goes with a run: it lies in the run's folder, and so in the result."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from schedlab.base.errors import HostError
+from schedlab.system.inside import inside
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """What a command or a simulated workload reads by `name` in its folder."""
+
+    name: str
+    text: str
+    source: str
+    """Where it came from, for messages."""
+
+    def put(self, folder: Path) -> None:
+        """Write it into a folder; HostError where that fails."""
+        path = inside(folder, self.name, self.source)
+        try:
+            path.write_text(self.text)
+        except OSError as error:
+            raise HostError(f"{path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""From runs to verdicts: statistics, trends, comparison with other results."""

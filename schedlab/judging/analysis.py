@@ -1,0 +1,254 @@
+"""From recorded runs to verdicts: pairs runs by block, judges metrics and counters apart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from schedlab.benchmarks.metric import Metric
+from schedlab.judging.stats import Comparison, Verdict, finished, judge, without_effect
+from schedlab.judging.trend import Trend, find_trends
+from schedlab.plan.design import Design
+from schedlab.plan.plan import Plan
+from schedlab.result.boots import by_boot, share_boots
+from schedlab.result.printed import Printed
+from schedlab.result.record import RunRecord
+from schedlab.result.store import CaseInfo, Store
+from schedlab.simulation.readers import what_was_missing
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a metric of a benchmark did in a variant, against the baseline."""
+
+    case: CaseInfo
+    metric: Metric
+    variant: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class CounterOutcome:
+    """What a counter did in a variant while a benchmark ran, against the baseline."""
+
+    case: CaseInfo
+    counter: str
+    variant: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything judged of one result."""
+
+    outcomes: list[Outcome]
+    counters: list[CounterOutcome]
+    trends: list[Trend]
+
+
+class RunTable:
+    """Recorded runs by benchmark, variant and block."""
+
+    def __init__(self, plan: Plan, records: Sequence[RunRecord]) -> None:
+        """Sort the runs that count: neither warm-up nor failed."""
+        self._variants = [variant.name for variant in plan.variant]
+        self._measured: dict[tuple[str, str], dict[int, RunRecord]] = {}
+        self._attempted: dict[str, set[tuple[int, str]]] = {}
+        for record in records:
+            key = record.key
+            if key.warmup:
+                continue
+            self._attempted.setdefault(key.case, set()).add((key.block, key.variant))
+            if record.status == "ok":
+                self._measured.setdefault((key.case, key.variant), {})[key.block] = record
+
+    def measured(self, case: str, variant: str) -> dict[int, RunRecord]:
+        """Return the good runs of a benchmark in a variant, by block."""
+        return self._measured.get((case, variant), {})
+
+    def blocks_done(self, case: str) -> int:
+        """Count the blocks, from the first, in which every variant was run."""
+        attempted = self._attempted.get(case, set())
+        done = 0
+        while all((done, variant) in attempted for variant in self._variants):
+            done += 1
+        return done
+
+
+def analyse(store: Store) -> Analysis:
+    """Judge everything in a store."""
+    of_boots = store.plan.judging.unit == "boot"
+    table = counted_runs(store)
+    judged = judge_metrics(store.plan, store.design, store.cases, table)
+    beside = {(each.case, each.metric, each.variant): each for each in store.printed}
+    outcomes = [
+        _as_published(o, beside.get((o.case.label, o.metric.name, o.variant))) for o in judged
+    ]
+    if of_boots:
+        outcomes = [_confounded(store, outcome) for outcome in outcomes]
+    verdicts = {(o.case.label, o.metric.name, o.variant): o.verdict for o in outcomes}
+    return Analysis(
+        outcomes,
+        _judge_counters(store.plan, store.design, store.cases, table),
+        # The points of a sweep share their boots, and a trend takes them as independent.
+        [] if of_boots else find_trends(store.cases, verdicts, store.design),
+    )
+
+
+def counted_runs(store: Store) -> RunTable:
+    """Return what the evidence of a store consists of: its runs, or a value of each boot."""
+    records = store.records()
+    if store.plan.judging.unit == "boot":
+        records = by_boot(records, store.boots, [variant.name for variant in store.plan.variant])
+    return RunTable(store.plan, records)
+
+
+def _confounded(store: Store, outcome: Outcome) -> Outcome:
+    """Note, for variants with one boot each, that the boot may be all they differ in."""
+    verdict, baseline = outcome.verdict, store.plan.baseline.name
+    apart = not share_boots(store.records(), store.boots, baseline, outcome.variant)
+    if verdict.n != (1, 1) or not apart:
+        return outcome
+    note = f"confounded: {baseline} and {outcome.variant} had one boot each, not the same"
+    return replace(outcome, verdict=replace(verdict, note=note))
+
+
+def _as_published(outcome: Outcome, beside: Printed | None) -> Outcome:
+    """Explain why a published mean, which is not a run, cannot be judged."""
+    if not beside:
+        return outcome
+    verdict = outcome.verdict
+    described = replace(
+        verdict,
+        note=beside.why_no_verdict(),
+        base_sd=_times(beside.base_spread, verdict.base_mean),
+        other_sd=_times(beside.other_spread, verdict.other_mean),
+        screening=False,
+    )
+    return replace(outcome, verdict=described)
+
+
+def _times(spread: float | None, mean: float | None) -> float | None:
+    return None if spread is None or mean is None else spread * mean
+
+
+def judge_metrics(
+    plan: Plan, design: Design, cases: Sequence[CaseInfo], table: RunTable
+) -> list[Outcome]:
+    """Judge every metric of every benchmark, each variant against the baseline."""
+    asked = [
+        (case, metric, variant.name)
+        for case in cases
+        for metric in case.metrics
+        for variant in plan.variant[1:]
+    ]
+    comparisons = []
+    for case, metric, variant in asked:
+        base = table.measured(case.label, plan.baseline.name)
+        other = table.measured(case.label, variant)
+        comparisons.append(
+            Comparison(
+                key=(case.label, metric.name, variant),
+                base=_figures(base, metric.name),
+                other=_figures(other, metric.name),
+                better=metric.better,
+                paired=plan.judging.paired,
+                unit=plan.judging.unit,
+                blocks_done=table.blocks_done(case.label),
+                flagged=flagged(base, other),
+                withheld=too_short(base, other),
+            )
+        )
+    verdicts = judge(comparisons, design)
+    judged = [Outcome(*what, verdict) for what, verdict in zip(asked, verdicts, strict=True)]
+    if plan.simulated and not plan.aa:
+        return [_with_equal_runs(plan, table, outcome) for outcome in judged]
+    return judged
+
+
+def _with_equal_runs(plan: Plan, table: RunTable, outcome: Outcome) -> Outcome:
+    """Mark simulated runs that were identical, run for run, as "no effect in this run"."""
+    base = table.measured(outcome.case.label, plan.baseline.name)
+    other = table.measured(outcome.case.label, outcome.variant)
+    pairs = base.keys() & other.keys()
+    equal = sum(_equal(base[block], other[block]) for block in pairs)
+    verdict = outcome.verdict
+    if not equal:
+        return outcome
+    if equal == len(pairs):
+        [variant] = [each for each in plan.variant if each.name == outcome.variant]
+        missing = what_was_missing(plan.baseline, variant)
+        blocks = f"{equal} block{'s' if equal > 1 else ''}"
+        why = f"the scheduler took the same decisions in all {blocks}"
+        why += f": {missing}" if missing else ""
+        return replace(outcome, verdict=without_effect(verdict, why))
+    some = f"the scheduler took the same decisions in {equal} of {len(pairs)} blocks"
+    note = "; ".join(filter(None, [verdict.note, some]))
+    return replace(outcome, verdict=replace(verdict, note=note))
+
+
+def _equal(one: RunRecord, other: RunRecord) -> bool:
+    """Return whether two runs were the same, by all that is recorded of them."""
+    if one.trace and other.trace:
+        return one.trace == other.trace
+    return (one.metrics, one.counters) == (other.metrics, other.counters)
+
+
+def flagged(*samples: Mapping[int, RunRecord]) -> bool:
+    """Return whether a run has a caveat, such as a cap: then nothing is certified equivalent."""
+    runs = (run for sample in samples for run in sample.values())
+    return any(len(run.caveats) > bool(run.too_short) + bool(run.brief) for run in runs)
+
+
+def too_short(*samples: Mapping[int, RunRecord]) -> str:
+    """Return why runs are not judged whose slow state had not settled; empty if it had."""
+    runs = [run for sample in samples for run in sample.values()]
+    short = [run.too_short for run in runs if run.too_short]
+    return f"{len(short)} of {len(runs)} runs too short: {short[0]}" if short else ""
+
+
+def settled_cases(design: Design, outcomes: Sequence[Outcome]) -> set[str]:
+    """Return the benchmarks that need no more blocks: all their metrics are finished."""
+    open_cases = {
+        outcome.case.label for outcome in outcomes if not finished(outcome.verdict, design)
+    }
+    return {outcome.case.label for outcome in outcomes} - open_cases
+
+
+def _judge_counters(
+    plan: Plan, design: Design, cases: Sequence[CaseInfo], table: RunTable
+) -> list[CounterOutcome]:
+    asked = []
+    comparisons = []
+    for case in cases:
+        base = table.measured(case.label, plan.baseline.name)
+        for variant in plan.variant[1:]:
+            other = table.measured(case.label, variant.name)
+            runs = [*base.values(), *other.values()]
+            for counter in dict.fromkeys(name for run in runs for name in run.counters):
+                asked.append((case, counter, variant.name))
+                comparisons.append(
+                    Comparison(
+                        key=(case.label, counter, variant.name),
+                        base=_counts(base, counter),
+                        other=_counts(other, counter),
+                        better=None,
+                        paired=plan.judging.paired,
+                        unit=plan.judging.unit,
+                        blocks_done=table.blocks_done(case.label),
+                        counts=True,
+                        withheld=too_short(base, other),
+                    )
+                )
+    verdicts = judge(comparisons, design)
+    return [CounterOutcome(*what, verdict) for what, verdict in zip(asked, verdicts, strict=True)]
+
+
+def _figures(runs: dict[int, RunRecord], metric: str) -> dict[int, float]:
+    return {block: run.metrics[metric] for block, run in runs.items() if metric in run.metrics}
+
+
+def _counts(runs: dict[int, RunRecord], counter: str) -> dict[int, float]:
+    return {
+        block: max(run.counters[counter], 0.0)
+        for block, run in runs.items()
+        if counter in run.counters
+    }

@@ -1,0 +1,46 @@
+"""Which published rows calibrated a machine, and which are left to validate it.
+
+A machine file names, figure by figure, the rows that were looked at to set it. Those rows are
+calibration: that the simulator agrees with them shows nothing. Every other row is validation.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from schedlab.machine.model import Machine, find_machine, known_machines
+
+Mark = Literal["calibration", "validation"]
+
+
+def mark_of(document: str, label: str, machine: Machine | None = None) -> Mark:
+    """Return the mark of a published row: calibration if any machine has a figure set by it.
+
+    Args:
+        document: the name of its file under published/, or the file.
+        label: the row's label, in whichever of the document's tables it stands.
+        machine: one that does not come with schedlab, to be asked as well.
+    """
+    return "calibration" if figures_set_by(document, label, machine) else "validation"
+
+
+def figures_set_by(
+    document: str, label: str, machine: Machine | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Return the figures that were set by looking at a row, as pairs of machine and key."""
+    row = f"{Path(document).stem}/{label}"
+    own = machine.ledger.items() if machine else ()
+    mine = tuple((machine.name, key) for key, entry in own if machine and row in entry.rows)
+    return tuple(dict.fromkeys((*rows_of_machines().get(row, ()), *mine)))
+
+
+@cache
+def rows_of_machines() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """Return the rows that set a figure of the machines that come along, `DOCUMENT/LABEL`."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in known_machines():
+        for key, entry in find_machine(name).ledger.items():
+            for row in entry.rows:
+                found.setdefault(row, []).append((name, key))
+    return {row: tuple(figures) for row, figures in found.items()}

@@ -1,0 +1,82 @@
+"""Our own native programs: each built once from the sources here, kept in the user's cache."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from schedlab.base.data import data_folder
+from schedlab.base.errors import HostError
+from schedlab.kernels.cache import cache_folder, disk_errors, only_one
+from schedlab.kernels.process import output
+
+PROGRAM = "schedlab-load"
+CPUIDLE_SMT_PERFORMANCE = "cpuidle-smt-performance"
+
+
+def schedlab_load() -> Path:
+    """Return our workloads as a program, building it where these sources have not been built yet.
+
+    Raises:
+        HostError: a tool is missing, or it does not compile.
+    """
+    return _built(PROGRAM, data_folder("workloads"), "load", "make gcc libjansson-dev")
+
+
+def cpuidle_smt_performance() -> Path:
+    """Return the tool of docs/cpuidle-smt.md, built likewise.
+
+    Raises:
+        HostError: a tool is missing, or it does not compile.
+    """
+    sources = data_folder("tools") / CPUIDLE_SMT_PERFORMANCE
+    return _built(CPUIDLE_SMT_PERFORMANCE, sources, CPUIDLE_SMT_PERFORMANCE, "make gcc libc6-dev")
+
+
+OWN: dict[str, Callable[[], Path]] = {
+    PROGRAM: schedlab_load,
+    CPUIDLE_SMT_PERFORMANCE: cpuidle_smt_performance,
+}
+"""The programs by name, and what builds them."""
+
+
+def _built(name: str, sources: Path, shelf: str, packages: str) -> Path:
+    folder = cache_folder() / shelf / _version(sources)
+    program = folder / name
+    if program.exists():
+        return program
+    compiler = os.environ.get("CC", "gcc")
+    for tool in ("make", compiler):
+        if shutil.which(tool) is None:
+            raise HostError(
+                f"{name} has to be built, and {tool} is not installed."
+                f"\n  Install: apt-get install {packages}"
+            )
+    with disk_errors(f"building {name}"), only_one(folder.with_suffix(".lock"), lambda _: None):
+        if not program.exists():
+            _build(name, sources, folder, compiler, packages)
+    return program
+
+
+def _build(name: str, sources: Path, folder: Path, compiler: str, packages: str) -> None:
+    under_way = folder.with_suffix(".under-way")
+    shutil.rmtree(under_way, ignore_errors=True)
+    status, said = output(["make", "-C", str(sources), f"O={under_way}", f"CC={compiler}"])
+    if status:
+        wrong = next((line for line in said.splitlines() if "error" in line), said[-300:])
+        raise HostError(
+            f"{name} does not build: {wrong.strip()}\n  It needs: apt-get install {packages}"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    (under_way / name).replace(folder / name)
+    shutil.rmtree(under_way)
+
+
+def _version(sources: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(sources.rglob("*")):
+        if path.is_file() and not path.name.startswith("."):
+            digest.update(f"{path.relative_to(sources)}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,101 @@
+"""Simulating two variants while their traces are read."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.lab.divergence.decisions import EVENTS, decisions
+from schedlab.lab.divergence.search import Divergence, diverge
+from schedlab.targets.sim_program import Call, Ended, Processes, read_result
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two runs: its simulator, the machine's file, its scenario and files with it."""
+
+    name: str
+    program: Path
+    machine: Path
+    scenario: Mapping[str, Any]
+    enclosures: tuple[Enclosure, ...] = ()
+
+
+def find_divergence(sides: tuple[Side, Side], seed: int, limit: float, folder: Path) -> Divergence:
+    """Simulate both sides and compare their decisions; both are ended where they part.
+
+    Raises:
+        IncompleteRun: a run failed before that.
+    """
+    with ExitStack() as stack:
+        streams, ends = [], []
+        for number, side in enumerate(sides):
+            told, ended = stack.enter_context(_traced(side, seed, limit, folder / str(number)))
+            streams.append(decisions(told))
+            ends.append(ended)
+        found = diverge(streams[0], streams[1])
+        if found.choice and None not in (found.choice.first, found.choice.second):
+            return found
+        for number, ended in enumerate(ends):
+            read_result(ended.result(), folder / str(number) / "result.json")
+        return found
+
+
+def window(
+    side: Side, seed: int, limit: float, folder: Path, begin: float, end: float
+) -> list[str]:
+    """Return all events of one side between two moments, as lines of its trace.
+
+    Raises:
+        IncompleteRun: the run failed.
+    """
+    call, text = _call(side, seed, folder, "window.txt")
+    when = ("--trace-from", f"{max(begin, 0):.6f}", "--trace-to", f"{end:.6f}")
+    argv = (*call.argv, "--trace", str(text), "--trace-events", f"sched:*,{EVENTS}", *when)
+    ended = Processes().run(argv, folder / "words", limit)
+    read_result(ended, call.result)
+    return [line for line in text.read_text().splitlines() if not line.startswith("#")]
+
+
+def _call(side: Side, seed: int, folder: Path, trace: str) -> tuple[Call, Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    call = Call(side.program, side.machine, folder / "scenario.json", folder / "result.json", seed)
+    call.scenario.write_text(json.dumps(side.scenario))
+    for enclosure in side.enclosures:
+        enclosure.put(folder)
+    return call, folder / trace
+
+
+@contextmanager
+def _traced(
+    side: Side, seed: int, limit: float, folder: Path
+) -> Iterator[tuple[TextIO, Future[Ended]]]:
+    """Run a simulator whose trace is a pipe; give its reading end and the run's end."""
+    call, pipe = _call(side, seed, folder, "trace")
+    os.mkfifo(pipe)
+    # Opened for both, so that neither side waits for the other one's open().
+    keeper = os.open(pipe, os.O_RDWR)
+    processes = Processes()
+    argv = (*call.argv, "--trace", str(pipe), "--trace-events", EVENTS)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            with pipe.open(encoding="utf-8", errors="replace") as told:
+                ended = pool.submit(_to_the_end, processes, argv, folder / "words", limit, keeper)
+                yield told, ended
+        finally:
+            processes.stop()
+
+
+def _to_the_end(
+    processes: Processes, argv: tuple[str, ...], words: Path, limit: float, keeper: int
+) -> Ended:
+    """Run it; then the pipe has no writer any more, and its reader comes to the end."""
+    try:
+        return processes.run(argv, words, limit)
+    finally:
+        os.close(keeper)

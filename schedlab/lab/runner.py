@@ -1,0 +1,234 @@
+"""Running a plan: blocks in order, each run recorded at once, benchmarks stopped when settled."""
+
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Protocol
+
+from schedlab.benchmarks import Case
+from schedlab.judging.analysis import Outcome, RunTable, judge_metrics, settled_cases
+from schedlab.lab.order import block_order, run_seed, stretches
+from schedlab.lab.pace import Budget, Pace
+from schedlab.result.record import RunRecord
+from schedlab.result.store import Store
+from schedlab.targets.simulators import Simulators
+from schedlab.targets.target import Order, Session, SessionOfMany, Wait
+
+GIVE_UP_AFTER = 3
+"""Failed runs of one benchmark in one variant after which the benchmark is left out."""
+
+
+class Progress(Protocol):
+    """Who watches a plan run."""
+
+    def block(self, block: int, cases: Sequence[str]) -> None:
+        """Begin a block with the benchmarks that are still open."""
+
+    def start(self, order: Order) -> None:
+        """Begin a run."""
+
+    def done(self, record: RunRecord) -> None:
+        """End a run."""
+
+    def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
+        """Judge the evidence so far; `settled` are the benchmarks that need no more blocks."""
+
+    def give_up(self, case: str, why: str) -> None:
+        """Leave a benchmark out because it keeps failing."""
+
+    def end(self, why: str) -> None:
+        """End the plan before its last block."""
+
+
+class Runner:
+    """Brings a plan from wherever its store stands to its end."""
+
+    def __init__(
+        self,
+        store: Store,
+        cases: Sequence[Case],
+        session: Session,
+        progress: Progress,
+        simulators: Simulators | None = None,
+        pace: Pace | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        """Take up the work; what the store already holds is not run again.
+
+        `simulators` do the runs of a session of many; what is recorded does not depend on which.
+        """
+        self._store = store
+        self._plan = store.plan
+        self._cases = list(cases)
+        self._session = session
+        self._progress = progress
+        self._simulators = simulators if isinstance(session, SessionOfMany) else None
+        self._records = store.records()
+        self._pace = pace or Pace(self._simulators.at_a_time if self._simulators else 1)
+        self._budget = budget or Budget(self._plan, store.spent)
+        self._under_way: Counter[str] = Counter()
+        self._began = 0.0
+        self._failures: dict[tuple[str, str], int] = {}
+        self._left_out: set[str] = set()
+        for record in self._records:
+            self._pace.learn(record.key.case, record.seconds)
+            self._count_failure(record)
+
+    def run(self) -> None:
+        """Run every block that is still owed; every record is on disk before the next run."""
+        run_together([self])
+
+    def steps(self) -> Generator[Wait]:
+        """Do as `run`, giving what is waited for to whoever asks for the next step."""
+        settled: set[str] = set()
+        for stretch in stretches(self._plan):
+            open_cases = [case for case in self._cases if case.label not in settled]
+            if all(case.label in self._left_out for case in open_cases):
+                break
+            for each in self._runs(self._owed(stretch, open_cases)):
+                if isinstance(each, RunRecord):
+                    self._record(each)
+                else:
+                    yield each
+            self._store.note(self._session.notices)
+            done = min(stretch.stop, self._store.ended or stretch.stop)
+            if done in self._store.design.taken:
+                settled = self._look(done)
+            if done == self._store.ended:
+                break
+
+    def _owed(self, stretch: Sequence[int], cases: Sequence[Case]) -> Iterator[Order]:
+        """Yield the runs of these blocks that are not recorded, each when it is to begin."""
+        recorded = {record.key for record in self._records}
+        fitting = self._plan.here(self._store.environment)
+        for block in stretch:
+            going_on = [case for case in cases if case.label not in self._left_out]
+            if not going_on or block == self._store.ended:
+                return
+            begun = any(key.block == block for key in recorded)
+            if block > 0 and not begun and not self._fits(going_on, len(fitting)):
+                self._end(block)
+                return
+            self._store.note(self._session.notices)
+            self._progress.block(block, [case.label for case in going_on])
+            for key, case, variant in block_order(self._plan, going_on, block):
+                if key in recorded or case.label in self._left_out or variant not in fitting:
+                    continue
+                order = Order(
+                    key=key,
+                    case=case,
+                    variant=variant,
+                    seed=run_seed(self._plan, block, case.label),
+                    position=len(self._records),
+                )
+                self._progress.start(order)
+                self._under_way[case.label] += 1
+                self._began = self._budget.spent
+                yield order
+
+    def _runs(self, orders: Iterator[Order]) -> Iterator[Wait | RunRecord]:
+        raw = Path(self._store.folder) / "raw"
+        if self._simulators:
+            assert isinstance(self._session, SessionOfMany)
+            yield from self._session.run_many(orders, raw, self._simulators)
+        else:
+            for order in orders:
+                yield self._session.run(order, raw)
+
+    def _fits(self, cases: Iterable[Case], variants: int) -> bool:
+        """Return whether a further block ends within the budget, at the speed there is."""
+        block = Counter({case.label: variants for case in cases})
+        return self._budget.fits(self._pace.together(self._under_way + block))
+
+    def _end(self, blocks_done: int) -> None:
+        """Keep that the budget ends the plan, and say why."""
+        self._store.end(blocks_done)
+        limit = self._plan.blocks.budget
+        why = f"the budget of {limit} ended the plan after {_blocks(blocks_done)}"
+        if blocks_done == 1 and not self._budget.fits(0.0):
+            why += f"; one is run at least, and {self._with_warmup()} {self._budget.spent:.0f} s"
+        self._store.note([why])
+        self._progress.end(why)
+
+    def _with_warmup(self) -> str:
+        warmup = self._plan.blocks.warmup
+        return f"with {_blocks(warmup)} to warm up it took" if warmup else "it took"
+
+    def _record(self, record: RunRecord) -> None:
+        self._under_way[record.key.case] -= 1
+        # One after the other, a run takes what lies between them as well.
+        alone = record.seconds if self._simulators else self._budget.spent - self._began
+        self._pace.learn(record.key.case, alone)
+        if record.key.case in self._left_out:
+            return  # begun ahead, before an earlier run showed that its benchmark keeps failing
+        record.position = len(self._records)
+        self._store.add(record)
+        self._records.append(record)
+        if self._plan.blocks.budget:
+            self._store.spend(self._budget.spent)
+        self._progress.done(record)
+        self._count_failure(record)
+
+    def _look(self, blocks_done: int) -> set[str]:
+        # Later blocks can be there already after a resume; a look sees only its own.
+        seen = [record for record in self._records if record.key.block < blocks_done]
+        table = RunTable(self._plan, seen)
+        outcomes, settled = _judged(self._store, table)
+        self._progress.look(blocks_done, outcomes, settled)
+        return settled
+
+    def _count_failure(self, record: RunRecord) -> None:
+        if record.status == "ok":
+            return
+        at = (record.key.case, record.key.variant)
+        self._failures[at] = self._failures.get(at, 0) + 1
+        if self._failures[at] == GIVE_UP_AFTER and record.key.case not in self._left_out:
+            self._left_out.add(record.key.case)
+            why = f"failed {GIVE_UP_AFTER} times in {record.key.variant}: {record.error}"
+            self._store.note([f"{record.key.case}: left out: {why}"])
+            self._progress.give_up(record.key.case, why)
+
+
+def is_whole(store: Store, cases: Sequence[Case]) -> bool:
+    """Return whether no run is missing: recorded, settled, left out or beyond the budget."""
+    plan, records = store.plan, store.records()
+    recorded = {record.key for record in records}
+    here = plan.here(store.environment)
+    failures = Counter((r.key.case, r.key.variant) for r in records if r.status != "ok")
+    closed = {case for (case, _), number in failures.items() if number >= GIVE_UP_AFTER}
+    for stretch in stretches(plan):
+        going_on = [case for case in cases if case.label not in closed]
+        for block in stretch:
+            if block == store.ended:
+                return True
+            for key, _, variant in block_order(plan, going_on, block):
+                if variant in here and key not in recorded:
+                    return False
+        if stretch.stop in store.design.taken:
+            seen = [record for record in records if record.key.block < stretch.stop]
+            closed |= _judged(store, RunTable(plan, seen))[1]
+    return True
+
+
+def _judged(store: Store, table: RunTable) -> tuple[list[Outcome], set[str]]:
+    outcomes = judge_metrics(store.plan, store.design, store.cases, table)
+    return outcomes, settled_cases(store.design, outcomes)
+
+
+def _blocks(number: int) -> str:
+    return "1 block" if number == 1 else f"{number} blocks"
+
+
+def run_together(runners: Sequence[Runner]) -> None:
+    """Bring several plans to their ends; while one waits for its runs the others go on."""
+    with ExitStack() as stack:
+        ready = [stack.enter_context(closing(runner.steps())) for runner in runners]
+        waiting: dict[Wait, Generator[Wait]] = {}
+        while ready or waiting:
+            for steps in ready:
+                if (step := next(steps, None)) is not None:
+                    waiting[step] = steps
+            over, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            ready = [waiting.pop(step) for step in over]

@@ -1,0 +1,90 @@
+"""Figures that machines share: cycles of operations and programs, and what runs besides a load."""
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from schedlab.base.data import data_folder
+
+
+def with_common(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a machine's table with the figures that it shares with others and does not tell."""
+    return _with_background(_with_cycles(data))
+
+
+def _with_background(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Add what runs besides a load, where the machine is one that can be simulated."""
+    told = data.get("background")
+    if data.get("core") is None and not data.get("cost") and told is None:
+        return data
+    if told is not None and not isinstance(told, Mapping):
+        return data  # refused by the model
+    return {**data, "background": {**_background(), **(told or {})}}
+
+
+def _with_cycles(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Add the common cycles, where the machine tells its core's speed.
+
+    What was measured on the machine itself stands under `cost` and needs none.
+    """
+    if data.get("core") is None:
+        return data
+    measured = data.get("cost") or {}
+    common = {name: cycles for name, cycles in _operations().items() if name not in measured}
+    told = {**common, **data.get("cycles", {})}
+    return {**data, **({"cycles": told} if told else {}), "work": _work(data.get("work"))}
+
+
+def _work(told: Any) -> Any:
+    """Return what programs take, by workload; the machine's own figures go before."""
+    if told is None:
+        return _programs()
+    if not isinstance(told, Mapping) or not all(isinstance(own, Mapping) for own in told.values()):
+        return told  # refused by the model
+    common = _programs()
+    return {name: {**common.get(name, {}), **told.get(name, {})} for name in {**common, **told}}
+
+
+def without_common(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a machine's table without what every machine has."""
+    common = {"cycles": _operations(), "work": _programs(), "background": _background()}
+    own = {key: _own(table[key], common[key]) for key in common.keys() & table.keys()}
+    rest = {key: own.get(key, value) for key, value in table.items()}
+    return {key: value for key, value in rest.items() if key not in own or value}
+
+
+def _own(told: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures that are not the common ones."""
+    found: dict[str, Any] = {}
+    for name, value in told.items():
+        figure = common.get(name, {})
+        if isinstance(value, Mapping):
+            if inner := _own(value, figure):
+                found[name] = inner
+        elif value != figure.get("value"):
+            found[name] = value
+    return found
+
+
+def nanoseconds(cycles: int, mhz: float, ipc: float) -> str:
+    """Return the time of so many cycles of a Zen 3, at least one nanosecond."""
+    return f"{max(1, round(cycles * 1000 / (mhz * ipc)))}ns"
+
+
+def _operations() -> Mapping[str, Any]:
+    return _common("operations")
+
+
+def _background() -> Mapping[str, Any]:
+    return _common("background")
+
+
+@functools.cache
+def _common(name: str) -> Mapping[str, Any]:
+    return tomllib.loads((data_folder("machines") / "common" / f"{name}.toml").read_text())
+
+
+@functools.cache
+def _programs() -> Mapping[str, Any]:
+    return tomllib.loads((data_folder("workloads") / "figures.toml").read_text())

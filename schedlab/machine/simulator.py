@@ -1,0 +1,140 @@
+"""A machine as the simulator reads it: the keys it knows, at the paths they have in the file.
+
+What only the lab uses (architecture, processor, memory, who shares a cache) is left out, so that
+the simulator's errors name keys of the user's own file. It checks what only it needs: which costs
+there are, symmetric distances, speeds of SMT threads.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from schedlab.base.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.errors import UsageError
+from schedlab.machine.model import CacheKinds, Cpu, Groups, Machine
+
+_UNTOLD_TRANSITION = "1ms"
+"""What the kernel takes where the driver tells none: CPUFREQ_DEFAULT_TRANSITION_LATENCY_NS."""
+
+
+def description(machine: Machine, where: str = "") -> dict[str, Any]:
+    """Return the machine's description for the simulator, ready for JSON.
+
+    Raises:
+        UsageError: it is a machine the simulator has no words for; `where` says whose file it is.
+    """
+    where = where or machine.name
+    told = machine.model_dump(
+        mode="json",
+        exclude_defaults=True,
+        include={
+            "name",
+            "title",
+            "notes",
+            "smt",
+            "memory",
+            "boost",
+            "fabric",
+            "session",
+            "thermal",
+            "background",
+        },
+    )
+    if machine.core:
+        told["core"] = {"mhz": machine.core.mhz}
+    if costs := machine.costs():
+        told["cost"] = costs
+    if machine.work:
+        told["work"] = {name: dict(figures) for name, figures in machine.work.items()}
+    told["topology"] = _topology(machine, where)
+    if machine.cpu:
+        told["cpu"] = [entry for cpu in machine.cpu for entry in _cpu_entries(machine, cpu)]
+    if machine.idle.state:
+        _check_idle(machine, where)
+        told["idle"] = machine.idle.model_dump(
+            mode="json", exclude_defaults=True, exclude={"state": {"__all__": {"desc"}}}
+        )
+    sizes = {
+        "l2": _size("l2", machine.cache.below_last(), where),
+        "llc": _size("llc", machine.cache.last_level(), where),
+    }
+    told["cache"] = {name: size for name, size in sizes.items() if size}
+    return told
+
+
+def _topology(machine: Machine, where: str) -> dict[str, Any]:
+    if machine.cpus != format_cpulist(range(machine.nr_cpus)):
+        raise UsageError(
+            f"{where}: cpus: the simulator numbers CPUs from 0 without holes; {machine.cpus}"
+            " has some. Renumber them in all lists of the file."
+        )
+    if "" in machine.topology.node:
+        raise UsageError(f"{where}: topology.node: the simulator has no nodes without CPUs.")
+    topology: dict[str, Any] = {
+        "cpus": machine.nr_cpus,
+        "core": _lists(machine.groups("core")),
+        "llc": _lists(machine.groups("llc")),
+        "package": _lists(machine.groups("package")),
+        "node": _lists(machine.groups("node")),
+    }
+    if machine.topology.cluster:
+        topology["cluster"] = list(machine.topology.cluster)
+    if machine.topology.distance:
+        topology["distance"] = [list(row) for row in machine.topology.distance]
+    if machine.topology.node_memory_mib:
+        topology["node_memory_mib"] = list(machine.topology.node_memory_mib)
+    if machine.topology.reclaim_distance:
+        topology["reclaim_distance"] = machine.topology.reclaim_distance
+    if machine.topology.hybrid:
+        topology["hybrid"] = True
+    return topology
+
+
+def _cpu_entries(machine: Machine, cpu: Cpu) -> Iterator[dict[str, Any]]:
+    """Return an entry for each set of CPUs that change frequency together."""
+    entry = cpu.model_dump(
+        mode="json", exclude_defaults=True, include={"capacity", "speed", "priority"}
+    )
+    if not cpu.opp:
+        yield {"cpus": cpu.cpus, **entry}
+        return
+    entry |= cpu.model_dump(
+        mode="json", exclude_defaults=True, include={"opp", "fast_switch", "governor"}
+    )
+    entry["transition"] = cpu.transition or _UNTOLD_TRANSITION
+    for domain in _domains(machine, cpu):
+        yield {"cpus": domain, **entry}
+
+
+def _domains(machine: Machine, cpu: Cpu) -> list[str]:
+    members = parse_cpulist(cpu.cpus)
+    match cpu.shared_by:
+        case None | "machine":
+            return [cpu.cpus]
+        case "cpu":
+            return _lists(tuple((member,) for member in members))
+        case level:
+            inside = set(members)
+            return _lists(tuple(g for g in machine.groups(level) if inside.issuperset(g)))
+
+
+def _check_idle(machine: Machine, where: str) -> None:
+    for index, state in enumerate(machine.idle.state):
+        if state.cpus is not None:
+            raise UsageError(
+                f"{where}: idle.state[{index}].cpus: in the simulator all CPUs have the same"
+                " idle states. Choose the states of one kind of CPU in the file."
+            )
+
+
+def _size(name: str, kinds: CacheKinds, where: str) -> str | None:
+    sizes = {kind.size for kind in kinds if kind.size}
+    if len(sizes) > 1:
+        raise UsageError(
+            f"{where}: cache.{name}: {' and '.join(sorted(sizes))}; the simulator has one"
+            " size for all CPUs. Choose one in the file."
+        )
+    return sizes.pop() if sizes else None
+
+
+def _lists(groups: Groups) -> list[str]:
+    return [format_cpulist(group) for group in groups]

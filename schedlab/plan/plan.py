@@ -1,0 +1,385 @@
+"""A plan: which benchmarks, which variants, where, and how the evidence is gathered.
+
+One TOML file, or the same built from the command line; what was run is stored with the results.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import tomli_w
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
+
+from schedlab.base.data import known_names, named_file
+from schedlab.base.errors import UsageError, nearest
+from schedlab.base.validation import LONGEST_NAME, load_toml, repeated
+from schedlab.benchmarks import Case, find_benchmark
+from schedlab.machine.model import Machine
+from schedlab.plan import shared_settings
+from schedlab.plan.design import Design
+from schedlab.settings.variant import Variant
+
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h)")
+_Value = TypeVar("_Value")
+_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_MOST_BLOCKS = 100_000
+"""Far more than any comparison needs (docs/statistics.md)."""
+_LONGEST = "10000h"
+_LONGEST_WARMUP = 1000
+"""Seconds, simulated: no clock of the kernel is as long, and the load has to end afterwards."""
+LARGEST_SEED = 2**63 - 1
+IMPORTED = "imported"
+"""The target of a plan that was made up from figures: it does not tell what variants set."""
+
+
+def _duration(text: str) -> str:
+    if not _DURATION.fullmatch(text):
+        raise ValueError(f"'{text}' is not a duration; write it as 200ms, 90s, 10min or 2h")
+    if seconds(text) > seconds(_LONGEST):
+        raise ValueError(f"'{text}' is too long; the most is {_LONGEST}")
+    return text
+
+
+def _warmup(text: str) -> str:
+    fixed = _DURATION.fullmatch(text)
+    if text in ("settled", "none"):
+        return text
+    if not fixed or fixed[2] not in ("ms", "s") or not 0 < seconds(text) <= _LONGEST_WARMUP:
+        raise ValueError(
+            f"'{text}' is not a warm-up; use settled, none, or a time in ms or s of at most"
+            f" {_LONGEST_WARMUP} s, such as 500ms or 2s"
+        )
+    return text
+
+
+def _some_time(text: str) -> str:
+    if not seconds(text):
+        raise ValueError(f"'{text}' leaves no time for a run")
+    return text
+
+
+def _possible(blocks: int) -> int:
+    if blocks > _MOST_BLOCKS:
+        raise ValueError(
+            f"{_MOST_BLOCKS:,} blocks are the most: so many settle any difference that matters"
+        )
+    return blocks
+
+
+def _rising(looks: tuple[int, ...]) -> tuple[int, ...]:
+    if any(later <= earlier for earlier, later in pairwise(looks)):
+        raise ValueError("the numbers of blocks must rise")
+    return looks
+
+
+def _different(values: tuple[_Value, ...]) -> tuple[_Value, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError("a value is given twice")
+    return values
+
+
+Duration = Annotated[str, AfterValidator(_duration)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+NumberOfBlocks = Annotated[int, Field(ge=1, strict=True), AfterValidator(_possible)]
+_Values = Annotated[tuple[_Value, ...], AfterValidator(_different)]
+AxisValues = Annotated[tuple[int | str, ...], Field(min_length=1)]
+
+
+def seconds(duration: str) -> float:
+    """Return a duration such as `10min` in seconds."""
+    match = _DURATION.fullmatch(duration)
+    assert match, duration
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BenchmarkEntry(_Data):
+    """A benchmark of a suite or plan, with the parameters that differ from its own.
+
+    `label` tells apart entries of one benchmark with several parameters. `simulated` are those
+    that differ again on a simulated machine, where a second costs more and tells more. A list of
+    values in `axis` makes a case of each: a sweep. `seconds` is how long a run is to take on a
+    host: the size is fitted to it before the first run, from a small one in `params`.
+    """
+
+    name: str
+    label: str | None = Field(default=None, min_length=1, max_length=LONGEST_NAME)
+    params: dict[str, int | str] = {}
+    simulated: dict[str, int | str] = {}
+    seconds: Annotated[float, Field(gt=0, le=600)] | None = None
+    axis: Annotated[dict[str, AxisValues], Field(max_length=1)] = {}
+
+    @model_validator(mode="after")
+    def _axis_or_param(self) -> "BenchmarkEntry":
+        for key in self.axis:
+            if key in {**self.params, **self.simulated}:
+                raise ValueError(f"{key} is given in params or simulated and as the axis")
+        return self
+
+
+class Suite(_Data):
+    """A named list of benchmarks."""
+
+    name: str
+    title: str = ""
+    benchmark: Annotated[tuple[BenchmarkEntry, ...], Field(min_length=1)]
+
+
+class Blocks(_Data):
+    """How runs are ordered and how many there are."""
+
+    looks: Annotated[
+        tuple[NumberOfBlocks, ...], Field(min_length=1, max_length=100), AfterValidator(_rising)
+    ] = (6, 12, 24, 40)
+    """Blocks after which the evidence is judged; the last is the most there can be."""
+    warmup: Annotated[int, Field(ge=0), AfterValidator(_possible)] = 1
+    seed: Seed = 1
+    settle: Duration = "100ms"
+    """Pause before each run, in which other load on the host is measured."""
+    timeout: Annotated[Duration, AfterValidator(_some_time)] = "10min"
+    """The longest a single run may take."""
+    budget: Annotated[Duration, AfterValidator(_some_time)] | None = None
+    """The time all runs may take together: the plan ends after the last block that fits."""
+
+
+class Judging(_Data):
+    """When the evidence is enough."""
+
+    margin: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.02
+    """Differences within this ratio either way count as none."""
+    alpha: Annotated[float, Field(gt=0, lt=0.5, allow_inf_nan=False)] = 0.05
+    paired: StrictBool = True
+    """Runs were interleaved in blocks; not so in imported tables."""
+    unit: Literal["block", "boot"] = "block"
+    """What is paired; `schedlab merge` sets it to boots."""
+    strict: StrictBool = False
+    """Hold the chance of even one false claim to alpha (Holm), not their share."""
+
+
+class KernelEntry(_Data):
+    """A kernel that variants name, built when the plan is run on a simulated machine."""
+
+    name: str
+    base: str
+    """A kernel tree by its name, such as `6.12`."""
+    patches: tuple[str, ...] = ()
+    """Files, or features that patches of schedlab's add."""
+    hz: Literal[100, 250, 300, 1000] | None = None
+    """Ticks a second; 250 if neither this nor the configuration says."""
+    preempt: Literal["voluntary", "lazy", "full", "none"] | None = None
+    """The preemption model; the configuration's or the tree's usual one if not given."""
+    config: str | None = None
+    """`debian`, `upstream`, or a file; the simulator's own if not given."""
+
+
+class Sweep(_Data):
+    """Values that keys of the plan take in turn: each combination is a result of its own."""
+
+    target: _Values[str] = ()
+    machine: _Values[str] = ()
+    kernel: _Values[str] = ()
+    """Trees under all variants: the base of the plan's kernels, and what variants without run."""
+    seed: _Values[Seed] = ()
+
+
+class Plan(_Data):
+    """Suite x variants x target x blocks."""
+
+    title: str = ""
+    target: str = "host"
+    machine: str | None = None
+    """The machine a target vm: shows its guests."""
+    suite: str | None = None
+    benchmark: tuple[BenchmarkEntry, ...] = ()
+    """Benchmarks beside those of the suite."""
+    workload: tuple[str, ...] = ()
+    """Files of rt-app, each a benchmark RtApp under the file's name."""
+    only: tuple[str, ...] = ()
+    """Of all these, only the benchmarks or labels named here."""
+    kernel: tuple[KernelEntry, ...] = ()
+    """Kernels the variants name."""
+    sweep: Sweep = Sweep()
+    variant: Annotated[tuple[Variant, ...], Field(min_length=2)]
+    aa: StrictBool = False
+    """The variants are meant to be the same: the run measures the method's own noise."""
+    exact: StrictBool = False
+    """Simulate the machine's values alone; without it each block draws from their ranges."""
+    blocks: Blocks = Blocks()
+    judging: Judging = Judging()
+    load_warmup: Annotated[str, AfterValidator(_warmup)] = "settled"
+    """Simulated runs: how long the load goes on before it is measured; by default until the
+    scheduler's slow state has settled (docs/sim.md)."""
+    published: str = ""
+    """Published results the report shows beside its own: a name under published/, or a file."""
+    counters: tuple[str, ...] | Literal["all"] = "all"
+    run_seconds: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    """CPU seconds a simulated run took on average: the forecast where nothing is known yet."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _shared_settings(cls, data: Any) -> Any:
+        """Write `setup` and `common` into the variants, as if each had them."""
+        if not isinstance(data, Mapping):
+            return data
+        return shared_settings.spread(data, frozenset(Variant.model_fields))
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Plan":
+        if not self.suite and not self.benchmark and not self.workload:
+            raise ValueError("names neither a suite nor a benchmark nor a workload")
+        if twice := repeated(variant.name for variant in self.variant):
+            raise ValueError(f"two variants are called {twice}")
+        given = {*self.model_fields_set, *(self.blocks.model_fields_set & {"seed"})}
+        for key, values in self.sweep:
+            if values and key in given - {"kernel"}:
+                raise ValueError(f"{key} is given, and the sweep goes over it")
+        return self
+
+    @property
+    def baseline(self) -> Variant:
+        """Return the variant all others are compared with: the first."""
+        return self.variant[0]
+
+    @property
+    def simulated(self) -> bool:
+        """Return whether the runs are simulated."""
+        return self.target.startswith("sim:")
+
+    @property
+    def cold(self) -> bool:
+        """Return whether simulated loads are measured from their start on an idle machine."""
+        return self.simulated and self.load_warmup == "none"
+
+    def here(self, platform: Mapping[str, str]) -> list[Variant]:
+        """Return the variants that can be run on a platform as it has been booted.
+
+        Raises:
+            UsageError: there are none.
+        """
+        fitting = [variant for variant in self.variant if variant.fits(platform)]
+        if not fitting:
+            wanted = (
+                f"{variant.name} is for {row} {value}, here it is {platform.get(row, 'unknown')}"
+                for variant in self.variant
+                for row, value in variant.boot.items()
+            )
+            raise UsageError(f"no variant of the plan fits this boot: {'; '.join(wanted)}.")
+        return fitting
+
+    def design(self) -> Design:
+        """Return the rules by which the evidence is judged."""
+        return Design(
+            looks=self.blocks.looks,
+            margin=self.judging.margin,
+            alpha=self.judging.alpha,
+            strict=self.judging.strict,
+        )
+
+    def cases(self, machine: Machine) -> list[Case]:
+        """Size every benchmark of the plan for a machine.
+
+        Raises:
+            UsageError: an unknown suite, benchmark or parameter, or two cases of one label.
+        """
+        cases: list[Case] = []
+        if self.suite:
+            suite, where = find_suite(self.suite)
+            cases += self._cases(suite.benchmark, machine, where)
+        cases += self._cases(self.benchmark, machine, "plan")
+        for i, file in enumerate(self.workload):
+            where = f"plan: workload[{i}]"
+            cases.append(
+                find_benchmark("RtApp", where).case(machine, {"file": file}, Path(file).stem, where)
+            )
+        if label := repeated(case.label for case in cases):
+            raise UsageError(f"two benchmarks are labelled '{label}'; give one another label.")
+        return _chosen(cases, self.only)
+
+    def _cases(
+        self, entries: Sequence[BenchmarkEntry], machine: Machine, where: str
+    ) -> Iterator[Case]:
+        for i, entry in enumerate(entries):
+            yield from _of_entry(entry, self.simulated, machine, f"{where}: benchmark[{i}]")
+
+    def to_toml(self) -> str:
+        """Write the plan as its file would be."""
+        return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True, exclude_unset=True))
+
+
+def load_plan(path: Path) -> Plan:
+    """Read a plan file; UsageError with the key path where it does not fit."""
+    return load_toml(path, Plan)
+
+
+def find_plan(name: str) -> tuple[Plan, str]:
+    """Return a plan, by name or as a file, and the place it came from.
+
+    Raises:
+        UsageError: there is none, or the file does not fit.
+    """
+    if name.endswith(".toml"):
+        return load_plan(Path(name)), name
+    return load_plan(named_file("plans", name, "no plan is")), f"plans/{name}.toml"
+
+
+def all_plans() -> list[str]:
+    """Return the names of the plans that come with schedlab."""
+    return known_names("plans")
+
+
+def find_suite(name: str) -> tuple[Suite, str]:
+    """Return a suite, by name or as a file, and the place it came from.
+
+    Raises:
+        UsageError: there is none, or the file does not fit.
+    """
+    if name.endswith(".toml"):
+        return load_toml(Path(name), Suite), name
+    path = named_file("suites", name, "no suite is")
+    return load_toml(path, Suite), f"suites/{name}.toml"
+
+
+def all_suites() -> list[str]:
+    """Return the names of the suites that come with schedlab."""
+    return known_names("suites")
+
+
+def _of_entry(
+    entry: BenchmarkEntry, simulated: bool, machine: Machine, where: str
+) -> Iterator[Case]:
+    """Yield the case of an entry, or one for each value of its axis."""
+    benchmark = find_benchmark(entry.name, f"{where}.name")
+    params, place = entry.params, f"{where}.params"
+    if entry.simulated:
+        there, told = {**params, **entry.simulated}, f"{where}.simulated"
+        benchmark.case(machine, there, None, told)  # refused on hosts as well
+        params, place = (there, told) if simulated else (params, place)
+    if entry.seconds and not benchmark.grows:
+        raise UsageError(f"{where}.seconds: {entry.name} has no size that a run's time grows with.")
+    if entry.seconds and benchmark.grows in entry.axis:
+        raise UsageError(f"{where}.seconds: {benchmark.grows} is the axis, so it is not fitted.")
+    seconds = None if simulated else entry.seconds
+    if not entry.axis:
+        yield replace(benchmark.case(machine, params, entry.label, place), seconds=seconds)
+    for key, values in entry.axis.items():
+        for value in values:
+            case = benchmark.case(machine, {**params, key: value}, entry.label, f"{where}.axis")
+            number = case.params[key]
+            if not isinstance(number, int):
+                raise UsageError(f"{where}.axis.{key}: an axis takes numbers, '{value}' is none.")
+            label = f"{case.label}-{number}-{key.replace('_', '-')}"
+            yield replace(case, label=label, sweep=case.label, seconds=seconds)
+
+
+def _chosen(cases: list[Case], only: tuple[str, ...]) -> list[Case]:
+    known = {name for case in cases for name in case.names}
+    for name in only:
+        if name not in known:
+            raise UsageError(f"the plan has no benchmark '{name}'.{nearest(name, known)}")
+    return [case for case in cases if not only or case.names & set(only)]

@@ -1,0 +1,1 @@
+"""A result: what runs left behind, stored, merged, by boot."""

@@ -1,0 +1,173 @@
+"""Reading the simulator's result: the model's metrics, and counters under the host's names."""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any, Literal
+
+from schedlab.base.errors import IncompleteRun
+from schedlab.benchmarks.metric import Metric, comparable
+from schedlab.benchmarks.model import Model
+from schedlab.counters.choice import EVENT_GROUPS
+from schedlab.result.record import BRIEF, TOO_SHORT
+
+_MADE_OF = {
+    "context-switches": ("switches:voluntary", "switches:involuntary"),
+    "cpu-migrations": ("sched:sched_migrate_task",),
+}
+"""What perf counts on a host, from what the simulator counts."""
+
+_INSTEAD = {
+    "procstat": ("context-switches", "cpu-time:"),
+    "cpuidle": ("cpuidle:",),
+    "schedstat": ("wakeup-latency:", "queue-latency:", "busy:", "idle:", "newidle:"),
+}
+"""What the simulator counts in place of a host's groups: beginnings of names."""
+
+CPU_TIME = "cpu-time"
+"""Counters `cpu-time:WHAT:ns`: the time of all CPUs, by what it was spent on."""
+ENTRIES = ("syscall", "timer", "call_function", "reschedule", "idle_loop", "other")
+"""What the kernel was entered for."""
+FUNCTIONS = (
+    "select_task_rq",
+    "pick_next_task",
+    "newidle_balance",
+    "load_balance",
+    "update_sd_lb_stats",
+    "update_blocked_averages",
+)
+"""Functions of the scheduler, with what they call."""
+
+FAR = 10
+"""A window so many times shorter than a busy CPU's slowest balance sees next to none of it."""
+
+_NOT_THE_KERNELS = ("engine:",)
+"""Counters of how the simulator itself worked."""
+
+_UNUSUAL = ("_tp", "kthread_work", "kthread_stop")
+"""Tracepoints without meaning for a comparison: PELT's inner steps, and what never happens."""
+
+
+def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float], list[str]]:
+    """Return the model's metrics, and caveats where one cannot be compared.
+
+    Raises:
+        IncompleteRun: the result lacks one, or it makes no sense.
+    """
+    values = {}
+    for metric, name in model.figures.items():
+        value = result.get("metrics", {}).get(name)
+        if value is None:
+            raise IncompleteRun(f"the simulator's result has no {name}")
+        values[metric] = float(value)
+    return comparable(values)
+
+
+def unsettled(result: Mapping[str, Any]) -> list[str]:
+    """Return a caveat if the scheduler's slow state was not the load's while it was measured."""
+    names = result.get("steady", {}).get("unsettled", [])
+    return [f"{TOO_SHORT}{'; '.join(names)}"] if names else []
+
+
+def brief(result: Mapping[str, Any]) -> list[str]:
+    """Return a caveat if the measured window is far shorter than the slowest balance interval."""
+    domains = result.get("steady", {}).get("domains", [])
+    slowest = max((float(domain["busy_interval_s"]) for domain in domains), default=0.0)
+    window = float(result.get("window_s", 0.0))
+    if not 0 < window * FAR < slowest:
+        return []
+    return [
+        f"{BRIEF}measured {_time(window)}, and domains are balanced every {_time(slowest)}:"
+        " start-up and the phase of balancing decide"
+    ]
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
+def counted(model: Model, result: Mapping[str, Any]) -> Mapping[str, float]:
+    """Return the figures that explain the metrics of a model."""
+    prefix = f"{model.workload['kind']}."
+    told = result.get("metrics", {})
+    return model.count(
+        {name.removeprefix(prefix): float(told[name]) for name in told if name.startswith(prefix)}
+    )
+
+
+def counters(
+    result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]
+) -> dict[str, float]:
+    """Return the counters of a result: all a comparison can use, or those wanted that there are."""
+    counted = _counted(result)
+    if wanted == "all":
+        return {
+            name: value
+            for name, value in counted.items()
+            if not name.startswith(_NOT_THE_KERNELS) and not any(word in name for word in _UNUSUAL)
+        }
+    counted = _silent(result) | counted
+    names = chain.from_iterable(_members(name, counted) for name in wanted)
+    return {name: counted[name] for name in names if name in counted}
+
+
+def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]) -> list[str]:
+    """Return those wanted of which a result has none."""
+    if wanted == "all":
+        return []
+    counted = _silent(result) | _counted(result)
+    return [name for name in wanted if not any(n in counted for n in _members(name, counted))]
+
+
+def _counted(result: Mapping[str, Any]) -> dict[str, float]:
+    counted = {name: float(value) for name, value in result.get("counters", {}).items()}
+    counted |= _cpu_time(result) | _waits(result)
+    for name, parts in _MADE_OF.items():
+        counted[name] = sum(counted.get(part, 0.0) for part in parts)
+    for state in result.get("idle_states", []):
+        counted |= _of_idle_state(state)
+    return counted
+
+
+def _silent(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return the kernel's tracepoints at zero; of those that were hit the result has a count."""
+    return dict.fromkeys(result.get("tracepoints", ()), 0.0)
+
+
+def _members(name: str, counted: Iterable[str]) -> Iterable[str]:
+    """Return what a host's group of counters is here, or the one counter of that name."""
+    if name in EVENT_GROUPS:
+        return EVENT_GROUPS[name]
+    if name in _INSTEAD:
+        return [counter for counter in counted if counter.startswith(_INSTEAD[name])]
+    return [name]
+
+
+def _cpu_time(result: Mapping[str, Any]) -> dict[str, float]:
+    cpus, entries, functions = (
+        result.get(key, {}) for key in ("per_cpu", "kernel_time_ns", "functions")
+    )
+    spent = {
+        "user": sum(cpu["user_ns"] for cpu in cpus),
+        "idle": sum(cpu["idle_ns"] for cpu in cpus),
+        **{entry: entries[entry] for entry in ENTRIES if entry in entries},
+        **{function: functions[function]["ns"] for function in FUNCTIONS if function in functions},
+    }
+    return {f"{CPU_TIME}:{what}:ns": float(ns) for what, ns in spent.items()}
+
+
+def _waits(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return how often tasks waited for a CPU, woken or preempted, and how long all did."""
+    counts = {}
+    for kind in ("wakeup", "queue"):
+        waits = result.get(f"{kind}_latency", {})
+        number = waits.get("count", 0)
+        counts[f"{kind}-latency:count"] = float(number)
+        counts[f"{kind}-latency:ns"] = number * waits.get("mean_ns", 0.0)
+    return counts
+
+
+def _of_idle_state(state: Mapping[str, Any]) -> dict[str, float]:
+    """Return a state's entries and seconds summed over CPUs, and how often it was the wrong one."""
+    counts = {key: float(state[key]) for key in ("usage", "above", "below", "rejected")}
+    counts["seconds"] = state["time_ns"] / 1e9
+    return {f"cpuidle:{state['name']}:{key}": value for key, value in counts.items()}

@@ -1,1 +1,0 @@
-"""Machines: reading one from sysfs, writing its file, drawing it."""
