@@ -10,8 +10,8 @@ test:
 	scripts/setup.sh build
 	scripts/setup.sh test
 	$(MAKE) check
-	.venv/bin/python -m pytest --numprocesses auto --dist loadfile --ignore tests/test_ssh.py
-	.venv/bin/python -m pytest tests/test_ssh.py
+	.venv/bin/python -m pytest --numprocesses auto --dist loadfile --ignore tests/targets/test_ssh.py
+	.venv/bin/python -m pytest tests/targets/test_ssh.py
 
 check:
 	.venv/bin/ruff format --check .

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, settings
 
 from schedlab.cli import main
 from schedlab.cli.internal_error import TRACEBACK
-from tests.command_line import Cli
-from tests.fake_engine import FakeLab
+from tests.helpers.command_line import Cli
+from tests.helpers.fake_engine import FakeLab
 
 # A defect is told with its traceback.
 os.environ[TRACEBACK] = "1"

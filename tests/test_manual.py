@@ -13,8 +13,8 @@ import click
 import pytest
 
 from schedlab.cli import schedlab
-from tests import builds
-from tests.manual import HOST, Desk, Documented, documented
+from tests.helpers import builds
+from tests.helpers.manual import HOST, Desk, Documented, documented
 
 COMMANDS = documented()
 PLACEHOLDERS = {
@@ -36,9 +36,9 @@ LONG = {"runtime=8s": "runtime=20ms", "groups=2,loops=50": "groups=1,loops=9"}
 ELSEWHERE = {
     "schedlab kernel add --debian": "downloads; `make test` does it before the tests",
     "schedlab kernel boot-image": "builds a whole kernel",
-    "schedlab doctor --restore": "changes this host; tests/test_doctor_command.py",
-    "schedlab run --target vm:": "boots a guest; tests/test_vm.py",
-    "schedlab validate": "measures this host for minutes; tests/test_accuracy.py",
+    "schedlab doctor --restore": "changes this host; tests/cli/test_doctor_command.py",
+    "schedlab run --target vm:": "boots a guest; tests/targets/test_vm.py",
+    "schedlab validate": "measures this host for minutes; tests/accuracy/test_accuracy.py",
 }
 """Commands of which only the words are checked, and why."""
 

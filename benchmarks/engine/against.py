@@ -28,7 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.kernel_source import kernel_tree
+from tests.helpers.kernel_source import kernel_tree
 
 Json = dict[str, Any]
 MACHINE = "epyc-7713-2p-nps1"

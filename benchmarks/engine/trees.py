@@ -28,8 +28,8 @@ from against import LOADS, MACHINE, Json
 
 from schedlab.machine.model import load_machine
 from schedlab.machine.simulator import description
-from tests import builds
-from tests.kernel_source import kernel_tree
+from tests.helpers import builds
+from tests.helpers.kernel_source import kernel_tree
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ import pytest
 
 from schedlab.kernels.cache import only_one
 from schedlab.kernels.preemption import models
-from tests import builds
-from tests.kernel_source import kernel_source
-from tests.patience import PATIENCE_SECONDS
+from tests.helpers import builds
+from tests.helpers.kernel_source import kernel_source
+from tests.helpers.patience import PATIENCE_SECONDS
 
 machine = described.machine
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Json, Simulator, machine, package_domain, tasks
 
-from tests import builds
+from tests.helpers import builds
 
 HOGS = {"duration": "1s", "tasks": [{"name": "hog", "count": 8, "program": [{"run": "10ms"}]}]}
 MIX = {

@@ -11,8 +11,8 @@ import described
 import pytest
 from conftest import ROOT, Json, Simulator, build, build_folder
 
-from tests import builds
-from tests.kernel_source import kernel_source
+from tests.helpers import builds
+from tests.helpers.kernel_source import kernel_source
 
 HOGS = {
     "duration": "200ms",

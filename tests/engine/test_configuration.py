@@ -8,7 +8,7 @@ import pytest
 from conftest import Json, Simulator
 from test_build import FORK_BESIDE_RT, light_sleepers
 
-from tests import builds
+from tests.helpers import builds
 
 MODEL = "/sys/kernel/debug/sched/preempt"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from conftest import ROOT, Json, Simulator, machine, reads, tasks
 
-from tests import builds
-from tests.kernel_source import kernel_source
+from tests.helpers import builds
+from tests.helpers.kernel_source import kernel_source
 
 NAPS: Json = {"name": "t", "count": 24, "program": [{"run": "200us"}, {"sleep": "100us"}]}
 SCAN: Json = {"duration": "200ms", "warmup": "50ms", "tasks": [NAPS]}

@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 from conftest import Json, Simulator, machine
 
-from tests import builds
+from tests.helpers import builds
 
 CPU = "/sys/devices/system/cpu"
 GOVERNOR = f"{CPU}/cpuidle/current_governor"

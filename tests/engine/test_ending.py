@@ -7,7 +7,7 @@ from pathlib import Path
 
 from conftest import Json, Simulator, machine
 
-from tests import builds
+from tests.helpers import builds
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ending"
 

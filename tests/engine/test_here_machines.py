@@ -13,8 +13,8 @@ from schedlab.machine.model import load_machine
 from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
 from schedlab.system import LocalSystem
-from tests import sysfs_tree
-from tests.sysfs_tree import Spec, split, write
+from tests.helpers import sysfs_tree
+from tests.helpers.sysfs_tree import Spec, split, write
 
 RECORDED = Path(__file__).parents[1] / "data" / "sysfs" / "vm-epyc-2"
 WORK = {

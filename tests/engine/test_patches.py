@@ -15,8 +15,8 @@ from conftest import ROOT, Json, Simulator, machine
 from scenarios import outcomes, scenario
 from test_decisions import decisions, of
 
-from tests import builds
-from tests.kernel_source import kernel_source
+from tests.helpers import builds
+from tests.helpers.kernel_source import kernel_source
 
 WF_FORK = 4
 SEEDS = range(200, 212)

@@ -10,7 +10,7 @@ from conftest import ROOT
 
 from schedlab.kernels.shipped import shipped_patches
 from schedlab.plan.plan import all_plans, find_plan
-from tests.kernel_source import kernel_source
+from tests.helpers.kernel_source import kernel_source
 
 FOLDER = ROOT / "patches" / "published"
 PATCHES = sorted(FOLDER.glob("*/*.patch"))

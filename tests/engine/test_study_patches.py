@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT, Json, Simulator, machine
 from test_decisions import decisions, of
 
-from tests import builds
+from tests.helpers import builds
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from switching import CACHE_CASES, CASES, CLAMPED, DEBUG, MIX, likely_first
 
 from schedlab.settings.sched_debug import FEATURES
 from schedlab.simulation.without_effect import WITHOUT_EFFECT
-from tests.kernel_source import kernel_source
+from tests.helpers.kernel_source import kernel_source
 
 ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
 CLAMP_MIN = "/proc/sys/kernel/sched_util_clamp_min"

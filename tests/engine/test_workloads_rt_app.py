@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from schedlab.benchmarks.benchmark import Output
 from schedlab.benchmarks.rt_app import Row, parse, read_log, rt_app_model
-from tests.rt_app_files import EXAMPLES, ROWS, files
+from tests.helpers.rt_app_files import EXAMPLES, ROWS, files
 
 Json = dict[str, Any]
 FEW = settings(

@@ -1,0 +1,103 @@
+"""What a shell completes, and the man page."""
+
+import shutil
+import subprocess
+
+import click
+import pytest
+from click.shell_completion import BashComplete
+
+from schedlab.cli import schedlab
+from schedlab.cli.man import man_page
+from schedlab.kernels.shelf import Shelf
+from tests.helpers import builds
+from tests.helpers.command_line import Cli
+
+
+def completed(*words: str) -> list[str]:
+    """Return what bash is told to complete the last word to."""
+    shell = BashComplete(schedlab, {}, "schedlab", "_SCHEDLAB_COMPLETE")
+    return [item.value for item in shell.get_completions(list(words[:-1]), words[-1])]
+
+
+@pytest.mark.parametrize(
+    ("words", "among"),
+    [
+        (["ker"], "kernel"),
+        (["run", "--targ"], "--target"),
+        (["run", "sis-util-s"], "sis-util-spr"),
+        (["run", "--suite", "q"], "quick"),
+        (["run", "--target", "sim:epyc"], "sim:epyc-7713-2p-nps1"),
+        (["run", "--target", "h"], "host"),
+        (["run", "--benchmark", "Hackbench"], "HackbenchPipeThreads"),
+        (["run", "--counters", "migrations,cpu"], "migrations,cpuidle"),
+        (["kernel", "build", "x", "--patch", "NI_C"], "NI_COST"),
+        (["trace", "juno"], "juno-r0"),
+        (["machine", "show", "juno"], "juno-r0"),
+        (["kernel", "build", "x", "--patch", "ILB"], "ILB_UTIL"),
+        (["validate", "--published", "mis"], "misfit"),
+        (["docs", "stat"], "statistics"),
+    ],
+)
+def test_names_are_completed(words: list[str], among: str) -> None:
+    assert among in completed(*words)
+
+
+def test_kernels_that_are_there_are_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    builds.build("6.12")
+    monkeypatch.setattr("schedlab.kernels.shelf.cache_folder", lambda: builds.CACHE)
+    assert "6.12" in Shelf().names()
+    assert "6.12" in completed("kernel", "show", "6")
+
+
+def test_a_path_is_left_to_the_shell() -> None:
+    shell = BashComplete(schedlab, {}, "schedlab", "_SCHEDLAB_COMPLETE")
+    (item,) = shell.get_completions(["run"], "./pl")
+    assert (item.type, item.value) == ("file", "./pl")
+
+
+def test_behind_an_unknown_command_nothing_is_completed() -> None:
+    assert completed("frobnicate", "x") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shells_own_reader_takes_the_code(cli: Cli, shell: str) -> None:
+    status, code, _ = cli("completion", shell)
+    assert status == 0
+    assert "_SCHEDLAB_COMPLETE" in code
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    subprocess.run([shell, "-n"], input=code, text=True, check=True)
+
+
+def test_the_man_page_has_every_command_and_option() -> None:
+    page = man_page(schedlab)
+    context = click.Context(schedlab)
+    for name in schedlab.list_commands(context):
+        assert f'.SS "{name}'.replace("-", "\\-") in page
+        command = schedlab.get_command(context, name)
+        assert command
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert option.opts[0].replace("-", "\\-") in page
+
+
+def test_man_finds_nothing_wrong_with_the_page(cli: Cli) -> None:
+    status, page, _ = cli("help", "--man")
+    assert status == 0
+    if not shutil.which("groff"):
+        pytest.skip("groff is not installed")
+    done = subprocess.run(
+        ["groff", "-man", "-Tascii", "-ww", "-z"],
+        input=page,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not done.stderr
+
+
+def test_one_page_is_of_all_commands(cli: Cli) -> None:
+    status, _, errors = cli("help", "--man", "run")
+    assert status == 2
+    assert "one page of all commands" in errors

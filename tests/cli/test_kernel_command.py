@@ -1,0 +1,404 @@
+"""`schedlab kernel` with a fake engine: adding, building, caching, sharing, removing, refusing."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.fake_engine import FakeLab, git_tree, speed_patch, write_tree
+from tests.helpers.patience import PATIENCE_SECONDS, wait_until
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> FakeLab:
+    return FakeLab(tmp_path, monkeypatch, capsys)
+
+
+def refused(lab: FakeLab, *words: object) -> str:
+    status, out, errors = lab.call(*words)
+    assert status == 2, (out, errors)
+    return errors
+
+
+def test_a_tree_is_built_once_and_again_when_it_changes(lab: FakeLab) -> None:
+    lab.add_tree()
+    assert "not built" in lab.call("kernel", "list")[1]
+    status, out, errors = lab.call("kernel", "build", "6.12")
+    assert (status, "6.12: Linux 6.12.7, HZ=250, PREEMPT=voluntary, no patches" in out) == (0, True)
+    assert "building 6.12 (HZ=250, PREEMPT=voluntary): done" in errors
+    assert "building" not in lab.call("kernel", "build", "6.12")[2], "it is built already"
+    fair = lab.tree / "kernel/sched/fair.c"
+    fair.write_text(fair.read_text().replace("1.0", "0.7"))
+    assert "not built" in lab.call("kernel", "list")[1], "the user's tree has changed"
+    assert "building" in lab.call("kernel", "build", "6.12")[2]
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    assert "building" in lab.call("kernel", "build", "6.12")[2], "the engine has changed"
+    shown = lab.call("kernel", "show", "6.12")[1]
+    assert "features       WA_IDLE WA_WEIGHT" in shown
+    assert "facts          A_FACT" in shown
+
+
+def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
+    lab.add_tree()
+    patch = lab.patch_file()
+    words = ("kernel", "build", "fast", "--base", "6.12", "--patch", patch, "--hz", 1000)
+    status, out, errors = lab.call(*words)
+    assert status == 0, errors
+    assert "fast: Linux 6.12.7, HZ=1000, PREEMPT=voluntary, with faster.patch" in out
+    assert "building fast (HZ=1000" in errors
+    assert "building 6.12" not in errors, "a first build shares nothing yet"
+    patch.unlink()
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    assert lab.call("kernel", "build", "fast")[0] == 0, "the patch's text was kept"
+    lab.patch_file(1.0, 0.25)
+    out, errors = lab.call(*words)[1:]
+    assert "building fast" in errors, "another patch under the same name"
+    assert "building 6.12 (HZ=1000" in errors, "from now on each patch changes little"
+    program = next(
+        line.split()[1]
+        for line in lab.call("kernel", "show", "fast")[1].splitlines()
+        if line.startswith("program")
+    )
+    assert "took = 0.25" in Path(program).read_text()
+    assert len(list((lab.cache / "kernels/objects").iterdir())) == 2, "the tree's and the last"
+
+
+def test_what_nothing_in_a_tree_matches_is_told(lab: FakeLab) -> None:
+    lab.add_tree()
+    assert "matches" not in lab.call("kernel", "build", "6.12")[2]
+    assert "unmatched      none" in lab.call("kernel", "show", "6.12")[1]
+    write_tree(lab.tree, more="/* unmatched: old_name new_name */")
+    told = "6.12: nothing in this tree matches old_name or new_name"
+    assert told in lab.call("kernel", "build", "6.12")[2]
+    assert "unmatched      old_name new_name" in lab.call("kernel", "show", "6.12")[1]
+
+
+def test_preemption_is_what_the_tree_offers(lab: FakeLab) -> None:
+    lab.add_tree()
+    config = lab.tree / "kernel/Kconfig.preempt"
+    build = ("kernel", "build", "other", "--base", "6.12", "--preempt")
+    told = "6.12 (Linux 6.12.7) has no preemption model 'lazy'; it has voluntary, full, none."
+    assert told in refused(lab, *build, "lazy")
+    config.write_text("config PREEMPT_VOLUNTARY\nconfig PREEMPT\nconfig PREEMPT_LAZY\n")
+    assert "PREEMPT=voluntary" in lab.call("kernel", "build", "6.12")[1]
+    assert "PREEMPT=lazy" in lab.call(*build, "lazy")[1]
+    config.write_text(
+        config.read_text().replace("\n", "\n\tdepends on !ARCH_HAS_PREEMPT_LAZY\n", 1)
+    )
+    assert "PREEMPT=lazy" in lab.call("kernel", "build", "6.12")[1], "where voluntary is gone"
+    assert "has no preemption model 'voluntary'" in refused(lab, *build, "voluntary")
+
+
+def test_the_same_patch_under_another_name_is_told_by_that(lab: FakeLab) -> None:
+    lab.add_tree()
+    first = lab.patch_file()
+    second = first.with_name("again.patch")
+    second.write_text(first.read_text())
+    for name, patch in (("one", first), ("two", second)):
+        status, out, errors = lab.call("kernel", "build", name, "--base", "6.12", "--patch", patch)
+        assert (status, f"with {patch.name}" in out) == (0, True), errors
+
+
+def test_a_patch_of_ours_by_the_feature_it_adds(
+    lab: FakeLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.add_tree()
+    ours = lab.folder / "patches"
+    monkeypatch.setattr("schedlab.kernels.shipped.data_folder", lambda name: ours)
+    (ours / "6.12").mkdir(parents=True)
+    (ours / "6.12/fast.patch").write_text(
+        speed_patch(1.0, 0.5)
+        + "--- a/kernel/sched/features.h\n+++ b/kernel/sched/features.h\n@@ -1,2 +1,4 @@\n"
+        " SCHED_FEAT(WA_IDLE, true)\n SCHED_FEAT(WA_WEIGHT, true)\n"
+        "+SCHED_FEAT(FAST, true)\n+SCHED_FEAT(FASTER, false)\n"
+    )
+    build = ("kernel", "build", "fast", "--base", "6.12", "--patch")
+    out = lab.call(*build, "FAST", "--patch", "FASTER")[1]
+    assert "with fast.patch, build" in out, "one patch, although two of its features are named"
+    assert "FAST FASTER" in lab.call("kernel", "show", "fast")[1]
+    errors = refused(lab, *build, "FASTR")
+    assert "FASTR: there is no such patch file, and no patch of schedlab's for 6.12" in errors
+    assert "Did you mean FASTER or FAST?\n  Features of its patches: FAST, FASTER." in errors
+    assert "FAST: there is no such patch file.\n" in refused(lab, *build, "./FAST")
+    (ours / "6.1").mkdir()
+    (ours / "6.1/old.patch").write_text("+SCHED_FEAT(OLD, true)\n+SCHED_FEAT(OLDER, true)\n")
+    assert "for 6.12 adds such a feature. There is one for 6.1.\n" in refused(lab, *build, "OLD")
+    (ours / "merged.toml").write_text(
+        '[OLD]\nsince = "6.9"\ncommit = "c0ffee"\n[OLDER]\nsince = "6.13"\ncommit = "bad"\n'
+    )
+    errors = refused(lab, *build, "OLD")
+    assert "OLD: Linux 6.12 needs no patch for it: since 6.9 the kernel always does so" in errors
+    assert "There is one for 6.1." in refused(lab, *build, "OLDER")
+    monkeypatch.chdir(lab.folder)
+    lab.patch_file(1.0, 0.25).rename("plain")
+    assert "with plain, build" in lab.call(*build, "plain")[1], "a file needs no suffix"
+
+
+def test_a_ref_is_exported_once(lab: FakeLab) -> None:
+    repo = git_tree(lab.folder / "linux")
+    add = ("kernel", "add", "--tree", repo, "--ref", "v6.12-test")
+    status, out, errors = lab.call(*add)
+    assert (status, "linux-v6.12-test: Linux 6.12.7, v6.12-test (" in out) == (0, True), errors
+    [tree] = (lab.cache / "kernels/trees").iterdir()
+    assert (tree / "mm/internal.h").is_file()
+    assert not (tree / "Documentation").exists(), "only what the engine reads"
+    assert "exporting" not in lab.call(*add)[2]
+    write_tree(repo, speed=9.0)
+    assert "building" in lab.call("kernel", "build", "linux-v6.12-test")[2]
+    assert lab.call("kernel", "remove", "linux-v6.12-test")[0] == 0
+    assert not list((lab.cache / "kernels/trees").iterdir())
+    assert not list((lab.cache / "kernels/builds").iterdir())
+    assert not list((lab.cache / "kernels/objects").iterdir())
+    errors = refused(lab, *add[:-1], "v6.12-tset")
+    assert "has no ref 'v6.12-tset'. Did you mean v6.12-test?" in errors
+    assert "is no git tree" in refused(lab, "kernel", "add", "--tree", lab.tree, "--ref", "x")
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        ("5.15.3", "is Linux 5.15.3; the simulator takes Linux 6.1 and newer."),
+        ("6.0.19", "is Linux 6.0.19; the simulator takes Linux 6.1 and newer."),
+        ("6.1.1", ""),
+        ("6.7.2", ""),
+        ("10.0.0", ""),
+    ],
+)
+def test_only_what_is_too_old_is_refused(lab: FakeLab, version: str, words: str) -> None:
+    tree = write_tree(lab.folder / "other", version=version)
+    if not words:
+        assert lab.call("kernel", "add", "--tree", tree)[0] == 0
+        return
+    errors = refused(lab, "kernel", "add", "--tree", tree)
+    assert words in errors
+
+
+def test_what_is_no_tree(lab: FakeLab) -> None:
+    assert "there is no such folder" in refused(lab, "kernel", "add", "--tree", lab.folder / "no")
+    assert "is no kernel tree" in refused(lab, "kernel", "add", "--tree", lab.engine)
+    (lab.tree / "Makefile").write_text("all:\n")
+    assert "names no version" in refused(lab, "kernel", "add", "--tree", lab.tree)
+    assert "either --debian SERIES or --tree" in refused(lab, "kernel", "add")
+    assert "--ref belongs to" in refused(lab, "kernel", "add", "--debian", "6.12", "--ref", "x")
+    assert "--debian 5.4: the simulator takes Linux 6.1 and newer." in refused(
+        lab, "kernel", "add", "--debian", "5.4"
+    )
+    assert "--debian new: not a series" in refused(lab, "kernel", "add", "--debian", "new")
+
+
+def test_names(lab: FakeLab) -> None:
+    assert "no kernel tree is called '6.12'. There is none" in refused(
+        lab, "kernel", "build", "x", "--base", "6.12"
+    )
+    lab.add_tree()
+    assert "Did you mean 6.12?" in refused(lab, "kernel", "build", "6.21")
+    assert "'../x' is no name" in refused(lab, "kernel", "build", "../x")
+    errors = refused(lab, "kernel", "build", "6.12", "--patch", lab.patch_file())
+    assert "6.12 is a kernel tree" in errors
+    other = write_tree(lab.folder / "other")
+    errors = refused(lab, "kernel", "add", "--tree", other, "--name", "6.12")
+    assert "6.12 is already" in errors
+
+
+GONE = "kernel tree {0} is gone: {1} was moved or removed."
+
+
+def test_a_tree_that_was_moved(lab: FakeLab) -> None:
+    lab.add_tree()
+    other = write_tree(lab.folder / "other")
+    lab.call("kernel", "add", "--tree", other, "--name", "mine")
+    lab.call("kernel", "build", "fast", "--base", "mine", "--patch", lab.patch_file())
+    lab.call("kernel", "build", "6.12")
+    other.rename(lab.folder / "moved")
+    status, out, _ = lab.call("kernel", "list")
+    assert status == 0
+    rows = {line.split()[0]: " ".join(line.split()) for line in out.splitlines()}
+    assert rows["6.12"].startswith("6.12 built Linux 6.12.7")
+    assert rows["mine"] == f"mine not built Linux 6.12.7, gone: {other}"
+    assert rows["fast"].startswith("fast not built")
+    told = GONE.format("mine", other)
+    add = ("kernel", "add", "--tree", lab.folder / "moved", "--name", "mine")
+    advice = "`schedlab kernel add --tree NEWPATH --name mine` brings it back; `schedlab kernel"
+    run = ("run", "--target", f"sim:{lab.machine}", "--benchmark", "HackbenchPipeThreads")
+    variants = ("--variant", "base: kernel=mine", "--variant", "v: kernel=fast")
+    for words in (
+        *(("kernel", verb, name) for verb in ("build", "show") for name in ("mine", "fast")),
+        ("kernel", "build", "faster", "--base", "mine", "--patch", lab.patch_file()),
+        ("kernel", "boot-image", "fast"),
+        (*run, *variants, "--output", lab.folder / "result"),
+        ("machine", "show", lab.machine, "--kernel", "mine"),
+    ):
+        errors = refused(lab, *words)
+        assert told in errors and advice in errors
+        assert not (lab.folder / "result").exists()
+    assert lab.call("kernel", "build", "6.12")[0] == 0
+    assert lab.call(*add)[0] == 0
+    assert "gone" not in lab.call("kernel", "list")[1]
+    assert lab.call("kernel", "build", "fast")[0] == 0
+    (lab.folder / "moved").rename(other)
+    assert lab.call("kernel", "remove", "fast", "mine")[0] == 0
+    assert lab.call("kernel", "list")[1].count("\n") == 1
+
+
+def test_a_tree_that_is_not_whole_any_more(lab: FakeLab) -> None:
+    lab.add_tree()
+    (lab.tree / "io_uring/io-wq.h").unlink()
+    (lab.tree / "io_uring").rmdir()
+    assert "not built" in lab.call("kernel", "list")[1]
+    assert "reading kernel tree 6.12: " in refused(lab, "kernel", "show", "6.12")
+    (lab.tree / "kernel/sched/core.c").unlink()
+    assert f"gone: {lab.tree}" in lab.call("kernel", "list")[1]
+
+
+def test_an_exported_tree_that_vanished_from_the_cache(lab: FakeLab) -> None:
+    repo = git_tree(lab.folder / "linux")
+    lab.call("kernel", "add", "--tree", repo, "--ref", "v6.12-test", "--name", "v")
+    lab.call("kernel", "build", "v")
+    [tree] = (lab.cache / "kernels/trees").iterdir()
+    tree.rename(lab.folder / "away")
+    assert f"built      Linux 6.12.7, gone: {tree}" in lab.call("kernel", "list")[1]
+    errors = refused(lab, "kernel", "show", "v")
+    again = errors.split("`")[1]
+    assert again.startswith(f"schedlab kernel add --tree {repo} --ref ")
+    assert lab.call(*again.split()[1:])[0] == 0
+    assert lab.call("kernel", "show", "v")[0] == 0
+
+
+def test_what_to_do_about_an_unknown_kernel(lab: FakeLab) -> None:
+    show = ("machine", "show", lab.machine, "--kernel")
+    nothing = refused(lab, *show, "mine")
+    assert "`schedlab kernel add --debian 6.12` fetches Debian's," in nothing
+    lab.add_tree()
+    lab.call("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
+    series = refused(lab, *show, "6.1")
+    assert "no kernel is called '6.1'. There are: 6.12, fast." in series, "and no 'Did you mean'"
+    assert "\n  `schedlab kernel add --debian 6.1` fetches Debian's 6.1.\n" in series
+    assert "add --debian 6.1`" in refused(lab, "kernel", "build", "x", "--base", "6.1")
+    unsupported = refused(lab, *show, "5.4")
+    assert "The simulator takes Linux 6.1 and newer." in unsupported
+    for words in (show, ("kernel", "build"), ("kernel", "show"), ("kernel", "remove")):
+        mistyped = refused(lab, *words, "fsat")
+        assert "no kernel is called 'fsat'. Did you mean fast?" in mistyped
+        assert "\n  `schedlab kernel list` shows what they are.\n" in mistyped
+    unlike = refused(lab, "kernel", "build", "menu")
+    assert "`schedlab kernel build menu --base 6.12 --patch PATCH` builds one." in unlike
+    assert "--base 6.12." in refused(lab, "kernel", "build", "x", "--base", "fast")
+    assert "'../x' is no name; use letters" in refused(lab, *show, "../x")
+    calibrate = ("machine", "--here", "--calibrate", "--kernel", "../x")
+    assert "'../x' is no name; use letters" in refused(lab, *calibrate)
+
+
+def test_a_patch_that_leads_out_of_the_tree(lab: FakeLab) -> None:
+    lab.add_tree()
+    (lab.folder / "victim").write_text("a\n")
+    patch = lab.folder / "evil.patch"
+    name = "kernel/../../victim"
+    patch.write_text(f"Why.\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n")
+    before = set(lab.folder.rglob("*"))
+    errors = refused(lab, "kernel", "build", "pa", "--base", "6.12", "--patch", patch)
+    assert f"schedlab: {patch}: line 2: the name 'a/{name}' has '..' in it." in errors
+    assert set(lab.folder.rglob("*")) == before
+    # A recipe kept by an earlier schedlab, with such a patch.
+    lab.call("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
+    [kept] = (lab.cache / "kernels/patches").iterdir()
+    kept.write_text(patch.read_text())
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    assert "has '..' in it" in refused(lab, "kernel", "build", "fast")
+    recipe = lab.cache / "kernels/recipes/fast.json"
+    digest = "../../../../victim"
+    recipe.write_text(recipe.read_text().replace(kept.name, digest))
+    assert f"a patch's digest: the name '{digest}'" in refused(lab, "kernel", "build", "fast")
+
+
+def test_a_base_in_use_is_not_removed(lab: FakeLab) -> None:
+    lab.add_tree()
+    lab.call("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
+    errors = refused(lab, "kernel", "remove", "6.12")
+    assert "6.12 is in use: fast is built on it" in errors
+    assert lab.call("kernel", "remove", "fast")[1] == "fast is removed.\n"
+    assert lab.call("kernel", "remove", "6.12")[0] == 0
+    assert (lab.tree / "Makefile").is_file(), "the user's own tree stays"
+    assert "No kernel yet" in lab.call("kernel", "list")[1]
+    assert "no kernel is called 'fast'" in refused(lab, "kernel", "remove", "fast")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("not C", "does not compile: "),
+        ("asserts", "6.12 (HZ=250, PREEMPT=voluntary): too many of them\n"),
+        ("calls away", "calls functions the engine does not have: far_away."),
+        ("fills the disk", "no space is left below"),
+    ],
+)
+def test_what_does_not_build(lab: FakeLab, more: str, words: str) -> None:
+    write_tree(lab.tree, more=f"/* {more} */")
+    lab.add_tree()
+    errors = refused(lab, "kernel", "build", "6.12")
+    assert words in errors
+    write_tree(lab.tree)
+    assert lab.call("kernel", "build", "6.12")[0] == 0, "nothing of the failure stays"
+
+
+def test_a_patch_that_touches_nothing_simulated(lab: FakeLab) -> None:
+    lab.add_tree()
+    patch = lab.patch_file()
+    patch.write_text("--- a/Documentation/x\n+++ b/Documentation/x\n@@ -1 +1 @@\n-Words.\n+More.\n")
+    errors = refused(lab, "kernel", "build", "docs", "--base", "6.12", "--patch", patch)
+    assert "not simulated, and left out: Documentation/x" in errors
+    assert "touches nothing that the simulator compiles" in errors
+
+
+def test_a_tree_unpacked_for_an_older_engine_must_be_added_again(lab: FakeLab) -> None:
+    repo = git_tree(lab.folder / "linux")
+    add = ("kernel", "add", "--tree", repo, "--ref", "v6.12-test", "--name", "v")
+    lab.call(*add)
+    (lab.engine / "kernel-sources.mk").write_text("S := kernel/sched/fair.c Documentation/a.c\n")
+    assert "needs more of the tree than was unpacked" in refused(lab, "kernel", "build", "v")
+    write_tree(repo)
+    (lab.engine / "kernel-sources.mk").write_text("S := fs/seq.c include/a.c mm/a.c lib/x.c\n")
+    assert lab.call("kernel", "build", "v")[0] == 0
+
+
+def test_an_interrupted_build_can_be_done_again(lab: FakeLab) -> None:
+    write_tree(lab.tree, more="/* slow compile */")
+    lab.add_tree()
+    process = lab.start("kernel", "build", "6.12")
+    mark = _wait_for(lab, "objects/*/.under-way")
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 130, errors
+    assert not mark.exists()
+    write_tree(lab.tree)
+    assert lab.call("kernel", "build", "6.12")[0] == 0
+
+
+def test_a_killed_build_leaves_no_half_object(lab: FakeLab) -> None:
+    lab.add_tree()
+    lab.call("kernel", "build", "6.12")
+    [objects] = (lab.cache / "kernels/objects").iterdir()
+    (objects / ".under-way").touch()
+    (objects / "half.o").touch()
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    assert lab.call("kernel", "build", "6.12")[0] == 0
+    assert not (objects / "half.o").exists()
+
+
+def test_two_builds_at_once_wait_for_each_other(lab: FakeLab) -> None:
+    write_tree(lab.tree, more="/* slow compile */")
+    (lab.engine / "Makefile").write_text(
+        (lab.engine / "Makefile").read_text().replace("sleep 30", "sleep 3")
+    )
+    lab.add_tree()
+    first = lab.start("kernel", "build", "6.12")
+    _wait_for(lab, "objects/*/.under-way")
+    second = lab.start("kernel", "build", "6.12")
+    outputs = [process.communicate(timeout=PATIENCE_SECONDS) for process in (first, second)]
+    assert [first.returncode, second.returncode] == [0, 0], outputs
+    assert f"process {first.pid} is building 6.12" in outputs[1][1]
+
+
+def _wait_for(lab: FakeLab, pattern: str) -> Path:
+    return wait_until(lambda: next((lab.cache / "kernels").glob(pattern), None), pattern)

@@ -1,0 +1,188 @@
+"""`schedlab validate --published` with a fake simulator: runs, scores, studies, goes on."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from schedlab.base.errors import Interrupted
+from schedlab.cli import published as command
+from schedlab.cli.result import How, Result
+from schedlab.result.store import Store
+from tests.helpers.fake_engine import FakeLab
+
+PLAN = """
+target = "sim:{machine}"
+published = "{published}"
+[[benchmark]]
+name = "HackbenchPipeThreads"
+params = {{ groups = 1, loops = 10 }}
+[[benchmark]]
+name = "PerfBenchSchedPipe"
+params = {{ loops = 5 }}
+[[variant]]
+name = "base"
+[[variant]]
+name = "no-wa"
+sched_features = ["NO_WA_IDLE"]
+[blocks]
+looks = [6]
+warmup = 0
+"""
+
+PUBLISHED = """
+title = "Without WA_IDLE"
+source = "a list"
+mechanism = "wakeup placement"
+machine = "four CPUs"
+kernel = "6.12"
+plans = ["{plan}"]
+open = ["The board."]
+[[table]]
+target = "sim:{machine}"
+variant = "no-wa"
+metric = "time"
+rows = [["HackbenchPipeThreads", 10.0, 8.0], ["PerfBenchSchedPipe", 10.0, 12.0]]
+"""
+
+
+@pytest.fixture
+def published(lab: FakeLab, tmp_path: Path) -> Path:
+    plan, file = tmp_path / "no-wa-plan.toml", tmp_path / "no-wa.toml"
+    plan.write_text(PLAN.format(machine=lab.machine, published=file))
+    file.write_text(PUBLISHED.format(machine=lab.machine, plan=plan))
+    return file
+
+
+def call(lab: FakeLab, published: Path, *words: object) -> tuple[int, str, str]:
+    results = published.parent / "results"
+    return lab.call("validate", "--published", published, "--results", results, *words)
+
+
+def test_plans_are_run_and_scored_and_the_study_is_written(lab: FakeLab, published: Path) -> None:
+    page = published.parent / "studies" / "predictions.md"
+    status, text, errors = call(lab, published, "--output", page)
+    assert status == 0, errors
+    assert "plan 1 of 1: no-wa-plan" in errors
+    assert "wakeup placement: 2 rows: 1 right, 1 wrong" in text
+    assert "validation rows, all: 2 published, 2 simulated (0 cold), 2 judged" in text
+    assert "aim: no claim of the other sign: 1 of 2 claims, not met" in text
+    assert f"wrote {page}" in text
+    told = page.read_text()
+    assert "### no-wa-plan: PerfBenchSchedPipe, time" in told
+    assert "- The board." in told
+    assert "Engine version" in told
+
+
+def test_what_is_whole_is_not_run_again_and_explanations_stay(
+    lab: FakeLab, published: Path
+) -> None:
+    page = published.parent / "predictions.md"
+    assert call(lab, published, "--output", page)[0] == 0
+    [folder] = (published.parent / "results").iterdir()
+    with_words = page.read_text().replace("Not explained yet.", "It is a fake.")
+    page.write_text(with_words)
+    before = Store.open(folder).records()
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 0, errors
+    assert "run 1" not in errors
+    assert Store.open(folder).records() == before
+    assert page.read_text() == with_words
+
+
+def test_what_was_begun_is_gone_on_with(lab: FakeLab, published: Path) -> None:
+    assert call(lab, published)[0] == 0
+    [folder] = (published.parent / "results").iterdir()
+    store = Store.open(folder, readonly=False)
+    store._db.execute("delete from figure where position > 5")
+    store._db.execute("delete from run where position > 5")
+    store._db.commit()
+    kept = len(store.records())
+    store.close()
+    assert 0 < kept < 24
+    status, text, errors = call(lab, published)
+    assert status == 0, errors
+    assert "1 right, 1 wrong" in text
+    assert len(Store.open(folder).records()) == 24
+
+
+def test_the_study_is_written_after_every_plan(
+    lab: FakeLab, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plan 1 of 2 is stopped: what plan 2 had from before stands in the page, plan 1 is owed."""
+    second, page = published.parent / "second.toml", published.parent / "predictions.md"
+    second.write_text((published.parent / "no-wa-plan.toml").read_text() + "seed = 7\n")
+    text = published.read_text()
+    published.write_text(text.replace("no-wa-plan.toml", "second.toml"))
+    assert call(lab, published)[0] == 0
+    published.write_text(text.replace("plans = [", f'plans = ["{second}", '))
+    run_results = command.run_results
+
+    def stopped(results: Mapping[str, Result], how: How) -> None:
+        raise Interrupted("stopped")
+
+    monkeypatch.setattr(command, "run_results", stopped)
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 130
+    assert "plan 1 of 2: second: whole" in errors
+    assert f"1 plan of 2 were whole, and stand in {page}" in errors
+    told = page.read_text()
+    assert "| no-wa-plan | not whole |" in told
+    assert "### second: PerfBenchSchedPipe, time" in told
+    monkeypatch.setattr(command, "run_results", run_results)
+    page.write_text(told.replace("Not explained yet.", "It is a fake."))
+    assert call(lab, published, "--output", page)[0] == 0
+    assert "not whole" not in page.read_text()
+    assert "It is a fake." in page.read_text()
+
+
+def test_other_options_and_bad_files_are_refused(lab: FakeLab, published: Path) -> None:
+    status, _, errors = call(lab, published, "--only", "hackbench")
+    assert status == 2
+    assert "--published takes its machines and kernels from its plans" in errors
+    published.write_text(published.read_text().replace("plans = ", "plan = "))
+    status, _, errors = call(lab, published)
+    assert status == 2
+    assert "plan: unknown key. Did you mean plans?" in errors
+    published.write_text("title = 1")
+    status, _, errors = call(lab, published)
+    assert status == 2
+    assert "Traceback" not in errors
+    assert lab.call("validate", "--jobs", 2)[0] == 2
+    assert lab.call("validate", "--changes", "--only", "hackbench")[0] == 2
+
+
+COUNTS = """
+[[counts]]
+target = "sim:{machine}"
+variant = "no-wa"
+counter = "context-switches"
+per = {{ loops = 20 }}
+rows = [["HackbenchPipeThreads", [10], [12]]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["Perf', '["Prf', "table[0].rows[1]: 'PrfBenchSchedPipe' is not a benchmark of"),
+        ('metric = "time"', 'metric = "tine"', "table[0].metric: 'tine' is not a metric of"),
+        ('variant = "no-wa"', 'variant = "no-way"', "table[0].variant: 'no-way' is not a variant"),
+        ('target = "sim:', 'target = "sim:no', "table[0].target: "),
+        ("10.0, 8.0", "10.0, 1e300", "table[0].rows[0][2]: "),
+        ("[10], [12]", "[10], [1e300]", "counts[0].rows[0][2][0]: "),
+        ("per = { loops", "per = { loop", "counts[0].per: 'loop' is not a parameter of Hackbench"),
+        ('[["Hackbench', '[["Hackbank', ".rows[0]: 'HackbankPipeThreads' is not a benchmark of"),
+    ],
+)
+def test_rows_that_match_nothing_are_refused_with_their_place(
+    lab: FakeLab, published: Path, old: str, new: str, message: str
+) -> None:
+    text = published.read_text() + COUNTS.format(machine=lab.machine)
+    assert old in text
+    published.write_text(text.replace(old, new))
+    status, _, errors = call(lab, published)
+    assert status == 2
+    assert f"{published}: " in errors
+    assert message in errors
+    assert not (published.parent / "results").exists()

@@ -1,0 +1,64 @@
+"""Real simulators for the tests: schedlab builds each kernel once, for all tests and workers.
+
+They lie in a cache of this checkout's own, laid out as a user's: a test that wants a lab with real
+kernels names it in SCHEDLAB_CACHE.
+"""
+
+import functools
+import hashlib
+from pathlib import Path
+
+from schedlab.kernels.build import Build, Builder
+from schedlab.kernels.cache import cache_folder
+from schedlab.kernels.engine import find_engine
+from schedlab.kernels.preemption import Preempt
+from schedlab.kernels.progress import Watch
+from schedlab.kernels.recipes import make_recipe
+from schedlab.kernels.shelf import Shelf
+from schedlab.kernels.tree import tree_as_it_is
+from tests.helpers.kernel_source import kernel_source
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = cache_folder() / "tests" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+"""Of this checkout: two must not answer for each other."""
+
+
+@functools.cache
+def made(
+    series: str,
+    *,
+    name: str = "",
+    hz: int | None = None,
+    preempt: Preempt | None = None,
+    patches: tuple[str, ...] = (),
+    config: str | None = None,
+) -> Build:
+    """Return the build of a series, of that name if it is not a plain one."""
+    shelf, engine = Shelf(CACHE), find_engine()
+    plain = tree_as_it_is(kernel_source(series), series)
+    if plain not in shelf.bases():
+        shelf.put_base(plain)
+    settings = (hz, preempt, lambda _: None, config)
+    recipe = make_recipe(shelf, engine, name or series, series, patches, *settings)
+    return Builder(shelf, engine, Watch()).build(recipe)
+
+
+def build(
+    series: str,
+    *,
+    name: str = "",
+    hz: int | None = None,
+    preempt: Preempt | None = None,
+    patches: tuple[str, ...] = (),
+    config: str | None = None,
+) -> Path:
+    """Return the simulator of a series, of that name if it is not a plain one."""
+    wanted = made(series, name=name, hz=hz, preempt=preempt, patches=patches, config=config)
+    return wanted.program
+
+
+def objects(name: str) -> Path:
+    """Return the folder of what make left of a build: the newest of that name."""
+    marks = (CACHE / "kernels/objects").glob("*/.of")
+    folders = [mark.parent for mark in marks if mark.read_text() == name]
+    return max(folders, key=lambda folder: (folder / "make.log").stat().st_mtime)

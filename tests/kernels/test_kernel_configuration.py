@@ -1,0 +1,143 @@
+"""`schedlab kernel build --config`: what is taken of a configuration, what told, what refused."""
+
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.fake_engine import FakeLab
+
+ENGINE = Path(__file__).resolve().parents[2] / "engine"
+DOCS = ENGINE.parent / "docs/kernels.md"
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> FakeLab:
+    """A lab whose engine knows the real one's options, and whose tree has one of them."""
+    lab = FakeLab(tmp_path, monkeypatch, capsys)
+    shutil.copy(ENGINE / "options.toml", lab.engine)
+    shutil.copytree(ENGINE / "configs", lab.engine / "configs")
+    (lab.engine / "include").mkdir()
+    shutil.copy(ENGINE / "include/autoconf.h.in", lab.engine / "include")
+    core = lab.tree / "kernel/sched/core.c"
+    core.write_text("#ifdef CONFIG_SCHED_AUTOGROUP\n#endif\n#ifdef CONFIG_CFS_BANDWIDTH\n#endif\n")
+    lab.add_tree()
+    return lab
+
+
+def build(lab: FakeLab, text: str, *words: str, name: str = "other") -> tuple[int, str, str]:
+    """Build with a fragment."""
+    file = lab.folder / "my.config"
+    file.write_text(text)
+    return lab.call("kernel", "build", name, "--base", "6.12", "--config", file, *words)
+
+
+def test_a_fragment_is_the_builds_configuration_and_part_of_its_identity(lab: FakeLab) -> None:
+    text = "# ours\nCONFIG_HZ_1000=y\nCONFIG_PREEMPT=y\nCONFIG_EXT4_FS=m\n"
+    text += "# CONFIG_SCHED_AUTOGROUP is not set\n"
+    status, out, errors = build(lab, text)
+    assert status == 0, errors
+    told = "HZ=1000, PREEMPT=full, SCHED_AUTOGROUP=n, as my.config"
+    assert f"other: Linux 6.12.7, {told}," in out
+    assert "not simulated" not in errors, "a file system is not told"
+    assert f"configuration  {told}" in lab.call("kernel", "show", "other")[1]
+    assert told in lab.call("kernel", "list")[1]
+    key = re.search(r"build (\w+)", out)
+    _, out, _ = build(lab, text.replace("SCHED_AUTOGROUP is", "NUMA_EMU is"), name="more")
+    assert key and key[1] not in out, "with autogroups it is another build"
+
+
+def test_without_a_difference_it_is_the_same_build(lab: FakeLab) -> None:
+    plain = re.search(r"build (\w+)", lab.call("kernel", "build", "6.12")[1])
+    _, out, errors = build(
+        lab, "CONFIG_HZ_250=y\nCONFIG_SCHED_AUTOGROUP=y\nCONFIG_PREEMPT_VOLUNTARY=y\n"
+    )
+    assert plain and plain[1] in out, errors
+
+
+def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
+    _, _, errors = build(lab, "CONFIG_RSEQ=y\nCONFIG_SCHED_DEBUG=n\nCONFIG_CPUSETS=n\n")
+    assert "my.config: not simulated: RSEQ, SCHED_DEBUG=n (docs/kernels.md" in errors
+    assert "not simulated  RSEQ, SCHED_DEBUG=n" in lab.call("kernel", "show", "other")[1]
+    _, _, errors = build(lab, "CONFIG_SCHED_CACHE=y\n")
+    assert "not simulated: SCHED_CACHE" in errors, "this tree has no such thing"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "told"),
+    [
+        ("CONFIG_HZ_100=y\nCONFIG_HZ_250=y\n", (), "HZ=100 and CONFIG_HZ=250 contradict"),
+        ("CONFIG_HZ=300\nCONFIG_HZ_250=y\n", (), "HZ=250 and CONFIG_HZ=300 contradict"),
+        (
+            "CONFIG_PREEMPT=y\nCONFIG_PREEMPT_LAZY=y\n",
+            (),
+            "CONFIG_PREEMPT_LAZY=y and CONFIG_PREEMPT=y",
+        ),
+        (
+            "CONFIG_CPUSETS=y\nCONFIG_CPUSETS=n\n",
+            (),
+            "CONFIG_CPUSETS=y and CONFIG_CPUSETS=n contradict",
+        ),
+        (
+            "CONFIG_UCLAMP_TASK=n\nCONFIG_UCLAMP_TASK_GROUP=y\n",
+            (),
+            "UCLAMP_TASK_GROUP needs UCLAMP_TASK",
+        ),
+        ("CONFIG_SMP=n\n", (), "CONFIG_SMP=n cannot be simulated: the simulator has several CPUs"),
+        ("CONFIG_PREEMPT_RT=y\n", (), "CONFIG_PREEMPT_RT=y cannot be simulated"),
+        ("CONFIG_CFS_BANDWIDTH=m\n", (), "line 1: CONFIG_CFS_BANDWIDTH=m: it takes y or n"),
+        ("\nHZ=250\n", (), "line 2: not a line of a kernel's configuration: 'HZ=250'"),
+        ("CONFIG_HZ_100=y\n", ("--hz", "250"), "--hz 250 contradicts my.config, which has 100"),
+        ("CONFIG_PREEMPT=y\n", ("--preempt", "voluntary"), "--preempt voluntary contradicts"),
+        ("CONFIG_PREEMPT_LAZY=y\n", (), "has no preemption model 'lazy'"),
+    ],
+)
+def test_a_configuration_that_cannot_be_is_one_message(
+    lab: FakeLab, text: str, words: tuple[str, ...], told: str
+) -> None:
+    status, _, errors = build(lab, text, *words)
+    assert (status, told in errors) == (2, True), errors
+    assert "other" not in lab.call("kernel", "list")[1]
+
+
+def test_an_option_falls_with_what_it_needs(lab: FakeLab) -> None:
+    _, out, errors = build(lab, "CONFIG_UCLAMP_TASK=n\n")
+    assert "UCLAMP_TASK=n, UCLAMP_TASK_GROUP=n" in out, errors
+
+
+def test_no_such_configuration(lab: FakeLab) -> None:
+    words = ("kernel", "build", "other", "--base", "6.12", "--config", "debain")
+    status, _, errors = lab.call(*words)
+    assert (status, "Did you mean debian?" in errors) == (2, True), errors
+
+
+def test_shipped_ones_are_those_of_the_series_or_the_one_before(lab: FakeLab) -> None:
+    for which, hz in (("debian", 250), ("upstream", 1000)):
+        words = ("kernel", "build", which, "--base", "6.12", "--config", which)
+        _, out, errors = lab.call(*words)
+        assert f"HZ={hz}" in out and f"as {which}-6.12," in out, errors
+    (lab.engine / "configs/debian-6.12.config").unlink()
+    _, out, errors = lab.call("kernel", "build", "earlier", "--base", "6.12", "--config", "debian")
+    assert "as debian-6.1," in out, errors
+
+
+def test_the_docs_say_why_each_option_is_off() -> None:
+    told = tomllib.loads((ENGINE / "options.toml").read_text())
+    section = DOCS.read_text().partition("\n## Configuration\n")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`(\w+)`", section))
+    assert {option for of in told.values() for option in of} <= named
+
+
+def test_options_are_those_of_the_engines_configuration() -> None:
+    told = tomllib.loads((ENGINE / "options.toml").read_text())
+    ours = set(
+        re.findall(
+            r"^#define CONFIG_(\w+) 1$", (ENGINE / "include/autoconf.h.in").read_text(), re.M
+        )
+    )
+    assert {*told["always"], *told["kept"]} <= ours
+    assert not ours & {*told["never"], *told["refused"]}

@@ -1,0 +1,138 @@
+"""The HTML page: well-formed, self-contained, safe, and shown by a real browser."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from schedlab.judging.analysis import analyse
+from schedlab.report import Report, all_shapes
+from schedlab.result.store import Store
+from schedlab.settings.variant import Variant
+from tests.helpers.browser import Page, run_browser
+from tests.helpers.report_store import (
+    COMMON,
+    DEFAULT,
+    HACKBENCH,
+    NB_OFF,
+    SYSBENCH_THREADS,
+    make_store,
+    plan_of,
+)
+
+HOSTILE = "</script><script>alert(1)</script><img src=http://x/ onerror=alert(1)>\"'&{{7*7}}\x1b[2J"
+
+
+def hostile_store(folder: Path) -> Path:
+    bench = replace(
+        HACKBENCH,
+        label=HOSTILE,
+        command=HOSTILE,
+        summary=HOSTILE,
+        metric=replace(HACKBENCH.metric, name=HOSTILE, unit=HOSTILE, label=HOSTILE),
+        counters={HOSTILE: 10.0, "$x_$": 3.0},
+        failing={("NB-OFF", 1): HOSTILE},
+        caveats=(HOSTILE,),
+    )
+    make_store(
+        folder,
+        [bench],
+        plan_of(title=HOSTILE, target=f"host:{HOSTILE}"),
+        nr_blocks=6,
+        notices=[HOSTILE],
+        environment={HOSTILE: HOSTILE},
+        invocation=HOSTILE,
+    ).close()
+    return folder
+
+
+def idle_store(folder: Path) -> Path:
+    idle = {f"cpuidle:{s}:{kind}": 1e4 for s in ("C1", "C6") for kind in ("usage", "seconds")}
+    failing = {("NB-OFF", 3): "a time limit cut it short"}
+    slow = replace(SYSBENCH_THREADS, counters=idle, failing=failing)
+    make_store(folder, [*COMMON[:2], slow], nr_blocks=8, disturbed={5: 0.3}).close()
+    return folder
+
+
+def page_of(folder: Path) -> str:
+    store = Store.open(folder)
+    return all_shapes()["html"].render(Report(store, analyse(store)))
+
+
+def test_the_page_is_well_formed_and_every_id_is_its_own(tmp_path: Path) -> None:
+    page = Page(page_of(idle_store(tmp_path / "r")))
+    ids = page.values("id")
+    assert len(ids) == len(set(ids))
+    targets = [value for value in page.values("href") if value.startswith("#")]
+    assert {target[1:] for target in targets} <= set(ids)
+    for labels in page.values("aria-labelledby"):
+        assert set(labels.split()) <= set(ids)
+
+
+def test_the_page_needs_nothing_from_outside(tmp_path: Path) -> None:
+    text = page_of(idle_store(tmp_path / "r"))
+    page = Page(text)
+    assert not re.search(r"https?:|//[a-z]|@import|<script|javascript:", text)
+    assert page.values("src") == []
+    assert all(value.startswith("#") for value in page.values("href"))
+    assert set(re.findall(r"url\(([^)])", text)) <= {"#"}
+    assert any("default-src 'none'" in value for value in page.values("content"))
+
+
+def test_hostile_names_stay_text(tmp_path: Path) -> None:
+    text = page_of(hostile_store(tmp_path / "r"))
+    page = Page(text)
+    assert not {"script", "img", "iframe"} & {tag for tag, _ in page.tags}
+    assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
+    assert "\x1b" not in text
+    assert any("alert(1)" in data and "{{7*7}}" in data for data in page.texts)
+
+
+def test_figures_say_in_words_what_they_show(tmp_path: Path) -> None:
+    page = Page(page_of(idle_store(tmp_path / "r")))
+    figures = [attrs for tag, attrs in page.tags if tag == "svg"]
+    assert len(figures) == 2 + 3 + 1
+    assert all(attrs["role"] == "img" and attrs["aria-labelledby"] for attrs in figures)
+    said = "".join(page.texts)
+    assert "SysBenchCpu: -7." in said
+    assert "worse" in said
+
+
+def test_every_run_is_a_point_that_names_itself(tmp_path: Path) -> None:
+    text = page_of(idle_store(tmp_path / "r"))
+    assert len(re.findall(r"<title>run \d+, ", text)) == 3 * 2 * 9
+    assert re.search(r"<title>run \d+, NB-OFF, block 3: failed: a time limit cut it short<", text)
+
+
+def test_many_variants_have_signs_and_colours_of_their_own(tmp_path: Path) -> None:
+    variants = [DEFAULT, NB_OFF, *(Variant(name=f"v{n}", env={"N": f"{n}"}) for n in range(6))]
+    make_store(tmp_path / "r", [HACKBENCH], plan_of(variants), nr_blocks=2).close()
+    text = page_of(tmp_path / "r")
+    keys = re.findall(r'<li><span class="key (v\d)"><span aria-hidden="true">(.)</span>', text)
+    assert len(keys) == len(set(keys)) == 8
+
+
+def test_sixty_results_still_make_one_forest(tmp_path: Path) -> None:
+    benches = [replace(HACKBENCH, label=f"hackbench-{n}-groups", counters={}) for n in range(60)]
+    make_store(tmp_path / "r", benches, nr_blocks=2).close()
+    assert Page(page_of(tmp_path / "r"))
+
+
+def test_a_browser_builds_the_page(tmp_path: Path, browser: list[str]) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(page_of(hostile_store(tmp_path / "r")))
+    shown = run_browser(browser, "--enable-logging=stderr", "--dump-dom", page.as_uri())
+    assert "alert(1)" in shown.stdout
+    assert "<script" not in shown.stdout
+    assert shown.stdout.count("<svg") == 4
+    assert "Content Security Policy" not in shown.stderr
+    assert "CONSOLE" not in shown.stderr
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_browser_shows_the_page(tmp_path: Path, browser: list[str], width: int) -> None:
+    page, picture = tmp_path / "report.html", tmp_path / "page.png"
+    page.write_text(page_of(idle_store(tmp_path / "r")))
+    run_browser(browser, f"--window-size={width},2000", f"--screenshot={picture}", page.as_uri())
+    assert picture.stat().st_size > 30_000

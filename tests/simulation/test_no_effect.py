@@ -1,0 +1,123 @@
+"""Simulated variants whose runs are the same: no effect in this run, and what was missing."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from schedlab.judging.analysis import Outcome, RunTable, analyse, judge_metrics, settled_cases
+from schedlab.plan.plan import BenchmarkEntry, Plan
+from schedlab.report import Report
+from schedlab.report.findings import headline
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.variant import Variant
+from schedlab.simulation.readers import READ_IN, what_was_missing
+from tests.helpers.kernel_source import kernel_source
+from tests.helpers.report_store import MACHINE, TIME
+
+CASE = CaseInfo("Pipe", "Pipe", "", "pipe", {}, (TIME,))
+PLAN = Plan(
+    target="sim:smp4",
+    benchmark=(BenchmarkEntry(name="Pipe"),),
+    variant=(Variant(name="base"), Variant(name="no-wa", sched_features=("NO_WA_IDLE",))),
+)
+
+
+def runs(
+    blocks: int, differing: frozenset[int] = frozenset(), traces: bool = True
+) -> list[RunRecord]:
+    """Invent runs that are the same in both variants but for some blocks."""
+    found: list[RunRecord] = []
+    for block in range(blocks):
+        for variant in PLAN.variant:
+            other = variant.name == "no-wa" and block in differing
+            found.append(
+                RunRecord(
+                    key=RunKey("Pipe", variant.name, block),
+                    position=len(found),
+                    seed=block,
+                    command="",
+                    metrics={"time": 1 + 0.01 * block + 0.001 * other},
+                    counters={"switches": 10.0 + other},
+                    trace=f"{block:08x}{other:08x}" if traces else "",
+                )
+            )
+    return found
+
+
+def judged(plan: Plan, records: list[RunRecord]) -> Outcome:
+    [outcome] = judge_metrics(plan, plan.design(), [CASE], RunTable(plan, records))
+    return outcome
+
+
+@pytest.mark.parametrize("traces", [True, False])
+def test_equal_runs_are_no_effect_and_settled(traces: bool) -> None:
+    outcome = judged(PLAN, runs(6, traces=traces))
+    assert outcome.verdict.word == "no effect"
+    assert outcome.verdict.note == (
+        "the scheduler took the same decisions in all 6 blocks: WA_IDLE is asked in wake_affine();"
+        " that did not run, or decided the same either way"
+    )
+    assert settled_cases(PLAN.design(), [outcome]) == {"Pipe"}
+
+
+def test_a_block_that_differs_is_judged_as_ever() -> None:
+    verdict = judged(PLAN, runs(6, frozenset({2}))).verdict
+    assert verdict.word != "no effect"
+    assert verdict.note.endswith("the scheduler took the same decisions in 5 of 6 blocks")
+
+
+def test_equal_figures_of_unlike_runs_are_not_no_effect() -> None:
+    records = runs(6)
+    unlike = [replace(r, trace=f"{r.trace}{r.key.variant}") for r in records]
+    assert judged(PLAN, unlike).verdict.word != "no effect"
+
+
+def test_hosts_and_aa_runs_are_judged_as_ever() -> None:
+    for change in ({"target": "host"}, {"aa": True}):
+        plan = PLAN.model_copy(update=change)
+        assert judged(plan, runs(6)).verdict.word != "no effect"
+
+
+def test_a_report_says_it(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "result", PLAN, MACHINE, {}, [CASE], "schedlab run")
+    store.add(*runs(6))
+    assert [r.trace for r in store.records()] == [r.trace for r in runs(6)]
+    report = Report(store, analyse(store))
+    assert report.tally("no-wa").endswith("0 can't tell, 1 no effect")
+    assert headline(report).startswith("Pipe: no-wa has no effect in this run: the scheduler took")
+
+
+def test_of_a_knob_no_more_is_said_than_is_known() -> None:
+    other = Variant(name="x", sysctl={"kernel.numa_balancing": "0"})
+    assert what_was_missing(PLAN.variant[0], other) == (
+        "which part of the kernel reads kernel.numa_balancing is not known to us"
+    )
+
+
+def test_of_another_kernel_it_is_said_what_equal_runs_do_not_show() -> None:
+    """A patch that only computes has equal runs, as kernel code is not charged by instruction."""
+    other = Variant(name="x", kernel="burning", sched_features=("NO_WA_IDLE", "SHINY"))
+    words = what_was_missing(PLAN.variant[0], other)
+    assert words == (
+        "computation inside the other kernel's code takes no simulated time (docs/engine.md), so"
+        " only other decisions, locks or cache lines would show; WA_IDLE is asked in wake_affine();"
+        " that did not run, or decided the same either way; which part of the kernel reads"
+        " sched_feature SHINY is not known to us"
+    )
+
+
+def test_the_functions_are_where_the_kernel_asks() -> None:
+    """Each named function asks for its feature in one of the series."""
+    asked = set()
+    for series in ("6.1", "6.12"):
+        for file in sorted((kernel_source(series) / "kernel/sched").glob("*.[ch]")):
+            function = ""
+            for line in file.read_text().splitlines():
+                head = re.match(r"(?!static_|DEFINE|\W)[\w\s*]*?\b(\w+)\((?!\()[^;]*$", line)
+                function = head[1] if head else function
+                asked |= {(name, function) for name in re.findall(r"sched_feat\((\w+)\)", line)}
+    named = {(name, function) for name, functions in READ_IN.items() for function in functions}
+    assert named <= asked

@@ -1,0 +1,210 @@
+"""The real engine with real kernel sources: built, patched, run. Skipped where they are missing."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from schedlab.base.errors import SchedlabError
+from schedlab.kernels.engine import find_engine
+from schedlab.plan.plan import find_suite
+from schedlab.result.store import Store
+from tests.helpers import builds
+from tests.helpers.fake_engine import FakeLab
+from tests.helpers.kernel_source import kernel_source
+from tests.helpers.rt_app_files import EXAMPLES
+
+NEWIDLE = """\
+--- a/kernel/sched/fair.c
++++ b/kernel/sched/fair.c
+@@ -{line},1 +{line},1 @@
+-{old}
++{new}
+"""
+
+
+@pytest.fixture(scope="module", params=["6.12", "6.1"])
+def series(request: pytest.FixtureRequest) -> str:
+    try:
+        find_engine()
+    except SchedlabError as error:
+        pytest.skip(str(error))
+    if shutil.which("gcc") is None or shutil.which("bc") is None:
+        pytest.skip("gcc and bc are needed")
+    name: str = request.param
+    kernel_source(name)
+    return name
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path,
+    series: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> FakeLab:
+    builds.build(series)
+    engine = find_engine().folder
+    made = FakeLab(tmp_path, monkeypatch, capsys)
+    made.cache = builds.CACHE
+    made.env = {"SCHEDLAB_ENGINE": str(engine), "SCHEDLAB_CACHE": str(builds.CACHE)}
+    for name, value in made.env.items():
+        monkeypatch.setenv(name, value)
+    return made
+
+
+def fair_patch(lab: FakeLab, series: str) -> Path:
+    """Return a patch that has newidle balance look for work half as far ahead."""
+    lines = (kernel_source(series) / "kernel/sched/fair.c").read_text().split("\n")
+    old = "\tunsigned long next_balance = jiffies + HZ;"
+    line = lines.index(old) + 1
+    patch = lab.folder / "half.patch"
+    patch.write_text(NEWIDLE.format(line=line, old=old, new=old.replace("HZ;", "HZ / 2;")))
+    return patch
+
+
+def test_a_kernel_builds_and_a_patch_rebuilds_little(lab: FakeLab, series: str) -> None:
+    status, out, errors = lab.call("kernel", "build", series)
+    assert status == 0, errors
+    assert f"{series}: Linux {series}." in out
+    words = ("--base", series, "--patch", fair_patch(lab, series))
+    status, _, errors = lab.call("kernel", "build", f"half-{series}", *words)
+    assert status == 0, errors
+    log = (builds.objects(f"half-{series}") / "make.log").read_text()
+    assert "kernel/sched/fair.c" in log
+    assert "kernel/sched/core.c" not in log, "what the patch does not touch is shared"
+
+
+def test_a_run_is_the_same_for_any_number_of_jobs(
+    lab: FakeLab, series: str, tmp_path: Path
+) -> None:
+    machine = Path(__file__).parents[2] / "machines" / "smp4.toml"
+    if not machine.is_file():
+        pytest.skip("the machine files are not there")
+    told = []
+    for jobs in (1, 2):
+        out = tmp_path / f"out-{jobs}"
+        status, _, errors = lab.call(
+            *("run", "--target", f"sim:{machine}", "--output", out, "--jobs", jobs),
+            *("--benchmark", "HackbenchPipeThreads:groups=1,loops=50"),
+            *("--benchmark", "PerfBenchSchedPipe:loops=300", "--blocks", 3),
+            *("--variant", f"base: kernel={series}", "--variant", "no-wa: NO_WA_IDLE"),
+        )
+        assert status == 0, errors
+        runs = Store.open(out).records()
+        assert [record.error for record in runs if record.status != "ok"] == []
+        told.append([(r.key, r.metrics, r.counters, r.settings) for r in runs])
+    assert told[0] == told[1]
+
+
+COMMON = {  # suite `common`, each for a moment
+    "PerfBenchSchedPipe": "loops = 100",
+    "PerfBenchSchedMessaging": "loops = 2",
+    "PerfBenchMemMemset": "loops = 1, size = '64MB'",
+    "PerfBenchFutexWake": "threads = 200",
+    "SysBenchCpu": "time = 1, threads = 4",
+    "SysBenchMemory": "time = 1, total_size = '16MB'",
+    "SysBenchThreads": "time = 1, threads = 2",
+    "SysBenchMutex": "threads = 16, locks = 50",
+    "HackbenchForkSockets": "groups = 1, loops = 5",
+    "HackbenchPipeThreads": "groups = 1, loops = 5",
+    "HackbenchPipeThreads4k": "groups = 1, loops = 5",
+}
+
+
+def test_the_common_suite_runs(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    suite, _ = find_suite("common")
+    assert {entry.name for entry in suite.benchmark} == set(COMMON)
+    plan = tmp_path / "plan.toml"
+    chosen = (f"[[benchmark]]\nname = '{n}'\nparams = {{ {of} }}\n" for n, of in COMMON.items())
+    cold = "target = 'sim:kunpeng-920-6426-2p'\nload_warmup = 'none'\n"
+    base = f"[[variant]]\nname = 'base'\nkernel = '{series}'\n"
+    other = f"[[variant]]\nname = 'no-wa'\nkernel = '{series}'\nsched_features = ['NO_WA_IDLE']\n"
+    plan.write_text(cold + "".join(chosen) + base + other)
+    status, _, errors = lab.call("run", plan, "--blocks", 2, "--output", tmp_path / "out")
+    assert status == 0, errors
+    runs = Store.open(tmp_path / "out").records()
+    assert len(runs) == 2 * 2 * len(COMMON)
+    assert [(run.key, run.error) for run in runs if run.status != "ok"] == []
+
+
+def test_the_first_decision_that_differs(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    asked = (
+        *("--machine", "smp4", "--window", 20),
+        *("--benchmark", "HackbenchPipeThreads:groups=1,loops=50"),
+    )
+    base = f"base: kernel={series}"
+    status, out, errors = lab.call("diverge", base, f"again: kernel={series}", *asked)
+    assert status == 0, errors
+    assert out.startswith("No difference")
+    status, out, errors = lab.call("diverge", base, f"rest: kernel={series}; NO_WA_IDLE", *asked)
+    assert status == 0, errors
+    assert "The first decision that differs" in out
+    first, second = out.split("\nbase, ")[1].split("\nrest, ")
+    assert "select_task_rq" in first
+    before = [re.sub(r"(delay|runtime)=\d+", "", text.splitlines()[1]) for text in (first, second)]
+    assert before[0] == before[1], "but for what looking at the waker's CPU takes"
+    scenario = tmp_path / "scenario.json"
+    scenario.write_text(
+        '{"duration": "20ms", "tasks":'
+        ' [{"count": 8, "program": [{"run": "1ms"}, {"sleep": "1ms"}]}]}'
+    )
+    words = ("diverge", base, f"slow: kernel={series}; sched base_slice_ns=9000000")
+    if series == "6.1":
+        words = ("diverge", base, f"slow: kernel={series}; sched min_granularity_ns=9000000")
+    status, out, errors = lab.call(*words, "--machine", "smp4", "--scenario", scenario)
+    assert status == 0, errors
+
+
+def test_features_of_one_patched_build(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    words = ("--base", series, "--patch", "GROUP_UTIL", "--patch", "MISFIT")
+    status, out, errors = lab.call("kernel", "build", f"policies-{series}", *words)
+    assert status == 0, errors
+    assert "with GROUP_UTIL.patch, MISFIT.patch, build" in out
+    status, _, errors = lab.call(
+        *("run", "--target", "sim:hikey960", "--output", tmp_path / "out", "--blocks", 2),
+        *("--benchmark", "HackbenchForkSockets:groups=1,loops=20"),
+        *("--variant", f"on: kernel=policies-{series}"),
+        *("--variant", f"off: kernel=policies-{series}; NO_GROUP_UTIL; NO_MISFIT"),
+    )
+    assert status == 0, errors
+    runs = Store.open(tmp_path / "out").records()
+    assert [run.error for run in runs if run.status != "ok"] == []
+    on, off = ([r.metrics for r in runs if r.key.variant == name] for name in ("on", "off"))
+    assert len(on) == len(off) == 2
+    assert on != off, "they decide where forks land"
+
+
+def test_a_workload_of_a_file(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(EXAMPLES[-2].read_text())
+    out = tmp_path / "out"
+    status, _, errors = lab.call(
+        *("run", "--target", "sim:smp4", "--workload", file, "--blocks", 2, "--output", out),
+        *("--variant", f"base: kernel={series}", "--variant", "no-wa: NO_WA_IDLE"),
+    )
+    assert status == 0, errors
+    first = Store.open(out).records()[0]
+    assert set(first.metrics) == {"wakeup_latency", "wakeup_latency_p99", "slack", "run"}
+    left = {path.name for path in (out / first.raw).iterdir()}
+    [copy] = [name for name in left if name.startswith("mine-")]
+    assert (out / first.raw / copy).read_text() == file.read_text()
+    assert len([name for name in left if name.endswith(".log")]) == 4
+    file.write_text(file.read_text().replace('"run" : 500', '"run" : 600'))
+    status, _, errors = lab.call("run", "--resume", out)
+    assert (status, f"mine was `simulated: rt-app --file {copy} --logdir .`, is" in errors) == (
+        2,
+        True,
+    ), errors
+
+
+def test_a_wrong_file_is_told_before_any_run(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text('{"tasks" : {"a" : {"loop" : 1,\n"run" : "x"}}}')
+    status, _, errors = lab.call(
+        *("run", "--target", "sim:smp4", "--workload", file, "--output", tmp_path / "out"),
+        *("--variant", f"base: kernel={series}", "--variant", "no-wa: NO_WA_IDLE"),
+    )
+    assert (status, f"{file}:2: tasks.a.run: a whole number is expected" in errors) == (2, True)
+    assert not (tmp_path / "out").exists()

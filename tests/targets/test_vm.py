@@ -1,0 +1,188 @@
+"""Guests: the shape QEMU is told of a machine, their files, and one that is really booted."""
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from schedlab.accuracy.kernel import VERBOSE, aspects
+from schedlab.accuracy.worlds import Simulated
+from schedlab.base.errors import SchedlabError, SystemLost, UsageError
+from schedlab.kernels.progress import Watch
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine, find_machine
+from schedlab.machine.simulator import description
+from schedlab.machine.standin import completed
+from schedlab.plan.plan import BenchmarkEntry, Plan
+from schedlab.result.store import Store
+from schedlab.settings.variant import Variant, parse_variant
+from schedlab.targets.guest.guest import QEMU
+from schedlab.targets.guest.initramfs import Initramfs
+from schedlab.targets.guest.kernel import find_kernel
+from schedlab.targets.guest.shape import shape_of
+from schedlab.targets.vm import Booted, VmSession, VmTarget
+from tests.helpers import builds
+from tests.helpers.command_line import Cli
+
+SERIES = "6.1"
+
+
+def machine(**topology: object) -> Machine:
+    return Machine.model_validate({"name": "m", "cpus": "0-7", "topology": topology})
+
+
+def kernel_or_skip() -> None:
+    if shutil.which(QEMU) is None:
+        pytest.skip(f"{QEMU} is not installed (Debian package qemu-system-x86)")
+    try:
+        find_kernel(SERIES, Watch())
+    except SchedlabError as why:
+        pytest.skip(f"no kernel of Debian's for guests: {str(why).splitlines()[0]}")
+
+
+def test_sockets_cores_threads_and_nodes() -> None:
+    shape = shape_of(find_machine("small-2n-smt2"))
+    assert shape.options()[:4] == ["-smp", "8,sockets=2,cores=2,threads=2", "-m", "2048M"]
+    told = " ".join(shape.options())
+    assert "node,nodeid=0,cpus=0-3,memdev=m0" in told
+    assert "node,nodeid=1,cpus=4-7,memdev=m1" in told
+    assert "dist,src=0,dst=1,val=20" in told
+    assert not shape.untold
+
+
+def test_a_package_of_several_caches_is_as_many_sockets() -> None:
+    shape = shape_of(machine(core=["0,4", "1,5", "2,6", "3,7"], llc=["0-1,4-5", "2-3,6-7"]))
+    assert (shape.sockets, shape.cores, shape.threads) == (2, 2, 2)
+    assert shape.nodes == ((0, 1, 2, 3, 4, 5, 6, 7),)
+    assert shape.untold == (
+        "packages with several last-level caches are as many sockets",
+        "CPUs are numbered thread by thread, core by core",
+    )
+
+
+def test_nodes_are_numbered_as_the_guest_does() -> None:
+    shape = shape_of(
+        machine(
+            core=["0,4", "1,5", "2,6", "3,7"],
+            package=["0-1,4-5", "2-3,6-7"],
+            node=["0-1,4-5", "2-3,6-7"],
+            distance=[[10, 32], [32, 10]],
+        )
+    )
+    assert shape.nodes == ((0, 1, 2, 3), (4, 5, 6, 7))
+    assert "dist,src=1,dst=0,val=32" in shape.options()
+
+
+@pytest.mark.parametrize(
+    "levels", [{"core": ["0-1", *"234567"]}, {"llc": ["0-2", "3-7"], "package": ["0-2", "3-7"]}]
+)
+def test_what_qemu_cannot_show_is_refused(levels: dict[str, list[str]]) -> None:
+    with pytest.raises(UsageError, match="QEMU's cores all have the same number of threads"):
+        shape_of(machine(**levels))
+
+
+def test_boot_options_are_a_setting_of_guests_only() -> None:
+    variant = parse_variant("iso: cmdline isolcpus=2,3 nohz_full=2,3; kernel=mine")
+    assert (variant.cmdline, variant.kernel) == ("isolcpus=2,3 nohz_full=2,3", "mine")
+
+
+def test_an_initramfs_holds_programs_with_their_libraries(tmp_path: Path) -> None:
+    archive = Initramfs()
+    archive.add_program(Path("/bin/sh").resolve(), "/bin/sh")
+    archive.write(tmp_path / "initramfs")
+    content = (tmp_path / "initramfs").read_bytes()
+    assert content.startswith(b"070701") and len(content) % 4 == 0
+    for name in (b"bin/sh\0", b"libc.so.6\0", b"dev/console\0", b"TRAILER!!!\0"):
+        assert name in content
+    assert Path("/bin/sh").read_bytes() in content
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "vm:6.1"], "which machine is QEMU to show? Name one by --machine"),
+        (["--target", "vm:/none", "--machine", "small-2n-smt2"], "there is no such kernel image"),
+        (["--machine", "small-2n-smt2"], "only vm:KERNEL is shown another"),
+        (["--variant", "x: cmdline quiet", "--no-counters"], "only a guest is booted for a run"),
+    ],
+)
+def test_what_cannot_be_asked_for(
+    cli: Cli, tmp_path: Path, options: list[str], message: str
+) -> None:
+    given = ["run", "--benchmark", "SysBenchCpu:time=1", "--output", tmp_path / "out", *options]
+    status, _, err = cli(*given, *(() if "--variant" in options else ("--aa",)))
+    assert status == 2
+    assert message in err
+
+
+def test_the_same_plan_runs_in_a_guest(cli: Cli, tmp_path: Path) -> None:
+    kernel_or_skip()
+    out = tmp_path / "out"
+    asked = (
+        *("run", "--target", f"vm:{SERIES}", "--machine", "small-2n-smt2"),
+        *("--benchmark", "HackbenchPipeThreads:groups=1,loops=20"),
+        *("--variant", "base", "--variant", "nb: sysctl kernel.numa_balancing=0; NO_WA_IDLE"),
+        *("--blocks", 2, "--warmup", 0, "--counters", "tracepoints,procstat", "--output", out),
+    )
+    status, text, err = cli(*asked)
+    if "panicked or hangs" in err:  # as an emulated guest on a busy host does now and then
+        status, text, err = cli(*asked)
+    assert status == 0, err
+    store = Store.open(out)
+    assert store.machine.nr_cpus == 8
+    assert [len(core) for core in store.machine.groups("core")] == [2, 2, 2, 2]
+    assert store.machine.groups("llc") == store.machine.groups("node")
+    assert store.environment["Kernel release"].startswith(f"{SERIES}.")
+    assert store.environment["Kind"] in " ".join(text.split())
+    for record in store.records():
+        assert record.status == "ok", record.error
+        assert record.metrics["time"] > 0
+        assert record.counters["context-switches"] > 100
+        assert record.counters["sched:sched_migrate_task"] > 0
+        base = record.key.variant == "base"
+        assert record.settings == {
+            "kernel.numa_balancing": "1" if base else "0",
+            "sched_feature WA_IDLE": "WA_IDLE" if base else "NO_WA_IDLE",
+        }
+        assert (out / record.raw / "stdout.txt").read_text().startswith("Running")
+
+
+def test_a_guest_that_hangs_before_the_first_run_is_booted_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernel_or_skip()
+    target = VmTarget(SERIES, "small-2n-smt2", [Variant(name="base")], Watch())
+    booted = target.booted(Variant(name="base"))
+    plan = Plan(
+        benchmark=[BenchmarkEntry(name="SysBenchCpu")],
+        variant=[Variant(name="base"), Variant(name="nb", sysctl={"kernel.numa_balancing": "0"})],
+    )
+    session = VmSession(target, plan, [], tmp_path, {v.name: booted for v in plan.variant})
+    asked: list[Booted] = []
+
+    def hangs_once(what: Booted) -> None:
+        asked.append(what)
+        if len(asked) == 1:
+            raise SystemLost("the guest hangs")
+
+    monkeypatch.setattr(session, "_session", hangs_once)
+    session.begin(["one"])
+    assert asked == [booted, booted]
+    assert session.notices == ["one", f"{booted.title} was booted again: the guest hangs"]
+
+
+def test_the_simulator_does_as_the_kernel_and_a_panic_is_told() -> None:
+    kernel_or_skip()
+    program = builds.build(SERIES)
+    variant = Variant(name="base", cmdline=VERBOSE)
+    target = VmTarget(SERIES, "small-2n-smt2", [variant], Watch())
+    with closing(target.guests):
+        guest = target.guest(variant)
+        machine = completed(describe(guest)).machine
+        for aspect in aspects(guest, Simulated(program, description(machine))):
+            assert not aspect.differences
+            assert len(aspect.guest) >= 10
+        with pytest.raises(SystemLost, match=r"(?s)killed.*Its console:.*sysrq"):
+            guest.run("echo c >/proc/sysrq-trigger")
+        assert not guest.alive
