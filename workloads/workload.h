@@ -50,7 +50,7 @@ struct wl_option {
 /*
  * Memory all tasks of a program touch as they work, beside its regions, in pages of 4 KiB: data and
  * heap of a process, what of it a forked child has copied, stack and thread-local data of a thread.
- * Measured as pages that are private, dirty and referenced within a second (docs/numa-balancing.md).
+ * Measured as pages that are private, dirty and referenced within a second (docs/studies/numa-balancing.md).
  */
 struct wl_working_set {
 	unsigned int	process, child, thread;

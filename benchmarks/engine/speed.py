@@ -3,7 +3,7 @@
     python benchmarks/engine/speed.py [SERIES]
 
 One run of each load on one core, in seconds of CPU time, so that a shared host tells the same;
-an event is one CPU getting the host (docs/engine.md).
+an event is one CPU getting the host (docs/internals/engine.md).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python benchmarks/policies/misfit_hunks.py [SERIES]
 
-The plans of docs/misfit.md with one hunk taken out of the patch, with both, and with none: mean
-time of each task of ten runs without misfit balancing, in seconds. Two minutes.
+The plans of docs/studies/misfit.md with one hunk taken out of the patch, with both, and with none:
+mean time of each task of ten runs without misfit balancing, in seconds. Two minutes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How often schedlab's verdicts are wrong, measured; prints the tables of docs/statistics.md.
+"""How often schedlab's verdicts are wrong: print the tables of docs/internals/statistics.md.
 
 `PYTHONPATH=. python benchmarks/stats/error_rates.py` makes all of them, in about 20 minutes;
 `--reports 500 coverage blocks` makes two of them roughly.

@@ -1,4 +1,4 @@
-"""What netperf's rate falls by with clients: the table of docs/ilb-util.md.
+"""What netperf's rate falls by with clients: the table of docs/studies/ilb-util.md.
 
     python benchmarks/workloads/netperf_fall.py [CLIENTS...]
 

@@ -152,7 +152,7 @@ static void usage(void)
 	       "                [--trace FILE [--trace-format ftrace|perfetto] [--trace-events A,B]\n"
 	       "                 [--trace-cpus LIST] [--trace-tasks PATTERN] [--trace-from S] [--trace-to S]\n"
 	       "                 [--trace-ring N]] [--print-domains | --print-files]\n"
-	       "Linux %s scheduler, HZ=%d.  docs/engine.md describes the files.\n", kern_release, kern_hz);
+	       "Linux %s scheduler, HZ=%d.  docs/internals/engine.md describes the files.\n", kern_release, kern_hz);
 	exit(0);
 }
 

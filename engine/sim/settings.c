@@ -246,7 +246,7 @@ static void read_cpufreq(const char **governor)
 	*governor = json_get_text(scenario.cpufreq, AT(NULL, "cpufreq"), "governor", NULL);
 	if (*governor && !sim_nr_freq_domains)
 		usage_error("cpufreq.governor: this machine has no operating points to choose from; its file "
-			    "gives them as [[cpu]] opp (docs/machines.md)");
+			    "gives them as [[cpu]] opp (docs/manual/machines.md)");
 }
 
 /* ------------------------------------------------------------------ all of them */

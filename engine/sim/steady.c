@@ -9,7 +9,7 @@
  *
  * While a run warms up, the engine winds the clocks of balancing and of NUMA scans on, so that each
  * goes round KERN_ROUNDS times while the averages are built; then it leaves every clock somewhere in
- * its period.  docs/engine.md, "Steady state", says why and what that changes.
+ * its period.  docs/internals/engine.md, "Steady state", says why and what that changes.
  */
 #include <stdarg.h>
 #include <string.h>

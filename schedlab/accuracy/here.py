@@ -22,7 +22,7 @@ _HALTS = Idle(
 """What CPUs without cpuidle do; the exit is part of the measured way of an interrupt."""
 
 MEASURED = 1.1
-"""A measured figure is within a tenth (docs/machines.md)."""
+"""A measured figure is within a tenth (docs/manual/machines.md)."""
 
 _ROUNDS = 300
 _SIMULATED_ROUNDS = 5

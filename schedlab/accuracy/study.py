@@ -51,8 +51,8 @@ def study(
             "`schedlab validate --published` writes this page: it simulates the quick plan of every"
             " file in published/ and sets each row beside the published one; the page is written"
             " anew after every plan, of what is whole by then. Tables are generated; the"
-            " explanations of wrong claims are kept when it is written again. docs/accuracy.md says"
-            " how a row is graded."
+            " explanations of wrong claims are kept when it is written again."
+            " docs/studies/accuracy.md says how a row is graded."
         ),
         "## What simulated it",
         _provenance(simulated),

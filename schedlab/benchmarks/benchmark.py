@@ -1,7 +1,7 @@
 """What a benchmark is: a command built from parameters, its metrics, and the parser beside it.
 
 A module of this package describes a family of benchmarks; writing one is all it takes to add
-them (docs/benchmarks.md).
+them (docs/manual/benchmarks.md).
 """
 
 import inspect

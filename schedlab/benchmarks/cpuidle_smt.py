@@ -1,4 +1,4 @@
-"""cpuidle-smt-performance: what a wakeup period costs and gives (docs/cpuidle-smt.md)."""
+"""cpuidle-smt-performance: what a wakeup period costs and gives (docs/manual/cpuidle-smt.md)."""
 
 from collections.abc import Mapping
 from dataclasses import replace

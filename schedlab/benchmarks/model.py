@@ -9,7 +9,7 @@ from schedlab.benchmarks.metric import Metric
 
 @dataclass(frozen=True)
 class Model:
-    """A workload of a scenario, by its kind and parameters (docs/engine.md lists them)."""
+    """A workload of a scenario, by kind and parameters (docs/internals/engine.md lists them)."""
 
     workload: Mapping[str, object]
     figures: Mapping[Metric, str]

@@ -36,7 +36,7 @@ from schedlab.targets.sim import SimTarget
     "file",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="What to run: a scenario of the simulator (docs/engine.md).",
+    help="What to run: a scenario of the simulator (docs/internals/engine.md).",
 )
 @click.option("--seed", type=click.IntRange(0, LARGEST_SEED), default=1, show_default=True)
 @click.option(

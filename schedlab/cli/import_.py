@@ -36,8 +36,8 @@ _IMPORTED = Path("results") / "imported"
 def import_command(files: tuple[Path, ...], output: Path | None) -> None:
     """Read published results, recompute their percentages, and judge what can be judged.
 
-    Each file becomes a result folder of its own, the document kept in it. docs/import.md shows
-    the shapes that are read. Nothing is written unless all files can be read.
+    Each file becomes a result folder of its own, the document kept in it. docs/manual/import.md
+    shows the shapes that are read. Nothing is written unless all files can be read.
     """
     invocation = shlex.join(["schedlab", *sys.argv[1:]])
     folders = _folders(files, output)

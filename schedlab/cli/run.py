@@ -100,7 +100,7 @@ _EXPERIMENT = (
     click.option(
         "--cluster",
         metavar="ADDRESS",
-        help="Simulate on the workers of this scheduler of dask.distributed (docs/sweeps.md).",
+        help="Simulate on the workers of this dask.distributed scheduler (docs/manual/sweeps.md).",
     ),
     click.option(
         "--exact",
@@ -137,7 +137,7 @@ def experiment_options(command: Command) -> Command:
     "workloads",
     metavar="FILE.json",
     multiple=True,
-    help="A workload described by a file of rt-app (docs/workloads.md).",
+    help="A workload described by a file of rt-app (docs/internals/workloads.md).",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one.")
 @experiment_options

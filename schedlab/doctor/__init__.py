@@ -1,6 +1,6 @@
 """Whether this host can run an experiment that means something, and what stands in the way.
 
-One module per kind of check, each a function `check(system)` that only reads; docs/doctor.md
+One module per kind of check, each a function `check(system)` that only reads; docs/manual/doctor.md
 says how to add one.
 """
 

@@ -127,7 +127,7 @@ def _own_build(system: System, build: _OwnBuild) -> Finding:
             "note",
             f"{build.name}: {'; '.join(missing)}",
             f"{PROGRAM}, our own, stands in for it in {build.benchmarks}, and every report says so",
-            "docs/benchmarks.md, 'Tools of your own': how to build it and where it is looked for",
+            "docs/manual/benchmarks.md, 'Tools of your own': how to build it and where to put it",
         )
     return Finding(
         build.name,

@@ -1,6 +1,6 @@
 """How much a document to import may hold: more than any real one, less than a host's memory.
 
-docs/import.md lists these.
+docs/manual/import.md lists these.
 """
 
 MOST_BYTES = 64 << 20

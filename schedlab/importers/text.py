@@ -1,7 +1,7 @@
 """Results in a mail or another plain text: tables of any known shape below headings.
 
 A module of `tables` that registers a reader is all it takes to read one shape more
-(docs/import.md).
+(docs/manual/import.md).
 """
 
 import importlib
@@ -188,5 +188,5 @@ def no_result(source: Source) -> UsageError:
     begins = f"begins with '{line.text.strip()[:40]}'" if line else "is empty"
     return UsageError(
         f"{source.path}:{line.number if line else 1}: {begins} and has no table of results that"
-        " schedlab knows.\n  docs/import.md shows the shapes it reads."
+        " schedlab knows.\n  docs/manual/import.md shows the shapes it reads."
     )

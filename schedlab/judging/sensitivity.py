@@ -3,7 +3,8 @@
 Each block drew the machine's figures. The figure whose positions go best with the blocks' changes,
 by Spearman's rank correlation, is named if so strong a correlation is rare when the changes are
 dealt to the blocks at random: the best of some fifty figures looks strong by chance alone, and the
-permutations take the best of all of them each time. docs/statistics.md has the thresholds.
+permutations take the best of all of them each time. docs/internals/statistics.md has the
+thresholds.
 """
 
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,8 @@ were interleaved in blocks are compared pair by pair (one-sample t test on log(B
 tables, which have no blocks, by Welch's t test. Equivalence is two one-sided t tests (TOST)
 against the margin. The data may be looked at several times and a report has several metrics; both
 are paid for: each p is multiplied by the number of planned looks, then Benjamini-Hochberg (or
-Holm) runs over the metrics of the report. docs/statistics.md says why, and how often the method
-errs, measured.
+Holm) runs over the metrics of the report. docs/internals/statistics.md says why,
+and how often the method errs, measured.
 
 Nothing here reads or writes anything: data in, verdicts out.
 """
@@ -38,7 +38,7 @@ SCREENING_BELOW = 6
 
 JUDGED_FROM = 5
 """With fewer pairs than this there is no verdict and no interval: two modes far apart then look
-like an effect too often (docs/statistics.md). The estimate is given all the same."""
+like an effect too often (docs/internals/statistics.md). The estimate is given all the same."""
 
 _CONSTANT = 1e-12
 """Log ratios that differ by less than this differ only by floating-point rounding."""

@@ -129,7 +129,7 @@ def tell_left_out(configuration: Configuration, say: Callable[[str], None]) -> N
     if configuration.left_out:
         say(
             f"{configuration.name}: not simulated: {', '.join(configuration.left_out)}"
-            " (docs/kernels.md, Configuration)."
+            " (docs/manual/kernels.md, Configuration)."
         )
 
 

@@ -25,7 +25,7 @@ def schedlab_load() -> Path:
 
 
 def cpuidle_smt_performance() -> Path:
-    """Return the tool of docs/cpuidle-smt.md, built likewise.
+    """Return the tool of docs/manual/cpuidle-smt.md, built likewise.
 
     Raises:
         HostError: a tool is missing, or it does not compile.

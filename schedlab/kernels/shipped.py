@@ -1,7 +1,7 @@
-"""schedlab's own kernel patches, by the sched features they add (docs/patches.md).
+"""schedlab's own kernel patches, by the sched features they add (docs/manual/patches.md).
 
 Those in `patches/published` bring changes that others published figures of into a tree of another
-age (docs/accuracy.md).
+age (docs/studies/accuracy.md).
 """
 
 import re

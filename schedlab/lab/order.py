@@ -54,7 +54,7 @@ def _variant_order(variants: Sequence[Variant], seed: str, block: int) -> list[V
 
     Of six blocks the baseline stands before each other variant in three, never strictly in turn:
     plain random order lets noise with a rhythm of two or four runs pass for an effect, and so
-    does a fixed pattern (docs/statistics.md has the figures).
+    does a fixed pattern (docs/internals/statistics.md has the figures).
     """
     six, place = divmod(block, _BALANCED)
     for attempt in itertools.count():

@@ -2,7 +2,7 @@
 
 A draw is a position from 0 to 1 for each uncertain figure. It says how likely a smaller figure is:
 figures lie in a triangle on a logarithmic scale, which has its peak at the value and its ends at
-the ends of the range (docs/statistics.md).
+the ends of the range (docs/internals/statistics.md).
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """A described machine: its CPUs, how they are grouped, how fast and how deep they sleep, as TOML.
 
 Groups are CPU lists as the kernel writes them, one string a group. Everything a host does not
-tell is left out of its file; docs/machines.md describes every key.
+tell is left out of its file; docs/manual/machines.md describes every key.
 """
 
 import re

@@ -11,7 +11,7 @@ from schedlab.machine.ledger import Entry, around
 from schedlab.machine.model import CacheKinds, Machine, find_machine
 
 UNCERTAIN = 2.0
-"""An estimate may be half or twice what is right (docs/machines.md)."""
+"""An estimate may be half or twice what is right (docs/manual/machines.md)."""
 
 _DEFAULT = "epyc-7713-2p-nps1"
 _OF_ARCHITECTURE = {"aarch64": "kunpeng-920-6426-2p", "ppc64le": "power9-lpar-smt4"}

@@ -26,7 +26,7 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h)")
 _Value = TypeVar("_Value")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _MOST_BLOCKS = 100_000
-"""Far more than any comparison needs (docs/statistics.md)."""
+"""Far more than any comparison needs (docs/internals/statistics.md)."""
 _LONGEST = "10000h"
 _LONGEST_WARMUP = 1000
 """Seconds, simulated: no clock of the kernel is as long, and the load has to end afterwards."""
@@ -214,7 +214,7 @@ class Plan(_Data):
     judging: Judging = Judging()
     load_warmup: Annotated[str, AfterValidator(_warmup)] = "settled"
     """Simulated runs: how long the load goes on before it is measured; by default until the
-    scheduler's slow state has settled (docs/sim.md)."""
+    scheduler's slow state has settled (docs/manual/sim.md)."""
     published: str = ""
     """Published results the report shows beside its own: a name under published/, or a file."""
     counters: tuple[str, ...] | Literal["all"] = "all"

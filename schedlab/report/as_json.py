@@ -1,4 +1,4 @@
-"""The whole result as JSON; docs/reports.md describes every key, and keys are only ever added."""
+"""The whole result as JSON. docs/manual/reports.md describes every key; keys are only added."""
 
 import json
 import math

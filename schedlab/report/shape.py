@@ -1,7 +1,7 @@
 """What a shape is: a name and a function that writes a report in it.
 
 A module of this package that registers a function is all it takes to add a shape
-(docs/reports.md).
+(docs/manual/reports.md).
 """
 
 import inspect

@@ -54,8 +54,8 @@ def what_was_missing(baseline: Variant, other: Variant) -> str:
 def _reasons(baseline: Variant, other: Variant) -> Iterator[str]:
     if baseline.kernel != other.kernel:
         yield (
-            "computation inside the other kernel's code takes no simulated time (docs/engine.md),"
-            " so only other decisions, locks or cache lines would show"
+            "computation inside the other kernel's code takes no simulated time"
+            " (docs/internals/engine.md), so only other decisions, locks or cache lines would show"
         )
     changed = dict(set(shown(baseline).items()) ^ set(shown(other).items()))
     features = {name.removeprefix(_FEATURE) for name in changed if name.startswith(_FEATURE)}

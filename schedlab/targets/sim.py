@@ -178,7 +178,7 @@ class SimTarget:
             if not machine.model_dump(exclude_defaults=True).get(key):
                 raise UsageError(
                     f"{self._which}: {key}: is missing, and the simulator needs it."
-                    "\n  docs/machines.md says what a machine to be simulated has."
+                    "\n  docs/manual/machines.md says what a machine to be simulated has."
                 )
         return machine
 

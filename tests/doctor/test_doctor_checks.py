@@ -134,7 +134,7 @@ def test_tools_of_ones_own_tell_where_they_are_or_what_stands_in(
     schbench = only(found, "schbench")
     assert (schbench.level, schbench.found) == ("note", "schbench: not in PATH: schbench")
     assert "stands in for it in Schbench" in schbench.why
-    assert "docs/benchmarks.md" in schbench.remedy
+    assert "docs/manual/benchmarks.md" in schbench.remedy
     assert "not in PATH: ycsb.sh, mongod" in only(found, "YCSB on MongoDB").found
     assert "pipe, spawn, execl" in only(found, "UnixBench").found
     assert only(found, "DeathStarBench").found.endswith("DEATHSTARBENCH_URL is not set")

@@ -343,6 +343,6 @@ def test_a_throttled_real_time_queue_breaks_no_rule(sim: Simulator) -> None:
 
 
 def test_the_list_is_in_the_docs() -> None:
-    text = (ROOT / "docs/engine.md").read_text()
+    text = (ROOT / "docs/internals/engine.md").read_text()
     rows = [f"| `{e.name}` | {', '.join(e.series)} | {e.reason} |" for e in WITHOUT_EFFECT]
     assert [row for row in rows if row not in text] == []

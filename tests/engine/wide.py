@@ -375,7 +375,7 @@ def case(seed: int, series: str, shapes: dict[str, Json]) -> Case:
         }
     scenario["actions"] = _actions(rng, cpus, scenario, span)
     scenario["tasks"].append(HERE)
-    # A throttled deadline task on a CPU that goes away raises a warning of the kernel's own (docs/engine.md).
+    # A throttled deadline task on a CPU that goes away raises a warning of the kernel's own (docs/internals/engine.md).
     if rng.random() < 0.4 and all(t.get("policy") != "deadline" for t in scenario["tasks"]):
         scenario["actions"] += _hotplug(rng, cpus, span)
         scenario["duration"] = f"{span + HOTPLUG_MS}ms"

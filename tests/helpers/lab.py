@@ -1,8 +1,8 @@
 """A lab in a process of its own, on a fake file tree with real processes: to be interrupted.
 
 Run as `python -m tests.helpers.lab ROOT RESULT [--resume]`. The tree has one knob,
-/proc/sys/kernel/knob; the one benchmark writes its process ids to ROOT/pids, leaves an orphan, and takes as long as
-ROOT/seconds says while the knob is turned.
+/proc/sys/kernel/knob; the one benchmark writes its process ids to ROOT/pids, leaves an orphan, and
+takes as long as ROOT/seconds says while the knob is turned.
 """
 
 import sys

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.fake_engine import FakeLab
 
 ENGINE = Path(__file__).resolve().parents[2] / "engine"
-DOCS = ENGINE.parent / "docs/kernels.md"
+DOCS = ENGINE.parent / "docs/manual/kernels.md"
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_without_a_difference_it_is_the_same_build(lab: FakeLab) -> None:
 
 def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
     _, _, errors = build(lab, "CONFIG_RSEQ=y\nCONFIG_SCHED_DEBUG=n\nCONFIG_CPUSETS=n\n")
-    assert "my.config: not simulated: RSEQ, SCHED_DEBUG=n (docs/kernels.md" in errors
+    assert "my.config: not simulated: RSEQ, SCHED_DEBUG=n (docs/manual/kernels.md" in errors
     assert "not simulated  RSEQ, SCHED_DEBUG=n" in lab.call("kernel", "show", "other")[1]
     _, _, errors = build(lab, "CONFIG_SCHED_CACHE=y\n")
     assert "not simulated: SCHED_CACHE" in errors, "this tree has no such thing"

@@ -371,7 +371,7 @@ def test_garbage_is_refused_in_one_line(
 
 
 def test_the_example_of_the_page_loads(loaded: Callable[[str], Machine]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "machines.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "manual/machines.md").read_text()
     section = page.partition("\n## The file\n")[2]
     example = section.partition("```toml\n")[2].partition("```")[0]
     assert loaded(example).cpu[0].capacity == 462

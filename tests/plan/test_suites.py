@@ -17,7 +17,7 @@ CHEAP = {
     "DeathStarBench": "5 s by itself",
     "Specjbb2015MultiJvm": "2 s by itself",
 }
-"""Benchmarks that need no simulated sizes; docs/engine-speed.md has their cost."""
+"""Benchmarks that need no simulated sizes; docs/internals/engine-speed.md has their cost."""
 
 
 @pytest.mark.parametrize("name", all_suites())

@@ -102,8 +102,9 @@ def test_of_another_kernel_it_is_said_what_equal_runs_do_not_show() -> None:
     other = Variant(name="x", kernel="burning", sched_features=("NO_WA_IDLE", "SHINY"))
     words = what_was_missing(PLAN.variant[0], other)
     assert words == (
-        "computation inside the other kernel's code takes no simulated time (docs/engine.md), so"
-        " only other decisions, locks or cache lines would show; WA_IDLE is asked in wake_affine();"
+        "computation inside the other kernel's code takes no simulated time"
+        " (docs/internals/engine.md), so only other decisions, locks or cache lines would show;"
+        " WA_IDLE is asked in wake_affine();"
         " that did not run, or decided the same either way; which part of the kernel reads"
         " sched_feature SHINY is not known to us"
     )

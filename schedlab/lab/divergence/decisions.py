@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 EVENTS = "schedlab:*"
-"""The tracepoints decisions are read from (docs/engine.md)."""
+"""The tracepoints decisions are read from (docs/internals/engine.md)."""
 
 _LINE = re.compile(r"^\s*(.+-\d+)\s+\[(\d+)\]\s+\S+\s+(\d+\.\d+):\s+(\w+):\s?(.*)$")
 _FIELD = re.compile(r"(\w+)=(.*?)(?=\s\w+=|\s*$)")
