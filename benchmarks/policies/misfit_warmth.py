@@ -3,8 +3,8 @@
     python benchmarks/policies/misfit_warmth.py
 
 The plan of docs/studies/misfit.md for HiKey960 with other figures in the machine file's thermal
-zone: of the longest task of each round the mean, the maximum, and its rounds' means over ten runs, in
-seconds. Two minutes.
+zone: of the longest task of each round the mean, the maximum, and its rounds' means over ten runs,
+in seconds. Two minutes.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def measured(case: Case, output: Output) -> tuple[Values, list[str]]:
     return case.measure(case.commands[0], output)
 
 
-PUBLISHED = {  # documents 000 and 002, made on this machine
+PUBLISHED = {  # the group_util and NUMA balancing reports, made on this machine
     "PerfBenchSchedPipe": "perf bench -f simple sched pipe -l 4000000",
     "PerfBenchSchedMessaging": "perf bench -f simple sched messaging -l 30000",
     "PerfBenchMemMemset": "perf bench -f simple mem memset -s 31GB -l 15 -f default",

@@ -1,4 +1,4 @@
-"""The kernel's cpuidle governors over a machine's idle states, and document 004 under them."""
+"""The kernel's cpuidle governors over a machine's idle states, and the cpuidle-smt-performance report under them."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ FORKS = 96
 
 
 def forking(times: float) -> Json:
-    """Document 004's machine, its forks that many times as long."""
+    """The cpuidle-smt-performance report's machine, its forks that many times as long."""
     described = machine("power9-lpar-smt4")
     fork = float(described["cost"]["fork"].removesuffix("ns"))
     described["cost"]["fork"] = f"{round(times * fork)}ns"

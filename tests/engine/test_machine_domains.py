@@ -31,7 +31,7 @@ PUBLISHED = {
         Level("NUMA", "0-95", 2, 64),
         Level("NUMA", "0-127", 2, 96),
     ],
-    # Document 003: SMT 2, MC 16, 8 CCX a socket; one node a socket.
+    # The ILB_UTIL thread: SMT 2, MC 16, 8 CCX a socket; one node a socket.
     "epyc-7713-2p-nps1": [
         Level("SMT", "0,128", 2, 1),
         Level("MC", "0-7,128-135", 8, 2),
@@ -54,19 +54,19 @@ PUBLISHED = {
         Level("NUMA", "0-63,128-191", 4, 32),
         Level("NUMA", "0-255", 2, 128),
     ],
-    # Document 003, schedstat of the ILB series: MC has 56 groups of 2, NUMA 2 groups.
+    # The ILB_UTIL thread, schedstat of the ILB series: MC has 56 groups of 2, NUMA 2 groups.
     "spr-8480-2p": [
         Level("SMT", "0,112", 2, 1),
         Level("MC", "0-55,112-167", 56, 2),
         Level("NUMA", "0-223", 2, 112),
     ],
-    # Document 003: the domain of all 192 CPUs has 12 groups.
+    # The ILB_UTIL thread: the domain of all 192 CPUs has 12 groups.
     "zen4-1p-192": [
         Level("SMT", "0,96", 2, 1),
         Level("MC", "0-7,96-103", 8, 2),
         Level("PKG", "0-191", 12, 16),
     ],
-    # Document 004: CPUs 8, 10, 12 and 14 are a core.
+    # The cpuidle-smt-performance report: CPUs 8, 10, 12 and 14 are a core.
     "power9-lpar-smt4": [
         Level("SMT", "8,10,12,14", 4, 1),
         Level("MC", "8-15", 2, 4),
@@ -80,7 +80,7 @@ PUBLISHED = {
         Level("NUMA", "0-191", 2, 96),
         Level("NUMA", "0-767", 4, 192),
     ],
-    # Document 001: 2+4 and 4+4.
+    # The misfit series: 2+4 and 4+4.
     "juno-r0": [Level("MC", "0,3-5", 4, 1), Level("PKG", "0-5", 2, 4)],
     "hikey960": [Level("MC", "0-3", 4, 1), Level("PKG", "0-7", 2, 4)],
 }

@@ -6,7 +6,7 @@ import pytest
 from conftest import Simulator
 from loads import Load, refused, scenario
 
-# Seconds on a big CPU and on a little one, from document 001 (docs/internals/workloads.md)
+# Seconds on a big CPU and on a little one, from the misfit series (docs/internals/workloads.md)
 ALONE = {"juno-r0": (1.169, 1.746), "hikey960": (1.585, 2.598)}
 
 
