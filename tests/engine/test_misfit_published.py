@@ -1,4 +1,4 @@
-"""The misfit series, the misfit series: every published completion time within 5 % (docs/studies/misfit.md)."""
+"""The misfit series: every published completion time within 5 % (docs/studies/misfit.md)."""
 
 from __future__ import annotations
 

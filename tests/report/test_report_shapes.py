@@ -35,7 +35,7 @@ from tests.helpers.report_store import (
     plan_of,
 )
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs/manual"
 GOLDEN = Path(__file__).parents[1] / "data" / "report"
 SHAPES = all_shapes()
 CAPPED = Bench(

@@ -17,7 +17,7 @@ from schedlab.settings.variant import Variant, parse_variant
 from schedlab.targets.choice import find_target
 from tests.helpers.report_store import plan_of
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs/manual"
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
