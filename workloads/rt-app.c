@@ -420,7 +420,7 @@ static void *prepare(void)
 		wl_refuse("no file is named; the option is \"file\"");
 	app = rt_app_read(wl_text("file"));
 	if (*wl_text("logdir") && (stat(wl_text("logdir"), &folder) || !S_ISDIR(folder.st_mode)))
-		wl_refuse("logdir: %s is no folder", wl_text("logdir"));
+		wl_refuse("logdir: %s is not a folder", wl_text("logdir"));
 	return app;
 }
 

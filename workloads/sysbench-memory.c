@@ -39,7 +39,7 @@ static void sysbench_memory(void)
 
 	t->block_size = wl_option("memory-block-size");
 	if (t->block_size & (t->block_size - 1))
-		wl_refuse("memory-block-size is no power of two");
+		wl_refuse("memory-block-size is not a power of two");
 	t->events_each = total ? total / t->block_size / wl_option("threads") : ~0UL;
 	t->compute = t->block_size / WORD *
 		     wl_figure(random ? WL_sysbench_memory_random_100 : WL_sysbench_memory_turn_100) / 100;

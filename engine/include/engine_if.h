@@ -159,7 +159,7 @@ struct sim_thermal {
 	int		ambient, trip, hysteresis;	/* thousandths of a degree */
 	unsigned int	resistance;		/* to the surroundings, mK/W */
 	unsigned int	heat_capacity;		/* mJ/K */
-	unsigned int	base_mw;		/* of everything that is no CPU */
+	unsigned int	base_mw;		/* of everything that is not a CPU */
 	unsigned int	polling_ms, passive_ms;	/* between looks; while it throttles */
 };
 extern struct sim_thermal sim_thermal;

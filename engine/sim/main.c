@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 	cpu_began = host_now(CLOCK_PROCESS_CPUTIME_ID);
 	sim.live = 1;
 	status = run();
-	sim.live = 0;			/* reading kernel files is no part of the run */
+	sim.live = 0;			/* reading kernel files is not part of the run */
 	sim.catch_up = SIM_NEVER;
 	check_time_conserved();
 	trace_close();

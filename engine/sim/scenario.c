@@ -172,7 +172,7 @@ static const struct workload *read_kind(json_t *obj, const struct path *at)
 	json_error_at(AT(at, "kind"), "no workload \"%s\"; there are %s", kind, known);
 }
 
-/* Of a task's attributes those that are no workload's option. */
+/* The attributes of a task that are not options of a workload. */
 static const char *const inherited[] = { "policy", "nice", "priority" };
 
 static int is_inherited(const char *key)

@@ -31,7 +31,7 @@ class Group:
     weight: int = 100
     """As in cpu.weight of version 2."""
     quota_us: int = 0
-    """Of each period; 0 is no limit."""
+    """Of each period; 0 means no limit."""
     period_us: int = 100_000
 
 

@@ -61,8 +61,7 @@ class Prediction:
     judged: bool = True
     """Not so where the runs were too short: their figures are shown, and say nothing."""
     cold: bool = False
-    """Measured from the start on an idle machine, where the slow state of the kernel is no load's.
-    """
+    """Measured from the start on an idle machine: the kernel's slow state is not settled."""
 
     @property
     def key(self) -> str:

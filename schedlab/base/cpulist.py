@@ -13,12 +13,12 @@ def parse_cpulist(text: str) -> tuple[int, ...]:
     """Return the CPUs of a list, ascending.
 
     Raises:
-        ValueError: the text is no CPU list, names a CPU twice, or one that no kernel can have.
+        ValueError: the text is not a CPU list, names a CPU twice, or one that no kernel can have.
     """
     if not text.strip():
         return ()
     if not _LIST.fullmatch(text):
-        raise ValueError(f"'{text}' is no CPU list; write it as 0-3,8")
+        raise ValueError(f"'{text}' is not a CPU list; write it as 0-3,8")
     cpus: list[int] = []
     for part in text.split(","):
         first, _, last = part.strip().partition("-")

@@ -158,7 +158,7 @@ def _walk(
 ) -> tuple[list[int | str], list[dict[str, Any]]]:
     """Follow a path of pydantic's through the model's schema: keys on it, and what is there.
 
-    Where a value may be of several types, pydantic goes on with the name of one: that is no key.
+    Where a value may be of several types, pydantic adds the name of one: that is not a key.
     """
     schema = _schema(model)
     keys: list[int | str] = []

@@ -48,7 +48,7 @@ class Span(str):
         """Return it to a tool that knows nothing shorter.
 
         Raises:
-            UsageError: it is no whole number of seconds.
+            UsageError: it is not a whole number of seconds.
         """
         if self.seconds < 1 or self.seconds != int(self.seconds):
             raise UsageError(f"a duration of {self} is for simulated runs: the tool takes seconds.")

@@ -44,5 +44,5 @@ def comparable(values: Mapping[Metric, float]) -> tuple[dict[Metric, float], lis
         elif metric.signed and -LARGEST <= value <= 0:
             caveats.append(f"{metric.name} is {value:g} {metric.unit}: no ratio can be made of it")
         else:
-            raise IncompleteRun(f"{metric.name} is {value:g} {metric.unit}, which is no result")
+            raise IncompleteRun(f"{metric.name} is {value:g} {metric.unit}, which is not a result")
     return kept, caveats

@@ -103,7 +103,7 @@ def read_log(path: Path) -> list[Row]:
         try:
             rows.append(Row(*map(int, line.split())))
         except (ValueError, TypeError):
-            raise IncompleteRun(f"{path.name}:{number}: is no line of rt-app's log") from None
+            raise IncompleteRun(f"{path.name}:{number}: is not a line of rt-app's log") from None
     return rows
 
 

@@ -51,7 +51,7 @@ class RtAppFile:
         try:
             self.text = Path(path).read_text()
         except (OSError, UnicodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "is no text"
+            why = error.strerror if isinstance(error, OSError) else "is not text"
             raise UsageError(f"{path}: {why}.") from None
         self._root = self._load()
         for place, key in self._members():

@@ -87,7 +87,7 @@ def _periods(text: str) -> list[int]:
     except ValueError:
         raise UsageError(f"--periods '{text}': write whole microseconds as 10,20,50") from None
     if periods[0] < 1:
-        raise UsageError(f"--periods '{text}': {periods[0]} us is no period; the least is 1")
+        raise UsageError(f"--periods '{text}': {periods[0]} us is not a period; the least is 1")
     return periods
 
 

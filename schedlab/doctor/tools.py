@@ -103,7 +103,7 @@ def _tool(system: System, tool: _Tool) -> Finding:
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding(tool.name, absent, f"{tool.name} does not run: {error}", why, remedy)
     if not version:
-        found = f"{tool.name} is installed but tells no version: {told or 'no output'}"
+        found = f"{tool.name} is installed but does not print its version: {told or 'no output'}"
         return Finding(tool.name, absent, found, why, remedy)
     return Finding(tool.name, "ok", f"{tool.name} {version}")
 
@@ -149,7 +149,7 @@ def _told_version(system: System, build: _OwnBuild) -> str:
         version, _ = _version(system, build.ask)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"but {build.ask[0]} does not run: {error}"
-    return f"version {version}" if version else "version not told"
+    return f"version {version}" if version else "version unknown"
 
 
 def _version(system: System, ask: tuple[str, ...]) -> tuple[str, str]:

@@ -140,7 +140,7 @@ class _Line:
         figures[name] = self._number_in("value")
         if kind == "metric":
             if figures[name] <= 0:
-                self._refuse(f"{name} is {figures[name]:g}, which is no result")
+                self._refuse(f"{name} is {figures[name]:g}, which is not a result")
             metric = self._metric(key.case, name)
             if known.setdefault(name, metric) != metric:
                 self._refuse(f"{name} has another unit or direction than before")

@@ -57,12 +57,12 @@ class Source:
         except UnicodeDecodeError as error:
             line = content[: error.start].count(b"\n") + 1
             raise UsageError(
-                f"{path}:{line}: is no text in UTF-8 ({error.reason})."
+                f"{path}:{line}: is not text in UTF-8 ({error.reason})."
                 f"\n  If it is text of another encoding: iconv -t utf-8 {path}"
             ) from error
         if "\0" in text:
             line = text[: text.index("\0")].count("\n") + 1
-            raise UsageError(f"{path}:{line}: is no text; it holds zero bytes.")
+            raise UsageError(f"{path}:{line}: is not text; it holds zero bytes.")
         if number := _LONG_NUMBER.search(text):
             line = text.count("\n", 0, number.start()) + 1
             raise UsageError(f"{path}:{line}: has a number of more than {LONGEST_NUMBER} digits.")

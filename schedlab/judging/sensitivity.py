@@ -16,7 +16,7 @@ from scipy import stats
 from schedlab.machine.draws import Draw
 
 FEWEST_BLOCKS = 12
-"""With fewer blocks than this even a figure that decides everything is hardly told from chance."""
+"""With fewer blocks even a figure that decides everything can hardly be told from chance."""
 
 _PERMUTATIONS = 1999
 

@@ -44,7 +44,7 @@ _CONSTANT = 1e-12
 """Log ratios that differ by less than this differ only by floating-point rounding."""
 
 _HOPELESS = 1_000_000
-"""More blocks than this are no advice."""
+"""A projection beyond so many blocks is not shown."""
 
 _TABLED = 1000
 """Up to here projections use Student's t; beyond, the normal distribution (0.2 % off)."""

@@ -42,7 +42,7 @@ def debian_tree(series: str, name: str, engine: Engine, shelf: Shelf, watch: Wat
     """Get Debian's sources of a series; what is there already is not fetched again.
 
     Raises:
-        KernelError: it is no series or too old, apt does not have it, or the disk is full.
+        KernelError: it is not a series, or too old, apt does not have it, or the disk is full.
     """
     if not is_series(series):
         raise KernelError(f"--debian {series}: not a series, such as 6.12.")

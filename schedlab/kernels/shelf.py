@@ -39,7 +39,7 @@ HZ_USUAL = 250
 
 def _kernel_name(text: str) -> str:
     if not _NAME.fullmatch(text):
-        raise ValueError(f"'{text}' is no name; use letters, digits and . _ + -")
+        raise ValueError(f"'{text}' is not a name; use letters, digits and . _ + -")
     return text
 
 

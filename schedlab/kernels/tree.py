@@ -17,13 +17,13 @@ def series_and_release(makefile: str, where: str) -> tuple[str, str]:
     """Read the series and release from a kernel's top Makefile.
 
     Raises:
-        KernelError: it is no kernel's, or of a series older than the simulator takes.
+        KernelError: it is not a kernel tree, or of a series older than the simulator takes.
     """
     found = dict(
         re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *= *(.*)$", makefile, re.M)
     )
     if "VERSION" not in found or "PATCHLEVEL" not in found:
-        raise KernelError(f"{where}: is no kernel tree (its Makefile names no version).")
+        raise KernelError(f"{where}: is not a kernel tree (its Makefile names no version).")
     series = f"{found['VERSION']}.{found['PATCHLEVEL']}"
     release = f"{series}.{found.get('SUBLEVEL') or 0}{found.get('EXTRAVERSION', '')}"
     if not is_taken(series):
@@ -37,13 +37,13 @@ def tree_as_it_is(path: Path, name: str) -> Base:
     """Describe a tree that is used where it stands.
 
     Raises:
-        KernelError: it is no kernel tree, or too old.
+        KernelError: it is not a kernel tree, or too old.
     """
     tree = path.expanduser().absolute()
     if not tree.is_dir():
         raise KernelError(f"{path}: there is no such folder.")
     if not (tree / MUST_HAVE).is_file():
-        raise KernelError(f"{path}: is no kernel tree (no {MUST_HAVE} there).")
+        raise KernelError(f"{path}: is not a kernel tree (no {MUST_HAVE} there).")
     with disk_errors(f"reading {path}"):
         makefile = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
     series, release = series_and_release(makefile, str(path))
@@ -64,7 +64,7 @@ def tree_at_ref(
     commit = _commit(repo, ref)
     status, makefile = _git(repo, "show", f"{commit}:Makefile")
     if status or _git(repo, "cat-file", "-e", f"{commit}:{MUST_HAVE}")[0]:
-        raise KernelError(f"{path}: {ref} is no kernel tree (no Makefile or no {MUST_HAVE}).")
+        raise KernelError(f"{path}: {ref} is not a kernel tree (no Makefile or no {MUST_HAVE}).")
     series, release = series_and_release(makefile, f"{path}: {ref}")
     identity = f"git-{commit[:16]}"
     parts = [
@@ -114,7 +114,7 @@ def _export(repo: Path, commit: str, parts: list[str], folder: Path) -> None:
 def _commit(repo: Path, ref: str) -> str:
     if _git(repo, "rev-parse", "--git-dir")[0]:
         raise KernelError(
-            f"{repo}: is no git tree, so it has no {ref}.\n  Without --ref it is used as it is."
+            f"{repo}: is not a git tree, so it has no {ref}.\n  Without --ref it is used as it is."
         )
     status, commit = _git(
         repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"

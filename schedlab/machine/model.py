@@ -54,7 +54,7 @@ def _quantity(pattern: re.Pattern[str], example: str) -> AfterValidator:
 
     def check(text: str) -> str:
         if not pattern.fullmatch(text):
-            raise ValueError(f"'{text}' is no quantity; write it as {example}")
+            raise ValueError(f"'{text}' is not a quantity; write it as {example}")
         return text
 
     return AfterValidator(check)
@@ -156,7 +156,7 @@ class IdleState(_Table):
     residency: Time
     entry: Time | None = None
     exit: Time | None = None
-    """What hardware takes, where that is not what the kernel is told."""
+    """What hardware takes, where it differs from what the kernel assumes."""
     polling: bool = False
     declared: bool = True
     """Of a polling state: the driver tells the governor that it polls."""
@@ -229,7 +229,7 @@ class Core(_Table):
     """How fast a core is: what the operations' cycles take on this machine."""
 
     mhz: Annotated[Number, Field(gt=0)]
-    """The highest of the fastest core: `cost` is told for it, and programs' cycles take it."""
+    """The highest of the fastest core: `cost` holds for it, and so do programs' cycles."""
     ipc: Annotated[Number, Field(gt=0)] = 1.0
     """What a thread alone does in a cycle, against a Zen 3."""
 
@@ -332,9 +332,9 @@ class Machine(_Table):
     """Settings of variants under a name: the machine as published tests had it."""
     core: Core | None = None
     cycles: Mapping[str, PositiveInt] = Field(default_factory=dict)
-    """What operations take on any core: machines/common/operations.toml, where `core` is told."""
+    """What operations take on any core, if there is `core`: machines/common/operations.toml."""
     work: Mapping[str, Mapping[str, Cost]] = Field(default_factory=dict)
-    """What programs take, by workload: workloads/figures.toml, where `core` is told."""
+    """What programs take, by workload: workloads/figures.toml, where the file has `core`."""
     cost: Mapping[str, Cost] = Field(default_factory=dict)
     """What things cost in the simulator, which knows their names; no host tells them."""
     ledger: Mapping[str, Entry] = Field(default_factory=dict)

@@ -69,8 +69,8 @@ def _with_levels_listed(topology: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(other, str):
             if other not in LEVELS or not isinstance(topology.get(other), list | tuple):
                 raise ValueError(
-                    f"topology.{level}: '{other}' is no level this file lists; give CPU lists, or"
-                    " the name of the level that has the same groups"
+                    f"topology.{level}: '{other}' is not a level that this file lists; give CPU"
+                    " lists, or the name of the level that has the same groups"
                 )
             listed[level] = topology[other]
     return listed

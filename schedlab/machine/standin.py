@@ -48,7 +48,7 @@ def _entries(path: str, value: Any, whose: Machine, source: str) -> Iterator[tup
 
 
 def _at_most_all(share: Any) -> Any:
-    """Return shares of a core's speed with none above 1; what is no number stays as it is."""
+    """Return shares of a core's speed with none above 1; what is not a number stays as it is."""
     if isinstance(share, float | int):
         return min(share, 1.0)
     return share if isinstance(share, str) else [_at_most_all(each) for each in share]

@@ -456,7 +456,7 @@ class Report:
             (
                 "manipulation check",
                 "a counter that is zero in one variant by construction: it shows that the setting"
-                " took, and is no result",
+                " took, and is not a result",
             ),
             (
                 "screening",

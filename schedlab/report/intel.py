@@ -100,5 +100,5 @@ def _legend(report: Report) -> list[str]:
         f"All figures are relative to {report.baseline}, whose mean is 1.00; the change is in"
         " percent, positive is better.",
         "std%: the standard deviation of the runs over their mean, in percent.",
-        "verdict: schedlab's, as described below; without one the change is no evidence.",
+        "verdict: schedlab's, as described below; without one the change is not evidence.",
     ]

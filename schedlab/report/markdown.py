@@ -116,7 +116,8 @@ def _summary(report: Report, variant: str) -> Iterator[str]:
         yield from _table(["Benchmark", "Counter", *headings[2:]], changed)
     checks = report.manipulation_checks(variant)
     if checks:
-        yield from ("Manipulation checks, which show that the setting took and are no result:", "")
+        title = "Manipulation checks, which show that the setting took and are not results:"
+        yield from (title, "")
         yield from _bullets(checks)
 
 

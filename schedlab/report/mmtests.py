@@ -81,7 +81,7 @@ def _legend() -> list[str]:
         "*  pct%* is evidence: better or worse, as judged by schedlab (see below). It is not"
         " mmtests' own star, which compares two ranges of 1.96 standard deviations.",
         "=  pct%= is evidence that there is no difference beyond the margin.",
-        "(  pct%) is no evidence either way: can't tell.",
+        "(  pct%) is not evidence either way: can't tell.",
         "Gmean: where mmtests gives a harmonic mean of rates (Hmean) and an arithmetic mean of"
         " times (Amean), here all means are geometric, so that the percentages are those of the"
         " verdicts.",

@@ -90,7 +90,7 @@ def close_mail(page: Page, report: Report) -> None:
             page.items(trends)
         checks = report.manipulation_checks(name)
         if checks:
-            page.heading(f"Manipulation checks of {name}: the setting took; these are no results")
+            page.heading(f"Manipulation checks of {name}: the setting took; these are not results")
             page.items(checks)
     if report.failed:
         page.heading(f"Failed runs ({len(report.failed)})")

@@ -24,7 +24,7 @@ def sensitivity(report: Report) -> Exhibit | None:
     notes = [
         f"Each block drew {plural(_drawn(report), 'figure')} of the machine from their ranges, the"
         " same for all variants; the intervals hold over them. Named is the figure whose draws the"
-        " changes of the blocks go with best (Spearman), if that is no chance among so many."
+        " changes of the blocks go with best (Spearman), if that is not chance among so many."
     ]
     if few:
         notes.append(

@@ -144,7 +144,7 @@ class Store:
         self.origin = about.origin
         self.cases = list(about.cases)
         self.printed = list(about.printed)
-        """What was printed beside figures that are no runs but means of others."""
+        """What was printed beside figures that are not runs but means of others."""
         self.boots = list(about.boots)
         """The boots of the host its runs were made at; none where there was no host."""
         self.fits = dict(about.fits)
@@ -212,7 +212,7 @@ class Store:
         """
         path = folder / DATABASE
         if not path.is_file():
-            raise StoreError(f"{folder}: is no result folder (it has no {DATABASE}).")
+            raise StoreError(f"{folder}: not a result folder: {DATABASE} is missing.")
         if not path.stat().st_size:
             raise StoreError(
                 f"{path}: is empty (0 bytes): nothing was recorded, or the file was cut off."

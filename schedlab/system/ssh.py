@@ -64,7 +64,7 @@ class SshSystem(RemoteSystem):
         if shutil.which("ssh") is None:
             raise HostError("ssh is not installed.\n  Install: apt-get install openssh-client")
         if not host or host.startswith("-"):
-            raise HostError(f"'{host}' is no name of a host for ssh.")
+            raise HostError(f"'{host}' is not the name of a host for ssh.")
         self.name = f"ssh:{host}"
         state = inside(_states(LocalSystem()), quote(host, safe=""), "--target ssh:HOST")
         self._host = host

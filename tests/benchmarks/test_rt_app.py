@@ -185,8 +185,8 @@ def test_logs(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "the logs are empty"),
-        (LOG + "   0   25000", "rt-app-t-0.log:5: is no line"),
-        (LOG.replace("  250 ", "  2x0 "), "rt-app-t-0.log:3: is no line"),
+        (LOG + "   0   25000", "rt-app-t-0.log:5: is not a line"),
+        (LOG.replace("  250 ", "  2x0 "), "rt-app-t-0.log:3: is not a line"),
     ],
 )
 def test_logs_that_are_damaged(tmp_path: Path, text: str, message: str) -> None:

@@ -154,7 +154,7 @@ def test_a_plan_file_and_options_that_change_it(cli: Cli, host: str, tmp_path: P
         (["--resume", "/nonexistent", "--seed", "0"], "give no other options"),
         (["--suite", "quick", "--variant", "x: prefix nope"], "nope is not installed"),
         (["--benchmark", "LikwidStream", "--aa"], "apt-get install likwid"),
-        (["--resume", "/nonexistent"], "is no result folder"),
+        (["--resume", "/nonexistent"], "not a result folder"),
         (["/nonexistent.toml"], "cannot be read"),
         (["--suite", "quick", "--aa", "--output", "/proc/x"], "cannot be written"),
     ],

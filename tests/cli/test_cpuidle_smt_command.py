@@ -109,9 +109,9 @@ def test_states_are_left_alone_where_there_are_none(cli: Cli, host: str) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--periods", "0"], "0 us is no period"),
+        (["--periods", "0"], "0 us is not a period"),
         (["--periods", "10,fast"], "write whole microseconds as 10,20,50"),
-        (["--icpu", "9-"], "'9-' is no CPU list"),
+        (["--icpu", "9-"], "'9-' is not a CPU list"),
         (["--icpu", "77"], "has no CPU 77; it has 0-7"),
         (["--wcpu", "1-2"], "one CPU is wanted here"),
         (["--time", "0"], "is not a duration"),

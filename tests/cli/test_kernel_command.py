@@ -153,7 +153,7 @@ def test_a_ref_is_exported_once(lab: FakeLab) -> None:
     assert not list((lab.cache / "kernels/objects").iterdir())
     errors = refused(lab, *add[:-1], "v6.12-tset")
     assert "has no ref 'v6.12-tset'. Did you mean v6.12-test?" in errors
-    assert "is no git tree" in refused(lab, "kernel", "add", "--tree", lab.tree, "--ref", "x")
+    assert "is not a git tree" in refused(lab, "kernel", "add", "--tree", lab.tree, "--ref", "x")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_only_what_is_too_old_is_refused(lab: FakeLab, version: str, words: str)
 
 def test_what_is_no_tree(lab: FakeLab) -> None:
     assert "there is no such folder" in refused(lab, "kernel", "add", "--tree", lab.folder / "no")
-    assert "is no kernel tree" in refused(lab, "kernel", "add", "--tree", lab.engine)
+    assert "is not a kernel tree" in refused(lab, "kernel", "add", "--tree", lab.engine)
     (lab.tree / "Makefile").write_text("all:\n")
     assert "names no version" in refused(lab, "kernel", "add", "--tree", lab.tree)
     assert "either --debian SERIES or --tree" in refused(lab, "kernel", "add")
@@ -194,7 +194,7 @@ def test_names(lab: FakeLab) -> None:
     )
     lab.add_tree()
     assert "Did you mean 6.12?" in refused(lab, "kernel", "build", "6.21")
-    assert "'../x' is no name" in refused(lab, "kernel", "build", "../x")
+    assert "'../x' is not a name" in refused(lab, "kernel", "build", "../x")
     errors = refused(lab, "kernel", "build", "6.12", "--patch", lab.patch_file())
     assert "6.12 is a kernel tree" in errors
     other = write_tree(lab.folder / "other")
@@ -285,9 +285,9 @@ def test_what_to_do_about_an_unknown_kernel(lab: FakeLab) -> None:
     unlike = refused(lab, "kernel", "build", "menu")
     assert "`schedlab kernel build menu --base 6.12 --patch PATCH` builds one." in unlike
     assert "--base 6.12." in refused(lab, "kernel", "build", "x", "--base", "fast")
-    assert "'../x' is no name; use letters" in refused(lab, *show, "../x")
+    assert "'../x' is not a name; use letters" in refused(lab, *show, "../x")
     calibrate = ("machine", "--here", "--calibrate", "--kernel", "../x")
-    assert "'../x' is no name; use letters" in refused(lab, *calibrate)
+    assert "'../x' is not a name; use letters" in refused(lab, *calibrate)
 
 
 def test_a_patch_that_leads_out_of_the_tree(lab: FakeLab) -> None:

@@ -64,7 +64,7 @@ def test_help_tells_of_every_shape() -> None:
 def test_no_result_is_one_clear_error(tmp_path: Path) -> None:
     result = call(tmp_path)
     assert isinstance(result.exception, StoreError)
-    assert "is no result folder" in str(result.exception)
+    assert "not a result folder" in str(result.exception)
 
 
 def test_reports_are_left_in_the_folder(tmp_path: Path) -> None:

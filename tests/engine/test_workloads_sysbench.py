@@ -21,7 +21,7 @@ def test_cpu_divides(sim: Simulator) -> None:
 
 def test_memory_block_is_a_power_of_two(sim: Simulator) -> None:
     said = refused(sim, "smp4", scenario("sysbench-memory", memory_block_size=1000))
-    assert "workload sysbench-memory: memory-block-size is no power of two" in said
+    assert "workload sysbench-memory: memory-block-size is not a power of two" in said
 
 
 def test_more_threads_than_cpus_do_no_more(sim: Simulator) -> None:

@@ -152,7 +152,7 @@ def test_what_is_quoted_counts_only_where_nothing_else_does() -> None:
         (TIP.replace("ILB_UTIL", "tip"), r"mail.txt:8: two columns have one name"),
         (TIP.replace("Test: ", "\n\n\nX").replace("ILB_UTIL", "\n\n\n"), r"rows without a head"),
         (TIP.replace("3.92 ", "0.00 "), r"mail.txt:9: .*no ratio can be made of it"),
-        (TIP.replace("3.92 (0.00", "3.92 (1.00"), r"mail.txt:9: .*is no baseline"),
+        (TIP.replace("3.92 (0.00", "3.92 (1.00"), r"mail.txt:9: .*is not a baseline"),
         (TIP.replace("3.92 ", "3.92 s ").replace("3.66 ", "3.66 MB/s "), r"mail.txt:9: .*MB/s"),
         (TIP + TIP.replace("3.66", "3.67"), r"mail.txt:19: .*is there already, .* in line 9"),
         (
@@ -200,10 +200,10 @@ def test_what_is_refused_with_its_line(text: str, why: str) -> None:
 def test_files_that_are_no_text(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"one\ntwo\xff\n")
-    with pytest.raises(UsageError, match=r"x:2: is no text in UTF-8"):
+    with pytest.raises(UsageError, match=r"x:2: is not text in UTF-8"):
         Source.read(path)
     path.write_bytes(b"one\n\n\0\n")
-    with pytest.raises(UsageError, match=r"x:3: is no text"):
+    with pytest.raises(UsageError, match=r"x:3: is not text"):
         Source.read(path)
     with pytest.raises(UsageError, match="cannot be read"):
         Source.read(tmp_path / "none")

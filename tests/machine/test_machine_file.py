@@ -44,7 +44,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ("[topology]\nllc = [4]", "topology.llc[0]: a text, in quotes is wanted (found 4)"),
         (
             '[topology]\nllc = ["0-"]',
-            "topology.llc[0]: '0-' is no CPU list; write it as 0-3,8",
+            "topology.llc[0]: '0-' is not a CPU list; write it as 0-3,8",
         ),
         (
             '[topology]\nllc = ["0-99999999999"]',
@@ -91,8 +91,8 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ("[topology]\ncore = { threads = 2 }", "topology.core.stride: is missing"),
         (
             '[topology]\nllc = "core"',
-            "topology.llc: 'core' is no level this file lists; give CPU lists, or the name of the"
-            " level that has the same groups",
+            "topology.llc: 'core' is not a level that this file lists; give CPU lists, or the name"
+            " of the level that has the same groups",
         ),
         (
             "[topology]\ncore = { threads = 0, stride = 1 }",
@@ -132,7 +132,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ),
         (
             '[[idle.state]]\nname = "C1"\nlatency = "1"\nresidency = "2us"',
-            "idle.state[0].latency: '1' is no quantity; write it as 1.5us",
+            "idle.state[0].latency: '1' is not a quantity; write it as 1.5us",
         ),
         (
             '[[idle.state]]\nname = "C1"\nlatency = "1us"\nresidency = "2us"\ncpus = "9"',
@@ -154,7 +154,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
                 ("1.5", "1.5"),
             )
         ),
-        ('[cache]\nl2 = "512"', "cache.l2[0].size: '512' is no quantity; write it as 512KiB"),
+        ('[cache]\nl2 = "512"', "cache.l2[0].size: '512' is not a quantity; write it as 512KiB"),
     ],
 )
 def test_a_file_that_fits_no_machine_is_refused_with_its_key_path(

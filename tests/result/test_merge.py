@@ -145,7 +145,7 @@ def test_what_does_not_go_together(booted: Booted, cli: Cli, tmp_path: Path) -> 
         ([first], "name the results of two boots"),
         ([first, other], "`benchmark` differs"),
         ([first, elsewhere], "Node name is another, not emulated"),
-        ([first, tmp_path], "is no result folder"),
+        ([first, tmp_path], "not a result folder"),
     ):
         status, _, err = cli("merge", *folders, "--output", tmp_path / "out")
         assert (status, why in err) == (2, True), err

@@ -273,7 +273,7 @@ def test_features_of_a_simulated_kernel(lab: FakeLab) -> None:
     status, _, err = lab.call("list", "features", "--kernel", "6.13")
     assert (status, "6.13" in err) == (2, True)
     status, _, err = lab.call("list", "features", "--kernel", "../x")
-    assert (status, err.startswith("schedlab: '../x' is no name; use letters")) == (2, True)
+    assert (status, err.startswith("schedlab: '../x' is not a name; use letters")) == (2, True)
     assert lab.call("list", "suites", "--kernel", "6.12")[0] == 2
 
 

@@ -197,15 +197,15 @@ def test_stopped_it_reports_the_time_it_had(tool: Path) -> None:
         (["-w", FIRST, "-i", OTHER, "-a", OTHER], "the waker is there"),
         (["-w", FIRST, "-i", OTHER, "-a", FIRST], "--sleep"),
         (["-w", FIRST, "-i", "8000", "-a", FIRST, "-s"], "--icpu 8000: this CPU is not online"),
-        (["-i", "-1"], "--icpu '-1': is no CPU"),
-        (["-i", "0x1"], "--icpu '0x1': is no CPU"),
-        (["-i", "99999999999999999999"], "is no CPU"),
+        (["-i", "-1"], "--icpu '-1': is not a CPU"),
+        (["-i", "0x1"], "--icpu '0x1': is not a CPU"),
+        (["-i", "99999999999999999999"], "is not a CPU"),
         (["-t", "0"], "--timeout '0': must be 0.01 to 86400 s"),
         (["-t", "nan"], "--timeout 'nan'"),
         (["-r", "0"], "--period '0': must be 0.1 to 10000000 us"),
         (["-r", "fast"], "--period 'fast'"),
         (["-W", "-1"], "--warmup '-1'"),
-        (["here"], "'here': is no option"),
+        (["here"], "'here': is not an option"),
         (["--nothing"], "Try --help"),
     ],
 )
@@ -242,7 +242,7 @@ def test_it_warns_where_the_cpus_do_not_suit(tool: Path, tmp_path: Path) -> None
     [shared, siblings, no_states] = measured(tool, env=apart)["warnings"]
     assert "share CPU" in shared
     assert (
-        f"CPU {OTHER} is no SMT sibling of workload CPU {FIRST} (its core's CPUs: {FIRST})"
+        f"CPU {OTHER} is not an SMT sibling of workload CPU {FIRST} (its core's CPUs: {FIRST})"
         in siblings
     )
     assert "shows no idle states" in no_states

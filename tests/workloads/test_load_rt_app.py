@@ -169,7 +169,7 @@ def test_files_and_folders_that_are_none(tmp_path: Path) -> None:
         ((), "no file is named"),
         (("--file", tmp_path / "none.json"), "No such file"),
         (("--file", tmp_path), "Is a directory"),
-        (("--file", EXAMPLES[0], "--logdir", tmp_path / "none"), "is no folder"),
+        (("--file", EXAMPLES[0], "--logdir", tmp_path / "none"), "is not a folder"),
     ]:
         done = run(*arguments)
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr

@@ -55,7 +55,7 @@ static int read_cpu(const char *option, const char *text)
 	errno = 0;
 	cpu = strtol(text, &end, 10);
 	if (end == text || *end || errno || cpu < 0 || cpu >= MAX_CPUS)
-		fail("%s '%s': is no CPU; write its number, 0 to %d", option, text, MAX_CPUS - 1);
+		fail("%s '%s': is not a CPU; write its number, 0 to %d", option, text, MAX_CPUS - 1);
 	return cpu;
 }
 
@@ -126,6 +126,6 @@ struct options read_options(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		fail("'%s': is no option; --help shows them", argv[optind]);
+		fail("'%s': is not an option; --help shows them", argv[optind]);
 	return o;
 }

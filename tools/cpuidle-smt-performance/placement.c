@@ -54,7 +54,7 @@ static void check_siblings(const struct options *o)
 	}
 	for (int i = 0; i < o->nr_irritators; i++)
 		if (!in_cpulist(list, o->irritator_cpu[i]) && !named_before(o, i))
-			warn("irritator CPU %d is no SMT sibling of workload CPU %d (its core's CPUs: %s):"
+			warn("irritator CPU %d is not an SMT sibling of workload CPU %d (its core's CPUs: %s):"
 			     " no idle state of the one gives the other more of a core",
 			     o->irritator_cpu[i], o->workload_cpu, list);
 	if (o->waker_cpu != o->workload_cpu && in_cpulist(list, o->waker_cpu))

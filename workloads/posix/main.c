@@ -336,7 +336,7 @@ static void parse(struct command *command, int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		fail("\"%s\" is no option; --help lists them", argv[optind]);
+		fail("\"%s\" is not an option; --help lists them", argv[optind]);
 }
 
 static void allow_many_files(void)

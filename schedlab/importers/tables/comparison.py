@@ -167,7 +167,7 @@ def _cells(context: Context, each: PrintedRow, name: str) -> tuple[Cell, ...]:
     first = each.cells[0]["change"]
     if first not in _NO_CHANGE and context.number(first, each.line).value != 0:
         context.source.refuse(
-            each.line, f"{name}: the first column is no baseline, its change is {first}."
+            each.line, f"{name}: the first column is not a baseline, its change is {first}."
         )
     cells: list[Cell] = []
     for variant, cell in zip(context.columns, each.cells, strict=True):

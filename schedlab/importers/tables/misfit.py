@@ -1,6 +1,6 @@
 """The misfit series: completion times of the tasks of single runs, and a summary of ten.
 
-The tasks of one run are no repetitions of each other, so a run gives one figure for each rank.
+The tasks of one run are not repetitions of each other, so a run gives one figure for each rank.
 """
 
 import re
