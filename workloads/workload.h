@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The calls a workload may make.  The same source runs in the simulator
- * (engine/sim/calls/: coroutines on simulated CPUs, through the kernel's own wait,
+ * (engine/run/calls/: coroutines on simulated CPUs, through the kernel's own wait,
  * wake, fork and exit paths) and on a host (workloads/posix/: real processes, threads,
  * pipes, sockets and futexes).
  *

@@ -258,7 +258,7 @@ struct sim_task {
 	enum { SIM_ALIVE, SIM_KILLED, SIM_DYING } killed;
 	int		zombie;
 	struct sim_task	*next_zombie;
-	/* as part of a workload (engine/sim/calls/) */
+	/* as part of a workload (engine/run/calls/) */
 	struct instance	*instance;
 	unsigned long long chance;		/* random state */
 	simtime		alarm;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the programs of workloads take: workloads/figures.toml, but for what the machine's file says. */
 #include <string.h>
-#include "../instance.h"
-#include "../json.h"
+#include "instance.h"
+#include "json.h"
 
 static unsigned long long figures[WL_NR_FIGURES] = {
 #define VALUE(workload, figure, value)	[WL_##workload##_##figure] = value,

@@ -3,7 +3,7 @@
 #ifndef SIM_CALLS_H
 #define SIM_CALLS_H
 
-#include "../instance.h"
+#include "instance.h"
 
 static inline void waits_for(const char *what, struct sim_task *of)
 {

@@ -3,7 +3,7 @@
  * Memory with a place, as workloads see it: the kernel side knows on which node a
  * page is, cache.c what of it the LLC holds, and speed.c how fast the rest comes.
  */
-#include "../instance.h"
+#include "instance.h"
 
 #define LINE		64UL
 #define GRAIN		(64UL << 10)	/* what caches are accounted in */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The machine as it is described, and keeping tasks on parts of it. */
 #include <string.h>
-#include "../instance.h"
-#include "../json.h"
+#include "instance.h"
+#include "json.h"
 
 int wl_cpus(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory shared by all tasks, and the words in it. */
-#include "../instance.h"
+#include "instance.h"
 
 void *wl_alloc(unsigned long bytes)
 {

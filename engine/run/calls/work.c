@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Time, sleeping, and work. */
-#include "../instance.h"
+#include "instance.h"
 
 unsigned long long wl_now(void)
 {
