@@ -1,34 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Histograms of durations: logarithmic, 128 buckets an octave, at most 0.8 % wide. */
 #include <stdio.h>
+#include "buckets.h"
 #include "workload.h"
 
-#define SUB	7			/* 2^7 buckets an octave */
-#define BUCKETS	((65 - SUB) << SUB)
+#define BITS	7			/* 2^7 buckets an octave */
+#define BUCKETS	BUCKETS_OF(BITS)
 
 struct wl_histogram {
 	unsigned long bucket[BUCKETS], count;
 	unsigned long long sum, max;
 };
-
-static int bucket_of(unsigned long long ns)
-{
-	int octave;
-
-	if (ns < 1 << SUB)
-		return ns;
-	octave = 63 - __builtin_clzll(ns);
-	return ((octave - SUB + 1) << SUB) + (ns >> (octave - SUB) & ((1 << SUB) - 1));
-}
-
-static unsigned long long bucket_start(int bucket)
-{
-	int octave = bucket >> SUB;
-
-	if (!octave)
-		return bucket;
-	return (unsigned long long)((1 << SUB) + (bucket & ((1 << SUB) - 1))) << (octave - 1);
-}
 
 struct wl_histogram *wl_histogram(void)
 {
@@ -39,7 +21,7 @@ void wl_record(struct wl_histogram *histogram, unsigned long long ns)
 {
 	unsigned long long max = histogram->max;
 
-	__atomic_fetch_add(&histogram->bucket[bucket_of(ns)], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&histogram->bucket[bucket_of(BITS, ns)], 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&histogram->count, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&histogram->sum, ns, __ATOMIC_RELAXED);
 	while (ns > max && !__atomic_compare_exchange_n(&histogram->max, &max, ns, 0, __ATOMIC_RELAXED,
@@ -59,17 +41,13 @@ double wl_mean(const struct wl_histogram *histogram)
 
 unsigned long long wl_percentile(const struct wl_histogram *histogram, double percent)
 {
-	unsigned long need = histogram->count * percent / 100, have = 0;
+	int b = bucket_holding(BITS, histogram->bucket, histogram->count * percent / 100);
+	unsigned long long middle;
 
-	for (int b = 0; b < BUCKETS; b++) {
-		have += histogram->bucket[b];
-		if (have > need) {
-			unsigned long long middle = (bucket_start(b) + bucket_start(b + 1)) / 2;
-
-			return middle < histogram->max ? middle : histogram->max;
-		}
-	}
-	return histogram->max;
+	if (b == BUCKETS)
+		return histogram->max;
+	middle = (bucket_start(BITS, b) + bucket_start(BITS, b + 1)) / 2;
+	return middle < histogram->max ? middle : histogram->max;
 }
 
 void wl_result_latency(const char *name, const struct wl_histogram *histogram)

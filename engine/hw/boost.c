@@ -4,6 +4,7 @@
  * governor there is.  The package looks every millisecond at how many of its cores were active
  * since, on average; a core is active while one of its threads is not halted.
  */
+#include "inside.h"
 #include "json.h"
 
 #define MAX_STEPS	16

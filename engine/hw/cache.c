@@ -6,12 +6,10 @@
  * that is only changed, not locked, goes round in an LLC before it leaves it.
  */
 #include <stdlib.h>
-#include "sim.h"
+#include "inside.h"
 
 struct sim_rq sim_rqs[SIM_MAX_CPUS];
 unsigned int sim_hot_filter[SIM_HOT_FILTER];
-unsigned long cache_lookups, cache_misses, lock_waits, lock_refusals, hot_waits, hot_retries;
-simtime lock_wait_ns, hot_wait_ns, refill_ns;
 
 static struct copy *copies;		/* [llc][cpu] */
 struct copy *copies_here;
@@ -60,7 +58,7 @@ static simtime miss_ends[SIM_MAX_CPUS];	/* of each CPU's last miss, with the ins
 /* The first look at a CPU in this kernel entry. */
 static void charge_visit(void)
 {
-	cache_lookups++;
+	sim_counts.runqueue_lookups++;
 	sim.clk += visit_time();
 	if (!sim.held && sim.clk >= sim.catch_up)
 		sim_catch_up();
@@ -83,7 +81,7 @@ static __attribute__((noinline)) void fetch_lines(unsigned int cpu, struct copy 
 	if (rq->reader < distance)
 		rq->reader = distance;
 	nr = count_lines(lines);
-	cache_misses += nr;
+	sim_counts.runqueue_misses += nr;
 	waited_for = sim.clk > miss_ends[sim.cpu];
 	sim.clk += latency * waited_for;
 	if (nr > waited_for)
@@ -156,8 +154,8 @@ static void wait_for_lock(simtime *from, simtime until, int last)
 	simtime ns = wait_turn(from, until);
 
 	if (ns) {
-		lock_waits++;
-		lock_wait_ns += ns;
+		sim_counts.lock_waits++;
+		sim_counts.lock_wait_ns += ns;
 		sim_stall(line_cost(last - 1));
 	}
 }
@@ -176,7 +174,7 @@ int sim_lock_seen_taken(simtime acquired, simtime released, int last)
 {
 	if (!last || sim.clk < acquired || sim.clk >= released)
 		return 0;
-	lock_refusals++;
+	sim_counts.lock_refusals++;
 	sim_stall(line_cost(last - 1));
 	return 1;
 }
@@ -207,8 +205,8 @@ static void take_turn(simtime *from, simtime until, simtime far)
 {
 	simtime waited = wait_turn(from, until);
 
-	hot_waits += waited > 0;
-	hot_wait_ns += waited;
+	sim_counts.hot_line_waits += waited > 0;
+	sim_counts.hot_line_wait_ns += waited;
 	sim_stall(handed_on(far, waited));
 }
 
@@ -396,7 +394,7 @@ void sim_line_change(struct sim_line *line)
 void sim_line_change_if(struct sim_line *line)
 {
 	fetch(line);
-	hot_retries += fetch(line);
+	sim_counts.hot_line_retries += fetch(line);
 	sim_charge(sim_costs.lock);
 	line->released = sim.clk;
 }
@@ -436,7 +434,7 @@ struct user_line {
 };
 
 /* Found by address, but never ordered by it: addresses differ between runs. */
-struct sim_line *cache_user_line(const void *addr)
+struct sim_line *sim_user_line(const void *addr)
 {
 	static struct user_line *buckets[4096];
 	unsigned long number = (unsigned long)addr >> 6;
@@ -458,7 +456,7 @@ struct sim_line *cache_user_line(const void *addr)
  */
 void sim_psi_change(const void *state)
 {
-	struct sim_line *line = cache_user_line(state);
+	struct sim_line *line = sim_user_line(state);
 
 	if (sim_mechanisms.coherence && sim.live && line->owner && line->owner != sim.cpu + 1) {
 		simtime latency = line_cost(line->owner - 1);
@@ -466,14 +464,14 @@ void sim_psi_change(const void *state)
 		sim_stall(sim.clk > miss_ends[sim.cpu] ? latency : latency / sim_costs.misses);
 		fabric_pass(line->owner - 1, 1);
 		miss_ends[sim.cpu] = sim.clk + ((simtime)sim_costs.psi_group * sim.slowdown >> 10);
-		cache_misses++;
+		sim_counts.runqueue_misses++;
 	}
 	line->owner = sim.cpu + 1;
 	sim_charge(sim_costs.psi_group);
 }
 
 /* Stores of which each finds its line with the CPU that was here last, if another. */
-void cache_scatter(struct sim_line *line, unsigned int stores)
+void sim_scatter(struct sim_line *line, unsigned int stores)
 {
 	int last = line->owner;
 
@@ -486,15 +484,15 @@ void cache_scatter(struct sim_line *line, unsigned int stores)
 /* ------------------------------------------------------------------ regions' memory */
 
 /* An LLC holds what was touched last: a copy is there while less than the cache's size has come in since. */
-static int is_held(const struct grain *copy)
+static int is_held(const struct sim_grain *copy)
 {
 	return copy->llc && came_in[copy->llc - 1] - copy->seen < (unsigned long)machine.llc_kb << 10;
 }
 
 /* The LLC's copy of a grain, or room for one. */
-static struct grain *copy_in(struct grain *g, int llc)
+static struct sim_grain *copy_in(struct sim_grain *g, int llc)
 {
-	struct grain *free = NULL, *last = g;
+	struct sim_grain *free = NULL, *last = g;
 
 	for (; g; last = g, g = g->next) {
 		if (g->llc == llc + 1)
@@ -509,7 +507,7 @@ static struct grain *copy_in(struct grain *g, int llc)
 }
 
 /* Before a write the others' copies are called back; 1: there were some. */
-static int call_back(struct grain *g, const struct grain *own)
+static int call_back(struct sim_grain *g, const struct sim_grain *own)
 {
 	int found = 0;
 
@@ -525,11 +523,11 @@ static int call_back(struct grain *g, const struct grain *own)
  * Of a grain an LLC holds one span.  What several hold is read by each at its own speed; to write
  * it, one has to fetch it anew.
  */
-unsigned long cache_fill(struct grain *g, unsigned int from, unsigned int to, int write)
+unsigned long sim_cache_fill(struct sim_grain *g, unsigned int from, unsigned int to, int write)
 {
 	int llc = sim_cpu_topo[sim.cpu].llc;
 	unsigned int start = from, end = to, found = 0;
-	struct grain *own = copy_in(g, llc);
+	struct sim_grain *own = copy_in(g, llc);
 	int shared = write && call_back(g, own);
 
 	if (is_held(own)) {
@@ -540,7 +538,7 @@ unsigned long cache_fill(struct grain *g, unsigned int from, unsigned int to, in
 		came_in[llc] -= own->to - own->from;
 	}
 	came_in[llc] += end - start;
-	*own = (struct grain) { start, end, llc + 1, came_in[llc], own->next };
+	*own = (struct sim_grain) { start, end, llc + 1, came_in[llc], own->next };
 	return to - from - found;
 }
 
@@ -563,6 +561,6 @@ void sim_refill_cache(struct sim_task *task, int from, int to)
 	}
 	/* 16 lines a KiB */
 	ns = (simtime)(kb * 16 + sim_costs.task_lines) * sim_costs.line[d] * sim_costs.refill_overlap / 100;
-	refill_ns += ns;
+	sim_counts.refill_ns += ns;
 	sim_stall(ns);
 }

@@ -2,7 +2,7 @@
 /* Coroutines: switching stacks, on x86-64 and arm64. */
 #include <stddef.h>
 #include <stdint.h>
-#include "engine_if.h"
+#include "hw.h"
 
 void co_switch(void **save_sp, void *sp);	/* below, in assembly */
 

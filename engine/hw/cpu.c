@@ -7,19 +7,17 @@
 #include <stddef.h>
 #include <string.h>
 #include "event.h"
-#include "sim.h"
+#include "inside.h"
 
 struct sim_state sim = { .irq_due = SIM_NEVER, .catch_up = SIM_NEVER, .next = SIM_NEVER, .epoch = 1 };
 struct cpu cpus[SIM_MAX_CPUS];
-unsigned long sim_events;
-unsigned long spins, catch_ups;
-simtime kernel_by_entry[SIM_NR_ENTRIES];
-struct sim_function_time sim_function_time[SIM_NR_FUNCTIONS];
+unsigned long events;
 
 static void *main_sp;
 static void **given_by;			/* saved stack of who gave the host to the running CPU */
 static simtime control_due = SIM_NEVER;	/* the engine's own loop; at equal times CPUs come first */
 static simtime last_event;
+static void (*interrupt)(void);
 
 static inline simtime min_time(simtime a, simtime b)
 {
@@ -54,8 +52,9 @@ static simtime wake_time(const struct cpu *c)
 	}
 }
 
-void cpu_init(void)
+void sim_power_on(void)
 {
+	cache_init();
 	for (int i = 0; i < sim_nr_cpus; i++) {
 		cpus[i].id = i;
 		for (int v = 0; v < SIM_NR_VECTORS; v++)
@@ -69,7 +68,7 @@ void cpu_init(void)
 }
 
 /* Only ever earlier: while a CPU runs, sim.next is the earliest event of all others. */
-void cpu_ask_control(simtime t)
+void sim_ask_control(simtime t)
 {
 	control_due = min_time(control_due, t);
 	sim.next = min_time(sim.next, t);
@@ -86,7 +85,7 @@ static inline void load(struct cpu *c, simtime t)
 	if (t < last_event)
 		sim_die("event in the past", "cpu", c->id);
 	last_event = t;
-	sim_events++;
+	events++;
 	sim.cpu = c->id;
 	sim.clk = max_time(c->clk, t);
 	sim.irq_on = c->irq_on;
@@ -95,7 +94,7 @@ static inline void load(struct cpu *c, simtime t)
 	sim.irq_due = c->irq_due;
 	sim.slowdown = c->slowdown;
 	sim.epoch++;
-	sim.catch_up = sim.clk + machine.catch_up_ns;
+	sim.catch_up = sim.clk + sim_costs.catch_up;
 	copies_here = c->copies;
 	event_set(c->id, SIM_NEVER);
 	sim.next = next_of_others();
@@ -128,11 +127,11 @@ static void give_up(struct cpu *c, simtime wake)
 
 	if (wake <= sim.next) {		/* nobody comes before: go on at once */
 		last_event = max_time(last_event, wake);
-		sim_events++;
+		events++;
 		sim.clk = max_time(sim.clk, wake);
 		sim.irq_due = c->irq_due;
 		sim.epoch++;
-		sim.catch_up = sim.clk + machine.catch_up_ns;
+		sim.catch_up = sim.clk + sim_costs.catch_up;
 		if (wake == SIM_NEVER)
 			sim_die("every CPU waits for ever", "cpu", c->id);
 		return;
@@ -147,7 +146,7 @@ static void give_up(struct cpu *c, simtime wake)
 }
 
 /* The engine's own turn: run CPUs until t, or until one of them asks for it. */
-void cpu_run(simtime t)
+void sim_run_until(simtime t)
 {
 	control_due = t;
 	if (event_key_time(event_first()) <= control_due)
@@ -161,7 +160,7 @@ static void account_kernel(struct cpu *c)
 	simtime ns = sim.clk - c->mark;
 
 	c->kernel_ns += ns;
-	kernel_by_entry[c->entry] += ns;
+	sim_counts.kernel_ns[c->entry] += ns;
 	c->mark = sim.clk;
 }
 
@@ -176,7 +175,7 @@ enum sim_entry sim_enter(enum sim_entry entry)
 }
 
 /* Brings the accounts of CPUs in user mode or idle up to the present. */
-void cpu_settle_accounts(void)
+void sim_settle_accounts(void)
 {
 	for (int i = 0; i < sim_nr_cpus; i++) {
 		struct cpu *c = &cpus[i];
@@ -325,11 +324,11 @@ void sim_wait_until(simtime t)
 
 void sim_catch_up(void)
 {
-	catch_ups++;
+	sim_counts.catch_ups++;
 	if (sim.clk > sim.next)
 		sim_wait_until(sim.clk);
 	else
-		sim.catch_up = sim.clk + machine.catch_up_ns;
+		sim.catch_up = sim.clk + sim_costs.catch_up;
 }
 
 /* Others come as far as this CPU is: what it does next, all see in order of time. */
@@ -343,14 +342,19 @@ void sim_spin(void)
 {
 	if (!sim.live)
 		sim_die("something waits at boot", "sim_spin", 0);
-	spins++;
-	sim.clk += machine.spin_ns;
+	sim_counts.spins++;
+	sim.clk += sim_costs.spin;
 	sim_wait_until(sim.clk);
 	if (sim.irq_on && sim.clk >= sim.irq_due)
-		sim_irq_window();
+		interrupt();
 }
 
 /* ------------------------------------------------------------------ interrupts */
+
+void sim_on_interrupt(void (*handler)(void))
+{
+	interrupt = handler;
+}
 
 int sim_take_vector(void)
 {
@@ -468,6 +472,33 @@ void sim_cpu_alive(int cpu, void *sp, void *task)
 	speed_siblings_changed(cpu);
 	event_set(cpu, sim.clk);
 	sim.next = next_of_others();
+}
+
+struct sim_task *sim_running_task(void)
+{
+	return cpus[sim.cpu].task;
+}
+
+struct sim_cpu_time sim_cpu_time(int cpu)
+{
+	const struct cpu *c = &cpus[cpu];
+
+	return (struct sim_cpu_time) { c->user_ns, c->kernel_ns, c->idle_ns, c->off_ns };
+}
+
+void sim_check_time(void)
+{
+	for (int i = 0; i < sim_nr_cpus; i++) {
+		const struct cpu *c = &cpus[i];
+
+		if (c->user_ns + c->kernel_ns + c->idle_ns + c->off_ns != c->mark - c->started)
+			sim_die("time is not conserved", "cpu", i);
+	}
+}
+
+unsigned long sim_events(void)
+{
+	return events;
 }
 
 simtime sim_cpu_busy_ns(int cpu)

@@ -7,10 +7,10 @@
  * The order is total: time and slot are one number, compared as such.  Nothing branches by it:
  * the host would guess wrong every time.
  */
-#ifndef SIM_EVENT_H
-#define SIM_EVENT_H
+#ifndef HW_EVENT_H
+#define HW_EVENT_H
 
-#include "engine_if.h"
+#include "hw.h"
 
 #define EVENT_SLOT_BITS	10
 #define EVENT_SLOTS	(1UL << EVENT_SLOT_BITS)

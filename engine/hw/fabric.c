@@ -4,6 +4,7 @@
  * packages.  Clocks of CPUs differ a little, so a port does not keep the order of arrivals but counts lines in
  * windows: who comes waits as in a queue (M/D/1) that is used as much as in this window and the last.
  */
+#include "inside.h"
 #include "json.h"
 
 #define WINDOW_SHIFT	10			/* 1,024 ns */
@@ -16,7 +17,6 @@ struct port {
 
 static struct port llcs[SIM_MAX_CPUS], packages[SIM_MAX_CPUS];
 static unsigned int llc_lines, package_lines;	/* in a window; 0: no figure, nobody waits */
-simtime fabric_wait_ns;
 
 static unsigned int lines_of(json_t *obj, const struct path *at, const char *key)
 {
@@ -71,6 +71,6 @@ void fabric_pass(int owner, unsigned int lines)
 	wait = queue(&llcs[here->llc], llc_lines, lines) + queue(&llcs[there->llc], llc_lines, lines);
 	if (here->package != there->package)
 		wait += queue(&packages[there->package], package_lines, lines);
-	fabric_wait_ns += wait;
+	sim_counts.fabric_wait_ns += wait;
 	sim_stall(wait);
 }

@@ -7,11 +7,11 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include "sim.h"
+#include "inside.h"
 
 #define HANG_SECONDS	10	/* of CPU time without any event or progress of the boot */
 
-int verbose;
+int sim_verbose;
 static unsigned long steps, watched;
 static double host_limit, host_elapsed;
 
@@ -153,7 +153,7 @@ void sim_lock_imbalance(void *lock)
 
 void sim_log(const char *text, unsigned long len)
 {
-	if (verbose)
+	if (sim_verbose)
 		fprintf(stderr, "[%5llu.%06llu] %.*s%s", sim.clk / SEC, sim.clk % SEC / 1000,
 			(int)len, text, len && text[len - 1] == '\n' ? "" : "\n");
 }
@@ -198,8 +198,8 @@ static void watchdog(int sig, siginfo_t *info, void *context)
 	(void)sig;
 	(void)info;
 	host_elapsed += 1;
-	if (sim_events + steps != watched || !quiet_since) {
-		watched = sim_events + steps;
+	if (events + steps != watched || !quiet_since) {
+		watched = events + steps;
 		quiet_since = cpu_seconds();
 	}
 	if (cpu_seconds() - quiet_since >= HANG_SECONDS) {
@@ -223,7 +223,7 @@ static void crashed(int sig, siginfo_t *info, void *context)
 	_exit(3);
 }
 
-void fail_init(double host_seconds)
+void sim_fail_after(double host_seconds)
 {
 	struct itimerval second = { { 1, 0 }, { 1, 0 } };
 	static char stack[65536];

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "inside.h"
 #include "json.h"
 
 const char *json_file;
@@ -16,9 +17,9 @@ json_t *json_read(const char *file)
 	json_file = file;
 	root = json_load_file(file, JSON_REJECT_DUPLICATES, &err);
 	if (!root)
-		usage_error("%s: line %d: %s", file, err.line, err.text);
+		sim_refuse("%s: line %d: %s", file, err.line, err.text);
 	if (!json_is_object(root))
-		usage_error("%s: an object { ... } is expected", file);
+		sim_refuse("%s: an object { ... } is expected", file);
 	return root;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reading JSON with one clear error: the key path, what is wrong, what would be right. */
-#ifndef SIM_JSON_H
-#define SIM_JSON_H
+#ifndef HW_JSON_H
+#define HW_JSON_H
 
-#include "sim.h"
+#include <jansson.h>
+#include "hw.h"
 
 struct path {			/* a chain on the stack, printed only in errors */
 	const struct path *up;

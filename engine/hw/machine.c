@@ -2,8 +2,10 @@
 /* The machine description: reads it, checks it, derives distances. */
 #include <stddef.h>
 #include <string.h>
+#include "inside.h"
 #include "json.h"
 
+struct sim_machine sim_machine;
 struct machine machine;
 struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
 int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs, sim_nr_cores;
@@ -12,7 +14,11 @@ int sim_reclaim_distance;
 int sim_has_priorities, sim_is_hybrid;
 unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
 struct sim_costs sim_costs;
-struct sim_mechanisms sim_mechanisms = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+struct sim_mechanisms sim_mechanisms = {
+#define MODELLED(name)	.name = 1,
+	SIM_MECHANISMS(MODELLED)
+#undef MODELLED
+};
 struct sim_idle_state sim_idle_states[SIM_MAX_IDLE_STATES];
 int sim_nr_idle_states;
 const char *sim_idle_governor = "menu";
@@ -206,6 +212,7 @@ static void read_topology(json_t *topo)
 				if (machine.nr_siblings[a] == 7)
 					json_error_at(AT(at, "core"), "more than 8 threads in a core");
 				machine.siblings[a][machine.nr_siblings[a]++] = b;
+				sim_machine.has_smt = 1;
 			}
 		}
 	}
@@ -353,60 +360,56 @@ static void read_idle(json_t *obj)
 
 /* ------------------------------------------------------------------ costs */
 
-static const struct {
+static const struct cost {
 	const char *name;
 	size_t offset;
 } times[] = {
-#define T(field) { #field, offsetof(struct sim_costs, field) }
-#define L(name, d) { name, offsetof(struct sim_costs, line[d]) }
-#define S(name, p) { name "_send", offsetof(struct sim_costs, socket[p].send) }, \
-		   { name "_receive", offsetof(struct sim_costs, socket[p].receive) }
-	L("line_core", SIM_CORE), L("line_cluster", SIM_CLUSTER), L("line_llc", SIM_LLC),
-	L("line_node", SIM_NODE), L("line_package", SIM_PACKAGE), L("line_remote", SIM_REMOTE),
-	T(line_hit), T(scan_visit), T(scan_group), T(psi_group), T(lock), T(syscall), T(schedule), T(wakeup), T(tick), T(vmstat), T(irq),
-	T(ipi_send), T(ipi_latency), T(fork), T(fork_child), T(thread), T(thread_child),
-	T(exec), T(exit), T(fault), T(numa_mark), T(page_migrate), T(pipe),
-	S("unix", KERN_UNIX), S("tcp", KERN_TCP), S("udp", KERN_UDP), T(poll), T(futex),
-	T(copy_per_kb), T(divide_per_1000), T(clock_read), T(idle_enter), T(idle_exit), T(hotplug),
-}, counts[] = {
-	T(misses), T(refill_overlap), T(wake_lines), T(queue_lines), T(task_lines),
-#undef T
-#undef L
-#undef S
+#define COST(name)		{ #name, offsetof(struct sim_costs, name) },
+#define LINE(id, name)		{ "line_" name, offsetof(struct sim_costs, line[SIM_##id]) },
+#define SOCKET(id, name)	{ name "_send", offsetof(struct sim_costs, socket[SIM_##id].send) }, \
+				{ name "_receive", offsetof(struct sim_costs, socket[SIM_##id].receive) },
+	SIM_DISTANCES(LINE)
+	SIM_COST_TIMES(COST)
+	SIM_PROTOCOLS(SOCKET)
+	{ }
+}, numbers[] = {
+	SIM_COST_NUMBERS(COST)
+	{ }
+#undef COST
+#undef LINE
+#undef SOCKET
 };
+
+static int is_cost(const struct cost *c, const char *key)
+{
+	while (c->name && strcmp(c->name, key))
+		c++;
+	return !!c->name;
+}
+
+static unsigned int *cost(const struct cost *c)
+{
+	return (unsigned int *)((char *)&sim_costs + c->offset);
+}
 
 static void read_costs(json_t *obj)
 {
+	const struct cost *c, *lines = times + 1;	/* of its own a CPU has every line */
 	const struct path *at = AT(NULL, "cost");
 	const char *key;
 	json_t *v;
-	size_t i;
 
-	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		v = json_need(obj, at, times[i].name);
-		*(unsigned int *)((char *)&sim_costs + times[i].offset) = hardware_time(v, AT(at, times[i].name));
-	}
-	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		v = json_need(obj, at, counts[i].name);
-		*(unsigned int *)((char *)&sim_costs + counts[i].offset) =
-			json_int(v, AT(at, counts[i].name), 0, 1000);
-	}
+	for (c = lines; c->name; c++)
+		*cost(c) = hardware_time(json_need(obj, at, c->name), AT(at, c->name));
+	for (c = numbers; c->name; c++)
+		*cost(c) = json_int(json_need(obj, at, c->name), AT(at, c->name), 0, 1000);
 	if (!sim_costs.misses)
 		json_error_at(AT(at, "misses"), "a core has at least one under way");
-	machine.catch_up_ns = hardware_time(json_need(obj, at, "catch_up"), AT(at, "catch_up"));
-	machine.spin_ns = hardware_time(json_need(obj, at, "spin"), AT(at, "spin"));
-	if (!machine.spin_ns)
+	if (!sim_costs.spin)
 		json_error_at(AT(at, "spin"), "a spin that takes no time never ends");
-	json_object_foreach(obj, key, v) {
-		int known = !strcmp(key, "catch_up") || !strcmp(key, "spin");
-
-		for (i = 0; !known && i < sizeof(times) / sizeof(times[0]); i++)
-			known = !strcmp(key, times[i].name);
-		for (i = 0; !known && i < sizeof(counts) / sizeof(counts[0]); i++)
-			known = !strcmp(key, counts[i].name);
-		if (!known)
+	json_object_foreach(obj, key, v)
+		if (!is_cost(lines, key) && !is_cost(numbers, key))
 			json_error_at(AT(at, key), "unknown key");
-	}
 }
 
 /* The fastest CPU's highest frequency: what the cycles of programs take. */
@@ -415,7 +418,7 @@ static void read_core(json_t *obj)
 	const struct path *at = AT(NULL, "core");
 
 	json_only(obj, at, "mhz", NULL);
-	machine.core_khz = json_num(json_need(obj, at, "mhz"), AT(at, "mhz"), 1, 10000) * 1000;
+	sim_machine.core_khz = json_num(json_need(obj, at, "mhz"), AT(at, "mhz"), 1, 10000) * 1000;
 }
 
 static void read_smt(json_t *obj)
@@ -452,8 +455,8 @@ static void read_memory(json_t *obj)
 
 	json_only(obj, at, "node_bandwidth", "thread_bandwidth", "cache_bandwidth", NULL);
 	node = json_mbs(json_need(obj, at, "node_bandwidth"), AT(at, "node_bandwidth"));
-	machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
-	machine.cache_bandwidth_mbs = json_mbs(json_need(obj, at, "cache_bandwidth"), AT(at, "cache_bandwidth"));
+	sim_machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
+	sim_machine.cache_bandwidth_mbs = json_mbs(json_need(obj, at, "cache_bandwidth"), AT(at, "cache_bandwidth"));
 	for (int i = 0; i < sim_nr_nodes; i++)
 		machine.bandwidth_mbs[i] = node;
 }
@@ -468,15 +471,15 @@ static const char *read_session(json_t *v)
 	return group;
 }
 
-void machine_read(const char *path)
+json_t *sim_read_machine(const char *path)
 {
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "title", "notes", "topology", "cpu", "smt", "idle", "cache",
 		  "memory", "thermal", "boost", "fabric", "session", "background", "core", "cost", "work",
 		  NULL);
-	machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
-	machine.title = json_get_text(root, NULL, "title", machine.name);
+	sim_machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
+	sim_machine.title = json_get_text(root, NULL, "title", sim_machine.name);
 	for (int i = 0; i < 8; i++)
 		machine.smt_speed[i] = 65536;
 	for (int i = 0; i < SIM_MAX_NODES; i++)
@@ -503,11 +506,8 @@ void machine_read(const char *path)
 	if (json_object_get(root, "fabric"))
 		fabric_read(json_object_get(root, "fabric"));
 	if (json_object_get(root, "session"))
-		machine.session = read_session(json_object_get(root, "session"));
-	if (json_object_get(root, "background"))
-		background_read(json_object_get(root, "background"));
-	if (json_object_get(root, "work"))
-		figures_read(json_object_get(root, "work"));
+		sim_machine.session = read_session(json_object_get(root, "session"));
 	read_core(json_need(root, NULL, "core"));
 	read_costs(json_need(root, NULL, "cost"));
+	return root;
 }

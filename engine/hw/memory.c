@@ -6,7 +6,7 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "sim.h"
+#include "inside.h"
 
 #ifdef SIM_SANITIZE
 #include <sanitizer/asan_interface.h>
@@ -65,7 +65,7 @@ void *sim_zalloc_huge(unsigned long size)
 }
 
 /* The C library's heap, where tasks lie: it grows by this much at a time, in huge pages. */
-void memory_init(void)
+void sim_memory_init(void)
 {
 #ifndef SIM_SANITIZE
 	unsigned long from, end;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Random numbers of a run: all come from its seed (splitmix64). */
-#include "sim.h"
+#include "inside.h"
 
-static uint64_t state;
+static unsigned long long state;
 
-uint64_t rng_next(uint64_t *s)
+unsigned long long sim_random_of(unsigned long long *s)
 {
-	uint64_t z = (*s += 0x9e3779b97f4a7c15ULL);
+	unsigned long long z = (*s += 0x9e3779b97f4a7c15ULL);
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
 	return z ^ z >> 31;
 }
 
-void rng_seed(uint64_t seed)
+void sim_seed(unsigned long long seed)
 {
 	state = seed * 0x2545f4914f6cdd1dULL + 1;
 }
 
 unsigned long long sim_random(void)
 {
-	return rng_next(&state);
+	return sim_random_of(&state);
 }

@@ -3,7 +3,7 @@
  * How fast a task runs: the CPU's own speed x frequency x what busy SMT siblings
  * leave x the share of memory bandwidth it gets.  All in 1/65536, all integer.
  */
-#include "sim.h"
+#include "inside.h"
 
 static unsigned int traffic[SIM_MAX_NODES];	/* MB/s that running tasks want of it */
 
@@ -83,7 +83,7 @@ unsigned int speed_of(const struct cpu *c, const struct sim_task *task)
 /* Clearing new pages is done in the kernel: slowed down by the others' traffic, itself not part of it. */
 simtime sim_clear_time(int node, unsigned long bytes)
 {
-	unsigned int mbs = machine.thread_bandwidth_mbs;
+	unsigned int mbs = sim_machine.thread_bandwidth_mbs;
 
 	return bytes * 1000 / mbs * memory_stretch(sim.cpu, node, traffic[node] + mbs) / 65536;
 }
@@ -97,7 +97,7 @@ static void set_traffic(struct cpu *c, int running)
 
 	if (running && task->memory_share) {
 		node = memory_node(task, c->id);
-		wanted = (uint64_t)machine.thread_bandwidth_mbs * task->memory_share / 1024;
+		wanted = (uint64_t)sim_machine.thread_bandwidth_mbs * task->memory_share / 1024;
 		wanted = wanted * plain_speed(c, task) / 65536 * 10 / distance(c->id, node);
 	}
 	if (wanted == c->traffic)

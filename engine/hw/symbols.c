@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sim.h"
+#include "inside.h"
 
 static const char *image;
 

@@ -3,8 +3,8 @@
  * How warm the CPUs are: one resistance to the surroundings, one heat capacity.  What a busy
  * CPU takes is the power of its operating point; an idle one takes nothing.  All integer.
  */
+#include "inside.h"
 #include "json.h"
-#include "sim.h"
 
 struct sim_thermal sim_thermal;
 
@@ -26,7 +26,7 @@ static unsigned long long energy(void)
 {
 	unsigned long long sum = 0;
 
-	cpu_settle_accounts();
+	sim_settle_accounts();
 	for (int i = 0; i < sim_nr_cpus; i++) {
 		simtime now = sim_cpu_busy_ns(i);
 

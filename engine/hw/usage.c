@@ -2,9 +2,9 @@
 /* Bad input ends the program with one message. */
 #include <stdarg.h>
 #include <stdlib.h>
-#include "sim.h"
+#include "inside.h"
 
-void usage_error(const char *fmt, ...)
+void sim_refuse(const char *fmt, ...)
 {
 	va_list args;
 

@@ -13,6 +13,7 @@
 
 const char kern_release[] = UTS_RELEASE;
 enum system_states system_state;
+const struct kern_handlers *sim_handlers;
 
 extern initcall_entry_t __sim_before_smp_start[], __sim_initcalls_start[], __sim_initcalls_end[];
 
@@ -81,11 +82,13 @@ void kern_show_domains(void)
 	sched_debug_verbose = true;
 }
 
-void kern_boot(struct sim_task *init)
+void kern_boot(struct sim_task *init, const struct kern_handlers *handlers)
 {
 	struct task_struct *boot;
 	int cpu;
 
+	sim_handlers = handlers;
+	sim_on_interrupt(sim_irq_window);
 	sim_setup_topology();
 	sim_setup_percpu();
 	sim_set_boot_cpu(0, &init_task);

@@ -330,7 +330,7 @@ struct task_struct *css_task_iter_next(struct css_task_iter *it)
 {
 	struct sim_task *task = it->task_pos ? (void *)it->task_pos : NULL;
 
-	for (task = task ? task->next : sim_first_task(); task; task = task->next) {
+	for (task = task ? task->next : sim_first_task; task; task = task->next) {
 		struct task_struct *p = task->kernel;
 
 		if (!p || p->cgroups->subsys[cpu_cgrp_id] != (void *)it->cset_pos)

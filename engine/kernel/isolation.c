@@ -4,12 +4,19 @@
 #include <linux/sched/isolation.h>
 #include "sim.h"
 
+static const char *isolcpus;
+
+void kern_isolate(const char *cpus)
+{
+	isolcpus = cpus;
+}
+
 /* Parameters are parsed before sched_init(). */
 void sim_setup_isolation(void)
 {
 	char cpus[4096];
 
-	if (sim_isolcpus && strscpy(cpus, sim_isolcpus, sizeof(cpus)) > 0)
+	if (isolcpus && strscpy(cpus, isolcpus, sizeof(cpus)) > 0)
 		sim_isolate(cpus);
 }
 

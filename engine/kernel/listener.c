@@ -56,7 +56,7 @@ void kern_connect(struct kern_listener *listener, struct kern_connection *connec
 	struct sim_line *route;
 
 	sim_syscall_enter();
-	sim_charge(HANDSHAKE * sim_costs.socket[KERN_TCP].send);
+	sim_charge(HANDSHAKE * sim_costs.socket[SIM_TCP].send);
 	route = sim_loopback_route();
 	sim_socket_keep_route(connection->there, route);
 	sim_socket_keep_route(connection->back, route);
@@ -69,7 +69,7 @@ struct kern_connection *kern_accept(struct kern_listener *listener)
 	struct kern_connection *connection = NULL;
 
 	sim_syscall_enter();
-	sim_charge(sim_costs.socket[KERN_TCP].receive);
+	sim_charge(sim_costs.socket[SIM_TCP].receive);
 	sim_order();
 	if (wait_event_interruptible_exclusive(listener->acceptors, listener->first))
 		goto out;

@@ -31,7 +31,7 @@ int sim_node_take(int node, unsigned long pages, bool only)
 							       node_distance(node, best)))
 				best = other;
 	if (best < 0)
-		sim_no_memory(only ? node : -1);
+		sim_handlers->no_memory(only ? node : -1);
 	used[best] += pages;
 	return best;
 }

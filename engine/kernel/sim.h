@@ -21,7 +21,7 @@
 #include <linux/mmu_context.h>
 #include <linux/sched/cputime.h>
 #include "sched.h"
-#include <engine_if.h>
+#include <kern.h>
 #include "tree.h"
 #include "memory.h"
 
@@ -29,6 +29,9 @@
 #define raw_per_cpu_ptr(ptr, cpu) \
 	((typeof(ptr))((unsigned long)(ptr) + __per_cpu_offset[cpu]))
 #define raw_cpu_rq(cpu)		raw_per_cpu_ptr((struct rq *)&runqueues, cpu)
+
+/* boot.c */
+extern const struct kern_handlers *sim_handlers;	/* of who runs the scenario */
 
 /* tasks.c */
 struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *comm);

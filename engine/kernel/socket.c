@@ -11,8 +11,8 @@
 #include "loopback.h"
 
 /* net.core.wmem_default; where autotuning ends for a sender faster than its receiver: net.ipv4.tcp_wmem */
-static const unsigned int send_buffer[KERN_NR_PROTOCOLS] = {
-	[KERN_UNIX] = 212992, [KERN_UDP] = 212992, [KERN_TCP] = 4 << 20,
+static const unsigned int send_buffer[SIM_NR_PROTOCOLS] = {
+	[SIM_UNIX] = 212992, [SIM_UDP] = 212992, [SIM_TCP] = 4 << 20,
 };
 #define OVERHEAD	768		/* what a small message takes of it (skb->truesize) */
 
@@ -21,7 +21,7 @@ struct buffer {
 };
 
 struct kern_socket {
-	enum kern_protocol protocol;
+	enum sim_protocol protocol;
 	struct sim_line lock, queue, data;
 	struct sim_line reader, writer;	/* the files of the two ends */
 	struct sim_line *route;		/* kept by what is connected */
@@ -32,7 +32,7 @@ struct kern_socket {
 	wait_queue_head_t readers, writers;
 };
 
-struct kern_socket *kern_socket_create(enum kern_protocol protocol)
+struct kern_socket *kern_socket_create(enum sim_protocol protocol)
 {
 	struct kern_socket *sock = sim_zalloc(sizeof(*sock), 64);
 
@@ -106,7 +106,7 @@ static void deliver(void *whom, unsigned long bytes)
 /* What is not connected looks its route up for each message: udp_sendmsg(), ip_route_output_flow(). */
 static void transmit(struct kern_socket *sock, unsigned int bytes)
 {
-	if (sock->protocol == KERN_UNIX)
+	if (sock->protocol == SIM_UNIX)
 		deliver(sock, bytes);
 	else
 		sim_loopback_send(sock->route ? sock->route : sim_loopback_route(), deliver, sock, bytes);
@@ -139,11 +139,11 @@ static unsigned int take(struct kern_socket *sock, unsigned int bytes)
 
 		have += part;
 		b->left -= part;
-		if (b->left && sock->protocol != KERN_UDP)
+		if (b->left && sock->protocol != SIM_UDP)
 			break;
 		sock->used -= b->space;
 		sock->first++;
-		if (sock->protocol == KERN_UDP)
+		if (sock->protocol == SIM_UDP)
 			break;
 	}
 	return have;

@@ -146,7 +146,7 @@ void sim_free_task(struct task_struct *p)
 	if (p->flags & PF_KTHREAD)
 		sim_free(p->thread.sim);
 	else
-		sim_task_released(p->thread.sim);
+		sim_handlers->task_released(p->thread.sim);
 	sim_free(p);
 }
 

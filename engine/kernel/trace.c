@@ -109,7 +109,7 @@ static void context_flags(char flags[5])
 	flags[4] = 0;
 }
 
-void sim_trace_printf(const struct sim_tracepoint *tp, const char *fmt, ...)
+void sim_trace_printf(const struct kern_tracepoint *tp, const char *fmt, ...)
 {
 	char buf[512], flags[5];
 	va_list args;
@@ -119,5 +119,5 @@ void sim_trace_printf(const struct sim_tracepoint *tp, const char *fmt, ...)
 	len = vscnprintf(buf, sizeof(buf), fmt, args);
 	va_end(args);
 	context_flags(flags);
-	sim_trace_text(tp, flags, buf, len);
+	sim_handlers->traced(tp, flags, buf, len);
 }

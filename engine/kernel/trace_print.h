@@ -14,6 +14,6 @@ static inline const char *sim_trace_string(const char *text)
 	return text ? text : "";
 }
 
-void sim_trace_printf(const struct sim_tracepoint *tp, const char *fmt, ...);
+void sim_trace_printf(const struct kern_tracepoint *tp, const char *fmt, ...);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a machine does besides its load: daemons that wake by their timers, and every CPU's kworker. */
 #include "json.h"
-#include "sim.h"
+#include "run.h"
 
 static struct {
 	int		daemons;
@@ -9,10 +9,13 @@ static struct {
 	simtime		run;			/* what a wakeup takes */
 } background = { .daemons = -1 };
 
-void background_read(json_t *obj)
+void background_read(json_t *machine)
 {
+	json_t *obj = json_object_get(machine, "background");
 	const struct path *at = AT(NULL, "background");
 
+	if (!obj)
+		return;
 	json_only(obj, at, "daemons", "wakeups", "per_cpu", "run", NULL);
 	background.daemons = json_int(json_need(obj, at, "daemons"), AT(at, "daemons"), 0, 100000);
 	background.wakeups = json_num(json_need(obj, at, "wakeups"), AT(at, "wakeups"), 0, 1e6);
@@ -28,20 +31,20 @@ void background_read(json_t *obj)
 static void daemon_main(struct sim_task *task)
 {
 	simtime period = background.daemons * (double)SEC / background.wakeups;
-	uint64_t rng = sim_random();
+	unsigned long long rng = sim_random();
 
 	(void)task;
-	kern_sleep(rng_next(&rng) % (period + 1));
+	kern_sleep(sim_random_of(&rng) % (period + 1));
 	for (;;) {
 		kern_run(background.run);
-		kern_sleep(period / 2 + rng_next(&rng) % (period + 1));
+		kern_sleep(period / 2 + sim_random_of(&rng) % (period + 1));
 	}
 }
 
 void background_start(void)
 {
 	if (background.daemons < 0)
-		usage_error("scenario: background: the machine does not say what runs besides; its file has no [background]");
+		sim_refuse("scenario: background: the machine does not say what runs besides; its file has no [background]");
 	for (int i = 0; background.wakeups > 0 && i < background.daemons; i++)
 		task_launch("daemon", 0, daemon_main, NULL);
 	if (background.per_cpu > 0)

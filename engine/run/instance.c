@@ -30,7 +30,7 @@ void *wl_prepared(void)
 
 void wl_refused(const char *text)
 {
-	usage_error("workload %s: %s", running()->label, text);
+	sim_refuse("workload %s: %s", running()->label, text);
 }
 
 /* ------------------------------------------------------------------ warming up */
@@ -98,7 +98,7 @@ static void die_deadlocked(const struct instance *instance)
 {
 	fprintf(stderr, "schedsim: deadlock in workload %s at %.6f s: all its tasks wait\n",
 		instance->label, (sim.clk - origin) / 1e9);
-	for (struct sim_task *t = all_tasks; t; t = t->next) {
+	for (struct sim_task *t = sim_first_task; t; t = t->next) {
 		if (!alive(t, instance))
 			continue;
 		fprintf(stderr, "  %s/%d waits for %s", t->comm, t->pid, t->waits_for);
@@ -117,7 +117,7 @@ void instances_check(void)
 
 		if (instance->done)
 			continue;
-		for (struct sim_task *t = all_tasks; t; t = t->next)
+		for (struct sim_task *t = sim_first_task; t; t = t->next)
 			if (alive(t, instance)) {
 				tasks++;
 				stuck += t->waits_for && kern_is_blocked(t);
@@ -195,20 +195,20 @@ static void instance_main(struct sim_task *task)
 	if (!instance->ended)
 		instance->ended = kern_now();
 	instance->done = counts(instance);
-	for (struct sim_task *t = all_tasks; t; t = t->next)
+	for (struct sim_task *t = sim_first_task; t; t = t->next)
 		if (t != task && alive(t, instance))
 			kern_kill(t);
 	if (!instances_running())
-		cpu_ask_control(kern_now());
+		sim_ask_control(kern_now());
 }
 
 static struct sim_task *call(struct instance *instance)
 {
 	struct sim_task *caller = self(), *task;
 
-	caller->instance = instance;
+	task_belongs(caller, instance);
 	task = task_launch(instance->values.workload->name, 0, instance_main, instance);
-	caller->instance = NULL;
+	task_belongs(caller, NULL);
 	return task;
 }
 

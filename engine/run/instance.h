@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A workload of the scenario: as read, while it runs, and what it has told. */
-#ifndef SIM_INSTANCE_H
-#define SIM_INSTANCE_H
+#ifndef RUN_INSTANCE_H
+#define RUN_INSTANCE_H
 
-#include "sim.h"
+#include "run.h"
 #include "../../workloads/backend.h"
 
 struct cookie;

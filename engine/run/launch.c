@@ -11,14 +11,14 @@
 static void check(int err, const char *what, const char *name)
 {
 	if (err < 0)
-		usage_error("%s %s: %s", what, name, strerror(-err));
+		sim_refuse("%s %s: %s", what, name, strerror(-err));
 }
 
 /* Deadline tasks have to fit into what sched_rt_runtime_us grants. */
 static void check_attr(int err, const struct kern_attr *attr, const char *name)
 {
 	if (attr->dl_period && (err == -EBUSY || err == -EPERM))
-		usage_error("attributes of %s: %s; runtime / period of all deadline tasks together may be what "
+		sim_refuse("attributes of %s: %s; runtime / period of all deadline tasks together may be what "
 			    "kernel.sched_rt_runtime_us leaves, and they may use all CPUs only", name, strerror(-err));
 	check(err, "attributes of", name);
 }
@@ -73,7 +73,7 @@ static void enter_session(struct sim_task *init)
 {
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%s", machine.session);
+	snprintf(path, sizeof(path), "%s", sim_machine.session);
 	for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
 		*end = 0;
 		kern_cgroup_create(path);	/* or it is there */
@@ -145,7 +145,7 @@ static void act_on_tasks(const struct action *a)
 {
 	int found = 0;
 
-	for (struct sim_task *t = all_tasks; t; t = t->next)
+	for (struct sim_task *t = sim_first_task; t; t = t->next)
 		if (t->kernel && !fnmatch(a->task, t->comm, 0)) {
 			act_on_task(a, t);
 			found = 1;
@@ -230,13 +230,13 @@ void scenario_main(struct sim_task *init)
 	if (scenario.background)
 		background_start();
 	kern_setsid();
-	if (machine.session)
+	if (sim_machine.session)
 		enter_session(init);
 	/* Blocks differ by their seed also in how they lie against the ticks. */
 	kern_sleep(scenario.settle + sim_random() % (SEC / kern_hz));
 	/* The engine's own loop sees the beginning at that very moment. */
 	origin = kern_now() + 1000;
-	cpu_ask_control(origin);
+	sim_ask_control(origin);
 	kern_run(2000);
 	steps = plan(&nr);
 	for (int i = 0; i < nr; i++) {

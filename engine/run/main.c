@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "event.h"
 #include "instance.h"
 #include "json.h"
 #include "scenario.h"
@@ -98,7 +97,7 @@ static const char *run(void)
 			t = end;
 		if (t < sim.clk)
 			t = sim.clk;
-		cpu_run(t);
+		sim_run_until(t);
 		if (origin)
 			steady_look();
 		if (!in_window && is_warm()) {
@@ -109,7 +108,7 @@ static const char *run(void)
 			results_window_begin();
 		}
 		if (sim.clk >= next_check) {
-			kern_check(all_tasks);
+			kern_check(sim_first_task);
 			instances_check();
 			next_check = sim.clk + CHECK_INTERVAL * (1 + tasks_started / 1000);
 		}
@@ -119,17 +118,6 @@ static const char *run(void)
 			return "simulated_bound";
 		if (!scenario.end_when_done && in_window && sim.clk >= origin + settled + scenario.duration)
 			return "done";
-	}
-}
-
-/* Every nanosecond of every CPU is in exactly one account. */
-static void check_time_conserved(void)
-{
-	for (int i = 0; i < sim_nr_cpus; i++) {
-		const struct cpu *c = &cpus[i];
-
-		if (c->user_ns + c->kernel_ns + c->idle_ns + c->off_ns != c->mark - c->started)
-			sim_die("time is not conserved", "cpu", i);
 	}
 }
 
@@ -162,9 +150,21 @@ static double number(const char *text, const char *what, double max)
 	double d = strtod(text, &end);
 
 	if (*end || end == text || !(d >= 0 && d <= max))
-		usage_error("%s: \"%s\" is not a number from 0 to %.15g", what, text, max);
+		sim_refuse("%s: \"%s\" is not a number from 0 to %.15g", what, text, max);
 	return d;
 }
+
+static void read_machine(const char *file)
+{
+	json_t *machine = sim_read_machine(file);
+
+	background_read(machine);
+	figures_read(machine);
+}
+
+static const struct kern_handlers handlers = {
+	.task_released = task_released, .no_memory = refuse_memory, .traced = trace_write,
+};
 
 int main(int argc, char **argv)
 {
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	double seed = 1, began, cpu_began;
 	int domains = 0, files = 0, c;
 
-	memory_init();
+	sim_memory_init();
 	/* Unbuffered output takes 8 KiB of stack, half of a coroutine's. */
 	setvbuf(stderr, stderr_buffer, _IOLBF, sizeof(stderr_buffer));
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 		case 's': scenario_file = optarg; break;
 		case 'o': out = optarg; break;
 		case 'r': seed = number(optarg, "--seed", MAX_SEED); break;
-		case 'v': verbose = 1; break;
+		case 'v': sim_verbose = 1; break;
 		case 'h': usage(); break;
 		case OPT_TRACE: trace.file = optarg; break;
 		case OPT_FORMAT: trace.format = optarg; break;
@@ -200,25 +200,26 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		usage_error("unknown argument %s", argv[optind]);
+		sim_refuse("unknown argument %s", argv[optind]);
 	if (!machine_file)
-		usage_error("--machine FILE is missing");
+		sim_refuse("--machine FILE is missing");
 	if (!domains && !files && (!scenario_file || !out))
-		usage_error("--scenario FILE and --out FILE are needed");
+		sim_refuse("--scenario FILE and --out FILE are needed");
 
-	rng_seed(seed);
-	machine_read(machine_file);
-	cache_init();
-	cpu_init();
+	sim_seed(seed);
+	read_machine(machine_file);
+	sim_power_on();
 	if (scenario_file) {
 		scenario_read(scenario_file);
 		instances_prepare();
 	}
-	fail_init(scenario.max_host);
+	sim_fail_after(scenario.max_host);
 	if (domains || files)
 		kern_show_domains();
 	sim.clk = 1;			/* 0 means "never" in many places of the kernel */
-	kern_boot(&init);
+	if (scenario.isolcpus)
+		kern_isolate(scenario.isolcpus);
+	kern_boot(&init, &handlers);
 	if (domains)
 		print_domains();
 	if (files)
@@ -232,7 +233,7 @@ int main(int argc, char **argv)
 	status = run();
 	sim.live = 0;			/* reading kernel files is not part of the run */
 	sim.catch_up = SIM_NEVER;
-	check_time_conserved();
+	sim_check_time();
 	trace_close();
 	actions_check();
 	instances_finish();

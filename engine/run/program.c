@@ -25,7 +25,7 @@ static void *object_named(const char *kind, const char *name)
 	n->kind = kind;
 	n->name = name;
 	n->object = !strcmp(kind, "pipe") ? (void *)kern_pipe_create() :
-		    !strcmp(kind, "socket") ? (void *)kern_socket_create(KERN_UNIX) :
+		    !strcmp(kind, "socket") ? (void *)kern_socket_create(SIM_UNIX) :
 		    sim_zalloc(sizeof(unsigned int), 64);	/* a futex's word, always 0 */
 	n->next = all;
 	all = n;
@@ -156,11 +156,11 @@ void program_read(json_t *list, const struct path *at, struct program *program)
 
 /* ------------------------------------------------------------------ running */
 
-static void run_program(struct sim_task *task, const struct program *program, uint64_t *rng);
+static void run_program(struct sim_task *task, const struct program *program, unsigned long long *rng);
 
 struct child_arg {
 	const struct program *program;
-	uint64_t rng;
+	unsigned long long rng;
 };
 
 static void child_main(struct sim_task *task)
@@ -170,9 +170,9 @@ static void child_main(struct sim_task *task)
 	run_program(task, arg->program, &arg->rng);
 }
 
-static simtime span(const struct phase *p, uint64_t *rng)
+static simtime span(const struct phase *p, unsigned long long *rng)
 {
-	return p->min == p->max ? p->min : p->min + rng_next(rng) % (p->max - p->min + 1);
+	return p->min == p->max ? p->min : p->min + sim_random_of(rng) % (p->max - p->min + 1);
 }
 
 /* The task's next work is on this part of its memory: on the node that has most of it. */
@@ -182,7 +182,7 @@ static void touch(struct sim_task *task, unsigned long offset, unsigned long siz
 	int node, most = 0;
 
 	if (!task->memory)
-		usage_error("task %s touches memory and has no mm", task->comm);
+		sim_refuse("task %s touches memory and has no mm", task->comm);
 	for (; size; offset += bytes, size -= bytes) {
 		bytes = kern_touch(task->memory, offset, size, &node);
 		on_node[node] += bytes;
@@ -192,7 +192,7 @@ static void touch(struct sim_task *task, unsigned long offset, unsigned long siz
 	task->mem_node = most;
 }
 
-static void run_phase(struct sim_task *task, const struct phase *p, uint64_t *rng)
+static void run_phase(struct sim_task *task, const struct phase *p, unsigned long long *rng)
 {
 	struct child_arg *child;
 
@@ -219,7 +219,7 @@ static void run_phase(struct sim_task *task, const struct phase *p, uint64_t *rn
 	case PHASE_FORK:
 		child = sim_zalloc(sizeof(*child), 16);
 		child->program = p->body;
-		child->rng = rng_next(rng);
+		child->rng = sim_random_of(rng);
 		task_launch(task->comm, -1, child_main, child);
 		kern_wait_child(NULL);
 		sim_free(child);
@@ -248,7 +248,7 @@ static void run_phase(struct sim_task *task, const struct phase *p, uint64_t *rn
 	}
 }
 
-static void run_program(struct sim_task *task, const struct program *program, uint64_t *rng)
+static void run_program(struct sim_task *task, const struct program *program, unsigned long long *rng)
 {
 	for (int i = 0; i < program->nr; i++)
 		run_phase(task, &program->phase[i], rng);
@@ -258,7 +258,7 @@ static void run_program(struct sim_task *task, const struct program *program, ui
 void program_main(struct sim_task *task)
 {
 	const struct task_spec *spec = task->arg;
-	uint64_t rng = sim_random();
+	unsigned long long rng = sim_random();
 
 	if (spec->cookie)
 		kern_core_sched(spec->cookie->value);

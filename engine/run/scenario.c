@@ -10,7 +10,6 @@
 
 struct scenario scenario;
 simtime origin;
-const char *sim_isolcpus;
 static json_t *group_paths;		/* their set: tasks refer to groups by path */
 
 static void set_bit(int cpu, void *arg)
@@ -75,14 +74,6 @@ static const char *group_name(json_t *obj, const struct path *at)
 	return name;
 }
 
-static int has_siblings(void)
-{
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
-		if (machine.nr_siblings[cpu])
-			return 1;
-	return 0;
-}
-
 static const struct cookie *read_cookie(json_t *obj, const struct path *at, const char *key)
 {
 	const char *name = json_get_text(obj, at, key, NULL);
@@ -90,7 +81,7 @@ static const struct cookie *read_cookie(json_t *obj, const struct path *at, cons
 
 	if (!name)
 		return NULL;
-	if (!has_siblings())
+	if (!sim_machine.has_smt)
 		json_error_at(AT(at, key), "every core has one thread: the kernel takes cookies where cores have more");
 	for (cookie = scenario.cookies; cookie; cookie = cookie->next)
 		if (!strcmp(cookie->name, name))
@@ -337,9 +328,18 @@ static void read_action(json_t *obj, const struct path *at, struct action *a)
 	}
 }
 
-static const char *const mechanism_names[] = {
-	"coherence", "locks", "hot_lines", "scan", "refill", "smt", "idle_latency", "ipi", "bandwidth",
+static const struct {
+	const char *name;
+	unsigned char *modelled;
+} mechanisms[] = {
+#define MECHANISM(name)	{ #name, &sim_mechanisms.name },
+	SIM_MECHANISMS(MECHANISM)
+#undef MECHANISM
 };
+
+#define NAME_OF(name)	", " #name
+static const char mechanism_names[] = SIM_MECHANISMS(NAME_OF);
+#undef NAME_OF
 
 static void read_ablate(json_t *list, const struct path *at)
 {
@@ -351,12 +351,12 @@ static void read_ablate(json_t *list, const struct path *at)
 	json_array_foreach(list, i, v) {
 		const char *name = json_text(v, AT_INDEX(at, i));
 
-		for (m = 0; m < sizeof(mechanism_names) / sizeof(mechanism_names[0]); m++)
-			if (!strcmp(name, mechanism_names[m]))
+		for (m = 0; m < sizeof(mechanisms) / sizeof(mechanisms[0]); m++)
+			if (!strcmp(name, mechanisms[m].name))
 				break;
-		if (m == sizeof(mechanism_names) / sizeof(mechanism_names[0]))
-			json_error_at(AT_INDEX(at, i), "no mechanism \"%s\": coherence, locks, hot_lines, scan, refill, smt, idle_latency, ipi, bandwidth", name);
-		((unsigned char *)&sim_mechanisms)[m] = 0;
+		if (m == sizeof(mechanisms) / sizeof(mechanisms[0]))
+			json_error_at(AT_INDEX(at, i), "no mechanism \"%s\": %s", name, mechanism_names + 2);
+		*mechanisms[m].modelled = 0;
 	}
 }
 
@@ -396,7 +396,7 @@ static void read_boot(json_t *obj, const struct path *at)
 
 	json_only(obj, at, "isolcpus", NULL);
 	at = AT(at, "isolcpus");
-	sim_isolcpus = json_text(json_need(obj, AT(NULL, "boot"), "isolcpus"), at);
+	scenario.isolcpus = json_text(json_need(obj, AT(NULL, "boot"), "isolcpus"), at);
 	read_affinity(json_object_get(obj, "isolcpus"), at, isolated);
 	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
 		count += isolated[cpu / 64] >> cpu % 64 & 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A scenario as read: what to set, which tasks to run, what happens when. */
-#ifndef SIM_SCENARIO_H
-#define SIM_SCENARIO_H
+#ifndef RUN_SCENARIO_H
+#define RUN_SCENARIO_H
 
-#include "sim.h"
+#include "run.h"
 
 struct path;
 
@@ -88,6 +88,7 @@ struct scenario {
 	int		until_settled;		/* warm-up ends when the state has settled */
 	int		wind;			/* and its clocks are wound on meanwhile */
 	double		max_host;
+	const char	*isolcpus;		/* or NULL */
 	int		end_when_done;
 	int		background;
 	json_t		*features, *knobs, *cpuidle, *cpufreq;

@@ -34,7 +34,7 @@ static const char *read_text(const char *path)
 	long len = kern_read_file(path, text, sizeof(text));
 
 	if (len < 0)
-		usage_error("%s: cannot be read back: %s", path, refusal(path, len));
+		sim_refuse("%s: cannot be read back: %s", path, refusal(path, len));
 	return words_of(text);
 }
 
@@ -83,7 +83,7 @@ static int write_file(const char *path, const char *value)
 static void check_written(const char *path, const char *value, int err)
 {
 	if (err < 0)
-		usage_error("writing %s to %s: %s", value, path, refusal(path, err));
+		sim_refuse("writing %s to %s: %s", value, path, refusal(path, err));
 }
 
 void setting_write(const char *path, const char *value)
@@ -104,7 +104,7 @@ static void write_knobs(json_t *knobs)
 		int err;
 
 		if (!json_is_string(v))
-			usage_error("knobs.%s: a text is expected", key);
+			sim_refuse("knobs.%s: a text is expected", key);
 		err = write_file(key, json_string_value(v));
 		if (err == -EINVAL || err == -ENOENT)
 			json_object_set(refused, key, v);
@@ -125,7 +125,7 @@ void setting_check(const char *path, const char *value)
 
 	/* features reads as the list of all of them */
 	if (!(strcmp(path, FEATURES) ? same(value, text) : has_word(text, value)))
-		usage_error("%s: wrote %s, read back %s%s", path, value, text, takes(path));
+		sim_refuse("%s: wrote %s, read back %s%s", path, value, text, takes(path));
 }
 
 /* The words written, in the kernel's form: `20` reads as 20.00, a quota with its period. */
@@ -156,7 +156,7 @@ void group_write(const char *group, const char *file, const char *value)
 	int err = kern_cgroup_write(group, file, value);
 
 	if (err < 0)
-		usage_error("group %s: writing %s to %s: %s", group, value, file, refusal(file, err));
+		sim_refuse("group %s: writing %s to %s: %s", group, value, file, refusal(file, err));
 }
 
 void group_check(const char *group, const char *file, const char *value)
@@ -165,15 +165,15 @@ void group_check(const char *group, const char *file, const char *value)
 	long ret = kern_cgroup_read(group, file, text, sizeof(text));
 
 	if (ret < 0)
-		usage_error("group %s: %s cannot be read back: %s", group, file, refusal(file, ret));
+		sim_refuse("group %s: %s cannot be read back: %s", group, file, refusal(file, ret));
 	if (!same_words(value, words_of(text)))
-		usage_error("group %s: %s: wrote %s, read back %s%s", group, file, value, text, takes(file));
+		sim_refuse("group %s: %s: wrote %s, read back %s%s", group, file, value, text, takes(file));
 }
 
 static void feature_word(const char *name, json_t *v, char *word, size_t size)
 {
 	if (!json_is_boolean(v))
-		usage_error("features.%s: true or false is expected", name);
+		sim_refuse("features.%s: true or false is expected", name);
 	snprintf(word, size, "%s%s", json_is_true(v) ? "" : "NO_", name);
 }
 
@@ -194,7 +194,7 @@ static int idle_state(const char *name, size_t len, const char *key)
 			return i;
 		at += sprintf(known + at, "%s%s", i ? ", " : "", sim_idle_states[i].name);
 	}
-	usage_error("cpuidle.%s: no such idle state; this machine has: %s", key, known);
+	sim_refuse("cpuidle.%s: no such idle state; this machine has: %s", key, known);
 }
 
 static void of_cpu(int cpu, void *arg)
@@ -214,7 +214,7 @@ static void of_cpus(const char *key, json_t *enabled, void (*act)(const char *, 
 	struct idle_setting set = { .disable = json_is_true(enabled) ? "0" : "1", .act = act };
 
 	if (!json_is_boolean(enabled))
-		usage_error("cpuidle.%s: true or false is expected", key);
+		sim_refuse("cpuidle.%s: true or false is expected", key);
 	set.state = idle_state(key, cpus ? (size_t)(cpus - key) : strlen(key), key);
 	if (cpus) {
 		json_t *list = json_string(cpus + 1);
@@ -245,7 +245,7 @@ static void read_cpufreq(const char **governor)
 	json_only(scenario.cpufreq, AT(NULL, "cpufreq"), "governor", NULL);
 	*governor = json_get_text(scenario.cpufreq, AT(NULL, "cpufreq"), "governor", NULL);
 	if (*governor && !sim_nr_freq_domains)
-		usage_error("cpufreq.governor: this machine has no operating points to choose from; its file "
+		sim_refuse("cpufreq.governor: this machine has no operating points to choose from; its file "
 			    "gives them as [[cpu]] opp (docs/manual/machines.md)");
 }
 
@@ -280,7 +280,7 @@ void settings_apply(void)
 	json_object_foreach(scenario.features, key, v) {
 		feature_word(key, v, word, sizeof(word));
 		if (kern_write_file(FEATURES, word) < 0)
-			usage_error("features.%s: this kernel has no such scheduler feature", key);
+			sim_refuse("features.%s: this kernel has no such scheduler feature", key);
 	}
 	if (scenario.cpufreq)
 		read_cpufreq(&governor);
@@ -297,7 +297,7 @@ void settings_apply(void)
 	json_object_foreach(scenario.features, key, v) {
 		feature_word(key, v, word, sizeof(word));
 		if (!has_word(text, word))
-			usage_error("features.%s: wrote %s, read back %s", key, word, text);
+			sim_refuse("features.%s: wrote %s, read back %s", key, word, text);
 	}
 	json_object_foreach(scenario.knobs, key, v) {
 		setting_check(key, json_string_value(v));
@@ -310,7 +310,7 @@ void settings_apply(void)
 		snprintf(name, sizeof(name), "cpuidle %s", key);
 		json_object_set_new(found, name, json_string(json_is_true(v) ? "0" : "1"));
 	}
-	if (sim_isolcpus) {
+	if (scenario.isolcpus) {
 		char isolated[4096];
 
 		kern_isolated(isolated, sizeof(isolated));

@@ -166,7 +166,7 @@ static void judge_scans(void)
 static void look_at_scans(void)
 {
 	watch.scanned = watch.to_scan = 0;
-	for (struct sim_task *t = all_tasks; t; t = t->next) {
+	for (struct sim_task *t = sim_first_task; t; t = t->next) {
 		int scans = t->instance ? kern_numa_scans(t) : -1;
 
 		if (scans < 0)
@@ -181,7 +181,7 @@ static void look_at_scans(void)
 
 static void begin_scan_period(void)
 {
-	for (struct sim_task *t = all_tasks; t; t = t->next)
+	for (struct sim_task *t = sim_first_task; t; t = t->next)
 		if (t->instance) {
 			kern_collect(t);
 			t->looked_runtime = t->runtime;
@@ -223,7 +223,7 @@ static void wind_balance(void)
 /* Of tasks that were there a round ago. */
 static void wind_scans(void)
 {
-	for (struct sim_task *t = all_tasks; t; t = t->next)
+	for (struct sim_task *t = sim_first_task; t; t = t->next)
 		if (t->instance && t->looked_runtime && kern_numa_scans(t) < KERN_ROUNDS)
 			kern_wind_scan(t, t->runtime - t->looked_runtime);
 }

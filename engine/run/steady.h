@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The watch for a settled state, and the warm-up that waits for it. */
-#ifndef SIM_STEADY_H
-#define SIM_STEADY_H
+#ifndef RUN_STEADY_H
+#define RUN_STEADY_H
 
-#include "sim.h"
+#include "run.h"
 
 simtime steady_due(void);		/* when it looks next */
 void steady_look(void);			/* from the load's beginning on, whenever it is due */

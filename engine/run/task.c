@@ -3,16 +3,9 @@
 #include <string.h>
 #include "instance.h"
 
-struct sim_task *all_tasks;
 unsigned long tasks_started;
 
-static struct sim_task *last_task;
 static int next_pid = 2;
-
-struct sim_task *sim_first_task(void)
-{
-	return all_tasks;
-}
 
 static void set_working_set(struct sim_task *t)
 {
@@ -22,6 +15,12 @@ static void set_working_set(struct sim_task *t)
 		.process = set->process, .child = set->child, .thread = set->thread,
 		.stack = set->stack,
 	};
+}
+
+void task_belongs(struct sim_task *task, struct instance *instance)
+{
+	task->instance = instance;
+	task->of_workload = instance != NULL;
 }
 
 /* Runs on the caller's time, as fork() does. */
@@ -40,17 +39,12 @@ struct sim_task *task_launch(const char *comm, int number, void (*main)(struct s
 	t->main = main;
 	t->arg = arg;
 	t->mem_node = -1;
-	t->instance = parent ? parent->instance : NULL;
+	task_belongs(t, parent ? parent->instance : NULL);
 	if (t->instance)
 		set_working_set(t);
 	t->is_thread = number == -2;
 	t->chance = sim_random();
-	t->previous = last_task;
-	if (last_task)
-		last_task->next = t;
-	else
-		all_tasks = t;
-	last_task = t;
+	sim_add_task(t);
 	kern_fork(t, t->is_thread ? KERN_THREAD : 0);
 	return t;
 }
@@ -60,14 +54,7 @@ void task_free(struct sim_task *task)
 {
 	if (task->measured)
 		return;
-	if (task->previous)
-		task->previous->next = task->next;
-	else
-		all_tasks = task->next;
-	if (task->next)
-		task->next->previous = task->previous;
-	else
-		last_task = task->previous;
+	sim_remove_task(task);
 	kern_futex_forget(&task->thread);
 	sim_free(task);
 }
@@ -80,7 +67,7 @@ void task_forget(struct sim_task *task)
 		task_free(task);
 }
 
-void sim_task_released(struct sim_task *task)
+void task_released(struct sim_task *task)
 {
 	task->released = 1;
 	if (task->joined)

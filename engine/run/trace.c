@@ -25,14 +25,14 @@ static void select_cpus(const char *list)
 		long from = strtol(list, &end, 10), to = from;
 
 		if (end == list)
-			usage_error("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
+			sim_refuse("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
 		if (*end == '-')
 			to = strtol(end + 1, &end, 10);
 		for (long i = from; i <= to && i < SIM_MAX_CPUS; i++)
 			cpu_wanted[i] = 1;
 		list = *end == ',' ? end + 1 : end;
 		if (*end && *end != ',')
-			usage_error("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
+			sim_refuse("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
 	}
 }
 
@@ -45,7 +45,7 @@ static void select_events(const char *list)
 	for (char *name = strtok(copy, ","); name; name = strtok(NULL, ",")) {
 		int found = 0;
 
-		for (struct sim_tracepoint *tp = __start_sim_tracepoints; tp < __stop_sim_tracepoints; tp++) {
+		for (struct kern_tracepoint *tp = __start_kern_tracepoints; tp < __stop_kern_tracepoints; tp++) {
 			snprintf(full, sizeof(full), "%s:%s", tp->system, tp->name);
 			if (fnmatch(name, tp->name, 0) && fnmatch(name, full, 0))
 				continue;
@@ -53,7 +53,7 @@ static void select_events(const char *list)
 			tp->enabled = !!tp->emit;
 		}
 		if (!found)
-			usage_error("--trace-events: this kernel has no tracepoint \"%s\"", name);
+			sim_refuse("--trace-events: this kernel has no tracepoint \"%s\"", name);
 	}
 	free(copy);
 }
@@ -65,10 +65,10 @@ void trace_open(const struct trace_options *options)
 		return;
 	perfetto = !strcmp(opt.format, "perfetto");
 	if (!perfetto && strcmp(opt.format, "ftrace"))
-		usage_error("--trace-format: \"%s\": ftrace or perfetto", opt.format);
+		sim_refuse("--trace-format: \"%s\": ftrace or perfetto", opt.format);
 	out = fopen(opt.file, "w");
 	if (!out)
-		usage_error("--trace: %s cannot be written", opt.file);
+		sim_refuse("--trace: %s cannot be written", opt.file);
 	select_cpus(opt.cpus);
 	select_events(opt.events);
 	if (opt.ring)
@@ -87,7 +87,7 @@ void trace_open(const struct trace_options *options)
 
 /* One event of the running CPU. */
 struct event {
-	const struct sim_tracepoint *tp;
+	const struct kern_tracepoint *tp;
 	const char *comm, *flags, *text;
 	int pid;
 	unsigned long len;
@@ -122,8 +122,8 @@ static void keep_in_ring(const struct event *e)
 	fclose(f);
 }
 
-void sim_trace_text(const struct sim_tracepoint *tp, const char *flags, const char *text,
-		    unsigned long len)
+void trace_write(const struct kern_tracepoint *tp, const char *flags, const char *text,
+		 unsigned long len)
 {
 	const struct sim_task *task = self();
 	struct event e = { .tp = tp, .flags = flags, .text = text, .len = len, .comm = "<idle>" };
@@ -161,5 +161,5 @@ void trace_close(void)
 		fwrite(r->data, 1, r->len, out);
 	}
 	if (fclose(out))
-		usage_error("--trace: writing %s failed", opt.file);
+		sim_refuse("--trace: writing %s failed", opt.file);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Traces of the kernel's tracepoints. */
-#ifndef SIM_TRACE_H
-#define SIM_TRACE_H
+#ifndef RUN_TRACE_H
+#define RUN_TRACE_H
+
+#include "run.h"
 
 struct trace_options {
 	const char	*file, *format, *events, *cpus, *tasks;
@@ -10,6 +12,8 @@ struct trace_options {
 };
 
 void trace_open(const struct trace_options *options);
+void trace_write(const struct kern_tracepoint *tp, const char *flags, const char *text,
+		 unsigned long len);	/* an event of the running CPU */
 void trace_close(void);
 
 /* perfetto.c: one event of the running CPU, with the kernel's text of it */

@@ -31,7 +31,9 @@ def cpuidle_smt_performance() -> Path:
         HostError: a tool is missing, or it does not compile.
     """
     sources = data_folder("tools") / CPUIDLE_SMT_PERFORMANCE
-    return _built(CPUIDLE_SMT_PERFORMANCE, sources, CPUIDLE_SMT_PERFORMANCE, "make gcc libc6-dev")
+    shared = data_folder("workloads") / "buckets.h"
+    packages = "make gcc libc6-dev"
+    return _built(CPUIDLE_SMT_PERFORMANCE, sources, CPUIDLE_SMT_PERFORMANCE, packages, shared)
 
 
 OWN: dict[str, Callable[[], Path]] = {
@@ -41,8 +43,8 @@ OWN: dict[str, Callable[[], Path]] = {
 """The programs by name, and what builds them."""
 
 
-def _built(name: str, sources: Path, shelf: str, packages: str) -> Path:
-    folder = cache_folder() / shelf / _version(sources)
+def _built(name: str, sources: Path, shelf: str, packages: str, *shared: Path) -> Path:
+    folder = cache_folder() / shelf / _version(sources, shared)
     program = folder / name
     if program.exists():
         return program
@@ -73,10 +75,10 @@ def _build(name: str, sources: Path, folder: Path, compiler: str, packages: str)
     shutil.rmtree(under_way)
 
 
-def _version(sources: Path) -> str:
+def _version(sources: Path, shared: tuple[Path, ...]) -> str:
     digest = hashlib.sha256()
-    for path in sorted(sources.rglob("*")):
+    for path in (*sorted(sources.rglob("*")), *shared):
         if path.is_file() and not path.name.startswith("."):
-            digest.update(f"{path.relative_to(sources)}\0".encode())
+            digest.update(f"{os.path.relpath(path, sources)}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:12]

@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "histogram.h"
 
-static int bucket_of(uint64_t ns)
-{
-	int octave;
-
-	if (ns < 1 << SUB_BITS)
-		return ns;
-	octave = 63 - __builtin_clzll(ns);
-	return ((octave - SUB_BITS + 1) << SUB_BITS) + (ns >> (octave - SUB_BITS) & ((1 << SUB_BITS) - 1));
-}
-
 static uint64_t last_of(int bucket)
 {
-	int octave = bucket >> SUB_BITS;
-	uint64_t first;
+	uint64_t width = 1ULL << (bucket >> BITS ? (bucket >> BITS) - 1 : 0);
 
-	if (!octave)
-		return bucket;
-	first = (uint64_t)((1 << SUB_BITS) + (bucket & ((1 << SUB_BITS) - 1))) << (octave - 1);
-	return first + (1ULL << (octave - 1)) - 1;
+	return bucket_start(BITS, bucket) + width - 1;
 }
 
 void histogram_add(struct histogram *h, uint64_t ns)
 {
-	h->bucket[bucket_of(ns)]++;
+	h->bucket[bucket_of(BITS, ns)]++;
 	h->min = h->count && h->min < ns ? h->min : ns;
 	h->max = h->max > ns ? h->max : ns;
 	h->sum += ns;
@@ -51,21 +37,17 @@ double histogram_mean(const struct histogram *h)
 uint64_t histogram_percentile(const struct histogram *h, double percent)
 {
 	double need = h->count * percent / 100;
-	uint64_t have = 0;
+	unsigned long below = need;
+	int b = bucket_holding(BITS, h->bucket, below && below == need ? below - 1 : below);
 
-	for (int b = 0; b < BUCKETS; b++) {
-		have += h->bucket[b];
-		if (have && have >= need)
-			return last_of(b) < h->max ? last_of(b) : h->max;
-	}
-	return h->max;
+	return b < BUCKETS && last_of(b) < h->max ? last_of(b) : h->max;
 }
 
 uint64_t histogram_between(const struct histogram *h, uint64_t from, uint64_t to)
 {
 	uint64_t sum = 0;
 
-	for (int b = bucket_of(from); b < bucket_of(to); b++)
+	for (int b = bucket_of(BITS, from); b < bucket_of(BITS, to); b++)
 		sum += h->bucket[b];
 	return sum;
 }

@@ -4,12 +4,13 @@
 #define HISTOGRAM_H
 
 #include <stdint.h>
+#include "../../workloads/buckets.h"
 
-#define SUB_BITS	6			/* 2^6 buckets an octave */
-#define BUCKETS		((65 - SUB_BITS) << SUB_BITS)
+#define BITS	6			/* 2^6 buckets an octave */
+#define BUCKETS	BUCKETS_OF(BITS)
 
 struct histogram {
-	uint64_t bucket[BUCKETS];
+	unsigned long bucket[BUCKETS];
 	uint64_t count, sum, min, max;
 };
 

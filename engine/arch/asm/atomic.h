@@ -6,7 +6,7 @@
 #include <linux/types.h>
 #include <asm/cmpxchg.h>
 #include <asm/barrier.h>
-#include <engine_if.h>
+#include <hw.h>
 
 #define ATOMIC64_INIT(i)	{ (i) }
 

@@ -3,7 +3,7 @@
 #ifndef _ASM_SIM_BARRIER_H
 #define _ASM_SIM_BARRIER_H
 
-#include <engine_if.h>
+#include <hw.h>
 
 #define mb()		barrier()
 #define __smp_mb()	barrier()

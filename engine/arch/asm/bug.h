@@ -3,7 +3,7 @@
 #ifndef _ASM_SIM_BUG_H
 #define _ASM_SIM_BUG_H
 
-#include <engine_if.h>
+#include <hw.h>
 
 #define HAVE_ARCH_BUG
 #define BUG()			sim_bug(__FILE__, __LINE__, __func__)

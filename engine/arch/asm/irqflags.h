@@ -3,7 +3,9 @@
 #ifndef _ASM_SIM_IRQFLAGS_H
 #define _ASM_SIM_IRQFLAGS_H
 
-#include <engine_if.h>
+#include <hw.h>
+
+void sim_irq_window(void);		/* kernel/entry.c */
 
 #define ARCH_IRQ_DISABLED	0UL
 #define ARCH_IRQ_ENABLED	1UL

@@ -6,7 +6,7 @@
 #ifndef _ASM_SIM_PERCPU_H
 #define _ASM_SIM_PERCPU_H
 
-#include <engine_if.h>
+#include <hw.h>
 
 #define __my_cpu_offset	(__per_cpu_offset[sim.cpu])
 #include <asm-generic/percpu.h>

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 #include <linux/compiler.h>
-#include <engine_if.h>
+#include <hw.h>
 
 #define TASK_SIZE		0x7ffffffff000UL
 #define TASK_SIZE_MAX		TASK_SIZE

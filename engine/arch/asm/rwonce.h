@@ -8,7 +8,7 @@
 #define _ASM_SIM_RWONCE_H
 
 #include <asm-generic/rwonce.h>
-#include <engine_if.h>
+#include <hw.h>
 
 #define SIM_IS_HOT(name)						\
 	(__builtin_strstr(name, "->overload") || __builtin_strstr(name, "->overutilized") || \

@@ -2,7 +2,7 @@
 #ifndef _ASM_SIM_SMP_H
 #define _ASM_SIM_SMP_H
 
-#include <engine_if.h>
+#include <hw.h>
 
 struct cpumask;
 

@@ -2,7 +2,7 @@
 #ifndef _ASM_SIM_SPINLOCK_H
 #define _ASM_SIM_SPINLOCK_H
 
-#include <engine_if.h>
+#include <hw.h>
 
 extern void sim_lock_slow(arch_spinlock_t *l);
 extern int sim_lock_is_taken(arch_spinlock_t *l);

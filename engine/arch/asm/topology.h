@@ -4,7 +4,7 @@
 #define _ASM_SIM_TOPOLOGY_H
 
 #include <linux/types.h>
-#include <engine_if.h>
+#include <hw.h>
 
 struct cpumask;
 

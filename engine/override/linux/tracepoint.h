@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Replaces linux/tracepoint.h.  Every tracepoint is a struct sim_tracepoint in
- * the sim_tracepoints section: it always counts, calls our probe if there is
+ * Replaces linux/tracepoint.h.  Every tracepoint is a struct kern_tracepoint in
+ * the kern_tracepoints section: it always counts, calls our probe if there is
  * one, and prints itself (trace/trace_events.h beside this) when asked to.
  */
 #ifndef _LINUX_TRACEPOINT_H
@@ -14,7 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/tracepoint-defs.h>
 #include <linux/static_call.h>
-#include <engine_if.h>
+#include <kern.h>
 
 struct module;
 
@@ -30,8 +30,8 @@ static inline void tracepoint_synchronize_unregister(void) { }
 
 #define DEFINE_TRACE_FN(_name, reg, unreg, proto, args)			\
 	extern void sim_emit_##_name(proto) __weak;			\
-	struct sim_tracepoint sim_tp_##_name				\
-	__used __section("sim_tracepoints") = {				\
+	struct kern_tracepoint sim_tp_##_name				\
+	__used __section("kern_tracepoints") = {				\
 		.system = __stringify(TRACE_SYSTEM),			\
 		.name = #_name,						\
 		.emit = sim_emit_##_name,				\
@@ -42,7 +42,7 @@ static inline void tracepoint_synchronize_unregister(void) { }
 #define EXPORT_TRACEPOINT_SYMBOL(name)
 
 #define __SIM_TRACE(_name, proto, args, cond)				\
-	extern struct sim_tracepoint sim_tp_##_name;			\
+	extern struct kern_tracepoint sim_tp_##_name;			\
 	static inline void trace_##_name(proto)				\
 	{								\
 		if (!(cond))						\

@@ -121,7 +121,7 @@ struct sim_record_##_name {						\
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(_name, proto, args, tstruct, assign, print)	\
-static noinline void sim_emit_class_##_name(const struct sim_tracepoint *__tp, proto) \
+static noinline void sim_emit_class_##_name(const struct kern_tracepoint *__tp, proto) \
 {									\
 	struct sim_record_##_name __data = { }, *__entry = &__data;	\
 	(void)__entry;							\

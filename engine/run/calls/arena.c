@@ -15,7 +15,7 @@ unsigned int wl_load(const unsigned int *word)
 /* A change of a shared word: in the order of simulated time, at the cost of its line. */
 static struct sim_line *change(const unsigned int *word)
 {
-	struct sim_line *line = cache_user_line(word);
+	struct sim_line *line = sim_user_line(word);
 
 	kern_sync();
 	sim_line_lock(line);
@@ -64,5 +64,5 @@ void wl_scatter(void *block, unsigned long bytes, unsigned int stores)
 	unsigned long line = wl_uniform(0, (bytes - 1) / 64);
 
 	kern_sync();
-	cache_scatter(cache_user_line((char *)block + line * 64), stores);
+	sim_scatter(sim_user_line((char *)block + line * 64), stores);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Calls that may wait for ever say for what: shown when all tasks of a workload do. */
-#ifndef SIM_CALLS_H
-#define SIM_CALLS_H
+#ifndef RUN_CALLS_H
+#define RUN_CALLS_H
 
 #include "instance.h"
 

@@ -35,11 +35,11 @@ void wl_pipe_read(struct wl_pipe *pipe, unsigned int bytes)
 /* ------------------------------------------------------------------ sockets */
 
 struct wl_socket {
-	enum kern_protocol protocol;
+	enum sim_protocol protocol;
 	struct kern_socket *in, *out;
 };
 
-static struct wl_socket *one_end(struct kern_socket *in, struct kern_socket *out, enum kern_protocol protocol)
+static struct wl_socket *one_end(struct kern_socket *in, struct kern_socket *out, enum sim_protocol protocol)
 {
 	struct wl_socket *socket = wl_new(struct wl_socket, 1);
 
@@ -49,10 +49,10 @@ static struct wl_socket *one_end(struct kern_socket *in, struct kern_socket *out
 
 void wl_socketpair(struct wl_socket *end[2])
 {
-	struct kern_socket *there = kern_socket_create(KERN_UNIX), *back = kern_socket_create(KERN_UNIX);
+	struct kern_socket *there = kern_socket_create(SIM_UNIX), *back = kern_socket_create(SIM_UNIX);
 
-	end[0] = one_end(back, there, KERN_UNIX);
-	end[1] = one_end(there, back, KERN_UNIX);
+	end[0] = one_end(back, there, SIM_UNIX);
+	end[1] = one_end(there, back, SIM_UNIX);
 }
 
 void wl_send(struct wl_socket *socket, unsigned int bytes)
@@ -71,7 +71,7 @@ int wl_receive(struct wl_socket *socket, unsigned int bytes)
 	do {
 		got = kern_socket_receive(socket->in, bytes - have);
 		have += got;
-	} while (got && have < bytes && socket->protocol != KERN_UDP);
+	} while (got && have < bytes && socket->protocol != SIM_UDP);
 	goes_on();
 	return have;
 }
@@ -102,8 +102,8 @@ struct wl_listener *wl_listen(enum wl_protocol protocol)
 	if (protocol == WL_TCP) {
 		listener->tcp = kern_listen();
 	} else {
-		listener->there = kern_socket_create(KERN_UDP);
-		listener->back = kern_socket_create(KERN_UDP);
+		listener->there = kern_socket_create(SIM_UDP);
+		listener->back = kern_socket_create(SIM_UDP);
 	}
 	return listener;
 }
@@ -113,13 +113,13 @@ struct wl_socket *wl_connect(struct wl_listener *listener, void *note)
 	struct kern_connection *c;
 
 	if (!listener->tcp)
-		return one_end(listener->back, listener->there, KERN_UDP);
+		return one_end(listener->back, listener->there, SIM_UDP);
 	c = wl_new(struct kern_connection, 1);
-	c->there = kern_socket_create(KERN_TCP);
-	c->back = kern_socket_create(KERN_TCP);
+	c->there = kern_socket_create(SIM_TCP);
+	c->back = kern_socket_create(SIM_TCP);
 	c->note = note;
 	kern_connect(listener->tcp, c);
-	return one_end(c->back, c->there, KERN_TCP);
+	return one_end(c->back, c->there, SIM_TCP);
 }
 
 void *wl_accept(struct wl_listener *listener, struct wl_socket **socket)
@@ -127,13 +127,13 @@ void *wl_accept(struct wl_listener *listener, struct wl_socket **socket)
 	struct kern_connection *c;
 
 	if (!listener->tcp) {
-		*socket = one_end(listener->there, listener->back, KERN_UDP);
+		*socket = one_end(listener->there, listener->back, SIM_UDP);
 		return NULL;
 	}
 	waits_for("a connection", NULL);
 	c = kern_accept(listener->tcp);
 	goes_on();
-	*socket = one_end(c->there, c->back, KERN_TCP);
+	*socket = one_end(c->there, c->back, SIM_TCP);
 	return c->note;
 }
 

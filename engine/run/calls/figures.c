@@ -42,12 +42,14 @@ static int find(const char *workload, const char *figure)
 	return i;
 }
 
-void figures_read(json_t *work)
+void figures_read(json_t *machine)
 {
+	json_t *work = json_object_get(machine, "work"), *of, *v;
 	const struct path *top = AT(NULL, "work");
 	const char *workload, *figure;
-	json_t *of, *v;
 
+	if (!work)
+		return;
 	if (!json_is_object(work))
 		json_error_at(top, "a table for each workload is expected");
 	json_object_foreach(work, workload, of) {

@@ -12,13 +12,13 @@
 
 struct wl_region {
 	struct kern_region *kernel;
-	struct grain grain[];
+	struct sim_grain grain[];
 };
 
 static struct wl_region *create(unsigned long bytes, int shared)
 {
 	unsigned long nr = (bytes + GRAIN - 1) / GRAIN;
-	struct wl_region *region = sim_zalloc(sizeof(*region) + nr * sizeof(struct grain), 64);
+	struct wl_region *region = sim_zalloc(sizeof(*region) + nr * sizeof(struct sim_grain), 64);
 
 	region->kernel = kern_region_create(bytes, shared);
 	return region;
@@ -46,14 +46,14 @@ void wl_working_set(struct wl_region *region, unsigned long offset, unsigned lon
 	kern_working_set(region->kernel, offset, bytes);
 }
 
-void sim_no_memory(int node)
+void refuse_memory(int node)
 {
 	const struct sim_task *task = self();
 	const char *who = task && task->instance ? task->instance->label : "the scenario";
 
 	if (node < 0)
-		usage_error("%s: its memory does not fit the machine's nodes", who);
-	usage_error("%s: its memory does not fit node %d, which it is bound to", who, node);
+		sim_refuse("%s: its memory does not fit the machine's nodes", who);
+	sim_refuse("%s: its memory does not fit node %d, which it is bound to", who, node);
 }
 
 /* What the LLC has not of these bytes; now it has them. */
@@ -66,7 +66,7 @@ static unsigned long fill(struct wl_region *region, unsigned long offset, unsign
 		unsigned long start = offset / GRAIN * GRAIN;
 
 		next = start + GRAIN < end ? start + GRAIN : end;
-		missed += cache_fill(&region->grain[offset / GRAIN], offset - start, next - start,
+		missed += sim_cache_fill(&region->grain[offset / GRAIN], offset - start, next - start,
 				     access == WL_WRITE);
 	}
 	return missed;
@@ -87,15 +87,15 @@ static void stream(struct wl_region *region, unsigned long offset, unsigned long
 	struct sim_task *task = self();
 	unsigned int share = task->memory_share;
 
-	if (!machine.thread_bandwidth_mbs)
+	if (!sim_machine.thread_bandwidth_mbs)
 		wl_refuse("it moves memory, and the machine's description has no memory table");
 	while (bytes) {
 		unsigned long part = kern_touch(region->kernel, offset, bytes < PASS ? bytes : PASS,
 						&task->mem_node);
 		unsigned long missed = fill(region, offset, part, access);
 
-		take(task, part - missed, machine.cache_bandwidth_mbs, 0);
-		take(task, missed * traffic, machine.thread_bandwidth_mbs, 1024);
+		take(task, part - missed, sim_machine.cache_bandwidth_mbs, 0);
+		take(task, missed * traffic, sim_machine.thread_bandwidth_mbs, 1024);
 		offset += part;
 		bytes -= part;
 	}

@@ -25,7 +25,7 @@ void wl_run(unsigned long long ns)
 
 void wl_cycles(unsigned long long n)
 {
-	kern_run(n * 1000000 / machine.core_khz);
+	kern_run(n * 1000000 / sim_machine.core_khz);
 }
 
 void wl_divide(unsigned long long n)
@@ -40,7 +40,7 @@ void wl_spin(unsigned long long ns)
 
 void wl_relax(void)
 {
-	kern_run_clock(machine.spin_ns);
+	kern_run_clock(sim_costs.spin);
 }
 
 void wl_sleep(unsigned long long ns)

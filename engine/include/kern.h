@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel on the simulated hardware, for what runs a scenario on it.  engine/kernel/
+ * uses hw.h alone: what it has to tell above, goes to the handlers given at boot.
+ */
+#ifndef KERN_H
+#define KERN_H
+
+#include "hw.h"
+
+/* ------------------------------------------------------------------ boot */
+
+/* A tracepoint of the kernel; the linker collects them. */
+struct kern_tracepoint {
+	const char	*system, *name;
+	unsigned long	count;
+	void		*probe;		/* ours, always called */
+	void		*emit;		/* prints it into the trace */
+	int		enabled;	/* printing asked for */
+} __attribute__((aligned(64)));		/* an array in its section, whatever the compiler aligns to */
+extern struct kern_tracepoint __start_kern_tracepoints[], __stop_kern_tracepoints[];
+
+/* What the kernel tells of the run. */
+struct kern_handlers {
+	void (*task_released)(struct sim_task *task);	/* the kernel has let go of it */
+	void (*no_memory)(int node) __sim_noreturn;	/* on that node; -1: on none */
+	void (*traced)(const struct kern_tracepoint *tp, const char *flags, const char *text,
+		       unsigned long len);		/* flags: ftrace's four letters on the context */
+};
+
+/* As on the command line, before kern_boot(): sched_verbose, isolcpus= */
+void kern_show_domains(void);
+void kern_isolate(const char *cpus);
+void kern_boot(struct sim_task *init, const struct kern_handlers *handlers);	/* init runs as pid 1 */
+
+/* ------------------------------------------------------------------ files and groups */
+
+int kern_write_file(const char *path, const char *value);	/* 0 or -errno */
+long kern_read_file(const char *path, char *buf, unsigned long size);
+int kern_file_range(const char *path, long long *min, unsigned long long *max);	/* -ENOENT: unknown */
+void kern_list_files(void (*file)(const char *path, int writable));
+int kern_cgroup_create(const char *path);
+int kern_cgroup_write(const char *path, const char *file, const char *value);
+long kern_cgroup_read(const char *path, const char *file, char *buf, unsigned long size);
+void kern_list_cgroup_files(void (*file)(const char *name, int writable));
+int kern_cgroup_attach(struct sim_task *task, const char *path);
+void kern_setsid(void);			/* what the caller forks from now on is a session */
+
+/* ------------------------------------------------------------------ what it has counted, and checks */
+
+/* Core scheduling: siblings that ran tasks of two cookies for a moment. */
+struct kern_core_sched {
+	simtime		mixed_ns, longest_ns;
+};
+extern struct kern_core_sched kern_core_stats;
+unsigned long kern_core_cookie(void);
+void kern_core_sched(unsigned long cookie);	/* of the caller; 0: a new one */
+simtime kern_forced_idle(void);			/* ns of all CPUs since boot */
+void kern_isolated(char *buf, unsigned long size);	/* CPUs without domains, by isolcpus */
+void kern_check(struct sim_task *first);	/* invariants of CPUs and a list of tasks */
+void kern_start_housekeeping(simtime period, simtime takes);	/* a work in every CPU's kworker */
+void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
+void kern_collect(struct sim_task *task);
+void kern_print_domain(int cpu, int level, char *buf, unsigned long size);	/* span and groups */
+
+/* /proc/vmstat's counters of NUMA balancing, ended by one without name. */
+struct kern_vm_counter {
+	const char	*name;
+	unsigned long	count;
+};
+extern struct kern_vm_counter kern_vm_counters[];
+
+/* Sums over all CPUs since boot, from the kernel's own counters. */
+struct kern_balance {
+	char		name[16];
+	unsigned long	calls[3], pulls[3];	/* busy, idle, newly idle */
+};
+/* Newidle balancing in the measured time: how often it began, why it left at once, how often it found a task. */
+struct kern_newidle {
+	unsigned long	entries;
+	unsigned long	pending;		/* a wakeup was on its way to the CPU */
+	unsigned long	calm;			/* no CPU of the root domain had a task to spare */
+	unsigned long	brief;			/* avg_idle was less than the lowest domain's max_newidle_lb_cost */
+	unsigned long	found;
+	simtime		avg_idle;		/* sum of what it was at each entry */
+};
+extern struct kern_newidle kern_newidle;
+struct kern_idle {				/* of a CPU's idle state, as in sysfs */
+	unsigned long	usage, above, below, rejected;
+	simtime		time_ns;
+};
+#define KERN_MAX_DOMAINS 16			/* different names; the last one is always empty */
+void kern_balance_stats(struct kern_balance stats[KERN_MAX_DOMAINS]);
+void kern_idle_stats(int cpu, int state, struct kern_idle *stats);
+extern const int kern_hz;
+extern const char kern_release[];
+
+/* ------------------------------------------------------------------ the slow state */
+
+#define KERN_ROUNDS	2			/* so often a domain is to be balanced under the load */
+#define KERN_HALF_LIVES	10			/* of a load average, until nothing is left of what was */
+
+struct kern_domain {				/* of one level, all its spans and CPUs together */
+	char		name[16];
+	int		level, is_llc, weight;
+	int		spans, gone_round;	/* how many there are, and were balanced so often */
+	simtime		busy_interval;		/* the longest between two balances by a busy CPU */
+	simtime		newidle_cost;		/* sum of max_newidle_lb_cost */
+	int		too_dear;		/* CPUs whose avg_idle is less than that: they do not balance here */
+};
+struct kern_slow_state {			/* sums over CPUs and groups */
+	struct kern_domain domain[KERN_MAX_DOMAINS];
+	unsigned long	utilisation, load;	/* of the root */
+	unsigned long	group_load;		/* tg->load_avg of all others */
+	int		llcs, idle_scan;	/* nr_idle_scan, where SIS_UTIL is on */
+};
+extern const simtime kern_load_half_life;
+void kern_look(struct kern_slow_state *state);
+void kern_load_begins(void);
+void kern_averages_are_built(void);
+int kern_numa_scans(const struct sim_task *task);	/* -1: NUMA balancing leaves it alone */
+void kern_wind_scan(struct sim_task *task, simtime ran);
+simtime kern_longest_scan_period(void);		/* 0: NUMA balancing is off */
+void kern_wind_balance(simtime within);
+void kern_spread_busy_balance(void);
+
+/* ------------------------------------------------------------------ what programs call */
+
+struct kern_attr {
+	int		policy;			/* SCHED_* */
+	int		nice;
+	int		rt_priority;
+	simtime		dl_runtime, dl_deadline, dl_period;
+	int		uclamp_min, uclamp_max;	/* -1: not set */
+};
+
+enum { KERN_THREAD = 1 };			/* shares the parent's address space */
+
+int kern_fork(struct sim_task *child, unsigned int flags);
+void kern_exec(void);
+void kern_exit(void) __sim_noreturn;
+struct sim_task *kern_wait_child(struct sim_task *which);	/* NULL: any */
+void kern_kill(struct sim_task *task);
+int kern_is_blocked(const struct sim_task *task);
+void kern_sync(void);				/* the others have come up to the caller's time */
+void kern_syscall(struct sim_line *count);	/* changes this count of users, or nothing */
+void kern_run(simtime ns);
+void kern_run_clock(simtime ns);
+void kern_sleep(simtime ns);
+simtime kern_sleep_until(simtime t);
+void kern_yield(void);
+int kern_setattr(struct sim_task *task, const struct kern_attr *attr);
+int kern_setaffinity(struct sim_task *task, const unsigned long *mask, unsigned int bits);
+int kern_cpu_down(int cpu);
+int kern_cpu_up(int cpu);
+simtime kern_now(void);
+
+struct kern_pipe;
+struct kern_pipe *kern_pipe_create(void);
+struct kern_pipe *kern_packet_pipe_create(unsigned int bytes);	/* a read takes what one write wrote; 0: the usual size */
+void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes);
+int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes);	/* what is there */
+
+struct kern_socket;				/* one direction of a connection */
+struct kern_socket *kern_socket_create(enum sim_protocol protocol);
+void kern_socket_send(struct kern_socket *sock, unsigned int bytes);
+int kern_socket_receive(struct kern_socket *sock, unsigned int bytes);	/* what is there; 0: closed, empty */
+void kern_socket_close(struct kern_socket *sock);
+
+/* A TCP connection as it is made; the two directions come from kern_socket_create(). */
+struct kern_connection {
+	struct kern_connection *next;
+	struct kern_socket *there, *back;
+	void *note;				/* the caller's */
+};
+struct kern_listener;
+struct kern_listener *kern_listen(void);
+void kern_connect(struct kern_listener *listener, struct kern_connection *connection);
+struct kern_connection *kern_accept(struct kern_listener *listener);
+
+struct kern_pollable {				/* one of the two */
+	struct kern_pipe *pipe;
+	struct kern_socket *socket;
+};
+int kern_poll(const struct kern_pollable *set, int nr, simtime timeout);
+
+struct kern_watch;				/* epoll */
+struct kern_watch *kern_watch_create(void);
+void kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, void *data);
+void *kern_watch_wait(struct kern_watch *watch, simtime timeout);
+
+int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout);
+int kern_futex_wake(const unsigned int *word, int nr);
+void kern_futex_forget(const unsigned int *word);
+
+struct kern_region;		/* of the calling process and its threads; shared: of later children too */
+struct kern_region *kern_region_create(unsigned long bytes, int shared);	/* no page is there yet */
+void kern_region_bind(struct kern_region *region, int node);	/* -1: over all nodes in turn */
+/* Takes the faults; gives how many bytes from offset on lie on one node, and which. */
+unsigned long kern_touch(struct kern_region *region, unsigned long offset, unsigned long bytes, int *node);
+void kern_touch_line(struct kern_region *region, unsigned long offset);	/* the fault, if there is one */
+struct kern_region *kern_memory_create(unsigned long bytes, int huge, int node);	/* an address space, all there */
+void kern_working_set(struct kern_region *region, unsigned long offset, unsigned long bytes);
+void kern_memory_use(struct kern_region *region);
+
+#endif
