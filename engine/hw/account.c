@@ -4,67 +4,67 @@
 #include "../../workloads/buckets.h"
 #include "inside.h"
 
-struct sim_counts sim_counts;
-unsigned long long sim_trace_hash = 1469598103934665603ULL;
+struct hw_counts hw_counts;
+unsigned long long hw_trace_hash = 1469598103934665603ULL;
 
-void sim_begin_window(void)
+void hw_begin_window(void)
 {
-	sim_settle_accounts();
-	memset(&sim_counts, 0, sizeof(sim_counts));
-	sim_counts.start = sim.clk;
+	hw_settle_accounts();
+	memset(&hw_counts, 0, sizeof(hw_counts));
+	hw_counts.start = hw.clk;
 }
 
-static void count_duration(struct sim_durations *d, simtime ns)
+static void count_duration(struct hw_durations *d, simtime ns)
 {
-	d->bucket[bucket_of(SIM_DURATION_BITS, ns)]++;
+	d->bucket[bucket_of(HW_DURATION_BITS, ns)]++;
 	d->count++;
 	d->sum += ns;
 	if (ns > d->max)
 		d->max = ns;
 }
 
-simtime sim_duration_of(int bucket)
+simtime hw_duration_of(int bucket)
 {
-	return bucket_start(SIM_DURATION_BITS, bucket);
+	return bucket_start(HW_DURATION_BITS, bucket);
 }
 
-simtime sim_percentile(const struct sim_durations *d, double percent)
+simtime hw_percentile(const struct hw_durations *d, double percent)
 {
-	int bucket = bucket_holding(SIM_DURATION_BITS, d->bucket, d->count * percent / 100);
+	int bucket = bucket_holding(HW_DURATION_BITS, d->bucket, d->count * percent / 100);
 
-	if (bucket == SIM_DURATION_BUCKETS || sim_duration_of(bucket) > d->max)
+	if (bucket == HW_DURATION_BUCKETS || hw_duration_of(bucket) > d->max)
 		return d->max;
-	return sim_duration_of(bucket);
+	return hw_duration_of(bucket);
 }
 
-void sim_hash(unsigned long long a, unsigned long long b)
+void hw_hash(unsigned long long a, unsigned long long b)
 {
-	unsigned long long h = sim_trace_hash;
+	unsigned long long h = hw_trace_hash;
 
-	h = (h ^ sim.clk) * 1099511628211ULL;
-	h = (h ^ (unsigned int)sim.cpu) * 1099511628211ULL;
+	h = (h ^ hw.clk) * 1099511628211ULL;
+	h = (h ^ (unsigned int)hw.cpu) * 1099511628211ULL;
 	h = (h ^ a) * 1099511628211ULL;
 	h = (h ^ b) * 1099511628211ULL;
-	sim_trace_hash = h ^ h >> 29;
+	hw_trace_hash = h ^ h >> 29;
 }
 
-void sim_note_switch(struct sim_task *prev, int preempted, struct sim_task *next)
+void hw_note_switch(struct hw_task *prev, int preempted, struct hw_task *next)
 {
 	if (prev) {
 		if (preempted) {
-			prev->ready_at = sim.clk;
+			prev->ready_at = hw.clk;
 			prev->ready_is_wakeup = 0;
 			prev->involuntary++;
-			sim_counts.involuntary++;
+			hw_counts.involuntary++;
 		} else {
 			prev->voluntary++;
-			sim_counts.voluntary++;
+			hw_counts.voluntary++;
 		}
 	}
 	if (next && next->ready_at) {
-		simtime wait = sim.clk > next->ready_at ? sim.clk - next->ready_at : 0;
+		simtime wait = hw.clk > next->ready_at ? hw.clk - next->ready_at : 0;
 
-		count_duration(next->ready_is_wakeup ? &sim_counts.wakeup : &sim_counts.queued, wait);
+		count_duration(next->ready_is_wakeup ? &hw_counts.wakeup : &hw_counts.queued, wait);
 		next->ready_at = 0;
 		next->wait_sum += wait;
 		next->waits++;
@@ -73,18 +73,18 @@ void sim_note_switch(struct sim_task *prev, int preempted, struct sim_task *next
 	}
 }
 
-void sim_note_runnable(struct sim_task *task, int is_wakeup)
+void hw_note_runnable(struct hw_task *task, int is_wakeup)
 {
-	task->ready_at = sim.clk;
+	task->ready_at = hw.clk;
 	task->ready_is_wakeup = is_wakeup;
 }
 
-void sim_note_migration(struct sim_task *task, int from, int to, int at_wakeup)
+void hw_note_migration(struct hw_task *task, int from, int to, int at_wakeup)
 {
-	const struct sim_task *running = sim_running_task();
+	const struct hw_task *running = hw_running_task();
 
 	task->migrations++;
-	sim_counts.migrations[at_wakeup][sim_cpu_distance[from][to]]++;
+	hw_counts.migrations[at_wakeup][hw_cpu_distance[from][to]]++;
 	if (running && running->of_workload)
-		sim_counts.own_migrations++;
+		hw_counts.own_migrations++;
 }

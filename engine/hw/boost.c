@@ -21,9 +21,9 @@ static struct package {
 	simtime from, since;		/* of the present interval; of the present count */
 	uint64_t core_ns;
 	unsigned int active, khz;
-} packages[SIM_MAX_CPUS];
-static unsigned char active_threads[SIM_MAX_CPUS];	/* by core */
-static unsigned char is_active[SIM_MAX_CPUS];		/* by CPU */
+} packages[HW_MAX_CPUS];
+static unsigned char active_threads[HW_MAX_CPUS];	/* by core */
+static unsigned char is_active[HW_MAX_CPUS];		/* by CPU */
 
 void boost_read(json_t *obj)
 {
@@ -37,7 +37,7 @@ void boost_read(json_t *obj)
 		json_error_at(AT(at, "mhz"), "as many frequencies as cores are expected");
 	nr_steps = json_array_size(cores);
 	for (int i = 0; i < nr_steps; i++) {
-		steps[i].cores = json_int(json_array_get(cores, i), AT_INDEX(AT(at, "cores"), i), 1, SIM_MAX_CPUS);
+		steps[i].cores = json_int(json_array_get(cores, i), AT_INDEX(AT(at, "cores"), i), 1, HW_MAX_CPUS);
 		steps[i].khz = json_num(json_array_get(mhz, i), AT_INDEX(AT(at, "mhz"), i), 1, 10000) * 1000;
 		if (i && steps[i].cores <= steps[i - 1].cores)
 			json_error_at(AT_INDEX(AT(at, "cores"), i), "the numbers of cores must rise");
@@ -45,9 +45,9 @@ void boost_read(json_t *obj)
 			json_error_at(AT_INDEX(AT(at, "mhz"), i), "more active cores cannot be faster");
 	}
 	whole_khz = json_get_num(obj, at, "whole_mhz", 1, 10000, steps[0].khz / 1000) * 1000;
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++) {
-		packages[sim_cpu_topo[cpu].package].khz = steps[0].khz;
-		if (sim_cpu_topo[cpu].domain >= 0)
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++) {
+		packages[hw_cpu_topo[cpu].package].khz = steps[0].khz;
+		if (hw_cpu_topo[cpu].domain >= 0)
 			json_error_at(at, "CPU %d has operating points: a governor sets its frequency", cpu);
 	}
 }
@@ -73,15 +73,15 @@ static void set_frequency(int package, unsigned int khz)
 	unsigned int whole = (uint64_t)khz * 1024 / whole_khz;
 
 	packages[package].khz = khz;
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++) {
-		if (sim_cpu_topo[cpu].package != package)
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++) {
+		if (hw_cpu_topo[cpu].package != package)
 			continue;
-		sim_cpu_topo[cpu].freq_scale = whole < 1024 ? whole : 1024;
+		hw_cpu_topo[cpu].freq_scale = whole < 1024 ? whole : 1024;
 		machine.frequency[cpu] = (uint64_t)khz * 1024 / steps[0].khz;
 		speed_cpu_changed(cpu);
 	}
-	if (sim_cpu_topo[sim.cpu].package == package)
-		sim.slowdown = cpus[sim.cpu].slowdown;
+	if (hw_cpu_topo[hw.cpu].package == package)
+		hw.slowdown = cpus[hw.cpu].slowdown;
 }
 
 static void count(int package, int change)
@@ -89,12 +89,12 @@ static void count(int package, int change)
 	struct package *p = &packages[package];
 	unsigned int khz;
 
-	if (sim.clk > p->since) {	/* clocks of CPUs differ a little */
-		p->core_ns += p->active * (sim.clk - p->since);
-		p->since = sim.clk;
+	if (hw.clk > p->since) {	/* clocks of CPUs differ a little */
+		p->core_ns += p->active * (hw.clk - p->since);
+		p->since = hw.clk;
 	}
 	p->active += change;
-	if (!sim.live || p->since < p->from + INTERVAL)
+	if (!hw.live || p->since < p->from + INTERVAL)
 		return;
 	khz = frequency(p->core_ns, p->since - p->from);
 	p->core_ns = 0;
@@ -106,9 +106,9 @@ static void count(int package, int change)
 /* While nothing comes or goes: an interval may be over. */
 void boost_look(int cpu)
 {
-	int package = sim_cpu_topo[cpu].package;
+	int package = hw_cpu_topo[cpu].package;
 
-	if (nr_steps && sim.clk >= packages[package].from + INTERVAL)
+	if (nr_steps && hw.clk >= packages[package].from + INTERVAL)
 		count(package, 0);
 }
 
@@ -116,13 +116,13 @@ void boost_look(int cpu)
 void boost_thread(int cpu)
 {
 	enum cpu_state s = cpus[cpu].state;
-	int active = s == CPU_USER || s == CPU_KERNEL || s == CPU_POLL, core = sim_cpu_topo[cpu].core;
+	int active = s == CPU_USER || s == CPU_KERNEL || s == CPU_POLL, core = hw_cpu_topo[cpu].core;
 
 	if (!nr_steps || active == is_active[cpu])
 		return;
 	is_active[cpu] = active;
 	if (active)
-		count(sim_cpu_topo[cpu].package, !active_threads[core]++);
+		count(hw_cpu_topo[cpu].package, !active_threads[core]++);
 	else
-		count(sim_cpu_topo[cpu].package, -!--active_threads[core]);
+		count(hw_cpu_topo[cpu].package, -!--active_threads[core]);
 }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include "inside.h"
 
-struct sim_rq sim_rqs[SIM_MAX_CPUS];
-unsigned int sim_hot_filter[SIM_HOT_FILTER];
+struct hw_rq hw_rqs[HW_MAX_CPUS];
+unsigned int hw_hot_filter[HW_HOT_FILTER];
 
 static struct copy *copies;		/* [llc][cpu] */
 struct copy *copies_here;
@@ -18,22 +18,22 @@ static unsigned int next_hit;		/* a line this LLC has, while another one is on i
 
 void cache_init(void)
 {
-	next_hit = sim_costs.line_hit / sim_costs.misses;
-	copies = sim_zalloc_huge(sizeof(*copies) * sim_nr_llcs * sim_nr_cpus);
-	came_in = sim_zalloc(sizeof(*came_in) * sim_nr_llcs, 64);
+	next_hit = hw_costs.line_hit / hw_costs.misses;
+	copies = hw_zalloc_huge(sizeof(*copies) * hw_nr_llcs * hw_nr_cpus);
+	came_in = hw_zalloc(sizeof(*came_in) * hw_nr_llcs, 64);
 }
 
 struct copy *cache_copies(int cpu)
 {
-	return copies + sim_cpu_topo[cpu].llc * sim_nr_cpus;
+	return copies + hw_cpu_topo[cpu].llc * hw_nr_cpus;
 }
 
 static unsigned int line_cost(int owner)
 {
-	return sim_costs.line[sim_cpu_distance[sim.cpu][owner]];
+	return hw_costs.line[hw_cpu_distance[hw.cpu][owner]];
 }
 
-static inline unsigned int count_lines(sim_lines lines)
+static inline unsigned int count_lines(hw_lines lines)
 {
 	unsigned int nr = 0;
 
@@ -46,34 +46,34 @@ static inline unsigned int count_lines(sim_lines lines)
 /* What the CPU does with a line until it asks for the next one. */
 static inline simtime visit_time(void)
 {
-	return (simtime)sim_costs.scan_visit * sim.slowdown >> 10;
+	return (simtime)hw_costs.scan_visit * hw.slowdown >> 10;
 }
 
 /*
  * Misses of one look do not wait for each other.  Where the CPU does nothing but miss, as in a scan, they
  * are under way together, across the CPUs it looks at; the first one is waited for in full.
  */
-static simtime miss_ends[SIM_MAX_CPUS];	/* of each CPU's last miss, with the instructions of a visit */
+static simtime miss_ends[HW_MAX_CPUS];	/* of each CPU's last miss, with the instructions of a visit */
 
 /* The first look at a CPU in this kernel entry. */
 static void charge_visit(void)
 {
-	sim_counts.runqueue_lookups++;
-	sim.clk += visit_time();
-	if (!sim.held && sim.clk >= sim.catch_up)
-		sim_catch_up();
+	hw_counts.runqueue_lookups++;
+	hw.clk += visit_time();
+	if (!hw.held && hw.clk >= hw.catch_up)
+		hw_catch_up();
 }
 
-/* Apart from sim_look_closer(), so that a look at what the LLC has saves no registers. */
-static __attribute__((noinline)) void fetch_lines(unsigned int cpu, struct copy *copy, sim_lines lines,
+/* Apart from hw_look_closer(), so that a look at what the LLC has saves no registers. */
+static __attribute__((noinline)) void fetch_lines(unsigned int cpu, struct copy *copy, hw_lines lines,
 						  int is_new)
 {
-	struct sim_rq *rq = &sim_rqs[cpu];
-	unsigned char distance = sim_cpu_distance[sim.cpu][cpu];
-	simtime latency = sim_costs.line[distance];
+	struct hw_rq *rq = &hw_rqs[cpu];
+	unsigned char distance = hw_cpu_distance[hw.cpu][cpu];
+	simtime latency = hw_costs.line[distance];
 	unsigned int nr, waited_for;
 
-	if (copy->version != rq->version + 1 || !sim_mechanisms.coherence)
+	if (copy->version != rq->version + 1 || !hw_mechanisms.coherence)
 		*copy = (struct copy) { .version = rq->version + 1 };
 	lines &= ~copy->lines;
 	copy->lines |= lines;
@@ -81,38 +81,38 @@ static __attribute__((noinline)) void fetch_lines(unsigned int cpu, struct copy 
 	if (rq->reader < distance)
 		rq->reader = distance;
 	nr = count_lines(lines);
-	sim_counts.runqueue_misses += nr;
-	waited_for = sim.clk > miss_ends[sim.cpu];
-	sim.clk += latency * waited_for;
+	hw_counts.runqueue_misses += nr;
+	waited_for = hw.clk > miss_ends[hw.cpu];
+	hw.clk += latency * waited_for;
 	if (nr > waited_for)
-		sim.clk += latency * (nr - waited_for) / sim_costs.misses;
+		hw.clk += latency * (nr - waited_for) / hw_costs.misses;
 	fabric_pass(cpu, nr);
-	miss_ends[sim.cpu] = sim.clk + visit_time();
+	miss_ends[hw.cpu] = hw.clk + visit_time();
 	if (is_new)
 		charge_visit();
 }
 
 /* Lines of another CPU's data that are new to this kernel entry. */
-void sim_look_closer(unsigned int cpu, sim_lines lines)
+void hw_look_closer(unsigned int cpu, hw_lines lines)
 {
-	struct sim_rq *rq = &sim_rqs[cpu];
+	struct hw_rq *rq = &hw_rqs[cpu];
 	struct copy *copy = &copies_here[cpu];
-	int is_new = rq->epoch != sim.epoch;
+	int is_new = rq->epoch != hw.epoch;
 
 	if (is_new) {
-		rq->epoch = sim.epoch;
+		rq->epoch = hw.epoch;
 		rq->looked = 0;
 	}
 	lines &= ~rq->looked;
 	rq->looked |= lines;
-	if ((int)cpu == sim.cpu || !sim.live || !sim_mechanisms.scan)
+	if ((int)cpu == hw.cpu || !hw.live || !hw_mechanisms.scan)
 		return;
-	if (copy->version != rq->version + 1 || (lines & ~copy->lines) || !sim_mechanisms.coherence) {
+	if (copy->version != rq->version + 1 || (lines & ~copy->lines) || !hw_mechanisms.coherence) {
 		fetch_lines(cpu, copy, lines, is_new);
 		return;
 	}
-	sim.clk += sim.clk > miss_ends[sim.cpu] ? sim_costs.line_hit : next_hit;
-	miss_ends[sim.cpu] = sim.clk + visit_time();
+	hw.clk += hw.clk > miss_ends[hw.cpu] ? hw_costs.line_hit : next_hit;
+	miss_ends[hw.cpu] = hw.clk + visit_time();
 	if (is_new)
 		charge_visit();
 }
@@ -121,14 +121,14 @@ void sim_look_closer(unsigned int cpu, sim_lines lines)
  * The first write after others read: their copies are called back.  The lock is waited for; the other
  * lines' stores wait in the core's buffer, side by side.
  */
-void sim_rq_recall(unsigned int cpu)
+void hw_rq_recall(unsigned int cpu)
 {
-	struct sim_rq *rq = &sim_rqs[cpu];
-	unsigned int latency = sim_costs.line[rq->reader];
+	struct hw_rq *rq = &hw_rqs[cpu];
+	unsigned int latency = hw_costs.line[rq->reader];
 
-	if (sim_mechanisms.coherence && sim.live)
-		sim_stall(latency + (simtime)latency * (count_lines(rq->read) - 1) / sim_costs.misses);
-	rq->reader = SIM_SELF;
+	if (hw_mechanisms.coherence && hw.live)
+		hw_stall(latency + (simtime)latency * (count_lines(rq->read) - 1) / hw_costs.misses);
+	rq->reader = HW_SELF;
 	rq->read = 0;
 }
 
@@ -138,13 +138,13 @@ void sim_rq_recall(unsigned int cpu)
  */
 static simtime wait_turn(simtime *from, simtime until)
 {
-	simtime arrived = sim.clk;
+	simtime arrived = hw.clk;
 
 	if (arrived < *from || until <= arrived) {
 		*from = arrived;
 		return 0;
 	}
-	sim.clk = until;
+	hw.clk = until;
 	return until - arrived;
 }
 
@@ -154,28 +154,28 @@ static void wait_for_lock(simtime *from, simtime until, int last)
 	simtime ns = wait_turn(from, until);
 
 	if (ns) {
-		sim_counts.lock_waits++;
-		sim_counts.lock_wait_ns += ns;
-		sim_stall(line_cost(last - 1));
+		hw_counts.lock_waits++;
+		hw_counts.lock_wait_ns += ns;
+		hw_stall(line_cost(last - 1));
 	}
 }
 
 /* A lock that was last held elsewhere: wait for its holders' end, fetch its line. */
-void sim_lock_wait(simtime *acquired, simtime released, int last)
+void hw_lock_wait(simtime *acquired, simtime released, int last)
 {
 	wait_for_lock(acquired, released, last);
-	sim_charge(sim_costs.lock);
+	hw_charge(hw_costs.lock);
 	if (last)
-		sim_stall(line_cost(last - 1));
+		hw_stall(line_cost(last - 1));
 }
 
 /* A look at a lock that does not wait for it: 1 if somebody has it now. */
-int sim_lock_seen_taken(simtime acquired, simtime released, int last)
+int hw_lock_seen_taken(simtime acquired, simtime released, int last)
 {
-	if (!last || sim.clk < acquired || sim.clk >= released)
+	if (!last || hw.clk < acquired || hw.clk >= released)
 		return 0;
-	sim_counts.lock_refusals++;
-	sim_stall(line_cost(last - 1));
+	hw_counts.lock_refusals++;
+	hw_stall(line_cost(last - 1));
 	return 1;
 }
 
@@ -192,12 +192,12 @@ static simtime share(simtime ns, int payers, simtime waiting)
  */
 static simtime handed_on(simtime far, simtime waited)
 {
-	simtime llc = sim_costs.line[SIM_LLC], core = sim_costs.line[SIM_CORE], waiting;
+	simtime llc = hw_costs.line[HW_LLC], core = hw_costs.line[HW_CORE], waiting;
 
 	if (far <= llc || !llc || llc < core)
 		return far;
 	waiting = waited / llc;
-	return core + share(llc - core, sim_nr_cores, waiting) + share(far - llc, sim_nr_llcs, waiting);
+	return core + share(llc - core, hw_nr_cores, waiting) + share(far - llc, hw_nr_llcs, waiting);
 }
 
 /* Waits for a line that goes to the nearest first, and has it from so far. */
@@ -205,9 +205,9 @@ static void take_turn(simtime *from, simtime until, simtime far)
 {
 	simtime waited = wait_turn(from, until);
 
-	sim_counts.hot_line_waits += waited > 0;
-	sim_counts.hot_line_wait_ns += waited;
-	sim_stall(handed_on(far, waited));
+	hw_counts.hot_line_waits += waited > 0;
+	hw_counts.hot_line_wait_ns += waited;
+	hw_stall(handed_on(far, waited));
 }
 
 /* ------------------------------------------------------------------ hot lines */
@@ -220,7 +220,7 @@ struct hot {
 	unsigned int objects;		/* small ones share a line */
 	simtime arrived, free;
 	int owner;
-	enum sim_distance reader;	/* the farthest that has a copy */
+	enum hw_distance reader;	/* the farthest that has a copy */
 	unsigned int version;
 	unsigned int seen[];		/* by LLC */
 };
@@ -253,15 +253,15 @@ static struct hot *find_hot(unsigned long line)
 static struct hot *add_hot(unsigned long line)
 {
 	struct hot **of_line = &hot_by_line[hot_hash(line)];
-	struct hot *h = sim_zalloc(sizeof(*h) + sizeof(h->seen[0]) * sim_nr_llcs, 64);
+	struct hot *h = hw_zalloc(sizeof(*h) + sizeof(h->seen[0]) * hw_nr_llcs, 64);
 
 	*h = (struct hot) { .same_hash = *of_line, .line = line, .owner = -1 };
 	*of_line = h;
-	sim_hot_filter[line % SIM_HOT_FILTER]++;
+	hw_hot_filter[line % HW_HOT_FILTER]++;
 	return h;
 }
 
-void sim_hot_register(const void *object, const void *addr)
+void hw_hot_register(const void *object, const void *addr)
 {
 	unsigned long line = (unsigned long)addr >> 6;
 	struct hot_part **of_object = &hot_by_object[hot_hash((unsigned long)object)], *part;
@@ -273,7 +273,7 @@ void sim_hot_register(const void *object, const void *addr)
 	if (!h)
 		h = add_hot(line);
 	h->objects++;
-	part = sim_zalloc(sizeof(*part), 16);
+	part = hw_zalloc(sizeof(*part), 16);
 	*part = (struct hot_part) { *of_object, object, h };
 	*of_object = part;
 }
@@ -287,12 +287,12 @@ static void forget_part(struct hot *h)
 	while (*link != h)
 		link = &(*link)->same_hash;
 	*link = h->same_hash;
-	sim_hot_filter[h->line % SIM_HOT_FILTER]--;
-	sim_free(h);
+	hw_hot_filter[h->line % HW_HOT_FILTER]--;
+	hw_free(h);
 }
 
 /* An object's memory goes to somebody else. */
-void sim_hot_forget(const void *object)
+void hw_hot_forget(const void *object)
 {
 	struct hot_part **link = &hot_by_object[hot_hash((unsigned long)object)], *part;
 
@@ -303,36 +303,36 @@ void sim_hot_forget(const void *object)
 		}
 		*link = part->same_hash;
 		forget_part(part->line);
-		sim_free(part);
+		hw_free(part);
 	}
 }
 
 /* An access somewhere near a hot line: only the registered ones cost more. */
-void sim_hot_line(const void *addr, int write)
+void hw_hot_line(const void *addr, int write)
 {
 	struct hot *h;
-	enum sim_distance distance = SIM_SELF;
+	enum hw_distance distance = HW_SELF;
 	unsigned int *version;
 
-	if (!sim.live || !sim_mechanisms.hot_lines)
+	if (!hw.live || !hw_mechanisms.hot_lines)
 		return;
 	h = find_hot((unsigned long)addr >> 6);
 	if (!h)
 		return;
-	version = &h->seen[sim_cpu_topo[sim.cpu].llc];
+	version = &h->seen[hw_cpu_topo[hw.cpu].llc];
 	if (h->owner >= 0) {
-		distance = sim_cpu_distance[sim.cpu][h->owner];
+		distance = hw_cpu_distance[hw.cpu][h->owner];
 		if (!write && h->reader < distance)
 			h->reader = distance;
 		else if (write && distance < h->reader)
 			distance = h->reader;
 	}
 	if (write || *version != h->version + 1)
-		take_turn(&h->arrived, h->free, sim_costs.line[distance]);
+		take_turn(&h->arrived, h->free, hw_costs.line[distance]);
 	if (write) {
-		h->reader = SIM_SELF;
-		h->free = sim.clk;
-		h->owner = sim.cpu;
+		h->reader = HW_SELF;
+		h->free = hw.clk;
+		h->owner = hw.cpu;
 		h->version++;
 	}
 	*version = h->version + 1;
@@ -340,89 +340,89 @@ void sim_hot_line(const void *addr, int write)
 
 /* ------------------------------------------------------------------ lines of queues and pipes */
 
-void sim_line_move(struct sim_line *line, unsigned int lines)
+void hw_line_move(struct hw_line *line, unsigned int lines)
 {
-	if (line->owner && line->owner != sim.cpu + 1) {
-		sim_stall((simtime)lines * line_cost(line->owner - 1));
+	if (line->owner && line->owner != hw.cpu + 1) {
+		hw_stall((simtime)lines * line_cost(line->owner - 1));
 		fabric_pass(line->owner - 1, lines);
 	}
-	line->owner = sim.cpu + 1;
+	line->owner = hw.cpu + 1;
 }
 
 /* The lines of a message: they come one behind the other, only the first is waited for in full. */
-void sim_line_copy(struct sim_line *first, unsigned int bytes)
+void hw_line_copy(struct hw_line *first, unsigned int bytes)
 {
-	if (first->owner && first->owner != sim.cpu + 1) {
-		sim_stall((simtime)(bytes / 64) * line_cost(first->owner - 1) * sim_costs.refill_overlap / 100);
+	if (first->owner && first->owner != hw.cpu + 1) {
+		hw_stall((simtime)(bytes / 64) * line_cost(first->owner - 1) * hw_costs.refill_overlap / 100);
 		fabric_pass(first->owner - 1, bytes / 64);
 	}
-	sim_line_move(first, 1);
+	hw_line_move(first, 1);
 }
 
 /* 1: from elsewhere. The latency from core to core is measured with an atomic operation, and has it. */
-static int fetch(struct sim_line *line)
+static int fetch(struct hw_line *line)
 {
 	int last, elsewhere;
 	simtime far;
 
-	sim_order();
+	hw_order();
 	last = line->owner;
-	elsewhere = last && last != sim.cpu + 1;
+	elsewhere = last && last != hw.cpu + 1;
 	far = elsewhere ? line_cost(last - 1) : 0;
-	if (sim_mechanisms.hot_lines)
+	if (hw_mechanisms.hot_lines)
 		take_turn(&line->acquired, line->released, far);
 	else
-		sim_stall(far);
-	line->owner = sim.cpu + 1;
-	line->released = sim.clk;
+		hw_stall(far);
+	line->owner = hw.cpu + 1;
+	line->released = hw.clk;
 	return elsewhere;
 }
 
 /* An atomic change, without a lock. */
-void sim_line_change(struct sim_line *line)
+void hw_line_change(struct hw_line *line)
 {
 	if (fetch(line))
 		return;
-	sim_charge(sim_costs.lock);
-	line->released = sim.clk;
+	hw_charge(hw_costs.lock);
+	line->released = hw.clk;
 }
 
 /*
  * One that looks first, and then compares and exchanges.  If another came between, that round has fetched
  * the line in vain: the next one finds it at hand.
  */
-void sim_line_change_if(struct sim_line *line)
+void hw_line_change_if(struct hw_line *line)
 {
 	fetch(line);
-	sim_counts.hot_line_retries += fetch(line);
-	sim_charge(sim_costs.lock);
-	line->released = sim.clk;
+	hw_counts.hot_line_retries += fetch(line);
+	hw_charge(hw_costs.lock);
+	line->released = hw.clk;
 }
 
 /* A short sleeping lock whose holder never blocks: waiters queue by arrival. */
-void sim_line_lock(struct sim_line *line)
+void hw_line_lock(struct hw_line *line)
 {
-	sim_order();
-	if (sim_mechanisms.locks)
+	hw_order();
+	if (hw_mechanisms.locks)
 		wait_for_lock(&line->acquired, line->released, line->owner);
-	sim_charge(sim_costs.lock);
-	sim_line_move(line, 1);
+	hw_charge(hw_costs.lock);
+	hw_line_move(line, 1);
 }
 
 /*
  * What the holder does to the object happens now, for everybody: the others come this
  * far first.  Who of them wants the lock meanwhile queues behind.
  */
-void sim_line_settle(struct sim_line *line)
+void hw_line_settle(struct hw_line *line)
 {
-	line->released = sim.clk;
-	sim_order();
+	line->released = hw.clk;
+	hw_order();
 }
 
-void sim_line_unlock(struct sim_line *line)
+void hw_line_unlock(struct hw_line *line)
 {
-	if (line->released < sim.clk)
-		line->released = sim.clk;
+	if (line->released < hw.clk)
+		line->released = hw.clk;
 }
 
 /* ------------------------------------------------------------------ lines found by address */
@@ -430,11 +430,11 @@ void sim_line_unlock(struct sim_line *line)
 struct user_line {
 	struct user_line *next;
 	unsigned long number;
-	struct sim_line line;
+	struct hw_line line;
 };
 
 /* Found by address, but never ordered by it: addresses differ between runs. */
-struct sim_line *sim_user_line(const void *addr)
+struct hw_line *hw_user_line(const void *addr)
 {
 	static struct user_line *buckets[4096];
 	unsigned long number = (unsigned long)addr >> 6;
@@ -443,7 +443,7 @@ struct sim_line *sim_user_line(const void *addr)
 	for (l = *bucket; l; l = l->next)
 		if (l->number == number)
 			return &l->line;
-	l = sim_zalloc(sizeof(*l), 16);
+	l = hw_zalloc(sizeof(*l), 16);
 	l->number = number;
 	l->next = *bucket;
 	*bucket = l;
@@ -454,45 +454,45 @@ struct sim_line *sim_user_line(const void *addr)
  * Written under the runqueue's lock: by the CPU itself, or by another CPU that wakes a task there.  The lines of a
  * cgroup and its parents do not wait for each other.
  */
-void sim_psi_change(const void *state)
+void hw_psi_change(const void *state)
 {
-	struct sim_line *line = sim_user_line(state);
+	struct hw_line *line = hw_user_line(state);
 
-	if (sim_mechanisms.coherence && sim.live && line->owner && line->owner != sim.cpu + 1) {
+	if (hw_mechanisms.coherence && hw.live && line->owner && line->owner != hw.cpu + 1) {
 		simtime latency = line_cost(line->owner - 1);
 
-		sim_stall(sim.clk > miss_ends[sim.cpu] ? latency : latency / sim_costs.misses);
+		hw_stall(hw.clk > miss_ends[hw.cpu] ? latency : latency / hw_costs.misses);
 		fabric_pass(line->owner - 1, 1);
-		miss_ends[sim.cpu] = sim.clk + ((simtime)sim_costs.psi_group * sim.slowdown >> 10);
-		sim_counts.runqueue_misses++;
+		miss_ends[hw.cpu] = hw.clk + ((simtime)hw_costs.psi_group * hw.slowdown >> 10);
+		hw_counts.runqueue_misses++;
 	}
-	line->owner = sim.cpu + 1;
-	sim_charge(sim_costs.psi_group);
+	line->owner = hw.cpu + 1;
+	hw_charge(hw_costs.psi_group);
 }
 
 /* Stores of which each finds its line with the CPU that was here last, if another. */
-void sim_scatter(struct sim_line *line, unsigned int stores)
+void hw_scatter(struct hw_line *line, unsigned int stores)
 {
 	int last = line->owner;
 
-	sim_line_lock(line);
-	if (last && last != sim.cpu + 1)
-		sim_stall((simtime)(stores - 1) * line_cost(last - 1));
-	sim_line_unlock(line);
+	hw_line_lock(line);
+	if (last && last != hw.cpu + 1)
+		hw_stall((simtime)(stores - 1) * line_cost(last - 1));
+	hw_line_unlock(line);
 }
 
 /* ------------------------------------------------------------------ regions' memory */
 
 /* An LLC holds what was touched last: a copy is there while less than the cache's size has come in since. */
-static int is_held(const struct sim_grain *copy)
+static int is_held(const struct hw_grain *copy)
 {
 	return copy->llc && came_in[copy->llc - 1] - copy->seen < (unsigned long)machine.llc_kb << 10;
 }
 
 /* The LLC's copy of a grain, or room for one. */
-static struct sim_grain *copy_in(struct sim_grain *g, int llc)
+static struct hw_grain *copy_in(struct hw_grain *g, int llc)
 {
-	struct sim_grain *free = NULL, *last = g;
+	struct hw_grain *free = NULL, *last = g;
 
 	for (; g; last = g, g = g->next) {
 		if (g->llc == llc + 1)
@@ -501,13 +501,13 @@ static struct sim_grain *copy_in(struct sim_grain *g, int llc)
 			free = g;
 	}
 	if (!free)
-		free = last->next = sim_zalloc(sizeof(*free), 16);
+		free = last->next = hw_zalloc(sizeof(*free), 16);
 	free->llc = 0;
 	return free;
 }
 
 /* Before a write the others' copies are called back; 1: there were some. */
-static int call_back(struct sim_grain *g, const struct sim_grain *own)
+static int call_back(struct hw_grain *g, const struct hw_grain *own)
 {
 	int found = 0;
 
@@ -523,11 +523,11 @@ static int call_back(struct sim_grain *g, const struct sim_grain *own)
  * Of a grain an LLC holds one span.  What several hold is read by each at its own speed; to write
  * it, one has to fetch it anew.
  */
-unsigned long sim_cache_fill(struct sim_grain *g, unsigned int from, unsigned int to, int write)
+unsigned long hw_cache_fill(struct hw_grain *g, unsigned int from, unsigned int to, int write)
 {
-	int llc = sim_cpu_topo[sim.cpu].llc;
+	int llc = hw_cpu_topo[hw.cpu].llc;
 	unsigned int start = from, end = to, found = 0;
-	struct sim_grain *own = copy_in(g, llc);
+	struct hw_grain *own = copy_in(g, llc);
 	int shared = write && call_back(g, own);
 
 	if (is_held(own)) {
@@ -538,29 +538,29 @@ unsigned long sim_cache_fill(struct sim_grain *g, unsigned int from, unsigned in
 		came_in[llc] -= own->to - own->from;
 	}
 	came_in[llc] += end - start;
-	*own = (struct sim_grain) { start, end, llc + 1, came_in[llc], own->next };
+	*own = (struct hw_grain) { start, end, llc + 1, came_in[llc], own->next };
 	return to - from - found;
 }
 
 /* ------------------------------------------------------------------ migration */
 
 /* A task that moved finds its lines elsewhere: the kernel's of it and its own, as far as caches hold them. */
-void sim_refill_cache(struct sim_task *task, int from, int to)
+void hw_refill_cache(struct hw_task *task, int from, int to)
 {
-	enum sim_distance d = sim_cpu_distance[from][to];
+	enum hw_distance d = hw_cpu_distance[from][to];
 	unsigned int kb = task->footprint_kb;
 	simtime ns;
 
-	if (!sim_mechanisms.refill || d <= SIM_CORE)
+	if (!hw_mechanisms.refill || d <= HW_CORE)
 		return;
-	if (d <= SIM_LLC) {
+	if (d <= HW_LLC) {
 		if (kb > machine.l2_kb)
 			kb = machine.l2_kb;
 	} else if (kb > machine.llc_kb) {
 		kb = machine.llc_kb;
 	}
 	/* 16 lines a KiB */
-	ns = (simtime)(kb * 16 + sim_costs.task_lines) * sim_costs.line[d] * sim_costs.refill_overlap / 100;
-	sim_counts.refill_ns += ns;
-	sim_stall(ns);
+	ns = (simtime)(kb * 16 + hw_costs.task_lines) * hw_costs.line[d] * hw_costs.refill_overlap / 100;
+	hw_counts.refill_ns += ns;
+	hw_stall(ns);
 }

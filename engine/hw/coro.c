@@ -86,29 +86,29 @@ static uint64_t *first_frame(uint64_t *sp, void (*entry)(void))
 #error "coroutines: x86-64 or arm64"
 #endif
 
-void sim_switch_context(void **save_sp, void **sp)
+void hw_switch_context(void **save_sp, void **sp)
 {
 	void *stopped = *sp;
 
 	if (!stopped || *save_sp)
-		sim_die("a context that is not stopped is resumed", "cpu", sim.cpu);
+		hw_die("a context that is not stopped is resumed", "cpu", hw.cpu);
 	*sp = NULL;
 	co_switch(save_sp, stopped);
 }
 
 /* Prepare a stack so that the first switch to the result runs entry(). */
-void *sim_co_init(void *stack, unsigned long size, void (*entry)(void))
+void *hw_co_init(void *stack, unsigned long size, void (*entry)(void))
 {
 	static unsigned int colour;
 
 	/* Tops of stacks at different offsets: they must not share the host's cache sets. */
 	uint64_t top = (uint64_t)stack + size - (colour++ % 13) * 192;
 
-	*(uint64_t *)stack = SIM_STACK_CANARY;
+	*(uint64_t *)stack = HW_STACK_CANARY;
 	return first_frame((uint64_t *)(top & ~15ULL), entry);
 }
 
-void **sim_co_frame(void *sp, void **ip)
+void **hw_co_frame(void *sp, void **ip)
 {
 	*ip = ((void **)sp)[SAVED_IP];
 	return ((void ***)sp)[SAVED_FRAME];

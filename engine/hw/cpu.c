@@ -9,13 +9,13 @@
 #include "event.h"
 #include "inside.h"
 
-struct sim_state sim = { .irq_due = SIM_NEVER, .catch_up = SIM_NEVER, .next = SIM_NEVER, .epoch = 1 };
-struct cpu cpus[SIM_MAX_CPUS];
+struct hw_state hw = { .irq_due = HW_NEVER, .catch_up = HW_NEVER, .next = HW_NEVER, .epoch = 1 };
+struct cpu cpus[HW_MAX_CPUS];
 unsigned long events;
 
 static void *main_sp;
 static void **given_by;			/* saved stack of who gave the host to the running CPU */
-static simtime control_due = SIM_NEVER;	/* the engine's own loop; at equal times CPUs come first */
+static simtime control_due = HW_NEVER;	/* the engine's own loop; at equal times CPUs come first */
 static simtime last_event;
 static void (*interrupt)(void);
 
@@ -31,7 +31,7 @@ static inline simtime max_time(simtime a, simtime b)
 
 static void set_irq_due(struct cpu *c)
 {
-	c->irq_due = min_time(c->vector[SIM_TIMER], min_time(c->vector[SIM_CALL], c->vector[SIM_RESCHED]));
+	c->irq_due = min_time(c->vector[HW_TIMER], min_time(c->vector[HW_CALL], c->vector[HW_RESCHED]));
 }
 
 /* When the stopped CPU wants the host again. */
@@ -41,37 +41,37 @@ static simtime wake_time(const struct cpu *c)
 	case CPU_USER:
 		return max_time(c->clk, min_time(c->resume, c->irq_due));
 	case CPU_HALT:
-		return max_time(c->clk, min_time(c->vector[SIM_POLL], c->irq_due));
+		return max_time(c->clk, min_time(c->vector[HW_POLL], c->irq_due));
 	case CPU_POLL:
-		return max_time(c->clk, min_time(c->resume, min_time(c->vector[SIM_POLL], c->irq_due)));
+		return max_time(c->clk, min_time(c->resume, min_time(c->vector[HW_POLL], c->irq_due)));
 	case CPU_KERNEL:
 	case CPU_CHANGE:
 		return c->resume;
 	default:
-		return SIM_NEVER;
+		return HW_NEVER;
 	}
 }
 
-void sim_power_on(void)
+void hw_power_on(void)
 {
 	cache_init();
-	for (int i = 0; i < sim_nr_cpus; i++) {
+	for (int i = 0; i < hw_nr_cpus; i++) {
 		cpus[i].id = i;
-		for (int v = 0; v < SIM_NR_VECTORS; v++)
-			cpus[i].vector[v] = SIM_NEVER;
-		cpus[i].irq_due = SIM_NEVER;
+		for (int v = 0; v < HW_NR_VECTORS; v++)
+			cpus[i].vector[v] = HW_NEVER;
+		cpus[i].irq_due = HW_NEVER;
 		cpus[i].rate = 65536;
 		cpus[i].copies = cache_copies(i);
 		speed_cpu_changed(i);
 	}
-	event_init(sim_nr_cpus);
+	event_init(hw_nr_cpus);
 }
 
-/* Only ever earlier: while a CPU runs, sim.next is the earliest event of all others. */
-void sim_ask_control(simtime t)
+/* Only ever earlier: while a CPU runs, hw.next is the earliest event of all others. */
+void hw_ask_control(simtime t)
 {
 	control_due = min_time(control_due, t);
-	sim.next = min_time(sim.next, t);
+	hw.next = min_time(hw.next, t);
 }
 
 /* Earliest event of anybody but the running CPU, which has none in the queue. */
@@ -83,21 +83,21 @@ static inline simtime next_of_others(void)
 static inline void load(struct cpu *c, simtime t)
 {
 	if (t < last_event)
-		sim_die("event in the past", "cpu", c->id);
+		hw_die("event in the past", "cpu", c->id);
 	last_event = t;
 	events++;
-	sim.cpu = c->id;
-	sim.clk = max_time(c->clk, t);
-	sim.irq_on = c->irq_on;
-	sim.held = c->held;
-	sim.current_task = c->current_task;
-	sim.irq_due = c->irq_due;
-	sim.slowdown = c->slowdown;
-	sim.epoch++;
-	sim.catch_up = sim.clk + sim_costs.catch_up;
+	hw.cpu = c->id;
+	hw.clk = max_time(c->clk, t);
+	hw.irq_on = c->irq_on;
+	hw.held = c->held;
+	hw.current_task = c->current_task;
+	hw.irq_due = c->irq_due;
+	hw.slowdown = c->slowdown;
+	hw.epoch++;
+	hw.catch_up = hw.clk + hw_costs.catch_up;
 	copies_here = c->copies;
-	event_set(c->id, SIM_NEVER);
-	sim.next = next_of_others();
+	event_set(c->id, HW_NEVER);
+	hw.next = next_of_others();
 }
 
 /* Run whoever is first, or the engine's own loop.  Returns when it is the caller's turn. */
@@ -107,12 +107,12 @@ static inline void run_first(void **save_sp, event_key first)
 	simtime t = event_key_time(first);
 
 	if (control_due < t) {
-		sim_switch_context(save_sp, &main_sp);
+		hw_switch_context(save_sp, &main_sp);
 		return;
 	}
 	given_by = save_sp;
 	load(next, t);
-	sim_switch_context(save_sp, &next->sp);
+	hw_switch_context(save_sp, &next->sp);
 }
 
 void *cpu_resumer(int *cpu)
@@ -125,49 +125,49 @@ static void give_up(struct cpu *c, simtime wake)
 {
 	event_key first;
 
-	if (wake <= sim.next) {		/* nobody comes before: go on at once */
+	if (wake <= hw.next) {		/* nobody comes before: go on at once */
 		last_event = max_time(last_event, wake);
 		events++;
-		sim.clk = max_time(sim.clk, wake);
-		sim.irq_due = c->irq_due;
-		sim.epoch++;
-		sim.catch_up = sim.clk + sim_costs.catch_up;
-		if (wake == SIM_NEVER)
-			sim_die("every CPU waits for ever", "cpu", c->id);
+		hw.clk = max_time(hw.clk, wake);
+		hw.irq_due = c->irq_due;
+		hw.epoch++;
+		hw.catch_up = hw.clk + hw_costs.catch_up;
+		if (wake == HW_NEVER)
+			hw_die("every CPU waits for ever", "cpu", c->id);
 		return;
 	}
-	c->clk = sim.clk;
-	c->irq_on = sim.irq_on;
-	c->held = sim.held;
-	c->current_task = sim.current_task;
+	c->clk = hw.clk;
+	c->irq_on = hw.irq_on;
+	c->held = hw.held;
+	c->current_task = hw.current_task;
 	first = event_first();		/* and stays it: known without waiting for what is added */
 	event_add(c->id, wake);
 	run_first(&c->sp, first);
 }
 
 /* The engine's own turn: run CPUs until t, or until one of them asks for it. */
-void sim_run_until(simtime t)
+void hw_run_until(simtime t)
 {
 	control_due = t;
 	if (event_key_time(event_first()) <= control_due)
 		run_first(&main_sp, event_first());
 	last_event = max_time(last_event, control_due);
-	sim.clk = control_due;
+	hw.clk = control_due;
 }
 
 static void account_kernel(struct cpu *c)
 {
-	simtime ns = sim.clk - c->mark;
+	simtime ns = hw.clk - c->mark;
 
 	c->kernel_ns += ns;
-	sim_counts.kernel_ns[c->entry] += ns;
-	c->mark = sim.clk;
+	hw_counts.kernel_ns[c->entry] += ns;
+	c->mark = hw.clk;
 }
 
-enum sim_entry sim_enter(enum sim_entry entry)
+enum hw_entry hw_enter(enum hw_entry entry)
 {
-	struct cpu *c = &cpus[sim.cpu];
-	enum sim_entry before = c->entry;
+	struct cpu *c = &cpus[hw.cpu];
+	enum hw_entry before = c->entry;
 
 	account_kernel(c);
 	c->entry = entry;
@@ -175,11 +175,11 @@ enum sim_entry sim_enter(enum sim_entry entry)
 }
 
 /* Brings the accounts of CPUs in user mode or idle up to the present. */
-void sim_settle_accounts(void)
+void hw_settle_accounts(void)
 {
-	for (int i = 0; i < sim_nr_cpus; i++) {
+	for (int i = 0; i < hw_nr_cpus; i++) {
 		struct cpu *c = &cpus[i];
-		simtime ns = sim.clk > c->mark ? sim.clk - c->mark : 0;
+		simtime ns = hw.clk > c->mark ? hw.clk - c->mark : 0;
 
 		if (c->state == CPU_USER)
 			c->user_ns += ns;
@@ -220,36 +220,36 @@ static void progress(struct cpu *c, simtime now)
 	c->task->work -= min_time(done, c->task->work);
 }
 
-int sim_run_user(struct sim_task *task)
+int hw_run_user(struct hw_task *task)
 {
-	struct cpu *c = &cpus[sim.cpu];
+	struct cpu *c = &cpus[hw.cpu];
 
-	c->clk = sim.clk;
+	c->clk = hw.clk;
 	account_kernel(c);
-	if (sim.clk >= sim.irq_due)
+	if (hw.clk >= hw.irq_due)
 		return 0;
 	c->task = task;
 	c->state = CPU_USER;
-	c->since = sim.clk;
+	c->since = hw.clk;
 	speed_task_starts(c);
 	if (task->spins_until)
-		task->work = task->spins_until > sim.clk ? task->spins_until - sim.clk : 0;
-	c->resume = sim.clk;
+		task->work = task->spins_until > hw.clk ? task->spins_until - hw.clk : 0;
+	c->resume = hw.clk;
 	if (task->work) {
 		c->rate = speed_of(c, task);
 		c->resume += work_time(c);
 	}
-	give_up(c, min_time(c->resume, sim.irq_due));
+	give_up(c, min_time(c->resume, hw.irq_due));
 
-	if (sim.clk >= c->resume)
+	if (hw.clk >= c->resume)
 		task->work = 0;
 	else
-		progress(c, sim.clk);
+		progress(c, hw.clk);
 	speed_task_stops(c);
 	c->state = CPU_KERNEL;
-	c->user_ns += sim.clk - c->mark;
-	c->mark = sim.clk;
-	return task->work == 0 && sim.clk < sim.irq_due;
+	c->user_ns += hw.clk - c->mark;
+	c->mark = hw.clk;
+	return task->work == 0 && hw.clk < hw.irq_due;
 }
 
 /* Its sibling, its frequency or its node's memory traffic changed. */
@@ -260,248 +260,248 @@ void cpu_update_rate(int cpu)
 
 	if (c->state != CPU_USER)
 		return;
-	progress(c, sim.clk);
+	progress(c, hw.clk);
 	c->rate = speed_of(c, c->task);
 	c->resume = max_time(c->since, c->clk) + work_time(c);
-	if (cpu == sim.cpu)
+	if (cpu == hw.cpu)
 		return;
 	wake = wake_time(c);
 	event_set(cpu, max_time(wake, last_event));
-	sim.next = next_of_others();
+	hw.next = next_of_others();
 }
 
 /* ------------------------------------------------------------------ idle and waiting */
 
-void sim_halt(int polling, simtime until)
+void hw_halt(int polling, simtime until)
 {
-	struct cpu *c = &cpus[sim.cpu];
+	struct cpu *c = &cpus[hw.cpu];
 
 	account_kernel(c);
-	if (sim.clk < sim.irq_due) {
+	if (hw.clk < hw.irq_due) {
 		c->state = polling ? CPU_POLL : CPU_HALT;
 		c->resume = until;
-		speed_siblings_changed(sim.cpu);
-		c->clk = sim.clk;
+		speed_siblings_changed(hw.cpu);
+		c->clk = hw.clk;
 		give_up(c, wake_time(c));
 		c->state = CPU_KERNEL;
-		speed_siblings_changed(sim.cpu);
+		speed_siblings_changed(hw.cpu);
 	}
-	c->vector[SIM_POLL] = SIM_NEVER;
-	c->idle_ns += sim.clk - c->mark;
-	c->mark = sim.clk;
+	c->vector[HW_POLL] = HW_NEVER;
+	c->idle_ns += hw.clk - c->mark;
+	c->mark = hw.clk;
 }
 
 /* Idle for the accounts; busy: siblings see a CPU at work. */
-void sim_idle_change(simtime ns, int busy)
+void hw_idle_change(simtime ns, int busy)
 {
-	struct cpu *c = &cpus[sim.cpu];
+	struct cpu *c = &cpus[hw.cpu];
 
 	if (!ns)
 		return;
 	account_kernel(c);
 	if (!busy) {
 		c->state = CPU_CHANGE;
-		speed_siblings_changed(sim.cpu);
+		speed_siblings_changed(hw.cpu);
 	}
-	c->resume = sim.clk + ns;
+	c->resume = hw.clk + ns;
 	give_up(c, c->resume);
 	if (!busy) {
 		c->state = CPU_KERNEL;
-		speed_siblings_changed(sim.cpu);
+		speed_siblings_changed(hw.cpu);
 	}
-	c->idle_ns += sim.clk - c->mark;
-	c->mark = sim.clk;
+	c->idle_ns += hw.clk - c->mark;
+	c->mark = hw.clk;
 }
 
-void sim_wait_until(simtime t)
+void hw_wait_until(simtime t)
 {
-	struct cpu *c = &cpus[sim.cpu];
+	struct cpu *c = &cpus[hw.cpu];
 
 	c->state = CPU_KERNEL;
 	c->resume = t;
 	give_up(c, t);
 }
 
-void sim_catch_up(void)
+void hw_catch_up(void)
 {
-	sim_counts.catch_ups++;
-	if (sim.clk > sim.next)
-		sim_wait_until(sim.clk);
+	hw_counts.catch_ups++;
+	if (hw.clk > hw.next)
+		hw_wait_until(hw.clk);
 	else
-		sim.catch_up = sim.clk + sim_costs.catch_up;
+		hw.catch_up = hw.clk + hw_costs.catch_up;
 }
 
 /* Others come as far as this CPU is: what it does next, all see in order of time. */
-void sim_order(void)
+void hw_order(void)
 {
-	if (sim.clk > sim.next && !sim.held)
-		sim_catch_up();
+	if (hw.clk > hw.next && !hw.held)
+		hw_catch_up();
 }
 
-void sim_spin(void)
+void hw_spin(void)
 {
-	if (!sim.live)
-		sim_die("something waits at boot", "sim_spin", 0);
-	sim_counts.spins++;
-	sim.clk += sim_costs.spin;
-	sim_wait_until(sim.clk);
-	if (sim.irq_on && sim.clk >= sim.irq_due)
+	if (!hw.live)
+		hw_die("something waits at boot", "hw_spin", 0);
+	hw_counts.spins++;
+	hw.clk += hw_costs.spin;
+	hw_wait_until(hw.clk);
+	if (hw.irq_on && hw.clk >= hw.irq_due)
 		interrupt();
 }
 
 /* ------------------------------------------------------------------ interrupts */
 
-void sim_on_interrupt(void (*handler)(void))
+void hw_on_interrupt(void (*handler)(void))
 {
 	interrupt = handler;
 }
 
-int sim_take_vector(void)
+int hw_take_vector(void)
 {
-	struct cpu *c = &cpus[sim.cpu];
-	int first = SIM_TIMER;
+	struct cpu *c = &cpus[hw.cpu];
+	int first = HW_TIMER;
 
-	for (int v = SIM_CALL; v <= SIM_RESCHED; v++)
+	for (int v = HW_CALL; v <= HW_RESCHED; v++)
 		if (c->vector[v] < c->vector[first])
 			first = v;
-	if (c->vector[first] > sim.clk)
+	if (c->vector[first] > hw.clk)
 		return -1;
-	c->vector[first] = SIM_NEVER;
+	c->vector[first] = HW_NEVER;
 	set_irq_due(c);
-	sim.irq_due = c->irq_due;
+	hw.irq_due = c->irq_due;
 	return first;
 }
 
-void sim_set_timer(simtime expires)
+void hw_set_timer(simtime expires)
 {
-	struct cpu *c = &cpus[sim.cpu];
+	struct cpu *c = &cpus[hw.cpu];
 
-	c->vector[SIM_TIMER] = expires;
+	c->vector[HW_TIMER] = expires;
 	set_irq_due(c);
-	sim.irq_due = c->irq_due;
+	hw.irq_due = c->irq_due;
 }
 
-void sim_send_vector(int cpu, int vector, simtime latency)
+void hw_send_vector(int cpu, int vector, simtime latency)
 {
 	struct cpu *c = &cpus[cpu];
-	simtime t = sim.clk + latency, wake;
+	simtime t = hw.clk + latency, wake;
 
 	if (c->vector[vector] <= t || c->state == CPU_OFF)
 		return;
 	c->vector[vector] = t;
 	set_irq_due(c);
-	if (cpu == sim.cpu) {
-		sim.irq_due = c->irq_due;
+	if (cpu == hw.cpu) {
+		hw.irq_due = c->irq_due;
 		return;
 	}
-	if (!sim.live)
+	if (!hw.live)
 		return;
 	wake = wake_time(c);
 	if (wake < event_time(cpu)) {
 		event_add(cpu, wake);
-		sim.next = min_time(sim.next, wake);
+		hw.next = min_time(hw.next, wake);
 	}
 }
 
-int sim_in_kernel(int cpu)
+int hw_in_kernel(int cpu)
 {
 	return cpus[cpu].state == CPU_KERNEL || cpus[cpu].state == CPU_CHANGE;
 }
 
-void sim_context_switch(void *next_task, struct sim_task *next)
+void hw_context_switch(void *next_task, struct hw_task *next)
 {
-	struct cpu *c = &cpus[sim.cpu];
+	struct cpu *c = &cpus[hw.cpu];
 
-	sim.current_task = next_task;
+	hw.current_task = next_task;
 	c->task = next;
-	c->vector[SIM_POLL] = SIM_NEVER;
-	sim.epoch++;
+	c->vector[HW_POLL] = HW_NEVER;
+	hw.epoch++;
 }
 
 /* ------------------------------------------------------------------ CPUs coming and going */
 
-void sim_set_boot_cpu(int cpu, void *task)
+void hw_set_boot_cpu(int cpu, void *task)
 {
-	cpus[sim.cpu].state = CPU_KERNEL;
-	sim.cpu = cpu;
-	sim.current_task = task;
-	sim.irq_on = 0;
-	sim.irq_due = SIM_NEVER;
-	sim.epoch++;
+	cpus[hw.cpu].state = CPU_KERNEL;
+	hw.cpu = cpu;
+	hw.current_task = task;
+	hw.irq_on = 0;
+	hw.irq_due = HW_NEVER;
+	hw.epoch++;
 	cpus[cpu].state = CPU_KERNEL;
 }
 
-void sim_start_cpu(int cpu, void *sp, void *task)
+void hw_start_cpu(int cpu, void *sp, void *task)
 {
 	struct cpu *c = &cpus[cpu];
 
 	c->sp = sp;
 	c->current_task = task;
 	c->state = CPU_KERNEL;
-	c->clk = c->mark = c->started = c->resume = sim.clk;
+	c->clk = c->mark = c->started = c->resume = hw.clk;
 	c->kernel_ns = 0;
 	c->irq_on = 0;
-	event_set(cpu, sim.clk);
+	event_set(cpu, hw.clk);
 	speed_siblings_changed(cpu);
 }
 
-void sim_cpu_dead(void)
+void hw_cpu_dead(void)
 {
-	struct cpu *c = &cpus[sim.cpu];
+	struct cpu *c = &cpus[hw.cpu];
 
 	account_kernel(c);
 	c->state = CPU_OFF;
-	for (int v = 0; v < SIM_NR_VECTORS; v++)
-		c->vector[v] = SIM_NEVER;
-	c->irq_due = SIM_NEVER;
-	speed_siblings_changed(sim.cpu);
-	give_up(c, SIM_NEVER);
+	for (int v = 0; v < HW_NR_VECTORS; v++)
+		c->vector[v] = HW_NEVER;
+	c->irq_due = HW_NEVER;
+	speed_siblings_changed(hw.cpu);
+	give_up(c, HW_NEVER);
 }
 
-void sim_cpu_alive(int cpu, void *sp, void *task)
+void hw_cpu_alive(int cpu, void *sp, void *task)
 {
 	struct cpu *c = &cpus[cpu];
 
-	c->off_ns += sim.clk - c->mark;
-	c->mark = c->clk = c->resume = sim.clk;
+	c->off_ns += hw.clk - c->mark;
+	c->mark = c->clk = c->resume = hw.clk;
 	c->sp = sp;
 	c->current_task = task;
 	c->irq_on = 0;
 	c->held = 0;
 	c->state = CPU_KERNEL;
 	speed_siblings_changed(cpu);
-	event_set(cpu, sim.clk);
-	sim.next = next_of_others();
+	event_set(cpu, hw.clk);
+	hw.next = next_of_others();
 }
 
-struct sim_task *sim_running_task(void)
+struct hw_task *hw_running_task(void)
 {
-	return cpus[sim.cpu].task;
+	return cpus[hw.cpu].task;
 }
 
-struct sim_cpu_time sim_cpu_time(int cpu)
+struct hw_cpu_time hw_cpu_time(int cpu)
 {
 	const struct cpu *c = &cpus[cpu];
 
-	return (struct sim_cpu_time) { c->user_ns, c->kernel_ns, c->idle_ns, c->off_ns };
+	return (struct hw_cpu_time) { c->user_ns, c->kernel_ns, c->idle_ns, c->off_ns };
 }
 
-void sim_check_time(void)
+void hw_check_time(void)
 {
-	for (int i = 0; i < sim_nr_cpus; i++) {
+	for (int i = 0; i < hw_nr_cpus; i++) {
 		const struct cpu *c = &cpus[i];
 
 		if (c->user_ns + c->kernel_ns + c->idle_ns + c->off_ns != c->mark - c->started)
-			sim_die("time is not conserved", "cpu", i);
+			hw_die("time is not conserved", "cpu", i);
 	}
 }
 
-unsigned long sim_events(void)
+unsigned long hw_events(void)
 {
 	return events;
 }
 
-simtime sim_cpu_busy_ns(int cpu)
+simtime hw_cpu_busy_ns(int cpu)
 {
 	return cpus[cpu].user_ns + cpus[cpu].kernel_ns;
 }

@@ -9,7 +9,7 @@ void event_init(int slots)
 
 	q->blocks = (slots + 63) / 64;
 	for (unsigned int i = 0; i < EVENT_SLOTS; i++)
-		q->slot[i] = event_key_of(i, SIM_NEVER);
+		q->slot[i] = event_key_of(i, HW_NEVER);
 	for (unsigned int i = 0; i < EVENT_SLOTS; i += 8)
 		q->group[i / 8] = q->slot[i];
 	for (unsigned int i = 0; i < EVENT_SLOTS; i += 64)

@@ -14,7 +14,7 @@
 
 #define EVENT_SLOT_BITS	10
 #define EVENT_SLOTS	(1UL << EVENT_SLOT_BITS)
-#define EVENT_NEVER	(SIM_NEVER >> EVENT_SLOT_BITS)	/* 208 days */
+#define EVENT_NEVER	(HW_NEVER >> EVENT_SLOT_BITS)	/* 208 days */
 
 typedef unsigned long long event_key;
 
@@ -34,7 +34,7 @@ static inline event_key event_key_of(unsigned int slot, simtime t)
 
 static inline simtime event_key_time(event_key key)
 {
-	return key >> EVENT_SLOT_BITS == EVENT_NEVER ? SIM_NEVER : key >> EVENT_SLOT_BITS;
+	return key >> EVENT_SLOT_BITS == EVENT_NEVER ? HW_NEVER : key >> EVENT_SLOT_BITS;
 }
 
 static inline event_key event_earlier(event_key a, event_key b)

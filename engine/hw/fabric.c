@@ -15,7 +15,7 @@ struct port {
 	unsigned int now, before;		/* lines in this window, in the last one */
 };
 
-static struct port llcs[SIM_MAX_CPUS], packages[SIM_MAX_CPUS];
+static struct port llcs[HW_MAX_CPUS], packages[HW_MAX_CPUS];
 static unsigned int llc_lines, package_lines;	/* in a window; 0: no figure, nobody waits */
 
 static unsigned int lines_of(json_t *obj, const struct path *at, const char *key)
@@ -42,7 +42,7 @@ static inline simtime divide(simtime ns, simtime by)
 
 static inline simtime queue(struct port *p, unsigned int capacity, unsigned int lines)
 {
-	simtime window = sim.clk >> WINDOW_SHIFT, wait = 0;
+	simtime window = hw.clk >> WINDOW_SHIFT, wait = 0;
 	unsigned int wanted, most = capacity * MOST_USED / 100;
 
 	if (window > p->window) {
@@ -63,14 +63,14 @@ static inline simtime queue(struct port *p, unsigned int capacity, unsigned int 
 /* The running CPU fetches lines that a CPU has. */
 void fabric_pass(int owner, unsigned int lines)
 {
-	const struct sim_cpu_topo *here = &sim_cpu_topo[sim.cpu], *there = &sim_cpu_topo[owner];
+	const struct hw_cpu_topo *here = &hw_cpu_topo[hw.cpu], *there = &hw_cpu_topo[owner];
 	simtime wait;
 
-	if (!llc_lines || here->llc == there->llc || !sim.live || !sim_mechanisms.bandwidth)
+	if (!llc_lines || here->llc == there->llc || !hw.live || !hw_mechanisms.bandwidth)
 		return;
 	wait = queue(&llcs[here->llc], llc_lines, lines) + queue(&llcs[there->llc], llc_lines, lines);
 	if (here->package != there->package)
 		wait += queue(&packages[there->package], package_lines, lines);
-	sim_counts.fabric_wait_ns += wait;
-	sim_stall(wait);
+	hw_counts.fabric_wait_ns += wait;
+	hw_stall(wait);
 }

@@ -11,11 +11,11 @@
 
 #define HANG_SECONDS	10	/* of CPU time without any event or progress of the boot */
 
-int sim_verbose;
+int hw_verbose;
 static unsigned long steps, watched;
 static double host_limit, host_elapsed;
 
-void sim_progress(void)
+void hw_progress(void)
 {
 	steps++;
 }
@@ -49,13 +49,13 @@ static void backtrace(void **frame, const void *ip, const char *caller)
 			break;
 		ip = (char *)frame[1] - 1;
 		up = frame[0];
-		if (up && (up <= frame || up > frame + sim_stack_size))
+		if (up && (up <= frame || up > frame + hw_stack_size))
 			break;
 		frame = up;
 	}
 }
 
-static const char *task_name(const struct sim_task *task)
+static const char *task_name(const struct hw_task *task)
 {
 	static char text[40];
 
@@ -67,7 +67,7 @@ static const char *task_name(const struct sim_task *task)
 
 static void stopped_backtrace(void *sp, const char *caller)
 {
-	void *ip, **frame = sim_co_frame(sp, &ip);
+	void *ip, **frame = hw_co_frame(sp, &ip);
 
 	backtrace(frame, ip, caller);
 }
@@ -75,13 +75,13 @@ static void stopped_backtrace(void *sp, const char *caller)
 /* Where the host is, in the kernel and in the task, and where who gave it the host stands. */
 static void where(void **frame, void *ip)
 {
-	const struct cpu *c = &cpus[sim.cpu];
+	const struct cpu *c = &cpus[hw.cpu];
 	void *resumer;
 	int cpu;
 
 	fprintf(stderr, "  simulated time %llu.%09llu s, CPU %d, %s, interrupts %s, %d locks held\n",
-		sim.clk / SEC, sim.clk % SEC, sim.cpu, task_name(c->task),
-		sim.irq_on ? "on" : "off", sim.held);
+		hw.clk / SEC, hw.clk % SEC, hw.cpu, task_name(c->task),
+		hw.irq_on ? "on" : "off", hw.held);
 	fprintf(stderr, "  in the kernel:\n");
 	backtrace(frame, ip, task_name(c->task));
 	resumer = cpu_resumer(&cpu);
@@ -100,7 +100,7 @@ static void end_failed(void)
 	exit(3);
 }
 
-void sim_die(const char *what, const char *file, int line)
+void hw_die(const char *what, const char *file, int line)
 {
 	fprintf(stderr, "schedsim: %s (%s:%d)\n", what, file, line);
 	end_failed();
@@ -108,12 +108,12 @@ void sim_die(const char *what, const char *file, int line)
 }
 
 /* A check of the engine's own loop failed about a CPU, or about a task with a stopped stack. */
-void sim_die_about(const char *what, int cpu, const char *task, void *sp)
+void hw_die_about(const char *what, int cpu, const char *task, void *sp)
 {
 	const struct cpu *c = &cpus[cpu];
 
 	fprintf(stderr, "schedsim: %s\n", what);
-	fprintf(stderr, "  simulated time %llu.%09llu s\n  found by:\n", sim.clk / SEC, sim.clk % SEC);
+	fprintf(stderr, "  simulated time %llu.%09llu s\n  found by:\n", hw.clk / SEC, hw.clk % SEC);
 	backtrace(__builtin_frame_address(0), NULL, "the engine's loop");
 	if (sp)
 		fprintf(stderr, "  task %s is stopped in the kernel:\n", task);
@@ -124,20 +124,20 @@ void sim_die_about(const char *what, int cpu, const char *task, void *sp)
 	exit(3);
 }
 
-void sim_bug(const char *file, int line, const char *func)
+void hw_bug(const char *file, int line, const char *func)
 {
 	fprintf(stderr, "schedsim: kernel BUG at %s:%d in %s()\n", file, line, func);
 	end_failed();
 	__builtin_unreachable();
 }
 
-void sim_warn(const char *file, int line, const char *func)
+void hw_warn(const char *file, int line, const char *func)
 {
 	fprintf(stderr, "schedsim: kernel WARNING at %s:%d in %s()\n", file, line, func);
 	end_failed();
 }
 
-void sim_stub(const char *symbol)
+void hw_stub(const char *symbol)
 {
 	fprintf(stderr, "schedsim: the kernel called %s(), which the engine answers with a stub\n",
 		symbol);
@@ -145,16 +145,16 @@ void sim_stub(const char *symbol)
 	__builtin_unreachable();
 }
 
-void sim_lock_imbalance(void *lock)
+void hw_lock_imbalance(void *lock)
 {
 	(void)lock;
-	sim_die("unlock of a lock that is not held", "spinlock", 0);
+	hw_die("unlock of a lock that is not held", "spinlock", 0);
 }
 
-void sim_log(const char *text, unsigned long len)
+void hw_log(const char *text, unsigned long len)
 {
-	if (sim_verbose)
-		fprintf(stderr, "[%5llu.%06llu] %.*s%s", sim.clk / SEC, sim.clk % SEC / 1000,
+	if (hw_verbose)
+		fprintf(stderr, "[%5llu.%06llu] %.*s%s", hw.clk / SEC, hw.clk % SEC / 1000,
 			(int)len, text, len && text[len - 1] == '\n' ? "" : "\n");
 }
 
@@ -210,7 +210,7 @@ static void watchdog(int sig, siginfo_t *info, void *context)
 	}
 	if (host_limit && host_elapsed >= host_limit) {
 		fprintf(stderr, "schedsim: the bound of %g s of host time is reached; simulated time moves at %.6f s so far\n",
-			host_limit, (double)sim.clk / SEC);
+			host_limit, (double)hw.clk / SEC);
 		where(frame_of(context), ip_of(context));
 		_exit(4);
 	}
@@ -223,7 +223,7 @@ static void crashed(int sig, siginfo_t *info, void *context)
 	_exit(3);
 }
 
-void sim_fail_after(double host_seconds)
+void hw_fail_after(double host_seconds)
 {
 	struct itimerval second = { { 1, 0 }, { 1, 0 } };
 	static char stack[65536];
@@ -235,7 +235,7 @@ void sim_fail_after(double host_seconds)
 	sigaltstack(&alt, NULL);
 	sigaction(SIGALRM, &act, NULL);
 	act.sa_sigaction = crashed;
-#ifndef SIM_SANITIZE
+#ifndef ENGINE_SANITIZE
 	sigaction(SIGSEGV, &act, NULL);
 	sigaction(SIGBUS, &act, NULL);
 	sigaction(SIGFPE, &act, NULL);

@@ -29,22 +29,22 @@ struct cpu {
 	simtime		resume;			/* user work done, or kernel wait over */
 	simtime		since;			/* user work counted up to here */
 	simtime		mark;			/* time accounted up to here */
-	struct sim_task	*task;
-	simtime		vector[SIM_NR_VECTORS];	/* arrival, or SIM_NEVER */
+	struct hw_task	*task;
+	simtime		vector[HW_NR_VECTORS];	/* arrival, or HW_NEVER */
 	simtime		user_ns, kernel_ns, idle_ns, off_ns;
-	enum sim_entry	entry;
+	enum hw_entry	entry;
 	unsigned int	share;			/* of the core, beside its siblings */
 	unsigned int	traffic;		/* MB/s its task wants of a node's memory */
 	int		traffic_node;
 	simtime		started;
 } __attribute__((aligned(64)));
-extern struct cpu cpus[SIM_MAX_CPUS];
+extern struct cpu cpus[HW_MAX_CPUS];
 extern unsigned long events;
 void cpu_update_rate(int cpu);
 void *cpu_resumer(int *cpu);		/* stack of who gave the host; cpu -1: the engine's loop */
 
 /* speed.c */
-unsigned int speed_of(const struct cpu *c, const struct sim_task *task);
+unsigned int speed_of(const struct cpu *c, const struct hw_task *task);
 void speed_cpu_changed(int cpu);
 void speed_siblings_changed(int cpu);
 void speed_task_starts(struct cpu *c);
@@ -67,7 +67,7 @@ void thermal_count(void);		/* up to now, at the present frequencies */
 void cache_init(void);
 struct copy {				/* what an LLC has of a runqueue */
 	unsigned int	version;		/* + 1 */
-	sim_lines	lines;
+	hw_lines	lines;
 };
 struct copy *cache_copies(int cpu);	/* of the CPU's LLC, by runqueue */
 extern struct copy *copies_here;	/* those of the running CPU */
@@ -77,10 +77,10 @@ struct machine {
 	unsigned int	l2_kb, llc_kb;
 	unsigned int	smt_speed[8];		/* by busy siblings, 65536 = alone */
 	unsigned int	smt_polling;		/* a polling sibling counts as this much of a busy one */
-	unsigned int	bandwidth_mbs[SIM_MAX_NODES];
-	unsigned int	frequency[SIM_MAX_CPUS];	/* at present, 1024 = highest */
-	unsigned int	cpu_speed[SIM_MAX_CPUS];	/* of plain work, 65536 = fastest */
-	int		siblings[SIM_MAX_CPUS][8], nr_siblings[SIM_MAX_CPUS];
+	unsigned int	bandwidth_mbs[HW_MAX_NODES];
+	unsigned int	frequency[HW_MAX_CPUS];		/* at present, 1024 = highest */
+	unsigned int	cpu_speed[HW_MAX_CPUS];		/* of plain work, 65536 = fastest */
+	int		siblings[HW_MAX_CPUS][8], nr_siblings[HW_MAX_CPUS];
 };
 extern struct machine machine;
 

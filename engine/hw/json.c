@@ -17,9 +17,9 @@ json_t *json_read(const char *file)
 	json_file = file;
 	root = json_load_file(file, JSON_REJECT_DUPLICATES, &err);
 	if (!root)
-		sim_refuse("%s: line %d: %s", file, err.line, err.text);
+		hw_refuse("%s: line %d: %s", file, err.line, err.text);
 	if (!json_is_object(root))
-		sim_refuse("%s: an object { ... } is expected", file);
+		hw_refuse("%s: an object { ... } is expected", file);
 	return root;
 }
 

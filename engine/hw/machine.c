@@ -5,31 +5,31 @@
 #include "inside.h"
 #include "json.h"
 
-struct sim_machine sim_machine;
+struct hw_machine hw_machine;
 struct machine machine;
-struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
-int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs, sim_nr_cores;
-unsigned int sim_llc_bytes;
-int sim_reclaim_distance;
-int sim_has_priorities, sim_is_hybrid;
-unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
-struct sim_costs sim_costs;
-struct sim_mechanisms sim_mechanisms = {
+struct hw_cpu_topo hw_cpu_topo[HW_MAX_CPUS];
+int hw_nr_cpus, hw_nr_nodes, hw_nr_llcs, hw_nr_cores;
+unsigned int hw_llc_bytes;
+int hw_reclaim_distance;
+int hw_has_priorities, hw_is_hybrid;
+unsigned char hw_cpu_distance[HW_MAX_CPUS][HW_MAX_CPUS];
+struct hw_costs hw_costs;
+struct hw_mechanisms hw_mechanisms = {
 #define MODELLED(name)	.name = 1,
-	SIM_MECHANISMS(MODELLED)
+	HW_MECHANISMS(MODELLED)
 #undef MODELLED
 };
-struct sim_idle_state sim_idle_states[SIM_MAX_IDLE_STATES];
-int sim_nr_idle_states;
-const char *sim_idle_governor = "menu";
-struct sim_freq_domain sim_freq_domains[SIM_MAX_CPUS];
-int sim_nr_freq_domains;
+struct hw_idle_state hw_idle_states[HW_MAX_IDLE_STATES];
+int hw_nr_idle_states;
+const char *hw_idle_governor = "menu";
+struct hw_freq_domain hw_freq_domains[HW_MAX_CPUS];
+int hw_nr_freq_domains;
 
-unsigned long sim_node_pages[SIM_MAX_NODES];
+unsigned long hw_node_pages[HW_MAX_NODES];
 
-static int node_distance[SIM_MAX_NODES][SIM_MAX_NODES];
+static int node_distance[HW_MAX_NODES][HW_MAX_NODES];
 
-int sim_node_distance(int a, int b)
+int hw_node_distance(int a, int b)
 {
 	return node_distance[a][b];
 }
@@ -66,14 +66,14 @@ static int read_level(json_t *topo, const struct path *at, const char *key, int 
 
 	if (!json_is_array(list))
 		json_error_at(AT(at, key), "a list of CPU lists is expected");
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
 		id[cpu] = -1;
 	json_array_foreach(list, i, entry) {
 		l.next = i;
 		l.at = AT_INDEX(AT(at, key), i);
-		json_cpu_list(entry, l.at, sim_nr_cpus - 1, put_cpu, &l);
+		json_cpu_list(entry, l.at, hw_nr_cpus - 1, put_cpu, &l);
 	}
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
 		if (id[cpu] == -1)
 			json_error_at(AT(at, key), "CPU %d is in no entry", cpu);
 	return json_array_size(list);
@@ -90,17 +90,17 @@ static int read_cores(json_t *topo, const struct path *at, int *id)
 	at = AT(at, "core");
 	json_only(core, at, "threads", "stride", NULL);
 	threads = json_int(json_need(core, at, "threads"), AT(at, "threads"), 1, 8);
-	stride = json_int(json_need(core, at, "stride"), AT(at, "stride"), 1, sim_nr_cpus);
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+	stride = json_int(json_need(core, at, "stride"), AT(at, "stride"), 1, hw_nr_cpus);
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
 		id[cpu] = -1;
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++) {
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++) {
 		if (id[cpu] != -1)
 			continue;
 		for (int k = 0; k < threads; k++) {
 			int other = cpu + k * stride;
 
-			if (other >= sim_nr_cpus || id[other] != -1)
-				json_error_at(at, "threads and stride do not divide %d CPUs", sim_nr_cpus);
+			if (other >= hw_nr_cpus || id[other] != -1)
+				json_error_at(at, "threads and stride do not divide %d CPUs", hw_nr_cpus);
 			id[other] = next;
 		}
 		next++;
@@ -111,7 +111,7 @@ static int read_cores(json_t *topo, const struct path *at, int *id)
 /* CPUs together on the inner level must be together on the outer one. */
 static void check_nested(const struct path *at, const char *inner, const int *in, const int *out)
 {
-	for (int a = 0; a < sim_nr_cpus; a++)
+	for (int a = 0; a < hw_nr_cpus; a++)
 		for (int b = 0; b < a; b++)
 			if (in[a] == in[b] && out[a] != out[b])
 				json_error_at(at, "CPUs %d and %d share a %s but not this", b, a, inner);
@@ -123,21 +123,21 @@ static void read_distances(json_t *topo, const struct path *at)
 	size_t i, j;
 
 	at = AT(at, "distance");
-	if (!rows && sim_nr_nodes == 1) {
+	if (!rows && hw_nr_nodes == 1) {
 		node_distance[0][0] = 10;
 		return;
 	}
-	if (!json_is_array(rows) || (int)json_array_size(rows) != sim_nr_nodes)
-		json_error_at(at, "%d rows are expected, one for each node", sim_nr_nodes);
+	if (!json_is_array(rows) || (int)json_array_size(rows) != hw_nr_nodes)
+		json_error_at(at, "%d rows are expected, one for each node", hw_nr_nodes);
 	json_array_foreach(rows, i, row) {
-		if (!json_is_array(row) || (int)json_array_size(row) != sim_nr_nodes)
-			json_error_at(AT_INDEX(at, i), "%d distances are expected", sim_nr_nodes);
+		if (!json_is_array(row) || (int)json_array_size(row) != hw_nr_nodes)
+			json_error_at(AT_INDEX(at, i), "%d distances are expected", hw_nr_nodes);
 		json_array_foreach(row, j, v)
 			node_distance[i][j] = json_int(v, AT_INDEX(AT_INDEX(at, i), j), 10, 254);
 		if (node_distance[i][i] != 10)
 			json_error_at(AT_INDEX(AT_INDEX(at, i), i), "a node is 10 from itself");
 	}
-	for (int a = 0; a < sim_nr_nodes; a++)
+	for (int a = 0; a < hw_nr_nodes; a++)
 		for (int b = 0; b < a; b++) {
 			if (node_distance[a][b] == 10)
 				json_error_at(at, "nodes %d and %d are 10 apart, as one node", b, a);
@@ -153,11 +153,11 @@ static void read_node_memory(json_t *list, const struct path *at)
 	json_t *mib;
 	size_t i;
 
-	if (!json_is_array(list) || (int)json_array_size(list) != sim_nr_nodes)
-		json_error_at(at, "%d sizes are expected, one for each node", sim_nr_nodes);
+	if (!json_is_array(list) || (int)json_array_size(list) != hw_nr_nodes)
+		json_error_at(at, "%d sizes are expected, one for each node", hw_nr_nodes);
 	json_array_foreach(list, i, mib) {
-		sim_node_pages[i] = json_int(mib, AT_INDEX(at, i), 0, 1 << 30) * 256UL;
-		total += sim_node_pages[i];
+		hw_node_pages[i] = json_int(mib, AT_INDEX(at, i), 0, 1 << 30) * 256UL;
+		total += hw_node_pages[i];
 	}
 	if (!total)
 		json_error_at(at, "no node has memory");
@@ -166,22 +166,22 @@ static void read_node_memory(json_t *list, const struct path *at)
 static void read_topology(json_t *topo)
 {
 	const struct path *at = AT(NULL, "topology");
-	static int core[SIM_MAX_CPUS], cluster[SIM_MAX_CPUS], llc[SIM_MAX_CPUS];
-	static int package[SIM_MAX_CPUS], node[SIM_MAX_CPUS];
+	static int core[HW_MAX_CPUS], cluster[HW_MAX_CPUS], llc[HW_MAX_CPUS];
+	static int package[HW_MAX_CPUS], node[HW_MAX_CPUS];
 
 	json_only(topo, at, "cpus", "core", "cluster", "llc", "package", "node", "distance",
 		  "reclaim_distance", "node_memory_mib", "hybrid", NULL);
-	sim_nr_cpus = json_int(json_need(topo, at, "cpus"), AT(at, "cpus"), 1, SIM_MAX_CPUS);
-	sim_nr_cores = read_cores(topo, at, core);
+	hw_nr_cpus = json_int(json_need(topo, at, "cpus"), AT(at, "cpus"), 1, HW_MAX_CPUS);
+	hw_nr_cores = read_cores(topo, at, core);
 	if (json_object_get(topo, "cluster"))
 		read_level(topo, at, "cluster", cluster);
 	else
 		memcpy(cluster, core, sizeof(core));
-	sim_nr_llcs = read_level(topo, at, "llc", llc);
+	hw_nr_llcs = read_level(topo, at, "llc", llc);
 	read_level(topo, at, "package", package);
-	sim_nr_nodes = read_level(topo, at, "node", node);
-	if (sim_nr_nodes > SIM_MAX_NODES)
-		json_error_at(AT(at, "node"), "more than %d nodes", SIM_MAX_NODES);
+	hw_nr_nodes = read_level(topo, at, "node", node);
+	if (hw_nr_nodes > HW_MAX_NODES)
+		json_error_at(AT(at, "node"), "more than %d nodes", HW_MAX_NODES);
 	check_nested(AT(at, "cluster"), "core", core, cluster);
 	check_nested(AT(at, "llc"), "core", core, llc);
 	check_nested(AT(at, "package"), "core", core, package);
@@ -189,30 +189,30 @@ static void read_topology(json_t *topo)
 	read_distances(topo, at);
 	if (json_object_get(topo, "node_memory_mib"))
 		read_node_memory(json_object_get(topo, "node_memory_mib"), AT(at, "node_memory_mib"));
-	sim_is_hybrid = json_get_flag(topo, at, "hybrid", 0);
-	sim_reclaim_distance = json_get_int(topo, at, "reclaim_distance", 10, 254, 0);
+	hw_is_hybrid = json_get_flag(topo, at, "hybrid", 0);
+	hw_reclaim_distance = json_get_int(topo, at, "reclaim_distance", 10, 254, 0);
 
-	for (int a = 0; a < sim_nr_cpus; a++) {
-		sim_cpu_topo[a] = (struct sim_cpu_topo) {
+	for (int a = 0; a < hw_nr_cpus; a++) {
+		hw_cpu_topo[a] = (struct hw_cpu_topo) {
 			.core = core[a], .cluster = cluster[a], .llc = llc[a],
 			.package = package[a], .node = node[a],
 			.capacity = 1024, .freq_scale = 1024, .domain = -1,
 		};
 		machine.cpu_speed[a] = 65536;
 		machine.frequency[a] = 1024;
-		for (int b = 0; b < sim_nr_cpus; b++) {
-			sim_cpu_distance[a][b] =
-				a == b ? SIM_SELF :
-				core[a] == core[b] ? SIM_CORE :
-				cluster[a] == cluster[b] ? SIM_CLUSTER :
-				llc[a] == llc[b] ? SIM_LLC :
-				node[a] == node[b] ? SIM_NODE :
-				package[a] == package[b] ? SIM_PACKAGE : SIM_REMOTE;
+		for (int b = 0; b < hw_nr_cpus; b++) {
+			hw_cpu_distance[a][b] =
+				a == b ? HW_SELF :
+				core[a] == core[b] ? HW_CORE :
+				cluster[a] == cluster[b] ? HW_CLUSTER :
+				llc[a] == llc[b] ? HW_LLC :
+				node[a] == node[b] ? HW_NODE :
+				package[a] == package[b] ? HW_PACKAGE : HW_REMOTE;
 			if (a != b && core[a] == core[b]) {
 				if (machine.nr_siblings[a] == 7)
 					json_error_at(AT(at, "core"), "more than 8 threads in a core");
 				machine.siblings[a][machine.nr_siblings[a]++] = b;
-				sim_machine.has_smt = 1;
+				hw_machine.has_smt = 1;
 			}
 		}
 	}
@@ -231,20 +231,20 @@ static void set_cpu(int cpu, void *arg)
 {
 	struct cpu_group *g = arg;
 
-	sim_cpu_topo[cpu].capacity = g->capacity;
+	hw_cpu_topo[cpu].capacity = g->capacity;
 	machine.cpu_speed[cpu] = g->speed;
-	sim_cpu_topo[cpu].domain = g->domain;
-	sim_cpu_topo[cpu].priority = g->priority;
+	hw_cpu_topo[cpu].domain = g->domain;
+	hw_cpu_topo[cpu].priority = g->priority;
 }
 
 static int read_opps(json_t *list, const struct path *at, unsigned int capacity)
 {
-	struct sim_freq_domain *d = &sim_freq_domains[sim_nr_freq_domains];
+	struct hw_freq_domain *d = &hw_freq_domains[hw_nr_freq_domains];
 	json_t *opp;
 	size_t i;
 
-	if (!json_is_array(list) || !json_array_size(list) || json_array_size(list) > SIM_MAX_OPPS)
-		json_error_at(at, "a list of 1 to %d operating points is expected", SIM_MAX_OPPS);
+	if (!json_is_array(list) || !json_array_size(list) || json_array_size(list) > HW_MAX_OPPS)
+		json_error_at(at, "a list of 1 to %d operating points is expected", HW_MAX_OPPS);
 	json_array_foreach(list, i, opp) {
 		const struct path *here = AT_INDEX(at, i);
 
@@ -259,10 +259,10 @@ static int read_opps(json_t *list, const struct path *at, unsigned int capacity)
 	if (d->opp[0].power_mw && capacity * (unsigned long)d->opp[0].khz < d->opp[d->nr_opps - 1].khz)
 		json_error_at(AT_INDEX(at, 0), "less than 1 of 1024 in capacity: the kernel's energy model divides by it");
 	d->now_khz = d->opp[d->nr_opps - 1].khz;
-	return sim_nr_freq_domains++;
+	return hw_nr_freq_domains++;
 }
 
-static void read_frequencies(json_t *obj, const struct path *at, struct sim_freq_domain *d)
+static void read_frequencies(json_t *obj, const struct path *at, struct hw_freq_domain *d)
 {
 	const char *governor = json_get_text(obj, at, "governor", "schedutil");
 
@@ -291,9 +291,9 @@ static void read_cpus(json_t *list)
 		g.priority = json_get_int(obj, at, "priority", 1, 255, 0);
 		if (json_object_get(obj, "opp")) {
 			g.domain = read_opps(json_object_get(obj, "opp"), AT(at, "opp"), g.capacity);
-			read_frequencies(obj, at, &sim_freq_domains[g.domain]);
+			read_frequencies(obj, at, &hw_freq_domains[g.domain]);
 		}
-		json_cpu_list(json_need(obj, at, "cpus"), AT(at, "cpus"), sim_nr_cpus - 1, set_cpu, &g);
+		json_cpu_list(json_need(obj, at, "cpus"), AT(at, "cpus"), hw_nr_cpus - 1, set_cpu, &g);
 	}
 }
 
@@ -302,18 +302,18 @@ static void check_priorities(void)
 {
 	int told = 0, differ = 0;
 
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++) {
-		told += sim_cpu_topo[cpu].priority > 0;
-		differ |= sim_cpu_topo[cpu].priority != sim_cpu_topo[0].priority;
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++) {
+		told += hw_cpu_topo[cpu].priority > 0;
+		differ |= hw_cpu_topo[cpu].priority != hw_cpu_topo[0].priority;
 	}
-	if (told && told < sim_nr_cpus)
+	if (told && told < hw_nr_cpus)
 		json_error_at(AT(NULL, "cpu"), "%d of %d CPUs have a priority; all have one, or none", told,
-			      sim_nr_cpus);
+			      hw_nr_cpus);
 	if (told && !differ)
 		json_error_at(AT(NULL, "cpu"), "all CPUs have the same priority, so that none is preferred; leave it out");
-	if (sim_is_hybrid && !told)
+	if (hw_is_hybrid && !told)
 		json_error_at(AT(AT(NULL, "topology"), "hybrid"), "without priority of the CPUs it changes nothing");
-	sim_has_priorities = told > 0;
+	hw_has_priorities = told > 0;
 }
 
 /* ------------------------------------------------------------------ idle states */
@@ -327,17 +327,17 @@ static void read_idle(json_t *obj)
 	size_t i;
 
 	json_only(obj, top, "governor", "state", NULL);
-	sim_idle_governor = json_get_text(obj, top, "governor", sim_idle_governor);
-	for (governor = governors; *governor && strcmp(*governor, sim_idle_governor); )
+	hw_idle_governor = json_get_text(obj, top, "governor", hw_idle_governor);
+	for (governor = governors; *governor && strcmp(*governor, hw_idle_governor); )
 		governor++;
 	if (!*governor)
 		json_error_at(AT(top, "governor"), "menu, teo, ladder or haltpoll");
 	list = json_need(obj, top, "state");
-	if (!json_is_array(list) || json_array_size(list) > SIM_MAX_IDLE_STATES)
-		json_error_at(AT(top, "state"), "a list of at most %d states is expected", SIM_MAX_IDLE_STATES);
+	if (!json_is_array(list) || json_array_size(list) > HW_MAX_IDLE_STATES)
+		json_error_at(AT(top, "state"), "a list of at most %d states is expected", HW_MAX_IDLE_STATES);
 	json_array_foreach(list, i, state) {
 		const struct path *at = AT_INDEX(AT(top, "state"), i);
-		struct sim_idle_state *s = &sim_idle_states[i];
+		struct hw_idle_state *s = &hw_idle_states[i];
 
 		json_only(state, at, "name", "latency", "residency", "entry", "exit", "polling",
 			  "declared", "mwait", "firmware", "power_mw", NULL);
@@ -355,7 +355,7 @@ static void read_idle(json_t *obj)
 		s->mwait = json_get_flag(state, at, "mwait", 0);
 		s->firmware = json_get_flag(state, at, "firmware", 0);
 	}
-	sim_nr_idle_states = json_array_size(list);
+	hw_nr_idle_states = json_array_size(list);
 }
 
 /* ------------------------------------------------------------------ costs */
@@ -364,16 +364,16 @@ static const struct cost {
 	const char *name;
 	size_t offset;
 } times[] = {
-#define COST(name)		{ #name, offsetof(struct sim_costs, name) },
-#define LINE(id, name)		{ "line_" name, offsetof(struct sim_costs, line[SIM_##id]) },
-#define SOCKET(id, name)	{ name "_send", offsetof(struct sim_costs, socket[SIM_##id].send) }, \
-				{ name "_receive", offsetof(struct sim_costs, socket[SIM_##id].receive) },
-	SIM_DISTANCES(LINE)
-	SIM_COST_TIMES(COST)
-	SIM_PROTOCOLS(SOCKET)
+#define COST(name)		{ #name, offsetof(struct hw_costs, name) },
+#define LINE(id, name)		{ "line_" name, offsetof(struct hw_costs, line[HW_##id]) },
+#define SOCKET(id, name)	{ name "_send", offsetof(struct hw_costs, socket[HW_##id].send) }, \
+				{ name "_receive", offsetof(struct hw_costs, socket[HW_##id].receive) },
+	HW_DISTANCES(LINE)
+	HW_COST_TIMES(COST)
+	HW_PROTOCOLS(SOCKET)
 	{ }
 }, numbers[] = {
-	SIM_COST_NUMBERS(COST)
+	HW_COST_NUMBERS(COST)
 	{ }
 #undef COST
 #undef LINE
@@ -389,7 +389,7 @@ static int is_cost(const struct cost *c, const char *key)
 
 static unsigned int *cost(const struct cost *c)
 {
-	return (unsigned int *)((char *)&sim_costs + c->offset);
+	return (unsigned int *)((char *)&hw_costs + c->offset);
 }
 
 static void read_costs(json_t *obj)
@@ -403,9 +403,9 @@ static void read_costs(json_t *obj)
 		*cost(c) = hardware_time(json_need(obj, at, c->name), AT(at, c->name));
 	for (c = numbers; c->name; c++)
 		*cost(c) = json_int(json_need(obj, at, c->name), AT(at, c->name), 0, 1000);
-	if (!sim_costs.misses)
+	if (!hw_costs.misses)
 		json_error_at(AT(at, "misses"), "a core has at least one under way");
-	if (!sim_costs.spin)
+	if (!hw_costs.spin)
 		json_error_at(AT(at, "spin"), "a spin that takes no time never ends");
 	json_object_foreach(obj, key, v)
 		if (!is_cost(lines, key) && !is_cost(numbers, key))
@@ -418,7 +418,7 @@ static void read_core(json_t *obj)
 	const struct path *at = AT(NULL, "core");
 
 	json_only(obj, at, "mhz", NULL);
-	sim_machine.core_khz = json_num(json_need(obj, at, "mhz"), AT(at, "mhz"), 1, 10000) * 1000;
+	hw_machine.core_khz = json_num(json_need(obj, at, "mhz"), AT(at, "mhz"), 1, 10000) * 1000;
 }
 
 static void read_smt(json_t *obj)
@@ -445,7 +445,7 @@ static void read_cache(json_t *obj)
 	json_only(obj, at, "l2", "llc", NULL);
 	machine.l2_kb = json_kb(json_need(obj, at, "l2"), AT(at, "l2"));
 	machine.llc_kb = json_kb(json_need(obj, at, "llc"), AT(at, "llc"));
-	sim_llc_bytes = machine.llc_kb << 10;
+	hw_llc_bytes = machine.llc_kb << 10;
 }
 
 static void read_memory(json_t *obj)
@@ -455,9 +455,9 @@ static void read_memory(json_t *obj)
 
 	json_only(obj, at, "node_bandwidth", "thread_bandwidth", "cache_bandwidth", NULL);
 	node = json_mbs(json_need(obj, at, "node_bandwidth"), AT(at, "node_bandwidth"));
-	sim_machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
-	sim_machine.cache_bandwidth_mbs = json_mbs(json_need(obj, at, "cache_bandwidth"), AT(at, "cache_bandwidth"));
-	for (int i = 0; i < sim_nr_nodes; i++)
+	hw_machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
+	hw_machine.cache_bandwidth_mbs = json_mbs(json_need(obj, at, "cache_bandwidth"), AT(at, "cache_bandwidth"));
+	for (int i = 0; i < hw_nr_nodes; i++)
 		machine.bandwidth_mbs[i] = node;
 }
 
@@ -471,19 +471,19 @@ static const char *read_session(json_t *v)
 	return group;
 }
 
-json_t *sim_read_machine(const char *path)
+json_t *hw_read_machine(const char *path)
 {
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "title", "notes", "topology", "cpu", "smt", "idle", "cache",
 		  "memory", "thermal", "boost", "fabric", "session", "background", "core", "cost", "work",
 		  NULL);
-	sim_machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
-	sim_machine.title = json_get_text(root, NULL, "title", sim_machine.name);
+	hw_machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
+	hw_machine.title = json_get_text(root, NULL, "title", hw_machine.name);
 	for (int i = 0; i < 8; i++)
 		machine.smt_speed[i] = 65536;
-	for (int i = 0; i < SIM_MAX_NODES; i++)
-		sim_node_pages[i] = ~0UL;
+	for (int i = 0; i < HW_MAX_NODES; i++)
+		hw_node_pages[i] = ~0UL;
 	read_topology(json_need(root, NULL, "topology"));
 	if (json_object_get(root, "cpu"))
 		read_cpus(json_object_get(root, "cpu"));
@@ -491,7 +491,7 @@ json_t *sim_read_machine(const char *path)
 	if (json_object_get(root, "smt"))
 		read_smt(json_object_get(root, "smt"));
 	else
-		for (int i = 0; i < sim_nr_cpus; i++)
+		for (int i = 0; i < hw_nr_cpus; i++)
 			if (machine.nr_siblings[i])
 				json_error_at(AT(NULL, "smt"), "missing, and CPU %d has siblings", i);
 	if (json_object_get(root, "idle"))
@@ -506,7 +506,7 @@ json_t *sim_read_machine(const char *path)
 	if (json_object_get(root, "fabric"))
 		fabric_read(json_object_get(root, "fabric"));
 	if (json_object_get(root, "session"))
-		sim_machine.session = read_session(json_object_get(root, "session"));
+		hw_machine.session = read_session(json_object_get(root, "session"));
 	read_core(json_need(root, NULL, "core"));
 	read_costs(json_need(root, NULL, "cost"));
 	return root;

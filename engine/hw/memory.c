@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "inside.h"
 
-#ifdef SIM_SANITIZE
+#ifdef ENGINE_SANITIZE
 #include <sanitizer/asan_interface.h>
 
 /* What lives to the end of the run is not lost; coroutines' stacks are not the thread's. */
@@ -18,9 +18,9 @@ const char *__asan_default_options(void)
 	return "detect_leaks=0:detect_stack_use_after_return=0";
 }
 
-const unsigned long sim_stack_size = 128 << 10;
+const unsigned long hw_stack_size = 128 << 10;
 #else
-const unsigned long sim_stack_size = 16 << 10;
+const unsigned long hw_stack_size = 16 << 10;
 #endif
 
 #define HUGE	(2UL << 20)
@@ -38,7 +38,7 @@ static void *out_of_memory(unsigned long size)
 	exit(2);
 }
 
-void *sim_zalloc(unsigned long size, unsigned long align)
+void *hw_zalloc(unsigned long size, unsigned long align)
 {
 	void *p;
 
@@ -51,7 +51,7 @@ void *sim_zalloc(unsigned long size, unsigned long align)
 	return memset(p, 0, size);
 }
 
-void *sim_zalloc_huge(unsigned long size)
+void *hw_zalloc_huge(unsigned long size)
 {
 	char *p;
 
@@ -65,9 +65,9 @@ void *sim_zalloc_huge(unsigned long size)
 }
 
 /* The C library's heap, where tasks lie: it grows by this much at a time, in huge pages. */
-void sim_memory_init(void)
+void hw_memory_init(void)
 {
-#ifndef SIM_SANITIZE
+#ifndef ENGINE_SANITIZE
 	unsigned long from, end;
 
 	mallopt(M_TOP_PAD, ARENA);
@@ -79,22 +79,22 @@ void sim_memory_init(void)
 #endif
 }
 
-void sim_free(void *p)
+void hw_free(void *p)
 {
 	free(p);
 }
 
 /* A constant of the program's image that boot changes once. */
-void sim_make_writable(const void *p, unsigned long size)
+void hw_make_writable(const void *p, unsigned long size)
 {
 	unsigned long start = (unsigned long)p & ~4095UL;
 	unsigned long end = ((unsigned long)p + size + 4095) & ~4095UL;
 
 	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE))
-		sim_die("mprotect() failed", "memory", 0);
+		hw_die("mprotect() failed", "memory", 0);
 }
 
-void *sim_stack_alloc(void)
+void *hw_stack_alloc(void)
 {
 	static char *arena;
 	static unsigned long left;
@@ -102,26 +102,26 @@ void *sim_stack_alloc(void)
 
 	if (s) {
 		free_stacks = s->next;
-#ifdef SIM_SANITIZE
+#ifdef ENGINE_SANITIZE
 		/* the frames of the coroutine that ended here were never left */
-		__asan_unpoison_memory_region(s, sim_stack_size);
+		__asan_unpoison_memory_region(s, hw_stack_size);
 #endif
 		return s;
 	}
-	if (left < sim_stack_size) {
-		arena = sim_zalloc_huge(ARENA);
+	if (left < hw_stack_size) {
+		arena = hw_zalloc_huge(ARENA);
 		left = ARENA;
 	}
-	left -= sim_stack_size;
+	left -= hw_stack_size;
 	return arena + left;
 }
 
-void sim_stack_free(void *stack)
+void hw_stack_free(void *stack)
 {
 	struct free_stack *s = stack;
 
-#ifdef SIM_SANITIZE
-	__asan_unpoison_memory_region(s, sim_stack_size);
+#ifdef ENGINE_SANITIZE
+	__asan_unpoison_memory_region(s, hw_stack_size);
 #endif
 	s->next = free_stacks;
 	free_stacks = s;

@@ -4,7 +4,7 @@
 
 static unsigned long long state;
 
-unsigned long long sim_random_of(unsigned long long *s)
+unsigned long long hw_random_of(unsigned long long *s)
 {
 	unsigned long long z = (*s += 0x9e3779b97f4a7c15ULL);
 
@@ -13,12 +13,12 @@ unsigned long long sim_random_of(unsigned long long *s)
 	return z ^ z >> 31;
 }
 
-void sim_seed(unsigned long long seed)
+void hw_seed(unsigned long long seed)
 {
 	state = seed * 0x2545f4914f6cdd1dULL + 1;
 }
 
-unsigned long long sim_random(void)
+unsigned long long hw_random(void)
 {
-	return sim_random_of(&state);
+	return hw_random_of(&state);
 }

@@ -5,13 +5,13 @@
  */
 #include "inside.h"
 
-static unsigned int traffic[SIM_MAX_NODES];	/* MB/s that running tasks want of it */
+static unsigned int traffic[HW_MAX_NODES];	/* MB/s that running tasks want of it */
 
 static unsigned int smt_share(int cpu)
 {
 	unsigned int busy = 0, low, high;
 
-	if (!sim_mechanisms.smt || !machine.nr_siblings[cpu])
+	if (!hw_mechanisms.smt || !machine.nr_siblings[cpu])
 		return 65536;
 	for (int i = 0; i < machine.nr_siblings[cpu]; i++) {
 		enum cpu_state s = cpus[machine.siblings[cpu][i]].state;
@@ -35,7 +35,7 @@ static unsigned int core_speed(int cpu, unsigned int speed)
 }
 
 /* Without waiting for memory. */
-static unsigned int plain_speed(const struct cpu *c, const struct sim_task *task)
+static unsigned int plain_speed(const struct cpu *c, const struct hw_task *task)
 {
 	unsigned int speed = machine.cpu_speed[c->id];
 
@@ -44,14 +44,14 @@ static unsigned int plain_speed(const struct cpu *c, const struct sim_task *task
 	return core_speed(c->id, speed);
 }
 
-static int memory_node(const struct sim_task *task, int cpu)
+static int memory_node(const struct hw_task *task, int cpu)
 {
-	return task->mem_node >= 0 ? task->mem_node : sim_cpu_topo[cpu].node;
+	return task->mem_node >= 0 ? task->mem_node : hw_cpu_topo[cpu].node;
 }
 
 static unsigned int distance(int cpu, int node)
 {
-	return sim_node_distance(sim_cpu_topo[cpu].node, node);
+	return hw_node_distance(hw_cpu_topo[cpu].node, node);
 }
 
 /* What a node's memory takes longer, seen from this CPU, when so much is wanted of it. */
@@ -59,14 +59,14 @@ static uint64_t memory_stretch(int cpu, int node, unsigned int wanted)
 {
 	uint64_t limit = machine.bandwidth_mbs[node], stretch = 65536;
 
-	if (!sim_mechanisms.bandwidth || !limit)
+	if (!hw_mechanisms.bandwidth || !limit)
 		return stretch;
 	if (wanted > limit)
 		stretch = wanted * 65536ULL / limit;
 	return stretch * distance(cpu, node) / 10;
 }
 
-unsigned int speed_of(const struct cpu *c, const struct sim_task *task)
+unsigned int speed_of(const struct cpu *c, const struct hw_task *task)
 {
 	uint64_t rate = plain_speed(c, task), stretch;
 
@@ -81,23 +81,23 @@ unsigned int speed_of(const struct cpu *c, const struct sim_task *task)
 }
 
 /* Clearing new pages is done in the kernel: slowed down by the others' traffic, itself not part of it. */
-simtime sim_clear_time(int node, unsigned long bytes)
+simtime hw_clear_time(int node, unsigned long bytes)
 {
-	unsigned int mbs = sim_machine.thread_bandwidth_mbs;
+	unsigned int mbs = hw_machine.thread_bandwidth_mbs;
 
-	return bytes * 1000 / mbs * memory_stretch(sim.cpu, node, traffic[node] + mbs) / 65536;
+	return bytes * 1000 / mbs * memory_stretch(hw.cpu, node, traffic[node] + mbs) / 65536;
 }
 
 /* What the running task wants of its memory, or nothing any more. */
 static void set_traffic(struct cpu *c, int running)
 {
-	const struct sim_task *task = c->task;
+	const struct hw_task *task = c->task;
 	uint64_t wanted = 0;
 	int node = c->traffic_node;
 
 	if (running && task->memory_share) {
 		node = memory_node(task, c->id);
-		wanted = (uint64_t)sim_machine.thread_bandwidth_mbs * task->memory_share / 1024;
+		wanted = (uint64_t)hw_machine.thread_bandwidth_mbs * task->memory_share / 1024;
 		wanted = wanted * plain_speed(c, task) / 65536 * 10 / distance(c->id, node);
 	}
 	if (wanted == c->traffic)
@@ -105,7 +105,7 @@ static void set_traffic(struct cpu *c, int running)
 	traffic[node] += wanted - c->traffic;
 	c->traffic = wanted;
 	c->traffic_node = node;
-	for (int i = 0; i < sim_nr_cpus; i++)
+	for (int i = 0; i < hw_nr_cpus; i++)
 		if (cpus[i].traffic && cpus[i].traffic_node == node && &cpus[i] != c)
 			cpu_update_rate(i);
 }
@@ -141,17 +141,17 @@ void speed_siblings_changed(int cpu)
 		speed_cpu_changed(machine.siblings[cpu][i]);
 }
 
-void sim_set_frequency(int domain, unsigned int khz)
+void hw_set_frequency(int domain, unsigned int khz)
 {
-	struct sim_freq_domain *d = &sim_freq_domains[domain];
+	struct hw_freq_domain *d = &hw_freq_domains[domain];
 	unsigned int top = d->opp[d->nr_opps - 1].khz;
 
 	thermal_count();
 	d->now_khz = khz;
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++) {
-		if (sim_cpu_topo[cpu].domain != domain)
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++) {
+		if (hw_cpu_topo[cpu].domain != domain)
 			continue;
-		sim_cpu_topo[cpu].freq_scale = machine.frequency[cpu] = (uint64_t)khz * 1024 / top;
+		hw_cpu_topo[cpu].freq_scale = machine.frequency[cpu] = (uint64_t)khz * 1024 / top;
 		speed_cpu_changed(cpu);
 	}
 }

@@ -2,25 +2,25 @@
 /* The tasks that programs run in, in the order in which they were started. */
 #include "inside.h"
 
-struct sim_task *sim_first_task;
-static struct sim_task *last_task;
+struct hw_task *hw_first_task;
+static struct hw_task *last_task;
 
-void sim_add_task(struct sim_task *task)
+void hw_add_task(struct hw_task *task)
 {
 	task->previous = last_task;
 	if (last_task)
 		last_task->next = task;
 	else
-		sim_first_task = task;
+		hw_first_task = task;
 	last_task = task;
 }
 
-void sim_remove_task(struct sim_task *task)
+void hw_remove_task(struct hw_task *task)
 {
 	if (task->previous)
 		task->previous->next = task->next;
 	else
-		sim_first_task = task->next;
+		hw_first_task = task->next;
 	if (task->next)
 		task->next->previous = task->previous;
 	else

@@ -6,13 +6,13 @@
 #include "inside.h"
 #include "json.h"
 
-struct sim_thermal sim_thermal;
+struct hw_thermal hw_thermal;
 
 static long long uk;			/* microkelvin above 0 Celsius */
 static simtime counted;			/* energy is counted up to here */
-static simtime busy[SIM_MAX_CPUS];	/* of each CPU up to there */
+static simtime busy[HW_MAX_CPUS];	/* of each CPU up to there */
 
-static unsigned int power_now(const struct sim_freq_domain *d)
+static unsigned int power_now(const struct hw_freq_domain *d)
 {
 	int i = 0;
 
@@ -26,12 +26,12 @@ static unsigned long long energy(void)
 {
 	unsigned long long sum = 0;
 
-	sim_settle_accounts();
-	for (int i = 0; i < sim_nr_cpus; i++) {
-		simtime now = sim_cpu_busy_ns(i);
+	hw_settle_accounts();
+	for (int i = 0; i < hw_nr_cpus; i++) {
+		simtime now = hw_cpu_busy_ns(i);
 
-		if (sim_cpu_topo[i].domain >= 0)
-			sum += (now - busy[i]) * power_now(&sim_freq_domains[sim_cpu_topo[i].domain]);
+		if (hw_cpu_topo[i].domain >= 0)
+			sum += (now - busy[i]) * power_now(&hw_freq_domains[hw_cpu_topo[i].domain]);
 		busy[i] = now;
 	}
 	return sum;
@@ -40,7 +40,7 @@ static unsigned long long energy(void)
 /* Where the temperature would end: K/W * mW is mK. */
 static long long target(unsigned long long mw)
 {
-	return sim_thermal.ambient * 1000LL + sim_thermal.resistance * (long long)(sim_thermal.base_mw + mw);
+	return hw_thermal.ambient * 1000LL + hw_thermal.resistance * (long long)(hw_thermal.base_mw + mw);
 }
 
 static int degrees(json_t *obj, const struct path *at, const char *key, double min)
@@ -52,9 +52,9 @@ static void check_powers(void)
 {
 	int known = 0;
 
-	for (int i = 0; i < sim_nr_freq_domains; i++)
-		known += sim_freq_domains[i].opp[0].power_mw != 0;
-	if (!known || known < sim_nr_freq_domains)
+	for (int i = 0; i < hw_nr_freq_domains; i++)
+		known += hw_freq_domains[i].opp[0].power_mw != 0;
+	if (!known || known < hw_nr_freq_domains)
 		json_error_at(AT(NULL, "thermal"), "the power of the CPUs' operating points is missing");
 }
 
@@ -65,18 +65,18 @@ void thermal_read(json_t *obj)
 	json_only(obj, at, "ambient", "base_mw", "resistance", "heat_capacity", "trip", "hysteresis",
 		  "polling", "passive_polling", NULL);
 	check_powers();
-	sim_thermal.ambient = degrees(obj, at, "ambient", -50);
-	sim_thermal.trip = degrees(obj, at, "trip", -50);
-	sim_thermal.hysteresis = degrees(obj, at, "hysteresis", 0);
-	sim_thermal.resistance = json_num(json_need(obj, at, "resistance"), AT(at, "resistance"), 0.001, 1000) * 1000;
-	sim_thermal.heat_capacity =
+	hw_thermal.ambient = degrees(obj, at, "ambient", -50);
+	hw_thermal.trip = degrees(obj, at, "trip", -50);
+	hw_thermal.hysteresis = degrees(obj, at, "hysteresis", 0);
+	hw_thermal.resistance = json_num(json_need(obj, at, "resistance"), AT(at, "resistance"), 0.001, 1000) * 1000;
+	hw_thermal.heat_capacity =
 		json_num(json_need(obj, at, "heat_capacity"), AT(at, "heat_capacity"), 0.001, 10000) * 1000;
-	sim_thermal.base_mw = json_num(json_need(obj, at, "base_mw"), AT(at, "base_mw"), 0, 1000000);
-	sim_thermal.polling_ms = json_time_up_to(json_need(obj, at, "polling"), AT(at, "polling"),
-						 3600 * SEC) / MSEC;
-	sim_thermal.passive_ms = json_time_up_to(json_need(obj, at, "passive_polling"),
-						 AT(at, "passive_polling"), 3600 * SEC) / MSEC;
-	if (!sim_thermal.polling_ms || !sim_thermal.passive_ms)
+	hw_thermal.base_mw = json_num(json_need(obj, at, "base_mw"), AT(at, "base_mw"), 0, 1000000);
+	hw_thermal.polling_ms = json_time_up_to(json_need(obj, at, "polling"), AT(at, "polling"),
+						3600 * SEC) / MSEC;
+	hw_thermal.passive_ms = json_time_up_to(json_need(obj, at, "passive_polling"),
+						AT(at, "passive_polling"), 3600 * SEC) / MSEC;
+	if (!hw_thermal.polling_ms || !hw_thermal.passive_ms)
 		json_error_at(at, "polling and passive_polling are 1 ms or more");
 	uk = target(0);
 }
@@ -84,7 +84,7 @@ void thermal_read(json_t *obj)
 /* The exponential in steps of half the time constant, each by its first Pade approximant: good to 1 %. */
 static void approach(long long end, long long us)
 {
-	long long constant = sim_thermal.resistance * (long long)sim_thermal.heat_capacity, step;
+	long long constant = hw_thermal.resistance * (long long)hw_thermal.heat_capacity, step;
 
 	for (; us > 0; us -= step) {
 		step = us < constant / 2 + 1 ? us : constant / 2 + 1;
@@ -96,14 +96,14 @@ void thermal_count(void)
 {
 	simtime passed;
 
-	if (!sim_thermal.resistance || sim.clk < counted + 1000)
+	if (!hw_thermal.resistance || hw.clk < counted + 1000)
 		return;
-	passed = sim.clk - counted;
+	passed = hw.clk - counted;
 	approach(target(energy() / passed), passed / 1000);
-	counted = sim.clk;
+	counted = hw.clk;
 }
 
-int sim_temperature(void)
+int hw_temperature(void)
 {
 	thermal_count();
 	return uk / 1000;

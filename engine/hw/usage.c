@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "inside.h"
 
-void sim_refuse(const char *fmt, ...)
+void hw_refuse(const char *fmt, ...)
 {
 	va_list args;
 

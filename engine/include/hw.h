@@ -9,17 +9,17 @@
 
 typedef unsigned long long simtime;		/* integer nanoseconds */
 
-struct sim_task;
+struct hw_task;
 
-#define SIM_MAX_CPUS	1024
-#define SIM_MAX_NODES	64
-#define SIM_NEVER	(~0ULL)
-#define SIM_HOT_FILTER	4096
+#define HW_MAX_CPUS	1024
+#define HW_MAX_NODES	64
+#define HW_NEVER	(~0ULL)
+#define HW_HOT_FILTER	4096
 
 #ifndef __cold
 #define __cold		__attribute__((__cold__))
 #endif
-#define __sim_noreturn	__attribute__((__noreturn__))
+#define __hw_noreturn	__attribute__((__noreturn__))
 
 /* ------------------------------------------------------------------ the running CPU */
 
@@ -27,7 +27,7 @@ struct sim_task;
  * State of the CPU whose code the host executes now.  Everything a header of
  * the kernel side looks at on a hot path is in this one structure.
  */
-struct sim_state {
+struct hw_state {
 	simtime		clk;		/* the CPU's clock, moved by charges */
 	simtime		irq_due;	/* earliest interrupt for this CPU */
 	simtime		catch_up;	/* with no lock held, let the others run from here on */
@@ -41,64 +41,64 @@ struct sim_state {
 	unsigned int	live;		/* simulated time runs */
 	unsigned int	core_sched;	/* some task has, or has had, a cookie */
 };
-extern struct sim_state sim;
+extern struct hw_state hw;
 
 /* Work of the CPU itself: slower on a slow CPU or beside a busy sibling. */
-static inline void sim_charge(unsigned int ns)
+static inline void hw_charge(unsigned int ns)
 {
-	sim.clk += (simtime)ns * sim.slowdown >> 10;
+	hw.clk += (simtime)ns * hw.slowdown >> 10;
 }
 
 /* Waiting for something outside the core: does not depend on its speed. */
-static inline void sim_stall(simtime ns)
+static inline void hw_stall(simtime ns)
 {
-	sim.clk += ns * sim.live;
+	hw.clk += ns * hw.live;
 }
 
 /* Nothing of another CPU and no interrupt is due before the CPU's own clock. */
-static inline int sim_time_is_free(void)
+static inline int hw_time_is_free(void)
 {
-	return sim.clk <= sim.next && sim.clk < sim.irq_due;
+	return hw.clk <= hw.next && hw.clk < hw.irq_due;
 }
 
 /* ------------------------------------------------------------------ the machine */
 
 /*
  * Lists of which files and results have the names: each is X(its name here, its name there).
- * SIM_ID() makes an enum of one, and SIM_NAME() an array of the names.
+ * HW_ID() makes an enum of one, and HW_NAME() an array of the names.
  */
-#define SIM_ID(id, name)	SIM_##id,
-#define SIM_NAME(id, name)	name,
+#define HW_ID(id, name)	HW_##id,
+#define HW_NAME(id, name)	name,
 
 /* How far a cache line comes; from the second one on it has a cost "line_<name>". */
-#define SIM_DISTANCES(X) \
+#define HW_DISTANCES(X) \
 	X(SELF, "self") X(CORE, "core") X(CLUSTER, "cluster") X(LLC, "llc") \
 	X(NODE, "node") X(PACKAGE, "package") X(REMOTE, "remote")
-enum sim_distance { SIM_DISTANCES(SIM_ID) SIM_NR_DISTANCES };
+enum hw_distance { HW_DISTANCES(HW_ID) HW_NR_DISTANCES };
 
-struct sim_cpu_topo {
+struct hw_cpu_topo {
 	int		core, cluster, llc, package, node;
 	unsigned int	capacity;	/* scheduler's view, 1024 = biggest */
 	unsigned int	freq_scale;	/* of utilisation, by the present frequency: 1024 = in full */
 	int		domain;		/* frequency domain, or -1 */
 	int		priority;	/* of preferred cores, 0: not told */
 };
-extern struct sim_cpu_topo sim_cpu_topo[SIM_MAX_CPUS];
-extern int sim_nr_cpus, sim_nr_nodes, sim_nr_llcs, sim_nr_cores;
-extern unsigned int sim_llc_bytes;	/* of each */
-extern int sim_has_priorities;		/* of all CPUs, not all the same */
-extern int sim_is_hybrid;		/* cores of several kinds, as CPUID tells */
-extern int sim_reclaim_distance;	/* what the architecture sets, 0: the default */
-extern unsigned char sim_cpu_distance[SIM_MAX_CPUS][SIM_MAX_CPUS];
-int sim_node_distance(int a, int b);
-extern unsigned long sim_node_pages[SIM_MAX_NODES];	/* of 4 KiB; ~0: not told */
+extern struct hw_cpu_topo hw_cpu_topo[HW_MAX_CPUS];
+extern int hw_nr_cpus, hw_nr_nodes, hw_nr_llcs, hw_nr_cores;
+extern unsigned int hw_llc_bytes;	/* of each */
+extern int hw_has_priorities;		/* of all CPUs, not all the same */
+extern int hw_is_hybrid;		/* cores of several kinds, as CPUID tells */
+extern int hw_reclaim_distance;		/* what the architecture sets, 0: the default */
+extern unsigned char hw_cpu_distance[HW_MAX_CPUS][HW_MAX_CPUS];
+int hw_node_distance(int a, int b);
+extern unsigned long hw_node_pages[HW_MAX_NODES];	/* of 4 KiB; ~0: not told */
 
 /* What a socket speaks; it has costs "<name>_send" and "<name>_receive". */
-#define SIM_PROTOCOLS(X)	X(UNIX, "unix") X(TCP, "tcp") X(UDP, "udp")
-enum sim_protocol { SIM_PROTOCOLS(SIM_ID) SIM_NR_PROTOCOLS };
+#define HW_PROTOCOLS(X)	X(UNIX, "unix") X(TCP, "tcp") X(UDP, "udp")
+enum hw_protocol { HW_PROTOCOLS(HW_ID) HW_NR_PROTOCOLS };
 
 /* In ns; the machine file names and sources each. */
-#define SIM_COST_TIMES(X) \
+#define HW_COST_TIMES(X) \
 	X(line_hit)		/* a line this LLC still has */ \
 	X(scan_visit)		/* instructions per CPU looked at */ \
 	X(scan_group)		/* and per group of them, in load balancing */ \
@@ -116,74 +116,73 @@ enum sim_protocol { SIM_PROTOCOLS(SIM_ID) SIM_NR_PROTOCOLS };
 	X(spin)			/* one turn of a loop that waits */
 
 /* And numbers. */
-#define SIM_COST_NUMBERS(X) \
+#define HW_COST_NUMBERS(X) \
 	X(misses)		/* independent ones that a core has under way at a time */ \
 	X(wake_lines) X(queue_lines)	/* moved with a remote wakeup, a queue's end */ \
 	X(task_lines)		/* of any task, refilled when it moves */ \
 	X(refill_overlap)	/* percent of a line's latency seen when refilling */
 
-struct sim_costs {
+struct hw_costs {
 #define COST(name)	unsigned int name;
-	SIM_COST_TIMES(COST)
-	SIM_COST_NUMBERS(COST)
+	HW_COST_TIMES(COST)
+	HW_COST_NUMBERS(COST)
 #undef COST
-	unsigned int line[SIM_NR_DISTANCES];	/* a cache line from that far */
-	struct sim_socket_cost {
+	unsigned int line[HW_NR_DISTANCES];	/* a cache line from that far */
+	struct hw_socket_cost {
 		unsigned int send, receive;
-	} socket[SIM_NR_PROTOCOLS];
+	} socket[HW_NR_PROTOCOLS];
 };
-extern struct sim_costs sim_costs;
+extern struct hw_costs hw_costs;
 
 /* What can be switched off by name; 1 = modelled. */
-#define SIM_MECHANISMS(X) \
+#define HW_MECHANISMS(X) \
 	X(coherence) X(locks) X(hot_lines) X(scan) X(refill) X(smt) X(idle_latency) X(ipi) X(bandwidth)
-struct sim_mechanisms {
+struct hw_mechanisms {
 #define MECHANISM(name)	unsigned char name;
-	SIM_MECHANISMS(MECHANISM)
+	HW_MECHANISMS(MECHANISM)
 #undef MECHANISM
 };
-extern struct sim_mechanisms sim_mechanisms;
+extern struct hw_mechanisms hw_mechanisms;
 
-struct sim_idle_state {
+struct hw_idle_state {
 	char		name[16], desc[32];
 	unsigned int	latency_us, residency_us;	/* what the governor is told */
 	simtime		entry_ns, exit_ns;		/* what the hardware does */
 	int		polling, declared, mwait;	/* declared: polling, and the governor knows it */
 	int		firmware;			/* entry and exit are code that runs on the core */
 };
-#define SIM_MAX_IDLE_STATES 10
-extern struct sim_idle_state sim_idle_states[SIM_MAX_IDLE_STATES];
-extern int sim_nr_idle_states;
-extern const char *sim_idle_governor;
+#define HW_MAX_IDLE_STATES 10
+extern struct hw_idle_state hw_idle_states[HW_MAX_IDLE_STATES];
+extern int hw_nr_idle_states;
+extern const char *hw_idle_governor;
 
-struct sim_opp {
+struct hw_opp {
 	unsigned int	khz;
 	unsigned int	power_mw;	/* 0: unknown, no energy model */
 };
-#define SIM_MAX_OPPS	32
-struct sim_freq_domain {
+#define HW_MAX_OPPS	32
+struct hw_freq_domain {
 	int		nr_opps;
-	struct sim_opp	opp[SIM_MAX_OPPS];
+	struct hw_opp	opp[HW_MAX_OPPS];
 	unsigned int	now_khz;
 	simtime		transition_ns;
 	int		performance;	/* the governor; otherwise schedutil */
 	int		fast_switch;	/* the scheduler changes the frequency itself; otherwise a thread does */
 };
-extern struct sim_freq_domain sim_freq_domains[];
-extern int sim_nr_freq_domains;
-extern int sim_cpus_of_domain(int domain, int n);	/* the n-th CPU, or -1 */
-void sim_set_frequency(int domain, unsigned int khz);
+extern struct hw_freq_domain hw_freq_domains[];
+extern int hw_nr_freq_domains;
+void hw_set_frequency(int domain, unsigned int khz);
 
 /* The thermal zone all CPUs are in; resistance 0: none, they never get too warm. */
-struct sim_thermal {
+struct hw_thermal {
 	int		ambient, trip, hysteresis;	/* thousandths of a degree */
 	unsigned int	resistance;		/* to the surroundings, mK/W */
 	unsigned int	heat_capacity;		/* mJ/K */
 	unsigned int	base_mw;		/* of everything that is not a CPU */
 	unsigned int	polling_ms, passive_ms;	/* between looks; while it throttles */
 };
-extern struct sim_thermal sim_thermal;
-int sim_temperature(void);		/* now, thousandths of a degree Celsius */
+extern struct hw_thermal hw_thermal;
+int hw_temperature(void);		/* now, thousandths of a degree Celsius */
 
 /* ------------------------------------------------------------------ costs that depend on history */
 
@@ -191,76 +190,76 @@ int sim_temperature(void);		/* now, thousandths of a degree Celsius */
  * Lines of a CPU's data, a bit each: those of its runqueue have the tree's own places
  * (generated/rq-lines.h), all else is one.
  */
-typedef unsigned long long sim_lines;
-#define SIM_OTHER_DATA	(1ULL << 63)
+typedef unsigned long long hw_lines;
+#define HW_OTHER_DATA	(1ULL << 63)
 
-struct sim_rq {
+struct hw_rq {
 	unsigned int	epoch;			/* kernel entry of the last look at that CPU, and */
 	unsigned int	version;		/* of the lines its lock guards */
-	sim_lines	looked;			/* what was looked at in that entry */
-	sim_lines	read;			/* what others have read of this version */
-	unsigned char	reader;			/* the farthest of them, a sim_distance */
+	hw_lines	looked;			/* what was looked at in that entry */
+	hw_lines	read;			/* what others have read of this version */
+	unsigned char	reader;			/* the farthest of them, a hw_distance */
 };
-extern struct sim_rq sim_rqs[SIM_MAX_CPUS];
-void sim_look_closer(unsigned int cpu, sim_lines lines);
-void sim_rq_recall(unsigned int cpu);
+extern struct hw_rq hw_rqs[HW_MAX_CPUS];
+void hw_look_closer(unsigned int cpu, hw_lines lines);
+void hw_rq_recall(unsigned int cpu);
 
 /* The running CPU reads these lines of a CPU's data. */
-static inline void sim_look(unsigned int cpu, sim_lines lines)
+static inline void hw_look(unsigned int cpu, hw_lines lines)
 {
-	const struct sim_rq *rq = &sim_rqs[cpu];
+	const struct hw_rq *rq = &hw_rqs[cpu];
 
-	if (__builtin_expect(rq->epoch != sim.epoch || (lines & ~rq->looked), 0))
-		sim_look_closer(cpu, lines);
+	if (__builtin_expect(rq->epoch != hw.epoch || (lines & ~rq->looked), 0))
+		hw_look_closer(cpu, lines);
 }
 
 /* The lines of a CPU's runqueue are about to change. */
-static inline void sim_rq_write(unsigned int cpu)
+static inline void hw_rq_write(unsigned int cpu)
 {
-	struct sim_rq *rq = &sim_rqs[cpu];
+	struct hw_rq *rq = &hw_rqs[cpu];
 
 	rq->version++;
 	if (rq->read)
-		sim_rq_recall(cpu);
+		hw_rq_recall(cpu);
 }
 
-void sim_lock_wait(simtime *acquired, simtime released, int last);
-int sim_lock_seen_taken(simtime acquired, simtime released, int last);
+void hw_lock_wait(simtime *acquired, simtime released, int last);
+int hw_lock_seen_taken(simtime acquired, simtime released, int last);
 
-extern unsigned int sim_hot_filter[SIM_HOT_FILTER];	/* how many hot lines have this hash */
-void sim_hot_register(const void *object, const void *addr);	/* the line of addr */
-void sim_hot_forget(const void *object);
-void sim_hot_line(const void *addr, int write);
+extern unsigned int hw_hot_filter[HW_HOT_FILTER];	/* how many hot lines have this hash */
+void hw_hot_register(const void *object, const void *addr);	/* the line of addr */
+void hw_hot_forget(const void *object);
+void hw_hot_line(const void *addr, int write);
 
 /* A memory line of a program or a queue: whoever comes from elsewhere fetches it. */
-struct sim_line {
+struct hw_line {
 	simtime	acquired, released;
 	int	owner;			/* CPU number + 1 */
 };
-void sim_refill_cache(struct sim_task *task, int from, int to);
-void sim_psi_change(const void *state);	/* of a cgroup on a CPU: one line */
-void sim_line_move(struct sim_line *line, unsigned int lines);
-void sim_line_copy(struct sim_line *first, unsigned int bytes);
-simtime sim_clear_time(int node, unsigned long bytes);	/* of new pages */
-void sim_line_change(struct sim_line *line);
-void sim_line_change_if(struct sim_line *line);
-void sim_line_lock(struct sim_line *line);
-void sim_line_settle(struct sim_line *line);
-void sim_line_unlock(struct sim_line *line);
+void hw_refill_cache(struct hw_task *task, int from, int to);
+void hw_psi_change(const void *state);	/* of a cgroup on a CPU: one line */
+void hw_line_move(struct hw_line *line, unsigned int lines);
+void hw_line_copy(struct hw_line *first, unsigned int bytes);
+simtime hw_clear_time(int node, unsigned long bytes);	/* of new pages */
+void hw_line_change(struct hw_line *line);
+void hw_line_change_if(struct hw_line *line);
+void hw_line_lock(struct hw_line *line);
+void hw_line_settle(struct hw_line *line);
+void hw_line_unlock(struct hw_line *line);
 
 /* ------------------------------------------------------------------ tasks */
 
-#define SIM_COMM_LEN 16
+#define HW_COMM_LEN 16
 
 /* What tasks touch all the time, in base pages: shared by a process, of a forked child, of a thread. */
-struct sim_working_set {
+struct hw_working_set {
 	unsigned int	process, child, thread;
 	unsigned long	stack;			/* bytes of a thread's mapping */
 };
 
-struct sim_task {
+struct hw_task {
 	int		pid;
-	char		comm[SIM_COMM_LEN];
+	char		comm[HW_COMM_LEN];
 	void		*kernel;		/* struct task_struct while it lives */
 	simtime		work;			/* nominal ns still to run in user mode */
 	simtime		spins_until;		/* busy-waits for that time, whatever takes the CPU; or 0 */
@@ -268,22 +267,22 @@ struct sim_task {
 	unsigned int	footprint_kb;		/* what has to be refilled after a migration */
 	unsigned int	memory_share;		/* 0..1024 of its work that is memory traffic */
 	int		mem_node;		/* node of the memory it last touched, -1: local */
-	struct sim_working_set working_set;
+	struct hw_working_set working_set;
 	struct kern_region *memory;		/* of a scenario's task: what its program touches */
-	void		(*main)(struct sim_task *);
+	void		(*main)(struct hw_task *);
 	void		*arg;
-	struct sim_task	*next, *previous;
+	struct hw_task	*next, *previous;
 	int		is_thread;
 	unsigned int	thread;			/* its id while it lives, 0: a process; joined by futex */
-	enum { SIM_ALIVE, SIM_KILLED, SIM_DYING } killed;
+	enum { HW_ALIVE, HW_KILLED, HW_DYING } killed;
 	int		zombie;
-	struct sim_task	*next_zombie;
+	struct hw_task	*next_zombie;
 	/* as part of a workload (engine/run/calls/) */
 	struct instance	*instance;
 	unsigned long long chance;		/* random state */
 	simtime		alarm;
 	const char	*waits_for;		/* NULL: for nothing that could keep it for ever */
-	struct sim_task	*waits_for_task;
+	struct hw_task	*waits_for_task;
 	int		joined, released;	/* nobody will ask for it again; the kernel has let go */
 	/* results */
 	int		of_workload;		/* its migrations count as the workloads' own */
@@ -294,169 +293,169 @@ struct sim_task {
 	unsigned long	ops;
 };
 
-extern struct sim_task *sim_first_task;	/* of all that were ever started, by next */
-void sim_add_task(struct sim_task *task);
-void sim_remove_task(struct sim_task *task);
-struct sim_task *sim_running_task(void);	/* NULL: before the CPU's first switch */
+extern struct hw_task *hw_first_task;	/* of all that were ever started, by next */
+void hw_add_task(struct hw_task *task);
+void hw_remove_task(struct hw_task *task);
+struct hw_task *hw_running_task(void);		/* NULL: before the CPU's first switch */
 
 /* ------------------------------------------------------------------ CPUs waiting for something */
 
-enum sim_vector { SIM_TIMER, SIM_CALL, SIM_RESCHED, SIM_POLL, SIM_NR_VECTORS };
+enum hw_vector { HW_TIMER, HW_CALL, HW_RESCHED, HW_POLL, HW_NR_VECTORS };
 
 /* The running CPU gives the host to others.  All return at the CPU's own time. */
-int sim_run_user(struct sim_task *task);	/* 1: work done, 0: interrupted */
-void sim_halt(int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
-void sim_idle_change(simtime ns, int busy);	/* into an idle state or out of it: nothing interrupts */
-void sim_wait_until(simtime t);			/* in the kernel: nothing interrupts */
-void sim_catch_up(void);
-void sim_order(void);
-void sim_spin(void);
-void sim_on_interrupt(void (*handler)(void));	/* takes the vectors that are due, with interrupts on */
+int hw_run_user(struct hw_task *task);		/* 1: work done, 0: interrupted */
+void hw_halt(int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
+void hw_idle_change(simtime ns, int busy);	/* into an idle state or out of it: nothing interrupts */
+void hw_wait_until(simtime t);			/* in the kernel: nothing interrupts */
+void hw_catch_up(void);
+void hw_order(void);
+void hw_spin(void);
+void hw_on_interrupt(void (*handler)(void));	/* takes the vectors that are due, with interrupts on */
 
 /* What the kernel was entered for: its time is accounted by this. */
-#define SIM_ENTRIES(X) \
+#define HW_ENTRIES(X) \
 	X(ENTRY_OTHER, "other") X(ENTRY_SYSCALL, "syscall") X(ENTRY_TIMER, "timer") \
 	X(ENTRY_CALL, "call_function") X(ENTRY_RESCHED, "reschedule") X(ENTRY_IDLE, "idle_loop")
-enum sim_entry { SIM_ENTRIES(SIM_ID) SIM_NR_ENTRIES };
-enum sim_entry sim_enter(enum sim_entry entry);	/* returns the one before */
+enum hw_entry { HW_ENTRIES(HW_ID) HW_NR_ENTRIES };
+enum hw_entry hw_enter(enum hw_entry entry);	/* returns the one before */
 
-int sim_take_vector(void);			/* next due interrupt of this CPU, or -1 */
-void sim_set_timer(simtime expires);
-void sim_send_vector(int cpu, int vector, simtime latency);
-int sim_in_kernel(int cpu);			/* stopped in the middle of kernel code */
-void sim_context_switch(void *next_task, struct sim_task *next);
-void sim_cpu_dead(void);			/* off-line: until sim_cpu_alive() */
-void sim_cpu_alive(int cpu, void *sp, void *task);
-void sim_set_boot_cpu(int cpu, void *task);	/* boot: whose code runs; no time passes */
-void sim_start_cpu(int cpu, void *sp, void *task);
-simtime sim_cpu_busy_ns(int cpu);
+int hw_take_vector(void);			/* next due interrupt of this CPU, or -1 */
+void hw_set_timer(simtime expires);
+void hw_send_vector(int cpu, int vector, simtime latency);
+int hw_in_kernel(int cpu);			/* stopped in the middle of kernel code */
+void hw_context_switch(void *next_task, struct hw_task *next);
+void hw_cpu_dead(void);				/* off-line: until hw_cpu_alive() */
+void hw_cpu_alive(int cpu, void *sp, void *task);
+void hw_set_boot_cpu(int cpu, void *task);	/* boot: whose code runs; no time passes */
+void hw_start_cpu(int cpu, void *sp, void *task);
+simtime hw_cpu_busy_ns(int cpu);
 
 /* A context's stack pointer is kept while it is stopped; while it runs, the place is NULL. */
-void sim_switch_context(void **save_sp, void **sp);
-void *sim_co_init(void *stack, unsigned long size, void (*entry)(void));
-void **sim_co_frame(void *sp, void **ip);	/* where a switched-away coroutine stands */
-void *sim_stack_alloc(void);
-void sim_stack_free(void *stack);
-extern const unsigned long sim_stack_size;
-#define SIM_STACK_CANARY 0x5c4ed1ab57ac0000ULL
+void hw_switch_context(void **save_sp, void **sp);
+void *hw_co_init(void *stack, unsigned long size, void (*entry)(void));
+void **hw_co_frame(void *sp, void **ip);	/* where a switched-away coroutine stands */
+void *hw_stack_alloc(void);
+void hw_stack_free(void *stack);
+extern const unsigned long hw_stack_size;
+#define HW_STACK_CANARY 0x5c4ed1ab57ac0000ULL
 
 /* ------------------------------------------------------------------ services of libc */
 
-void *sim_zalloc(unsigned long size, unsigned long align);
-void *sim_zalloc_huge(unsigned long size);
-void sim_free(void *p);
-void sim_make_writable(const void *p, unsigned long size);
-unsigned long long sim_random(void);
-void sim_log(const char *text, unsigned long len);
-void sim_die(const char *what, const char *file, int line) __sim_noreturn __cold;
-void sim_progress(void);			/* of long work without events */
-void sim_die_about(const char *what, int cpu, const char *task, void *sp) __sim_noreturn __cold;
-void sim_bug(const char *file, int line, const char *func) __sim_noreturn __cold;
-void sim_warn(const char *file, int line, const char *func) __cold;
-void sim_stub(const char *symbol) __sim_noreturn __cold;
-void sim_lock_imbalance(void *lock) __sim_noreturn __cold;
+void *hw_zalloc(unsigned long size, unsigned long align);
+void *hw_zalloc_huge(unsigned long size);
+void hw_free(void *p);
+void hw_make_writable(const void *p, unsigned long size);
+unsigned long long hw_random(void);
+void hw_log(const char *text, unsigned long len);
+void hw_die(const char *what, const char *file, int line) __hw_noreturn __cold;
+void hw_progress(void);				/* of long work without events */
+void hw_die_about(const char *what, int cpu, const char *task, void *sp) __hw_noreturn __cold;
+void hw_bug(const char *file, int line, const char *func) __hw_noreturn __cold;
+void hw_warn(const char *file, int line, const char *func) __cold;
+void hw_stub(const char *symbol) __hw_noreturn __cold;
+void hw_lock_imbalance(void *lock) __hw_noreturn __cold;
 
 /* ------------------------------------------------------------------ accounts */
 
 /* Functions of the scheduler whose time is summed up, with what they call. */
-#define SIM_FUNCTIONS(X) \
+#define HW_FUNCTIONS(X) \
 	X(SELECT_TASK_RQ, "select_task_rq") X(PICK_NEXT_TASK, "pick_next_task") \
 	X(NEWIDLE_BALANCE, "newidle_balance") X(LOAD_BALANCE, "load_balance") \
 	X(UPDATE_SD_LB_STATS, "update_sd_lb_stats") \
 	X(UPDATE_BLOCKED_AVERAGES, "update_blocked_averages")
-enum sim_function { SIM_FUNCTIONS(SIM_ID) SIM_NR_FUNCTIONS };
-struct sim_function_time {
+enum hw_function { HW_FUNCTIONS(HW_ID) HW_NR_FUNCTIONS };
+struct hw_function_time {
 	unsigned long	calls;
 	simtime		ns;
 };
 
 /* What lines, locks and refills have cost. */
-#define SIM_PAID(X) \
+#define HW_PAID(X) \
 	X(runqueue_lookups) X(runqueue_misses) X(lock_waits) X(lock_refusals) X(lock_wait_ns) \
 	X(hot_line_retries) X(hot_line_waits) X(hot_line_wait_ns) X(refill_ns) X(fabric_wait_ns)
 
 /* Of durations: sum, most and percentiles; logarithmic, eight buckets an octave. */
-#define SIM_DURATION_BITS	3
-#define SIM_DURATION_BUCKETS	((65 - SIM_DURATION_BITS) << SIM_DURATION_BITS)	/* of workloads/buckets.h */
-struct sim_durations {
-	unsigned long	bucket[SIM_DURATION_BUCKETS], count;
+#define HW_DURATION_BITS	3
+#define HW_DURATION_BUCKETS	((65 - HW_DURATION_BITS) << HW_DURATION_BITS)	/* of workloads/buckets.h */
+struct hw_durations {
+	unsigned long	bucket[HW_DURATION_BUCKETS], count;
 	simtime		sum, max;
 };
 
 /* Since the window began in which the run is measured. */
-struct sim_counts {
+struct hw_counts {
 	simtime		start;
-	struct sim_durations wakeup, queued;		/* how long tasks waited: woken, preempted */
-	unsigned long	migrations[2][SIM_NR_DISTANCES];	/* [at wakeup] */
+	struct hw_durations wakeup, queued;		/* how long tasks waited: woken, preempted */
+	unsigned long	migrations[2][HW_NR_DISTANCES];		/* [at wakeup] */
 	unsigned long	own_migrations;			/* by tasks of workloads */
 	unsigned long	voluntary, involuntary;		/* switches */
 	unsigned long	spins, catch_ups;
-	simtime		kernel_ns[SIM_NR_ENTRIES];
-	struct sim_function_time function[SIM_NR_FUNCTIONS];
+	simtime		kernel_ns[HW_NR_ENTRIES];
+	struct hw_function_time function[HW_NR_FUNCTIONS];
 #define COUNT(name)	unsigned long long name;
-	SIM_PAID(COUNT)
+	HW_PAID(COUNT)
 #undef COUNT
 };
-extern struct sim_counts sim_counts;
+extern struct hw_counts hw_counts;
 
-static inline void sim_function_ran(enum sim_function function, simtime from)
+static inline void hw_function_ran(enum hw_function function, simtime from)
 {
-	sim_counts.function[function].calls++;
-	sim_counts.function[function].ns += sim.clk - from;
+	hw_counts.function[function].calls++;
+	hw_counts.function[function].ns += hw.clk - from;
 }
 
-void sim_note_switch(struct sim_task *prev, int preempted, struct sim_task *next);
-void sim_note_runnable(struct sim_task *task, int is_wakeup);
-void sim_note_migration(struct sim_task *task, int from, int to, int at_wakeup);
-void sim_hash(unsigned long long a, unsigned long long b);
-extern unsigned long long sim_trace_hash;
+void hw_note_switch(struct hw_task *prev, int preempted, struct hw_task *next);
+void hw_note_runnable(struct hw_task *task, int is_wakeup);
+void hw_note_migration(struct hw_task *task, int from, int to, int at_wakeup);
+void hw_hash(unsigned long long a, unsigned long long b);
+extern unsigned long long hw_trace_hash;
 
 /* ------------------------------------------------------------------ for who runs a scenario on it */
 
-struct sim_machine {
+struct hw_machine {
 	const char	*name, *title;
 	const char	*session;		/* cgroup of what pid 1 starts, NULL: the root */
 	unsigned int	core_khz;		/* the highest there is */
 	unsigned int	thread_bandwidth_mbs, cache_bandwidth_mbs;
 	int		has_smt;
 };
-extern struct sim_machine sim_machine;
+extern struct hw_machine hw_machine;
 
 struct json_t;
-struct json_t *sim_read_machine(const char *path);	/* returns the file: its other tables are the caller's */
+struct json_t *hw_read_machine(const char *path);	/* returns the file: its other tables are the caller's */
 
-void sim_fail_after(double host_seconds);	/* from now on: the host's time is bounded, 0: not, loops are found */
-void sim_memory_init(void);		/* before anything is allocated */
-void sim_seed(unsigned long long seed);
-unsigned long long sim_random_of(unsigned long long *state);	/* of a sequence of the caller's own */
-void sim_power_on(void);		/* the machine has been read */
+void hw_fail_after(double host_seconds);	/* from now on: the host's time is bounded, 0: not, loops are found */
+void hw_memory_init(void);		/* before anything is allocated */
+void hw_seed(unsigned long long seed);
+unsigned long long hw_random_of(unsigned long long *state);	/* of a sequence of the caller's own */
+void hw_power_on(void);			/* the machine has been read */
 
-void sim_run_until(simtime t);		/* or until sim_ask_control() */
-void sim_ask_control(simtime t);	/* of a CPU: sim_run_until() returns at t, or before */
-void sim_check_time(void);		/* every nanosecond of every CPU is in exactly one account */
-struct sim_cpu_time {
+void hw_run_until(simtime t);		/* or until hw_ask_control() */
+void hw_ask_control(simtime t);		/* of a CPU: hw_run_until() returns at t, or before */
+void hw_check_time(void);		/* every nanosecond of every CPU is in exactly one account */
+struct hw_cpu_time {
 	simtime user, kernel, idle, off;
 };
-struct sim_cpu_time sim_cpu_time(int cpu);
-unsigned long sim_events(void);		/* since boot */
-void sim_settle_accounts(void);	/* of CPUs that are in user mode or idle, up to the present */
-void sim_begin_window(void);		/* counts begin anew */
-extern int sim_verbose;			/* what the kernel prints is shown */
-simtime sim_percentile(const struct sim_durations *d, double percent);
-simtime sim_duration_of(int bucket);	/* the shortest in a bucket */
+struct hw_cpu_time hw_cpu_time(int cpu);
+unsigned long hw_events(void);		/* since boot */
+void hw_settle_accounts(void);	/* of CPUs that are in user mode or idle, up to the present */
+void hw_begin_window(void);		/* counts begin anew */
+extern int hw_verbose;			/* what the kernel prints is shown */
+simtime hw_percentile(const struct hw_durations *d, double percent);
+simtime hw_duration_of(int bucket);	/* the shortest in a bucket */
 
-struct sim_grain {			/* of a region: what an LLC has of it */
+struct hw_grain {			/* of a region: what an LLC has of it */
 	unsigned int	from, to;
 	int		llc;			/* number + 1 */
 	unsigned long	seen;
-	struct sim_grain *next;			/* another LLC's copy */
+	struct hw_grain *next;			/* another LLC's copy */
 };
 /* Takes bytes into the running CPU's LLC; gives how many of them it had not, to write them to itself. */
-unsigned long sim_cache_fill(struct sim_grain *grain, unsigned int from, unsigned int to, int write);
-struct sim_line *sim_user_line(const void *addr);	/* of any memory */
-void sim_scatter(struct sim_line *line, unsigned int stores);
+unsigned long hw_cache_fill(struct hw_grain *grain, unsigned int from, unsigned int to, int write);
+struct hw_line *hw_user_line(const void *addr);		/* of any memory */
+void hw_scatter(struct hw_line *line, unsigned int stores);
 
 /* Bad input ends the program with one message. */
-void sim_refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+void hw_refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #endif

@@ -22,8 +22,8 @@ extern struct kern_tracepoint __start_kern_tracepoints[], __stop_kern_tracepoint
 
 /* What the kernel tells of the run. */
 struct kern_handlers {
-	void (*task_released)(struct sim_task *task);	/* the kernel has let go of it */
-	void (*no_memory)(int node) __sim_noreturn;	/* on that node; -1: on none */
+	void (*task_released)(struct hw_task *task);	/* the kernel has let go of it */
+	void (*no_memory)(int node) __hw_noreturn;	/* on that node; -1: on none */
 	void (*traced)(const struct kern_tracepoint *tp, const char *flags, const char *text,
 		       unsigned long len);		/* flags: ftrace's four letters on the context */
 };
@@ -31,7 +31,7 @@ struct kern_handlers {
 /* As on the command line, before kern_boot(): sched_verbose, isolcpus= */
 void kern_show_domains(void);
 void kern_isolate(const char *cpus);
-void kern_boot(struct sim_task *init, const struct kern_handlers *handlers);	/* init runs as pid 1 */
+void kern_boot(struct hw_task *init, const struct kern_handlers *handlers);	/* init runs as pid 1 */
 
 /* ------------------------------------------------------------------ files and groups */
 
@@ -43,7 +43,7 @@ int kern_cgroup_create(const char *path);
 int kern_cgroup_write(const char *path, const char *file, const char *value);
 long kern_cgroup_read(const char *path, const char *file, char *buf, unsigned long size);
 void kern_list_cgroup_files(void (*file)(const char *name, int writable));
-int kern_cgroup_attach(struct sim_task *task, const char *path);
+int kern_cgroup_attach(struct hw_task *task, const char *path);
 void kern_setsid(void);			/* what the caller forks from now on is a session */
 
 /* ------------------------------------------------------------------ what it has counted, and checks */
@@ -57,10 +57,10 @@ unsigned long kern_core_cookie(void);
 void kern_core_sched(unsigned long cookie);	/* of the caller; 0: a new one */
 simtime kern_forced_idle(void);			/* ns of all CPUs since boot */
 void kern_isolated(char *buf, unsigned long size);	/* CPUs without domains, by isolcpus */
-void kern_check(struct sim_task *first);	/* invariants of CPUs and a list of tasks */
+void kern_check(struct hw_task *first);		/* invariants of CPUs and a list of tasks */
 void kern_start_housekeeping(simtime period, simtime takes);	/* a work in every CPU's kworker */
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
-void kern_collect(struct sim_task *task);
+void kern_collect(struct hw_task *task);
 void kern_print_domain(int cpu, int level, char *buf, unsigned long size);	/* span and groups */
 
 /* /proc/vmstat's counters of NUMA balancing, ended by one without name. */
@@ -118,8 +118,8 @@ extern const simtime kern_load_half_life;
 void kern_look(struct kern_slow_state *state);
 void kern_load_begins(void);
 void kern_averages_are_built(void);
-int kern_numa_scans(const struct sim_task *task);	/* -1: NUMA balancing leaves it alone */
-void kern_wind_scan(struct sim_task *task, simtime ran);
+int kern_numa_scans(const struct hw_task *task);	/* -1: NUMA balancing leaves it alone */
+void kern_wind_scan(struct hw_task *task, simtime ran);
 simtime kern_longest_scan_period(void);		/* 0: NUMA balancing is off */
 void kern_wind_balance(simtime within);
 void kern_spread_busy_balance(void);
@@ -136,21 +136,21 @@ struct kern_attr {
 
 enum { KERN_THREAD = 1 };			/* shares the parent's address space */
 
-int kern_fork(struct sim_task *child, unsigned int flags);
+int kern_fork(struct hw_task *child, unsigned int flags);
 void kern_exec(void);
-void kern_exit(void) __sim_noreturn;
-struct sim_task *kern_wait_child(struct sim_task *which);	/* NULL: any */
-void kern_kill(struct sim_task *task);
-int kern_is_blocked(const struct sim_task *task);
+void kern_exit(void) __hw_noreturn;
+struct hw_task *kern_wait_child(struct hw_task *which);		/* NULL: any */
+void kern_kill(struct hw_task *task);
+int kern_is_blocked(const struct hw_task *task);
 void kern_sync(void);				/* the others have come up to the caller's time */
-void kern_syscall(struct sim_line *count);	/* changes this count of users, or nothing */
+void kern_syscall(struct hw_line *count);	/* changes this count of users, or nothing */
 void kern_run(simtime ns);
 void kern_run_clock(simtime ns);
 void kern_sleep(simtime ns);
 simtime kern_sleep_until(simtime t);
 void kern_yield(void);
-int kern_setattr(struct sim_task *task, const struct kern_attr *attr);
-int kern_setaffinity(struct sim_task *task, const unsigned long *mask, unsigned int bits);
+int kern_setattr(struct hw_task *task, const struct kern_attr *attr);
+int kern_setaffinity(struct hw_task *task, const unsigned long *mask, unsigned int bits);
 int kern_cpu_down(int cpu);
 int kern_cpu_up(int cpu);
 simtime kern_now(void);
@@ -162,7 +162,7 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes);
 int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes);	/* what is there */
 
 struct kern_socket;				/* one direction of a connection */
-struct kern_socket *kern_socket_create(enum sim_protocol protocol);
+struct kern_socket *kern_socket_create(enum hw_protocol protocol);
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes);
 int kern_socket_receive(struct kern_socket *sock, unsigned int bytes);	/* what is there; 0: closed, empty */
 void kern_socket_close(struct kern_socket *sock);

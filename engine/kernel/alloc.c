@@ -2,36 +2,36 @@
 /* The allocators by the names that the tree's headers call them. */
 #include <linux/slab.h>
 #include <linux/percpu.h>
-#include "sim.h"
+#include "shim.h"
 
-#ifdef SIM_HAS_KMALLOC_NOPROF
-void *__kmalloc_noprof(size_t size, gfp_t flags) { return sim_kmalloc(size); }
-void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node) { return sim_kmalloc(size); }
-void *__kmalloc_large_noprof(size_t size, gfp_t flags) { return sim_kmalloc(size); }
-#ifdef SIM_HAS_KVMALLOC_ALIGN
+#ifdef TREE_HAS_KMALLOC_NOPROF
+void *__kmalloc_noprof(size_t size, gfp_t flags) { return shim_kmalloc(size); }
+void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node) { return shim_kmalloc(size); }
+void *__kmalloc_large_noprof(size_t size, gfp_t flags) { return shim_kmalloc(size); }
+#ifdef TREE_HAS_KVMALLOC_ALIGN
 void *__kvmalloc_node_noprof(DECL_KMALLOC_PARAMS(size, b, token), unsigned long align, gfp_t flags, int node)
 #else
 void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node)
 #endif
 {
-	return sim_kmalloc(size);
+	return shim_kmalloc(size);
 }
-void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t flags, size_t size) { return sim_kmalloc(size); }
-void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return sim_kmalloc(size); }
-void *kmem_cache_alloc_noprof(struct kmem_cache *s, gfp_t flags) { return sim_cache_alloc(s); }
-void *kmem_cache_alloc_node_noprof(struct kmem_cache *s, gfp_t flags, int node) { return sim_cache_alloc(s); }
+void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t flags, size_t size) { return shim_kmalloc(size); }
+void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return shim_kmalloc(size); }
+void *kmem_cache_alloc_noprof(struct kmem_cache *s, gfp_t flags) { return shim_cache_alloc(s); }
+void *kmem_cache_alloc_node_noprof(struct kmem_cache *s, gfp_t flags, int node) { return shim_cache_alloc(s); }
 #else
-void *__kmalloc(size_t size, gfp_t flags) { return sim_kmalloc(size); }
-void *__kmalloc_node(size_t size, gfp_t flags, int node) { return sim_kmalloc(size); }
-void *kmalloc_trace(struct kmem_cache *s, gfp_t flags, size_t size) { return sim_kmalloc(size); }
-void *kmalloc_node_trace(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return sim_kmalloc(size); }
-void *kmalloc_large(size_t size, gfp_t flags) { return sim_kmalloc(size); }
-void *kvmalloc_node(size_t size, gfp_t flags, int node) { return sim_kmalloc(size); }
-void *kmem_cache_alloc(struct kmem_cache *s, gfp_t flags) { return sim_cache_alloc(s); }
-void *kmem_cache_alloc_node(struct kmem_cache *s, gfp_t flags, int node) { return sim_cache_alloc(s); }
+void *__kmalloc(size_t size, gfp_t flags) { return shim_kmalloc(size); }
+void *__kmalloc_node(size_t size, gfp_t flags, int node) { return shim_kmalloc(size); }
+void *kmalloc_trace(struct kmem_cache *s, gfp_t flags, size_t size) { return shim_kmalloc(size); }
+void *kmalloc_node_trace(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return shim_kmalloc(size); }
+void *kmalloc_large(size_t size, gfp_t flags) { return shim_kmalloc(size); }
+void *kvmalloc_node(size_t size, gfp_t flags, int node) { return shim_kmalloc(size); }
+void *kmem_cache_alloc(struct kmem_cache *s, gfp_t flags) { return shim_cache_alloc(s); }
+void *kmem_cache_alloc_node(struct kmem_cache *s, gfp_t flags, int node) { return shim_cache_alloc(s); }
 #endif
 
-#ifdef SIM_HAS_KMEM_CACHE_ARGS
+#ifdef TREE_HAS_KMEM_CACHE_ARGS
 struct kmem_cache *__kmem_cache_create_args(const char *name, unsigned int size,
 					    struct kmem_cache_args *args, slab_flags_t flags)
 #else
@@ -39,33 +39,33 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsign
 				     slab_flags_t flags, void (*ctor)(void *))
 #endif
 {
-	return sim_cache_create(size);
+	return shim_cache_create(size);
 }
 
-#ifdef SIM_HAS_PERCPU_NOPROF
+#ifdef TREE_HAS_PERCPU_NOPROF
 void __percpu *pcpu_alloc_noprof(size_t size, size_t align, bool reserved, gfp_t gfp)
 {
-	return sim_alloc_percpu(size, align);
+	return shim_alloc_percpu(size, align);
 }
 #else
-void __percpu *__alloc_percpu(size_t size, size_t align) { return sim_alloc_percpu(size, align); }
-void __percpu *__alloc_percpu_gfp(size_t size, size_t align, gfp_t gfp) { return sim_alloc_percpu(size, align); }
+void __percpu *__alloc_percpu(size_t size, size_t align) { return shim_alloc_percpu(size, align); }
+void __percpu *__alloc_percpu_gfp(size_t size, size_t align, gfp_t gfp) { return shim_alloc_percpu(size, align); }
 #endif
 
-#ifdef SIM_HAS_KFREE_HEAD
+#ifdef TREE_HAS_KFREE_HEAD
 void kvfree_call_rcu(struct kvfree_rcu_head *head, void *ptr)
 {
-	sim_kfree_rcu((struct rcu_head *)head, ptr);
+	shim_kfree_rcu((struct rcu_head *)head, ptr);
 }
-#elif defined(SIM_HAS_KFREE_POINTER)
+#elif defined(TREE_HAS_KFREE_POINTER)
 void kvfree_call_rcu(struct rcu_head *head, void *ptr)
 {
-	sim_kfree_rcu(head, ptr);
+	shim_kfree_rcu(head, ptr);
 }
 #else
 /* The function pointer carries the offset of the head in its object. */
 void kvfree_call_rcu(struct rcu_head *head, rcu_callback_t func)
 {
-	sim_kfree_rcu(head, (void *)head - (unsigned long)func);
+	shim_kfree_rcu(head, (void *)head - (unsigned long)func);
 }
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Policy, priority, clamps and affinity through the system calls' own code. */
 #include <uapi/linux/sched/types.h>
-#include "sim.h"
+#include "shim.h"
 
 /* The task a system call is about; programs of the scenario hold no pids of others. */
 static struct task_struct *subject;
@@ -11,7 +11,7 @@ struct task_struct *find_task_by_vpid(pid_t vnr)
 	return subject && subject->pid == vnr ? subject : NULL;
 }
 
-int kern_setattr(struct sim_task *task, const struct kern_attr *from)
+int kern_setattr(struct hw_task *task, const struct kern_attr *from)
 {
 	struct sched_attr attr = {
 		.size = sizeof(attr),
@@ -36,14 +36,14 @@ int kern_setattr(struct sim_task *task, const struct kern_attr *from)
 		attr.sched_util_max = from->uclamp_max;
 	}
 	get_task_struct(p);
-	sim_syscall_enter();
+	shim_syscall_enter();
 	ret = sched_setattr(p, &attr);
-	sim_syscall_exit();
+	shim_syscall_exit();
 	put_task_struct(p);
 	return ret;
 }
 
-int kern_setaffinity(struct sim_task *task, const unsigned long *bits, unsigned int nr)
+int kern_setaffinity(struct hw_task *task, const unsigned long *bits, unsigned int nr)
 {
 	struct task_struct *p = task->kernel;
 	struct cpumask mask;
@@ -54,11 +54,11 @@ int kern_setaffinity(struct sim_task *task, const unsigned long *bits, unsigned 
 	cpumask_clear(&mask);
 	bitmap_copy(cpumask_bits(&mask), bits, nr);
 	get_task_struct(p);
-	sim_syscall_enter();
+	shim_syscall_enter();
 	subject = p;
 	ret = sched_setaffinity(task->pid, &mask);
 	subject = NULL;
-	sim_syscall_exit();
+	shim_syscall_exit();
 	put_task_struct(p);
 	return ret;
 }

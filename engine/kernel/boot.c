@@ -8,32 +8,32 @@
 #include <linux/timer.h>
 #include <linux/seq_file.h>
 #include <generated/utsrelease.h>
-#include "sim.h"
+#include "shim.h"
 #include "tasks.h"
 
 const char kern_release[] = UTS_RELEASE;
 enum system_states system_state;
-const struct kern_handlers *sim_handlers;
+const struct kern_handlers *shim_handlers;
 
-extern initcall_entry_t __sim_before_smp_start[], __sim_initcalls_start[], __sim_initcalls_end[];
+extern initcall_entry_t __shim_before_smp_start[], __shim_initcalls_start[], __shim_initcalls_end[];
 
 static void idle_entry(void)
 {
 	local_irq_enable();
-	cpu_startup_entry(sim.cpu ? CPUHP_AP_ONLINE_IDLE : CPUHP_ONLINE);
+	cpu_startup_entry(hw.cpu ? CPUHP_AP_ONLINE_IDLE : CPUHP_ONLINE);
 }
 
 static void fork_idle_tasks(void)
 {
 	int cpu;
 
-	init_task.thread.stack_base = sim_stack_alloc();
-	init_task.thread.sim = sim_zalloc(sizeof(struct sim_task), 64);
-	for (cpu = 1; cpu < sim_nr_cpus; cpu++) {
-		struct task_struct *idle = sim_new_task(&init_task, 0, "swapper");
+	init_task.thread.stack_base = hw_stack_alloc();
+	init_task.thread.task = hw_zalloc(sizeof(struct hw_task), 64);
+	for (cpu = 1; cpu < hw_nr_cpus; cpu++) {
+		struct task_struct *idle = shim_new_task(&init_task, 0, "swapper");
 
 		idle->flags |= PF_KTHREAD;
-		idle->thread.sim = init_task.thread.sim;
+		idle->thread.task = init_task.thread.task;
 		mmgrab(&init_mm);
 		idle->active_mm = &init_mm;
 		init_idle(idle, cpu);
@@ -53,13 +53,13 @@ static void run_initcalls(initcall_entry_t *from, initcall_entry_t *to)
 }
 
 /* kernel_init()'s stand-in: sched_init_smp() must not run as the idle task. */
-static struct task_struct *boot_task(struct sim_task *init)
+static struct task_struct *boot_task(struct hw_task *init)
 {
-	struct task_struct *p = sim_new_task(&init_task, 1, "init");
+	struct task_struct *p = shim_new_task(&init_task, 1, "init");
 
-	p->thread.sim = init;
+	p->thread.task = init;
 	init->kernel = p;
-	sim_sched_new_task(p, &sim_root_css_set, 0);
+	shim_sched_new_task(p, &shim_root_css_set, 0);
 	return p;
 }
 
@@ -67,13 +67,13 @@ static void start_cpus(void)
 {
 	int cpu;
 
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++) {
 		struct task_struct *idle = raw_cpu_rq(cpu)->idle;
-		void *sp = sim_co_init(idle->thread.stack_base, sim_stack_size, idle_entry);
+		void *sp = hw_co_init(idle->thread.stack_base, hw_stack_size, idle_entry);
 
 		idle->thread.sp = NULL;
 		raw_cpu_rq(cpu)->__lock.raw_lock.home = cpu + 1;
-		sim_start_cpu(cpu, sp, idle);
+		hw_start_cpu(cpu, sp, idle);
 	}
 }
 
@@ -82,58 +82,58 @@ void kern_show_domains(void)
 	sched_debug_verbose = true;
 }
 
-void kern_boot(struct sim_task *init, const struct kern_handlers *handlers)
+void kern_boot(struct hw_task *init, const struct kern_handlers *handlers)
 {
 	struct task_struct *boot;
 	int cpu;
 
-	sim_handlers = handlers;
-	sim_on_interrupt(sim_irq_window);
-	sim_setup_topology();
-	sim_setup_percpu();
-	sim_set_boot_cpu(0, &init_task);
+	shim_handlers = handlers;
+	hw_on_interrupt(shim_irq_window);
+	shim_setup_topology();
+	shim_setup_percpu();
+	hw_set_boot_cpu(0, &init_task);
 	set_cpu_online(0, true);
 	set_cpu_active(0, true);
 	cpumask_copy(&init_task.cpus_mask, cpu_possible_mask);
-	sim_setup_probes();
-	sim_setup_decisions();
-	sim_setup_isolation();
+	shim_setup_probes();
+	shim_setup_decisions();
+	shim_setup_isolation();
 	sched_init();
 	housekeeping_init();
-	sim_setup_cgroups();
-	sim_init_timers();
+	shim_setup_cgroups();
+	shim_init_timers();
 	hrtimers_init();
 	softirq_init();
-	sim_setup_loopback();
+	shim_setup_loopback();
 	sched_clock_init();
 	call_function_init();
 	seq_file_init();
-	sim_setup_clockevent();
+	shim_setup_clockevent();
 	fork_idle_tasks();
-	run_initcalls(__sim_before_smp_start, __sim_initcalls_start);
-	for (cpu = 1; cpu < sim_nr_cpus; cpu++)
-		sim_cpuhp_bring_up(cpu);
+	run_initcalls(__shim_before_smp_start, __shim_initcalls_start);
+	for (cpu = 1; cpu < hw_nr_cpus; cpu++)
+		shim_cpuhp_bring_up(cpu);
 
-	sim_set_boot_cpu(0, &init_task);
+	hw_set_boot_cpu(0, &init_task);
 	boot = boot_task(init);
-	sim_set_boot_cpu(0, boot);
-	sim_setup_energy_model();
-	sim_setup_itmt();
+	hw_set_boot_cpu(0, boot);
+	shim_setup_energy_model();
+	shim_setup_itmt();
 	sched_init_smp();
-	sim_register_hot_lines();
-	sim_setup_idle_drivers();
-	run_initcalls(__sim_initcalls_start, __sim_initcalls_end);
-	sim_sysctl_apart();
-	sim_set_boot_cpu(0, boot);
-	sim_setup_idle_devices();
-	sim_setup_workqueues();
-	sim_setup_vmstat();
+	shim_register_hot_lines();
+	shim_setup_idle_drivers();
+	run_initcalls(__shim_initcalls_start, __shim_initcalls_end);
+	shim_sysctl_apart();
+	hw_set_boot_cpu(0, boot);
+	shim_setup_idle_devices();
+	shim_setup_workqueues();
+	shim_setup_vmstat();
 	/* as check_numabalancing_enable() does */
 	if (IS_ENABLED(CONFIG_NUMA_BALANCING_DEFAULT_ENABLED) && num_online_nodes() > 1)
 		set_numabalancing_state(true);
-	sim_setup_cpufreq();
-	sim_setup_thermal();
-	sim_set_boot_cpu(0, raw_cpu_rq(0)->idle);
+	shim_setup_cpufreq();
+	shim_setup_thermal();
+	hw_set_boot_cpu(0, raw_cpu_rq(0)->idle);
 	wake_up_new_task(boot);
 	system_state = SYSTEM_RUNNING;
 	start_cpus();
@@ -147,18 +147,18 @@ void kern_spread_balance(void)
 {
 	int cpu;
 
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++) {
 		struct sched_domain_shared *llc =
 			rcu_dereference_raw(*raw_per_cpu_ptr(&sd_llc_shared, cpu));
 		struct sched_domain *sd;
 
-		if (llc && sim_leads_llc(cpu))
+		if (llc && shim_leads_llc(cpu))
 			llc->nr_idle_scan = *raw_per_cpu_ptr(&sd_llc_size, cpu);
 
 		for (sd = raw_cpu_rq(cpu)->sd; sd; sd = sd->parent) {
 			sd->balance_interval = 2 * sd->span_weight;
 			sd->last_balance = jiffies -
-				sim_random() % (msecs_to_jiffies(sd->balance_interval) + 1);
+				hw_random() % (msecs_to_jiffies(sd->balance_interval) + 1);
 		}
 		raw_cpu_rq(cpu)->next_balance = jiffies;
 	}

@@ -11,7 +11,7 @@
 #include <linux/ctype.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
-#include "sim.h"
+#include "shim.h"
 
 struct group {
 	struct hlist_node node;
@@ -27,7 +27,7 @@ static DEFINE_HASHTABLE(groups, 14);	/* all but the root, by path */
 
 static struct kernfs_node root_node = { .id = 1 };	/* by which cgroup_psi() knows it */
 static struct cgroup root_cgroup = { .kn = &root_node };
-struct css_set sim_root_css_set = {
+struct css_set shim_root_css_set = {
 	.dfl_cgrp = &root_cgroup,
 	.subsys = { [cpu_cgrp_id] = &root_task_group.css },
 };
@@ -38,7 +38,7 @@ struct static_key_true cpu_cgrp_subsys_on_dfl_key = STATIC_KEY_TRUE_INIT;
 DEFINE_MUTEX(cgroup_mutex);
 
 /* What cgroup_init() does for the root: the scheduler walks down from it without any group. */
-void sim_setup_cgroups(void)
+void shim_setup_cgroups(void)
 {
 	root.css = &root_task_group.css;
 	root.css->ss = &cpu_cgrp_subsys;
@@ -72,11 +72,11 @@ static struct group *find_group(const char *path, unsigned int length)
 	return NULL;
 }
 
-struct css_set *sim_cgroup_css_set(const char *path)
+struct css_set *shim_cgroup_css_set(const char *path)
 {
 	struct group *g = find_group(path, strlen(path));
 
-	return !g ? NULL : g == &root ? &sim_root_css_set : &g->cset;
+	return !g ? NULL : g == &root ? &shim_root_css_set : &g->cset;
 }
 
 int kern_cgroup_create(const char *path)
@@ -94,13 +94,13 @@ int kern_cgroup_create(const char *path)
 	if (!parent)
 		return -ENOENT;
 
-	g = sim_zalloc(sizeof(*g) + length + 1, 64);
+	g = hw_zalloc(sizeof(*g) + length + 1, 64);
 	memcpy(g->path, path, length);
 	g->length = length;
 	g->cgroup.kn = &g->kn;
 	g->cgroup.self.parent = parent == &root ? &root_cgroup.self : &parent->cgroup.self;
 	if (psi_cgroup_alloc(&g->cgroup))
-		sim_die("psi_cgroup_alloc() failed", path, 0);
+		hw_die("psi_cgroup_alloc() failed", path, 0);
 	g->css = cpu_cgrp_subsys.css_alloc(parent->css);
 	if (IS_ERR(g->css))
 		return PTR_ERR(g->css);
@@ -115,9 +115,9 @@ int kern_cgroup_create(const char *path)
 	g->cset.dfl_cgrp = &g->cgroup;
 	hash_add(groups, &g->node, jhash(path, length, 0));
 	if (cpu_cgrp_subsys.css_online(g->css))
-		sim_die("css_online() failed", path, 0);
+		hw_die("css_online() failed", path, 0);
 	tg = container_of(g->css, struct task_group, css);
-	sim_hot_register(tg, &tg->load_avg);
+	hw_hot_register(tg, &tg->load_avg);
 	return 0;
 }
 
@@ -223,9 +223,9 @@ struct task_struct *cgroup_taskset_next(struct cgroup_taskset *tset,
 	return NULL;
 }
 
-int kern_cgroup_attach(struct sim_task *task, const char *path)
+int kern_cgroup_attach(struct hw_task *task, const char *path)
 {
-	struct css_set *cset = sim_cgroup_css_set(path);
+	struct css_set *cset = shim_cgroup_css_set(path);
 	struct cgroup_taskset tset;
 	struct task_struct *p = task->kernel;
 	int ret = 0;
@@ -328,9 +328,9 @@ void css_task_iter_start(struct cgroup_subsys_state *css, unsigned int flags,
 
 struct task_struct *css_task_iter_next(struct css_task_iter *it)
 {
-	struct sim_task *task = it->task_pos ? (void *)it->task_pos : NULL;
+	struct hw_task *task = it->task_pos ? (void *)it->task_pos : NULL;
 
-	for (task = task ? task->next : sim_first_task; task; task = task->next) {
+	for (task = task ? task->next : hw_first_task; task; task = task->next) {
 		struct task_struct *p = task->kernel;
 
 		if (!p || p->cgroups->subsys[cpu_cgrp_id] != (void *)it->cset_pos)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Invariants, checked all the time: what no correct scheduler may do. */
-#include "sim.h"
+#include "shim.h"
 
 /* sched_feat() looks at a bit of it: a feature without one is off, whatever its default, and stays off. */
 static_assert(__SCHED_FEAT_NR <= BITS_PER_BYTE * sizeof(sysctl_sched_features),
@@ -17,7 +17,7 @@ static void fail(const char *what, struct task_struct *p, int cpu)
 	else
 		snprintf(text, sizeof(text), "%s on CPU %d", what, cpu);
 	/* the stack of a task that runs is its CPU's */
-	sim_die_about(text, cpu, p ? p->comm : NULL, p && !p->on_cpu ? p->thread.sp : NULL);
+	hw_die_about(text, cpu, p ? p->comm : NULL, p && !p->on_cpu ? p->thread.sp : NULL);
 }
 
 static void check_rq(int cpu)
@@ -28,8 +28,8 @@ static void check_rq(int cpu)
 	if (raw_spin_is_locked(__rq_lockp(rq)))	/* waits for something with its lock held */
 		return;
 	/* a throttled real-time queue keeps its own count, and the CPU's is without it */
-	sum = SIM_CFS_QUEUED(&rq->cfs) + (rq->rt.rt_queued ? rq->rt.rt_nr_running : 0) + rq->dl.dl_nr_running -
-	      SIM_UNCOUNTED(rq) + (rq->stop && rq->stop->on_rq == TASK_ON_RQ_QUEUED);
+	sum = SHIM_CFS_QUEUED(&rq->cfs) + (rq->rt.rt_queued ? rq->rt.rt_nr_running : 0) + rq->dl.dl_nr_running -
+	      SHIM_UNCOUNTED(rq) + (rq->stop && rq->stop->on_rq == TASK_ON_RQ_QUEUED);
 	if (rq->nr_running != sum)
 		fail("nr_running is not the sum of its classes", NULL, cpu);
 	if (rq->curr != rq->idle && rq->curr->on_cpu == 0)
@@ -57,7 +57,7 @@ static bool may_run(struct task_struct *p, struct rq *rq)
  * How long a fair task may wait: its share of each level's weight decides how
  * often it gets a slice; far beyond that it is starved.
  */
-#ifdef SIM_HAS_FLAT_TREE
+#ifdef TREE_HAS_FLAT_TREE
 /* All tasks queue in the root's tree, each with the product of its levels' shares as its weight. */
 static u64 patience(struct task_struct *p)
 {
@@ -85,7 +85,7 @@ static u64 patience(struct task_struct *p)
 }
 #endif
 
-static void check_task(struct sim_task *task)
+static void check_task(struct hw_task *task)
 {
 	struct task_struct *p = task->kernel;
 	unsigned int state = READ_ONCE(p->__state);
@@ -93,22 +93,22 @@ static void check_task(struct sim_task *task)
 
 	if (state == TASK_RUNNING && !p->on_rq && !p->on_cpu)
 		fail("a runnable task is on no queue", p, task_cpu(p));
-	if (!task->ready_at || p->on_cpu || sim.clk < task->ready_at)
+	if (!task->ready_at || p->on_cpu || hw.clk < task->ready_at)
 		return;
-	if (state == TASK_WAKING && sim.clk - task->ready_at > NSEC_PER_SEC / 10)
+	if (state == TASK_WAKING && hw.clk - task->ready_at > NSEC_PER_SEC / 10)
 		fail("a wakeup got lost on its way", p, task_cpu(p));
-	if (state != TASK_RUNNING || p->sched_class != &fair_sched_class || SIM_IS_DELAYED(p))
+	if (state != TASK_RUNNING || p->sched_class != &fair_sched_class || SHIM_IS_DELAYED(p))
 		return;
-	if (may_run(p, rq) && sim.clk - task->ready_at > patience(p))
+	if (may_run(p, rq) && hw.clk - task->ready_at > patience(p))
 		fail("a runnable task is starved", p, task_cpu(p));
 }
 
-void kern_check(struct sim_task *first)
+void kern_check(struct hw_task *first)
 {
-	struct sim_task *task;
+	struct hw_task *task;
 	int cpu;
 
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++)
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++)
 		check_rq(cpu);
 	for (task = first; task; task = task->next)
 		if (task->kernel)

@@ -4,7 +4,7 @@
 #include <linux/device.h>
 #include <linux/energy_model.h>
 #include <trace/events/power.h>
-#include "sim.h"
+#include "shim.h"
 
 static struct cpufreq_policy *policies[NR_CPUS];	/* by frequency domain */
 static struct cpufreq_governor *schedutil;
@@ -18,7 +18,7 @@ int cpufreq_register_governor(struct cpufreq_governor *governor)
 
 static struct cpufreq_policy *policy_of(unsigned int cpu)
 {
-	int domain = sim_cpu_topo[cpu].domain;
+	int domain = hw_cpu_topo[cpu].domain;
 
 	return domain < 0 ? NULL : policies[domain];
 }
@@ -45,7 +45,7 @@ void cpufreq_disable_fast_switch(struct cpufreq_policy *policy)
 /* The lowest operating point that is fast enough, within the policy's limits. */
 unsigned int cpufreq_driver_resolve_freq(struct cpufreq_policy *policy, unsigned int target)
 {
-	const struct sim_freq_domain *d = policy->driver_data;
+	const struct hw_freq_domain *d = policy->driver_data;
 	int i = 0;
 
 	target = clamp_val(target, policy->min, policy->max);
@@ -56,13 +56,13 @@ unsigned int cpufreq_driver_resolve_freq(struct cpufreq_policy *policy, unsigned
 
 static void change_frequency(struct cpufreq_policy *policy, unsigned int khz)
 {
-	const struct sim_freq_domain *d = policy->driver_data;
+	const struct hw_freq_domain *d = policy->driver_data;
 	int cpu;
 
 	if (khz == policy->cur)
 		return;
 	policy->cur = khz;
-	sim_set_frequency(d - sim_freq_domains, khz);
+	hw_set_frequency(d - hw_freq_domains, khz);
 	for_each_cpu(cpu, policy->cpus)
 		trace_cpu_frequency(khz, cpu);
 }
@@ -81,7 +81,7 @@ unsigned int cpufreq_driver_fast_switch(struct cpufreq_policy *policy, unsigned 
  */
 int __cpufreq_driver_target(struct cpufreq_policy *policy, unsigned int target, unsigned int relation)
 {
-	const struct sim_freq_domain *d = policy->driver_data;
+	const struct hw_freq_domain *d = policy->driver_data;
 	unsigned int khz = cpufreq_driver_resolve_freq(policy, target);
 	ktime_t wait = ns_to_ktime(d->transition_ns);
 
@@ -191,17 +191,17 @@ static struct cpufreq_governor performance = {
 };
 
 /* The highest operating point there may be from now on: the scheduler sees the rest as pressure. */
-void sim_cap_frequency(int domain, int highest)
+void shim_cap_frequency(int domain, int highest)
 {
 	struct cpufreq_policy *policy = policies[domain];
 	int cpu;
 
-	policy->max = sim_freq_domains[domain].opp[highest].khz;
+	policy->max = hw_freq_domains[domain].opp[highest].khz;
 	policy->governor->limits(policy);
 	for_each_cpu(cpu, policy->cpus) {
 		unsigned long capacity = arch_scale_cpu_capacity(cpu);
 
-		sim_frequency_pressure(cpu, capacity - capacity * policy->max / policy->cpuinfo.max_freq);
+		shim_frequency_pressure(cpu, capacity - capacity * policy->max / policy->cpuinfo.max_freq);
 	}
 }
 
@@ -224,7 +224,7 @@ static int set_governor(struct cpufreq_policy *policy, struct cpufreq_governor *
 	if (ret)
 		return ret;
 	governor->limits(policy);
-	sim_governor_changed(policy, old);
+	shim_governor_changed(policy, old);
 	return 0;
 }
 
@@ -297,11 +297,11 @@ static int add_files(struct cpufreq_policy *policy)
 	int cpu, ret = 0;
 
 	if (!folder.name)
-		ret = kobject_init_and_add(&folder, &folder_type, &sim_cpu_root.kobj, "cpufreq");
+		ret = kobject_init_and_add(&folder, &folder_type, &shim_cpu_root.kobj, "cpufreq");
 	if (!ret)
 		ret = kobject_init_and_add(&policy->kobj, &folder_type, &folder, "policy%u", policy->cpu);
 	for_each_cpu(cpu, policy->cpus) {
-		struct link *link = sim_zalloc(sizeof(*link), 64);
+		struct link *link = hw_zalloc(sizeof(*link), 64);
 
 		link->policy = policy;
 		if (!ret)
@@ -314,14 +314,14 @@ static int add_files(struct cpufreq_policy *policy)
 
 static void setup_policy(int domain)
 {
-	struct sim_freq_domain *d = &sim_freq_domains[domain];
-	struct cpufreq_policy *policy = sim_zalloc(sizeof(*policy), 64);
+	struct hw_freq_domain *d = &hw_freq_domains[domain];
+	struct cpufreq_policy *policy = hw_zalloc(sizeof(*policy), 64);
 	int cpu;
 
 	zalloc_cpumask_var(&policy->cpus, GFP_KERNEL);
 	zalloc_cpumask_var(&policy->related_cpus, GFP_KERNEL);
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++)
-		if (sim_cpu_topo[cpu].domain == domain)
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++)
+		if (hw_cpu_topo[cpu].domain == domain)
 			cpumask_set_cpu(cpu, policy->cpus);
 	cpumask_copy(policy->related_cpus, policy->cpus);
 	policy->cpu = cpumask_first(policy->cpus);
@@ -334,14 +334,14 @@ static void setup_policy(int domain)
 	init_rwsem(&policy->rwsem);
 	policies[domain] = policy;
 	if (add_files(policy) || set_governor(policy, d->performance ? &performance : schedutil))
-		sim_die("the policy does not start", "cpufreq policy", policy->cpu);
+		hw_die("the policy does not start", "cpufreq policy", policy->cpu);
 }
 
-void sim_setup_cpufreq(void)
+void shim_setup_cpufreq(void)
 {
 	int domain;
 
-	for (domain = 0; domain < sim_nr_freq_domains; domain++)
+	for (domain = 0; domain < hw_nr_freq_domains; domain++)
 		setup_policy(domain);
 }
 
@@ -349,7 +349,7 @@ void sim_setup_cpufreq(void)
 
 struct em_perf_domain *em_cpu_get(int cpu)
 {
-	int domain = sim_cpu_topo[cpu].domain;
+	int domain = hw_cpu_topo[cpu].domain;
 
 	return domain < 0 ? NULL : energy[domain];
 }
@@ -366,7 +366,7 @@ bool cpufreq_ready_for_eas(const struct cpumask *mask)
 	return true;
 }
 
-bool sim_energy_aware_possible(void)
+bool shim_energy_aware_possible(void)
 {
 	bool asymmetric = false;
 	int cpu;
@@ -381,18 +381,18 @@ bool sim_energy_aware_possible(void)
 	return asymmetric && !sched_smt_active();
 }
 
-void sim_setup_energy_model(void)
+void shim_setup_energy_model(void)
 {
 	int domain, cpu;
 
-	for (domain = 0; domain < sim_nr_freq_domains; domain++) {
+	for (domain = 0; domain < hw_nr_freq_domains; domain++) {
 		struct cpumask span = { };
 
-		if (!sim_freq_domains[domain].opp[0].power_mw)
+		if (!hw_freq_domains[domain].opp[0].power_mw)
 			continue;
-		for (cpu = 0; cpu < sim_nr_cpus; cpu++)
-			if (sim_cpu_topo[cpu].domain == domain)
+		for (cpu = 0; cpu < hw_nr_cpus; cpu++)
+			if (hw_cpu_topo[cpu].domain == domain)
 				cpumask_set_cpu(cpu, &span);
-		energy[domain] = sim_energy_domain(&sim_freq_domains[domain], &span);
+		energy[domain] = shim_energy_domain(&hw_freq_domains[domain], &span);
 	}
 }

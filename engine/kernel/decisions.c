@@ -4,7 +4,7 @@
  * select_task_rq() methods are reached through a table of pointers, which we turn
  * to wrappers at boot.
  */
-#include "sim.h"
+#include "shim.h"
 #include <trace/events/schedlab.h>
 
 typedef int (*select_fn)(struct task_struct *p, int cpu, int flags);
@@ -17,18 +17,18 @@ static select_fn original[ARRAY_SIZE(classes)];
 
 static int select_traced(struct task_struct *p, int cpu, int flags)
 {
-	simtime from = sim.clk;
+	simtime from = hw.clk;
 	int i = 0, chosen;
 
 	while (classes[i] != p->sched_class && i < ARRAY_SIZE(classes) - 1)
 		i++;
 	chosen = original[i](p, cpu, flags);
-	sim_function_ran(SIM_SELECT_TASK_RQ, from);
+	hw_function_ran(HW_SELECT_TASK_RQ, from);
 	trace_select_task_rq(p, cpu, chosen, flags);
 	return chosen;
 }
 
-void sim_setup_decisions(void)
+void shim_setup_decisions(void)
 {
 	int i;
 
@@ -36,7 +36,7 @@ void sim_setup_decisions(void)
 		select_fn *method = (select_fn *)&classes[i]->select_task_rq;
 
 		original[i] = *method;
-		sim_make_writable(method, sizeof(*method));
+		hw_make_writable(method, sizeof(*method));
 		*method = select_traced;
 	}
 }

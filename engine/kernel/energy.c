@@ -2,12 +2,12 @@
 /* The energy model of a frequency domain, and what a limit on frequency takes from capacity. */
 #include <linux/cpufreq.h>
 #include <linux/energy_model.h>
-#include "sim.h"
+#include "shim.h"
 
 /* Where cpufreq's core tells schedutil; elsewhere schedutil itself has the scheduler's domains follow. */
-void sim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old)
+void shim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old)
 {
-#ifdef SIM_HAS_GOVERNOR_CHANGE
+#ifdef TREE_HAS_GOVERNOR_CHANGE
 	sched_cpufreq_governor_change(policy, old);
 #endif
 }
@@ -18,27 +18,27 @@ void em_rebuild_sched_domains(void)
 {
 }
 
-#ifdef SIM_HAS_CPUFREQ_PRESSURE
+#ifdef TREE_HAS_CPUFREQ_PRESSURE
 DEFINE_PER_CPU(unsigned long, cpufreq_pressure);
 
-void sim_frequency_pressure(unsigned int cpu, unsigned long capacity)
+void shim_frequency_pressure(unsigned int cpu, unsigned long capacity)
 {
 	*raw_per_cpu_ptr(&cpufreq_pressure, cpu) = capacity;
 }
 #else
-unsigned long sim_thermal_pressure[NR_CPUS];
+unsigned long shim_thermal_pressure[NR_CPUS];
 
-void sim_frequency_pressure(unsigned int cpu, unsigned long capacity)
+void shim_frequency_pressure(unsigned int cpu, unsigned long capacity)
 {
-	sim_thermal_pressure[cpu] = capacity;
+	shim_thermal_pressure[cpu] = capacity;
 }
 #endif
 
-#ifdef SIM_HAS_EM_TABLE
+#ifdef TREE_HAS_EM_TABLE
 /* Performance beside frequency, cost per unit of performance. */
 static struct em_perf_state *add_table(struct em_perf_domain *pd, int nr)
 {
-	struct em_perf_table *table = sim_zalloc(sizeof(*table) + nr * sizeof(table->state[0]), 64);
+	struct em_perf_table *table = hw_zalloc(sizeof(*table) + nr * sizeof(table->state[0]), 64);
 
 	RCU_INIT_POINTER(pd->em_table, table);
 	return table->state;
@@ -53,7 +53,7 @@ static void set_cost(struct em_perf_state *ps, unsigned long capacity, unsigned 
 /* Cost at the highest frequency. */
 static struct em_perf_state *add_table(struct em_perf_domain *pd, int nr)
 {
-	pd->table = sim_zalloc(nr * sizeof(*pd->table), 64);
+	pd->table = hw_zalloc(nr * sizeof(*pd->table), 64);
 	return pd->table;
 }
 
@@ -63,9 +63,9 @@ static void set_cost(struct em_perf_state *ps, unsigned long capacity, unsigned 
 }
 #endif
 
-struct em_perf_domain *sim_energy_domain(const struct sim_freq_domain *d, const struct cpumask *span)
+struct em_perf_domain *shim_energy_domain(const struct hw_freq_domain *d, const struct cpumask *span)
 {
-	struct em_perf_domain *pd = sim_zalloc(sizeof(*pd) + sizeof(*span), 64);
+	struct em_perf_domain *pd = hw_zalloc(sizeof(*pd) + sizeof(*span), 64);
 	struct em_perf_state *states = add_table(pd, d->nr_opps);
 	unsigned long best = ULONG_MAX;
 	int i;

@@ -5,7 +5,7 @@
 #include <linux/irq_work.h>
 #include <linux/resume_user_mode.h>
 #include <asm/irq_regs.h>
-#include "sim.h"
+#include "shim.h"
 
 DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
 
@@ -34,7 +34,7 @@ static void rearm_for_user(void)
 
 static void rearm_for_kernel(void)
 {
-#ifdef SIM_HAS_HRTIMER_REARM
+#ifdef TREE_HAS_HRTIMER_REARM
 	hrtimer_rearm_deferred();
 #endif
 }
@@ -42,26 +42,26 @@ static void rearm_for_kernel(void)
 static void handle_vector(int vector, bool user)
 {
 	struct pt_regs regs = { .user = user };
-	static const enum sim_entry entries[] = {
-		[SIM_TIMER] = SIM_ENTRY_TIMER, [SIM_CALL] = SIM_ENTRY_CALL,
-		[SIM_RESCHED] = SIM_ENTRY_RESCHED,
+	static const enum hw_entry entries[] = {
+		[HW_TIMER] = HW_ENTRY_TIMER, [HW_CALL] = HW_ENTRY_CALL,
+		[HW_RESCHED] = HW_ENTRY_RESCHED,
 	};
-	enum sim_entry before = sim_enter(entries[vector]);
+	enum hw_entry before = hw_enter(entries[vector]);
 	struct pt_regs *old;
 
-	sim.epoch++;
-	sim_charge(sim_costs.irq);
+	hw.epoch++;
+	hw_charge(hw_costs.irq);
 
 	/* As on x86 the reschedule interrupt does no work of its own: the way out does. */
-	if (vector == SIM_RESCHED) {
+	if (vector == HW_RESCHED) {
 		scheduler_ipi();
-		sim_enter(before);
+		hw_enter(before);
 		return;
 	}
 	old = set_irq_regs(&regs);
 	irq_enter();
-	if (vector == SIM_TIMER) {
-		struct clock_event_device *evt = sim_clockevent();
+	if (vector == HW_TIMER) {
+		struct clock_event_device *evt = shim_clockevent();
 
 		evt->event_handler(evt);
 	} else {
@@ -70,7 +70,7 @@ static void handle_vector(int vector, bool user)
 	}
 	irq_exit();
 	set_irq_regs(old);
-	sim_enter(before);
+	hw_enter(before);
 }
 
 /* irqentry_exit_cond_resched(): whether an interrupt may preempt the kernel. */
@@ -82,24 +82,24 @@ DEFINE_STATIC_KEY_TRUE(sk_dynamic_irqentry_exit_cond_resched);
 #endif
 
 /* An interrupt became due while kernel code ran with interrupts on. */
-void sim_irq_window(void)
+void shim_irq_window(void)
 {
 	int vector;
 
-	while ((vector = sim_take_vector()) >= 0) {
-		sim.irq_on = 0;
+	while ((vector = hw_take_vector()) >= 0) {
+		hw.irq_on = 0;
 		handle_vector(vector, false);
 		if (PREEMPTS_KERNEL && !preempt_count() && need_resched())
 			preempt_schedule_irq();
 		rearm_for_kernel();
 	}
-	sim.irq_on = 1;
+	hw.irq_on = 1;
 }
 
 /* Everything that has to happen before user code goes on. */
-void sim_exit_to_user(void)
+void shim_exit_to_user(void)
 {
-	struct sim_task *task = current->thread.sim;
+	struct hw_task *task = current->thread.task;
 
 	local_irq_disable();
 	rearm_for_user();
@@ -111,135 +111,135 @@ void sim_exit_to_user(void)
 			task_work_run();
 		local_irq_disable();
 	}
-	if (current->thread.last_cpu != sim.cpu) {
+	if (current->thread.last_cpu != hw.cpu) {
 		if (current->thread.last_cpu >= 0)
-			sim_refill_cache(task, current->thread.last_cpu, sim.cpu);
-		current->thread.last_cpu = sim.cpu;
+			hw_refill_cache(task, current->thread.last_cpu, hw.cpu);
+		current->thread.last_cpu = hw.cpu;
 	}
 	local_irq_enable();
-	if (task->killed == SIM_KILLED) {
-		task->killed = SIM_DYING;	/* exit itself comes by here */
+	if (task->killed == HW_KILLED) {
+		task->killed = HW_DYING;	/* exit itself comes by here */
 		kern_exit();
 	}
 }
 
 /* Current computes in user mode until its work is done; interrupts and others come between. */
-static void run_user(struct sim_task *task)
+static void run_user(struct hw_task *task)
 {
 	int vector;
 
-	if (unlikely(sim.core_sched))
-		sim_core_enters_user();
-	while (!sim_run_user(task)) {
-		sim.irq_on = 0;
-		while ((vector = sim_take_vector()) >= 0)
+	if (unlikely(hw.core_sched))
+		shim_core_enters_user();
+	while (!hw_run_user(task)) {
+		hw.irq_on = 0;
+		while ((vector = hw_take_vector()) >= 0)
 			handle_vector(vector, true);
-		sim_exit_to_user();
-		if (unlikely(sim.core_sched))
-			sim_core_enters_user();
+		shim_exit_to_user();
+		if (unlikely(hw.core_sched))
+			shim_core_enters_user();
 	}
 }
 
-void sim_user_work(simtime ns)
+void shim_user_work(simtime ns)
 {
-	struct sim_task *task = current->thread.sim;
+	struct hw_task *task = current->thread.task;
 
 	task->work = ns;
 	run_user(task);
 }
 
 /* What others can see happens in the order of simulated time, interrupts first. */
-void sim_sync(void)
+void shim_sync(void)
 {
-	if (!sim_time_is_free())
-		sim_user_work(0);
+	if (!hw_time_is_free())
+		shim_user_work(0);
 }
 
 /* Between two points where long kernel code looks at what else there is to do. */
 #define PREEMPTION_POINT	(10 * NSEC_PER_USEC)
 
 /* In the middle of long work: interrupts come between, and whoever may preempt it does. */
-void sim_preemption_point(void)
+void shim_preemption_point(void)
 {
-	if (!sim.live)
+	if (!hw.live)
 		return;
-	sim_catch_up();
-	if (sim.irq_on && sim.clk >= sim.irq_due)
-		sim_irq_window();
+	hw_catch_up();
+	if (hw.irq_on && hw.clk >= hw.irq_due)
+		shim_irq_window();
 	cond_resched();
 }
 
 /* Long work in the kernel. */
-void sim_kernel_work(simtime ns)
+void shim_kernel_work(simtime ns)
 {
 	while (ns) {
 		simtime step = min_t(simtime, ns, PREEMPTION_POINT);
 
-		sim_charge(step);
+		hw_charge(step);
 		ns -= step;
-		sim_preemption_point();
+		shim_preemption_point();
 	}
 }
 
-void sim_syscall_enter(void)
+void shim_syscall_enter(void)
 {
-	sim_sync();
-	sim_enter(SIM_ENTRY_SYSCALL);
-	sim.epoch++;
-	sim_charge(sim_costs.syscall);
+	shim_sync();
+	hw_enter(HW_ENTRY_SYSCALL);
+	hw.epoch++;
+	hw_charge(hw_costs.syscall);
 }
 
 /* fdget(), fdput(): threads count their use of the file, a process alone need not. */
-void sim_file_get(struct sim_line *file)
+void shim_file_get(struct hw_line *file)
 {
 	if (current->thread.shares_files)
-		sim_line_change_if(file);
+		hw_line_change_if(file);
 }
 
-void sim_file_put(struct sim_line *file)
+void shim_file_put(struct hw_line *file)
 {
 	if (current->thread.shares_files)
-		sim_line_change(file);
+		hw_line_change(file);
 }
 
-void sim_syscall_exit(void)
+void shim_syscall_exit(void)
 {
 	if (resched_for_user() || task_work_pending(current) || signal_pending(current) ||
-	    current->thread.last_cpu != sim.cpu)
-		sim_exit_to_user();
-	sim_working_set_touch();
+	    current->thread.last_cpu != hw.cpu)
+		shim_exit_to_user();
+	shim_working_set_touch();
 }
 
 simtime kern_now(void)
 {
-	return sim.clk;
+	return hw.clk;
 }
 
 void kern_sync(void)
 {
-	sim_sync();
+	shim_sync();
 }
 
-void kern_syscall(struct sim_line *count)
+void kern_syscall(struct hw_line *count)
 {
-	sim_syscall_enter();
+	shim_syscall_enter();
 	if (count)
-		sim_line_change_if(count);
-	sim_syscall_exit();
+		hw_line_change_if(count);
+	shim_syscall_exit();
 }
 
 void kern_run(simtime ns)
 {
-	sim_working_set_touch();
-	sim_user_work(ns);
+	shim_working_set_touch();
+	shim_user_work(ns);
 }
 
 void kern_run_clock(simtime ns)
 {
-	struct sim_task *task = current->thread.sim;
+	struct hw_task *task = current->thread.task;
 
-	sim_working_set_touch();
-	task->spins_until = sim.clk + ns;
-	sim_user_work(ns);
+	shim_working_set_touch();
+	task->spins_until = hw.clk + ns;
+	shim_user_work(ns);
 	task->spins_until = 0;
 }

@@ -2,19 +2,19 @@
 /* exit(), waiting for children, and being killed. */
 #include <linux/sched/task.h>
 #include <linux/sched/autogroup.h>
-#include "sim.h"
+#include "shim.h"
 #include "tasks.h"
 
 struct family {
 	wait_queue_head_t wait_chldexit;
 	int children;			/* alive or not yet waited for */
-	struct sim_task *zombies;	/* dead, not yet waited for; by next_zombie */
+	struct hw_task *zombies;	/* dead, not yet waited for; by next_zombie */
 };
 
 static struct family *family_of(struct task_struct *p)
 {
 	if (!p->thread.family) {
-		struct family *f = sim_zalloc(sizeof(*f), 64);
+		struct family *f = hw_zalloc(sizeof(*f), 64);
 
 		init_waitqueue_head(&f->wait_chldexit);
 		p->thread.family = f;
@@ -22,7 +22,7 @@ static struct family *family_of(struct task_struct *p)
 	return p->thread.family;
 }
 
-void sim_family_add(struct task_struct *parent, struct task_struct *child)
+void shim_family_add(struct task_struct *parent, struct task_struct *child)
 {
 	family_of(parent)->children++;
 	list_add_tail(&child->sibling, &parent->children);
@@ -40,19 +40,19 @@ static void forget_children(void)
 	}
 }
 
-void sim_do_exit(void)
+void shim_do_exit(void)
 {
 	struct task_struct *parent = current->real_parent;
 
 	current->flags |= PF_EXITING;
-	sim_exit_mm();
+	shim_exit_mm();
 	sched_autogroup_exit_task(current);
-	sim_trace_exit(current);
+	shim_trace_exit(current);
 	forget_children();
-	sim_exit_signal(current);
+	shim_exit_signal(current);
 	if (!list_empty(&current->sibling)) {
 		struct family *f = family_of(parent);
-		struct sim_task *task = current->thread.sim, **last = &f->zombies;
+		struct hw_task *task = current->thread.task, **last = &f->zombies;
 
 		list_del_init(&current->sibling);
 		while (*last)
@@ -61,7 +61,7 @@ void sim_do_exit(void)
 		task->zombie = 1;
 		__wake_up_sync(&f->wait_chldexit, TASK_INTERRUPTIBLE);
 	}
-	kern_collect(current->thread.sim);
+	kern_collect(current->thread.task);
 	preempt_disable();
 	/* the reference of the parent's wait */
 	put_task_struct_rcu_user(current);
@@ -70,22 +70,22 @@ void sim_do_exit(void)
 
 void kern_exit(void)
 {
-	struct sim_task *task = current->thread.sim;
+	struct hw_task *task = current->thread.task;
 
-	sim_syscall_enter();
-	sim_kernel_work(sim_costs.exit);
-	task->died = sim.clk;
+	shim_syscall_enter();
+	shim_kernel_work(hw_costs.exit);
+	task->died = hw.clk;
 	/* as mm_release() does for pthread_join() */
 	if (task->thread) {
 		task->thread = 0;
 		kern_futex_wake(&task->thread, 1);
 	}
-	sim_do_exit();
+	shim_do_exit();
 }
 
-static struct sim_task *find_zombie(struct family *f, const struct sim_task *which)
+static struct hw_task *find_zombie(struct family *f, const struct hw_task *which)
 {
-	struct sim_task *task;
+	struct hw_task *task;
 
 	for (task = f->zombies; task; task = task->next_zombie)
 		if (!which || task == which)
@@ -94,12 +94,12 @@ static struct sim_task *find_zombie(struct family *f, const struct sim_task *whi
 }
 
 /* A child process that has ended: this one, or any; NULL when there is none to wait for. */
-struct sim_task *kern_wait_child(struct sim_task *which)
+struct hw_task *kern_wait_child(struct hw_task *which)
 {
 	struct family *f = family_of(current);
-	struct sim_task *task = NULL, **link;
+	struct hw_task *task = NULL, **link;
 
-	sim_syscall_enter();
+	shim_syscall_enter();
 	if (!f->children)
 		goto out;
 	wait_event_interruptible(f->wait_chldexit, (task = find_zombie(f, which)));
@@ -111,27 +111,27 @@ struct sim_task *kern_wait_child(struct sim_task *which)
 	task->zombie = 0;
 	f->children--;
 out:
-	sim_syscall_exit();
+	shim_syscall_exit();
 	return task;
 }
 
 /* SIGKILL: whatever it waits for, it goes no further than its way out of the kernel. */
-void kern_kill(struct sim_task *task)
+void kern_kill(struct hw_task *task)
 {
 	struct task_struct *p = task->kernel;
 
 	if (!p || p->flags & PF_EXITING || task->killed)
 		return;
-	task->killed = SIM_KILLED;
+	task->killed = HW_KILLED;
 	set_tsk_thread_flag(p, TIF_SIGPENDING);
 	if (!wake_up_state(p, TASK_INTERRUPTIBLE))
 		kick_process(p);
 }
 
-int kern_is_blocked(const struct sim_task *task)
+int kern_is_blocked(const struct hw_task *task)
 {
 	const struct task_struct *p = task->kernel;
 
 	/* one that is about to wait looks for its condition once more before it leaves the queue */
-	return p && READ_ONCE(p->__state) == TASK_INTERRUPTIBLE && (!p->on_rq || SIM_IS_DELAYED(p));
+	return p && READ_ONCE(p->__state) == TASK_INTERRUPTIBLE && (!p->on_rq || SHIM_IS_DELAYED(p));
 }

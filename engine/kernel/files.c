@@ -8,7 +8,7 @@
 #include <linux/seq_file.h>
 #include <linux/sysctl.h>
 #include <linux/fs.h>
-#include "sim.h"
+#include "shim.h"
 
 enum kind { DIR, FOPS, U32, U64, ULONG, BOOL, STR, SYSCTL, SEQ };
 
@@ -19,7 +19,7 @@ struct entry {
 	void *data;
 	const struct file_operations *fops;
 	const struct seq_operations *seq;
-	SIM_SYSCTL *table;
+	SHIM_SYSCTL *table;
 	size_t length;			/* of the path */
 	char path[];
 };
@@ -30,7 +30,7 @@ static LIST_HEAD(entries);
 
 static struct entry *add(const char *dir, const char *name, umode_t mode, enum kind kind, void *data)
 {
-	struct entry *e = sim_zalloc(sizeof(*e) + strlen(dir) + strlen(name) + 2, 16);
+	struct entry *e = hw_zalloc(sizeof(*e) + strlen(dir) + strlen(name) + 2, 16);
 
 	e->length = sprintf(e->path, "%s/%s", dir, name);
 	e->kind = kind;
@@ -62,7 +62,7 @@ struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 	return (struct dentry *)add_debugfs(name, parent, 0, DIR, NULL);
 }
 
-#ifdef SIM_HAS_DEBUGFS_FULL
+#ifdef TREE_HAS_DEBUGFS_FULL
 struct dentry *debugfs_create_file_full(const char *name, umode_t mode, struct dentry *parent,
 					void *data, const void *aux, const struct file_operations *fops)
 #else
@@ -137,7 +137,7 @@ static void remove_below(const char *path)
 		if (e->length >= len && e->path[len - 1] == path[len - 1] &&
 		    (!e->path[len] || e->path[len] == '/') && !memcmp(e->path, path, len)) {
 			list_del(&e->list);
-			sim_free(e);
+			hw_free(e);
 		}
 }
 
@@ -173,7 +173,7 @@ struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *paren
 struct proc_dir_entry *proc_create(const char *name, umode_t mode, struct proc_dir_entry *parent,
 				   const struct proc_ops *ops)
 {
-	struct file_operations *fops = sim_zalloc(sizeof(*fops), 64);
+	struct file_operations *fops = hw_zalloc(sizeof(*fops), 64);
 
 	fops->open = ops->proc_open;
 	fops->read = ops->proc_read;
@@ -182,7 +182,7 @@ struct proc_dir_entry *proc_create(const char *name, umode_t mode, struct proc_d
 	return NULL;
 }
 
-void sim_add_sysctl(const char *dir, SIM_SYSCTL *table)
+void shim_add_sysctl(const char *dir, SHIM_SYSCTL *table)
 {
 	char path[64];
 
@@ -226,13 +226,13 @@ int kern_write_file(const char *path, const char *value)
 	char buf[128];
 
 	if (!e)
-		return sim_sysfs_write(path, value);
+		return shim_sysfs_write(path, value);
 	if (!(e->mode & 0222))
 		return -EACCES;
 	if (strscpy(buf, value, sizeof(buf)) < 0)
 		return -E2BIG;
 	/* 6.1 takes it where it changes nothing */
-	if (e->kind == SYSCTL && !strcmp(e->table->procname, "sched_energy_aware") && !sim_energy_aware_possible())
+	if (e->kind == SYSCTL && !strcmp(e->table->procname, "sched_energy_aware") && !shim_energy_aware_possible())
 		return -EOPNOTSUPP;
 	switch (e->kind) {
 	case FOPS:
@@ -284,7 +284,7 @@ void kern_list_files(void (*file)(const char *path, int writable))
 	list_for_each_entry(e, &entries, list)
 		if (e->kind != DIR)
 			file(e->path, !!(e->mode & 0222));
-	sim_sysfs_list(file);
+	shim_sysfs_list(file);
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -351,7 +351,7 @@ long kern_read_file(const char *path, char *buf, unsigned long size)
 	struct seq_file m = { };
 
 	if (!e)
-		return sim_sysfs_read(path, buf, size);
+		return shim_sysfs_read(path, buf, size);
 	switch (e->kind) {
 	case FOPS:
 		return read_fops(e, buf, size);

@@ -6,7 +6,7 @@
 #include <linux/hashtable.h>
 #include <linux/plist.h>
 #include <linux/sched/wake_q.h>
-#include "sim.h"
+#include "shim.h"
 
 struct waiter {
 	struct plist_node list;
@@ -18,7 +18,7 @@ struct waiter {
 struct bucket {
 	struct hlist_node node;
 	const unsigned int *word;
-	struct sim_line lock;
+	struct hw_line lock;
 	struct plist_head waiters;
 };
 
@@ -31,7 +31,7 @@ static struct bucket *bucket_of(const unsigned int *word)
 	hash_for_each_possible(buckets, b, node, (unsigned long)word)
 		if (b->word == word)
 			return b;
-	b = sim_zalloc(sizeof(*b), 64);
+	b = hw_zalloc(sizeof(*b), 64);
 	b->word = word;
 	plist_head_init(&b->waiters);
 	hash_add(buckets, &b->node, (unsigned long)word);
@@ -46,7 +46,7 @@ void kern_futex_forget(const unsigned int *word)
 	hash_for_each_possible(buckets, b, node, (unsigned long)word)
 		if (b->word == word) {
 			hash_del(&b->node);
-			sim_free(b);
+			hw_free(b);
 			return;
 		}
 }
@@ -56,31 +56,31 @@ int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeou
 {
 	struct bucket *b = bucket_of(word);
 	struct waiter w = { .task = current };
-	ktime_t until = sim.clk + timeout;
+	ktime_t until = hw.clk + timeout;
 	int ret = 0;
 
-	sim_syscall_enter();
-	sim_charge(sim_costs.futex);
-	sim_line_lock(&b->lock);
+	shim_syscall_enter();
+	hw_charge(hw_costs.futex);
+	hw_line_lock(&b->lock);
 	if (*word != value) {
-		sim_line_unlock(&b->lock);
-		sim_syscall_exit();
+		hw_line_unlock(&b->lock);
+		shim_syscall_exit();
 		return 0;
 	}
 	set_current_state(TASK_INTERRUPTIBLE);
 	/* as futex_queue(): real-time tasks by their priority, all others are alike */
 	plist_node_init(&w.list, min(current->normal_prio, MAX_RT_PRIO));
 	plist_add(&w.list, &b->waiters);
-	sim_line_unlock(&b->lock);
+	hw_line_unlock(&b->lock);
 	while (!w.woken) {
 		if (signal_pending(current))
 			ret = -EINTR;
-		else if (timeout != SIM_NEVER && sim.clk >= until)
+		else if (timeout != HW_NEVER && hw.clk >= until)
 			ret = -ETIMEDOUT;
-		else if (timeout == SIM_NEVER)
+		else if (timeout == HW_NEVER)
 			schedule();
 		else
-			schedule_hrtimeout_range(&until, sim_timer_slack(), HRTIMER_MODE_ABS);
+			schedule_hrtimeout_range(&until, shim_timer_slack(), HRTIMER_MODE_ABS);
 		if (ret) {
 			plist_del(&w.list, &b->waiters);
 			break;
@@ -89,7 +89,7 @@ int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeou
 			set_current_state(TASK_INTERRUPTIBLE);
 	}
 	__set_current_state(TASK_RUNNING);
-	sim_syscall_exit();
+	shim_syscall_exit();
 	return w.woken ? 0 : ret;
 }
 
@@ -100,9 +100,9 @@ int kern_futex_wake(const unsigned int *word, int nr)
 	DEFINE_WAKE_Q(wake_q);
 	int woken = 0;
 
-	sim_syscall_enter();
-	sim_charge(sim_costs.futex);
-	sim_line_lock(&b->lock);
+	shim_syscall_enter();
+	hw_charge(hw_costs.futex);
+	hw_line_lock(&b->lock);
 	plist_for_each_entry_safe(w, next, &b->waiters, list) {
 		if (woken == nr)
 			break;
@@ -111,8 +111,8 @@ int kern_futex_wake(const unsigned int *word, int nr)
 		wake_q_add(&wake_q, w->task);
 		woken++;
 	}
-	sim_line_unlock(&b->lock);
+	hw_line_unlock(&b->lock);
 	wake_up_q(&wake_q);
-	sim_syscall_exit();
+	shim_syscall_exit();
 	return woken;
 }

@@ -7,7 +7,7 @@
 #include <linux/completion.h>
 #include <linux/clockchips.h>
 #include <linux/cpuset.h>
-#include "sim.h"
+#include "shim.h"
 
 #define MAX_STEPS 16
 
@@ -61,11 +61,11 @@ static void run_range(unsigned int cpu, bool up, enum cpuhp_state from, enum cpu
 		if (s->state < from || s->state > to)
 			continue;
 		if (up ? s->startup && s->startup(cpu) : s->teardown && s->teardown(cpu))
-			sim_die("a hotplug callback failed", "state", s->state);
+			hw_die("a hotplug callback failed", "state", s->state);
 	}
 }
 
-#ifdef SIM_HAS_TMIGR_ROOTS
+#ifdef TREE_HAS_TMIGR_ROOTS
 /*
  * Timer migration registers before the other CPUs come up, each prepared and online before the next:
  * as many roots of its hierarchy as CPUs that are prepared and not online would be too many.
@@ -83,7 +83,7 @@ static bool prepare_later(enum cpuhp_state state, int (*startup)(unsigned int cp
 static void prepare_now(enum cpuhp_state state, unsigned int cpu, unsigned int boot_cpu)
 {
 	if (state == CPUHP_AP_TMIGR_ONLINE && cpu != boot_cpu && prepare_migration(cpu))
-		sim_die("a hotplug callback failed", "tmigr:prepare", state);
+		hw_die("a hotplug callback failed", "tmigr:prepare", state);
 }
 #else
 static bool prepare_later(enum cpuhp_state state, int (*startup)(unsigned int cpu)) { return false; }
@@ -98,7 +98,7 @@ int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 	int cpu, i = nr_steps;
 
 	if (nr_steps == MAX_STEPS)
-		sim_die("too many hotplug states", name, 0);
+		hw_die("too many hotplug states", name, 0);
 	while (i > 0 && steps[i - 1].state > state) {
 		steps[i] = steps[i - 1];
 		i--;
@@ -106,19 +106,19 @@ int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 	steps[i] = (struct step) { state, startup, teardown };
 	nr_steps++;
 	if (prepare_later(state, startup))
-		return startup(sim.cpu);
+		return startup(hw.cpu);
 	if (invoke && startup) {
-		int boot_cpu = sim.cpu;
+		int boot_cpu = hw.cpu;
 		void *boot_task = current;
 
 		for_each_online_cpu(cpu) {
 			prepare_now(state, cpu, boot_cpu);
 			/* preparing is the controlling CPU's work */
 			if (cpu != boot_cpu && state > CPUHP_BRINGUP_CPU)
-				sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
+				hw_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
 			if (startup(cpu))
-				sim_die("a hotplug callback failed", name, state);
-			sim_set_boot_cpu(boot_cpu, boot_task);
+				hw_die("a hotplug callback failed", name, state);
+			hw_set_boot_cpu(boot_cpu, boot_task);
 		}
 	}
 	return 0;
@@ -135,11 +135,11 @@ static void prepare(unsigned int cpu)
 /* On the CPU, interrupts off. */
 static void starting(unsigned int cpu)
 {
-	sim_sibling_comes(cpu);
+	shim_sibling_comes(cpu);
 	sched_cpu_starting(cpu);
 	hrtimers_cpu_starting(cpu);
 	run_range(cpu, true, CPUHP_AP_OFFLINE, CPUHP_AP_ONLINE - 1);
-	sim_setup_clockevent();
+	shim_setup_clockevent();
 	set_cpu_online(cpu, true);
 }
 
@@ -151,19 +151,19 @@ static void online(unsigned int cpu)
 }
 
 /* At boot, with nothing running anywhere. */
-void sim_cpuhp_bring_up(unsigned int cpu)
+void shim_cpuhp_bring_up(unsigned int cpu)
 {
 	prepare(cpu);
-	sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->idle);
+	hw_set_boot_cpu(cpu, raw_cpu_rq(cpu)->idle);
 	starting(cpu);
 	sched_cpu_activate(cpu);
-	sim_progress();
+	hw_progress();
 }
 
 void cpuhp_online_idle(enum cpuhp_state state)
 {
 	if (state == CPUHP_AP_ONLINE_IDLE)
-		stop_machine_unpark(sim.cpu);
+		stop_machine_unpark(hw.cpu);
 }
 
 /* ------------------------------------------------------------------ while the machine runs */
@@ -181,7 +181,7 @@ static void ap_thread(void *arg)
 	struct ap_work *work = arg;
 	unsigned int cpu = work->cpu;
 
-	sim_kernel_work(sim_costs.hotplug);
+	shim_kernel_work(hw_costs.hotplug);
 	if (work->up) {
 		online(cpu);
 	} else {
@@ -204,7 +204,7 @@ static int run_on_ap(unsigned int cpu, bool up)
 
 	init_completion(&work.done);
 	snprintf(comm, sizeof(comm), "cpuhp/%u", cpu);
-	p = sim_kthread_create(ap_thread, &work, cpu, comm);
+	p = shim_kthread_create(ap_thread, &work, cpu, comm);
 	get_task_struct(p);
 	wake_up_new_task(p);
 	wait_for_completion(&work.done);
@@ -220,12 +220,12 @@ static int run_on_ap(unsigned int cpu, bool up)
 
 static int take_down(void *unused)
 {
-	unsigned int cpu = sim.cpu;
+	unsigned int cpu = hw.cpu;
 
-	sim_sibling_goes(cpu);
+	shim_sibling_goes(cpu);
 	set_cpu_online(cpu, false);
 	run_range(cpu, false, CPUHP_AP_OFFLINE, CPUHP_AP_ONLINE - 1);
-	sim_tick_cpu_dying(cpu);
+	shim_tick_cpu_dying(cpu);
 	hrtimers_cpu_dying(cpu);
 	smpcfd_dying_cpu(cpu);
 	sched_cpu_dying(cpu);
@@ -235,12 +235,12 @@ static int take_down(void *unused)
 
 void cpuhp_report_idle_dead(void)
 {
-	idle_dead[sim.cpu] = true;
+	idle_dead[hw.cpu] = true;
 }
 
 void arch_cpu_idle_dead(void)
 {
-	sim_cpu_dead();
+	hw_cpu_dead();
 	unreachable();
 }
 
@@ -248,7 +248,7 @@ int kern_cpu_down(int cpu)
 {
 	int ret;
 
-	sim_syscall_enter();
+	shim_syscall_enter();
 	if (!cpu_online(cpu) || num_online_cpus() == 1) {
 		ret = cpu_online(cpu) ? -EBUSY : -EINVAL;
 		goto out;
@@ -264,23 +264,23 @@ int kern_cpu_down(int cpu)
 	stop_machine_cpuslocked(take_down, NULL, cpumask_of(cpu));
 	while (!idle_dead[cpu])
 		schedule_timeout_uninterruptible(1);
-	sim_tick_cleanup_dead(cpu);
+	shim_tick_cleanup_dead(cpu);
 	timers_dead_cpu(cpu);
 	run_range(cpu, false, CPUHP_OFFLINE, CPUHP_BRINGUP_CPU - 1);
 	smpcfd_dead_cpu(cpu);
-	sim_register_hot_lines();
+	shim_register_hot_lines();
 unlock:
 	percpu_up_write(&cpu_hotplug_lock);
 out:
-	sim_syscall_exit();
+	shim_syscall_exit();
 	return ret;
 }
 
 /* First code of a CPU that comes back: start_secondary(). */
 static void secondary_start(void)
 {
-	sim_charge(sim_costs.hotplug);
-	starting(sim.cpu);
+	hw_charge(hw_costs.hotplug);
+	starting(hw.cpu);
 	local_irq_enable();
 	cpu_startup_entry(CPUHP_AP_ONLINE_IDLE);
 }
@@ -289,20 +289,20 @@ int kern_cpu_up(int cpu)
 {
 	struct task_struct *idle = raw_cpu_rq(cpu)->idle;
 
-	sim_syscall_enter();
+	shim_syscall_enter();
 	if (cpu_online(cpu)) {
-		sim_syscall_exit();
+		shim_syscall_exit();
 		return -EINVAL;
 	}
 	percpu_down_write(&cpu_hotplug_lock);
 	set_cpu_dying(cpu, false);
 	prepare(cpu);
-	sim_cpu_alive(cpu, sim_co_init(idle->thread.stack_base, sim_stack_size, secondary_start), idle);
+	hw_cpu_alive(cpu, hw_co_init(idle->thread.stack_base, hw_stack_size, secondary_start), idle);
 	while (!cpu_online(cpu))
 		schedule_timeout_uninterruptible(1);
 	run_on_ap(cpu, true);
-	sim_register_hot_lines();
+	shim_register_hot_lines();
 	percpu_up_write(&cpu_hotplug_lock);
-	sim_syscall_exit();
+	shim_syscall_exit();
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
-#include "sim.h"
+#include "shim.h"
 
 struct chore {
 	unsigned int cpu;
@@ -60,18 +60,18 @@ static void set_up_other(struct work_struct *work)
 
 	timer_setup(&other->timer, queue_chore, TIMER_PINNED);
 	other->on = true;
-	arm_other(other, 1 + sim_random() % other_period);
+	arm_other(other, 1 + hw_random() % other_period);
 }
 
 static void fold(struct work_struct *work)
 {
-	sim_charge(sim_costs.vmstat);
+	hw_charge(hw_costs.vmstat);
 	arm_vmstat(container_of(work, struct chore, work));
 }
 
 static void do_other(struct work_struct *work)
 {
-	sim_kernel_work(other_takes);
+	shim_kernel_work(other_takes);
 	arm_other(container_of(work, struct chore, work), other_period);
 }
 
@@ -101,7 +101,7 @@ static int go_offline(unsigned int cpu)
 	return 0;
 }
 
-void sim_setup_vmstat(void)
+void shim_setup_vmstat(void)
 {
 	int cpu;
 
@@ -111,7 +111,7 @@ void sim_setup_vmstat(void)
 		stat->cpu = cpu;
 		INIT_WORK(&stat->first, set_up_vmstat);
 		INIT_WORK(&stat->work, fold);
-		sim_queue_first_work(cpu, &stat->first);
+		shim_queue_first_work(cpu, &stat->first);
 	}
 	cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "mm/vmstat:online", go_online, go_offline);
 }

@@ -4,7 +4,7 @@
 #include <linux/pm_qos.h>
 #include <linux/sched/idle.h>
 #include <../drivers/cpuidle/cpuidle.h>
-#include "sim.h"
+#include "shim.h"
 
 static struct cpuidle_driver driver = { .name = "sim", .owner = NULL };
 static DEFINE_PER_CPU(struct cpuidle_device, device);
@@ -12,42 +12,42 @@ static DEFINE_PER_CPU(struct cpuidle_device, device);
 void arch_cpu_idle_enter(void)
 {
 	/* An idle loop that finds no rest must not run ahead of the others. */
-	if (sim.clk >= sim.catch_up)
-		sim_catch_up();
-	sim_enter(SIM_ENTRY_IDLE);
-	sim.epoch++;
-	sim_charge(sim_costs.idle_enter);
+	if (hw.clk >= hw.catch_up)
+		hw_catch_up();
+	hw_enter(HW_ENTRY_IDLE);
+	hw.epoch++;
+	hw_charge(hw_costs.idle_enter);
 }
 
 void arch_cpu_idle_exit(void)
 {
-	sim_charge(sim_costs.idle_exit);
+	hw_charge(hw_costs.idle_exit);
 }
 
 /* No idle states described: the CPU halts, polling its flags as x86 does with mwait. */
 void arch_cpu_idle(void)
 {
 	if (!current_set_polling_and_test())
-		sim_halt(0, SIM_NEVER);
+		hw_halt(0, HW_NEVER);
 	__current_clr_polling();
-	sim_arch_cpu_idle_return();
+	shim_arch_cpu_idle_return();
 }
 
 static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
 {
-	const struct sim_idle_state *state = &sim_idle_states[index];
+	const struct hw_idle_state *state = &hw_idle_states[index];
 
 	/* call_cpuidle() cleared the flag; a CPU that waits for a write to it says so again */
 	if (state->mwait && current_set_polling_and_test()) {
 		current_clr_polling();
 		return index;
 	}
-	if (sim_mechanisms.idle_latency)
-		sim_idle_change(state->entry_ns, state->firmware);
+	if (hw_mechanisms.idle_latency)
+		hw_idle_change(state->entry_ns, state->firmware);
 	if (!need_resched())
-		sim_halt(0, SIM_NEVER);
-	if (sim_mechanisms.idle_latency)
-		sim_idle_change(state->exit_ns, state->firmware);
+		hw_halt(0, HW_NEVER);
+	if (hw_mechanisms.idle_latency)
+		hw_idle_change(state->exit_ns, state->firmware);
 	if (state->mwait)
 		current_clr_polling();
 	return index;
@@ -56,7 +56,7 @@ static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, i
 /* As poll_idle(), without its turns. */
 static int poll(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
 {
-	simtime start = sim.clk;
+	simtime start = hw.clk;
 
 	dev->poll_time_limit = false;
 	local_irq_enable();
@@ -64,10 +64,10 @@ static int poll(struct cpuidle_device *dev, struct cpuidle_driver *drv, int inde
 		simtime end = start + cpuidle_poll_time(drv, dev);
 
 		while (!need_resched()) {
-			sim_halt(1, end);
-			if (sim.clk >= sim.irq_due)
-				sim_irq_window();
-			if (sim.clk >= end) {
+			hw_halt(1, end);
+			if (hw.clk >= hw.irq_due)
+				shim_irq_window();
+			if (hw.clk >= end) {
 				dev->poll_time_limit = true;
 				break;
 			}
@@ -78,16 +78,16 @@ static int poll(struct cpuidle_device *dev, struct cpuidle_driver *drv, int inde
 	return index;
 }
 
-void sim_setup_idle_drivers(void)
+void shim_setup_idle_drivers(void)
 {
 	int i;
 
-	if (!sim_nr_idle_states) {
+	if (!hw_nr_idle_states) {
 		disable_cpuidle();
 		return;
 	}
-	for (i = 0; i < sim_nr_idle_states; i++) {
-		const struct sim_idle_state *from = &sim_idle_states[i];
+	for (i = 0; i < hw_nr_idle_states; i++) {
+		const struct hw_idle_state *from = &hw_idle_states[i];
 		struct cpuidle_state *to = &driver.states[i];
 
 		strscpy(to->name, from->name, sizeof(to->name));
@@ -98,27 +98,27 @@ void sim_setup_idle_drivers(void)
 		if (from->declared)
 			to->flags |= CPUIDLE_FLAG_POLLING;
 	}
-	driver.state_count = sim_nr_idle_states;
+	driver.state_count = hw_nr_idle_states;
 	/* as cpuidle.governor= on the command line */
-	strscpy(param_governor, sim_idle_governor, CPUIDLE_NAME_LEN);
+	strscpy(param_governor, hw_idle_governor, CPUIDLE_NAME_LEN);
 	if (cpuidle_register_driver(&driver))
-		sim_die("cpuidle_register_driver() failed", driver.name, 0);
-	sim_add_cpuidle_interface();
+		hw_die("cpuidle_register_driver() failed", driver.name, 0);
+	shim_add_cpuidle_interface();
 }
 
 /* After the governors' initcalls. */
-void sim_setup_idle_devices(void)
+void shim_setup_idle_devices(void)
 {
 	int cpu;
 
-	if (!sim_nr_idle_states)
+	if (!hw_nr_idle_states)
 		return;
 	for_each_online_cpu(cpu) {
 		struct cpuidle_device *dev = raw_per_cpu_ptr(&device, cpu);
 
 		dev->cpu = cpu;
 		if (cpuidle_register_device(dev))
-			sim_die("cpuidle_register_device() failed", driver.name, cpu);
+			hw_die("cpuidle_register_device() failed", driver.name, cpu);
 	}
 }
 

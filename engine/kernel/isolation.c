@@ -2,7 +2,7 @@
 /* isolcpus=, as on the kernel's command line, and the memory it takes before there are allocators. */
 #include <linux/memblock.h>
 #include <linux/sched/isolation.h>
-#include "sim.h"
+#include "shim.h"
 
 static const char *isolcpus;
 
@@ -12,12 +12,12 @@ void kern_isolate(const char *cpus)
 }
 
 /* Parameters are parsed before sched_init(). */
-void sim_setup_isolation(void)
+void shim_setup_isolation(void)
 {
 	char cpus[4096];
 
 	if (isolcpus && strscpy(cpus, isolcpus, sizeof(cpus)) > 0)
-		sim_isolate(cpus);
+		shim_isolate(cpus);
 }
 
 void kern_isolated(char *buf, unsigned long size)
@@ -31,11 +31,11 @@ void kern_isolated(char *buf, unsigned long size)
 #ifdef memblock_alloc_or_panic
 void *__memblock_alloc_or_panic(phys_addr_t size, phys_addr_t align, const char *func)
 {
-	return sim_zalloc(size, align);
+	return hw_zalloc(size, align);
 }
 
 void memblock_free(void *ptr, size_t size)
 {
-	sim_free(ptr);
+	hw_free(ptr);
 }
 #endif

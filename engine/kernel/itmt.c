@@ -8,7 +8,7 @@
 #include <linux/fs.h>
 #include <linux/sched/topology.h>
 #include <linux/sysctl.h>
-#include "sim.h"
+#include "shim.h"
 
 static int priority[NR_CPUS];
 static bool topology_changed;
@@ -26,21 +26,21 @@ int arch_update_cpu_topology(void)
 	return changed;
 }
 
-#ifdef SIM_HAS_ITMT_OF_SIBLINGS
+#ifdef TREE_HAS_ITMT_OF_SIBLINGS
 /* The siblings of a core come one after another: what the second thread has is a quarter of the first one's. */
 static void set_core_priority(int core_cpu, int siblings)
 {
 	int cpu, i = 1;
 
 	for_each_cpu(cpu, topology_sibling_cpumask(core_cpu)) {
-		priority[cpu] = sim_cpu_topo[core_cpu].priority * siblings / (i * i);
+		priority[cpu] = hw_cpu_topo[core_cpu].priority * siblings / (i * i);
 		i++;
 	}
 }
 #else
 static void set_core_priority(int core_cpu, int siblings)
 {
-	priority[core_cpu] = sim_cpu_topo[core_cpu].priority;
+	priority[core_cpu] = hw_cpu_topo[core_cpu].priority;
 }
 #endif
 
@@ -50,10 +50,10 @@ static void rebuild_if(bool changed)
 		return;
 	topology_changed = true;
 	rebuild_sched_domains();
-	sim_register_hot_lines();
+	shim_register_hot_lines();
 }
 
-#ifdef SIM_HAS_ITMT_DEBUGFS
+#ifdef TREE_HAS_ITMT_DEBUGFS
 static bool enabled;
 
 static ssize_t write_enabled(struct file *file, const char __user *ubuf, size_t count, loff_t *ppos)
@@ -79,7 +79,7 @@ static void add_switch(void)
 #else
 static unsigned int enabled;
 
-static int write_enabled(SIM_SYSCTL_HANDLED *table, int write, void *buffer, size_t *lenp, loff_t *ppos)
+static int write_enabled(SHIM_SYSCTL_HANDLED *table, int write, void *buffer, size_t *lenp, loff_t *ppos)
 {
 	unsigned int was = enabled;
 	int ret = proc_dointvec_minmax(table, write, buffer, lenp, ppos);
@@ -95,27 +95,27 @@ static struct ctl_table enabled_table = {
 
 static void add_switch(void)
 {
-	sim_add_sysctl("kernel", &enabled_table);
+	shim_add_sysctl("kernel", &enabled_table);
 }
 #endif
 
-int sim_itmt_flags(void)
+int shim_itmt_flags(void)
 {
 	return enabled ? SD_ASYM_PACKING : 0;
 }
 
 /* Before the domains are built; a driver would have them built anew. */
-void sim_setup_itmt(void)
+void shim_setup_itmt(void)
 {
 	int cpu, siblings = 1;
 
-	if (!sim_has_priorities)
+	if (!hw_has_priorities)
 		return;
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++)
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++)
 		siblings = max_t(int, siblings, cpumask_weight(topology_sibling_cpumask(cpu)));
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++)
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++)
 		set_core_priority(cpu, siblings);
-	sim_prefer_cores(sim_is_hybrid);
+	shim_prefer_cores(hw_is_hybrid);
 	enabled = true;
 	add_switch();
 }

@@ -2,7 +2,7 @@
 /* Per-CPU kernel threads as kernel/smpboot.c runs them, with parking for hotplug. */
 #include <linux/kthread.h>
 #include <linux/smpboot.h>
-#include "sim.h"
+#include "shim.h"
 
 enum { ACTIVE, PARK };
 
@@ -68,17 +68,17 @@ int smpboot_register_percpu_thread(struct smp_hotplug_thread *ht)
 {
 	struct task_struct *boot_task = current;
 	char comm[TASK_COMM_LEN];
-	int cpu, boot_cpu = sim.cpu;
+	int cpu, boot_cpu = hw.cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct percpu_thread *td = sim_zalloc(sizeof(*td), 64);
+		struct percpu_thread *td = hw_zalloc(sizeof(*td), 64);
 		struct task_struct *p;
 
 		td->ht = ht;
 		td->cpu = cpu;
 		snprintf(comm, sizeof(comm), ht->thread_comm, cpu);
-		sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
-		p = sim_kthread_create(thread_loop, td, cpu, comm);
+		hw_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
+		p = shim_kthread_create(thread_loop, td, cpu, comm);
 		*per_cpu_ptr(ht->store, cpu) = p;
 		if (ht->create)
 			ht->create(cpu);
@@ -86,7 +86,7 @@ int smpboot_register_percpu_thread(struct smp_hotplug_thread *ht)
 		td->request = ht->selfparking ? PARK : ACTIVE;
 		wake_up_new_task(p);
 	}
-	sim_set_boot_cpu(boot_cpu, boot_task);
+	hw_set_boot_cpu(boot_cpu, boot_task);
 	list_add(&ht->list, &registered);
 	return 0;
 }

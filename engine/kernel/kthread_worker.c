@@ -5,7 +5,7 @@
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
-#include "sim.h"
+#include "shim.h"
 
 /* A thread made by kthread_create(), which others may stop. */
 struct stoppable {
@@ -27,7 +27,7 @@ static void run(void *arg)
 struct task_struct *kthread_create_on_node(int (*fn)(void *data), void *data, int node,
 					   const char *fmt, ...)
 {
-	struct stoppable *t = sim_zalloc(sizeof(*t), 64);
+	struct stoppable *t = hw_zalloc(sizeof(*t), 64);
 	char comm[TASK_COMM_LEN];
 	struct task_struct *p;
 	va_list args;
@@ -37,7 +37,7 @@ struct task_struct *kthread_create_on_node(int (*fn)(void *data), void *data, in
 	va_end(args);
 	t->fn = fn;
 	t->data = data;
-	p = sim_kthread_create(run, t, -1, comm);
+	p = shim_kthread_create(run, t, -1, comm);
 	WRITE_ONCE(p->__state, TASK_UNINTERRUPTIBLE);
 	return p;
 }

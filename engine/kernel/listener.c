@@ -4,7 +4,7 @@
  * that connects, and its end wakes the task in accept() (net/ipv4/inet_connection_sock.c).
  */
 #include <linux/wait.h>
-#include "sim.h"
+#include "shim.h"
 #include "loopback.h"
 #include "poll.h"
 #include "socket.h"
@@ -12,14 +12,14 @@
 #define HANDSHAKE 3			/* packets */
 
 struct kern_listener {
-	struct sim_line lock;
+	struct hw_line lock;
 	struct kern_connection *first, **last;
 	wait_queue_head_t acceptors;
 };
 
 struct kern_listener *kern_listen(void)
 {
-	struct kern_listener *listener = sim_zalloc(sizeof(*listener), 64);
+	struct kern_listener *listener = hw_zalloc(sizeof(*listener), 64);
 
 	init_waitqueue_head(&listener->acceptors);
 	listener->last = &listener->first;
@@ -28,8 +28,8 @@ struct kern_listener *kern_listen(void)
 
 static void lock(struct kern_listener *listener)
 {
-	sim_line_lock(&listener->lock);
-	sim_line_settle(&listener->lock);
+	hw_line_lock(&listener->lock);
+	hw_line_settle(&listener->lock);
 }
 
 /* inet_csk_reqsk_queue_add(), sock_def_readable() */
@@ -42,7 +42,7 @@ static void established(void *whom, unsigned long what)
 	connection->next = NULL;
 	*listener->last = connection;
 	listener->last = &connection->next;
-	sim_line_unlock(&listener->lock);
+	hw_line_unlock(&listener->lock);
 	wake_up_interruptible_sync_poll(&listener->acceptors, EPOLLIN | EPOLLRDNORM | EPOLLRDBAND);
 }
 
@@ -53,24 +53,24 @@ static void established(void *whom, unsigned long what)
  */
 void kern_connect(struct kern_listener *listener, struct kern_connection *connection)
 {
-	struct sim_line *route;
+	struct hw_line *route;
 
-	sim_syscall_enter();
-	sim_charge(HANDSHAKE * sim_costs.socket[SIM_TCP].send);
-	route = sim_loopback_route();
-	sim_socket_keep_route(connection->there, route);
-	sim_socket_keep_route(connection->back, route);
-	sim_loopback_send(route, established, listener, (unsigned long)connection);
-	sim_syscall_exit();
+	shim_syscall_enter();
+	hw_charge(HANDSHAKE * hw_costs.socket[HW_TCP].send);
+	route = shim_loopback_route();
+	shim_socket_keep_route(connection->there, route);
+	shim_socket_keep_route(connection->back, route);
+	shim_loopback_send(route, established, listener, (unsigned long)connection);
+	shim_syscall_exit();
 }
 
 struct kern_connection *kern_accept(struct kern_listener *listener)
 {
 	struct kern_connection *connection = NULL;
 
-	sim_syscall_enter();
-	sim_charge(sim_costs.socket[SIM_TCP].receive);
-	sim_order();
+	shim_syscall_enter();
+	hw_charge(hw_costs.socket[HW_TCP].receive);
+	hw_order();
 	if (wait_event_interruptible_exclusive(listener->acceptors, listener->first))
 		goto out;
 	lock(listener);
@@ -78,8 +78,8 @@ struct kern_connection *kern_accept(struct kern_listener *listener)
 	listener->first = connection->next;
 	if (!listener->first)
 		listener->last = &listener->first;
-	sim_line_unlock(&listener->lock);
+	hw_line_unlock(&listener->lock);
 out:
-	sim_syscall_exit();
+	shim_syscall_exit();
 	return connection;
 }

@@ -6,13 +6,13 @@
  */
 #include <linux/interrupt.h>
 #include <linux/bottom_half.h>
-#include "sim.h"
+#include "shim.h"
 #include "loopback.h"
 
 struct packet {
 	struct packet *next;
-	struct sim_line *route;
-	sim_arrive *arrive;
+	struct hw_line *route;
+	shim_arrive *arrive;
 	void *whom;
 	unsigned long what;
 };
@@ -31,14 +31,14 @@ static struct packet *free_packets;
  * of its sender's route from __dev_queue_xmit() (skb_dst_force()) to the receiving socket
  * (tcp_cleanup_skb(), ipv4_pktinfo_prepare()), both on the CPU that sends.
  */
-static DEFINE_PER_CPU(struct sim_line, own_route);
+static DEFINE_PER_CPU(struct hw_line, own_route);
 
-struct sim_line *sim_loopback_route(void)
+struct hw_line *shim_loopback_route(void)
 {
 	return this_cpu_ptr(&own_route);
 }
 
-void sim_loopback_send(struct sim_line *route, sim_arrive *arrive, void *whom, unsigned long what)
+void shim_loopback_send(struct hw_line *route, shim_arrive *arrive, void *whom, unsigned long what)
 {
 	struct packet *packet = free_packets;
 	struct backlog *b;
@@ -46,10 +46,10 @@ void sim_loopback_send(struct sim_line *route, sim_arrive *arrive, void *whom, u
 	if (packet)
 		free_packets = packet->next;
 	else
-		packet = sim_zalloc(sizeof(*packet), 16);
+		packet = hw_zalloc(sizeof(*packet), 16);
 	*packet = (struct packet) { .route = route, .arrive = arrive, .whom = whom, .what = what };
 	local_bh_disable();
-	sim_route_hold(route);
+	shim_route_hold(route);
 	b = this_cpu_ptr(&backlog);
 	if (!b->first)
 		b->last = &b->first;
@@ -59,21 +59,21 @@ void sim_loopback_send(struct sim_line *route, sim_arrive *arrive, void *whom, u
 	local_bh_enable();
 }
 
-static void SIM_SOFTIRQ(receive)
+static void SHIM_SOFTIRQ(receive)
 {
 	struct backlog *b = this_cpu_ptr(&backlog);
 	struct packet *packet;
 
 	while ((packet = b->first)) {
 		b->first = packet->next;
-		sim_route_release(packet->route);
+		shim_route_release(packet->route);
 		packet->arrive(packet->whom, packet->what);
 		packet->next = free_packets;
 		free_packets = packet;
 	}
 }
 
-void sim_setup_loopback(void)
+void shim_setup_loopback(void)
 {
 	open_softirq(NET_RX_SOFTIRQ, receive);
 }

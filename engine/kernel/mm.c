@@ -6,7 +6,7 @@
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/numa_balancing.h>
-#include "sim.h"
+#include "shim.h"
 #include "space.h"
 #include "steady.h"
 #include "tasks.h"
@@ -23,7 +23,7 @@
 #define LINES_BESIDE	3	/* of the tree, for a node beside one at hand and its parents */
 
 static struct mapped_file {
-	struct sim_line i_mmap_rwsem, tree;
+	struct hw_line i_mmap_rwsem, tree;
 	unsigned int mapped;		/* parts */
 } files[FILES];
 
@@ -32,11 +32,11 @@ static void change_parts(struct mapped_file *f, int change, unsigned int lines)
 	int i;
 
 	for (i = 0; i < PARTS; i++) {
-		sim_line_lock(&f->i_mmap_rwsem);
-		sim_line_move(&f->tree, lines);
+		hw_line_lock(&f->i_mmap_rwsem);
+		hw_line_move(&f->tree, lines);
 		f->mapped += change;
-		sim_line_unlock(&f->i_mmap_rwsem);
-		sim_preemption_point();
+		hw_line_unlock(&f->i_mmap_rwsem);
+		shim_preemption_point();
 	}
 }
 
@@ -70,23 +70,23 @@ static void unmap_files(void)
 
 static struct space *new_space(void)
 {
-	struct space *s = sim_zalloc(sizeof(*s), 64);
+	struct space *s = hw_zalloc(sizeof(*s), 64);
 
 	atomic_set(&s->mm.mm_users, 1);
 	atomic_set(&s->mm.mm_count, 1);
 	init_rwsem(&s->mm.mmap_lock);
 	INIT_LIST_HEAD(&s->mappings);
-	s->comes_and_goes = sim_load_has_lasted();
+	s->comes_and_goes = shim_load_has_lasted();
 	if (mm_alloc_sched(&s->mm))
-		sim_die("no memory for what cache-aware scheduling keeps of a process", __FILE__, __LINE__);
+		hw_die("no memory for what cache-aware scheduling keeps of a process", __FILE__, __LINE__);
 	return s;
 }
 
-void sim_put_mm(struct mm_struct *mm)
+void shim_put_mm(struct mm_struct *mm)
 {
 	if (!atomic_dec_and_test(&mm->mm_users))
 		return;
-	sim_unmap_all(space_of(mm));
+	shim_unmap_all(space_of(mm));
 	unmap_files();
 	mmdrop(mm);
 }
@@ -94,10 +94,10 @@ void sim_put_mm(struct mm_struct *mm)
 void __mmdrop(struct mm_struct *mm)
 {
 	mm_destroy_sched(mm);
-	sim_free(space_of(mm));
+	hw_free(space_of(mm));
 }
 
-void sim_fork_mm(struct task_struct *p, bool thread)
+void shim_fork_mm(struct task_struct *p, bool thread)
 {
 	if (!thread)
 		copy_files();
@@ -105,34 +105,34 @@ void sim_fork_mm(struct task_struct *p, bool thread)
 		mmget(current->mm);
 	p->mm = p->active_mm = thread ? current->mm : &new_space()->mm;
 	if (!thread && current->mm)
-		sim_inherit_regions(space_of(p->mm), space_of(current->mm));
-	sim_working_set_fork(p, thread && current->mm);
+		shim_inherit_regions(space_of(p->mm), space_of(current->mm));
+	shim_working_set_fork(p, thread && current->mm);
 }
 
-void sim_exec_mm(void)
+void shim_exec_mm(void)
 {
 	struct mm_struct *old = current->mm;
 
 	task_numa_free(current, false);
 	current->mm = current->active_mm = &new_space()->mm;
 	sched_cache_exec_mmap(current, current->mm);
-	sim_working_set_exec();
-	sim_put_mm(old);
+	shim_working_set_exec();
+	shim_put_mm(old);
 	map_files();
 }
 
-void sim_exit_mm(void)
+void shim_exit_mm(void)
 {
 	struct mm_struct *mm = current->mm;
 
 	if (!mm)
 		return;
 	sched_cache_exit_mm(current);
-	sim_working_set_exit();
+	shim_working_set_exit();
 	task_numa_free(current, true);
 	mmgrab(mm);			/* stays active until the next switch */
 	current->mm = NULL;
-	sim_put_mm(mm);
+	shim_put_mm(mm);
 }
 
 /* ------------------------------------------------------------------ memory of a scenario's tasks */
@@ -140,20 +140,20 @@ void sim_exit_mm(void)
 /* An address space with one region, all there: on a node, or (-1) spread over all that have memory. */
 struct kern_region *kern_memory_create(unsigned long bytes, int huge, int node)
 {
-	struct kern_region *r = sim_region_add(new_space(), bytes, huge ? HPAGE_SHIFT : PAGE_SHIFT);
+	struct kern_region *r = shim_region_add(new_space(), bytes, huge ? HPAGE_SHIFT : PAGE_SHIFT);
 
-	sim_region_populate(r, node);
+	shim_region_populate(r, node);
 	return r;
 }
 
 /* Becomes the calling task's. */
 void kern_memory_use(struct kern_region *r)
 {
-	struct mm_struct *old = current->mm, *mm = sim_only_mapping(r)->vma.vm_mm;
+	struct mm_struct *old = current->mm, *mm = shim_only_mapping(r)->vma.vm_mm;
 
 	mmget(mm);
 	current->mm = current->active_mm = mm;
 	sched_cache_exec_mmap(current, mm);
 	init_numa_balancing(0, current);
-	sim_put_mm(old);
+	shim_put_mm(old);
 }

@@ -2,24 +2,24 @@
 /* What memory the nodes have, in base pages; a machine that tells none has enough. */
 #include <linux/nodemask.h>
 #include <linux/topology.h>
-#include "sim.h"
+#include "shim.h"
 #include "space.h"
 
 static unsigned long used[MAX_NUMNODES];
 
 static bool has(int node, unsigned long pages)
 {
-	return used[node] + pages <= sim_node_pages[node];
+	return used[node] + pages <= hw_node_pages[node];
 }
 
 /* Above the high watermark, two steps of vm.watermark_scale_factor (0.1 %) above the minimum. */
-bool sim_node_has_room(int node, unsigned long pages)
+bool shim_node_has_room(int node, unsigned long pages)
 {
-	return has(node, pages + sim_node_pages[node] / 1000 * 2);
+	return has(node, pages + hw_node_pages[node] / 1000 * 2);
 }
 
 /* Takes pages of a node; where it has none left, of the nearest that has, unless this one only. */
-int sim_node_take(int node, unsigned long pages, bool only)
+int shim_node_take(int node, unsigned long pages, bool only)
 {
 	int other, best = -1;
 
@@ -31,12 +31,12 @@ int sim_node_take(int node, unsigned long pages, bool only)
 							       node_distance(node, best)))
 				best = other;
 	if (best < 0)
-		sim_handlers->no_memory(only ? node : -1);
+		shim_handlers->no_memory(only ? node : -1);
 	used[best] += pages;
 	return best;
 }
 
-void sim_node_return(int node, unsigned long pages)
+void shim_node_return(int node, unsigned long pages)
 {
 	used[node] -= pages;
 }

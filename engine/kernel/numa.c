@@ -8,7 +8,7 @@
 #include <linux/sched/numa_balancing.h>
 #include <linux/mempolicy.h>
 #include <linux/migrate.h>
-#include "sim.h"
+#include "shim.h"
 #include "space.h"
 
 static struct place *faulting;
@@ -32,7 +32,7 @@ static void count(int event, unsigned long n)
 void *mas_find(struct ma_state *mas, unsigned long max)
 {
 	struct space *s = space_of(container_of(mas->tree, struct mm_struct, mm_mt));
-	unsigned long from = sim_mas_at_start(mas) ? mas->index : mas->last + 1;
+	unsigned long from = shim_mas_at_start(mas) ? mas->index : mas->last + 1;
 	struct mapping *m = s->found;
 
 	if (!m || m->vma.vm_start > from)
@@ -41,11 +41,11 @@ void *mas_find(struct ma_state *mas, unsigned long max)
 		if (m->vma.vm_end > from)
 			break;
 	if (list_entry_is_head(m, &s->mappings, list)) {
-		sim_mas_set_end(mas);
+		shim_mas_set_end(mas);
 		return NULL;
 	}
 	s->found = m;
-	sim_mas_set_active(mas);
+	shim_mas_set_active(mas);
 	mas->index = m->vma.vm_start;
 	mas->last = m->vma.vm_end - 1;
 	return &m->vma;
@@ -61,39 +61,39 @@ bool vma_policy_mof(struct vm_area_struct *vma)
 {
 	const struct kern_region *r = mapping_of(vma)->region;
 
-	return r->policy == POLICY_LOCAL && (!r->shared || sim_scans_shared());
+	return r->policy == POLICY_LOCAL && (!r->shared || shim_scans_shared());
 }
 
 /* Base pages a process with one thread has on its node are left alone, huge ones are not. */
 static bool markable(const struct mapping *m, unsigned long i)
 {
 	const struct pages *pages = &m->region->pages;
-	const struct place *p = sim_page(m->tables, i);
+	const struct place *p = shim_page(m->tables, i);
 	bool alone = atomic_read(&m->vma.vm_mm->mm_users) == 1;
 
 	if (!p->mapped || p->marked || !(sysctl_numa_balancing_mode & NUMA_BALANCING_NORMAL))
 		return false;
-	return !alone || pages->shift == HPAGE_SHIFT || sim_page(pages, i)->node != numa_node_id();
+	return !alone || pages->shift == HPAGE_SHIFT || shim_page(pages, i)->node != numa_node_id();
 }
 
 /* Marks pages of one block; gives how many. */
 static unsigned long mark(struct mapping *m, unsigned long first, unsigned long end)
 {
-	struct place *all = sim_pages_all(&m->region->pages, first) ? sim_pages_all(m->tables, first) : NULL;
+	struct place *all = shim_pages_all(&m->region->pages, first) ? shim_pages_all(m->tables, first) : NULL;
 	unsigned long i, marked = 0;
 
 	if (all && !markable(m, first))
 		return 0;
-	if (all && first % sim_pages_per_block(m->tables) == 0 && sim_page_next(m->tables, first) == end) {
+	if (all && first % shim_pages_per_block(m->tables) == 0 && shim_page_next(m->tables, first) == end) {
 		all->marked = true;
 		return end - first;
 	}
 	for (i = first; i < end; i++)
 		if (markable(m, i)) {
-			sim_page_change(m->tables, i)->marked = true;
+			shim_page_change(m->tables, i)->marked = true;
 			marked++;
 		}
-	sim_pages_merge(m->tables, first);
+	shim_pages_merge(m->tables, first);
 	return marked;
 }
 
@@ -102,7 +102,7 @@ unsigned long change_prot_numa(struct vm_area_struct *vma, unsigned long start, 
 	struct mapping *m = mapping_of(vma);
 	unsigned int shift = m->tables->shift;
 	unsigned long last = DIV_ROUND_UP(end - vma->vm_start, 1UL << shift);
-	unsigned long per_block = sim_pages_per_block(m->tables), i, next, marked = 0;
+	unsigned long per_block = shim_pages_per_block(m->tables), i, next, marked = 0;
 
 	for (i = (start - vma->vm_start) >> shift; i < last; i = next) {
 		next = min(i / per_block * per_block + per_block, last);
@@ -111,12 +111,12 @@ unsigned long change_prot_numa(struct vm_area_struct *vma, unsigned long start, 
 	if (!marked)
 		return 0;
 	space_of(vma->vm_mm)->scans++;
-	sim_kernel_work((simtime)sim_costs.numa_mark * marked);
-	count(PTE_UPDATES, marked * sim_page_size(m->tables));
-	return marked * sim_page_size(m->tables);
+	shim_kernel_work((simtime)hw_costs.numa_mark * marked);
+	count(PTE_UPDATES, marked * shim_page_size(m->tables));
+	return marked * shim_page_size(m->tables);
 }
 
-int sim_xchg_last_cpupid(int cpupid)
+int shim_xchg_last_cpupid(int cpupid)
 {
 	int old = faulting->last_cpupid;
 
@@ -131,7 +131,7 @@ static int users(const struct kern_region *r, unsigned long i)
 	int n = 0;
 
 	list_for_each_entry(m, &r->mappings, sibling)
-		n += sim_page(m->tables, i)->mapped;
+		n += shim_page(m->tables, i)->mapped;
 	return n;
 }
 
@@ -141,37 +141,37 @@ static void unmark(struct kern_region *r, unsigned long i)
 	struct mapping *m;
 
 	list_for_each_entry(m, &r->mappings, sibling)
-		if (sim_page(m->tables, i)->marked)
-			sim_page_change(m->tables, i)->marked = false;
+		if (shim_page(m->tables, i)->marked)
+			shim_page_change(m->tables, i)->marked = false;
 }
 
 /* Moves a page to a node that has room for it; the place may have changed its struct meanwhile. */
 static bool migrate(struct kern_region *r, unsigned long i, int to)
 {
-	unsigned long pages = sim_page_size(&r->pages);
+	unsigned long pages = shim_page_size(&r->pages);
 
-	if (!sim_node_has_room(to, pages))
+	if (!shim_node_has_room(to, pages))
 		return false;
-	sim_node_take(to, pages, true);
-	sim_node_return(sim_page(&r->pages, i)->node, pages);
-	sim_page_change(&r->pages, i)->node = to;
+	shim_node_take(to, pages, true);
+	shim_node_return(shim_page(&r->pages, i)->node, pages);
+	shim_page_change(&r->pages, i)->node = to;
 	unmark(r, i);
 	count(PAGES_MIGRATED, pages);
-	sim_trace_migrate_pages(pages);
-	sim_kernel_work((simtime)sim_costs.page_migrate * pages);
+	shim_trace_migrate_pages(pages);
+	shim_kernel_work((simtime)hw_costs.page_migrate * pages);
 	return true;
 }
 
-void sim_hinting_fault(struct mapping *m, unsigned long i)
+void shim_hinting_fault(struct mapping *m, unsigned long i)
 {
-	int here = cpu_to_node(sim.cpu), node, last, flags = 0;
+	int here = cpu_to_node(hw.cpu), node, last, flags = 0;
 	struct kern_region *r = m->region;
 
-	sim_page_change(m->tables, i)->marked = false;
-	faulting = sim_page_change(&r->pages, i);
+	shim_page_change(m->tables, i)->marked = false;
+	faulting = shim_page_change(&r->pages, i);
 	last = faulting->last_cpupid;
 	node = faulting->node;
-	sim_vma_accessed(&m->vma);
+	shim_vma_accessed(&m->vma);
 	count(HINT_FAULTS, 1);
 	if (r->shared && users(r, i) > 1)
 		flags |= TNF_SHARED;
@@ -180,12 +180,12 @@ void sim_hinting_fault(struct mapping *m, unsigned long i)
 		flags |= TNF_FAULT_LOCAL;
 	}
 	/* asked for local pages too: it is where last_cpupid is recorded */
-	if (sim_should_migrate(current, node, sim.cpu) && node != here) {
+	if (shim_should_migrate(current, node, hw.cpu) && node != here) {
 		flags |= migrate(r, i, here) ? TNF_MIGRATED : TNF_MIGRATE_FAIL;
-		node = sim_page(&r->pages, i)->node;
+		node = shim_page(&r->pages, i)->node;
 	}
-	sim_page_settle(&r->pages, i);
+	shim_page_settle(&r->pages, i);
 	if (r->shared)
-		sim_page_settle(m->tables, i);
-	task_numa_fault(last, node, sim_page_size(&r->pages), flags);
+		shim_page_settle(m->tables, i);
+	task_numa_fault(last, node, shim_page_size(&r->pages), flags);
 }

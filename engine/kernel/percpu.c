@@ -2,7 +2,7 @@
 /* Per-CPU memory: one copy of the static area for each CPU, with room for dynamic allocations. */
 #include <linux/bitmap.h>
 #include <linux/percpu.h>
-#include "sim.h"
+#include "shim.h"
 
 extern char __per_cpu_start[], __per_cpu_end[];
 
@@ -16,7 +16,7 @@ static char *dynamic;				/* as a per-CPU address; aligned to a line in each copy
 static DECLARE_BITMAP(used, NR_SLOTS);
 static DECLARE_BITMAP(last, NR_SLOTS);		/* the last slot of each allocation */
 
-void sim_setup_percpu(void)
+void shim_setup_percpu(void)
 {
 	unsigned long size = __per_cpu_end - __per_cpu_start;
 	unsigned long dynamic_at = ALIGN(size, L1_CACHE_BYTES), unit_bytes;
@@ -25,8 +25,8 @@ void sim_setup_percpu(void)
 
 	/* An odd number of lines: the CPUs' runqueues must not share cache sets of the host. */
 	unit_bytes = ALIGN(dynamic_at + DYNAMIC_BYTES, PAGE_SIZE) + 5 * L1_CACHE_BYTES;
-	area = sim_zalloc_huge(unit_bytes * sim_nr_cpus);
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
+	area = hw_zalloc_huge(unit_bytes * hw_nr_cpus);
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++) {
 		memcpy(area + cpu * unit_bytes, __per_cpu_start, size);
 		__per_cpu_offset[cpu] = (unsigned long)(area + cpu * unit_bytes) -
 					(unsigned long)__per_cpu_start;
@@ -34,7 +34,7 @@ void sim_setup_percpu(void)
 	dynamic = __per_cpu_start + dynamic_at;
 }
 
-void __percpu *sim_alloc_percpu(size_t size, size_t align)
+void __percpu *shim_alloc_percpu(size_t size, size_t align)
 {
 	unsigned long slots = DIV_ROUND_UP(size, SLOT_BYTES), first;
 	unsigned long align_mask = max(align, SLOT_BYTES) / SLOT_BYTES - 1;
@@ -42,14 +42,14 @@ void __percpu *sim_alloc_percpu(size_t size, size_t align)
 	int cpu;
 
 	if (align > L1_CACHE_BYTES)
-		sim_die("per-CPU memory is aligned to a cache line at most", __FILE__, __LINE__);
+		hw_die("per-CPU memory is aligned to a cache line at most", __FILE__, __LINE__);
 	first = bitmap_find_next_zero_area(used, NR_SLOTS, 0, slots, align_mask);
 	if (!slots || first >= NR_SLOTS)
-		sim_die("per-CPU space used up", __FILE__, __LINE__);
+		hw_die("per-CPU space used up", __FILE__, __LINE__);
 	bitmap_set(used, first, slots);
 	__set_bit(first + slots - 1, last);
 	area = dynamic + first * SLOT_BYTES;
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++)
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++)
 		memset(raw_per_cpu_ptr(area, cpu), 0, slots * SLOT_BYTES);
 	return (void __percpu *)area;
 }

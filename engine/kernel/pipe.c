@@ -5,14 +5,14 @@
  * wait, so it is a lock with waiters in order of arrival.
  */
 #include <linux/wait.h>
-#include "sim.h"
+#include "shim.h"
 #include "poll.h"
 
 #define BUFFERS		16		/* PIPE_DEF_BUFFERS */
 
 struct kern_pipe {
-	struct sim_line mutex, head, data;
-	struct sim_line reader, writer;		/* the files of the two ends */
+	struct hw_line mutex, head, data;
+	struct hw_line reader, writer;		/* the files of the two ends */
 	bool packets;				/* O_DIRECT: a buffer for each write, and for each read */
 	unsigned int nr;			/* of buffers */
 	unsigned long first, next;		/* buffers read up to, written up to */
@@ -25,7 +25,7 @@ struct kern_pipe {
 
 static struct kern_pipe *create(bool packets, unsigned int nr)
 {
-	struct kern_pipe *pipe = sim_zalloc(struct_size(pipe, buffer, nr), 64);
+	struct kern_pipe *pipe = hw_zalloc(struct_size(pipe, buffer, nr), 64);
 
 	pipe->packets = packets;
 	pipe->nr = nr;
@@ -57,15 +57,15 @@ static bool full(const struct kern_pipe *pipe)
 
 static void lock(struct kern_pipe *pipe)
 {
-	sim_line_lock(&pipe->mutex);
-	sim_line_move(&pipe->head, sim_costs.queue_lines);
-	sim_line_settle(&pipe->mutex);
+	hw_line_lock(&pipe->mutex);
+	hw_line_move(&pipe->head, hw_costs.queue_lines);
+	hw_line_settle(&pipe->mutex);
 }
 
 static void copy(struct kern_pipe *pipe, unsigned int bytes)
 {
-	sim_line_copy(&pipe->data, bytes);
-	sim_charge(sim_costs.copy_per_kb * bytes / 1024);
+	hw_line_copy(&pipe->data, bytes);
+	hw_charge(hw_costs.copy_per_kb * bytes / 1024);
 }
 
 /* How many of the bytes found room. */
@@ -90,9 +90,9 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 {
 	bool was_empty, wake_next = false;
 
-	sim_syscall_enter();
-	sim_file_get(&pipe->writer);
-	sim_charge(sim_costs.pipe);
+	shim_syscall_enter();
+	shim_file_get(&pipe->writer);
+	hw_charge(hw_costs.pipe);
 	lock(pipe);
 	was_empty = empty(pipe);
 	for (;;) {
@@ -101,7 +101,7 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 			break;
 		if (!full(pipe))
 			continue;
-		sim_line_unlock(&pipe->mutex);
+		hw_line_unlock(&pipe->mutex);
 		if (was_empty)
 			wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
 		if (wait_event_interruptible_exclusive(pipe->wr_wait, !full(pipe)))
@@ -112,14 +112,14 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 	}
 	if (full(pipe))
 		wake_next = false;
-	sim_line_unlock(&pipe->mutex);
+	hw_line_unlock(&pipe->mutex);
 	if (was_empty)
 		wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
 out:
-	sim_file_put(&pipe->writer);
-	sim_syscall_exit();
+	shim_file_put(&pipe->writer);
+	shim_syscall_exit();
 }
 
 static unsigned int try_read(struct kern_pipe *pipe, unsigned int bytes)
@@ -142,9 +142,9 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	unsigned int got;
 	int have = 0;
 
-	sim_syscall_enter();
-	sim_file_get(&pipe->reader);
-	sim_charge(sim_costs.pipe);
+	shim_syscall_enter();
+	shim_file_get(&pipe->reader);
+	hw_charge(hw_costs.pipe);
 	lock(pipe);
 	was_full = full(pipe);
 	for (;;) {
@@ -155,7 +155,7 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 		}
 		if (have)
 			break;
-		sim_line_unlock(&pipe->mutex);
+		hw_line_unlock(&pipe->mutex);
 		if (was_full)
 			wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
 		if (wait_event_interruptible_exclusive(pipe->rd_wait, !empty(pipe)))
@@ -166,23 +166,23 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	}
 	if (empty(pipe))
 		wake_next = false;
-	sim_line_unlock(&pipe->mutex);
+	hw_line_unlock(&pipe->mutex);
 	if (was_full)
 		wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
 out:
-	sim_file_put(&pipe->reader);
-	sim_syscall_exit();
+	shim_file_put(&pipe->reader);
+	shim_syscall_exit();
 	return have;
 }
 
-bool sim_pipe_readable(struct kern_pipe *pipe)
+bool shim_pipe_readable(struct kern_pipe *pipe)
 {
 	return !empty(pipe);
 }
 
-wait_queue_head_t *sim_pipe_readers(struct kern_pipe *pipe)
+wait_queue_head_t *shim_pipe_readers(struct kern_pipe *pipe)
 {
 	return &pipe->rd_wait;
 }

@@ -4,7 +4,7 @@
  * that stay, and a list of what became readable, as fs/eventpoll.c has it.
  */
 #include <linux/wait.h>
-#include "sim.h"
+#include "shim.h"
 #include "poll.h"
 
 struct table {
@@ -29,7 +29,7 @@ static int pollwake(wait_queue_entry_t *wait, unsigned int mode, int sync, void 
 
 static bool readable(const struct kern_pollable *p)
 {
-	return p->pipe ? sim_pipe_readable(p->pipe) : sim_socket_readable(p->socket);
+	return p->pipe ? shim_pipe_readable(p->pipe) : shim_socket_readable(p->socket);
 }
 
 static int first_readable(const struct kern_pollable *set, int nr)
@@ -45,7 +45,7 @@ static int first_readable(const struct kern_pollable *set, int nr)
 static void enlist(struct entry *e, const struct kern_pollable *p, struct table *table)
 {
 	e->table = table;
-	e->queue = p->pipe ? sim_pipe_readers(p->pipe) : sim_socket_readers(p->socket);
+	e->queue = p->pipe ? shim_pipe_readers(p->pipe) : shim_socket_readers(p->socket);
 	init_waitqueue_func_entry(&e->wait, pollwake);
 	add_wait_queue(e->queue, &e->wait);
 }
@@ -54,27 +54,27 @@ static void enlist(struct entry *e, const struct kern_pollable *p, struct table 
 int kern_poll(const struct kern_pollable *set, int nr, simtime timeout)
 {
 	struct table table = { .task = current };
-	ktime_t until = sim.clk + timeout;
+	ktime_t until = hw.clk + timeout;
 	struct entry one, *entries = NULL;
 	int i, found;
 
-	sim_syscall_enter();
-	sim_charge(sim_costs.poll * nr);
+	shim_syscall_enter();
+	hw_charge(hw_costs.poll * nr);
 	found = first_readable(set, nr);
 	if (found >= 0 || !timeout)
 		goto out;
-	entries = nr == 1 ? &one : sim_zalloc(nr * sizeof(*entries), 64);
+	entries = nr == 1 ? &one : hw_zalloc(nr * sizeof(*entries), 64);
 	for (i = 0; i < nr; i++)
 		enlist(&entries[i], &set[i], &table);
 	while ((found = first_readable(set, nr)) < 0 && !signal_pending(current)) {
-		if (timeout != SIM_NEVER && sim.clk >= until)
+		if (timeout != HW_NEVER && hw.clk >= until)
 			break;
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!table.triggered) {
-			if (timeout == SIM_NEVER)
+			if (timeout == HW_NEVER)
 				schedule();
 			else
-				schedule_hrtimeout_range(&until, sim_timer_slack(), HRTIMER_MODE_ABS);
+				schedule_hrtimeout_range(&until, shim_timer_slack(), HRTIMER_MODE_ABS);
 		}
 		__set_current_state(TASK_RUNNING);
 		table.triggered = false;
@@ -82,16 +82,16 @@ int kern_poll(const struct kern_pollable *set, int nr, simtime timeout)
 	for (i = 0; i < nr; i++)
 		remove_wait_queue(entries[i].queue, &entries[i].wait);
 	if (entries != &one)
-		sim_free(entries);
+		hw_free(entries);
 out:
-	sim_syscall_exit();
+	shim_syscall_exit();
 	return found;
 }
 
 /* ------------------------------------------------------------------ epoll, level-triggered */
 
 struct kern_watch {
-	struct sim_line file;
+	struct hw_line file;
 	wait_queue_head_t waiters;
 	struct list_head ready;
 };
@@ -106,7 +106,7 @@ struct watched {
 
 struct kern_watch *kern_watch_create(void)
 {
-	struct kern_watch *watch = sim_zalloc(sizeof(*watch), 64);
+	struct kern_watch *watch = hw_zalloc(sizeof(*watch), 64);
 
 	init_waitqueue_head(&watch->waiters);
 	INIT_LIST_HEAD(&watch->ready);
@@ -129,22 +129,22 @@ static int became_readable(wait_queue_entry_t *wait, unsigned int mode, int sync
 
 void kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, void *data)
 {
-	struct watched *w = sim_zalloc(sizeof(*w), 64);
+	struct watched *w = hw_zalloc(sizeof(*w), 64);
 
-	sim_syscall_enter();
-	sim_charge(sim_costs.poll);
+	shim_syscall_enter();
+	hw_charge(hw_costs.poll);
 	w->what = *what;
 	w->watch = watch;
 	w->data = data;
 	INIT_LIST_HEAD(&w->node);
 	init_waitqueue_func_entry(&w->wait, became_readable);
-	add_wait_queue(what->pipe ? sim_pipe_readers(what->pipe) : sim_socket_readers(what->socket),
+	add_wait_queue(what->pipe ? shim_pipe_readers(what->pipe) : shim_socket_readers(what->socket),
 		       &w->wait);
 	if (readable(what)) {
 		list_add_tail(&w->node, &watch->ready);
 		wake_up(&watch->waiters);
 	}
-	sim_syscall_exit();
+	shim_syscall_exit();
 }
 
 /* What is still readable goes to the end of the list, so that all have their turn. */
@@ -166,12 +166,12 @@ static struct watched *next_readable(struct kern_watch *watch)
 void *kern_watch_wait(struct kern_watch *watch, simtime timeout)
 {
 	DECLARE_WAITQUEUE(wait, current);
-	ktime_t until = sim.clk + timeout;
+	ktime_t until = hw.clk + timeout;
 	struct watched *found;
 
-	sim_syscall_enter();
-	sim_file_get(&watch->file);
-	sim_charge(sim_costs.poll);
+	shim_syscall_enter();
+	shim_file_get(&watch->file);
+	hw_charge(hw_costs.poll);
 	found = next_readable(watch);
 	if (found || !timeout)
 		goto out;
@@ -179,17 +179,17 @@ void *kern_watch_wait(struct kern_watch *watch, simtime timeout)
 	while (!signal_pending(current)) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		found = next_readable(watch);
-		if (found || (timeout != SIM_NEVER && sim.clk >= until))
+		if (found || (timeout != HW_NEVER && hw.clk >= until))
 			break;
-		if (timeout == SIM_NEVER)
+		if (timeout == HW_NEVER)
 			schedule();
 		else
-			schedule_hrtimeout_range(&until, sim_timer_slack(), HRTIMER_MODE_ABS);
+			schedule_hrtimeout_range(&until, shim_timer_slack(), HRTIMER_MODE_ABS);
 	}
 	__set_current_state(TASK_RUNNING);
 	remove_wait_queue(&watch->waiters, &wait);
 out:
-	sim_file_put(&watch->file);
-	sim_syscall_exit();
+	shim_file_put(&watch->file);
+	shim_syscall_exit();
 	return found ? found->data : NULL;
 }

@@ -3,7 +3,7 @@
 #include <linux/printk.h>
 #include <linux/kernel.h>
 #include <linux/ratelimit.h>
-#include "sim.h"
+#include "shim.h"
 
 static int log_line(const char *fmt, va_list args)
 {
@@ -12,7 +12,7 @@ static int log_line(const char *fmt, va_list args)
 
 	fmt = printk_skip_level(fmt);
 	len = vscnprintf(buf, sizeof(buf), fmt, args);
-	sim_log(buf, len);
+	hw_log(buf, len);
 	return len;
 }
 

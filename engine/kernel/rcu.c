@@ -7,7 +7,7 @@
 #include <linux/rcupdate.h>
 #include <linux/completion.h>
 #include <linux/kthread.h>
-#include "sim.h"
+#include "shim.h"
 
 struct batch {
 	struct rcu_head *head, **tail;
@@ -25,32 +25,32 @@ void call_rcu(struct rcu_head *head, rcu_callback_t func)
 	head->next = NULL;
 	*next.tail = head;
 	next.tail = &head->next;
-	driver_cpu = sim.cpu;
+	driver_cpu = hw.cpu;
 }
 
 static void free_object(struct rcu_head *head)
 {
-	sim_kfree(*(void **)(head + 1));
-	sim_free(head);
+	shim_kfree(*(void **)(head + 1));
+	hw_free(head);
 }
 
 /* The head may lie anywhere in the object: a little note of its own says what to free. */
-void sim_kfree_rcu(struct rcu_head *head, void *object)
+void shim_kfree_rcu(struct rcu_head *head, void *object)
 {
-	struct rcu_head *note = sim_zalloc(sizeof(*note) + sizeof(void *), 16);
+	struct rcu_head *note = hw_zalloc(sizeof(*note) + sizeof(void *), 16);
 
 	*(void **)(note + 1) = object;
 	call_rcu(note, free_object);
 }
 
-void sim_rcu_advance(void)
+void shim_rcu_advance(void)
 {
 	struct rcu_head *head;
 	int cpu;
 
 	if (waiting.head) {
 		for_each_cpu(cpu, &not_quiescent)
-			if (cpu == sim.cpu || !sim_in_kernel(cpu))
+			if (cpu == hw.cpu || !hw_in_kernel(cpu))
 				cpumask_clear_cpu(cpu, &not_quiescent);
 		if (!cpumask_empty(&not_quiescent) || blocked_readers)
 			return;
@@ -72,7 +72,7 @@ void sim_rcu_advance(void)
 		next.tail = &next.head;
 		cpumask_clear(&not_quiescent);
 		for_each_online_cpu(cpu)
-			if (cpu != sim.cpu && sim_in_kernel(cpu))
+			if (cpu != hw.cpu && hw_in_kernel(cpu))
 				cpumask_set_cpu(cpu, &not_quiescent);
 	} else if (!waiting.head) {
 		driver_cpu = -1;
@@ -95,21 +95,21 @@ static bool outside_readers(void)
 /* Called by every tick: one that comes from user mode has met no reader. */
 void rcu_sched_clock_irq(int user)
 {
-	sim_charge(sim_costs.tick);
+	hw_charge(hw_costs.tick);
 	if (user || outside_readers())
-		cpumask_clear_cpu(sim.cpu, &not_quiescent);
-	if (sim.cpu == driver_cpu || (driver_cpu >= 0 && !cpu_online(driver_cpu)))
-		sim_rcu_advance();
+		cpumask_clear_cpu(hw.cpu, &not_quiescent);
+	if (hw.cpu == driver_cpu || (driver_cpu >= 0 && !cpu_online(driver_cpu)))
+		shim_rcu_advance();
 }
 
 int rcu_needs_cpu(void)
 {
-	return sim.cpu == driver_cpu;
+	return hw.cpu == driver_cpu;
 }
 
 void rcu_note_context_switch(bool preempt)
 {
-	cpumask_clear_cpu(sim.cpu, &not_quiescent);
+	cpumask_clear_cpu(hw.cpu, &not_quiescent);
 #ifdef CONFIG_PREEMPT_RCU
 	if (current->rcu_read_lock_nesting > 0 && !current->rcu_read_unlock_special.b.blocked) {
 		current->rcu_read_unlock_special.b.blocked = true;
@@ -147,7 +147,7 @@ void synchronize_rcu(void)
 {
 	struct waiter waiter;
 
-	if (!sim.live)		/* boot: one task, nobody reads */
+	if (!hw.live)		/* boot: one task, nobody reads */
 		return;
 	init_completion(&waiter.done);
 	call_rcu(&waiter.head, wake_waiter);
@@ -165,5 +165,5 @@ void rcu_softirq_qs(void)
 /* A stopper waiting with its CPU: readers there are done. */
 void rcu_momentary_eqs(void)
 {
-	cpumask_clear_cpu(sim.cpu, &not_quiescent);
+	cpumask_clear_cpu(hw.cpu, &not_quiescent);
 }

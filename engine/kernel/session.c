@@ -2,14 +2,14 @@
 /* Sessions, whose tasks share an autogroup (kernel/sched/autogroup.c), and their processes. */
 #include <linux/sched/signal.h>
 #include <linux/sched/autogroup.h>
-#include "sim.h"
+#include "shim.h"
 #include "tasks.h"
 #include "autogroup.h"
 
 static struct signal_struct *session;	/* its leader's: all tasks of the session are in its list */
 
 /* Nobody changes a task's handlers: the lock is all there is to it. */
-#ifdef SIM_HAS_TASK_SIGHAND
+#ifdef TREE_HAS_TASK_SIGHAND
 #define __lock_task_sighand lock_task_sighand
 #endif
 struct sighand_struct *__lock_task_sighand(struct task_struct *p, unsigned long *flags)
@@ -21,7 +21,7 @@ struct sighand_struct *__lock_task_sighand(struct task_struct *p, unsigned long 
 /* The calling task leads a new session, whose processes are those that it forks from now on. */
 void kern_setsid(void)
 {
-	struct signal_struct *sig = sim_zalloc(sizeof(*sig), 64);
+	struct signal_struct *sig = hw_zalloc(sizeof(*sig), 64);
 	struct task_group *tg __maybe_unused;
 
 	*sig = *current->signal;
@@ -35,7 +35,7 @@ void kern_setsid(void)
 	sched_autogroup_create_attach(current);
 #ifdef CONFIG_SCHED_AUTOGROUP
 	tg = sig->autogroup->tg;
-	sim_hot_register(tg, &tg->load_avg);
+	hw_hot_register(tg, &tg->load_avg);
 #endif
 }
 
@@ -50,13 +50,13 @@ static bool in_session(const struct task_struct *p)
  */
 static void count_threads(struct signal_struct *sig, int more)
 {
-#ifdef SIM_HAS_SCHED_CACHE
+#ifdef TREE_HAS_SCHED_CACHE
 	sig->nr_threads += more;
 #endif
 }
 
 /* As copy_signal(): a thread shares its process's, a process has its own. */
-void sim_fork_signal(struct task_struct *p, bool thread)
+void shim_fork_signal(struct task_struct *p, bool thread)
 {
 	struct signal_struct *sig;
 
@@ -67,7 +67,7 @@ void sim_fork_signal(struct task_struct *p, bool thread)
 		count_threads(p->signal, 1);
 		return;
 	}
-	sig = sim_zalloc(sizeof(*sig), 64);
+	sig = hw_zalloc(sizeof(*sig), 64);
 	*sig = *p->signal;
 	sig->nr_threads = 1;
 	refcount_set(&sig->sigcnt, 1);
@@ -76,21 +76,21 @@ void sim_fork_signal(struct task_struct *p, bool thread)
 }
 
 /* From here on who looks for all tasks finds it. */
-void sim_join_session(struct task_struct *p)
+void shim_join_session(struct task_struct *p)
 {
 	if (in_session(p))
 		list_add_tail_rcu(&p->thread_node, &session->thread_head);
 }
 
-void sim_exit_signal(struct task_struct *p)
+void shim_exit_signal(struct task_struct *p)
 {
 	list_del_rcu(&p->thread_node);
 	if (in_session(p))
 		count_threads(p->signal, -1);
 }
 
-void sim_put_signal(struct task_struct *p)
+void shim_put_signal(struct task_struct *p)
 {
 	if (in_session(p) && refcount_dec_and_test(&p->signal->sigcnt))
-		sim_free(p->signal);
+		hw_free(p->signal);
 }

@@ -5,7 +5,7 @@
  * Large objects and caches come from the C library.
  */
 #include <linux/slab.h>
-#include "sim.h"
+#include "shim.h"
 
 #define ARENA		(512UL << 20)		/* of addresses: it takes what is used of it */
 #define CHUNK_SHIFT	16			/* a chunk's objects have one size */
@@ -38,17 +38,17 @@ static void add_chunk(unsigned int class)
 	unused += 1UL << CHUNK_SHIFT;
 }
 
-void *sim_kmalloc(size_t size)
+void *shim_kmalloc(size_t size)
 {
 	unsigned int class = 0;
 	void **object;
 
 	if (!arena)
-		arena = unused = sim_zalloc_huge(ARENA);
+		arena = unused = hw_zalloc_huge(ARENA);
 	while (class < ARRAY_SIZE(sizes) && sizes[class] < size)
 		class++;
 	if (class == ARRAY_SIZE(sizes) || (!freed[class] && unused == arena + ARENA))
-		return sim_zalloc(size, L1_CACHE_BYTES);
+		return hw_zalloc(size, L1_CACHE_BYTES);
 	if (!freed[class])
 		add_chunk(class);
 	object = freed[class];
@@ -56,43 +56,43 @@ void *sim_kmalloc(size_t size)
 	return memset(object, 0, sizes[class]);
 }
 
-void sim_kfree(void *object)
+void shim_kfree(void *object)
 {
 	unsigned long at = (char *)object - arena;
 
 	if (!object || !arena || at >= ARENA) {
-		sim_free(object);
+		hw_free(object);
 		return;
 	}
 	*(void **)object = freed[class_of[at >> CHUNK_SHIFT]];
 	freed[class_of[at >> CHUNK_SHIFT]] = object;
 }
 
-struct kmem_cache *sim_cache_create(unsigned int size)
+struct kmem_cache *shim_cache_create(unsigned int size)
 {
-	struct kmem_cache *cache = sim_zalloc(sizeof(*cache), 8);
+	struct kmem_cache *cache = hw_zalloc(sizeof(*cache), 8);
 
 	cache->size = size;
 	return cache;
 }
 
-void *sim_cache_alloc(struct kmem_cache *cache)
+void *shim_cache_alloc(struct kmem_cache *cache)
 {
-	return sim_zalloc(cache->size, L1_CACHE_BYTES);
+	return hw_zalloc(cache->size, L1_CACHE_BYTES);
 }
 
 void kmem_cache_free(struct kmem_cache *cache, void *object)
 {
-	sim_free(object);
+	hw_free(object);
 }
 
 void kfree(const void *object)
 {
-	sim_hot_forget(object);
-	sim_kfree((void *)object);
+	hw_hot_forget(object);
+	shim_kfree((void *)object);
 }
 
 void kvfree(const void *object)
 {
-	sim_kfree((void *)object);
+	shim_kfree((void *)object);
 }

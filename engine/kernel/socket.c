@@ -5,14 +5,14 @@
  * sender itself, by TCP and UDP in a softirq (loopback.c).
  */
 #include <linux/wait.h>
-#include "sim.h"
+#include "shim.h"
 #include "poll.h"
 #include "socket.h"
 #include "loopback.h"
 
 /* net.core.wmem_default; where autotuning ends for a sender faster than its receiver: net.ipv4.tcp_wmem */
-static const unsigned int send_buffer[SIM_NR_PROTOCOLS] = {
-	[SIM_UNIX] = 212992, [SIM_UDP] = 212992, [SIM_TCP] = 4 << 20,
+static const unsigned int send_buffer[HW_NR_PROTOCOLS] = {
+	[HW_UNIX] = 212992, [HW_UDP] = 212992, [HW_TCP] = 4 << 20,
 };
 #define OVERHEAD	768		/* what a small message takes of it (skb->truesize) */
 
@@ -21,10 +21,10 @@ struct buffer {
 };
 
 struct kern_socket {
-	enum sim_protocol protocol;
-	struct sim_line lock, queue, data;
-	struct sim_line reader, writer;	/* the files of the two ends */
-	struct sim_line *route;		/* kept by what is connected */
+	enum hw_protocol protocol;
+	struct hw_line lock, queue, data;
+	struct hw_line reader, writer;	/* the files of the two ends */
+	struct hw_line *route;		/* kept by what is connected */
 	struct buffer *buffer;		/* a ring */
 	unsigned long size, first, next;
 	unsigned long used;		/* space of all buffers */
@@ -32,9 +32,9 @@ struct kern_socket {
 	wait_queue_head_t readers, writers;
 };
 
-struct kern_socket *kern_socket_create(enum sim_protocol protocol)
+struct kern_socket *kern_socket_create(enum hw_protocol protocol)
 {
-	struct kern_socket *sock = sim_zalloc(sizeof(*sock), 64);
+	struct kern_socket *sock = hw_zalloc(sizeof(*sock), 64);
 
 	sock->protocol = protocol;
 	init_waitqueue_head(&sock->readers);
@@ -42,7 +42,7 @@ struct kern_socket *kern_socket_create(enum sim_protocol protocol)
 	return sock;
 }
 
-void sim_socket_keep_route(struct kern_socket *sock, struct sim_line *route)
+void shim_socket_keep_route(struct kern_socket *sock, struct hw_line *route)
 {
 	sock->route = route;
 }
@@ -55,11 +55,11 @@ static struct buffer *buffer_at(struct kern_socket *sock, unsigned long i)
 static void grow(struct kern_socket *sock)
 {
 	unsigned long i, size = max(16UL, sock->size * 2);
-	struct buffer *buffer = sim_zalloc(size * sizeof(*buffer), 64);
+	struct buffer *buffer = hw_zalloc(size * sizeof(*buffer), 64);
 
 	for (i = sock->first; i != sock->next; i++)
 		buffer[i % size] = *buffer_at(sock, i);
-	sim_free(sock->buffer);
+	hw_free(sock->buffer);
 	sock->buffer = buffer;
 	sock->size = size;
 }
@@ -71,10 +71,10 @@ static unsigned long space_of(unsigned int bytes)
 
 static void lock(struct kern_socket *sock, unsigned int bytes)
 {
-	sim_line_lock(&sock->lock);
-	sim_line_move(&sock->queue, sim_costs.queue_lines);
-	sim_line_copy(&sock->data, bytes);
-	sim_line_settle(&sock->lock);
+	hw_line_lock(&sock->lock);
+	hw_line_move(&sock->queue, hw_costs.queue_lines);
+	hw_line_copy(&sock->data, bytes);
+	hw_line_settle(&sock->lock);
 }
 
 /* One that is larger than the whole limit goes when nothing else is under way. */
@@ -96,7 +96,7 @@ static void deliver(void *whom, unsigned long bytes)
 	} else {
 		sock->closed = true;
 	}
-	sim_line_unlock(&sock->lock);
+	hw_line_unlock(&sock->lock);
 	if (bytes)
 		wake_up_interruptible_sync_poll(&sock->readers, EPOLLIN | EPOLLRDNORM | EPOLLRDBAND);
 	else
@@ -106,26 +106,26 @@ static void deliver(void *whom, unsigned long bytes)
 /* What is not connected looks its route up for each message: udp_sendmsg(), ip_route_output_flow(). */
 static void transmit(struct kern_socket *sock, unsigned int bytes)
 {
-	if (sock->protocol == SIM_UNIX)
+	if (sock->protocol == HW_UNIX)
 		deliver(sock, bytes);
 	else
-		sim_loopback_send(sock->route ? sock->route : sim_loopback_route(), deliver, sock, bytes);
+		shim_loopback_send(sock->route ? sock->route : shim_loopback_route(), deliver, sock, bytes);
 }
 
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
 {
-	const struct sim_socket_cost *cost = &sim_costs.socket[sock->protocol];
+	const struct hw_socket_cost *cost = &hw_costs.socket[sock->protocol];
 
-	sim_syscall_enter();
-	sim_file_get(&sock->writer);
-	sim_charge(cost->send + sim_costs.copy_per_kb * bytes / 1024);
+	shim_syscall_enter();
+	shim_file_get(&sock->writer);
+	hw_charge(cost->send + hw_costs.copy_per_kb * bytes / 1024);
 	if (wait_event_interruptible_exclusive(sock->writers, has_room(sock, bytes)))
 		goto out;
 	sock->used += space_of(bytes);
 	transmit(sock, bytes);
 out:
-	sim_file_put(&sock->writer);
-	sim_syscall_exit();
+	shim_file_put(&sock->writer);
+	shim_syscall_exit();
 }
 
 /* Takes up to so many bytes out of a stream; of datagrams one. */
@@ -139,11 +139,11 @@ static unsigned int take(struct kern_socket *sock, unsigned int bytes)
 
 		have += part;
 		b->left -= part;
-		if (b->left && sock->protocol != SIM_UDP)
+		if (b->left && sock->protocol != HW_UDP)
 			break;
 		sock->used -= b->space;
 		sock->first++;
-		if (sock->protocol == SIM_UDP)
+		if (sock->protocol == HW_UDP)
 			break;
 	}
 	return have;
@@ -152,41 +152,41 @@ static unsigned int take(struct kern_socket *sock, unsigned int bytes)
 /* What is there, at most so many bytes; 0: closed and empty */
 int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 {
-	const struct sim_socket_cost *cost = &sim_costs.socket[sock->protocol];
+	const struct hw_socket_cost *cost = &hw_costs.socket[sock->protocol];
 	int have = 0;
 
-	sim_syscall_enter();
-	sim_file_get(&sock->reader);
-	sim_charge(cost->receive);
-	sim_order();
-	if (wait_event_interruptible_exclusive(sock->readers, sim_socket_readable(sock)))
+	shim_syscall_enter();
+	shim_file_get(&sock->reader);
+	hw_charge(cost->receive);
+	hw_order();
+	if (wait_event_interruptible_exclusive(sock->readers, shim_socket_readable(sock)))
 		goto out;
 	lock(sock, bytes);
 	have = take(sock, bytes);
-	sim_charge(sim_costs.copy_per_kb * have / 1024);
-	sim_line_unlock(&sock->lock);
+	hw_charge(hw_costs.copy_per_kb * have / 1024);
+	hw_line_unlock(&sock->lock);
 	/* unix_write_space(), sk_stream_write_space(): only when a good part is free again */
 	if (sock->used * 4 <= send_buffer[sock->protocol])
 		wake_up_interruptible_sync_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
 out:
-	sim_file_put(&sock->reader);
-	sim_syscall_exit();
+	shim_file_put(&sock->reader);
+	shim_syscall_exit();
 	return have;
 }
 
 void kern_socket_close(struct kern_socket *sock)
 {
-	sim_syscall_enter();
+	shim_syscall_enter();
 	transmit(sock, 0);
-	sim_syscall_exit();
+	shim_syscall_exit();
 }
 
-bool sim_socket_readable(struct kern_socket *sock)
+bool shim_socket_readable(struct kern_socket *sock)
 {
 	return sock->first != sock->next || sock->closed;
 }
 
-wait_queue_head_t *sim_socket_readers(struct kern_socket *sock)
+wait_queue_head_t *shim_socket_readers(struct kern_socket *sock)
 {
 	return &sock->readers;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Between sockets and who connects them. */
-#ifndef SIM_SOCKET_H
-#define SIM_SOCKET_H
+#ifndef SHIM_SOCKET_H
+#define SHIM_SOCKET_H
 
 struct kern_socket;
-struct sim_line;
+struct hw_line;
 
 /* What it sends keeps this route: sk_dst_cache. */
-void sim_socket_keep_route(struct kern_socket *sock, struct sim_line *route);
+void shim_socket_keep_route(struct kern_socket *sock, struct hw_line *route);
 
 #endif

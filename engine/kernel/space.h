@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Address spaces: mm.c, regions.c, their pages (pages.c, nodes.c, working_set.c), NUMA balancing (numa.c). */
-#ifndef SIM_SPACE_H
-#define SIM_SPACE_H
+#ifndef SHIM_SPACE_H
+#define SHIM_SPACE_H
 
 #include <linux/mm.h>
 
@@ -66,52 +66,52 @@ static inline struct mapping *mapping_of(struct vm_area_struct *vma)
 }
 
 /* In base pages. */
-static inline unsigned long sim_page_size(const struct pages *p)
+static inline unsigned long shim_page_size(const struct pages *p)
 {
 	return 1UL << (p->shift - PAGE_SHIFT);
 }
 
 /* regions.c */
-struct kern_region *sim_region_add(struct space *s, unsigned long bytes, unsigned int shift);
-void sim_region_remove(struct kern_region *r);
-void sim_region_populate(struct kern_region *r, int node);
-void sim_inherit_regions(struct space *child, struct space *parent);
-void sim_unmap_all(struct space *s);
-struct mapping *sim_only_mapping(const struct kern_region *r);
-struct mapping *sim_own_mapping(const struct kern_region *r);
-void sim_page_map(struct mapping *m, unsigned long i);
-void sim_page_fault(struct mapping *m, unsigned long i);
+struct kern_region *shim_region_add(struct space *s, unsigned long bytes, unsigned int shift);
+void shim_region_remove(struct kern_region *r);
+void shim_region_populate(struct kern_region *r, int node);
+void shim_inherit_regions(struct space *child, struct space *parent);
+void shim_unmap_all(struct space *s);
+struct mapping *shim_only_mapping(const struct kern_region *r);
+struct mapping *shim_own_mapping(const struct kern_region *r);
+void shim_page_map(struct mapping *m, unsigned long i);
+void shim_page_fault(struct mapping *m, unsigned long i);
 
 /* pages.c */
-unsigned long sim_pages_per_block(const struct pages *p);
-void sim_pages_init(struct pages *p, unsigned long nr, unsigned int shift);
-void sim_pages_free(struct pages *p);
-const struct place *sim_page(const struct pages *p, unsigned long i);
-struct place *sim_pages_all(struct pages *p, unsigned long i);
-struct place *sim_page_change(struct pages *p, unsigned long i);
-void sim_page_settle(struct pages *p, unsigned long i);
-void sim_pages_merge(struct pages *p, unsigned long i);
-unsigned long sim_page_next(const struct pages *p, unsigned long i);
+unsigned long shim_pages_per_block(const struct pages *p);
+void shim_pages_init(struct pages *p, unsigned long nr, unsigned int shift);
+void shim_pages_free(struct pages *p);
+const struct place *shim_page(const struct pages *p, unsigned long i);
+struct place *shim_pages_all(struct pages *p, unsigned long i);
+struct place *shim_page_change(struct pages *p, unsigned long i);
+void shim_page_settle(struct pages *p, unsigned long i);
+void shim_pages_merge(struct pages *p, unsigned long i);
+unsigned long shim_page_next(const struct pages *p, unsigned long i);
 
 /* nodes.c */
-int sim_node_take(int node, unsigned long pages, bool only);
-void sim_node_return(int node, unsigned long pages);
-bool sim_node_has_room(int node, unsigned long pages);
+int shim_node_take(int node, unsigned long pages, bool only);
+void shim_node_return(int node, unsigned long pages);
+bool shim_node_has_room(int node, unsigned long pages);
 
 /* working_set.c */
-void sim_working_set_fork(struct task_struct *p, bool thread);
-void sim_working_set_exec(void);
-void sim_working_set_exit(void);
+void shim_working_set_fork(struct task_struct *p, bool thread);
+void shim_working_set_exec(void);
+void shim_working_set_exit(void);
 
 /* numa.c */
-void sim_hinting_fault(struct mapping *m, unsigned long i);
+void shim_hinting_fault(struct mapping *m, unsigned long i);
 
 /* numa_names.c */
-void sim_mm_add_pages(struct mm_struct *mm, unsigned long pages);
-void sim_vma_init(struct vm_area_struct *vma);
-void sim_vma_release(struct vm_area_struct *vma);
-void sim_vma_accessed(struct vm_area_struct *vma);
-void sim_vma_due(struct vm_area_struct *vma);		/* for a scan */
-bool sim_scans_shared(void);
+void shim_mm_add_pages(struct mm_struct *mm, unsigned long pages);
+void shim_vma_init(struct vm_area_struct *vma);
+void shim_vma_release(struct vm_area_struct *vma);
+void shim_vma_accessed(struct vm_area_struct *vma);
+void shim_vma_due(struct vm_area_struct *vma);		/* for a scan */
+bool shim_scans_shared(void);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kernel's own counters, summed up for the results. */
 #include <linux/cpuidle.h>
-#include "sim.h"
+#include "shim.h"
 
 struct kern_newidle kern_newidle;
 
 /* Takes the kernel's own figures over into the engine's side of the task. */
-void kern_collect(struct sim_task *task)
+void kern_collect(struct hw_task *task)
 {
 	struct task_struct *p = task->kernel;
 
@@ -14,8 +14,8 @@ void kern_collect(struct sim_task *task)
 		return;
 	task->runtime = p->se.sum_exec_runtime;
 	/* update_curr() has not yet seen what a running task did since the last tick */
-	if (p->on_cpu && sim.clk > p->se.exec_start)
-		task->runtime += sim.clk - p->se.exec_start;
+	if (p->on_cpu && hw.clk > p->se.exec_start)
+		task->runtime += hw.clk - p->se.exec_start;
 	if (p->flags & PF_EXITING)
 		task->kernel = NULL;
 }
@@ -32,11 +32,11 @@ static struct kern_balance *find_balance(struct kern_balance *stats, const char 
 /* By name: a machine may have several NUMA levels, and CPUs with different domains. */
 void kern_balance_stats(struct kern_balance stats[KERN_MAX_DOMAINS])
 {
-	static const int types[3] = { SIM_CPU_BUSY, CPU_IDLE, CPU_NEWLY_IDLE };
+	static const int types[3] = { SHIM_CPU_BUSY, CPU_IDLE, CPU_NEWLY_IDLE };
 	int cpu, i;
 
 	memset(stats, 0, KERN_MAX_DOMAINS * sizeof(*stats));
-	for (cpu = 0; cpu < sim_nr_cpus; cpu++) {
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++) {
 		struct sched_domain *sd;
 
 		for (sd = raw_cpu_rq(cpu)->sd; sd; sd = sd->parent) {

@@ -3,7 +3,7 @@
  * The scheduler's slow state, as it stands in the kernel's own structures, and the clocks it is
  * written by.  Nothing here costs simulated time: the engine looks from outside.
  */
-#include "sim.h"
+#include "shim.h"
 #include "space.h"
 #include "steady.h"
 #include "sched-pelt.h"
@@ -20,11 +20,11 @@ static_assert(KERN_HALF_LIVES == SCHED_CAPACITY_SHIFT);
 static bool averages_built;
 static struct {
 	unsigned int busy, idle;
-} passes[SIM_MAX_CPUS][SIM_MAX_LEVELS];
+} passes[HW_MAX_CPUS][SHIM_MAX_LEVELS];
 
-void sim_balance_passed(int cpu, const struct sched_domain *sd, enum cpu_idle_type idle)
+void shim_balance_passed(int cpu, const struct sched_domain *sd, enum cpu_idle_type idle)
 {
-	if (idle == SIM_CPU_BUSY)
+	if (idle == SHIM_CPU_BUSY)
 		passes[cpu][sd->level].busy++;
 	else if (idle == CPU_IDLE && averages_built)
 		passes[cpu][sd->level].idle++;
@@ -138,7 +138,7 @@ void kern_look(struct kern_slow_state *state)
 		state->load += rq->cfs.avg.load_avg;
 		for (sd = rcu_dereference_raw(rq->sd); sd; sd = rcu_dereference_raw(sd->parent))
 			look_at_domain(state, sd, cpu);
-		if (llc && sim_leads_llc(cpu) && sched_feat(SIS_UTIL)) {
+		if (llc && shim_leads_llc(cpu) && sched_feat(SIS_UTIL)) {
 			state->llcs++;
 			state->idle_scan += llc->nr_idle_scan;
 		}
@@ -146,7 +146,7 @@ void kern_look(struct kern_slow_state *state)
 	look_at_groups(state);
 }
 
-bool sim_load_has_lasted(void)
+bool shim_load_has_lasted(void)
 {
 	return averages_built;
 }
@@ -162,7 +162,7 @@ static bool is_scanned(const struct task_struct *p)
  * How often a part of a task's address space was scanned, as far as it was looked at in between:
  * task_numa_work() sets the time of the next scan.
  */
-int kern_numa_scans(const struct sim_task *task)
+int kern_numa_scans(const struct hw_task *task)
 {
 	const struct task_struct *p = task->kernel;
 	struct space *s;
@@ -199,25 +199,25 @@ void kern_wind_balance(simtime within)
 		struct sched_domain *sd;
 
 		for (sd = rcu_dereference_raw(rq->sd); sd; sd = rcu_dereference_raw(sd->parent))
-			sd->last_balance = jiffies + 1 + sim_random() % ticks -
+			sd->last_balance = jiffies + 1 + hw_random() % ticks -
 				nsecs_to_jiffies(busy_interval(sd, sd->balance_interval));
 		rq->next_balance = jiffies;
 	}
 }
 
 /* Its next scan comes when it has run for up to `ran`, and nothing of its memory is too young for it. */
-void kern_wind_scan(struct sim_task *task, simtime ran)
+void kern_wind_scan(struct hw_task *task, simtime ran)
 {
 	struct task_struct *p = task->kernel;
 	struct mapping *m;
 
 	if (!is_scanned(p))
 		return;
-	p->node_stamp = p->se.sum_exec_runtime + sim_random() % (ran + 1) -
+	p->node_stamp = p->se.sum_exec_runtime + hw_random() % (ran + 1) -
 		(u64)p->numa_scan_period * NSEC_PER_MSEC;
 	p->mm->numa_next_scan = space_of(p->mm)->next_scan = jiffies;
 	list_for_each_entry(m, &space_of(p->mm)->mappings, list)
-		sim_vma_due(&m->vma);
+		shim_vma_due(&m->vma);
 }
 
 /* Somewhere between two busy balances, as on a machine that has carried the load for long. */
@@ -231,7 +231,7 @@ void kern_spread_busy_balance(void)
 
 		for (sd = rcu_dereference_raw(rq->sd); sd; sd = rcu_dereference_raw(sd->parent))
 			sd->last_balance = jiffies -
-				sim_random() % (nsecs_to_jiffies(busy_interval(sd, sd->balance_interval)) + 1);
+				hw_random() % (nsecs_to_jiffies(busy_interval(sd, sd->balance_interval)) + 1);
 		rq->next_balance = jiffies;
 	}
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kernel's own string functions; those it shares with C come from the C library. */
 #include <linux/string.h>
-#include "sim.h"
+#include "shim.h"
 
-#ifdef SIM_HAS_SIZED_STRSCPY
+#ifdef TREE_HAS_SIZED_STRSCPY
 ssize_t sized_strscpy(char *dest, const char *src, size_t count)
 #else
 #undef strscpy

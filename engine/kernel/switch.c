@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The context switch: from one task's coroutine to another's. */
-#include "sim.h"
+#include "shim.h"
 
 /* What __switch_to() passes on to the next task in a register. */
 static struct task_struct *switched_from;
 
-void sim_check_stack(const struct task_struct *p)
+void shim_check_stack(const struct task_struct *p)
 {
-	if (unlikely(*(u64 *)p->thread.stack_base != SIM_STACK_CANARY))
-		sim_die("kernel stack overflow", p->comm, p->pid);
+	if (unlikely(*(u64 *)p->thread.stack_base != HW_STACK_CANARY))
+		hw_die("kernel stack overflow", p->comm, p->pid);
 }
 
 /* A look at the far end of a stack misses the host's cache; what overflowed it stays to be seen. */
 #define SWITCHES_PER_CHECK	17
 
-struct task_struct *sim_switch_to(struct task_struct *prev, struct task_struct *next)
+struct task_struct *shim_switch_to(struct task_struct *prev, struct task_struct *next)
 {
 	static unsigned int switches;
 
 	if (++switches % SWITCHES_PER_CHECK == 0)
-		sim_check_stack(prev);
-	sim_charge(sim_costs.schedule);
-	if (unlikely(sim.core_sched))
-		sim_core_switched(next);
-	sim_context_switch(next, next->thread.sim);
+		shim_check_stack(prev);
+	hw_charge(hw_costs.schedule);
+	if (unlikely(hw.core_sched))
+		shim_core_switched(next);
+	hw_context_switch(next, next->thread.task);
 	switched_from = prev;
-	sim_switch_context(&prev->thread.sp, &next->thread.sp);
+	hw_switch_context(&prev->thread.sp, &next->thread.sp);
 	return switched_from;
 }
 
 /* First code of every new task. */
-void sim_first_switch(void)
+void shim_first_switch(void)
 {
 	schedule_tail(switched_from);
 }

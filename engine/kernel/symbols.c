@@ -12,7 +12,7 @@
 #include <linux/capability.h>
 #include <linux/rcuwait.h>
 #include <linux/tracepoint-defs.h>
-#include "sim.h"
+#include "shim.h"
 
 const DECLARE_BITMAP(cpu_all_bits, NR_CPUS) = CPU_BITS_ALL;
 
@@ -41,7 +41,7 @@ bool capable(int cap)
 
 void refcount_warn_saturate(refcount_t *r, enum refcount_saturation_type t)
 {
-	sim_bug("refcount saturated or used after free", t, __func__);
+	hw_bug("refcount saturated or used after free", t, __func__);
 }
 
 /* No block devices, signals or posix timers: nothing to do at these points. */
@@ -64,7 +64,7 @@ void rt_mutex_adjust_pi(struct task_struct *p)
 /* All randomness of a run comes from its seed. */
 u32 __get_random_u32_below(u32 ceil)
 {
-	return ((sim_random() >> 32) * ceil) >> 32;
+	return ((hw_random() >> 32) * ceil) >> 32;
 }
 
 void get_random_bytes(void *buf, size_t len)
@@ -72,7 +72,7 @@ void get_random_bytes(void *buf, size_t len)
 	u8 *p = buf;
 
 	while (len--)
-		*p++ = sim_random() >> 56;
+		*p++ = hw_random() >> 56;
 }
 
 bool __do_once_start(bool *done, unsigned long *flags)
@@ -135,7 +135,7 @@ void finish_rcuwait(struct rcuwait *w)
 /* multi_cpu_stop() waits for its peers: simulated time passes meanwhile. */
 void stop_machine_yield(const struct cpumask *cpumask)
 {
-	sim_spin();
+	hw_spin();
 }
 
 /* Simulated memory has no zones; NUMA balancing's tiering asks for none. */

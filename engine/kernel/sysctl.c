@@ -2,19 +2,19 @@
 /* Tables of sysctls as the linked sources register them. */
 #include <linux/sysctl.h>
 #include <linux/sched/sysctl.h>
-#include "sim.h"
+#include "shim.h"
 
-#ifdef SIM_HAS_SYSCTL_SIZE
-void __register_sysctl_init(const char *path, SIM_SYSCTL *table, const char *table_name,
+#ifdef TREE_HAS_SYSCTL_SIZE
+void __register_sysctl_init(const char *path, SHIM_SYSCTL *table, const char *table_name,
 			    size_t table_size)
 {
 	size_t i;
 
 	for (i = 0; i < table_size; i++)
-		sim_add_sysctl(path, &table[i]);
+		shim_add_sysctl(path, &table[i]);
 }
 
-struct ctl_table_header *register_sysctl_sz(const char *path, SIM_SYSCTL *table,
+struct ctl_table_header *register_sysctl_sz(const char *path, SHIM_SYSCTL *table,
 					    size_t table_size)
 {
 	__register_sysctl_init(path, table, NULL, table_size);
@@ -22,20 +22,20 @@ struct ctl_table_header *register_sysctl_sz(const char *path, SIM_SYSCTL *table,
 }
 #else
 /* Tables end with an empty entry. */
-void __register_sysctl_init(const char *path, SIM_SYSCTL *table, const char *table_name)
+void __register_sysctl_init(const char *path, SHIM_SYSCTL *table, const char *table_name)
 {
 	for (; table->procname; table++)
-		sim_add_sysctl(path, table);
+		shim_add_sysctl(path, table);
 }
 
-struct ctl_table_header *register_sysctl(const char *path, SIM_SYSCTL *table)
+struct ctl_table_header *register_sysctl(const char *path, SHIM_SYSCTL *table)
 {
 	__register_sysctl_init(path, table, NULL);
 	return NULL;
 }
 #endif
 
-#ifdef SIM_HAS_SYSCTL_NUMA_APART
+#ifdef TREE_HAS_SYSCTL_NUMA_APART
 /* This knob's entry stands in kernel/sysctl.c's big table. */
 static struct ctl_table numa_balancing_table[] = {
 	{ .procname = "numa_balancing", .mode = 0644, .maxlen = sizeof(int),
@@ -43,13 +43,13 @@ static struct ctl_table numa_balancing_table[] = {
 	{ }
 };
 
-void sim_sysctl_apart(void)
+void shim_sysctl_apart(void)
 {
-	sim_add_sysctl("kernel", &numa_balancing_table[0]);
+	shim_add_sysctl("kernel", &numa_balancing_table[0]);
 }
 #else
 /* All knobs of the scheduler are registered by itself. */
-void sim_sysctl_apart(void)
+void shim_sysctl_apart(void)
 {
 }
 #endif

@@ -8,19 +8,19 @@
 #include <linux/sysfs.h>
 #include <linux/cpuidle.h>
 #include <../drivers/cpuidle/cpuidle.h>
-#include "sim.h"
+#include "shim.h"
 
 #define CPU_ROOT	"/sys/devices/system/cpu"
 #define NAME_LEN	24
 
-struct device sim_cpu_root;
+struct device shim_cpu_root;
 static struct device *cpu_devices[NR_CPUS];
 static LIST_HEAD(objects);
 
 int kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
 			 struct kobject *parent, const char *fmt, ...)
 {
-	char *name = sim_zalloc(NAME_LEN, 8);
+	char *name = hw_zalloc(NAME_LEN, 8);
 	va_list args;
 
 	va_start(args, fmt);
@@ -36,7 +36,7 @@ int kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
 void kobject_put(struct kobject *kobj)
 {
 	list_del(&kobj->entry);
-	sim_free((void *)kobj->name);
+	hw_free((void *)kobj->name);
 	kobj->ktype->release(kobj);
 }
 
@@ -50,8 +50,8 @@ struct device *get_cpu_device(unsigned int cpu)
 	struct device *dev = cpu_devices[cpu];
 
 	if (!dev) {
-		dev = sim_zalloc(sizeof(*dev), 64);
-		if (kobject_init_and_add(&dev->kobj, NULL, &sim_cpu_root.kobj, "cpu%u", cpu))
+		dev = hw_zalloc(sizeof(*dev), 64);
+		if (kobject_init_and_add(&dev->kobj, NULL, &shim_cpu_root.kobj, "cpu%u", cpu))
 			return NULL;
 		cpu_devices[cpu] = dev;
 	}
@@ -85,22 +85,22 @@ int sysfs_emit(char *buf, const char *fmt, ...)
 }
 
 /* cpuidle's attributes that belong to no CPU. */
-#ifdef SIM_HAS_BUS_ROOT
+#ifdef TREE_HAS_BUS_ROOT
 const struct bus_type cpu_subsys;
 
 struct device *bus_get_dev_root(const struct bus_type *bus)
 {
-	return &sim_cpu_root;
+	return &shim_cpu_root;
 }
 
-int sim_add_cpuidle_interface(void)
+int shim_add_cpuidle_interface(void)
 {
 	return cpuidle_add_interface();
 }
 #else
-int sim_add_cpuidle_interface(void)
+int shim_add_cpuidle_interface(void)
 {
-	return cpuidle_add_interface(&sim_cpu_root);
+	return cpuidle_add_interface(&shim_cpu_root);
 }
 #endif
 
@@ -116,7 +116,7 @@ static ssize_t show_device(struct kobject *kobj, struct attribute *attr, char *b
 {
 	struct device_attribute *of = container_of(attr, struct device_attribute, attr);
 
-	return of->show ? of->show(&sim_cpu_root, of, buf) : -EIO;
+	return of->show ? of->show(&shim_cpu_root, of, buf) : -EIO;
 }
 
 static ssize_t store_device(struct kobject *kobj, struct attribute *attr, const char *buf,
@@ -124,14 +124,14 @@ static ssize_t store_device(struct kobject *kobj, struct attribute *attr, const 
 {
 	struct device_attribute *of = container_of(attr, struct device_attribute, attr);
 
-	return of->store ? of->store(&sim_cpu_root, of, buf, count) : -EIO;
+	return of->store ? of->store(&shim_cpu_root, of, buf, count) : -EIO;
 }
 
 static const struct sysfs_ops device_ops = { .show = show_device, .store = store_device };
 
 int sysfs_create_group(struct kobject *kobj, const struct attribute_group *attributes)
 {
-	struct group *group = sim_zalloc(sizeof(*group), 64);
+	struct group *group = hw_zalloc(sizeof(*group), 64);
 
 	group->groups[0] = attributes;
 	group->type.sysfs_ops = &device_ops;
@@ -167,7 +167,7 @@ static struct attribute *find_attribute(const struct kobject *kobj, const char *
 
 static struct kobject *find(const char *path, struct attribute **attr)
 {
-	struct kobject *kobj = &sim_cpu_root.kobj;
+	struct kobject *kobj = &shim_cpu_root.kobj;
 	const char *end;
 
 	if (strncmp(path, CPU_ROOT "/", sizeof(CPU_ROOT)))
@@ -180,7 +180,7 @@ static struct kobject *find(const char *path, struct attribute **attr)
 
 static int path_of(const struct kobject *kobj, char *buf, size_t size)
 {
-	if (kobj == &sim_cpu_root.kobj)
+	if (kobj == &shim_cpu_root.kobj)
 		return scnprintf(buf, size, CPU_ROOT);
 	else {
 		int len = path_of(kobj->parent, buf, size);
@@ -189,7 +189,7 @@ static int path_of(const struct kobject *kobj, char *buf, size_t size)
 	}
 }
 
-void sim_sysfs_list(void (*file)(const char *path, int writable))
+void shim_sysfs_list(void (*file)(const char *path, int writable))
 {
 	struct kobject *kobj;
 	char path[160];
@@ -207,7 +207,7 @@ void sim_sysfs_list(void (*file)(const char *path, int writable))
 	}
 }
 
-int sim_sysfs_write(const char *path, const char *value)
+int shim_sysfs_write(const char *path, const char *value)
 {
 	struct attribute *attr;
 	struct kobject *kobj = find(path, &attr);
@@ -221,7 +221,7 @@ int sim_sysfs_write(const char *path, const char *value)
 	return ret < 0 ? ret : 0;
 }
 
-long sim_sysfs_read(const char *path, char *buf, unsigned long size)
+long shim_sysfs_read(const char *path, char *buf, unsigned long size)
 {
 	static char page[PAGE_SIZE] __aligned(PAGE_SIZE);
 	struct attribute *attr;

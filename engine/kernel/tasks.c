@@ -7,7 +7,7 @@
 #include <linux/sched/isolation.h>
 #include <linux/cred.h>
 #include <linux/user_namespace.h>
-#include "sim.h"
+#include "shim.h"
 #include "tasks.h"
 
 struct mm_struct init_mm = {
@@ -57,10 +57,10 @@ struct task_struct init_task __aligned(L1_CACHE_BYTES) = {
 	.group_leader	= &init_task,
 	.comm		= "swapper",
 	.numa_preferred_nid = NUMA_NO_NODE,
-	.cgroups	= &sim_root_css_set,
+	.cgroups	= &shim_root_css_set,
 	.real_cred	= &init_cred,
 	.cred		= &init_cred,
-#ifdef SIM_HAS_MAX_ALLOWED_CAPACITY
+#ifdef TREE_HAS_MAX_ALLOWED_CAPACITY
 	.max_allowed_capacity = SCHED_CAPACITY_SCALE,
 #endif
 };
@@ -69,22 +69,22 @@ static int next_kernel_pid = PID_MAX_LIMIT - 1;	/* threads of the kernel count d
 
 static void task_entry(void)
 {
-	sim_first_switch();
+	shim_first_switch();
 	if (current->flags & PF_KTHREAD) {
 		current->thread.kthread(current->thread.kthread_arg);
-		sim_do_exit();
+		shim_do_exit();
 	}
-	sim_kernel_work(current->thread.sim->thread ? sim_costs.thread_child : sim_costs.fork_child);
-	sim_exit_to_user();
-	sim_working_set_touch();
-	current->thread.sim->main(current->thread.sim);
+	shim_kernel_work(current->thread.task->thread ? hw_costs.thread_child : hw_costs.fork_child);
+	shim_exit_to_user();
+	shim_working_set_touch();
+	current->thread.task->main(current->thread.task);
 	kern_exit();
 }
 
 /* What dup_task_struct() and copy_process() leave behind, before sched_fork(). */
-struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *comm)
+struct task_struct *shim_new_task(struct task_struct *from, int pid, const char *comm)
 {
-	struct task_struct *p = sim_zalloc(sizeof(*p), L1_CACHE_BYTES);
+	struct task_struct *p = hw_zalloc(sizeof(*p), L1_CACHE_BYTES);
 
 	*p = *from;
 	p->flags &= ~(PF_KTHREAD | PF_IDLE | PF_WQ_WORKER | PF_NO_SETAFFINITY | PF_EXITING);
@@ -117,37 +117,37 @@ struct task_struct *sim_new_task(struct task_struct *from, int pid, const char *
 	p->mm = p->active_mm = NULL;
 	RB_CLEAR_NODE(&p->core_node);
 	p->core_cookie = 0;
-#ifdef SIM_HAS_SCHED_CACHE
+#ifdef TREE_HAS_SCHED_CACHE
 	RCU_INIT_POINTER(p->sched_cache_grp, NULL);
 #endif
 #ifdef CONFIG_PSI
 	p->psi_flags = 0;
 #endif
-#ifdef SIM_HAS_DL_SERVER
+#ifdef TREE_HAS_DL_SERVER
 	p->dl_server = NULL;
 #endif
 	strscpy(p->comm, comm, sizeof(p->comm));
 
 	p->thread = (struct thread_struct) { .last_cpu = -1 };
-	p->thread.stack_base = sim_stack_alloc();
-	p->thread.sp = sim_co_init(p->thread.stack_base, sim_stack_size, task_entry);
+	p->thread.stack_base = hw_stack_alloc();
+	p->thread.sp = hw_co_init(p->thread.stack_base, hw_stack_size, task_entry);
 	return p;
 }
 
-void sim_free_task(struct task_struct *p)
+void shim_free_task(struct task_struct *p)
 {
 	if (!p->thread.sp)
-		sim_die("the stack of a running task is freed", p->comm, p->pid);
-	sim_check_stack(p);
+		hw_die("the stack of a running task is freed", p->comm, p->pid);
+	shim_check_stack(p);
 	sched_core_free(p);
-	sim_stack_free(p->thread.stack_base);
-	sim_free(p->thread.family);
-	sim_put_signal(p);
+	hw_stack_free(p->thread.stack_base);
+	hw_free(p->thread.family);
+	shim_put_signal(p);
 	if (p->flags & PF_KTHREAD)
-		sim_free(p->thread.sim);
+		hw_free(p->thread.task);
 	else
-		sim_handlers->task_released(p->thread.sim);
-	sim_free(p);
+		shim_handlers->task_released(p->thread.task);
+	hw_free(p);
 }
 
 static void delayed_put_task_struct(struct rcu_head *rhp)
@@ -164,7 +164,7 @@ void put_task_struct_rcu_user(struct task_struct *p)
 
 void __put_task_struct(struct task_struct *p)
 {
-	sim_free_task(p);
+	shim_free_task(p);
 }
 
 void __put_task_struct_rcu_cb(struct rcu_head *rhp)
@@ -177,7 +177,7 @@ void put_task_stack(struct task_struct *p)
 }
 
 /* Into the scheduler, in copy_process()'s order. */
-int sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags)
+int shim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned long clone_flags)
 {
 	struct kernel_clone_args args = { .flags = clone_flags, .cset = cset };
 	int ret = sched_fork(clone_flags, p);
@@ -193,9 +193,9 @@ int sim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned lon
 }
 
 /* The engine's side of a task that is not a program of the scenario. */
-static struct sim_task *kernel_sim_task(struct task_struct *p)
+static struct hw_task *kernel_hw_task(struct task_struct *p)
 {
-	struct sim_task *task = sim_zalloc(sizeof(*task), 64);
+	struct hw_task *task = hw_zalloc(sizeof(*task), 64);
 
 	task->pid = p->pid;
 	strscpy(task->comm, p->comm, sizeof(task->comm));
@@ -204,19 +204,19 @@ static struct sim_task *kernel_sim_task(struct task_struct *p)
 	return task;
 }
 
-struct task_struct *sim_kthread_create(void (*fn)(void *), void *arg, int cpu, const char *comm)
+struct task_struct *shim_kthread_create(void (*fn)(void *), void *arg, int cpu, const char *comm)
 {
-	struct task_struct *p = sim_new_task(&init_task, next_kernel_pid--, comm);
+	struct task_struct *p = shim_new_task(&init_task, next_kernel_pid--, comm);
 
 	p->flags |= PF_KTHREAD;
 	p->thread.kthread = fn;
 	p->thread.kthread_arg = arg;
-	p->thread.sim = kernel_sim_task(p);
+	p->thread.task = kernel_hw_task(p);
 	p->policy = SCHED_NORMAL;
 	p->prio = p->static_prio = p->normal_prio = NICE_TO_PRIO(0);
 	cpumask_copy(&p->cpus_mask, housekeeping_cpumask(HK_TYPE_DOMAIN));	/* as of unbound works */
 	p->nr_cpus_allowed = cpumask_weight(&p->cpus_mask);
-	sim_sched_new_task(p, &sim_root_css_set, 0);
+	shim_sched_new_task(p, &shim_root_css_set, 0);
 	if (cpu >= 0) {
 		p->flags |= PF_NO_SETAFFINITY;
 		cpumask_copy(&p->cpus_mask, cpumask_of(cpu));
@@ -226,53 +226,53 @@ struct task_struct *sim_kthread_create(void (*fn)(void *), void *arg, int cpu, c
 }
 
 /* fork() of a program: the child copies its parent and starts where the kernel wants it. */
-int kern_fork(struct sim_task *child, unsigned int flags)
+int kern_fork(struct hw_task *child, unsigned int flags)
 {
 	struct css_set *cset = rcu_dereference_raw(current->cgroups);
 	struct task_struct *p;
 	int ret;
 
-	sim_syscall_enter();
-	sim_kernel_work(flags & KERN_THREAD ? sim_costs.thread : sim_costs.fork);
-	p = sim_new_task(current, child->pid, child->comm);
-	p->thread.sim = child;
-	child->born = sim.clk;
-	sim_fork_mm(p, flags & KERN_THREAD);
-	sim_fork_signal(p, flags & KERN_THREAD);
-	ret = sim_sched_new_task(p, cset, flags & KERN_THREAD ? CLONE_VM | CLONE_THREAD : 0);
+	shim_syscall_enter();
+	shim_kernel_work(flags & KERN_THREAD ? hw_costs.thread : hw_costs.fork);
+	p = shim_new_task(current, child->pid, child->comm);
+	p->thread.task = child;
+	child->born = hw.clk;
+	shim_fork_mm(p, flags & KERN_THREAD);
+	shim_fork_signal(p, flags & KERN_THREAD);
+	ret = shim_sched_new_task(p, cset, flags & KERN_THREAD ? CLONE_VM | CLONE_THREAD : 0);
 	if (ret) {
 		/* the kernel refuses: a deadline task may not fork */
-		child->died = sim.clk;
-		sim_put_mm(p->mm);
-		sim_exit_signal(p);
-		sim_free_task(p);
-		sim_syscall_exit();
+		child->died = hw.clk;
+		shim_put_mm(p->mm);
+		shim_exit_signal(p);
+		shim_free_task(p);
+		shim_syscall_exit();
 		return ret;
 	}
 	/* from here on others find it */
 	child->kernel = p;
-	if (sim.core_sched)	/* without cookies there is nothing to inherit, and the fork must cost what it did */
+	if (hw.core_sched)	/* without cookies there is nothing to inherit, and the fork must cost what it did */
 		sched_core_fork(p);
-	sim_join_session(p);
+	shim_join_session(p);
 	if (flags & KERN_THREAD) {
 		child->thread = child->pid;
 		current->thread.shares_files = p->thread.shares_files = true;
 	} else {
-		sim_family_add(current, p);
+		shim_family_add(current, p);
 	}
-	sim_trace_fork(current, p);
+	shim_trace_fork(current, p);
 	wake_up_new_task(p);
-	sim_syscall_exit();
+	shim_syscall_exit();
 	return child->pid;
 }
 
 void kern_exec(void)
 {
-	sim_syscall_enter();
+	shim_syscall_enter();
 	sched_exec();
-	sim_kernel_work(sim_costs.exec);
-	sim_exec_mm();
+	shim_kernel_work(hw_costs.exec);
+	shim_exec_mm();
 	current->flags &= ~PF_FORKNOEXEC;
-	current->thread.last_cpu = sim.cpu;	/* a new image: nothing is warm anywhere */
-	sim_syscall_exit();
+	current->thread.last_cpu = hw.cpu;	/* a new image: nothing is warm anywhere */
+	shim_syscall_exit();
 }

@@ -5,7 +5,7 @@
  * operating points, the highest first (drivers/thermal/cpufreq_cooling.c).
  */
 #include <linux/thermal.h>
-#include "sim.h"
+#include "shim.h"
 #include "thermal.h"
 
 struct cooling {
@@ -16,7 +16,7 @@ struct cooling {
 
 static unsigned long max_state(const struct cooling *cooling)
 {
-	return sim_freq_domains[cooling->domain].nr_opps - 1;
+	return hw_freq_domains[cooling->domain].nr_opps - 1;
 }
 
 static int get_max_state(struct thermal_cooling_device *cdev, unsigned long *state)
@@ -40,7 +40,7 @@ static int set_cur_state(struct thermal_cooling_device *cdev, unsigned long stat
 	if (state == cooling->state)
 		return 0;
 	cooling->state = state;
-	sim_cap_frequency(cooling->domain, max_state(cooling) - state);
+	shim_cap_frequency(cooling->domain, max_state(cooling) - state);
 	return 0;
 }
 
@@ -52,8 +52,8 @@ static const struct thermal_cooling_device_ops cooling_ops = {
 
 static void bind_domain(struct thermal_zone_device *zone, int domain)
 {
-	struct cooling *cooling = sim_zalloc(sizeof(*cooling), 64);
-	struct thermal_instance *instance = sim_zalloc(sizeof(*instance), 64);
+	struct cooling *cooling = hw_zalloc(sizeof(*cooling), 64);
+	struct thermal_instance *instance = hw_zalloc(sizeof(*instance), 64);
 
 	cooling->domain = domain;
 	cooling->cdev.id = domain;
@@ -66,7 +66,7 @@ static void bind_domain(struct thermal_zone_device *zone, int domain)
 	instance->upper = max_state(cooling);
 	instance->target = THERMAL_NO_TARGET;
 	list_add_tail(&instance->cdev_node, &cooling->cdev.thermal_instances);
-	sim_thermal_bind(zone, instance);
+	shim_thermal_bind(zone, instance);
 }
 
 /* thermal_zone_device_update() and monitor_thermal_zone() */
@@ -75,30 +75,30 @@ static void watch(void *arg)
 	struct thermal_zone_device *zone = arg;
 
 	for (;;) {
-		unsigned int delay = zone->passive ? sim_thermal.passive_ms : sim_thermal.polling_ms;
+		unsigned int delay = zone->passive ? hw_thermal.passive_ms : hw_thermal.polling_ms;
 
 		set_current_state(TASK_IDLE);
 		schedule_timeout(msecs_to_jiffies(delay));
 		mutex_lock(&zone->lock);
 		zone->last_temperature = zone->temperature;
-		zone->temperature = sim_temperature();
-		sim_thermal_manage(zone);
+		zone->temperature = hw_temperature();
+		shim_thermal_manage(zone);
 		mutex_unlock(&zone->lock);
 	}
 }
 
-void sim_setup_thermal(void)
+void shim_setup_thermal(void)
 {
 	struct thermal_zone_device *zone;
 	int domain;
 
-	if (!sim_thermal.resistance)
+	if (!hw_thermal.resistance)
 		return;
-	zone = sim_thermal_zone();
+	zone = shim_thermal_zone();
 	strscpy(zone->type, "cpu", sizeof(zone->type));
 	mutex_init(&zone->lock);
-	zone->temperature = sim_temperature();
-	for (domain = 0; domain < sim_nr_freq_domains; domain++)
+	zone->temperature = hw_temperature();
+	for (domain = 0; domain < hw_nr_freq_domains; domain++)
 		bind_domain(zone, domain);
-	wake_up_new_task(sim_kthread_create(watch, zone, 0, "kworker/0:1"));
+	wake_up_new_task(shim_kthread_create(watch, zone, 0, "kworker/0:1"));
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The thermal core: a zone with one passive trip, and its governor. */
-#include "sim.h"
+#include "shim.h"
 #include "thermal.h"
 #define CREATE_TRACE_POINTS
-#ifdef SIM_HAS_THERMAL_TRIPS
+#ifdef TREE_HAS_THERMAL_TRIPS
 #include "thermal_trace.h"
 
 /* The core sees to hysteresis and to who throttles, the governor to the devices. */
-struct thermal_zone_device *sim_thermal_zone(void)
+struct thermal_zone_device *shim_thermal_zone(void)
 {
-	struct thermal_zone_device *zone = sim_zalloc(struct_size(zone, trips, 1), 64);
+	struct thermal_zone_device *zone = hw_zalloc(struct_size(zone, trips, 1), 64);
 	struct thermal_trip_desc *td = &zone->trips[0];
 
 	zone->governor = __governor_thermal_table[0];
 	zone->num_trips = 1;
 	td->trip.type = THERMAL_TRIP_PASSIVE;
-	td->trip.temperature = td->threshold = sim_thermal.trip;
-	td->trip.hysteresis = sim_thermal.hysteresis;
+	td->trip.temperature = td->threshold = hw_thermal.trip;
+	td->trip.hysteresis = hw_thermal.hysteresis;
 	INIT_LIST_HEAD(&td->thermal_instances);
 	return zone;
 }
 
-void sim_thermal_bind(struct thermal_zone_device *zone, struct thermal_instance *instance)
+void shim_thermal_bind(struct thermal_zone_device *zone, struct thermal_instance *instance)
 {
 	instance->trip = &zone->trips[0].trip;
 	list_add_tail(&instance->trip_node, &zone->trips[0].thermal_instances);
@@ -44,7 +44,7 @@ static void cross(struct thermal_zone_device *zone, struct thermal_trip_desc *td
 	}
 }
 
-void sim_thermal_manage(struct thermal_zone_device *zone)
+void shim_thermal_manage(struct thermal_zone_device *zone)
 {
 	trace_thermal_temperature(zone);
 	cross(zone, &zone->trips[0]);
@@ -62,17 +62,17 @@ static int get_trip_type(struct thermal_zone_device *zone, int trip, enum therma
 
 static int get_trip_temp(struct thermal_zone_device *zone, int trip, int *temperature)
 {
-	*temperature = sim_thermal.trip;
+	*temperature = hw_thermal.trip;
 	return 0;
 }
 
-struct thermal_zone_device *sim_thermal_zone(void)
+struct thermal_zone_device *shim_thermal_zone(void)
 {
 	static struct thermal_zone_device_ops ops = {
 		.get_trip_type	= get_trip_type,
 		.get_trip_temp	= get_trip_temp,
 	};
-	struct thermal_zone_device *zone = sim_zalloc(sizeof(*zone), 64);
+	struct thermal_zone_device *zone = hw_zalloc(sizeof(*zone), 64);
 
 	zone->ops = &ops;
 	zone->governor = __governor_thermal_table[0];
@@ -80,13 +80,13 @@ struct thermal_zone_device *sim_thermal_zone(void)
 	return zone;
 }
 
-void sim_thermal_bind(struct thermal_zone_device *zone, struct thermal_instance *instance)
+void shim_thermal_bind(struct thermal_zone_device *zone, struct thermal_instance *instance)
 {
 	instance->tz = zone;
 	list_add_tail(&instance->tz_node, &zone->thermal_instances);
 }
 
-void sim_thermal_manage(struct thermal_zone_device *zone)
+void shim_thermal_manage(struct thermal_zone_device *zone)
 {
 	trace_thermal_temperature(zone);
 	zone->governor->throttle(zone, 0);

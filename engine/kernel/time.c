@@ -4,7 +4,7 @@
 #include <linux/timekeeping.h>
 #include <linux/timekeeper_internal.h>
 #include <linux/sched/loadavg.h>
-#include "sim.h"
+#include "shim.h"
 
 const int kern_hz = HZ;
 
@@ -12,34 +12,34 @@ static DEFINE_PER_CPU(struct clock_event_device, clockevent);
 
 unsigned long long notrace sched_clock(void)
 {
-	return sim.clk;
+	return hw.clk;
 }
 
 ktime_t ktime_get(void)
 {
-	return sim.clk;
+	return hw.clk;
 }
 
 ktime_t ktime_get_with_offset(enum tk_offsets offs)
 {
-	return sim.clk;
+	return hw.clk;
 }
 
 u64 ktime_get_mono_fast_ns(void)
 {
-	return sim.clk;
+	return hw.clk;
 }
 
 void ktime_get_real_ts64(struct timespec64 *ts)
 {
-	*ts = ns_to_timespec64(sim.clk);
+	*ts = ns_to_timespec64(hw.clk);
 }
 
 ktime_t ktime_get_update_offsets_now(unsigned int *cwsseq, ktime_t *real, ktime_t *boot,
 				     ktime_t *tai)
 {
 	*real = *boot = *tai = 0;
-	return sim.clk;
+	return hw.clk;
 }
 
 /* jiffies: tick-sched.c moves them under these, as in the kernel */
@@ -69,13 +69,13 @@ int timekeeping_valid_for_hres(void)
 
 static int set_next(ktime_t expires, struct clock_event_device *evt)
 {
-	sim_set_timer(expires);
+	hw_set_timer(expires);
 	return 0;
 }
 
 static int switch_off(struct clock_event_device *evt)
 {
-	sim_set_timer(SIM_NEVER);
+	hw_set_timer(HW_NEVER);
 	return 0;
 }
 
@@ -84,22 +84,22 @@ static int keep_on(struct clock_event_device *evt)
 	return 0;
 }
 
-struct clock_event_device *sim_clockevent(void)
+struct clock_event_device *shim_clockevent(void)
 {
 	return this_cpu_ptr(&clockevent);
 }
 
 /* On the CPU itself, as its architecture's setup code would. */
-void sim_setup_clockevent(void)
+void shim_setup_clockevent(void)
 {
-	struct clock_event_device *evt = sim_clockevent();
+	struct clock_event_device *evt = shim_clockevent();
 
 	*evt = (struct clock_event_device) {
 		.name = "sim",
-		.features = CLOCK_EVT_FEAT_ONESHOT | SIM_CLOCK_EVT_KTIME,
+		.features = CLOCK_EVT_FEAT_ONESHOT | SHIM_CLOCK_EVT_KTIME,
 		.rating = 400,
 		.irq = -1,
-		.cpumask = cpumask_of(sim.cpu),
+		.cpumask = cpumask_of(hw.cpu),
 		.mult = 1,
 		.max_delta_ns = KTIME_MAX / 2,
 		.min_delta_ns = 1,

@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Our probes on the kernel's tracepoints, and printing them for traces. */
-#include "sim.h"
+#include "shim.h"
 #include <trace/events/sched.h>
 #include "tasks.h"
 #include "trace_print.h"
 
-#define probe(name, fn)	(sim_tp_##name.probe = (fn))
+#define probe(name, fn)	(shim_tp_##name.probe = (fn))
 
 static void on_switch(bool preempt, struct task_struct *prev, struct task_struct *next,
 		      unsigned int prev_state)
 {
-	sim_hash((u64)(u32)prev->pid << 32 | (u32)next->pid, prev_state | (u64)preempt << 32);
-	sim_note_switch(is_idle_task(prev) ? NULL : prev->thread.sim,
-			preempt || !prev_state,
-			is_idle_task(next) ? NULL : next->thread.sim);
+	hw_hash((u64)(u32)prev->pid << 32 | (u32)next->pid, prev_state | (u64)preempt << 32);
+	hw_note_switch(is_idle_task(prev) ? NULL : prev->thread.task,
+		       preempt || !prev_state,
+		       is_idle_task(next) ? NULL : next->thread.task);
 }
 
 static void on_waking(struct task_struct *p)
 {
-	sim_note_runnable(p->thread.sim, 1);
-	sim_charge(sim_costs.wakeup);
-	sim_stall(sim_costs.wake_lines * sim_costs.line[sim_cpu_distance[sim.cpu][task_cpu(p)]]);
+	hw_note_runnable(p->thread.task, 1);
+	hw_charge(hw_costs.wakeup);
+	hw_stall(hw_costs.wake_lines * hw_costs.line[hw_cpu_distance[hw.cpu][task_cpu(p)]]);
 }
 
 static void on_wakeup(struct task_struct *p)
 {
-	sim_hash((u32)p->pid, task_cpu(p));
+	hw_hash((u32)p->pid, task_cpu(p));
 }
 
 static void on_migrate(struct task_struct *p, int dest)
 {
-	sim_hash((u64)(u32)p->pid << 32 | 0x80000000u, (u64)task_cpu(p) << 32 | dest);
-	sim_note_migration(p->thread.sim, task_cpu(p), dest, READ_ONCE(p->__state) == TASK_WAKING);
+	hw_hash((u64)(u32)p->pid << 32 | 0x80000000u, (u64)task_cpu(p) << 32 | dest);
+	hw_note_migration(p->thread.task, task_cpu(p), dest, READ_ONCE(p->__state) == TASK_WAKING);
 }
 
 static void on_wakeup_new(struct task_struct *p)
 {
-	sim_note_runnable(p->thread.sim, 1);
+	hw_note_runnable(p->thread.task, 1);
 	on_wakeup(p);
 }
 
 /* An idle CPU that polls its flags needs no interrupt: it sees the line change. */
 static void on_wake_idle(int cpu)
 {
-	sim_send_vector(cpu, SIM_POLL, sim_mechanisms.ipi ?
-			sim_costs.line[sim_cpu_distance[sim.cpu][cpu]] : 0);
+	hw_send_vector(cpu, HW_POLL, hw_mechanisms.ipi ?
+		       hw_costs.line[hw_cpu_distance[hw.cpu][cpu]] : 0);
 }
 
-void sim_setup_probes(void)
+void shim_setup_probes(void)
 {
 	probe(sched_switch, on_switch);
 	probe(sched_waking, on_waking);
@@ -57,22 +57,22 @@ void sim_setup_probes(void)
 	probe(sched_wake_idle_without_ipi, on_wake_idle);
 }
 
-void sim_trace_fork(struct task_struct *parent, struct task_struct *child)
+void shim_trace_fork(struct task_struct *parent, struct task_struct *child)
 {
 	trace_sched_process_fork(parent, child);
 }
 
-void sim_trace_exit(struct task_struct *p)
+void shim_trace_exit(struct task_struct *p)
 {
-#ifdef SIM_HAS_EXIT_GROUP_DEAD
+#ifdef TREE_HAS_EXIT_GROUP_DEAD
 	trace_sched_process_exit(p, (p->flags & PF_KTHREAD) || !atomic_read(&p->active_mm->mm_users));
 #else
 	trace_sched_process_exit(p);
 #endif
 }
 
-const char *sim_print_flags(unsigned long flags, const char *delim,
-			    const struct trace_print_flags *table)
+const char *shim_print_flags(unsigned long flags, const char *delim,
+			     const struct trace_print_flags *table)
 {
 	static char buf[128];
 	int len = 0;
@@ -85,7 +85,7 @@ const char *sim_print_flags(unsigned long flags, const char *delim,
 	return buf;
 }
 
-const char *sim_print_symbolic(unsigned long value, const struct trace_print_flags *table)
+const char *shim_print_symbolic(unsigned long value, const struct trace_print_flags *table)
 {
 	static char buf[24];
 
@@ -109,7 +109,7 @@ static void context_flags(char flags[5])
 	flags[4] = 0;
 }
 
-void sim_trace_printf(const struct kern_tracepoint *tp, const char *fmt, ...)
+void shim_trace_printf(const struct kern_tracepoint *tp, const char *fmt, ...)
 {
 	char buf[512], flags[5];
 	va_list args;
@@ -119,5 +119,5 @@ void sim_trace_printf(const struct kern_tracepoint *tp, const char *fmt, ...)
 	len = vscnprintf(buf, sizeof(buf), fmt, args);
 	va_end(args);
 	context_flags(flags);
-	sim_handlers->traced(tp, flags, buf, len);
+	shim_handlers->traced(tp, flags, buf, len);
 }

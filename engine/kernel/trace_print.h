@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Helpers of the generated tracepoint printers (override/trace/trace_events.h). */
-#ifndef SIM_TRACE_PRINT_H
-#define SIM_TRACE_PRINT_H
+#ifndef SHIM_TRACE_PRINT_H
+#define SHIM_TRACE_PRINT_H
 
 #include <linux/tracepoint-defs.h>
 
-const char *sim_print_flags(unsigned long flags, const char *delim,
-			    const struct trace_print_flags *table);
-const char *sim_print_symbolic(unsigned long value, const struct trace_print_flags *table);
+const char *shim_print_flags(unsigned long flags, const char *delim,
+			     const struct trace_print_flags *table);
+const char *shim_print_symbolic(unsigned long value, const struct trace_print_flags *table);
 
-static inline const char *sim_trace_string(const char *text)
+static inline const char *shim_trace_string(const char *text)
 {
 	return text ? text : "";
 }
 
-void sim_trace_printf(const struct kern_tracepoint *tp, const char *fmt, ...);
+void shim_trace_printf(const struct kern_tracepoint *tp, const char *fmt, ...);
 
 #endif

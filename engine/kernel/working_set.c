@@ -4,7 +4,7 @@
  * their process's data, parts of regions.  Here a scan's marks cost faults first.
  */
 #include <linux/mm.h>
-#include "sim.h"
+#include "shim.h"
 #include "space.h"
 
 #define MAX_PARTS	4
@@ -38,7 +38,7 @@ static struct part *add_part(struct working_set *set, struct kern_region *r,
 static struct kern_region *add_region(struct task_struct *p, struct working_set *set,
 				      unsigned long bytes, unsigned int pages)
 {
-	struct kern_region *r = sim_region_add(space_of(p->mm), bytes, PAGE_SHIFT);
+	struct kern_region *r = shim_region_add(space_of(p->mm), bytes, PAGE_SHIFT);
 
 	add_part(set, r, 0, pages);
 	return r;
@@ -47,13 +47,13 @@ static struct kern_region *add_region(struct task_struct *p, struct working_set 
 /* A new process has data, a new thread a stack in the same address space. */
 static void set_up(struct task_struct *p, unsigned int pages, bool thread)
 {
-	const struct sim_working_set *sizes = &p->thread.sim->working_set;
+	const struct hw_working_set *sizes = &p->thread.task->working_set;
 	struct space *s = space_of(p->mm);
 	struct working_set *set;
 
 	if (!pages && !(thread && s->data))
 		return;
-	set = p->thread.working_set = sim_zalloc(sizeof(*set), 16);
+	set = p->thread.working_set = hw_zalloc(sizeof(*set), 16);
 	if (thread) {
 		if (pages)
 			set->stack = add_region(p, set, sizes->stack, pages);
@@ -64,9 +64,9 @@ static void set_up(struct task_struct *p, unsigned int pages, bool thread)
 	}
 }
 
-void sim_working_set_fork(struct task_struct *p, bool thread)
+void shim_working_set_fork(struct task_struct *p, bool thread)
 {
-	const struct sim_working_set *sizes = &p->thread.sim->working_set;
+	const struct hw_working_set *sizes = &p->thread.task->working_set;
 
 	p->thread.working_set = NULL;
 	if (thread)
@@ -75,22 +75,22 @@ void sim_working_set_fork(struct task_struct *p, bool thread)
 		set_up(p, current->mm ? sizes->child : sizes->process, false);
 }
 
-void sim_working_set_exec(void)
+void shim_working_set_exec(void)
 {
-	sim_free(current->thread.working_set);
+	hw_free(current->thread.working_set);
 	current->thread.working_set = NULL;
-	set_up(current, current->thread.sim->working_set.process, false);
+	set_up(current, current->thread.task->working_set.process, false);
 }
 
-void sim_working_set_exit(void)
+void shim_working_set_exit(void)
 {
 	struct working_set *set = set_of(current);
 
 	if (!set)
 		return;
 	if (set->stack)
-		sim_region_remove(set->stack);
-	sim_free(set);
+		shim_region_remove(set->stack);
+	hw_free(set);
 	current->thread.working_set = NULL;
 }
 
@@ -100,29 +100,29 @@ void kern_working_set(struct kern_region *r, unsigned long offset, unsigned long
 	struct working_set *set = set_of(current);
 
 	if (!set)
-		set = current->thread.working_set = sim_zalloc(sizeof(*set), 16);
+		set = current->thread.working_set = hw_zalloc(sizeof(*set), 16);
 	if (set->nr == MAX_PARTS)
-		sim_die("works on too many parts of regions", current->comm, current->pid);
+		hw_die("works on too many parts of regions", current->comm, current->pid);
 	add_part(set, r, offset >> r->pages.shift, DIV_ROUND_UP(offset + bytes, 1UL << r->pages.shift));
-	sim_working_set_touch();
+	shim_working_set_touch();
 }
 
 /* The first touch of a page is part of what fork and exec cost; a marked one is a fault. */
 static void touch(struct part *part)
 {
-	struct mapping *m = sim_own_mapping(part->region);
+	struct mapping *m = shim_own_mapping(part->region);
 	unsigned long i;
 
 	for (i = part->first; i < part->end; i++) {
-		if (!sim_page(m->tables, i)->mapped)
-			sim_page_map(m, i);
-		else if (sim_page(m->tables, i)->marked)
-			sim_page_fault(m, i);
+		if (!shim_page(m->tables, i)->mapped)
+			shim_page_map(m, i);
+		else if (shim_page(m->tables, i)->marked)
+			shim_page_fault(m, i);
 	}
 }
 
 /* In user mode, where a program calls: whoever of a process comes first takes the faults. */
-void sim_working_set_touch(void)
+void shim_working_set_touch(void)
 {
 	struct working_set *set = set_of(current);
 	int i;

@@ -8,7 +8,7 @@
 #include <linux/completion.h>
 #include <linux/cpuhotplug.h>
 #include <linux/workqueue.h>
-#include "sim.h"
+#include "shim.h"
 
 struct pool {
 	int cpu;			/* -1: the unbound works' */
@@ -56,18 +56,18 @@ static void worker_thread(void *arg);
 
 static void add_worker(struct pool *pool)
 {
-	struct kworker *worker = sim_zalloc(sizeof(*worker), 64);
+	struct kworker *worker = hw_zalloc(sizeof(*worker), 64);
 	char comm[TASK_COMM_LEN];
 
 	if (pool->cpu < 0)
-		snprintf(comm, sizeof(comm), "kworker/u%d:%d", 2 * sim_nr_cpus, pool->nr_workers++);
+		snprintf(comm, sizeof(comm), "kworker/u%d:%d", 2 * hw_nr_cpus, pool->nr_workers++);
 	else
 		snprintf(comm, sizeof(comm), "kworker/%d:%d", pool->cpu, pool->nr_workers++);
 	worker->pool = pool;
 	INIT_LIST_HEAD(&worker->again);
 	list_add(&worker->list, &pool->idle);
 	list_add_tail(&worker->sibling, &pool->workers);
-	worker->task = sim_kthread_create(worker_thread, worker, pool->bound ? pool->cpu : -1, comm);
+	worker->task = shim_kthread_create(worker_thread, worker, pool->bound ? pool->cpu : -1, comm);
 	worker->task->flags |= PF_WQ_WORKER | PF_NO_SETAFFINITY;
 	wake_up_new_task(worker->task);
 }
@@ -163,12 +163,12 @@ static struct kworker *worker_at(const struct work_struct *work)
 static void run_at_boot(int cpu, struct work_struct *work)
 {
 	struct task_struct *boot_task = current;
-	int boot_cpu = sim.cpu;
+	int boot_cpu = hw.cpu;
 
 	if (cpu != WORK_CPU_UNBOUND && cpu != boot_cpu)
-		sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
+		hw_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
 	run_work(work);
-	sim_set_boot_cpu(boot_cpu, boot_task);
+	hw_set_boot_cpu(boot_cpu, boot_task);
 }
 
 /* Asked for at boot only, where no work is left to be waited for. */
@@ -182,9 +182,9 @@ static void queue(int cpu, struct workqueue_struct *wq, struct work_struct *work
 {
 	struct kworker *worker = worker_at(work);
 	struct pool *pool = wq->unbound ? &unbound_pool :
-			    raw_per_cpu_ptr(&cpu_pool, cpu == WORK_CPU_UNBOUND ? sim.cpu : cpu);
+			    raw_per_cpu_ptr(&cpu_pool, cpu == WORK_CPU_UNBOUND ? hw.cpu : cpu);
 
-	if (!sim.live) {
+	if (!hw.live) {
 		run_at_boot(cpu, work);
 	} else if (worker) {
 		list_add_tail(&work->entry, &worker->again);
@@ -218,7 +218,7 @@ bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_
 	dwork->wq = wq;
 	dwork->cpu = cpu;
 	dwork->timer.expires = jiffies + delay;
-#ifdef SIM_HAS_ADD_TIMER_GLOBAL
+#ifdef TREE_HAS_ADD_TIMER_GLOBAL
 	add_timer_global(&dwork->timer);
 #else
 	add_timer(&dwork->timer);
@@ -277,7 +277,7 @@ long work_on_cpu_key(int cpu, long (*fn)(void *), void *arg, struct lock_class_k
 }
 
 /* At boot: what a CPU's kworker finds when it first runs. */
-void sim_queue_first_work(int cpu, struct work_struct *work)
+void shim_queue_first_work(int cpu, struct work_struct *work)
 {
 	set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
 	list_add_tail(&work->entry, &raw_per_cpu_ptr(&cpu_pool, cpu)->works);
@@ -322,17 +322,17 @@ static void set_up(struct pool *pool, int cpu)
 }
 
 /* Every CPU has a first kworker from boot on. */
-void sim_setup_workqueues(void)
+void shim_setup_workqueues(void)
 {
 	struct task_struct *boot_task = current;
-	int cpu, boot_cpu = sim.cpu;
+	int cpu, boot_cpu = hw.cpu;
 
 	set_up(&unbound_pool, -1);
 	for_each_possible_cpu(cpu) {
-		sim_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
+		hw_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
 		set_up(raw_per_cpu_ptr(&cpu_pool, cpu), cpu);
 		add_worker(raw_per_cpu_ptr(&cpu_pool, cpu));
 	}
-	sim_set_boot_cpu(boot_cpu, boot_task);
+	hw_set_boot_cpu(boot_cpu, boot_task);
 	cpuhp_setup_state_nocalls(CPUHP_AP_WORKQUEUE_ONLINE, "workqueue:online", go_online, go_offline);
 }

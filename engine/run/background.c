@@ -28,23 +28,23 @@ void background_read(json_t *machine)
 }
 
 /* The services' timers are independent of each other: together they wake at irregular times. */
-static void daemon_main(struct sim_task *task)
+static void daemon_main(struct hw_task *task)
 {
 	simtime period = background.daemons * (double)SEC / background.wakeups;
-	unsigned long long rng = sim_random();
+	unsigned long long rng = hw_random();
 
 	(void)task;
-	kern_sleep(sim_random_of(&rng) % (period + 1));
+	kern_sleep(hw_random_of(&rng) % (period + 1));
 	for (;;) {
 		kern_run(background.run);
-		kern_sleep(period / 2 + sim_random_of(&rng) % (period + 1));
+		kern_sleep(period / 2 + hw_random_of(&rng) % (period + 1));
 	}
 }
 
 void background_start(void)
 {
 	if (background.daemons < 0)
-		sim_refuse("scenario: background: the machine does not say what runs besides; its file has no [background]");
+		hw_refuse("scenario: background: the machine does not say what runs besides; its file has no [background]");
 	for (int i = 0; background.wakeups > 0 && i < background.daemons; i++)
 		task_launch("daemon", 0, daemon_main, NULL);
 	if (background.per_cpu > 0)

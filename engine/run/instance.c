@@ -30,7 +30,7 @@ void *wl_prepared(void)
 
 void wl_refused(const char *text)
 {
-	sim_refuse("workload %s: %s", running()->label, text);
+	hw_refuse("workload %s: %s", running()->label, text);
 }
 
 /* ------------------------------------------------------------------ warming up */
@@ -57,7 +57,7 @@ void instances_warmed_up(void)
 	warm = 1;
 	for (int i = 0; i < scenario.nr_workloads; i++)
 		if (scenario.workloads[i].warms_up)
-			scenario.workloads[i].began = sim.clk;
+			scenario.workloads[i].began = hw.clk;
 }
 
 /* ------------------------------------------------------------------ results */
@@ -89,7 +89,7 @@ void wl_result(const char *name, double value, const char *unit)
 
 /* ------------------------------------------------------------------ waiting for ever */
 
-static int alive(const struct sim_task *task, const struct instance *instance)
+static int alive(const struct hw_task *task, const struct instance *instance)
 {
 	return task->instance == instance && task->kernel;
 }
@@ -97,8 +97,8 @@ static int alive(const struct sim_task *task, const struct instance *instance)
 static void die_deadlocked(const struct instance *instance)
 {
 	fprintf(stderr, "schedsim: deadlock in workload %s at %.6f s: all its tasks wait\n",
-		instance->label, (sim.clk - origin) / 1e9);
-	for (struct sim_task *t = sim_first_task; t; t = t->next) {
+		instance->label, (hw.clk - origin) / 1e9);
+	for (struct hw_task *t = hw_first_task; t; t = t->next) {
 		if (!alive(t, instance))
 			continue;
 		fprintf(stderr, "  %s/%d waits for %s", t->comm, t->pid, t->waits_for);
@@ -117,7 +117,7 @@ void instances_check(void)
 
 		if (instance->done)
 			continue;
-		for (struct sim_task *t = sim_first_task; t; t = t->next)
+		for (struct hw_task *t = hw_first_task; t; t = t->next)
 			if (alive(t, instance)) {
 				tasks++;
 				stuck += t->waits_for && kern_is_blocked(t);
@@ -174,14 +174,14 @@ int cookie_of_each_process(const struct instance *instance)
 	return instance && instance->cookie && !instance->cookie->value;
 }
 
-static void instance_main(struct sim_task *task)
+static void instance_main(struct hw_task *task)
 {
 	struct instance *instance = task->arg;
 	int err = instance->group ? kern_cgroup_attach(task, instance->group) : 0;
 
 	if (err)
 		wl_refuse("group %s: %s", instance->group, strerror(-err));
-	err = instance->has_affinity ? kern_setaffinity(task, instance->affinity, sim_nr_cpus) : 0;
+	err = instance->has_affinity ? kern_setaffinity(task, instance->affinity, hw_nr_cpus) : 0;
 	if (err)
 		wl_refuse("%s cannot be pinned: %s", task->comm, strerror(-err));
 	err = instance->has_attr ? kern_setattr(task, &instance->attr) : 0;
@@ -195,16 +195,16 @@ static void instance_main(struct sim_task *task)
 	if (!instance->ended)
 		instance->ended = kern_now();
 	instance->done = counts(instance);
-	for (struct sim_task *t = sim_first_task; t; t = t->next)
+	for (struct hw_task *t = hw_first_task; t; t = t->next)
 		if (t != task && alive(t, instance))
 			kern_kill(t);
 	if (!instances_running())
-		sim_ask_control(kern_now());
+		hw_ask_control(kern_now());
 }
 
-static struct sim_task *call(struct instance *instance)
+static struct hw_task *call(struct instance *instance)
 {
-	struct sim_task *caller = self(), *task;
+	struct hw_task *caller = self(), *task;
 
 	task_belongs(caller, instance);
 	task = task_launch(instance->values.workload->name, 0, instance_main, instance);
@@ -213,7 +213,7 @@ static struct sim_task *call(struct instance *instance)
 }
 
 /* A shell that calls the program until a call counts. */
-static void shell_main(struct sim_task *shell)
+static void shell_main(struct hw_task *shell)
 {
 	struct instance *instance = shell->arg;
 

@@ -12,7 +12,7 @@ struct instance {
 	const char	*label, *group;
 	const struct cookie *cookie;		/* of core scheduling, or NULL */
 	simtime		start;
-	unsigned long	affinity[SIM_MAX_CPUS / 64];
+	unsigned long	affinity[HW_MAX_CPUS / 64];
 	int		has_affinity;
 	struct kern_attr attr;			/* of its first task, which all others are forked from */
 	int		has_attr;

@@ -11,22 +11,22 @@
 static void check(int err, const char *what, const char *name)
 {
 	if (err < 0)
-		sim_refuse("%s %s: %s", what, name, strerror(-err));
+		hw_refuse("%s %s: %s", what, name, strerror(-err));
 }
 
 /* Deadline tasks have to fit into what sched_rt_runtime_us grants. */
 static void check_attr(int err, const struct kern_attr *attr, const char *name)
 {
 	if (attr->dl_period && (err == -EBUSY || err == -EPERM))
-		sim_refuse("attributes of %s: %s; runtime / period of all deadline tasks together may be what "
+		hw_refuse("attributes of %s: %s; runtime / period of all deadline tasks together may be what "
 			    "kernel.sched_rt_runtime_us leaves, and they may use all CPUs only", name, strerror(-err));
 	check(err, "attributes of", name);
 }
 
 static void start_one(struct task_spec *spec, int number)
 {
-	struct sim_task *t = task_launch(spec->name, spec->count > 1 ? number + 1 : 0,
-					 program_main, spec);
+	struct hw_task *t = task_launch(spec->name, spec->count > 1 ? number + 1 : 0,
+					program_main, spec);
 
 	t->measured = 1;
 	t->footprint_kb = spec->footprint_kb;
@@ -35,7 +35,7 @@ static void start_one(struct task_spec *spec, int number)
 	if (spec->group)
 		check(kern_cgroup_attach(t, spec->group), "group", spec->group);
 	if (spec->has_affinity)
-		check(kern_setaffinity(t, spec->affinity, sim_nr_cpus), "affinity of", t->comm);
+		check(kern_setaffinity(t, spec->affinity, hw_nr_cpus), "affinity of", t->comm);
 	if (spec->has_attr)
 		check_attr(kern_setattr(t, &spec->attr), &spec->attr, t->comm);
 }
@@ -56,7 +56,7 @@ static void create_surroundings(void)
 			group_write(g->path, g->file[f].name, g->file[f].value);
 		for (int f = 0; f < g->nr_files; f++)
 			group_check(g->path, g->file[f].name, g->file[f].value);
-		sim_progress();
+		hw_progress();
 	}
 }
 
@@ -69,11 +69,11 @@ static void create_cookies(void)
 }
 
 /* What pid 1 starts belongs to the session of who starts it: its group's parents come first. */
-static void enter_session(struct sim_task *init)
+static void enter_session(struct hw_task *init)
 {
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%s", sim_machine.session);
+	snprintf(path, sizeof(path), "%s", hw_machine.session);
 	for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
 		*end = 0;
 		kern_cgroup_create(path);	/* or it is there */
@@ -124,14 +124,14 @@ static void on_line(const struct action *a)
 		action_error(a, "online %d: %s: it is on-line already", a->cpu, strerror(-err));
 }
 
-static void act_on_task(const struct action *a, struct sim_task *t)
+static void act_on_task(const struct action *a, struct hw_task *t)
 {
 	int err;
 
 	if (a->kind == ACTION_MOVE)
 		err = kern_cgroup_attach(t, a->group ? a->group : "/");
 	else if (a->kind == ACTION_AFFINITY)
-		err = kern_setaffinity(t, a->affinity, sim_nr_cpus);
+		err = kern_setaffinity(t, a->affinity, hw_nr_cpus);
 	else
 		err = kern_setattr(t, &a->attr);
 	if (err != -ESRCH && a->kind == ACTION_ATTR)
@@ -145,7 +145,7 @@ static void act_on_tasks(const struct action *a)
 {
 	int found = 0;
 
-	for (struct sim_task *t = sim_first_task; t; t = t->next)
+	for (struct hw_task *t = hw_first_task; t; t = t->next)
 		if (t->kernel && !fnmatch(a->task, t->comm, 0)) {
 			act_on_task(a, t);
 			found = 1;
@@ -187,9 +187,9 @@ void actions_check(void)
 		if (!a->done && (!first || a->at < first->at))
 			first = a;
 	}
-	if (first && origin + first->at < sim.clk)
+	if (first && origin + first->at < hw.clk)
 		action_error(first, "was asked for at %.15g ms and was not done by the end (%.15g ms)",
-			     first->at / 1e6, (sim.clk - origin) / 1e6);
+			     first->at / 1e6, (hw.clk - origin) / 1e6);
 }
 
 static struct step *plan(int *nr)
@@ -199,7 +199,7 @@ static struct step *plan(int *nr)
 
 	for (int i = 0; i < scenario.nr_tasks; i++)
 		total += scenario.tasks[i].count;
-	steps = sim_zalloc((total + 1) * sizeof(*steps), 64);
+	steps = hw_zalloc((total + 1) * sizeof(*steps), 64);
 	for (int i = 0; i < scenario.nr_tasks; i++)
 		for (int k = 0; k < scenario.tasks[i].count; k++, n++)
 			steps[n] = (struct step) {
@@ -216,7 +216,7 @@ static struct step *plan(int *nr)
 	return steps;
 }
 
-void scenario_main(struct sim_task *init)
+void scenario_main(struct hw_task *init)
 {
 	struct step *steps;
 	int nr;
@@ -230,13 +230,13 @@ void scenario_main(struct sim_task *init)
 	if (scenario.background)
 		background_start();
 	kern_setsid();
-	if (sim_machine.session)
+	if (hw_machine.session)
 		enter_session(init);
 	/* Blocks differ by their seed also in how they lie against the ticks. */
-	kern_sleep(scenario.settle + sim_random() % (SEC / kern_hz));
+	kern_sleep(scenario.settle + hw_random() % (SEC / kern_hz));
 	/* The engine's own loop sees the beginning at that very moment. */
 	origin = kern_now() + 1000;
-	sim_ask_control(origin);
+	hw_ask_control(origin);
 	kern_run(2000);
 	steps = plan(&nr);
 	for (int i = 0; i < nr; i++) {

@@ -27,7 +27,7 @@ static void print_domains(void)
 	static char text[65536];
 	char path[128];
 
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
 		for (int d = 0; ; d++) {
 			static const char *const files[] = { "name", "flags", "min_interval",
 							     "max_interval", "busy_factor", "imbalance_pct" };
@@ -71,7 +71,7 @@ static void print_files(void)
 
 static int is_warm(void)
 {
-	return origin && (scenario.until_settled ? steady_warm() : sim.clk >= origin + scenario.warmup);
+	return origin && (scenario.until_settled ? steady_warm() : hw.clk >= origin + scenario.warmup);
 }
 
 /* From warm-up to the end, with the invariants checked on the way. */
@@ -81,42 +81,42 @@ static const char *run(void)
 	simtime next_check = 0, settled = 0;
 
 	for (;;) {
-		simtime begin = origin ? origin + scenario.warmup : SIM_NEVER;
-		simtime end = origin ? origin + settled + scenario.duration : SIM_NEVER;
-		simtime bound = origin && scenario.max_simulated != SIM_NEVER ?
-				origin + scenario.max_simulated : SIM_NEVER;
+		simtime begin = origin ? origin + scenario.warmup : HW_NEVER;
+		simtime end = origin ? origin + settled + scenario.duration : HW_NEVER;
+		simtime bound = origin && scenario.max_simulated != HW_NEVER ?
+				origin + scenario.max_simulated : HW_NEVER;
 		simtime t = next_check;
 
 		if (scenario.end_when_done || (scenario.until_settled && !in_window))
-			end = SIM_NEVER;
+			end = HW_NEVER;
 		if (origin && steady_due() < t)
 			t = steady_due();
 		if (!in_window && !scenario.until_settled && begin < t)
 			t = begin;
 		if (end < t)
 			t = end;
-		if (t < sim.clk)
-			t = sim.clk;
-		sim_run_until(t);
+		if (t < hw.clk)
+			t = hw.clk;
+		hw_run_until(t);
 		if (origin)
 			steady_look();
 		if (!in_window && is_warm()) {
 			in_window = 1;
 			if (scenario.until_settled)
-				settled = sim.clk - origin;
+				settled = hw.clk - origin;
 			instances_warmed_up();
 			results_window_begin();
 		}
-		if (sim.clk >= next_check) {
-			kern_check(sim_first_task);
+		if (hw.clk >= next_check) {
+			kern_check(hw_first_task);
 			instances_check();
-			next_check = sim.clk + CHECK_INTERVAL * (1 + tasks_started / 1000);
+			next_check = hw.clk + CHECK_INTERVAL * (1 + tasks_started / 1000);
 		}
 		if (scenario.end_when_done && origin && !instances_running())
 			return "done";
-		if (sim.clk >= bound)
+		if (hw.clk >= bound)
 			return "simulated_bound";
-		if (!scenario.end_when_done && in_window && sim.clk >= origin + settled + scenario.duration)
+		if (!scenario.end_when_done && in_window && hw.clk >= origin + settled + scenario.duration)
 			return "done";
 	}
 }
@@ -150,13 +150,13 @@ static double number(const char *text, const char *what, double max)
 	double d = strtod(text, &end);
 
 	if (*end || end == text || !(d >= 0 && d <= max))
-		sim_refuse("%s: \"%s\" is not a number from 0 to %.15g", what, text, max);
+		hw_refuse("%s: \"%s\" is not a number from 0 to %.15g", what, text, max);
 	return d;
 }
 
 static void read_machine(const char *file)
 {
-	json_t *machine = sim_read_machine(file);
+	json_t *machine = hw_read_machine(file);
 
 	background_read(machine);
 	figures_read(machine);
@@ -170,12 +170,12 @@ int main(int argc, char **argv)
 {
 	const char *machine_file = NULL, *scenario_file = NULL, *out = NULL, *status;
 	struct trace_options trace = { .format = "ftrace", .to = -1 };
-	static struct sim_task init = { .pid = 1, .comm = "init", .main = scenario_main, .mem_node = -1 };
+	static struct hw_task init = { .pid = 1, .comm = "init", .main = scenario_main, .mem_node = -1 };
 	static char stderr_buffer[4096];
 	double seed = 1, began, cpu_began;
 	int domains = 0, files = 0, c;
 
-	sim_memory_init();
+	hw_memory_init();
 	/* Unbuffered output takes 8 KiB of stack, half of a coroutine's. */
 	setvbuf(stderr, stderr_buffer, _IOLBF, sizeof(stderr_buffer));
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 		case 's': scenario_file = optarg; break;
 		case 'o': out = optarg; break;
 		case 'r': seed = number(optarg, "--seed", MAX_SEED); break;
-		case 'v': sim_verbose = 1; break;
+		case 'v': hw_verbose = 1; break;
 		case 'h': usage(); break;
 		case OPT_TRACE: trace.file = optarg; break;
 		case OPT_FORMAT: trace.format = optarg; break;
@@ -200,23 +200,23 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		sim_refuse("unknown argument %s", argv[optind]);
+		hw_refuse("unknown argument %s", argv[optind]);
 	if (!machine_file)
-		sim_refuse("--machine FILE is missing");
+		hw_refuse("--machine FILE is missing");
 	if (!domains && !files && (!scenario_file || !out))
-		sim_refuse("--scenario FILE and --out FILE are needed");
+		hw_refuse("--scenario FILE and --out FILE are needed");
 
-	sim_seed(seed);
+	hw_seed(seed);
 	read_machine(machine_file);
-	sim_power_on();
+	hw_power_on();
 	if (scenario_file) {
 		scenario_read(scenario_file);
 		instances_prepare();
 	}
-	sim_fail_after(scenario.max_host);
+	hw_fail_after(scenario.max_host);
 	if (domains || files)
 		kern_show_domains();
-	sim.clk = 1;			/* 0 means "never" in many places of the kernel */
+	hw.clk = 1;			/* 0 means "never" in many places of the kernel */
 	if (scenario.isolcpus)
 		kern_isolate(scenario.isolcpus);
 	kern_boot(&init, &handlers);
@@ -229,11 +229,11 @@ int main(int argc, char **argv)
 	trace_open(&trace);
 	began = host_now(CLOCK_MONOTONIC);
 	cpu_began = host_now(CLOCK_PROCESS_CPUTIME_ID);
-	sim.live = 1;
+	hw.live = 1;
 	status = run();
-	sim.live = 0;			/* reading kernel files is not part of the run */
-	sim.catch_up = SIM_NEVER;
-	sim_check_time();
+	hw.live = 0;			/* reading kernel files is not part of the run */
+	hw.catch_up = HW_NEVER;
+	hw_check_time();
 	trace_close();
 	actions_check();
 	instances_finish();

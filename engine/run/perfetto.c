@@ -169,10 +169,10 @@ void perfetto_write(FILE *out, const char *name, int pid, const char *text, unsi
 		}
 	if (number == EVENT_GENERIC)
 		put_generic(&body, name, line);
-	put_number(&event, EVENT_TIMESTAMP, sim.clk - origin);
+	put_number(&event, EVENT_TIMESTAMP, hw.clk - origin);
 	put_number(&event, EVENT_PID, pid);
 	put_bytes(&event, number, body.data, body.len);
-	put_number(&bundle, BUNDLE_CPU, sim.cpu);
+	put_number(&bundle, BUNDLE_CPU, hw.cpu);
 	put_bytes(&bundle, BUNDLE_EVENT, event.data, event.len);
 	put_bytes(&packet, PACKET_FTRACE_EVENTS, bundle.data, bundle.len);
 	put_number(&packet, PACKET_SEQUENCE_ID, 1);

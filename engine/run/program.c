@@ -21,12 +21,12 @@ static void *object_named(const char *kind, const char *name)
 	for (n = all; n; n = n->next)
 		if (!strcmp(n->kind, kind) && !strcmp(n->name, name))
 			return n->object;
-	n = sim_zalloc(sizeof(*n), 16);
+	n = hw_zalloc(sizeof(*n), 16);
 	n->kind = kind;
 	n->name = name;
 	n->object = !strcmp(kind, "pipe") ? (void *)kern_pipe_create() :
-		    !strcmp(kind, "socket") ? (void *)kern_socket_create(SIM_UNIX) :
-		    sim_zalloc(sizeof(unsigned int), 64);	/* a futex's word, always 0 */
+		    !strcmp(kind, "socket") ? (void *)kern_socket_create(HW_UNIX) :
+		    hw_zalloc(sizeof(unsigned int), 64);	/* a futex's word, always 0 */
 	n->next = all;
 	all = n;
 	return n->object;
@@ -122,7 +122,7 @@ static void read_phase(json_t *obj, const struct path *at, struct phase *p)
 	if (p->kind == PHASE_TOUCH)
 		p->size = (unsigned long)json_kb(json_need(obj, at, "size"), AT(at, "size")) << 10;
 	if (p->kind == PHASE_LOOP || p->kind == PHASE_FORK) {
-		p->body = sim_zalloc(sizeof(*p->body), 16);
+		p->body = hw_zalloc(sizeof(*p->body), 16);
 		program_read(json_need(obj, at, "body"), AT(at, "body"), p->body);
 	}
 }
@@ -147,7 +147,7 @@ void program_read(json_t *list, const struct path *at, struct program *program)
 	if (!json_is_array(list) || !json_array_size(list))
 		json_error_at(at, "a list of phases is expected");
 	program->nr = json_array_size(list);
-	program->phase = sim_zalloc(program->nr * sizeof(struct phase), 16);
+	program->phase = hw_zalloc(program->nr * sizeof(struct phase), 16);
 	json_array_foreach(list, i, obj)
 		read_phase(obj, AT_INDEX(at, i), &program->phase[i]);
 	if (!takes_time(program))
@@ -156,14 +156,14 @@ void program_read(json_t *list, const struct path *at, struct program *program)
 
 /* ------------------------------------------------------------------ running */
 
-static void run_program(struct sim_task *task, const struct program *program, unsigned long long *rng);
+static void run_program(struct hw_task *task, const struct program *program, unsigned long long *rng);
 
 struct child_arg {
 	const struct program *program;
 	unsigned long long rng;
 };
 
-static void child_main(struct sim_task *task)
+static void child_main(struct hw_task *task)
 {
 	struct child_arg *arg = task->arg;
 
@@ -172,17 +172,17 @@ static void child_main(struct sim_task *task)
 
 static simtime span(const struct phase *p, unsigned long long *rng)
 {
-	return p->min == p->max ? p->min : p->min + sim_random_of(rng) % (p->max - p->min + 1);
+	return p->min == p->max ? p->min : p->min + hw_random_of(rng) % (p->max - p->min + 1);
 }
 
 /* The task's next work is on this part of its memory: on the node that has most of it. */
-static void touch(struct sim_task *task, unsigned long offset, unsigned long size)
+static void touch(struct hw_task *task, unsigned long offset, unsigned long size)
 {
-	unsigned long on_node[SIM_MAX_NODES] = { }, bytes;
+	unsigned long on_node[HW_MAX_NODES] = { }, bytes;
 	int node, most = 0;
 
 	if (!task->memory)
-		sim_refuse("task %s touches memory and has no mm", task->comm);
+		hw_refuse("task %s touches memory and has no mm", task->comm);
 	for (; size; offset += bytes, size -= bytes) {
 		bytes = kern_touch(task->memory, offset, size, &node);
 		on_node[node] += bytes;
@@ -192,7 +192,7 @@ static void touch(struct sim_task *task, unsigned long offset, unsigned long siz
 	task->mem_node = most;
 }
 
-static void run_phase(struct sim_task *task, const struct phase *p, unsigned long long *rng)
+static void run_phase(struct hw_task *task, const struct phase *p, unsigned long long *rng)
 {
 	struct child_arg *child;
 
@@ -217,12 +217,12 @@ static void run_phase(struct sim_task *task, const struct phase *p, unsigned lon
 			run_program(task, p->body, rng);
 		break;
 	case PHASE_FORK:
-		child = sim_zalloc(sizeof(*child), 16);
+		child = hw_zalloc(sizeof(*child), 16);
 		child->program = p->body;
-		child->rng = sim_random_of(rng);
+		child->rng = hw_random_of(rng);
 		task_launch(task->comm, -1, child_main, child);
 		kern_wait_child(NULL);
-		sim_free(child);
+		hw_free(child);
 		break;
 	case PHASE_PIPE_WRITE:
 		kern_pipe_write(p->object, p->bytes);
@@ -237,7 +237,7 @@ static void run_phase(struct sim_task *task, const struct phase *p, unsigned lon
 		kern_socket_receive(p->object, p->bytes);
 		break;
 	case PHASE_WAIT:
-		kern_futex_wait(p->object, 0, SIM_NEVER);
+		kern_futex_wait(p->object, 0, HW_NEVER);
 		break;
 	case PHASE_WAKE:
 		kern_futex_wake(p->object, p->count);
@@ -248,17 +248,17 @@ static void run_phase(struct sim_task *task, const struct phase *p, unsigned lon
 	}
 }
 
-static void run_program(struct sim_task *task, const struct program *program, unsigned long long *rng)
+static void run_program(struct hw_task *task, const struct program *program, unsigned long long *rng)
 {
 	for (int i = 0; i < program->nr; i++)
 		run_phase(task, &program->phase[i], rng);
 	task->ops++;
 }
 
-void program_main(struct sim_task *task)
+void program_main(struct hw_task *task)
 {
 	const struct task_spec *spec = task->arg;
-	unsigned long long rng = sim_random();
+	unsigned long long rng = hw_random();
 
 	if (spec->cookie)
 		kern_core_sched(spec->cookie->value);

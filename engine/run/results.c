@@ -11,28 +11,28 @@ static struct kern_balance balance_base[KERN_MAX_DOMAINS];
 static simtime forced_idle_base;
 static unsigned long events_base;
 static struct {
-	struct sim_cpu_time time;
-	struct kern_idle state[SIM_MAX_IDLE_STATES];
-} cpu_base[SIM_MAX_CPUS];
+	struct hw_cpu_time time;
+	struct kern_idle state[HW_MAX_IDLE_STATES];
+} cpu_base[HW_MAX_CPUS];
 
 void results_window_begin(void)
 {
-	sim_begin_window();
+	hw_begin_window();
 	forced_idle_base = kern_forced_idle();
 	memset(&kern_core_stats, 0, sizeof(kern_core_stats));
 	memset(&kern_newidle, 0, sizeof(kern_newidle));
-	events_base = sim_events();
+	events_base = hw_events();
 	kern_balance_stats(balance_base);
 	for (struct kern_tracepoint *tp = __start_kern_tracepoints; tp < __stop_kern_tracepoints; tp++)
 		tp->count = 0;
 	for (struct kern_vm_counter *c = kern_vm_counters; c->name; c++)
 		c->count = 0;
-	for (int i = 0; i < sim_nr_cpus; i++) {
-		cpu_base[i].time = sim_cpu_time(i);
-		for (int state = 0; state < sim_nr_idle_states; state++)
+	for (int i = 0; i < hw_nr_cpus; i++) {
+		cpu_base[i].time = hw_cpu_time(i);
+		for (int state = 0; state < hw_nr_idle_states; state++)
 			kern_idle_stats(i, state, &cpu_base[i].state[state]);
 	}
-	for (struct sim_task *t = sim_first_task; t; t = t->next) {
+	for (struct hw_task *t = hw_first_task; t; t = t->next) {
 		kern_collect(t);
 		t->runtime_base = t->runtime;
 		t->ops = 0;
@@ -47,7 +47,7 @@ void results_window_begin(void)
 #define set_num(obj, key, value)	json_object_set_new(obj, key, json_real(value))
 #define set_text(obj, key, value)	json_object_set_new(obj, key, json_string(value))
 
-static json_t *durations_json(const struct sim_durations *h)
+static json_t *durations_json(const struct hw_durations *h)
 {
 	static const struct { const char *name; double p; } at[] = {
 		{ "p50_ns", 50 }, { "p90_ns", 90 }, { "p99_ns", 99 }, { "p99.9_ns", 99.9 },
@@ -58,10 +58,10 @@ static json_t *durations_json(const struct sim_durations *h)
 	set_num(obj, "mean_ns", h->count ? (double)h->sum / h->count : 0);
 	set_int(obj, "max_ns", h->max);
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
-		set_int(obj, at[i].name, sim_percentile(h, at[i].p));
-	for (int b = 0; b < SIM_DURATION_BUCKETS; b++)
+		set_int(obj, at[i].name, hw_percentile(h, at[i].p));
+	for (int b = 0; b < HW_DURATION_BUCKETS; b++)
 		if (h->bucket[b])
-			json_array_append_new(buckets, json_pack("[I,I]", (json_int_t)sim_duration_of(b),
+			json_array_append_new(buckets, json_pack("[I,I]", (json_int_t)hw_duration_of(b),
 								 (json_int_t)h->bucket[b]));
 	json_object_set_new(obj, "buckets", buckets);
 	return obj;
@@ -114,7 +114,7 @@ static json_t *tracepoints_json(void)
 
 static json_t *counters_json(void)
 {
-	static const char *const distance[] = { SIM_DISTANCES(SIM_NAME) };
+	static const char *const distance[] = { HW_DISTANCES(HW_NAME) };
 	json_t *obj = json_object();
 	char key[64];
 
@@ -124,31 +124,31 @@ static json_t *counters_json(void)
 			set_int(obj, key, tp->count);
 	}
 	/* raised by tasks of workloads, as `perf stat COMMAND` counts */
-	set_int(obj, "workload:sched_migrate_task", sim_counts.own_migrations);
+	set_int(obj, "workload:sched_migrate_task", hw_counts.own_migrations);
 	for (struct kern_vm_counter *c = kern_vm_counters; c->name; c++) {
 		snprintf(key, sizeof(key), "vmstat:%s", c->name);
 		set_int(obj, key, c->count);
 	}
 	for (int wake = 0; wake < 2; wake++)
-		for (int d = SIM_CORE; d < SIM_NR_DISTANCES; d++) {
+		for (int d = HW_CORE; d < HW_NR_DISTANCES; d++) {
 			snprintf(key, sizeof(key), "migrations:%s:%s", wake ? "wakeup" : "balance",
 				 distance[d]);
-			set_int(obj, key, sim_counts.migrations[wake][d]);
+			set_int(obj, key, hw_counts.migrations[wake][d]);
 		}
 	balance_counters(obj);
 	newidle_counters(obj);
-	set_int(obj, "switches:voluntary", sim_counts.voluntary);
-	set_int(obj, "switches:involuntary", sim_counts.involuntary);
-#define PAID(name)	set_int(obj, "cost:" #name, sim_counts.name);
-	SIM_PAID(PAID)
+	set_int(obj, "switches:voluntary", hw_counts.voluntary);
+	set_int(obj, "switches:involuntary", hw_counts.involuntary);
+#define PAID(name)	set_int(obj, "cost:" #name, hw_counts.name);
+	HW_PAID(PAID)
 #undef PAID
 	if (scenario.cookies) {
 		set_int(obj, "core:forced_idle_ns", kern_forced_idle() - forced_idle_base);
 		set_int(obj, "core:mixed_ns", kern_core_stats.mixed_ns);
 		set_int(obj, "core:mixed_longest_ns", kern_core_stats.longest_ns);
 	}
-	set_int(obj, "engine:catch_ups", sim_counts.catch_ups);
-	set_int(obj, "engine:spins", sim_counts.spins);
+	set_int(obj, "engine:catch_ups", hw_counts.catch_ups);
+	set_int(obj, "engine:spins", hw_counts.spins);
 	return obj;
 }
 
@@ -156,7 +156,7 @@ static json_t *tasks_json(void)
 {
 	json_t *list = json_array();
 
-	for (struct sim_task *t = sim_first_task; t; t = t->next) {
+	for (struct hw_task *t = hw_first_task; t; t = t->next) {
 		json_t *obj;
 
 		if (!t->measured)
@@ -181,10 +181,10 @@ static json_t *tasks_json(void)
 	return list;
 }
 
-/* Adds what a CPU's idle states have counted in the sim_counts. */
+/* Adds what a CPU's idle states have counted in the hw_counts. */
 static void add_idle(struct kern_idle sum[], int cpu)
 {
-	for (int i = 0; i < sim_nr_idle_states; i++) {
+	for (int i = 0; i < hw_nr_idle_states; i++) {
 		const struct kern_idle *base = &cpu_base[cpu].state[i];
 		struct kern_idle now;
 
@@ -201,10 +201,10 @@ static json_t *idle_json(const struct kern_idle sum[])
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < sim_nr_idle_states; i++) {
+	for (int i = 0; i < hw_nr_idle_states; i++) {
 		json_t *obj = json_object();
 
-		set_text(obj, "name", sim_idle_states[i].name);
+		set_text(obj, "name", hw_idle_states[i].name);
 		set_int(obj, "usage", sum[i].usage);
 		set_int(obj, "time_ns", sum[i].time_ns);
 		set_int(obj, "above", sum[i].above);
@@ -217,9 +217,9 @@ static json_t *idle_json(const struct kern_idle sum[])
 
 static json_t *idle_of_all_json(void)
 {
-	struct kern_idle sum[SIM_MAX_IDLE_STATES] = { };
+	struct kern_idle sum[HW_MAX_IDLE_STATES] = { };
 
-	for (int i = 0; i < sim_nr_cpus; i++)
+	for (int i = 0; i < hw_nr_cpus; i++)
 		add_idle(sum, i);
 	return idle_json(sum);
 }
@@ -228,9 +228,9 @@ static json_t *cpus_json(void)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < sim_nr_cpus; i++) {
-		struct kern_idle idle[SIM_MAX_IDLE_STATES] = { };
-		const struct sim_cpu_time now = sim_cpu_time(i), *base = &cpu_base[i].time;
+	for (int i = 0; i < hw_nr_cpus; i++) {
+		struct kern_idle idle[HW_MAX_IDLE_STATES] = { };
+		const struct hw_cpu_time now = hw_cpu_time(i), *base = &cpu_base[i].time;
 		json_t *obj = json_object();
 
 		add_idle(idle, i);
@@ -247,24 +247,24 @@ static json_t *cpus_json(void)
 
 static json_t *kernel_time_json(void)
 {
-	static const char *const names[] = { SIM_ENTRIES(SIM_NAME) };
+	static const char *const names[] = { HW_ENTRIES(HW_NAME) };
 	json_t *obj = json_object();
 
-	for (int i = 0; i < SIM_NR_ENTRIES; i++)
-		set_int(obj, names[i], sim_counts.kernel_ns[i]);
+	for (int i = 0; i < HW_NR_ENTRIES; i++)
+		set_int(obj, names[i], hw_counts.kernel_ns[i]);
 	return obj;
 }
 
 static json_t *functions_json(void)
 {
-	static const char *const names[] = { SIM_FUNCTIONS(SIM_NAME) };
+	static const char *const names[] = { HW_FUNCTIONS(HW_NAME) };
 	json_t *all = json_object();
 
-	for (int i = 0; i < SIM_NR_FUNCTIONS; i++) {
+	for (int i = 0; i < HW_NR_FUNCTIONS; i++) {
 		json_t *obj = json_object();
 
-		set_int(obj, "calls", sim_counts.function[i].calls);
-		set_int(obj, "ns", sim_counts.function[i].ns);
+		set_int(obj, "calls", hw_counts.function[i].calls);
+		set_int(obj, "ns", hw_counts.function[i].ns);
 		json_object_set_new(all, names[i], obj);
 	}
 	return all;
@@ -272,7 +272,7 @@ static json_t *functions_json(void)
 
 static simtime busy_in_window(int cpu)
 {
-	const struct sim_cpu_time now = sim_cpu_time(cpu), *base = &cpu_base[cpu].time;
+	const struct hw_cpu_time now = hw_cpu_time(cpu), *base = &cpu_base[cpu].time;
 
 	return now.user - base->user + now.kernel - base->kernel;
 }
@@ -284,13 +284,13 @@ static json_t *metrics_json(double seconds)
 	simtime busy = 0;
 	char key[64];
 
-	for (struct sim_task *t = sim_first_task; t; t = t->next)
+	for (struct hw_task *t = hw_first_task; t; t = t->next)
 		if (t->measured)
 			ops += t->ops;
-	for (int i = 0; i < sim_nr_cpus; i++)
+	for (int i = 0; i < hw_nr_cpus; i++)
 		busy += busy_in_window(i);
 	if (seconds > 0) {
-		set_num(obj, "utilisation", busy / 1e9 / seconds / sim_nr_cpus);
+		set_num(obj, "utilisation", busy / 1e9 / seconds / hw_nr_cpus);
 		set_num(obj, "ops_per_s", ops / seconds);
 	}
 	for (int i = 0; i < scenario.nr_workloads; i++) {
@@ -324,29 +324,29 @@ static unsigned long peak_kb(void)
 
 void results_write(const char *path, const char *status, double wall, double cpu)
 {
-	double seconds = (sim.clk - sim_counts.start) / 1e9;
+	double seconds = (hw.clk - hw_counts.start) / 1e9;
 	static char text[4 << 20];
 	json_t *root = json_object(), *engine = json_object();
-	unsigned long events = sim_events();
+	unsigned long events = hw_events();
 	char hash[20];
 
-	sim_settle_accounts();
-	snprintf(hash, sizeof(hash), "%016llx", sim_trace_hash);
+	hw_settle_accounts();
+	snprintf(hash, sizeof(hash), "%016llx", hw_trace_hash);
 	set_text(root, "status", status);
-	set_text(root, "machine", sim_machine.name);
+	set_text(root, "machine", hw_machine.name);
 	set_text(root, "kernel", kern_release);
 	set_int(root, "hz", kern_hz);
-	set_int(root, "cpus", sim_nr_cpus);
+	set_int(root, "cpus", hw_nr_cpus);
 	set_text(root, "trace_hash", hash);
 	json_object_set_new(root, "settings", settings_json());
 	set_num(root, "window_s", seconds);
-	set_num(root, "simulated_s", (sim.clk - origin) / 1e9);
-	json_object_set_new(root, "steady", steady_json(sim_counts.start));
+	set_num(root, "simulated_s", (hw.clk - origin) / 1e9);
+	json_object_set_new(root, "steady", steady_json(hw_counts.start));
 	json_object_set_new(root, "metrics", metrics_json(seconds));
 	json_object_set_new(root, "counters", counters_json());
 	json_object_set_new(root, "tracepoints", tracepoints_json());
-	json_object_set_new(root, "wakeup_latency", durations_json(&sim_counts.wakeup));
-	json_object_set_new(root, "queue_latency", durations_json(&sim_counts.queued));
+	json_object_set_new(root, "wakeup_latency", durations_json(&hw_counts.wakeup));
+	json_object_set_new(root, "queue_latency", durations_json(&hw_counts.queued));
 	json_object_set_new(root, "tasks", tasks_json());
 	json_object_set_new(root, "per_cpu", cpus_json());
 	json_object_set_new(root, "idle_states", idle_of_all_json());
@@ -364,6 +364,6 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	set_num(engine, "events_per_cpu_s", cpu > 0 ? events / cpu : 0);
 	json_object_set_new(root, "engine", engine);
 	if (json_dump_file(root, path, JSON_INDENT(1)))
-		sim_refuse("%s: cannot be written", path);
+		hw_refuse("%s: cannot be written", path);
 	json_decref(root);
 }

@@ -21,7 +21,7 @@ static void set_bit(int cpu, void *arg)
 
 static void read_affinity(json_t *v, const struct path *at, unsigned long *mask)
 {
-	json_cpu_list(v, at, sim_nr_cpus - 1, set_bit, mask);
+	json_cpu_list(v, at, hw_nr_cpus - 1, set_bit, mask);
 }
 
 static const struct {
@@ -81,12 +81,12 @@ static const struct cookie *read_cookie(json_t *obj, const struct path *at, cons
 
 	if (!name)
 		return NULL;
-	if (!sim_machine.has_smt)
+	if (!hw_machine.has_smt)
 		json_error_at(AT(at, key), "every core has one thread: the kernel takes cookies where cores have more");
 	for (cookie = scenario.cookies; cookie; cookie = cookie->next)
 		if (!strcmp(cookie->name, name))
 			return cookie;
-	cookie = sim_zalloc(sizeof(*cookie), 16);
+	cookie = hw_zalloc(sizeof(*cookie), 16);
 	*cookie = (struct cookie) { .name = name, .next = scenario.cookies };
 	scenario.cookies = cookie;
 	return cookie;
@@ -308,10 +308,10 @@ static void read_action(json_t *obj, const struct path *at, struct action *a)
 	a->task = json_get_text(obj, at, "task", NULL);
 	if (json_object_get(obj, "offline")) {
 		a->kind = ACTION_OFFLINE;
-		a->cpu = json_int(json_object_get(obj, "offline"), AT(at, "offline"), 0, sim_nr_cpus - 1);
+		a->cpu = json_int(json_object_get(obj, "offline"), AT(at, "offline"), 0, hw_nr_cpus - 1);
 	} else if (json_object_get(obj, "online")) {
 		a->kind = ACTION_ONLINE;
-		a->cpu = json_int(json_object_get(obj, "online"), AT(at, "online"), 0, sim_nr_cpus - 1);
+		a->cpu = json_int(json_object_get(obj, "online"), AT(at, "online"), 0, hw_nr_cpus - 1);
 	} else if (json_object_get(obj, "write")) {
 		a->kind = ACTION_WRITE;
 		a->path = json_text(json_object_get(obj, "write"), AT(at, "write"));
@@ -332,13 +332,13 @@ static const struct {
 	const char *name;
 	unsigned char *modelled;
 } mechanisms[] = {
-#define MECHANISM(name)	{ #name, &sim_mechanisms.name },
-	SIM_MECHANISMS(MECHANISM)
+#define MECHANISM(name)	{ #name, &hw_mechanisms.name },
+	HW_MECHANISMS(MECHANISM)
 #undef MECHANISM
 };
 
 #define NAME_OF(name)	", " #name
-static const char mechanism_names[] = SIM_MECHANISMS(NAME_OF);
+static const char mechanism_names[] = HW_MECHANISMS(NAME_OF);
 #undef NAME_OF
 
 static void read_ablate(json_t *list, const struct path *at)
@@ -369,9 +369,9 @@ static void read_end(json_t *obj, const struct path *at)
 	if (strcmp(when, "duration") && strcmp(when, "workloads_done"))
 		json_error_at(AT(at, "when"), "duration or workloads_done");
 	scenario.end_when_done = !strcmp(when, "workloads_done");
-	scenario.max_simulated = json_get_time(obj, at, "max_simulated", SIM_NEVER);
+	scenario.max_simulated = json_get_time(obj, at, "max_simulated", HW_NEVER);
 	scenario.max_host = json_get_num(obj, at, "max_host", 1, 1e9, 0);
-	if (scenario.end_when_done && scenario.max_simulated == SIM_NEVER)
+	if (scenario.end_when_done && scenario.max_simulated == HW_NEVER)
 		json_error_at(AT(at, "max_simulated"), "missing: workloads_done needs a bound on simulated time");
 }
 
@@ -385,22 +385,22 @@ static void read_memory(json_t *obj, const struct path *at, struct memory_spec *
 	m->huge = !strcmp(page, "2MiB");
 	if (!m->huge && strcmp(page, "4KiB"))
 		json_error_at(AT(at, "page"), "4KiB or 2MiB");
-	m->node = json_get_int(obj, at, "node", 0, sim_nr_nodes - 1, -1);
+	m->node = json_get_int(obj, at, "node", 0, hw_nr_nodes - 1, -1);
 }
 
 /* What would stand on the kernel's command line. */
 static void read_boot(json_t *obj, const struct path *at)
 {
-	unsigned long isolated[SIM_MAX_CPUS / 64] = { };
+	unsigned long isolated[HW_MAX_CPUS / 64] = { };
 	int count = 0;
 
 	json_only(obj, at, "isolcpus", NULL);
 	at = AT(at, "isolcpus");
 	scenario.isolcpus = json_text(json_need(obj, AT(NULL, "boot"), "isolcpus"), at);
 	read_affinity(json_object_get(obj, "isolcpus"), at, isolated);
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
 		count += isolated[cpu / 64] >> cpu % 64 & 1;
-	if (count == 0 || count == sim_nr_cpus)
+	if (count == 0 || count == hw_nr_cpus)
 		json_error_at(at, "some CPUs, and not all");
 }
 
@@ -427,7 +427,7 @@ do {										\
 										\
 	if (list_ && !json_is_array(list_))					\
 		json_error_at(AT(NULL, key), "a list is expected");		\
-	array = sim_zalloc((json_array_size(list_) + 1) * sizeof(*array), 64);	\
+	array = hw_zalloc((json_array_size(list_) + 1) * sizeof(*array), 64);	\
 	json_array_foreach(list_, i_, obj_)					\
 		fn(obj_, AT_INDEX(AT(NULL, key), i_), &array[i_]);		\
 	nr = json_array_size(list_);						\
@@ -471,7 +471,7 @@ void scenario_read(const char *path)
 	scenario.knobs = read_object(root, "knobs");
 	scenario.cpuidle = read_object(root, "cpuidle");
 	scenario.cpufreq = read_object(root, "cpufreq");
-	scenario.max_simulated = SIM_NEVER;
+	scenario.max_simulated = HW_NEVER;
 	if (json_object_get(root, "end"))
 		read_end(json_object_get(root, "end"), AT(NULL, "end"));
 	if (json_object_get(root, "ablate"))

@@ -43,7 +43,7 @@ struct task_spec {
 	simtime		start, stagger;
 	int		has_attr;
 	struct kern_attr attr;
-	unsigned long	affinity[SIM_MAX_CPUS / 64];
+	unsigned long	affinity[HW_MAX_CPUS / 64];
 	int		has_affinity;
 	const char	*group;
 	const struct cookie *cookie;
@@ -62,7 +62,7 @@ struct action {
 	int		cpu;
 	const char	*task, *group, *path, *value;
 	struct kern_attr attr;
-	unsigned long	affinity[SIM_MAX_CPUS / 64];
+	unsigned long	affinity[HW_MAX_CPUS / 64];
 	int		done;
 };
 
@@ -108,7 +108,7 @@ extern simtime origin;			/* simulated time 0 of the scenario */
 
 /* program.c */
 void program_read(json_t *list, const struct path *at, struct program *program);
-void program_main(struct sim_task *task);
+void program_main(struct hw_task *task);
 
 /* launch.c */
 void actions_check(void);		/* one that was to happen and did not ends the run */

@@ -34,7 +34,7 @@ static const char *read_text(const char *path)
 	long len = kern_read_file(path, text, sizeof(text));
 
 	if (len < 0)
-		sim_refuse("%s: cannot be read back: %s", path, refusal(path, len));
+		hw_refuse("%s: cannot be read back: %s", path, refusal(path, len));
 	return words_of(text);
 }
 
@@ -83,7 +83,7 @@ static int write_file(const char *path, const char *value)
 static void check_written(const char *path, const char *value, int err)
 {
 	if (err < 0)
-		sim_refuse("writing %s to %s: %s", value, path, refusal(path, err));
+		hw_refuse("writing %s to %s: %s", value, path, refusal(path, err));
 }
 
 void setting_write(const char *path, const char *value)
@@ -104,7 +104,7 @@ static void write_knobs(json_t *knobs)
 		int err;
 
 		if (!json_is_string(v))
-			sim_refuse("knobs.%s: a text is expected", key);
+			hw_refuse("knobs.%s: a text is expected", key);
 		err = write_file(key, json_string_value(v));
 		if (err == -EINVAL || err == -ENOENT)
 			json_object_set(refused, key, v);
@@ -125,7 +125,7 @@ void setting_check(const char *path, const char *value)
 
 	/* features reads as the list of all of them */
 	if (!(strcmp(path, FEATURES) ? same(value, text) : has_word(text, value)))
-		sim_refuse("%s: wrote %s, read back %s%s", path, value, text, takes(path));
+		hw_refuse("%s: wrote %s, read back %s%s", path, value, text, takes(path));
 }
 
 /* The words written, in the kernel's form: `20` reads as 20.00, a quota with its period. */
@@ -156,7 +156,7 @@ void group_write(const char *group, const char *file, const char *value)
 	int err = kern_cgroup_write(group, file, value);
 
 	if (err < 0)
-		sim_refuse("group %s: writing %s to %s: %s", group, value, file, refusal(file, err));
+		hw_refuse("group %s: writing %s to %s: %s", group, value, file, refusal(file, err));
 }
 
 void group_check(const char *group, const char *file, const char *value)
@@ -165,15 +165,15 @@ void group_check(const char *group, const char *file, const char *value)
 	long ret = kern_cgroup_read(group, file, text, sizeof(text));
 
 	if (ret < 0)
-		sim_refuse("group %s: %s cannot be read back: %s", group, file, refusal(file, ret));
+		hw_refuse("group %s: %s cannot be read back: %s", group, file, refusal(file, ret));
 	if (!same_words(value, words_of(text)))
-		sim_refuse("group %s: %s: wrote %s, read back %s%s", group, file, value, text, takes(file));
+		hw_refuse("group %s: %s: wrote %s, read back %s%s", group, file, value, text, takes(file));
 }
 
 static void feature_word(const char *name, json_t *v, char *word, size_t size)
 {
 	if (!json_is_boolean(v))
-		sim_refuse("features.%s: true or false is expected", name);
+		hw_refuse("features.%s: true or false is expected", name);
 	snprintf(word, size, "%s%s", json_is_true(v) ? "" : "NO_", name);
 }
 
@@ -187,14 +187,14 @@ struct idle_setting {
 
 static int idle_state(const char *name, size_t len, const char *key)
 {
-	char known[SIM_MAX_IDLE_STATES * (sizeof(sim_idle_states->name) + 2)] = "none";
+	char known[HW_MAX_IDLE_STATES * (sizeof(hw_idle_states->name) + 2)] = "none";
 
-	for (int i = 0, at = 0; i < sim_nr_idle_states; i++) {
-		if (strlen(sim_idle_states[i].name) == len && !strncmp(sim_idle_states[i].name, name, len))
+	for (int i = 0, at = 0; i < hw_nr_idle_states; i++) {
+		if (strlen(hw_idle_states[i].name) == len && !strncmp(hw_idle_states[i].name, name, len))
 			return i;
-		at += sprintf(known + at, "%s%s", i ? ", " : "", sim_idle_states[i].name);
+		at += sprintf(known + at, "%s%s", i ? ", " : "", hw_idle_states[i].name);
 	}
-	sim_refuse("cpuidle.%s: no such idle state; this machine has: %s", key, known);
+	hw_refuse("cpuidle.%s: no such idle state; this machine has: %s", key, known);
 }
 
 static void of_cpu(int cpu, void *arg)
@@ -214,15 +214,15 @@ static void of_cpus(const char *key, json_t *enabled, void (*act)(const char *, 
 	struct idle_setting set = { .disable = json_is_true(enabled) ? "0" : "1", .act = act };
 
 	if (!json_is_boolean(enabled))
-		sim_refuse("cpuidle.%s: true or false is expected", key);
+		hw_refuse("cpuidle.%s: true or false is expected", key);
 	set.state = idle_state(key, cpus ? (size_t)(cpus - key) : strlen(key), key);
 	if (cpus) {
 		json_t *list = json_string(cpus + 1);
 
-		json_cpu_list(list, AT(AT(NULL, "cpuidle"), key), sim_nr_cpus - 1, of_cpu, &set);
+		json_cpu_list(list, AT(AT(NULL, "cpuidle"), key), hw_nr_cpus - 1, of_cpu, &set);
 		json_decref(list);
 	} else {
-		for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
+		for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
 			of_cpu(cpu, &set);
 	}
 }
@@ -233,8 +233,8 @@ static void of_governor(const char *governor, void (*act)(const char *, const ch
 {
 	char path[100];
 
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
-		if (sim_cpu_topo[cpu].domain >= 0) {
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
+		if (hw_cpu_topo[cpu].domain >= 0) {
 			snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
 			act(path, governor);
 		}
@@ -244,8 +244,8 @@ static void read_cpufreq(const char **governor)
 {
 	json_only(scenario.cpufreq, AT(NULL, "cpufreq"), "governor", NULL);
 	*governor = json_get_text(scenario.cpufreq, AT(NULL, "cpufreq"), "governor", NULL);
-	if (*governor && !sim_nr_freq_domains)
-		sim_refuse("cpufreq.governor: this machine has no operating points to choose from; its file "
+	if (*governor && !hw_nr_freq_domains)
+		hw_refuse("cpufreq.governor: this machine has no operating points to choose from; its file "
 			    "gives them as [[cpu]] opp (docs/manual/machines.md)");
 }
 
@@ -280,7 +280,7 @@ void settings_apply(void)
 	json_object_foreach(scenario.features, key, v) {
 		feature_word(key, v, word, sizeof(word));
 		if (kern_write_file(FEATURES, word) < 0)
-			sim_refuse("features.%s: this kernel has no such scheduler feature", key);
+			hw_refuse("features.%s: this kernel has no such scheduler feature", key);
 	}
 	if (scenario.cpufreq)
 		read_cpufreq(&governor);
@@ -297,7 +297,7 @@ void settings_apply(void)
 	json_object_foreach(scenario.features, key, v) {
 		feature_word(key, v, word, sizeof(word));
 		if (!has_word(text, word))
-			sim_refuse("features.%s: wrote %s, read back %s", key, word, text);
+			hw_refuse("features.%s: wrote %s, read back %s", key, word, text);
 	}
 	json_object_foreach(scenario.knobs, key, v) {
 		setting_check(key, json_string_value(v));

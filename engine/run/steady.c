@@ -47,7 +47,7 @@ static simtime memory(void)
 
 static simtime elapsed(void)
 {
-	return sim.clk - watch.began;
+	return hw.clk - watch.began;
 }
 
 /* ------------------------------------------------------------------ what is stationary */
@@ -141,14 +141,14 @@ static void judge_figures(void)
 		return;
 	}
 	/* UTIL_EST_MARGIN; and update_tg_load_avg() does not tell a group of less than a 64th */
-	if (!stationary(UTILISATION, sim_nr_cpus * 1024 / 100) || !stationary(LOAD, s->load / 64.0))
+	if (!stationary(UTILISATION, hw_nr_cpus * 1024 / 100) || !stationary(LOAD, s->load / 64.0))
 		not_settled("load averages of the CPUs still move");
 	if (!stationary(GROUP_LOAD, s->group_load / 64.0))
 		not_settled("load averages of the task groups still move");
 	if (!stationary(IDLE_SCAN, s->llcs))
 		not_settled("nr_idle_scan still moves");
 	for (int i = 0; s->domain[i].name[0]; i++)
-		if (!stationary(NEWIDLE + i, sim_nr_cpus / 100.0))
+		if (!stationary(NEWIDLE + i, hw_nr_cpus / 100.0))
 			not_settled("max_newidle_lb_cost of %s: on how many CPUs avg_idle is less still moves",
 				    s->domain[i].name);
 }
@@ -166,7 +166,7 @@ static void judge_scans(void)
 static void look_at_scans(void)
 {
 	watch.scanned = watch.to_scan = 0;
-	for (struct sim_task *t = sim_first_task; t; t = t->next) {
+	for (struct hw_task *t = hw_first_task; t; t = t->next) {
 		int scans = t->instance ? kern_numa_scans(t) : -1;
 
 		if (scans < 0)
@@ -181,7 +181,7 @@ static void look_at_scans(void)
 
 static void begin_scan_period(void)
 {
-	for (struct sim_task *t = sim_first_task; t; t = t->next)
+	for (struct hw_task *t = hw_first_task; t; t = t->next)
 		if (t->instance) {
 			kern_collect(t);
 			t->looked_runtime = t->runtime;
@@ -223,7 +223,7 @@ static void wind_balance(void)
 /* Of tasks that were there a round ago. */
 static void wind_scans(void)
 {
-	for (struct sim_task *t = sim_first_task; t; t = t->next)
+	for (struct hw_task *t = hw_first_task; t; t = t->next)
 		if (t->instance && t->looked_runtime && kern_numa_scans(t) < KERN_ROUNDS)
 			kern_wind_scan(t, t->runtime - t->looked_runtime);
 }
@@ -247,7 +247,7 @@ simtime steady_due(void)
 
 static void begin(void)
 {
-	watch.began = watch.next = sim.clk;
+	watch.began = watch.next = hw.clk;
 	watch.unsettled = json_array();
 	kern_load_begins();
 }
@@ -258,7 +258,7 @@ void steady_look(void)
 
 	if (!watch.began)
 		begin();
-	if (sim.clk < watch.next)
+	if (hw.clk < watch.next)
 		return;
 	watch.next += half_life;
 	look();
@@ -274,7 +274,7 @@ void steady_look(void)
 	if (!watch.settled && !json_array_size(watch.unsettled) &&
 	    (watch.spread || !scenario.wind || !scenario.until_settled)) {
 		watch.settled = 1;
-		watch.settled_at = sim.clk;
+		watch.settled_at = hw.clk;
 	}
 	if (scenario.until_settled && (watch.settled || elapsed() >= longest_warmup()))
 		watch.warm = 1;
@@ -288,7 +288,7 @@ int steady_warm(void)
 /* More of the time from `from` to now lies after it had settled than before. */
 static int mostly_settled(simtime from)
 {
-	return watch.settled && (watch.settled_at <= from || sim.clk - watch.settled_at >= watch.settled_at - from);
+	return watch.settled && (watch.settled_at <= from || hw.clk - watch.settled_at >= watch.settled_at - from);
 }
 
 int steady_counts(simtime from)
@@ -306,7 +306,7 @@ static json_t *clocks_json(void)
 		json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:f, s:f}", "name", d->name,
 			"cpus", d->weight, "domains", d->spans, "gone_round", d->gone_round,
 			"busy_interval_s", d->busy_interval / 1e9,
-			"max_newidle_lb_cost_ns", (double)d->newidle_cost / sim_nr_cpus));
+			"max_newidle_lb_cost_ns", (double)d->newidle_cost / hw_nr_cpus));
 	return list;
 }
 
@@ -317,7 +317,7 @@ json_t *steady_json(simtime measured_from)
 	if (watch.settled && !mostly_settled(measured_from)) {
 		json_array_clear(watch.unsettled);
 		not_settled("the state settled %.3g s into a measured part of %.3g s",
-			    (watch.settled_at - measured_from) / 1e9, (sim.clk - measured_from) / 1e9);
+			    (watch.settled_at - measured_from) / 1e9, (hw.clk - measured_from) / 1e9);
 	}
 	json_object_set_new(obj, "unsettled", watch.began && !mostly_settled(measured_from) ?
 			    json_incref(watch.unsettled) : json_array());

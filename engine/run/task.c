@@ -7,26 +7,26 @@ unsigned long tasks_started;
 
 static int next_pid = 2;
 
-static void set_working_set(struct sim_task *t)
+static void set_working_set(struct hw_task *t)
 {
 	const struct wl_working_set *set = &t->instance->values.workload->working_set;
 
-	t->working_set = (struct sim_working_set) {
+	t->working_set = (struct hw_working_set) {
 		.process = set->process, .child = set->child, .thread = set->thread,
 		.stack = set->stack,
 	};
 }
 
-void task_belongs(struct sim_task *task, struct instance *instance)
+void task_belongs(struct hw_task *task, struct instance *instance)
 {
 	task->instance = instance;
 	task->of_workload = instance != NULL;
 }
 
 /* Runs on the caller's time, as fork() does. */
-struct sim_task *task_launch(const char *comm, int number, void (*main)(struct sim_task *), void *arg)
+struct hw_task *task_launch(const char *comm, int number, void (*main)(struct hw_task *), void *arg)
 {
-	struct sim_task *t = sim_zalloc(sizeof(*t), 64), *parent = self();
+	struct hw_task *t = hw_zalloc(sizeof(*t), 64), *parent = self();
 	char name[32] = "";
 
 	tasks_started++;
@@ -43,31 +43,31 @@ struct sim_task *task_launch(const char *comm, int number, void (*main)(struct s
 	if (t->instance)
 		set_working_set(t);
 	t->is_thread = number == -2;
-	t->chance = sim_random();
-	sim_add_task(t);
+	t->chance = hw_random();
+	hw_add_task(t);
 	kern_fork(t, t->is_thread ? KERN_THREAD : 0);
 	return t;
 }
 
 /* Its results are of no interest and nobody holds it any more. */
-void task_free(struct sim_task *task)
+void task_free(struct hw_task *task)
 {
 	if (task->measured)
 		return;
-	sim_remove_task(task);
+	hw_remove_task(task);
 	kern_futex_forget(&task->thread);
-	sim_free(task);
+	hw_free(task);
 }
 
 /* Nobody asks for it any more: when the kernel has let go too, it can go. */
-void task_forget(struct sim_task *task)
+void task_forget(struct hw_task *task)
 {
 	task->joined = 1;
 	if (task->released)
 		task_free(task);
 }
 
-void task_released(struct sim_task *task)
+void task_released(struct hw_task *task)
 {
 	task->released = 1;
 	if (task->joined)

@@ -14,7 +14,7 @@ static struct record {
 } *ring;
 static int perfetto;
 static unsigned long ring_used;
-static unsigned char cpu_wanted[SIM_MAX_CPUS];
+static unsigned char cpu_wanted[HW_MAX_CPUS];
 
 static void select_cpus(const char *list)
 {
@@ -25,14 +25,14 @@ static void select_cpus(const char *list)
 		long from = strtol(list, &end, 10), to = from;
 
 		if (end == list)
-			sim_refuse("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
+			hw_refuse("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
 		if (*end == '-')
 			to = strtol(end + 1, &end, 10);
-		for (long i = from; i <= to && i < SIM_MAX_CPUS; i++)
+		for (long i = from; i <= to && i < HW_MAX_CPUS; i++)
 			cpu_wanted[i] = 1;
 		list = *end == ',' ? end + 1 : end;
 		if (*end && *end != ',')
-			sim_refuse("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
+			hw_refuse("--trace-cpus: \"%s\" is not a list like 0-3,8", opt.cpus);
 	}
 }
 
@@ -53,7 +53,7 @@ static void select_events(const char *list)
 			tp->enabled = !!tp->emit;
 		}
 		if (!found)
-			sim_refuse("--trace-events: this kernel has no tracepoint \"%s\"", name);
+			hw_refuse("--trace-events: this kernel has no tracepoint \"%s\"", name);
 	}
 	free(copy);
 }
@@ -65,14 +65,14 @@ void trace_open(const struct trace_options *options)
 		return;
 	perfetto = !strcmp(opt.format, "perfetto");
 	if (!perfetto && strcmp(opt.format, "ftrace"))
-		sim_refuse("--trace-format: \"%s\": ftrace or perfetto", opt.format);
+		hw_refuse("--trace-format: \"%s\": ftrace or perfetto", opt.format);
 	out = fopen(opt.file, "w");
 	if (!out)
-		sim_refuse("--trace: %s cannot be written", opt.file);
+		hw_refuse("--trace: %s cannot be written", opt.file);
 	select_cpus(opt.cpus);
 	select_events(opt.events);
 	if (opt.ring)
-		ring = sim_zalloc(opt.ring * sizeof(*ring), 64);
+		ring = hw_zalloc(opt.ring * sizeof(*ring), 64);
 	if (perfetto)
 		return;
 	fprintf(out, "# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:%d\n#\n"
@@ -82,7 +82,7 @@ void trace_open(const struct trace_options *options)
 		"#                              || / _--=> preempt-depth\n"
 		"#                              ||| /     delay\n"
 		"#           TASK-PID     CPU#  ||||   TIMESTAMP  FUNCTION\n"
-		"#              | |         |   ||||      |         |\n", sim_nr_cpus);
+		"#              | |         |   ||||      |         |\n", hw_nr_cpus);
 }
 
 /* One event of the running CPU. */
@@ -96,9 +96,9 @@ struct event {
 /* Four letters, as kernels before 5.17 print: not every reader knows the fifth. */
 static void ftrace_write(FILE *f, const struct event *e)
 {
-	simtime since = sim.clk - origin;
+	simtime since = hw.clk - origin;
 
-	fprintf(f, "%16s-%-7d [%03d] %s %5llu.%06llu: %s: %.*s\n", e->comm, e->pid, sim.cpu,
+	fprintf(f, "%16s-%-7d [%03d] %s %5llu.%06llu: %s: %.*s\n", e->comm, e->pid, hw.cpu,
 		e->flags, since / SEC, since % SEC / 1000, e->tp->name, (int)e->len, e->text);
 }
 
@@ -125,13 +125,13 @@ static void keep_in_ring(const struct event *e)
 void trace_write(const struct kern_tracepoint *tp, const char *flags, const char *text,
 		 unsigned long len)
 {
-	const struct sim_task *task = self();
+	const struct hw_task *task = self();
 	struct event e = { .tp = tp, .flags = flags, .text = text, .len = len, .comm = "<idle>" };
 
-	if (!out || !cpu_wanted[sim.cpu])
+	if (!out || !cpu_wanted[hw.cpu])
 		return;
-	if (!origin || sim.clk < origin + (simtime)(opt.from * 1e9) ||
-	    (opt.to >= 0 && sim.clk > origin + (simtime)(opt.to * 1e9)))
+	if (!origin || hw.clk < origin + (simtime)(opt.from * 1e9) ||
+	    (opt.to >= 0 && hw.clk > origin + (simtime)(opt.to * 1e9)))
 		return;
 	if (task && task->pid) {
 		e.comm = task->comm;
@@ -161,5 +161,5 @@ void trace_close(void)
 		fwrite(r->data, 1, r->len, out);
 	}
 	if (fclose(out))
-		sim_refuse("--trace: writing %s failed", opt.file);
+		hw_refuse("--trace: writing %s failed", opt.file);
 }

@@ -42,7 +42,7 @@ _SAID = re.compile(r"^  (CC|LD|GEN|STUBS)\b.* (\S+)$")
 _WOULD_SAY = re.compile(r"^\s*(@:|printf '  )")
 _COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
-_FACT = re.compile(r"^#define SIM_HAS_(\w+) 1$", re.M)
+_FACT = re.compile(r"^#define TREE_HAS_(\w+) 1$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
 _OURS = ("KERNEL", "HZ", "PREEMPT", "CONFIG", "PATCHES", "BASE", "SANITIZE", "OPT", "V", "O", "CC")
 

@@ -201,7 +201,7 @@ def test_new_undefined_symbol_fails_with_its_name(tmp_path: Path, compiler: str)
     )
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert 'sim_stub("f")' in (tmp_path / "s.c").read_text()
+    assert 'hw_stub("f")' in (tmp_path / "s.c").read_text()
 
 
 def probed(tree: Path, patched: Path) -> list[str]:
@@ -215,7 +215,7 @@ def test_facts_are_of_the_patched_tree(tmp_path: Path) -> None:
     for side, text in (("tree", "unsigned char sched_delayed;"), ("patched", "int other;")):
         (tmp_path / side / header).parent.mkdir(parents=True)
         (tmp_path / side / header).write_text(text)
-    assert probed(tmp_path / "tree", tmp_path / "none") == ["SIM_HAS_SCHED_DELAYED"]
+    assert probed(tmp_path / "tree", tmp_path / "none") == ["TREE_HAS_SCHED_DELAYED"]
     assert probed(tmp_path / "tree", tmp_path / "patched") == []
 
 
@@ -225,23 +225,23 @@ def test_every_fact_has_a_branch() -> None:
     assert len(facts) == len(set(facts)) > 50
     sources = [p for p in (ROOT / "engine").rglob("*") if p.suffix in (".c", ".h", ".txt", "")]
     read = "\n".join(p.read_text() for p in sources if p.is_file() and p.name != "probe")
-    known = set(re.findall(r"\bSIM_HAS_(\w+)|\bif (\w+)$|filter (\w+),", read, re.MULTILINE))
+    known = set(re.findall(r"\bTREE_HAS_(\w+)|\bif (\w+)$|filter (\w+),", read, re.MULTILINE))
     assert {"".join(found) for found in known} >= set(facts)
-    assert set(re.findall(r"\bSIM_HAS_([A-Z]\w+)", read)) <= set(facts)
+    assert set(re.findall(r"\bTREE_HAS_([A-Z]\w+)", read)) <= set(facts)
 
 
 HOOKS = """
 #include "hook.h"
 #define COUNTED(name, args...) (name)(args)
-#define one(args...) SIM_HOOK(COUNTED, one, args)
-#define two(args...) SIM_HOOK(COUNTED, two, args)
+#define one(args...) SHIM_HOOK(COUNTED, one, args)
+#define two(args...) SHIM_HOOK(COUNTED, two, args)
 int one(int x);
 int two(int x);
 int caller(int y) { return one(y); }
-extern int sim_tp_raised, sim_tp_printed, sim_tp_gone;
-int raiser(void) { return sim_tp_raised++; }
-int __attribute__((section(".text.sim_emit_x"))) sim_emit_x(void) { return sim_tp_printed; }
-int *defined = &sim_tp_gone;
+extern int shim_tp_raised, shim_tp_printed, shim_tp_gone;
+int raiser(void) { return shim_tp_raised++; }
+int __attribute__((section(".text.shim_emit_x"))) shim_emit_x(void) { return shim_tp_printed; }
+int *defined = &shim_tp_gone;
 """
 
 
@@ -257,7 +257,7 @@ def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
     expected = "# why\none\ntwo\nother one\n->hot\nthree\tif THIS\nfour\tif THAT\n"
     expected += "one()\ntwo()\n" + "".join(f"trace_{n}()\n" for n in ("raised", "printed", "gone"))
     (tmp_path / "expected.txt").write_text(expected)
-    (tmp_path / "tree.h").write_text("#define SIM_HAS_THAT 1\n")
+    (tmp_path / "tree.h").write_text("#define TREE_HAS_THAT 1\n")
     script = ROOT / "engine/scripts/unmatched"
     told = subprocess.run(
         [script, "gcc", "expected.txt", "tree.h", "x.o"],
@@ -278,8 +278,8 @@ def test_every_hook_is_expected() -> None:
     names = {word for line in listed.splitlines() if line[:1] != "#" for word in line.split()}
     for file in (ROOT / "engine/hooked/kernel").rglob("*.c"):
         text = file.read_text()
-        hooked = re.findall(r"SIM_HOOK(?:_2ND)?\(\w+, (\w+)|SIM_MATCHED\(\"(\w+)\"\)", text)
-        hooked += re.findall(r"SIM_CHOOSE\(SIM_DECLARES_##\w+\)\(\w+, (\w+)()", text)
+        hooked = re.findall(r"SHIM_HOOK(?:_2ND)?\(\w+, (\w+)|SHIM_MATCHED\(\"(\w+)\"\)", text)
+        hooked += re.findall(r"SHIM_CHOOSE\(SHIM_DECLARES_##\w+\)\(\w+, (\w+)()", text)
         assert hooked and {one or other for one, other in hooked} <= names
     fields = re.findall(
         r'strstr\(name, "([^"]+)"\)', (ROOT / "engine/arch/asm/rwonce.h").read_text()
@@ -294,7 +294,7 @@ def test_every_cost_that_the_kernel_calls_for_is_expected() -> None:
     for file in (ROOT / "engine/kernel").glob("*.c"):
         functions = r"^(?!static)[a-z][^\n]*?(\w+)\([^;{]*\)\n\{(.*?)^\}"
         for name, body in re.findall(functions, file.read_text(), re.M | re.S):
-            if "sim_costs." in body and not re.match("kern_|sim_", name):
+            if "hw_costs." in body and not re.match("kern_|shim_", name):
                 charging.add(name)
     assert charging > {"rcu_sched_clock_irq", "change_prot_numa"}
     assert {name for name in charging if f"{name}()" not in listed} == set()

@@ -36,7 +36,7 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t\tprintf 'undefined symbols that are not in stubs.txt:\\nfar_away\\n' >&2; exit 1; fi
 \t@printf '  %-10s %s\\n' 'LD' 'schedsim'
 \t@sed -n 's,.*unmatched: \\(.*\\) \\*/,\\1,p' $< > $(O)/unmatched.txt
-\t@mkdir -p $(O)/gen/generated && echo '#define SIM_HAS_A_FACT 1' > $(O)/gen/generated/tree.h
+\t@mkdir -p $(O)/gen/generated && echo '#define TREE_HAS_A_FACT 1' > $(O)/gen/generated/tree.h
 \t@sed "s/@SPEED@/$$(sed -n 's/.*speed = \\(.*\\);/\\1/p' $<)/" schedsim.py > $@ && chmod +x $@
 """
 

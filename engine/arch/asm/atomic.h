@@ -11,47 +11,47 @@
 #define ATOMIC64_INIT(i)	{ (i) }
 
 /* Lines registered as hot (kernel/hot.c) queue their users in simulated time. */
-#define sim_atomic_touch(v, write)					\
+#define shim_atomic_touch(v, write)					\
 do {									\
-	if (__builtin_expect(sim_hot_filter[((unsigned long)(v) >> 6) % SIM_HOT_FILTER], 0)) \
-		sim_hot_line((const void *)(v), (write));		\
+	if (__builtin_expect(hw_hot_filter[((unsigned long)(v) >> 6) % HW_HOT_FILTER], 0)) \
+		hw_hot_line((const void *)(v), (write));		\
 } while (0)
 
-#define SIM_ATOMIC_OP(p, T, V, op, c)					\
+#define SHIM_ATOMIC_OP(p, T, V, op, c)					\
 static __always_inline void p##_##op(V i, T *v)				\
 {									\
-	sim_atomic_touch(v, 1);						\
+	shim_atomic_touch(v, 1);					\
 	v->counter = v->counter c i;					\
 }									\
 static __always_inline V p##_fetch_##op(V i, T *v)			\
 {									\
 	V old = v->counter;						\
-	sim_atomic_touch(v, 1);						\
+	shim_atomic_touch(v, 1);					\
 	v->counter = old c i;						\
 	return old;							\
 }
 
-#define SIM_ATOMIC_RETURN(p, T, V, op, c)				\
+#define SHIM_ATOMIC_RETURN(p, T, V, op, c)				\
 static __always_inline V p##_##op##_return(V i, T *v)			\
 {									\
-	sim_atomic_touch(v, 1);						\
+	shim_atomic_touch(v, 1);					\
 	return v->counter = v->counter c i;				\
 }
 
-#define SIM_ATOMIC_ALL(p, T, V)						\
+#define SHIM_ATOMIC_ALL(p, T, V)					\
 static __always_inline void p##_set(T *v, V i)				\
 {									\
 	WRITE_ONCE(v->counter, i);					\
 }									\
-SIM_ATOMIC_OP(p, T, V, add, +)						\
-SIM_ATOMIC_RETURN(p, T, V, add, +)					\
-SIM_ATOMIC_OP(p, T, V, sub, -)						\
-SIM_ATOMIC_RETURN(p, T, V, sub, -)					\
-SIM_ATOMIC_OP(p, T, V, and, &)						\
-SIM_ATOMIC_OP(p, T, V, or, |)						\
-SIM_ATOMIC_OP(p, T, V, xor, ^)
+SHIM_ATOMIC_OP(p, T, V, add, +)						\
+SHIM_ATOMIC_RETURN(p, T, V, add, +)					\
+SHIM_ATOMIC_OP(p, T, V, sub, -)						\
+SHIM_ATOMIC_RETURN(p, T, V, sub, -)					\
+SHIM_ATOMIC_OP(p, T, V, and, &)						\
+SHIM_ATOMIC_OP(p, T, V, or, |)						\
+SHIM_ATOMIC_OP(p, T, V, xor, ^)
 
-SIM_ATOMIC_ALL(arch_atomic, atomic_t, int)
+SHIM_ATOMIC_ALL(arch_atomic, atomic_t, int)
 
 /* Static keys are read through this one all the time; no hot line is an atomic_t read. */
 static __always_inline int arch_atomic_read(const atomic_t *v)
@@ -61,11 +61,11 @@ static __always_inline int arch_atomic_read(const atomic_t *v)
 
 static __always_inline s64 arch_atomic64_read(const atomic64_t *v)
 {
-	sim_atomic_touch(v, 0);
+	shim_atomic_touch(v, 0);
 	return READ_ONCE(v->counter);
 }
 
-SIM_ATOMIC_ALL(arch_atomic64, atomic64_t, s64)
+SHIM_ATOMIC_ALL(arch_atomic64, atomic64_t, s64)
 
 #define arch_atomic_cmpxchg(v, o, n)	arch_cmpxchg(&((v)->counter), o, n)
 #define arch_atomic_xchg(v, n)		arch_xchg(&((v)->counter), n)

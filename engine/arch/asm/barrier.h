@@ -19,7 +19,7 @@
 		VAL = READ_ONCE(*__PTR);				\
 		if (cond_expr)						\
 			break;						\
-		sim_spin();						\
+		hw_spin();						\
 	}								\
 	(typeof(*ptr))VAL;						\
 })

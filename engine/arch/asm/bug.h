@@ -6,12 +6,12 @@
 #include <hw.h>
 
 #define HAVE_ARCH_BUG
-#define BUG()			sim_bug(__FILE__, __LINE__, __func__)
-#define __WARN_FLAGS(f...)		sim_warn(__FILE__, __LINE__, __func__)
+#define BUG()			hw_bug(__FILE__, __LINE__, __func__)
+#define __WARN_FLAGS(f...)		hw_warn(__FILE__, __LINE__, __func__)
 
 #include <asm-generic/bug.h>
 
 #undef __WARN
-#define __WARN()		sim_warn(__FILE__, __LINE__, __func__)
+#define __WARN()		hw_warn(__FILE__, __LINE__, __func__)
 
 #endif

@@ -6,7 +6,7 @@
 
 struct task_struct;
 
-#define get_current()	((struct task_struct *)sim.current_task)
+#define get_current()	((struct task_struct *)hw.current_task)
 #define current		get_current()
 
 #endif

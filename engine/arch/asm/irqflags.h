@@ -5,22 +5,22 @@
 
 #include <hw.h>
 
-void sim_irq_window(void);		/* kernel/entry.c */
+void shim_irq_window(void);		/* kernel/entry.c */
 
 #define ARCH_IRQ_DISABLED	0UL
 #define ARCH_IRQ_ENABLED	1UL
 
 static inline unsigned long arch_local_save_flags(void)
 {
-	return sim.irq_on;
+	return hw.irq_on;
 }
 #define arch_local_save_flags arch_local_save_flags
 
 static inline void arch_local_irq_restore(unsigned long flags)
 {
-	sim.irq_on = flags;
-	if (flags && __builtin_expect(sim.clk >= sim.irq_due, 0))
-		sim_irq_window();
+	hw.irq_on = flags;
+	if (flags && __builtin_expect(hw.clk >= hw.irq_due, 0))
+		shim_irq_window();
 }
 #define arch_local_irq_restore arch_local_irq_restore
 

@@ -33,8 +33,8 @@ typedef struct page *pgtable_t;
 #define __pud(x) ((pud_t){(x)})
 #define __pgd(x) ((pgd_t){(x)})
 #define __pgprot(x) ((pgprot_t){(x)})
-extern struct page *sim_vmemmap;
-#define vmemmap sim_vmemmap
+extern struct page *shim_vmemmap;
+#define vmemmap shim_vmemmap
 #define clear_page(p) memset((p), 0, PAGE_SIZE)
 #define copy_page(d, s) memcpy((d), (s), PAGE_SIZE)
 #define clear_user_page(p, v, pg) clear_page(p)

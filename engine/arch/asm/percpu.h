@@ -8,20 +8,20 @@
 
 #include <hw.h>
 
-#define __my_cpu_offset	(__per_cpu_offset[sim.cpu])
+#define __my_cpu_offset	(__per_cpu_offset[hw.cpu])
 #include <asm-generic/percpu.h>
-#if !defined(SIM_KERNELS_LAYOUT) && !defined(COMPILE_OFFSETS) && !defined(__GENERATING_BOUNDS_H)
+#if !defined(SHIM_KERNELS_LAYOUT) && !defined(COMPILE_OFFSETS) && !defined(__GENERATING_BOUNDS_H)
 #include <generated/rq-lines.h>
 
-#define SIM_PER_CPU_IS(ptr, name)	(!__builtin_strncmp(#ptr, "&(" name, sizeof("&(" name) - 1))
+#define SHIM_PER_CPU_IS(ptr, name)	(!__builtin_strncmp(#ptr, "&(" name, sizeof("&(" name) - 1))
 
 #undef per_cpu_offset
-static inline unsigned long sim_per_cpu_offset(unsigned int cpu)
+static inline unsigned long shim_per_cpu_offset(unsigned int cpu)
 {
-	sim_look(cpu, SIM_OTHER_DATA);
+	hw_look(cpu, HW_OTHER_DATA);
 	return __per_cpu_offset[cpu];
 }
-#define per_cpu_offset(cpu)	sim_per_cpu_offset(cpu)
+#define per_cpu_offset(cpu)	shim_per_cpu_offset(cpu)
 
 #undef per_cpu_ptr
 #define per_cpu_ptr(ptr, cpu)						\
@@ -29,10 +29,10 @@ static inline unsigned long sim_per_cpu_offset(unsigned int cpu)
 	unsigned int __of_cpu = (cpu);					\
 									\
 	__verify_pcpu_ptr(ptr);						\
-	if (SIM_PER_CPU_IS(ptr, "runqueues)"))				\
-		sim_look(__of_cpu, RQ_HEAD);				\
-	else if (!SIM_PER_CPU_IS(ptr, "sd_"))				\
-		sim_look(__of_cpu, SIM_OTHER_DATA);			\
+	if (SHIM_PER_CPU_IS(ptr, "runqueues)"))				\
+		hw_look(__of_cpu, RQ_HEAD);				\
+	else if (!SHIM_PER_CPU_IS(ptr, "sd_"))				\
+		hw_look(__of_cpu, HW_OTHER_DATA);			\
 	SHIFT_PERCPU_PTR((ptr), __per_cpu_offset[__of_cpu]);		\
 })
 #endif

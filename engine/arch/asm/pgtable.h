@@ -3,10 +3,10 @@
 #define _ASM_SIM_PGTABLE_H
 /* Page tables exist as types only: no code here ever walks one. */
 #define __HAVE_ARCH_PTE_SWP_EXCLUSIVE
-#ifndef SIM_HAS_PTE_MKWRITE
+#ifndef TREE_HAS_PTE_MKWRITE
 #define pte_mkwrite(p) (p)
 #endif
-#ifndef SIM_HAS_SET_PTE_AT
+#ifndef TREE_HAS_SET_PTE_AT
 #define set_pte_at(mm, addr, p, v) (*(p) = (v))
 #endif
 #include <asm-generic/pgtable-nop4d.h>
@@ -50,7 +50,7 @@ static inline pte_t pte_mkyoung(pte_t p) { return p; }
 static inline pte_t pte_modify(pte_t p, pgprot_t n) { return p; }
 #define pte_pfn(p) (pte_val(p) >> PAGE_SHIFT)
 #define pfn_pte(pfn, prot) __pte(((pfn) << PAGE_SHIFT) | pgprot_val(prot))
-#ifndef SIM_HAS_MK_PTE
+#ifndef TREE_HAS_MK_PTE
 #define mk_pte(pg, prot) pfn_pte(page_to_pfn(pg), prot)
 #endif
 #define pte_page(p) pfn_to_page(pte_pfn(p))
@@ -92,7 +92,7 @@ static inline pte_t pte_swp_clear_exclusive(pte_t p) { return p; }
 #define pte_protnone(p) 0
 #define pmd_protnone(p) 0
 #define MAX_PTRS_PER_P4D 1
-#ifndef SIM_HAS_EMPTY_ZERO_PAGE
+#ifndef TREE_HAS_EMPTY_ZERO_PAGE
 extern unsigned long empty_zero_page[];
 #define ZERO_PAGE(v) virt_to_page(empty_zero_page)
 #endif

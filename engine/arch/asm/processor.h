@@ -18,7 +18,7 @@ struct pt_regs;
 struct thread_struct {
 	void *sp;		/* saved stack pointer of the task's coroutine */
 	void *stack_base;	/* lowest address of its stack; holds the canary */
-	struct sim_task *sim;	/* the engine's side of the task; kernel threads have one too */
+	struct hw_task *task;	/* the engine's side of the task; kernel threads have one too */
 	void (*kthread)(void *); /* what a kernel thread runs */
 	void *kthread_arg;
 	void *family;		/* children waited for (kernel/exit.c) */
@@ -35,6 +35,6 @@ struct thread_struct {
 static inline unsigned long __get_wchan(struct task_struct *p) { return 0; }
 
 /* Every spin loop of the kernel lets simulated time pass. */
-#define cpu_relax()		sim_spin()
+#define cpu_relax()		hw_spin()
 
 #endif

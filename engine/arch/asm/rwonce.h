@@ -10,24 +10,24 @@
 #include <asm-generic/rwonce.h>
 #include <hw.h>
 
-#define SIM_IS_HOT(name)						\
+#define SHIM_IS_HOT(name)						\
 	(__builtin_strstr(name, "->overload") || __builtin_strstr(name, "->overutilized") || \
 	 __builtin_strstr(name, "->has_idle_cores") || __builtin_strstr(name, "->nr_idle_scan") || \
 	 __builtin_strstr(name, "nohz.has_blocked") || __builtin_strstr(name, "nohz.needs_update") || \
 	 __builtin_strstr(name, "sd_share->util_avg") || __builtin_strstr(name, "sd_share->capacity"))
 
-#define SIM_HOT_ACCESS(name, x, write)					\
+#define SHIM_HOT_ACCESS(name, x, write)					\
 do {									\
-	asm(".pushsection sim_hot,\"a\"\n\t.asciz \"" name "\"\n\t.popsection"); \
-	sim_hot_line((const void *)&(x), write);			\
+	asm(".pushsection shim_hot,\"a\"\n\t.asciz \"" name "\"\n\t.popsection"); \
+	hw_hot_line((const void *)&(x), write);				\
 } while (0)
 
 #undef READ_ONCE
 #define READ_ONCE(x)							\
 ({									\
 	compiletime_assert_rwonce_type(x);				\
-	if (SIM_IS_HOT(#x))						\
-		SIM_HOT_ACCESS(#x, x, 0);		\
+	if (SHIM_IS_HOT(#x))						\
+		SHIM_HOT_ACCESS(#x, x, 0);		\
 	__READ_ONCE(x);							\
 })
 
@@ -35,8 +35,8 @@ do {									\
 #define WRITE_ONCE(x, val)						\
 do {									\
 	compiletime_assert_rwonce_type(x);				\
-	if (SIM_IS_HOT(#x))						\
-		SIM_HOT_ACCESS(#x, x, 1);		\
+	if (SHIM_IS_HOT(#x))						\
+		SHIM_HOT_ACCESS(#x, x, 1);		\
 	__WRITE_ONCE(x, val);						\
 } while (0)
 

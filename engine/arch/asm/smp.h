@@ -6,7 +6,7 @@
 
 struct cpumask;
 
-#define raw_smp_processor_id()	(sim.cpu)
+#define raw_smp_processor_id()	(hw.cpu)
 
 extern void arch_smp_send_reschedule(int cpu);
 extern void arch_send_call_function_single_ipi(int cpu);

@@ -7,7 +7,7 @@
  * interval of its last holding, so that CPUs which arrive inside it in
  * simulated time wait, although the host ran the holder to its end.
  */
-#ifdef SIM_KERNELS_LAYOUT	/* scripts/rq-lines.c: as large as the kernel's own */
+#ifdef SHIM_KERNELS_LAYOUT	/* scripts/rq-lines.c: as large as the kernel's own */
 typedef struct {
 	unsigned int	locked:1, last:11, home:11, acquired:4, released:5;
 } arch_spinlock_t;

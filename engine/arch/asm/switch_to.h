@@ -4,8 +4,8 @@
 
 struct task_struct;
 
-extern struct task_struct *sim_switch_to(struct task_struct *prev, struct task_struct *next);
+extern struct task_struct *shim_switch_to(struct task_struct *prev, struct task_struct *next);
 
-#define switch_to(prev, next, last)	((last) = sim_switch_to(prev, next))
+#define switch_to(prev, next, last)	((last) = shim_switch_to(prev, next))
 
 #endif

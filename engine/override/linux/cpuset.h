@@ -3,8 +3,8 @@
  * Without CONFIG_CPUSETS the kernel rebuilds the domains while a CPU may be on its way off-line: after a change of the
  * cpufreq governor.  Here it waits for that CPU, as it does with CONFIG_CPUSETS.
  */
-#ifndef SIM_CPUSET_H
-#define SIM_CPUSET_H
+#ifndef SHIM_CPUSET_H
+#define SHIM_CPUSET_H
 
 #define rebuild_sched_domains rebuild_sched_domains_cpuslocked
 #include_next <linux/cpuset.h>

@@ -29,29 +29,29 @@ static inline void tracepoint_synchronize_unregister(void) { }
 #define TP_CONDITION(args...)		args
 
 #define DEFINE_TRACE_FN(_name, reg, unreg, proto, args)			\
-	extern void sim_emit_##_name(proto) __weak;			\
-	struct kern_tracepoint sim_tp_##_name				\
+	extern void shim_emit_##_name(proto) __weak;			\
+	struct kern_tracepoint shim_tp_##_name				\
 	__used __section("kern_tracepoints") = {				\
 		.system = __stringify(TRACE_SYSTEM),			\
 		.name = #_name,						\
-		.emit = sim_emit_##_name,				\
+		.emit = shim_emit_##_name,				\
 	};
 #define DEFINE_TRACE(name, proto, args)					\
 	DEFINE_TRACE_FN(name, 0, 0, PARAMS(proto), PARAMS(args))
 #define EXPORT_TRACEPOINT_SYMBOL_GPL(name)
 #define EXPORT_TRACEPOINT_SYMBOL(name)
 
-#define __SIM_TRACE(_name, proto, args, cond)				\
-	extern struct kern_tracepoint sim_tp_##_name;			\
+#define __SHIM_TRACE(_name, proto, args, cond)				\
+	extern struct kern_tracepoint shim_tp_##_name;			\
 	static inline void trace_##_name(proto)				\
 	{								\
 		if (!(cond))						\
 			return;						\
-		sim_tp_##_name.count++;					\
-		if (sim_tp_##_name.probe)				\
-			((void (*)(proto))sim_tp_##_name.probe)(args);	\
-		if (unlikely(sim_tp_##_name.enabled))			\
-			((void (*)(proto))sim_tp_##_name.emit)(args);	\
+		shim_tp_##_name.count++;				\
+		if (shim_tp_##_name.probe)				\
+			((void (*)(proto))shim_tp_##_name.probe)(args);	\
+		if (unlikely(shim_tp_##_name.enabled))			\
+			((void (*)(proto))shim_tp_##_name.emit)(args);	\
 	}								\
 	static inline void trace_call__##_name(proto)			\
 	{								\
@@ -91,19 +91,19 @@ static inline void tracepoint_synchronize_unregister(void) { }
 #undef DECLARE_TRACE_EVENT
 #undef DECLARE_TRACE_EVENT_CONDITION
 #define DECLARE_TRACE_EVENT(name, proto, args)				\
-	__SIM_TRACE(name, PARAMS(proto), PARAMS(args), 1)
+	__SHIM_TRACE(name, PARAMS(proto), PARAMS(args), 1)
 #define DECLARE_TRACE_EVENT_CONDITION(name, proto, args, cond)		\
-	__SIM_TRACE(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
+	__SHIM_TRACE(name, PARAMS(proto), PARAMS(args), PARAMS(cond))
 /* One without an event is called trace_NAME_tp() in newer trees, trace_NAME() before. */
-#ifdef SIM_HAS_TRACE_TP_SUFFIX
-#define SIM_BARE(name)	name##_tp
+#ifdef TREE_HAS_TRACE_TP_SUFFIX
+#define SHIM_BARE(name)	name##_tp
 #else
-#define SIM_BARE(name)	name
+#define SHIM_BARE(name)	name
 #endif
 #define DECLARE_TRACE(name, proto, args)				\
-	DECLARE_TRACE_EVENT(SIM_BARE(name), PARAMS(proto), PARAMS(args))
+	DECLARE_TRACE_EVENT(SHIM_BARE(name), PARAMS(proto), PARAMS(args))
 #define DECLARE_TRACE_CONDITION(name, proto, args, cond)		\
-	DECLARE_TRACE_EVENT_CONDITION(SIM_BARE(name), PARAMS(proto), PARAMS(args), PARAMS(cond))
+	DECLARE_TRACE_EVENT_CONDITION(SHIM_BARE(name), PARAMS(proto), PARAMS(args), PARAMS(cond))
 #define TRACE_EVENT_FLAGS(event, flag)
 #define TRACE_EVENT_PERF_PERM(event, expr...)
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)

@@ -77,19 +77,19 @@
 #define __print_flags(flag, delim, flags...)				\
 ({									\
 	static const struct trace_print_flags __flags[] = { flags, { -1, NULL } }; \
-	sim_print_flags(flag, delim, __flags);				\
+	shim_print_flags(flag, delim, __flags);				\
 })
 #undef __print_symbolic
 #define __print_symbolic(value, symbols...)				\
 ({									\
 	static const struct trace_print_flags __symbols[] = { symbols, { -1, NULL } }; \
-	sim_print_symbolic(value, __symbols);				\
+	shim_print_symbolic(value, __symbols);				\
 })
 
 /* First the records, then what fills and prints one: the strings, whose sources stand beside their fields, and the rest. */
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(_name, proto, args, tstruct, assign, print)	\
-struct sim_record_##_name {						\
+struct shim_record_##_name {						\
 	tstruct								\
 	int __end;							\
 };
@@ -107,7 +107,7 @@ struct sim_record_##_name {						\
 #undef __array
 #define __array(type, item, len)
 #undef __string
-#define __string(item, src)		__entry->item = sim_trace_string(src);
+#define __string(item, src)		__entry->item = shim_trace_string(src);
 #undef __string_len
 #define __string_len(item, src, len)
 #undef __bitmask
@@ -121,21 +121,21 @@ struct sim_record_##_name {						\
 
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(_name, proto, args, tstruct, assign, print)	\
-static noinline void sim_emit_class_##_name(const struct kern_tracepoint *__tp, proto) \
+static noinline void shim_emit_class_##_name(const struct kern_tracepoint *__tp, proto) \
 {									\
-	struct sim_record_##_name __data = { }, *__entry = &__data;	\
+	struct shim_record_##_name __data = { }, *__entry = &__data;	\
 	(void)__entry;							\
 	tstruct								\
 	assign								\
-	sim_trace_printf(__tp, print);					\
+	shim_trace_printf(__tp, print);					\
 }
 
 #undef DEFINE_EVENT
 #define DEFINE_EVENT(template, _name, proto, args)			\
-void sim_emit_##_name(proto);						\
-void sim_emit_##_name(proto)						\
+void shim_emit_##_name(proto);						\
+void shim_emit_##_name(proto)						\
 {									\
-	sim_emit_class_##template(&sim_tp_##_name, args);		\
+	shim_emit_class_##template(&shim_tp_##_name, args);		\
 }
 
 #include TRACE_INCLUDE(TRACE_INCLUDE_FILE)

@@ -4,7 +4,7 @@
 
 void *wl_alloc(unsigned long bytes)
 {
-	return sim_zalloc(bytes, 64);
+	return hw_zalloc(bytes, 64);
 }
 
 unsigned int wl_load(const unsigned int *word)
@@ -13,12 +13,12 @@ unsigned int wl_load(const unsigned int *word)
 }
 
 /* A change of a shared word: in the order of simulated time, at the cost of its line. */
-static struct sim_line *change(const unsigned int *word)
+static struct hw_line *change(const unsigned int *word)
 {
-	struct sim_line *line = sim_user_line(word);
+	struct hw_line *line = hw_user_line(word);
 
 	kern_sync();
-	sim_line_lock(line);
+	hw_line_lock(line);
 	return line;
 }
 
@@ -29,32 +29,32 @@ void wl_store(unsigned int *word, unsigned int value)
 
 unsigned int wl_exchange(unsigned int *word, unsigned int value)
 {
-	struct sim_line *line = change(word);
+	struct hw_line *line = change(word);
 	unsigned int before = *word;
 
 	*word = value;
-	sim_line_unlock(line);
+	hw_line_unlock(line);
 	return before;
 }
 
 unsigned int wl_add(unsigned int *word, int n)
 {
-	struct sim_line *line = change(word);
+	struct hw_line *line = change(word);
 	unsigned int before = *word;
 
 	*word += n;
-	sim_line_unlock(line);
+	hw_line_unlock(line);
 	return before;
 }
 
 int wl_replace(unsigned int *word, unsigned int expected, unsigned int value)
 {
-	struct sim_line *line = change(word);
+	struct hw_line *line = change(word);
 	int was = *word == expected;
 
 	if (was)
 		*word = value;
-	sim_line_unlock(line);
+	hw_line_unlock(line);
 	return was;
 }
 
@@ -64,5 +64,5 @@ void wl_scatter(void *block, unsigned long bytes, unsigned int stores)
 	unsigned long line = wl_uniform(0, (bytes - 1) / 64);
 
 	kern_sync();
-	sim_scatter(sim_user_line((char *)block + line * 64), stores);
+	hw_scatter(hw_user_line((char *)block + line * 64), stores);
 }

@@ -35,11 +35,11 @@ void wl_pipe_read(struct wl_pipe *pipe, unsigned int bytes)
 /* ------------------------------------------------------------------ sockets */
 
 struct wl_socket {
-	enum sim_protocol protocol;
+	enum hw_protocol protocol;
 	struct kern_socket *in, *out;
 };
 
-static struct wl_socket *one_end(struct kern_socket *in, struct kern_socket *out, enum sim_protocol protocol)
+static struct wl_socket *one_end(struct kern_socket *in, struct kern_socket *out, enum hw_protocol protocol)
 {
 	struct wl_socket *socket = wl_new(struct wl_socket, 1);
 
@@ -49,10 +49,10 @@ static struct wl_socket *one_end(struct kern_socket *in, struct kern_socket *out
 
 void wl_socketpair(struct wl_socket *end[2])
 {
-	struct kern_socket *there = kern_socket_create(SIM_UNIX), *back = kern_socket_create(SIM_UNIX);
+	struct kern_socket *there = kern_socket_create(HW_UNIX), *back = kern_socket_create(HW_UNIX);
 
-	end[0] = one_end(back, there, SIM_UNIX);
-	end[1] = one_end(there, back, SIM_UNIX);
+	end[0] = one_end(back, there, HW_UNIX);
+	end[1] = one_end(there, back, HW_UNIX);
 }
 
 void wl_send(struct wl_socket *socket, unsigned int bytes)
@@ -71,7 +71,7 @@ int wl_receive(struct wl_socket *socket, unsigned int bytes)
 	do {
 		got = kern_socket_receive(socket->in, bytes - have);
 		have += got;
-	} while (got && have < bytes && socket->protocol != SIM_UDP);
+	} while (got && have < bytes && socket->protocol != HW_UDP);
 	goes_on();
 	return have;
 }
@@ -102,8 +102,8 @@ struct wl_listener *wl_listen(enum wl_protocol protocol)
 	if (protocol == WL_TCP) {
 		listener->tcp = kern_listen();
 	} else {
-		listener->there = kern_socket_create(SIM_UDP);
-		listener->back = kern_socket_create(SIM_UDP);
+		listener->there = kern_socket_create(HW_UDP);
+		listener->back = kern_socket_create(HW_UDP);
 	}
 	return listener;
 }
@@ -113,13 +113,13 @@ struct wl_socket *wl_connect(struct wl_listener *listener, void *note)
 	struct kern_connection *c;
 
 	if (!listener->tcp)
-		return one_end(listener->back, listener->there, SIM_UDP);
+		return one_end(listener->back, listener->there, HW_UDP);
 	c = wl_new(struct kern_connection, 1);
-	c->there = kern_socket_create(SIM_TCP);
-	c->back = kern_socket_create(SIM_TCP);
+	c->there = kern_socket_create(HW_TCP);
+	c->back = kern_socket_create(HW_TCP);
 	c->note = note;
 	kern_connect(listener->tcp, c);
-	return one_end(c->back, c->there, SIM_TCP);
+	return one_end(c->back, c->there, HW_TCP);
 }
 
 void *wl_accept(struct wl_listener *listener, struct wl_socket **socket)
@@ -127,20 +127,20 @@ void *wl_accept(struct wl_listener *listener, struct wl_socket **socket)
 	struct kern_connection *c;
 
 	if (!listener->tcp) {
-		*socket = one_end(listener->there, listener->back, SIM_UDP);
+		*socket = one_end(listener->there, listener->back, HW_UDP);
 		return NULL;
 	}
 	waits_for("a connection", NULL);
 	c = kern_accept(listener->tcp);
 	goes_on();
-	*socket = one_end(c->there, c->back, SIM_TCP);
+	*socket = one_end(c->there, c->back, HW_TCP);
 	return c->note;
 }
 
 /* ------------------------------------------------------------------ files */
 
 struct wl_file {
-	struct sim_line users;
+	struct hw_line users;
 };
 
 struct wl_file *wl_file(void)
@@ -158,7 +158,7 @@ void wl_dup(struct wl_file *file)
 
 int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout)
 {
-	struct kern_pollable one, *pollable = nr == 1 ? &one : sim_zalloc(nr * sizeof(*pollable), 16);
+	struct kern_pollable one, *pollable = nr == 1 ? &one : hw_zalloc(nr * sizeof(*pollable), 16);
 	int found;
 
 	for (int i = 0; i < nr; i++) {
@@ -170,7 +170,7 @@ int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout)
 	found = kern_poll(pollable, nr, timeout);
 	goes_on();
 	if (pollable != &one)
-		sim_free(pollable);
+		hw_free(pollable);
 	return found;
 }
 

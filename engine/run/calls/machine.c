@@ -6,37 +6,37 @@
 
 int wl_cpus(void)
 {
-	return sim_nr_cpus;
+	return hw_nr_cpus;
 }
 
 int wl_llcs(void)
 {
-	return sim_nr_llcs;
+	return hw_nr_llcs;
 }
 
 int wl_nodes(void)
 {
-	return sim_nr_nodes;
+	return hw_nr_nodes;
 }
 
 int wl_cpu(void)
 {
-	return sim.cpu;
+	return hw.cpu;
 }
 
 int wl_capacity(int cpu)
 {
-	return sim_cpu_topo[cpu].capacity;
+	return hw_cpu_topo[cpu].capacity;
 }
 
 int wl_idle_states(void)
 {
-	return sim_nr_idle_states;
+	return hw_nr_idle_states;
 }
 
 const char *wl_idle_name(int state)
 {
-	return sim_idle_states[state].name;
+	return hw_idle_states[state].name;
 }
 
 void wl_idle_read(int cpu, int state, struct wl_idle *idle)
@@ -49,7 +49,7 @@ void wl_idle_read(int cpu, int state, struct wl_idle *idle)
 }
 
 struct cpu_set {
-	unsigned long bits[SIM_MAX_CPUS / 64];
+	unsigned long bits[HW_MAX_CPUS / 64];
 };
 
 static void set_cpu(int cpu, void *arg)
@@ -61,7 +61,7 @@ static void set_cpu(int cpu, void *arg)
 
 static void pin(const unsigned long *cpus)
 {
-	int err = kern_setaffinity(self(), cpus, sim_nr_cpus);
+	int err = kern_setaffinity(self(), cpus, hw_nr_cpus);
 
 	if (err)
 		wl_refuse("%s cannot be pinned: %s", self()->comm, strerror(-err));
@@ -71,7 +71,7 @@ void wl_pin_cpus(int first, int count)
 {
 	struct cpu_set set = { };
 
-	for (int cpu = first; cpu < first + count && cpu < sim_nr_cpus; cpu++)
+	for (int cpu = first; cpu < first + count && cpu < hw_nr_cpus; cpu++)
 		set_cpu(cpu, &set);
 	pin(set.bits);
 }
@@ -80,8 +80,8 @@ void wl_pin_llcs(int first, int count)
 {
 	struct cpu_set set = { };
 
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
-		if (sim_cpu_topo[cpu].llc >= first && sim_cpu_topo[cpu].llc < first + count)
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
+		if (hw_cpu_topo[cpu].llc >= first && hw_cpu_topo[cpu].llc < first + count)
 			set_cpu(cpu, &set);
 	pin(set.bits);
 }
@@ -90,8 +90,8 @@ void wl_pin_node(int node)
 {
 	struct cpu_set set = { };
 
-	for (int cpu = 0; cpu < sim_nr_cpus; cpu++)
-		if (sim_cpu_topo[cpu].node == node)
+	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
+		if (hw_cpu_topo[cpu].node == node)
 			set_cpu(cpu, &set);
 	pin(set.bits);
 }
@@ -101,7 +101,7 @@ void wl_pin_list(const char *list)
 	json_t *text = json_string(list);
 	struct cpu_set set = { };
 
-	json_cpu_list(text, AT(NULL, self()->instance->label), sim_nr_cpus - 1, set_cpu, &set);
+	json_cpu_list(text, AT(NULL, self()->instance->label), hw_nr_cpus - 1, set_cpu, &set);
 	json_decref(text);
 	pin(set.bits);
 }

@@ -12,13 +12,13 @@
 
 struct wl_region {
 	struct kern_region *kernel;
-	struct sim_grain grain[];
+	struct hw_grain grain[];
 };
 
 static struct wl_region *create(unsigned long bytes, int shared)
 {
 	unsigned long nr = (bytes + GRAIN - 1) / GRAIN;
-	struct wl_region *region = sim_zalloc(sizeof(*region) + nr * sizeof(struct sim_grain), 64);
+	struct wl_region *region = hw_zalloc(sizeof(*region) + nr * sizeof(struct hw_grain), 64);
 
 	region->kernel = kern_region_create(bytes, shared);
 	return region;
@@ -36,7 +36,7 @@ struct wl_region *wl_shared_region(unsigned long bytes)
 
 void wl_bind(struct wl_region *region, int node)
 {
-	if (node >= sim_nr_nodes)
+	if (node >= hw_nr_nodes)
 		wl_refuse("there is no node %d", node);
 	kern_region_bind(region->kernel, node);
 }
@@ -48,12 +48,12 @@ void wl_working_set(struct wl_region *region, unsigned long offset, unsigned lon
 
 void refuse_memory(int node)
 {
-	const struct sim_task *task = self();
+	const struct hw_task *task = self();
 	const char *who = task && task->instance ? task->instance->label : "the scenario";
 
 	if (node < 0)
-		sim_refuse("%s: its memory does not fit the machine's nodes", who);
-	sim_refuse("%s: its memory does not fit node %d, which it is bound to", who, node);
+		hw_refuse("%s: its memory does not fit the machine's nodes", who);
+	hw_refuse("%s: its memory does not fit node %d, which it is bound to", who, node);
 }
 
 /* What the LLC has not of these bytes; now it has them. */
@@ -66,13 +66,13 @@ static unsigned long fill(struct wl_region *region, unsigned long offset, unsign
 		unsigned long start = offset / GRAIN * GRAIN;
 
 		next = start + GRAIN < end ? start + GRAIN : end;
-		missed += sim_cache_fill(&region->grain[offset / GRAIN], offset - start, next - start,
+		missed += hw_cache_fill(&region->grain[offset / GRAIN], offset - start, next - start,
 				     access == WL_WRITE);
 	}
 	return missed;
 }
 
-static void take(struct sim_task *task, unsigned long bytes, unsigned int mbs, unsigned int memory_share)
+static void take(struct hw_task *task, unsigned long bytes, unsigned int mbs, unsigned int memory_share)
 {
 	if (!bytes)
 		return;
@@ -84,18 +84,18 @@ static void take(struct sim_task *task, unsigned long bytes, unsigned int mbs, u
 static void stream(struct wl_region *region, unsigned long offset, unsigned long bytes,
 		   enum wl_access access, unsigned int traffic)
 {
-	struct sim_task *task = self();
+	struct hw_task *task = self();
 	unsigned int share = task->memory_share;
 
-	if (!sim_machine.thread_bandwidth_mbs)
+	if (!hw_machine.thread_bandwidth_mbs)
 		wl_refuse("it moves memory, and the machine's description has no memory table");
 	while (bytes) {
 		unsigned long part = kern_touch(region->kernel, offset, bytes < PASS ? bytes : PASS,
 						&task->mem_node);
 		unsigned long missed = fill(region, offset, part, access);
 
-		take(task, part - missed, sim_machine.cache_bandwidth_mbs, 0);
-		take(task, missed * traffic, sim_machine.thread_bandwidth_mbs, 1024);
+		take(task, part - missed, hw_machine.cache_bandwidth_mbs, 0);
+		take(task, missed * traffic, hw_machine.thread_bandwidth_mbs, 1024);
 		offset += part;
 		bytes -= part;
 	}

@@ -5,7 +5,7 @@
 #include "calls.h"
 
 struct wl_task {
-	struct sim_task task;
+	struct hw_task task;
 };
 
 struct wl_task *wl_self(void)
@@ -20,7 +20,7 @@ unsigned long long *wl_chance(void)
 
 void wl_note_wait(const char *what, struct wl_task *holder)
 {
-	waits_for(what, (struct sim_task *)holder);
+	waits_for(what, (struct hw_task *)holder);
 }
 
 struct start {
@@ -29,13 +29,13 @@ struct start {
 	jmp_buf again;			/* where exec() begins anew */
 };
 
-static void task_main(struct sim_task *task)
+static void task_main(struct hw_task *task)
 {
 	struct start start = *(struct start *)task->arg;
 
 	if (!task->is_thread && cookie_of_each_process(task->instance))
 		kern_core_sched(0);
-	sim_free(task->arg);
+	hw_free(task->arg);
 	task->arg = &start;
 	setjmp(start.again);
 	start.fn(start.arg);
@@ -43,7 +43,7 @@ static void task_main(struct sim_task *task)
 
 static struct wl_task *start_task(const char *name, int number, void (*fn)(void *), void *arg)
 {
-	struct start *start = sim_zalloc(sizeof(*start), 16);
+	struct start *start = hw_zalloc(sizeof(*start), 16);
 
 	start->fn = fn;
 	start->arg = arg;
@@ -62,7 +62,7 @@ struct wl_task *wl_thread(const char *name, void (*fn)(void *), void *arg)
 
 void wl_join(struct wl_task *joined)
 {
-	struct sim_task *task = &joined->task;
+	struct hw_task *task = &joined->task;
 	unsigned int id = task->pid;
 	int thread = task->is_thread;
 
@@ -71,14 +71,14 @@ void wl_join(struct wl_task *joined)
 		kern_wait_child(task);
 	else
 		while (wl_load(&task->thread) == id && !self()->killed)
-			kern_futex_wait(&task->thread, id, SIM_NEVER);
+			kern_futex_wait(&task->thread, id, HW_NEVER);
 	goes_on();
 	task_forget(task);
 }
 
 int wl_wait(void)
 {
-	struct sim_task *task;
+	struct hw_task *task;
 
 	waits_for("the end of a child", NULL);
 	task = kern_wait_child(NULL);

@@ -4,7 +4,7 @@
 
 unsigned long long wl_now(void)
 {
-	kern_run(sim_costs.clock_read);
+	kern_run(hw_costs.clock_read);
 	return kern_now();
 }
 
@@ -25,12 +25,12 @@ void wl_run(unsigned long long ns)
 
 void wl_cycles(unsigned long long n)
 {
-	kern_run(n * 1000000 / sim_machine.core_khz);
+	kern_run(n * 1000000 / hw_machine.core_khz);
 }
 
 void wl_divide(unsigned long long n)
 {
-	kern_run(n * sim_costs.divide_per_1000 / 1000);
+	kern_run(n * hw_costs.divide_per_1000 / 1000);
 }
 
 void wl_spin(unsigned long long ns)
@@ -40,7 +40,7 @@ void wl_spin(unsigned long long ns)
 
 void wl_relax(void)
 {
-	kern_run_clock(sim_costs.spin);
+	kern_run_clock(hw_costs.spin);
 }
 
 void wl_sleep(unsigned long long ns)

@@ -4,7 +4,7 @@
  * it reach what is static there: the table of domain levels, for the flags that x86 gives some of them; the cookies of
  * core scheduling, as tasks here have no struct pid for sched_core_share_pid(); and the parser of isolcpus=.
  */
-#include "sim.h"
+#include "shim.h"
 #include "hook.h"
 
 #define PSI_CHANGE(name, group, cpu, more...)				\
@@ -12,17 +12,17 @@
 	struct psi_group *__group = (group);				\
 	int __cpu = (cpu);						\
 									\
-	sim_psi_change(raw_per_cpu_ptr(__group->pcpu, __cpu));		\
+	hw_psi_change(raw_per_cpu_ptr(__group->pcpu, __cpu));		\
 	(name)(__group, __cpu, ##more);					\
 })
-#define psi_group_change(args...)	SIM_HOOK(PSI_CHANGE, psi_group_change, args)
+#define psi_group_change(args...)	SHIM_HOOK(PSI_CHANGE, psi_group_change, args)
 
 #include <kernel/sched/build_utility.c>
 
-#ifdef SIM_HAS_ITMT_OF_SIBLINGS
+#ifdef TREE_HAS_ITMT_OF_SIBLINGS
 static int smt_flags(void)
 {
-	return cpu_smt_flags() | sim_itmt_flags();
+	return cpu_smt_flags() | shim_itmt_flags();
 }
 #else
 #define smt_flags cpu_smt_flags
@@ -30,20 +30,20 @@ static int smt_flags(void)
 
 static int cluster_flags(void)
 {
-	return cpu_cluster_flags() | sim_itmt_flags();
+	return cpu_cluster_flags() | shim_itmt_flags();
 }
 
 static int core_flags(void)
 {
-	return cpu_core_flags() | sim_itmt_flags();
+	return cpu_core_flags() | shim_itmt_flags();
 }
 
 /* Does the package's domain look at priorities? */
 static bool package_prefers(bool hybrid)
 {
-#ifdef SIM_HAS_ITMT_DEBUGFS
+#ifdef TREE_HAS_ITMT_DEBUGFS
 	return true;
-#elif defined(SIM_HAS_ITMT_OF_SIBLINGS)
+#elif defined(TREE_HAS_ITMT_OF_SIBLINGS)
 	return false;
 #else
 	return hybrid;
@@ -51,12 +51,12 @@ static bool package_prefers(bool hybrid)
 }
 
 /* As arch/x86/kernel/smpboot.c's table differs from the kernel's own. */
-void sim_prefer_cores(bool hybrid)
+void shim_prefer_cores(bool hybrid)
 {
 	struct sched_domain_topology_level *from = default_topology, *to = default_topology;
 
 	for (; from->mask; from++) {
-#ifndef SIM_HAS_GROUP_SMT_BALANCE
+#ifndef TREE_HAS_GROUP_SMT_BALANCE
 		if (hybrid && from->sd_flags == cpu_cluster_flags)	/* x86_hybrid_topology has none */
 			continue;
 #endif
@@ -68,20 +68,20 @@ void sim_prefer_cores(bool hybrid)
 		else if (to->sd_flags == cpu_core_flags)
 			to->sd_flags = core_flags;
 		else if (package_prefers(hybrid))
-			to->sd_flags = sim_itmt_flags;
+			to->sd_flags = shim_itmt_flags;
 		to++;
 	}
 	*to = *from;
 }
 
 /* A cookie that stays: nobody puts its first reference. */
-unsigned long sim_core_cookie(void)
+unsigned long shim_core_cookie(void)
 {
 	return sched_core_alloc_cookie();
 }
 
 /* As PR_SCHED_CORE_SHARE_FROM and PR_SCHED_CORE_CREATE (0) give it to the caller. */
-void sim_core_sched(unsigned long cookie)
+void shim_core_sched(unsigned long cookie)
 {
 	unsigned long own = cookie ? 0 : sched_core_alloc_cookie();
 
@@ -89,7 +89,7 @@ void sim_core_sched(unsigned long cookie)
 	sched_core_put_cookie(own);
 }
 
-void sim_isolate(char *cpus)
+void shim_isolate(char *cpus)
 {
 	housekeeping_isolcpus_setup(cpus);
 }

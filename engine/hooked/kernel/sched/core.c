@@ -6,13 +6,13 @@
 
 #define PICK_NEXT(name, rq, more...)					\
 ({									\
-	simtime __from = sim.clk;					\
+	simtime __from = hw.clk;					\
 	struct task_struct *__next = (name)(rq, ##more);		\
 									\
-	sim_function_ran(SIM_PICK_NEXT_TASK, __from);			\
+	hw_function_ran(HW_PICK_NEXT_TASK, __from);			\
 	trace_pick_next(rq, __next);					\
 	__next;								\
 })
-#define __pick_next_task(args...)	SIM_HOOK(PICK_NEXT, __pick_next_task, args)
+#define __pick_next_task(args...)	SHIM_HOOK(PICK_NEXT, __pick_next_task, args)
 
 #include <kernel/sched/core.c>

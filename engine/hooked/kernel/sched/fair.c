@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kernel/sched/fair.c with tracepoints in its load balancing; some functions have two names. */
-#include "sim.h"
+#include "shim.h"
 #include <trace/events/schedlab.h>
 #include "hook.h"
 #include "steady.h"
@@ -8,10 +8,10 @@
 #define GROUP_STATS(name, env, sds, group, sgs, more...)		\
 ({									\
 	(name)(env, sds, group, sgs, ##more);				\
-	sim_charge(sim_costs.scan_group);				\
+	hw_charge(hw_costs.scan_group);					\
 	trace_group_stats(env, sds, group, sgs);			\
 })
-#define update_sg_lb_stats(args...)	SIM_HOOK(GROUP_STATS, update_sg_lb_stats, args)
+#define update_sg_lb_stats(args...)	SHIM_HOOK(GROUP_STATS, update_sg_lb_stats, args)
 
 /*
  * The lines that functions read of the runqueue they are asked about.  cpu_rq() itself stands for the first
@@ -21,14 +21,14 @@
 ({									\
 	int __cpu = (cpu);						\
 									\
-	sim_look(__cpu, lines);						\
+	hw_look(__cpu, lines);						\
 	(name)(__cpu, ##more);						\
 })
 #define LOOK_RQ(lines, name, queue, more...)				\
 ({									\
 	struct rq *__rq = (queue);					\
 									\
-	sim_look(cpu_of(__rq), lines);					\
+	hw_look(cpu_of(__rq), lines);					\
 	(name)(__rq, ##more);						\
 })
 #define IDLE(name, cpu, more...)					\
@@ -37,7 +37,7 @@
 	int __is_idle = LOOK_CPU(RQ_CURRENT, name, __of_cpu, ##more);	\
 									\
 	if (__is_idle)							\
-		sim_look(__of_cpu, RQ_HEAD | RQ_PENDING);		\
+		hw_look(__of_cpu, RQ_HEAD | RQ_PENDING);		\
 	__is_idle;							\
 })
 #define IDLE_POLICY(name, args...)	LOOK_CPU(RQ_HEAD | RQ_CFS, name, args)
@@ -50,56 +50,56 @@
 	struct task_struct *__with = (task);				\
 									\
 	if (__with)							\
-		sim_look(__of_cpu, RQ_AVERAGES);			\
+		hw_look(__of_cpu, RQ_AVERAGES);				\
 	(name)(__of_cpu, __with, ##more);				\
 })
 #define LOAD(name, args...)		LOOK_RQ(RQ_AVERAGES, name, args)
 #define RUNNABLE(name, args...)		LOOK_RQ(RQ_AVERAGES | RQ_CFS, name, args)
 
-#define idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(IDLE, idle_cpu, cpu, ##more)
-#define available_idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(IDLE, available_idle_cpu, cpu, ##more)
-#define idle_cpu_without(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(IDLE, idle_cpu_without, cpu, ##more)
-#define sched_idle_cpu(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(IDLE_POLICY, sched_idle_cpu, cpu, ##more)
-#define choose_sched_idle_rq(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(IDLE_RQ, choose_sched_idle_rq, rq, ##more)
-#define cpu_util_cfs(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_cfs, cpu, ##more)
-#define cpu_util_cfs_boost(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_cfs_boost, cpu, ##more)
-#define cpu_util_without(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_without, cpu, ##more)
-#define cpu_util_next(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION, cpu_util_next, cpu, ##more)
-#define cpu_util(cpu, more...) SIM_CHOOSE(SIM_DECLARES_##cpu)(UTILIZATION_WITH, cpu_util, cpu, ##more)
-#define cpu_load(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(LOAD, cpu_load, rq, ##more)
-#define cpu_load_without(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(LOAD, cpu_load_without, rq, ##more)
-#define cpu_runnable(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(RUNNABLE, cpu_runnable, rq, ##more)
-#define cpu_runnable_without(rq, more...) SIM_CHOOSE(SIM_DECLARES_##rq)(RUNNABLE, cpu_runnable_without, rq, ##more)
+#define idle_cpu(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(IDLE, idle_cpu, cpu, ##more)
+#define available_idle_cpu(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(IDLE, available_idle_cpu, cpu, ##more)
+#define idle_cpu_without(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(IDLE, idle_cpu_without, cpu, ##more)
+#define sched_idle_cpu(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(IDLE_POLICY, sched_idle_cpu, cpu, ##more)
+#define choose_sched_idle_rq(rq, more...) SHIM_CHOOSE(SHIM_DECLARES_##rq)(IDLE_RQ, choose_sched_idle_rq, rq, ##more)
+#define cpu_util_cfs(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(UTILIZATION, cpu_util_cfs, cpu, ##more)
+#define cpu_util_cfs_boost(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(UTILIZATION, cpu_util_cfs_boost, cpu, ##more)
+#define cpu_util_without(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(UTILIZATION, cpu_util_without, cpu, ##more)
+#define cpu_util_next(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(UTILIZATION, cpu_util_next, cpu, ##more)
+#define cpu_util(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(UTILIZATION_WITH, cpu_util, cpu, ##more)
+#define cpu_load(rq, more...) SHIM_CHOOSE(SHIM_DECLARES_##rq)(LOAD, cpu_load, rq, ##more)
+#define cpu_load_without(rq, more...) SHIM_CHOOSE(SHIM_DECLARES_##rq)(LOAD, cpu_load_without, rq, ##more)
+#define cpu_runnable(rq, more...) SHIM_CHOOSE(SHIM_DECLARES_##rq)(RUNNABLE, cpu_runnable, rq, ##more)
+#define cpu_runnable_without(rq, more...) SHIM_CHOOSE(SHIM_DECLARES_##rq)(RUNNABLE, cpu_runnable_without, rq, ##more)
 
 /* Balancing of NUMA domains, one CPU at a time: a flag where earlier trees have a spinlock. */
-#ifdef SIM_HAS_BALANCE_FLAG
+#ifdef TREE_HAS_BALANCE_FLAG
 static arch_spinlock_t sched_balance_running_lock;
 #define atomic_cmpxchg_acquire(v, from, to)				\
 ({									\
-	SIM_MATCHED("atomic_cmpxchg_acquire");				\
+	SHIM_MATCHED("atomic_cmpxchg_acquire");				\
 	!arch_spin_trylock(v##_lock) || (atomic_cmpxchg_acquire)(v, from, to); \
 })
 #define atomic_try_cmpxchg_acquire(v, from, to)				\
 ({									\
-	SIM_MATCHED("atomic_try_cmpxchg_acquire");			\
+	SHIM_MATCHED("atomic_try_cmpxchg_acquire");			\
 	arch_spin_trylock(v##_lock) && (atomic_try_cmpxchg_acquire)(v, from, to); \
 })
 #define atomic_set_release(v, to)					\
 ({									\
-	SIM_MATCHED("atomic_set_release");				\
+	SHIM_MATCHED("atomic_set_release");				\
 	(atomic_set_release)(v, to);					\
 	arch_spin_unlock(v##_lock);					\
 })
 #endif
 
 /* What a CPU's present pass has found; a CPU makes one at a time. */
-struct sim_pass {
+struct shim_pass {
 	struct sched_group *group;
 	struct rq *queue;
 	long imbalance;
 	int migration;
 };
-static struct sim_pass passes[SIM_MAX_CPUS];
+static struct shim_pass passes[HW_MAX_CPUS];
 static void found_queue(struct lb_env *env, struct sched_group *group, struct rq *queue);
 
 #define FIND_QUEUE(name, env, group)					\
@@ -109,27 +109,27 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 	found_queue(env, group, __queue);				\
 	__queue;							\
 })
-#define find_busiest_queue(args...)	SIM_HOOK_2ND(FIND_QUEUE, find_busiest_queue, args)
+#define find_busiest_queue(args...)	SHIM_HOOK_2ND(FIND_QUEUE, find_busiest_queue, args)
 #define sched_balance_find_src_rq(args...) \
-	SIM_HOOK_2ND(FIND_QUEUE, sched_balance_find_src_rq, args)
+	SHIM_HOOK_2ND(FIND_QUEUE, sched_balance_find_src_rq, args)
 
 #define BALANCE(name, dst, rq, sd, idle, ours, more...)			\
 ({									\
 	unsigned int __failed = (sd)->nr_balance_failed;		\
 	int __moved;							\
 									\
-	simtime __from = sim.clk;					\
+	simtime __from = hw.clk;					\
 									\
-	passes[sim.cpu] = (struct sim_pass) { };			\
+	passes[hw.cpu] = (struct shim_pass) { };			\
 	__moved = (name)(dst, rq, sd, idle, ours, ##more);		\
-	sim_function_ran(SIM_LOAD_BALANCE, __from);			\
+	hw_function_ran(HW_LOAD_BALANCE, __from);			\
 	if (*(ours))							\
-		sim_balance_passed(dst, sd, idle);			\
-	trace_load_balance(dst, sd, idle, *(ours), __failed, &passes[sim.cpu], __moved); \
+		shim_balance_passed(dst, sd, idle);			\
+	trace_load_balance(dst, sd, idle, *(ours), __failed, &passes[hw.cpu], __moved); \
 	__moved;							\
 })
-#define load_balance(args...)		SIM_HOOK(BALANCE, load_balance, args)
-#define sched_balance_rq(args...)	SIM_HOOK(BALANCE, sched_balance_rq, args)
+#define load_balance(args...)		SHIM_HOOK(BALANCE, load_balance, args)
+#define sched_balance_rq(args...)	SHIM_HOOK(BALANCE, sched_balance_rq, args)
 
 /* In the order in which newidle balancing asks; what it asks of the domains behind the lowest is left out. */
 static void count_newidle(struct rq *rq)
@@ -140,7 +140,7 @@ static void count_newidle(struct rq *rq)
 	kern_newidle.avg_idle += rq->avg_idle;
 	if (rq->ttwu_pending)
 		kern_newidle.pending++;
-	else if (!SIM_RD_OVERLOADED(rq->rd))
+	else if (!SHIM_RD_OVERLOADED(rq->rd))
 		kern_newidle.calm++;
 	else if (sd && rq->avg_idle < sd->max_newidle_lb_cost)
 		kern_newidle.brief++;
@@ -148,67 +148,67 @@ static void count_newidle(struct rq *rq)
 
 #define NEWIDLE(name, rq, rf)						\
 ({									\
-	simtime __from = sim.clk;					\
+	simtime __from = hw.clk;					\
 	int __pulled;							\
 									\
 	count_newidle(rq);						\
 	trace_newidle_entry(rq);					\
 	__pulled = (name)(rq, rf);					\
 	kern_newidle.found += __pulled > 0;				\
-	sim_function_ran(SIM_NEWIDLE_BALANCE, __from);			\
+	hw_function_ran(HW_NEWIDLE_BALANCE, __from);			\
 	trace_newidle_exit(rq, __pulled);				\
 	__pulled;							\
 })
-#define newidle_balance(args...)	SIM_HOOK(NEWIDLE, newidle_balance, args)
-#define sched_balance_newidle(args...)	SIM_HOOK(NEWIDLE, sched_balance_newidle, args)
+#define newidle_balance(args...)	SHIM_HOOK(NEWIDLE, newidle_balance, args)
+#define sched_balance_newidle(args...)	SHIM_HOOK(NEWIDLE, sched_balance_newidle, args)
 
 #define TIMED(function, name, args...)					\
 ({									\
-	simtime __from = sim.clk;					\
+	simtime __from = hw.clk;					\
 									\
 	(name)(args);							\
-	sim_function_ran(function, __from);				\
+	hw_function_ran(function, __from);				\
 })
-#define SD_STATS(name, args...)		TIMED(SIM_UPDATE_SD_LB_STATS, name, args)
-#define update_sd_lb_stats(args...)	SIM_HOOK(SD_STATS, update_sd_lb_stats, args)
+#define SD_STATS(name, args...)		TIMED(HW_UPDATE_SD_LB_STATS, name, args)
+#define update_sd_lb_stats(args...)	SHIM_HOOK(SD_STATS, update_sd_lb_stats, args)
 
-#define BLOCKED(name, args...)		TIMED(SIM_UPDATE_BLOCKED_AVERAGES, name, args)
-#define update_blocked_averages(args...) SIM_HOOK(BLOCKED, update_blocked_averages, args)
-#ifdef SIM_HAS_BLOCKED_AVERAGES_OF_RQ
+#define BLOCKED(name, args...)		TIMED(HW_UPDATE_BLOCKED_AVERAGES, name, args)
+#define update_blocked_averages(args...) SHIM_HOOK(BLOCKED, update_blocked_averages, args)
+#ifdef TREE_HAS_BLOCKED_AVERAGES_OF_RQ
 /* Of which newidle balancing calls the inner part. */
 #define __sched_balance_update_blocked_averages(args...) \
-	SIM_HOOK(BLOCKED, __sched_balance_update_blocked_averages, args)
+	SHIM_HOOK(BLOCKED, __sched_balance_update_blocked_averages, args)
 #else
 #define sched_balance_update_blocked_averages(args...) \
-	SIM_HOOK(BLOCKED, sched_balance_update_blocked_averages, args)
+	SHIM_HOOK(BLOCKED, sched_balance_update_blocked_averages, args)
 #endif
 
 /* The first thing newidle balancing does about a domain it reaches. */
 #define REACH_DOMAIN(name, sd, next)					\
 ({									\
 	(name)(sd, next);						\
-	trace_newidle_domain(raw_cpu_rq(sim.cpu), sd);			\
+	trace_newidle_domain(raw_cpu_rq(hw.cpu), sd);			\
 })
-#define update_next_balance(args...)	SIM_HOOK(REACH_DOMAIN, update_next_balance, args)
+#define update_next_balance(args...)	SHIM_HOOK(REACH_DOMAIN, update_next_balance, args)
 
 #include <kernel/sched/fair.c>
 
 static void found_queue(struct lb_env *env, struct sched_group *group, struct rq *queue)
 {
-	passes[sim.cpu] = (struct sim_pass) {
+	passes[hw.cpu] = (struct shim_pass) {
 		.group = group, .queue = queue,
 		.imbalance = env->imbalance, .migration = env->migration_type,
 	};
 }
 
-void sim_register_nohz_lines(void)
+void shim_register_nohz_lines(void)
 {
 	int word;
 
-	for (word = 0; word < BITS_TO_LONGS(sim_nr_cpus); word++)
-		sim_hot_register(&nohz, cpumask_bits(nohz.idle_cpus_mask) + word);
-#ifdef SIM_HAS_NOHZ_NR_CPUS
-	sim_hot_register(&nohz, &nohz.nr_cpus);
+	for (word = 0; word < BITS_TO_LONGS(hw_nr_cpus); word++)
+		hw_hot_register(&nohz, cpumask_bits(nohz.idle_cpus_mask) + word);
+#ifdef TREE_HAS_NOHZ_NR_CPUS
+	hw_hot_register(&nohz, &nohz.nr_cpus);
 #endif
 }
 

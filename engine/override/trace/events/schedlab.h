@@ -15,7 +15,7 @@ struct sched_group;
 struct lb_env;
 struct sd_lb_stats;
 struct sg_lb_stats;
-struct sim_pass;
+struct shim_pass;
 
 /* What a class's select_task_rq() answers at wakeup, fork and exec. */
 TRACE_EVENT(select_task_rq,
@@ -114,7 +114,7 @@ TRACE_EVENT(group_stats,
 		  __entry->local, __entry->s.group_weight,
 		  __print_symbolic(__entry->s.group_type,
 			{ group_has_spare, "has_spare" }, { group_fully_busy, "fully_busy" },
-			{ group_misfit_task, "misfit_task" }, SIM_GROUP_TYPES_MORE
+			{ group_misfit_task, "misfit_task" }, SHIM_GROUP_TYPES_MORE
 			{ group_asym_packing, "asym_packing" }, { group_imbalanced, "imbalanced" },
 			{ group_overloaded, "overloaded" }),
 		  __entry->s.group_load, __entry->s.group_util, __entry->s.group_runnable,
@@ -131,7 +131,7 @@ TRACE_EVENT(group_stats,
 TRACE_EVENT(load_balance,
 
 	TP_PROTO(int cpu, struct sched_domain *sd, int idle, int ours, unsigned int failed,
-		 struct sim_pass *pass, int moved),
+		 struct shim_pass *pass, int moved),
 
 	TP_ARGS(cpu, sd, idle, ours, failed, pass, moved),
 
@@ -171,7 +171,7 @@ TRACE_EVENT(load_balance,
 	TP_printk("cpu=%d idle=%s level=%d domain=%s span=%u ours=%d failed_before=%u group=%d queue=%d "
 		  "imbalance=%ld migration=%s pulled=%d active=%d",
 		  __entry->cpu,
-		  __print_symbolic(__entry->idle, { SIM_CPU_BUSY, "busy" }, { CPU_IDLE, "idle" },
+		  __print_symbolic(__entry->idle, { SHIM_CPU_BUSY, "busy" }, { CPU_IDLE, "idle" },
 				   { CPU_NEWLY_IDLE, "newidle" }),
 		  __entry->level, __entry->domain, __entry->span, __entry->ours,
 		  __entry->failed, __entry->group, __entry->queue, __entry->imbalance,
@@ -197,7 +197,7 @@ TRACE_EVENT(newidle_entry,
 	TP_fast_assign(
 		__entry->cpu		= rq->cpu;
 		__entry->avg_idle	= rq->avg_idle;
-		__entry->overloaded	= SIM_RD_OVERLOADED(rq->rd);
+		__entry->overloaded	= SHIM_RD_OVERLOADED(rq->rd);
 	),
 
 	TP_printk("cpu=%d avg_idle=%llu overloaded=%d", __entry->cpu, __entry->avg_idle,
