@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Json, Simulator, machine
+from conftest import Json, Simulator, machine
 from scenarios import outcomes, scenario
 from test_decisions import decisions, of
 
@@ -26,15 +26,10 @@ HOG: Json = {"program": [{"run": "10ms"}]}
 FORKING: Json = {"program": [{"fork": True, "body": [{"run": "20us"}]}, {"sleep": "700us"}]}
 
 
-def patches(series: str) -> list[Path]:
-    return sorted((ROOT / "patches" / series).glob("*.patch"))
-
-
 @pytest.fixture
 def patched(series: str, tmp_path: Path) -> Simulator:
     """A simulator with all patches of the series."""
-    files = tuple(map(str, patches(series)))
-    return Simulator(builds.build(series, name=f"{series}-patches", patches=files), tmp_path)
+    return Simulator(builds.patched(series), tmp_path)
 
 
 @pytest.mark.parametrize("tool", ["git apply", "patch -p1 --forward -i"])
@@ -56,7 +51,7 @@ def test_patches_apply_alone_and_in_any_order(series: str, tool: str, tmp_path: 
     run("git add .")
     run("git commit -q -m tree")
     run("git tag tree")
-    every = patches(series)
+    every = builds.patches(series)
     whole = set()
     for order in (*itertools.permutations(every, 2), every, every[::-1]):
         run("git reset -q --hard tree")

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Json, Simulator, machine
+from test_build import objects
 from test_decisions import decisions, of
 
 from tests.helpers import builds
+from tests.helpers.kernel_source import kernel_source
 
 
 @pytest.fixture
-def patched(tmp_path: Path) -> Callable[[str], Simulator]:
-    """Return the simulator of 6.12 with one of the patches."""
+def sim(tmp_path: Path) -> Simulator:
+    """Return the simulator of 6.12 with all patches; each test switches on the one it is about."""
+    return Simulator(builds.patched("6.12"), tmp_path)
 
-    def build(name: str) -> Simulator:
-        patch = str(ROOT / "patches" / "6.12" / f"{name}.patch")
-        return Simulator(builds.build("6.12", name=f"6.12-{name}", patches=(patch,)), tmp_path)
 
-    return build
+@pytest.mark.parametrize("name", ["SYNC_CORE", "SYNC_PAIR", "IDLE_EXIT_AVG", "DELAY_LAG"])
+def test_it_compiles_alone(name: str, tmp_path: Path) -> None:
+    """The units of the scheduler that use it; every one reads the file of features."""
+    patch = ROOT / "patches" / "6.12" / f"{name}.patch"
+    units = [unit for unit in ("core", "fair") if f"/{unit}.c\n" in patch.read_text()]
+    units += ["build_policy"] if "/idle.c\n" in patch.read_text() else []
+    assert units
+    variables = {"O": tmp_path / "o", "KERNEL": kernel_source("6.12"), "PATCHES": patch}
+    variables["BASE"] = objects("6.12")
+    words = [f"{name}={value}" for name, value in variables.items()]
+    words += [str(tmp_path / f"o/k/kernel/sched/{unit}.o") for unit in units]
+    done = subprocess.run(
+        ["make", "-j2", "-C", str(ROOT / "engine"), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # ------------------------------------------------------------------ SYNC_CORE
@@ -67,9 +84,8 @@ def first_choice(sim: Simulator, stride: int, waker: int, on: bool, path: Path) 
     ],
 )
 def test_sync_core_takes_the_sibling_where_the_search_begins_there(
-    patched: Callable[[str], Simulator], tmp_path: Path, stride: int, waker: int, off: int, on: int
+    sim: Simulator, tmp_path: Path, stride: int, waker: int, off: int, on: int
 ) -> None:
-    sim = patched("SYNC_CORE")
     assert first_choice(sim, stride, waker, False, tmp_path / "t") == off
     assert first_choice(sim, stride, waker, True, tmp_path / "t") == on
 
@@ -92,11 +108,11 @@ PING_PONG: Json = {
     ("cpus", "on", "stays"), [("smp4", True, 1), ("smp4", False, 0), ("smt8", True, 0)]
 )
 def test_sync_pair_shares_a_cpu_without_smt(
-    patched: Callable[[str], Simulator], tmp_path: Path, cpus: str, on: bool, stays: int
+    sim: Simulator, tmp_path: Path, cpus: str, on: bool, stays: int
 ) -> None:
     # A task whose dequeue is delayed wakes where it is: nothing is chosen.
     case = {**PING_PONG, "features": {"SYNC_PAIR": on, "DELAY_DEQUEUE": False}}
-    events, _ = decisions(patched("SYNC_PAIR"), cpus, case, tmp_path / "t", "select_task_rq")
+    events, _ = decisions(sim, cpus, case, tmp_path / "t", "select_task_rq")
     chosen = [
         e["cpu"] == e["this_cpu"]
         for e in of(events, "select_task_rq")
@@ -138,16 +154,14 @@ def mean_avg_idle(sim: Simulator, cpus: str, case: Json, features: Json) -> tupl
     return counters["newidle:avg_idle:ns"] / counters["newidle:entries"] / 1000, counters
 
 
-def test_forks_end_idle_periods_too(patched: Callable[[str], Simulator]) -> None:
-    sim = patched("IDLE_EXIT_AVG")
+def test_forks_end_idle_periods_too(sim: Simulator) -> None:
     wakeups_alone, _ = mean_avg_idle(sim, "smp4", FORKS, {})
     every_exit, _ = mean_avg_idle(sim, "smp4", FORKS, FIXED)
     assert every_exit < 0.8 * wakeups_alone
 
 
-def test_a_period_without_begin_counts_as_the_longest(patched: Callable[[str], Simulator]) -> None:
+def test_a_period_without_begin_counts_as_the_longest(sim: Simulator) -> None:
     """With the check the average is what it is; without it, far more."""
-    sim = patched("IDLE_EXIT_AVG")
     fixed, counters = mean_avg_idle(sim, "ivb-ep-2p", MESSAGES, FIXED)
     assert counters["newidle:left:pending"] > 5
     unchecked, _ = mean_avg_idle(sim, "ivb-ep-2p", MESSAGES, ALL_EXITS)
@@ -157,7 +171,7 @@ def test_a_period_without_begin_counts_as_the_longest(patched: Callable[[str], S
 # ------------------------------------------------------------------ DELAY_LAG
 
 
-def test_delay_lag_needs_a_delayed_dequeue(patched: Callable[[str], Simulator]) -> None:
+def test_delay_lag_needs_a_delayed_dequeue(sim: Simulator) -> None:
     sleepers: Json = {
         "duration": "300ms",
         "tasks": [
@@ -168,7 +182,6 @@ def test_delay_lag_needs_a_delayed_dequeue(patched: Callable[[str], Simulator]) 
             }
         ],
     }
-    sim = patched("DELAY_LAG")
 
     def hash_of(**features: bool) -> str:
         return str(sim("smp4", {**sleepers, "features": features})["trace_hash"])

@@ -34,6 +34,9 @@ def made(
     config: str | None = None,
 ) -> Build:
     """Return the build of a series, of that name if it is not a plain one."""
+    if patches:
+        # Most objects of a patched build are those of the unpatched one.
+        made(series, hz=hz, preempt=preempt, config=config)
     shelf, engine = Shelf(CACHE), find_engine()
     plain = tree_as_it_is(kernel_source(series), series)
     if plain not in shelf.bases():
@@ -55,6 +58,17 @@ def build(
     """Return the simulator of a series, of that name if it is not a plain one."""
     wanted = made(series, name=name, hz=hz, preempt=preempt, patches=patches, config=config)
     return wanted.program
+
+
+def patched(series: str) -> Path:
+    """Return the simulator of a series with all of our patches, each of which is off by default."""
+    files = map(str, patches(series))
+    return build(series, name=f"{series}-patches", patches=tuple(files))
+
+
+def patches(series: str) -> list[Path]:
+    """Return our patches of a series, in the order in which they are applied."""
+    return sorted((ROOT / "patches" / series).glob("*.patch"))
 
 
 def objects(name: str) -> Path:

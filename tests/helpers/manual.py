@@ -191,9 +191,7 @@ class Desk:
         simulators = self.folder / "simulators"
         simulators.mkdir(parents=True)
         for series in SERIES:
-            files = sorted(map(str, (ROOT / "patches" / series).glob("*.patch")))
-            built = builds.build(series, name=f"{series}-patches", patches=tuple(files))
-            (simulators / series).symlink_to(built)
+            (simulators / series).symlink_to(builds.patched(series))
         lab = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m schedlab "$@"\n'
         self._put("bin/schedlab", lab, 0o755)
         self._put("bin/make", MAKE.format(make=shutil.which("make"), simulators=simulators), 0o755)
