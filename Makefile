@@ -1,17 +1,24 @@
 # make demo   set everything up, two comparisons simulated, one on this host, a line for each and a page
 # make test   set everything up, run every check and test
 
-.PHONY: demo test check clean
+.PHONY: demo test installed-and-checked simulators check clean
 
 demo:
 	scripts/demo.sh
 
 test:
 	scripts/setup.sh build
-	scripts/setup.sh test
-	$(MAKE) check
+	$(MAKE) --jobs 2 installed-and-checked simulators
 	.venv/bin/python -m pytest --numprocesses auto --dist loadfile --ignore tests/targets/test_ssh.py
 	.venv/bin/python -m pytest tests/targets/test_ssh.py
+
+installed-and-checked:
+	scripts/setup.sh test
+	$(MAKE) check
+
+simulators:
+	scripts/setup.sh kernels
+	.venv/bin/python -m tests.helpers.usual_builds
 
 check:
 	.venv/bin/ruff format --check .

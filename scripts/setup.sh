@@ -1,7 +1,8 @@
 #!/bin/sh
 # Install what `make demo` (demo) or `make test` (test) needs: Debian packages, a virtual
 # environment with pinned Python packages. Does nothing that is done already. `setup.sh build`
-# installs as much as building simulators takes, so that the rest can be installed meanwhile.
+# installs as much as building simulators takes, so that the rest can be installed meanwhile;
+# `setup.sh kernels`, after that, downloads the kernels that the tests build.
 set -eu
 
 purpose=$1
@@ -133,9 +134,13 @@ add_arm64_jansson() {
 	rm -rf "$scratch"
 }
 
+if [ "$purpose" = kernels ]; then
+	add_kernels
+	exit
+fi
 if ! install_packages && [ "$purpose" != test ]; then
 	echo "setup: the demo runs real benchmarks and needs these packages; nothing was started."
 	exit 1
 fi
 make_environment
-[ "$purpose" != test ] || { add_kernels && add_arm64_jansson; }
+[ "$purpose" != test ] || add_arm64_jansson

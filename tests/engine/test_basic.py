@@ -209,6 +209,5 @@ def test_a_cpu_goes_down_after_the_thread_that_prepared_it(tmp_path: Path, seed:
         "tasks": [{"name": "t", "count": 2, "program": [{"run": ["267us", "2455us"]}]}],
         "actions": [{"at": f"{5 + 7 * i}ms", "offline": 1 + i} for i in range(14)],
     }
-    binary = builds.build("6.12", name="6.12-full", hz=1000, preempt="full")
-    result = Simulator(binary, tmp_path)(slow, away, "--seed", seed)
+    result = Simulator(builds.fully_preempted(), tmp_path)(slow, away, "--seed", seed)
     assert all(cpu["offline_ns"] for cpu in result["per_cpu"][1:15])

@@ -16,7 +16,7 @@ MODEL = "/sys/kernel/debug/sched/preempt"
 @pytest.fixture
 def debian(tmp_path: Path) -> Simulator:
     """A simulator of 6.12 as Debian configures it."""
-    return Simulator(builds.build("6.12", name="6.12-debian", config="debian"), tmp_path)
+    return Simulator(builds.as_debian(), tmp_path)
 
 
 def test_the_preemption_model_is_chosen_at_boot(debian: Simulator) -> None:

@@ -152,7 +152,7 @@ def test_document_004(tmp_path: Path) -> None:
     takes it differs with how far apart its tasks started, for as long as they run. Nobody published
     that: the mean is compared over forks that take from half to twice the machine's time.
     """
-    sim = Simulator(builds.build("6.1", name="6.1-hz100", hz=100), tmp_path)
+    sim = Simulator(builds.of_few_ticks(), tmp_path)
     for period, throughput, latency, sleep, snooze, cede in (
         (10, 46.049, 8.242, 16.513, 21.62, 0.00),
         (120, 59.511, 14.414, 126.603, 15.79, 73.28),

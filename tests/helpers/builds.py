@@ -66,6 +66,21 @@ def patched(series: str) -> Path:
     return build(series, name=f"{series}-patches", patches=tuple(files))
 
 
+def fully_preempted() -> Path:
+    """Return the simulator of 6.12 with full preemption and 1000 ticks a second."""
+    return build("6.12", name="6.12-full", hz=1000, preempt="full")
+
+
+def of_few_ticks() -> Path:
+    """Return the simulator of 6.1 with 100 ticks a second."""
+    return build("6.1", name="6.1-hz100", hz=100)
+
+
+def as_debian() -> Path:
+    """Return the simulator of 6.12 as Debian configures it."""
+    return build("6.12", name="6.12-debian", config="debian")
+
+
 def patches(series: str) -> list[Path]:
     """Return our patches of a series, in the order in which they are applied."""
     return sorted((ROOT / "patches" / series).glob("*.patch"))
