@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # PATCHES: a farm of links to the tree with copies of the files the patches touch.
-# Objects that read none of the touched files are taken from BASE.
+# Objects that read none of the touched files are taken from BASE; without patches, those that come
+# out the same whatever is built here.
 
 ifeq ($(strip $(PATCHES)),)
 PATCHED_K	:= $K
 PATCHED_INC	:=
 PATCHED_STAMP	:=
+# No tree is read by hw, run and workloads; the kernel's objects are never sanitized.
+ifneq ($(BASE),)
+TAKEN_RESULT	:= $(if $(wildcard $O/workloads),0,$(shell $E/scripts/take-objects '$(abspath $(BASE))' '$O' \
+			'$(if $(SANITIZE),gen k,hw run workloads)' >&2; echo $$?))
+$(if $(filter 0,$(TAKEN_RESULT)),,$(error BASE=$(BASE): its objects could not be taken))
+endif
 else
 PATCHED_K	:= $O/src
 PATCHED_INC	:= -I$O/src/include

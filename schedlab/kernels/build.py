@@ -6,6 +6,7 @@
 
 A build with patches takes every object the patches do not touch from the unpatched one, where there
 is one. The first build of a name does not make one for that: it would compile more, not less.
+A build without takes what reads nothing of a kernel from any other of the same compiler and engine.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -33,6 +34,8 @@ PROGRAM = "schedsim"
 _INFO = "build.json"
 _OF = ".of"
 """In make's output folder: the recipe's name."""
+_BY = ".by"
+"""In make's output folder: the compiler and the engine."""
 _UNMATCHED = "unmatched.txt"
 _FACTS = "gen/generated/tree.h"
 _UNDER_WAY = ".under-way"
@@ -130,6 +133,8 @@ class Builder:
                 if any((folder / PROGRAM).exists() for folder in made):
                     self._make(unpatched)
                     part = self._part(recipe, base, unpatched)
+            if not recipe.patches:
+                part = self._with_base(part)
             self._make(part)
             if self.key(recipe) != key:
                 raise KernelError(
@@ -222,6 +227,20 @@ class Builder:
                 )
         return _Part(objects, variables, recipe)
 
+    def _with_base(self, part: _Part) -> _Part:
+        """Name another build to take objects from, if there is one and there are none yet."""
+        if part.objects.exists():
+            return part
+        for mark in sorted((self.shelf.folder / "objects").glob(f"*/{_BY}")):
+            base = mark.parent
+            whole = (base / PROGRAM).exists() and not (base / _UNDER_WAY).exists()
+            if whole and mark.read_text() == self._by():
+                return replace(part, variables=part.variables | {"BASE": str(base)})
+        return part
+
+    def _by(self) -> str:
+        return f"{self.compiler()}\n{self.engine.folder}\n{self.engine.version}\n"
+
     def _objects_of(self, name: str) -> list[Path]:
         """Return make's output folders of a name."""
         marks = (self.shelf.folder / "objects").glob(f"*/{_OF}")
@@ -242,6 +261,7 @@ class Builder:
             part.objects.mkdir(parents=True, exist_ok=True)
             under_way.touch()
             (part.objects / _OF).write_text(part.recipe.name)
+            (part.objects / _BY).write_text(self._by())
             # A make that is stopped removes what it was writing, so the mark can go.
             try:
                 with self.watch.task(f"building {part.what}") as step:

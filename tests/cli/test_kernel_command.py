@@ -65,6 +65,24 @@ def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
     assert len(list((lab.cache / "kernels/objects").iterdir())) == 2, "the tree's and the last"
 
 
+def test_another_configuration_takes_what_reads_no_kernel(lab: FakeLab) -> None:
+    lab.add_tree()
+
+    def built(name: str, hz: int) -> tuple[Path, str]:
+        """Return its objects, and those it could take: of one that is whole."""
+        assert lab.call("kernel", "build", name, "--base", "6.12", "--hz", hz)[0] == 0
+        marks = (lab.cache / "kernels/objects").glob("*/.of")
+        [objects] = (mark.parent for mark in marks if mark.read_text() == name)
+        told = (objects / "make.log").read_text().splitlines()
+        return objects, next(line for line in told if line.startswith("objects of: "))
+
+    first, taken = built("slow", 100)
+    assert taken == "objects of: "
+    assert built("quick", 1000)[1] == f"objects of: {first}"
+    (lab.engine / "schedsim.py").open("a").write("# changed\n")
+    assert built("other", 300)[1] == "objects of: ", "those of another engine"
+
+
 def test_what_nothing_in_a_tree_matches_is_told(lab: FakeLab) -> None:
     lab.add_tree()
     assert "matches" not in lab.call("kernel", "build", "6.12")[2]

@@ -107,6 +107,21 @@ def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:
     assert "kernel/sched/fair.c" in done.stderr and "Hunk #1 FAILED" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("variables", "compiled"),
+    [({"HZ": "1000"}, {"KERNEL", "SHIM"}), ({"SANITIZE": "1"}, {"SHIM", "SIM", "LOAD"})],
+)
+def test_another_build_shares_what_comes_out_the_same(
+    tmp_path: Path, variables: dict[str, str], compiled: set[str]
+) -> None:
+    """Of another configuration what reads no kernel; when sanitized, the kernel's own objects."""
+    base = {"KERNEL": str(kernel_source("6.12")), "BASE": str(objects("6.12"))}
+    command = ["make", "-n", "-C", str(ROOT / "engine"), f"O={tmp_path / 'o'}"]
+    command += [f"{name}={value}" for name, value in (base | variables).items()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert set(re.findall(r"'CC (\w+)'", done.stdout)) == compiled
+
+
 def test_more_features_than_bits(series: str, tmp_path: Path) -> None:
     """Those behind the last bit would be off for good: the build says so, beside a base too."""
     tree, base = kernel_source(series), objects(series)
@@ -320,7 +335,7 @@ def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
 @pytest.fixture
 def fully_preempted(tmp_path: Path) -> Simulator:
     """A simulator of 1000 ticks a second, with full preemption."""
-    return Simulator(builds.build("6.12", name="6.12-full", hz=1000, preempt="full"), tmp_path)
+    return Simulator(builds.fully_preempted(), tmp_path)
 
 
 def test_tick_rate(fully_preempted: Simulator) -> None:

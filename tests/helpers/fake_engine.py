@@ -34,6 +34,7 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@if grep -q 'fills the disk' $<; then echo "No space left on device" >&2; exit 1; fi
 \t@if grep -q 'calls away' $<; then \\
 \t\tprintf 'undefined symbols that are not in stubs.txt:\\nfar_away\\n' >&2; exit 1; fi
+\t@echo 'objects of: $(BASE)'
 \t@printf '  %-10s %s\\n' 'LD' 'schedsim'
 \t@sed -n 's,.*unmatched: \\(.*\\) \\*/,\\1,p' $< > $(O)/unmatched.txt
 \t@mkdir -p $(O)/gen/generated && echo '#define TREE_HAS_A_FACT 1' > $(O)/gen/generated/tree.h
