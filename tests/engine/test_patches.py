@@ -216,9 +216,10 @@ def part_busy(llcs: int, utilisation: float) -> Json:
 def newidle_scans(
     sim: Simulator, machine: str | Json, case: Json, path: Path
 ) -> dict[str, set[tuple[int, int]]]:
-    """How many groups and CPUs the last newidle scans of each domain looked at."""
+    """How many groups and CPUs the last newidle scans of each domain looked at, on CPU 0."""
     names = "group_stats,load_balance"
-    events, _ = decisions(sim, machine, case, path, names, "--trace-from", "0.6")
+    options = ("--trace-from", "0.6", "--trace-cpus", "0")
+    events, _ = decisions(sim, machine, case, path, names, *options)
     under_way: dict[int, list[list[Json]]] = defaultdict(list)
     done: dict[str, list[list[Json]]] = defaultdict(list)
     for event in events:
