@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from scenarios import Json, cpu_list, mixed, policy, us
 
 from schedlab.system.system import natural
+from tests.helpers.kernel_source import sched_features
 
 # How often each machine comes: the host needs half a second to boot the biggest.
 MACHINES = {
@@ -282,8 +283,10 @@ HOTPLUG_MS = 300
 """Time for CPUs to go off-line and come back, one after the other, beside real-time tasks."""
 
 
-def _actions(rng: random.Random, cpus: int, scenario: Json, span: int) -> list[Json]:
-    """Return changes to whatever runs by then, workloads' tasks included."""
+def _actions(
+    rng: random.Random, cpus: int, scenario: Json, span: int, features: list[str]
+) -> list[Json]:
+    """Return changes to whatever runs by then, workloads' tasks and features included."""
     kinds = [t["name"] for t in scenario["tasks"]] + [w["kind"] for w in scenario["workloads"]]
     names = ["*"] + [f"[{HERE['name'][0]}{name[0]}]*" for name in kinds]
     found: list[Json] = []
@@ -303,7 +306,7 @@ def _actions(rng: random.Random, cpus: int, scenario: Json, span: int) -> list[J
         if "policy" in change and rng.random() < 0.2:
             change["uclamp_max"] = rng.randint(0, 1024)
         found.append(target | change)
-    for name in rng.sample(BOTH_FEATURES, rng.choice([0, 0, 1, 2])):
+    for name in rng.sample(features, rng.choice([0, 0, 1, 2])):
         word = name if rng.random() < 0.5 else f"NO_{name}"
         at = f"{rng.randint(0, span - 1)}ms"
         found.append({"at": at, "write": f"{SCHED}/features", "value": word})
@@ -373,18 +376,18 @@ def case(seed: int, series: str, shapes: dict[str, Json]) -> Case:
             "when": "workloads_done",
             "max_simulated": f"{rng.choice([span, 80])}ms",
         }
-    scenario["actions"] = _actions(rng, cpus, scenario, span)
+    eevdf = natural(series) >= natural("6.6")
+    known = sched_features(series)
+    both = [feature for feature in BOTH_FEATURES if feature in known]
+    own = [f for f in (EEVDF_FEATURES if eevdf else CFS_FEATURES).split() if f in known]
+    scenario["actions"] = _actions(rng, cpus, scenario, span, both)
     scenario["tasks"].append(HERE)
     # A throttled deadline task on a CPU that goes away raises a warning of the kernel's own (docs/internals/engine.md).
     if rng.random() < 0.4 and all(t.get("policy") != "deadline" for t in scenario["tasks"]):
         scenario["actions"] += _hotplug(rng, cpus, span)
         scenario["duration"] = f"{span + HOTPLUG_MS}ms"
         scenario.pop("end", None)
-    eevdf = natural(series) >= natural("6.6")
-    features = rng.sample(
-        (EEVDF_FEATURES if eevdf else CFS_FEATURES).split() + BOTH_FEATURES,
-        rng.choice([0, 0, 1, 3]),
-    )
+    features = rng.sample(own + both, rng.choice([0, 0, 1, 3]))
     scenario["features"] |= {f: rng.random() < 0.5 for f in features}
     scenario["knobs"] = _pick(rng, KNOBS | (EEVDF_KNOBS if eevdf else CFS_KNOBS), 3)
     if states and rng.random() < 0.3:

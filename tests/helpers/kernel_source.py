@@ -1,6 +1,7 @@
 """Where the kernel sources for the simulator's tests are; tests skip where there are none."""
 
 import os
+import re
 from pathlib import Path
 
 from schedlab.kernels.shelf import Shelf
@@ -26,6 +27,12 @@ def kernel_source(series: str) -> Path:
             f" or `schedlab kernel add --debian {series}`"
         )
     return tree
+
+
+def sched_features(series: str) -> set[str]:
+    """Return the sched features that a tree declares."""
+    text = (kernel_source(series) / "kernel/sched/features.h").read_text()
+    return set(re.findall(r"^SCHED_FEAT\((\w+),", text, re.MULTILINE))
 
 
 def _variable(series: str) -> str:
