@@ -26,7 +26,7 @@ from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.kernels.whole_tree import WholeTree, whole_content
 
 CONFIG = "guest/kernel.config"
-"""What our kernels are configured with, on top of tinyconfig; a series may have more of its own."""
+"""What our kernels are configured with, on top of tinyconfig, as far as a tree has the options."""
 
 _INFO = "image.json"
 _TOOLS = {
@@ -37,6 +37,7 @@ _PREEMPT = {
     **{"voluntary": "CONFIG_PREEMPT_VOLUNTARY", "lazy": "CONFIG_PREEMPT_LAZY"},
     **{"full": "CONFIG_PREEMPT", "none": "CONFIG_PREEMPT_NONE"},
 }
+_DECLARED = re.compile(r"^[ \t]*(?:menu)?config[ \t]+(\w+)", re.M)
 _MADE = re.compile(r"^  ([A-Z]+)\s+(\S+)$")
 _WRONG = re.compile(r"^\S+:\d+:\d+: (?:fatal )?error: .*$|^.*\*\*\*.*$", re.M)
 
@@ -157,8 +158,7 @@ class ImageBuilder:
         config.write_text(f"{config.read_text()}\n{asked}")
         for _ in self._make(tree, "olddefconfig"):
             pass
-        taken = set(config.read_text().splitlines())
-        refused = [line for line in asked.splitlines() if "=" in line and line not in taken]
+        refused = refused_lines(asked, config.read_text(), tree.source)
         if refused:
             raise KernelError(
                 f"{tree.source}: this kernel does not take {', '.join(refused)} of {CONFIG}."
@@ -166,15 +166,8 @@ class ImageBuilder:
         stamp.write_text(asked)
 
     def _config(self, recipe: Recipe) -> str:
-        series = self._shelf.base(recipe.base).series
-        files = (data_folder("guest") / f"kernel{of}.config" for of in ("", f"-{series}"))
-        ours = "".join(file.read_text() for file in files if file.is_file())
         options = dict(option.split("=") for option in recipe.options)
-        lines = [
-            line
-            for line in ours.splitlines(keepends=True)
-            if line.partition("=")[0].removeprefix("CONFIG_") not in options
-        ]
+        lines = [f"{line}\n" for line in _shipped() if _option(line) not in options]
         lines += [f"CONFIG_HZ_{recipe.hz}=y\n", f"{_PREEMPT[recipe.preempt]}=y\n"]
         lines += [
             f"CONFIG_{name}=y\n" if value == "y" else f"# CONFIG_{name} is not set\n"
@@ -225,6 +218,33 @@ class ImageBuilder:
                 f"{', '.join(missing)} not installed; building a kernel needs it."
                 f"\n  Install: apt-get install {' '.join(missing.values())} libelf-dev"
             )
+
+
+def refused_lines(asked: str, config: str, tree: Path) -> list[str]:
+    """Return the lines that were asked for and that a kernel's .config does not have.
+
+    A line that comes with schedlab counts only if the tree declares its option.
+    """
+    taken, shipped = set(config.splitlines()), set(_shipped())
+    missing = [line for line in asked.splitlines() if "=" in line and line not in taken]
+    declared = _declared(tree) if missing else set()
+    return [line for line in missing if line not in shipped or _option(line) in declared]
+
+
+def _declared(tree: Path) -> set[str]:
+    """Return the options that a whole tree's Kconfig files declare, of any architecture."""
+    texts = (file.read_text(errors="replace") for file in tree.rglob("Kconfig*") if file.is_file())
+    return {option for text in texts for option in _DECLARED.findall(text)}
+
+
+def _option(line: str) -> str:
+    """Return the option that a line of a configuration sets, without CONFIG_."""
+    return line.partition("=")[0].removeprefix("CONFIG_")
+
+
+def _shipped() -> list[str]:
+    """Return the lines of the configuration that comes with schedlab."""
+    return (data_folder("guest") / "kernel.config").read_text().splitlines()
 
 
 def _what_failed(told: Sequence[str], log: Path) -> str:
