@@ -38,6 +38,11 @@ ELSEWHERE = {
     "schedlab kernel boot-image": "builds a whole kernel",
     "schedlab doctor --restore": "changes this host; tests/cli/test_doctor_command.py",
     "schedlab run --target vm:": "boots a guest; tests/targets/test_vm.py",
+    **{
+        f"schedlab run {plan}": "needs Linux 7.3, of which a build takes too long here"
+        for plan in ("cache-aware", "cgroup-mode", "preempt-lazy-ryzen", "two-years-ryzen")
+    },
+    "schedlab trace ryzen-5950x": "needs Linux 7.3",
     "schedlab validate": "measures this host for minutes; tests/accuracy/test_accuracy.py",
 }
 """Commands of which only the words are checked, and why."""

@@ -320,12 +320,19 @@ def load_plan(path: Path) -> Plan:
 def find_plan(name: str) -> tuple[Plan, str]:
     """Return a plan, by name or as a file, and the place it came from.
 
+    The workloads' files of one that comes with schedlab lie beside it.
+
     Raises:
         UsageError: there is none, or the file does not fit.
     """
     if name.endswith(".toml"):
         return load_plan(Path(name)), name
-    return load_plan(named_file("plans", name, "no plan is")), f"plans/{name}.toml"
+    file = named_file("plans", name, "no plan is")
+    plan = load_plan(file)
+    if plan.workload:
+        beside = tuple(str(file.parent / workload) for workload in plan.workload)
+        plan = plan.model_copy(update={"workload": beside})
+    return plan, f"plans/{name}.toml"
 
 
 def all_plans() -> list[str]:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.base.errors import SchedlabError, UsageError
-from schedlab.base.validation import validate
 from schedlab.machine.model import Machine
-from schedlab.plan.plan import Plan, all_suites, load_plan, seconds
+from schedlab.plan.plan import Plan, all_suites, find_plan, load_plan, seconds
+from schedlab.base.validation import validate
 
 GOOD: dict[str, Any] = {
     "title": "Does NUMA balancing hurt us?",
@@ -169,6 +169,15 @@ def test_a_bad_plan_names_file_and_key(tmp_path: Path, change: dict[str, Any], w
 def test_a_plan_that_cannot_be_carried_out(change: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match=why):
         Plan.model_validate({**GOOD, **change}).cases(MACHINE)
+
+
+def test_a_shipped_plans_workloads_lie_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = find_plan("cgroup-mode")[0].workload
+    assert len(files) == 2
+    assert all(Path(file).is_file() for file in files)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"a = [", b"a = 1\na = 2", b"x" * 10])
