@@ -18,8 +18,9 @@ from schedlab.kernels.suites import suites
 from schedlab.kernels.tree import series_and_release
 from schedlab.kernels.unpacking import is_unpacked, pour, unpacked
 from schedlab.system.inside import followed, inside
-from schedlab.system.system import natural
 
+_SUITES = "apt"
+"""The folder of the shelf with the lists of Debian's other suites."""
 _OFFER = re.compile(r"^'[^']*' (\S+_(\S+)_\S+\.deb) (\d+)", re.M)
 _PROGRESS = re.compile(r"^dlstatus:\d+:([\d.]+):")
 _INSTALLED_IN = Path("/usr/src")
@@ -95,7 +96,7 @@ def package_file(name: str, pattern: str, folder: Path, watch: Watch) -> Path:
     Raises:
         KernelError: apt does not have the package, or it has no such file.
     """
-    package = _offered(name)
+    package = _offered(name, Shelf().folder / _SUITES, watch)
     name = f"{package.name}-{package.version}".replace(":", "_")
     kept = inside(folder, name, f"apt's package {package.name}")
     if not kept.is_dir():
@@ -115,21 +116,30 @@ def package_file(name: str, pattern: str, folder: Path, watch: Watch) -> Path:
     return found[0]
 
 
-def newest_package(pattern: str) -> str:
-    """Return the newest package whose name matches a regular expression.
+def matching_packages(pattern: str, watch: Watch) -> list[str]:
+    """Return the packages whose names match a regular expression: apt's, else another suite's.
 
     Raises:
-        KernelError: apt knows none.
+        KernelError: there are none.
     """
     _check_tools()
-    _, told = output(["apt-cache", "search", "--names-only", pattern])
-    names = [line.split()[0] for line in told.splitlines() if line.strip()]
-    if not names:
+    found = _search(pattern)
+    for suite in () if found else suites(Shelf().folder / _SUITES):
+        suite.read(watch)
+        found = _search(pattern, suite.options)
+        if found:
+            break
+    if not found:
         raise KernelError(
-            f"apt knows no package {pattern}."
+            f"apt knows no package {pattern}, and none of Debian's other suites has one."
             "\n  `apt-get update` (as root) reads the package lists."
         )
-    return max(names, key=natural)
+    return found
+
+
+def _search(pattern: str, options: tuple[str, ...] = ()) -> list[str]:
+    _, told = output(["apt-cache", "search", "--names-only", *options, pattern])
+    return [line.split()[0] for line in told.splitlines() if line.strip()]
 
 
 def _check_tools() -> None:
@@ -148,7 +158,7 @@ def _find(name: str, shelf: Shelf, watch: Watch) -> _Package:
     tarball = _INSTALLED_IN / f"{name}.tar.xz"
     if status == 0 and tarball.is_file():
         return _Package(name, version.strip(), tarball)
-    return _offer(name) or _elsewhere(name, shelf.folder / "apt", watch) or _offered(name)
+    return _offered(name, shelf.folder / _SUITES, watch)
 
 
 def _elsewhere(name: str, folder: Path, watch: Watch) -> _Package | None:
@@ -180,13 +190,13 @@ def _offer(name: str, options: tuple[str, ...] = ()) -> _Package | None:
     return _Package(name, unquote(offer[2]), None, offer[1], int(offer[3]), options)
 
 
-def _offered(name: str) -> _Package:
-    """Return the package apt would download.
+def _offered(name: str, folder: Path, watch: Watch) -> _Package:
+    """Return the package apt would download, else that of another suite.
 
     Raises:
-        KernelError: apt knows none.
+        KernelError: none has it.
     """
-    found = _offer(name)
+    found = _offer(name) or _elsewhere(name, folder, watch)
     if found is None:
         _, text = output(["apt-get", "download", "--print-uris", name])
         said = [line for line in text.splitlines() if line.startswith("E:")]

@@ -106,7 +106,7 @@ def test_a_package_whose_name_or_version_would_lead_elsewhere(
         ("x", "1", "/x.deb"),
     ):
         package = debian._Package(name, version, None, file, 1)
-        monkeypatch.setattr(debian, "_offered", lambda _, package=package: package)
+        monkeypatch.setattr(debian, "_offered", lambda *_, package=package: package)
         with pytest.raises(OutsideError, match=r"apt's package .*: the name"):
             package_file(name, "boot/vmlinuz-*", tmp_path / "cache", Watch())
         assert not list(tmp_path.rglob("*.deb"))
@@ -116,7 +116,7 @@ def test_a_package_whose_kernel_is_a_link_that_leads_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = debian._Package("linux-image", "1", None, "x.deb", 1)
-    monkeypatch.setattr(debian, "_offered", lambda _: package)
+    monkeypatch.setattr(debian, "_offered", lambda *_: package)
     boot = tmp_path / "linux-image-1/boot"
     boot.mkdir(parents=True)
     (boot / "vmlinuz-1").symlink_to("/etc/passwd")

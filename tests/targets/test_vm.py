@@ -22,6 +22,14 @@ from schedlab.targets.guest.initramfs import Initramfs
 from schedlab.targets.guest.kernel import find_kernel
 from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.vm import Booted, VmSession, VmTarget
+from schedlab.machine.here import describe
+from schedlab.machine.simulator import description
+from schedlab.machine.standin import completed
+from schedlab.settings.variant import Variant, parse_variant
+from schedlab.targets.guest.guest import QEMU
+from schedlab.targets.guest.initramfs import Initramfs
+from schedlab.targets.guest.kernel import find_kernel, newest
+from schedlab.targets.guest.shape import shape_of
 from tests.helpers import builds
 from tests.helpers.command_line import Cli
 
@@ -96,6 +104,20 @@ def test_an_initramfs_holds_programs_with_their_libraries(tmp_path: Path) -> Non
     for name in (b"bin/sh\0", b"libc.so.6\0", b"dev/console\0", b"TRAILER!!!\0"):
         assert name in content
     assert Path("/bin/sh").read_bytes() in content
+
+
+@pytest.mark.parametrize(
+    ("packages", "wanted"),
+    [
+        (["linux-image-6.1.0-9-cloud-amd64", "linux-image-6.1.0-56-cloud-amd64"], 1),
+        (["linux-image-7.3.10-cloud-amd64", "linux-image-7.3.4-cloud-amd64"], 0),
+        (["linux-binary-7.3.4-cloud-amd64", "linux-image-7.3.4-cloud-amd64"], 0),
+        (["linux-image-7.3.4-cloud-amd64", "linux-binary-7.3.4-cloud-amd64"], 1),
+        (["linux-binary-7.3.4-cloud-amd64", "linux-image-7.3.5-cloud-amd64"], 1),
+    ],
+)
+def test_the_newest_kernel_of_a_series(packages: list[str], wanted: int) -> None:
+    assert newest(packages) == packages[wanted]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,21 @@
 """The kernel a guest boots: Debian's package, a file of the user's, or a boot image of ours."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.base.errors import UsageError
 from schedlab.kernels.boot_image import ImageBuilder
 from schedlab.kernels.cache import cache_folder
-from schedlab.kernels.debian import newest_package, package_file
+from schedlab.kernels.debian import matching_packages, package_file
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Shelf
+from schedlab.system.system import natural
 
 _SERIES = re.compile(r"\d+\.\d+")
-_PACKAGE = "linux-image-"
-_CLOUD = r"^linux-image-{}[-.][0-9.+a-z-]*cloud-amd64$"
+_PACKAGES = ("linux-image-", "linux-binary-")
+_CLOUD = r"^linux-(image|binary)-{}[-.][0-9.+a-z-]*cloud-amd64$"
 """Debian's small kernels for virtual machines, of a series."""
 
 
@@ -32,8 +34,9 @@ def find_kernel(which: str, watch: Watch) -> Kernel:
         SchedlabError: there is none.
     """
     if _SERIES.fullmatch(which):
-        return _debian(newest_package(_CLOUD.format(which.replace(".", r"\."))), watch)
-    if which.startswith(_PACKAGE):
+        found = matching_packages(_CLOUD.format(which.replace(".", r"\.")), watch)
+        return _debian(newest(found), watch)
+    if which.startswith(_PACKAGES):
         return _debian(which, watch)
     if "/" in which or Path(which).is_file():
         file = Path(which).expanduser().absolute()
@@ -43,6 +46,14 @@ def find_kernel(which: str, watch: Watch) -> Kernel:
     return built_kernel(which, watch)
 
 
+def newest(packages: Sequence[str]) -> str:
+    """Return the newest of Debian's packages of kernels.
+
+    Where a version has two, the kernel itself is in linux-binary, on which linux-image depends.
+    """
+    return max(packages, key=lambda name: (natural(name.split("-", 2)[2]), name < "linux-i"))
+
+
 def built_kernel(name: str, watch: Watch) -> Kernel:
     """Return the boot image of what `schedlab kernel` knows by this name."""
     image = ImageBuilder(Shelf(), watch).get(name)
@@ -50,5 +61,6 @@ def built_kernel(name: str, watch: Watch) -> Kernel:
 
 
 def _debian(package: str, watch: Watch) -> Kernel:
-    file = package_file(package, "boot/vmlinuz-*", cache_folder() / "debian", watch)
-    return Kernel(file, f"Debian {file.parents[1].name}")
+    folder = cache_folder() / "debian"
+    file = package_file(package, "**/vmlinuz*", folder, watch)
+    return Kernel(file, f"Debian {file.relative_to(folder).parts[0]}")
