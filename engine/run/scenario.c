@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reads a scenario. */
+#include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -388,20 +389,40 @@ static void read_memory(json_t *obj, const struct path *at, struct memory_spec *
 	m->node = json_get_int(obj, at, "node", 0, hw_nr_nodes - 1, -1);
 }
 
-/* What would stand on the kernel's command line. */
-static void read_boot(json_t *obj, const struct path *at)
+static void read_isolcpus(json_t *v, const struct path *at)
 {
 	unsigned long isolated[HW_MAX_CPUS / 64] = { };
 	int count = 0;
 
-	json_only(obj, at, "isolcpus", NULL);
-	at = AT(at, "isolcpus");
-	scenario.isolcpus = json_text(json_need(obj, AT(NULL, "boot"), "isolcpus"), at);
-	read_affinity(json_object_get(obj, "isolcpus"), at, isolated);
+	scenario.isolcpus = json_text(v, at);
+	read_affinity(v, at, isolated);
 	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
 		count += isolated[cpu / 64] >> cpu % 64 & 1;
 	if (count == 0 || count == hw_nr_cpus)
 		json_error_at(at, "some CPUs, and not all");
+}
+
+/* A kernel without PSI would take the option and do nothing. */
+static void read_psi(json_t *v, const struct path *at)
+{
+	int err = kern_psi_option(json_text(v, at));
+
+	if (err == -EOPNOTSUPP)
+		json_error_at(at, "this kernel is built without PSI; `schedlab kernel build NAME --config FILE` with a line "
+			      "CONFIG_PSI=y has it");
+	if (err)
+		json_error_at(at, "\"%s\": 0 or 1 is expected", json_string_value(v));
+	scenario.sets_psi = 1;
+}
+
+/* What would stand on the kernel's command line. */
+static void read_boot(json_t *obj, const struct path *at)
+{
+	json_only(obj, at, "isolcpus", "psi", NULL);
+	if (json_object_get(obj, "isolcpus"))
+		read_isolcpus(json_object_get(obj, "isolcpus"), AT(at, "isolcpus"));
+	if (json_object_get(obj, "psi"))
+		read_psi(json_object_get(obj, "psi"), AT(at, "psi"));
 }
 
 static void read_core_sched(json_t *obj, const struct path *at)

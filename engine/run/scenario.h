@@ -91,6 +91,7 @@ struct scenario {
 	const char	*isolcpus;		/* or NULL */
 	int		end_when_done;
 	int		background;
+	int		sets_psi;		/* psi= on the kernel's command line */
 	json_t		*features, *knobs, *cpuidle, *cpufreq;
 	struct task_spec *tasks;
 	struct instance	*workloads;

@@ -316,6 +316,8 @@ void settings_apply(void)
 		kern_isolated(isolated, sizeof(isolated));
 		json_object_set_new(found, "isolcpus", json_string(isolated));
 	}
+	if (scenario.sets_psi)
+		json_object_set_new(found, "psi", json_string(kern_has_psi() ? "1" : "0"));
 	if (scenario.workloads_cookie)
 		json_object_set_new(found, "core scheduling", json_string(scenario.workloads_cookie->name));
 	if (governor) {

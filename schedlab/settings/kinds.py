@@ -266,7 +266,8 @@ KINDS = (
         syntax="cmdline OPTIONS",
         example="cmdline isolcpus=2,3",
         toml='cmdline = "isolcpus=2,3"',
-        help="options of the kernel's command line (docs/manual/vm.md); simulated: `isolcpus=LIST`",
+        help="options of the kernel's command line (docs/manual/vm.md); simulated: `isolcpus=LIST`,"
+        " `psi=0`, `psi=1`",
         where=frozenset({"sim", "vm"}),
         elsewhere="only a guest is booted for a run",
         parse=_options,

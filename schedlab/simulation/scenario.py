@@ -21,6 +21,9 @@ LONGEST = "3600s"
 COLD = "none"
 """No warm-up under load: a run is measured from its start on an idle machine."""
 
+_BOOT_OPTIONS = {"isolcpus": "isolcpus=LIST", "psi": "psi=0|1"}
+"""Options of the kernel's command line that are simulated, by name."""
+
 SESSION = {"/proc/sys/kernel/sched_autogroup_enabled": "1"}
 """A benchmark's tasks are a session's and share a group, as upstream and systemd have it."""
 
@@ -38,7 +41,7 @@ def settings(variant: Variant) -> dict[str, dict[str, Any]]:
     knobs = {path: value for _, path, value in _files(variant)}
     states = {_state(idle): idle.enabled for idle in variant.cpuidle}
     cpufreq = {"governor": variant.governor} if variant.governor else {}
-    isolated = {"boot": {"isolcpus": cpus}} if (cpus := _isolated(variant)) else {}
+    boot = {"boot": options} if (options := _command_line(variant)) else {}
     cookies = {"core_sched": {"workloads": variant.core_sched}} if variant.core_sched else {}
     return {
         "features": features,
@@ -46,7 +49,7 @@ def settings(variant: Variant) -> dict[str, dict[str, Any]]:
         "cpuidle": states,
         "cpufreq": cpufreq,
         **cookies,
-        **isolated,
+        **boot,
     }
 
 
@@ -71,25 +74,29 @@ def _governor(variant: Variant) -> Iterator[tuple[str, str, str]]:
         yield "cpufreq governor", "cpufreq governor", variant.governor
 
 
-def _isolated(variant: Variant) -> str:
-    """Return the CPUs of `isolcpus=`, the one option of a command line that is simulated.
+def _command_line(variant: Variant) -> dict[str, str]:
+    """Return a command line's options with their values, as a scenario's `boot` has them.
 
     Raises:
-        UsageError: there are others.
+        UsageError: one is not simulated, has no value, or is there twice.
     """
-    options = variant.cmdline.split()
-    cpus = [option.removeprefix("isolcpus=") for option in options]
-    if len(options) > 1 or cpus == options != []:
-        raise UsageError(
-            f"variant {variant.name}: cmdline {variant.cmdline}: of the kernel's command line only"
-            " isolcpus=LIST is simulated."
-        )
-    return "".join(cpus)
+    found: dict[str, str] = {}
+    for option in variant.cmdline.split():
+        name, _, value = option.partition("=")
+        if name not in _BOOT_OPTIONS or not value or name in found:
+            why = "is there twice" if name in found else "is not simulated"
+            raise UsageError(
+                f"variant {variant.name}: cmdline {variant.cmdline}: {option} {why}."
+                " Of the kernel's command line the simulator has"
+                f" {' and '.join(_BOOT_OPTIONS.values())}."
+            )
+        found[name] = value
+    return found
 
 
-def _isolation(variant: Variant) -> Iterator[tuple[str, str, str]]:
-    if cpus := _isolated(variant):
-        yield "isolcpus", "isolcpus", cpus
+def _boot_options(variant: Variant) -> Iterator[tuple[str, str, str]]:
+    for name, value in _command_line(variant).items():
+        yield name, name, value
 
 
 def _cookie(variant: Variant) -> Iterator[tuple[str, str, str]]:
@@ -110,7 +117,7 @@ def _files(variant: Variant) -> Iterator[tuple[str, str, str]]:
 
 def _all(variant: Variant) -> Iterator[tuple[str, str, str]]:
     """Yield all but the sched features."""
-    for kind in (_files, _states, _governor, _cookie, _isolation):
+    for kind in (_files, _states, _governor, _cookie, _boot_options):
         yield from kind(variant)
 
 

@@ -80,3 +80,23 @@ def test_pressure_is_what_the_load_makes_it(debian: Simulator) -> None:
     told = dict(word.split("=") for word in some.split()[1:])
     assert float(told["avg10"]) == pytest.approx(45.1, abs=1)
     assert int(told["total"]) == pytest.approx(6e6, rel=1e-3)
+
+
+def test_pressure_is_switched_at_boot(debian: Simulator, tmp_path: Path) -> None:
+    """As on the kernel's command line; without it a deep cgroup costs no more than none."""
+
+    def booted(sim: Simulator, psi: str | None, depth: int = 16) -> Json:
+        case = ping_pong(depth)
+        return sim("smp4", case if psi is None else {**case, "boot": {"psi": psi}})
+
+    on, off, default = (booted(debian, psi) for psi in ("1", "off", None))
+    assert (on["settings"]["psi"], off["settings"]["psi"]) == ("1", "0")
+    assert on["trace_hash"] == default["trace_hash"] != off["trace_hash"]
+    assert ("pressure_cpu" in on, "pressure_cpu" in off) == (True, False)
+    flat = booted(debian, "0", depth=0)["counters"]["switches:voluntary"]
+    assert off["counters"]["switches:voluntary"] == pytest.approx(flat, rel=0.005)
+    refused = debian.start("smp4", {**ping_pong(0), "boot": {"psi": "maybe"}})
+    assert (refused.returncode, 'boot.psi: "maybe"' in refused.stderr) == (2, True)
+    without = Simulator(builds.build("6.12"), tmp_path)
+    refused = without.start("smp4", {**ping_pong(0), "boot": {"psi": "0"}})
+    assert (refused.returncode, "built without PSI" in refused.stderr) == (2, True)

@@ -2,7 +2,7 @@
 /*
  * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more.  The functions below
  * it reach what is static there: the table of domain levels, for the flags that x86 gives some of them; the cookies of
- * core scheduling, as tasks here have no struct pid for sched_core_share_pid(); and the parser of isolcpus=.
+ * core scheduling, as tasks here have no struct pid for sched_core_share_pid(); and the parsers of isolcpus= and psi=.
  */
 #include "shim.h"
 #include "hook.h"
@@ -93,3 +93,27 @@ void shim_isolate(char *cpus)
 {
 	housekeeping_isolcpus_setup(cpus);
 }
+
+#ifdef CONFIG_PSI
+int kern_psi_option(const char *value)
+{
+	char text[16];
+
+	return strscpy(text, value, sizeof(text)) < 0 || !setup_psi(text) ? -EINVAL : 0;
+}
+
+int kern_has_psi(void)
+{
+	return !static_branch_likely(&psi_disabled);
+}
+#else
+int kern_psi_option(const char *value)
+{
+	return -EOPNOTSUPP;
+}
+
+int kern_has_psi(void)
+{
+	return 0;
+}
+#endif
