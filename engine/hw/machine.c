@@ -11,7 +11,7 @@ struct hw_cpu_topo hw_cpu_topo[HW_MAX_CPUS];
 int hw_nr_cpus, hw_nr_nodes, hw_nr_llcs, hw_nr_cores;
 unsigned int hw_llc_bytes;
 int hw_reclaim_distance;
-int hw_has_priorities, hw_is_hybrid;
+int hw_has_priorities, hw_is_hybrid, hw_defers_rearming;
 unsigned char hw_cpu_distance[HW_MAX_CPUS][HW_MAX_CPUS];
 struct hw_costs hw_costs;
 struct hw_mechanisms hw_mechanisms = {
@@ -461,6 +461,17 @@ static void read_memory(json_t *obj)
 		machine.bandwidth_mbs[i] = node;
 }
 
+/* Those that select GENERIC_ENTRY and HAVE_GENERIC_TIF_BITS (arch/.../Kconfig of 7.3), which HRTIMER_REARM_DEFERRED needs. */
+static int defers_rearming(const char *arch)
+{
+	static const char *const those[] = { "x86_64", "riscv64", "s390x", "loongarch64" };
+
+	for (size_t i = 0; i < sizeof(those) / sizeof(those[0]); i++)
+		if (!strcmp(arch, those[i]))
+			return 1;
+	return 0;
+}
+
 static const char *read_session(json_t *v)
 {
 	const struct path *at = AT(NULL, "session");
@@ -475,11 +486,12 @@ json_t *hw_read_machine(const char *path)
 {
 	json_t *root = json_read(path);
 
-	json_only(root, NULL, "name", "title", "notes", "topology", "cpu", "smt", "idle", "cache",
+	json_only(root, NULL, "name", "title", "notes", "arch", "topology", "cpu", "smt", "idle", "cache",
 		  "memory", "thermal", "boost", "fabric", "session", "background", "core", "cost", "work",
 		  NULL);
 	hw_machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
 	hw_machine.title = json_get_text(root, NULL, "title", hw_machine.name);
+	hw_defers_rearming = defers_rearming(json_get_text(root, NULL, "arch", "x86_64"));
 	for (int i = 0; i < 8; i++)
 		machine.smt_speed[i] = 65536;
 	for (int i = 0; i < HW_MAX_NODES; i++)

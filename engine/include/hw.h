@@ -88,6 +88,7 @@ extern int hw_nr_cpus, hw_nr_nodes, hw_nr_llcs, hw_nr_cores;
 extern unsigned int hw_llc_bytes;	/* of each */
 extern int hw_has_priorities;		/* of all CPUs, not all the same */
 extern int hw_is_hybrid;		/* cores of several kinds, as CPUID tells */
+extern int hw_defers_rearming;		/* its entry code arms the timer last, where the build has that */
 extern int hw_reclaim_distance;		/* what the architecture sets, 0: the default */
 extern unsigned char hw_cpu_distance[HW_MAX_CPUS][HW_MAX_CPUS];
 int hw_node_distance(int a, int b);

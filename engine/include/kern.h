@@ -57,6 +57,7 @@ unsigned long kern_core_cookie(void);
 void kern_core_sched(unsigned long cookie);	/* of the caller; 0: a new one */
 simtime kern_forced_idle(void);			/* ns of all CPUs since boot */
 void kern_isolated(char *buf, unsigned long size);	/* CPUs without domains, by isolcpus */
+int kern_defers_rearming(void);
 int kern_psi_option(const char *value);	/* psi=, before boot: -EOPNOTSUPP without CONFIG_PSI */
 int kern_has_psi(void);
 void kern_check(struct hw_task *first);		/* invariants of CPUs and a list of tasks */

@@ -39,6 +39,11 @@ static void rearm_for_kernel(void)
 #endif
 }
 
+int kern_defers_rearming(void)
+{
+	return IS_ENABLED(CONFIG_HRTIMER_REARM_DEFERRED);
+}
+
 static void handle_vector(int vector, bool user)
 {
 	struct pt_regs regs = { .user = user };
@@ -64,6 +69,8 @@ static void handle_vector(int vector, bool user)
 		struct clock_event_device *evt = shim_clockevent();
 
 		evt->event_handler(evt);
+		if (!hw_defers_rearming)
+			rearm_for_kernel();
 	} else {
 		irq_work_run();
 		generic_smp_call_function_single_interrupt();

@@ -275,6 +275,11 @@ void settings_apply(void)
 	char word[64];
 	json_t *v;
 
+	/* SCHED_FEAT has them on by default where the timer is armed last: one build is for all architectures. */
+	if (kern_defers_rearming() && !hw_defers_rearming) {
+		setting_write(FEATURES, "NO_HRTICK");
+		setting_write(FEATURES, "NO_HRTICK_DL");
+	}
 	/* Counting costs no simulated time, and results want the balance counters. */
 	setting_write("/proc/sys/kernel/sched_schedstats", "1");
 	json_object_foreach(scenario.features, key, v) {

@@ -1,6 +1,6 @@
 """A machine as the simulator reads it: the keys it knows, at the paths they have in the file.
 
-What only the lab uses (architecture, processor, memory, who shares a cache) is left out, so that
+What only the lab uses (processor, memory, who shares a cache) is left out, so that
 the simulator's errors name keys of the user's own file. It checks what only it needs: which costs
 there are, symmetric distances, speeds of SMT threads.
 """
@@ -30,6 +30,7 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
             "name",
             "title",
             "notes",
+            "arch",
             "smt",
             "memory",
             "boost",

@@ -95,7 +95,7 @@ def simulated(name: str, folder: Path) -> dict[str, Any]:
 
 def test_kunpeng(tmp_path: Path) -> None:
     told = simulated("kunpeng-920", tmp_path)
-    assert told.keys() == {"name", "title", "topology", "cpu", "cache"}
+    assert told.keys() == {"name", "title", "arch", "topology", "cpu", "cache"}
     assert told["topology"]["cpus"] == 128
     assert told["topology"]["core"][:2] == ["0", "1"]
     assert told["topology"]["cluster"][0] == "0-3"
