@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.base.errors import SchedlabError, UsageError
+from schedlab.base.validation import validate
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan, all_suites, find_plan, load_plan, seconds
-from schedlab.base.validation import validate
 
 GOOD: dict[str, Any] = {
     "title": "Does NUMA balancing hurt us?",

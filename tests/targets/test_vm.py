@@ -19,17 +19,9 @@ from schedlab.result.store import Store
 from schedlab.settings.variant import Variant, parse_variant
 from schedlab.targets.guest.guest import QEMU
 from schedlab.targets.guest.initramfs import Initramfs
-from schedlab.targets.guest.kernel import find_kernel
-from schedlab.targets.guest.shape import shape_of
-from schedlab.targets.vm import Booted, VmSession, VmTarget
-from schedlab.machine.here import describe
-from schedlab.machine.simulator import description
-from schedlab.machine.standin import completed
-from schedlab.settings.variant import Variant, parse_variant
-from schedlab.targets.guest.guest import QEMU
-from schedlab.targets.guest.initramfs import Initramfs
 from schedlab.targets.guest.kernel import find_kernel, newest
 from schedlab.targets.guest.shape import shape_of
+from schedlab.targets.vm import Booted, VmSession, VmTarget
 from tests.helpers import builds
 from tests.helpers.command_line import Cli
 
