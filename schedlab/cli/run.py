@@ -21,7 +21,7 @@ from schedlab.machine.model import Machine
 from schedlab.plan.plan import BenchmarkEntry, Blocks, Plan, find_plan
 from schedlab.plan.sweep import points
 from schedlab.settings.effects import without_effect
-from schedlab.settings.kinds import syntaxes
+from schedlab.settings.grammar import syntaxes
 from schedlab.settings.switchable import switchable
 from schedlab.settings.variant import Variant, parse_variant
 from schedlab.targets.choice import find_system

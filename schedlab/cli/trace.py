@@ -15,6 +15,7 @@ from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
 from schedlab.cli.run import single_case
 from schedlab.plan.plan import LARGEST_SEED
 from schedlab.result.record import RunKey
+from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import parse_variant
 from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
@@ -105,7 +106,7 @@ def trace(
     case = single_case(benchmark, target.machine())
     chosen = parse_variant(variant)
     if kernel:
-        if chosen.kernel:
+        if Kernel.of(chosen):
             raise UsageError("--kernel and the variant's kernel=NAME say the same; give one.")
         chosen = chosen.model_copy(update={"kernel": kernel})
     options = _options(

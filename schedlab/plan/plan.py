@@ -20,6 +20,7 @@ from schedlab.benchmarks import Case, find_benchmark
 from schedlab.machine.model import Machine
 from schedlab.plan import shared_settings
 from schedlab.plan.design import Design
+from schedlab.settings.kinds.boot import Boot, fits
 from schedlab.settings.variant import Variant
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h)")
@@ -227,7 +228,7 @@ class Plan(_Data):
         """Write `setup` and `common` into the variants, as if each had them."""
         if not isinstance(data, Mapping):
             return data
-        return shared_settings.spread(data, frozenset(Variant.model_fields))
+        return shared_settings.spread(data)
 
     @model_validator(mode="after")
     def _consistent(self) -> "Plan":
@@ -262,12 +263,12 @@ class Plan(_Data):
         Raises:
             UsageError: there are none.
         """
-        fitting = [variant for variant in self.variant if variant.fits(platform)]
+        fitting = [variant for variant in self.variant if fits(Boot.of(variant), platform)]
         if not fitting:
             wanted = (
                 f"{variant.name} is for {row} {value}, here it is {platform.get(row, 'unknown')}"
                 for variant in self.variant
-                for row, value in variant.boot.items()
+                for row, value in Boot.of(variant).items()
             )
             raise UsageError(f"no variant of the plan fits this boot: {'; '.join(wanted)}.")
         return fitting

@@ -7,6 +7,7 @@ from itertools import chain, count, product
 
 from schedlab.base.errors import UsageError
 from schedlab.plan.plan import KernelEntry, Plan, Sweep
+from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import Variant
 
 _LONGEST = 100
@@ -80,7 +81,7 @@ def _on_tree(plan: Plan, tree: str) -> dict[str, tuple[KernelEntry, ...] | tuple
     kernels = tuple(
         entry.model_copy(update={"name": names[entry.name], "base": tree}) for entry in plan.kernel
     )
-    named = [variant.kernel for variant in plan.variant]
+    named = [Kernel.of(variant) for variant in plan.variant]
     if names.keys() & set(named):
         # Variants that name none run the tree in the configuration of the others.
         wanted = [names.get(name, name) if name else None for name in named]

@@ -25,7 +25,8 @@ from schedlab.report.wording import (
 from schedlab.result.boots import BOOT, boot_of
 from schedlab.result.record import RunRecord
 from schedlab.result.store import CaseInfo, Store
-from schedlab.settings.kinds import settings_written
+from schedlab.settings.grammar import settings_written
+from schedlab.settings.kinds.boot import Boot, fits
 from schedlab.settings.variant import Variant
 
 DISTURBED = 0.05
@@ -223,7 +224,7 @@ class Report:
         return boot_of(self.store.boots, run) if self.unit == "boot" else ""
 
     def _was_here(self, variant: Variant) -> bool:
-        return self.unit == "boot" or variant.fits(self.store.environment)
+        return self.unit == "boot" or fits(Boot.of(variant), self.store.environment)
 
     @property
     def kernel(self) -> str:

@@ -16,6 +16,7 @@ from schedlab.plan.plan import Plan
 from schedlab.result.boots import BOOT, Boot, boot_of
 from schedlab.result.record import RunRecord
 from schedlab.result.store import MERGE, CaseInfo, Store, made_whole
+from schedlab.settings.kinds import boot
 
 _THE_HOST = ("Architecture", "Processor version", "CPUs", "Node name")
 """Rows of the platform table that no reboot changes."""
@@ -129,7 +130,7 @@ def _environment(stores: Sequence[Store]) -> dict[str, str]:
 
 def _undeclared(stores: Sequence[Store]) -> list[str]:
     """Name what differs between the boots though no variant asks for it."""
-    declared = {row for variant in stores[0].plan.variant for row in variant.boot}
+    declared = {row for variant in stores[0].plan.variant for row in boot.Boot.of(variant)}
     if "Kernel release" in declared:
         declared |= {"Kernel version"}  # of another release it is another
     return [

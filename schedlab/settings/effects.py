@@ -1,6 +1,6 @@
 """What a host has, but cannot have an effect here: said by doctor, avoided by `--variant auto`."""
 
-from schedlab.settings import sysctl
+from schedlab.settings.kinds import sysctl
 from schedlab.system import System
 
 NUMA_BALANCING = sysctl.knob("kernel.numa_balancing")

@@ -6,7 +6,7 @@ is written, and those that the writing changed are put back with it.
 
 from collections.abc import Iterable, Mapping
 
-from schedlab.settings import sysctl
+from schedlab.settings.kinds import sysctl
 from schedlab.settings.knob import FeatureKnob, FileKnob, Knob
 from schedlab.settings.sched_debug import DEBUG_FOLDER, FEATURES, debug_knob
 from schedlab.system import System

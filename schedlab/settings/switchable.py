@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from schedlab.base.errors import KnobError
-from schedlab.settings import cpuidle, sched_debug
+from schedlab.settings import sched_debug
 from schedlab.settings.effects import (
     NUMA_BALANCING,
     idle_states_without,
     numa_balancing_without,
 )
+from schedlab.settings.kinds.cpuidle import disable_knobs
 from schedlab.settings.knob import read_features
 from schedlab.settings.variant import without_idle_state
 from schedlab.system import System
@@ -36,7 +37,7 @@ def _deepest_idle_state(system: System) -> Iterator[tuple[str, str]]:
     if idle_states_without(system):
         return
     deepest = states[max(states, key=natural)]
-    knobs = cpuidle.knobs(system, deepest, None)
+    knobs = disable_knobs(system, deepest, None)
     allowed = all(knob.read(system) == "0" for knob in knobs)
     if allowed and all(system.writable(knob.path) for knob in knobs):
         text = without_idle_state(f"NO-{deepest}", deepest)

@@ -6,8 +6,8 @@ from contextlib import contextmanager, suppress
 
 from schedlab.base.cpulist import format_cpulist
 from schedlab.base.errors import KnobError
-from schedlab.settings import sysctl
 from schedlab.settings.journal import Entry, Journal, restore
+from schedlab.settings.kinds import sysctl
 from schedlab.settings.knob import Knob
 from schedlab.settings.siblings import Siblings, sibling_knob
 from schedlab.settings.variant import Variant

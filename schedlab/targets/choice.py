@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schedlab.base.errors import UsageError
-from schedlab.settings.kinds import check_place, place_of
+from schedlab.settings.kinds import check_place
+from schedlab.settings.setting import PLACES
 from schedlab.settings.variant import Variant
 from schedlab.system import LocalSystem, SshSystem, System
 from schedlab.targets.emulated import EmulatedSystem
@@ -52,3 +53,9 @@ def find_target(name: str, machine: str | None = None, variants: Sequence[Varian
     if kind == "ssh" and rest:
         return SshTarget(SshSystem(rest))
     return HostTarget(find_system(name))
+
+
+def place_of(target: str) -> str:
+    """Return the place in which a target's runs happen; an emulated or remote host is a host."""
+    kind, _, _ = target.partition(":")
+    return kind if kind in PLACES else "host"

@@ -1,13 +1,13 @@
 """Programs beside a benchmark: its server, or a companion such as a sched_ext scheduler."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from schedlab.base.errors import HostError
 from schedlab.benchmarks.benchmark import Server
-from schedlab.settings.variant import Companion
+from schedlab.settings.companion import Companion
 from schedlab.system import Launch, Running, System
 
 _POLL_SECONDS = 0.02
@@ -34,17 +34,25 @@ def serving(
 
 @contextmanager
 def accompanied(
-    system: System, companion: Companion | None, raw: Path, env: dict[str, str]
+    system: System, companions: Sequence[Companion], raw: Path, env: dict[str, str]
 ) -> Iterator[None]:
-    """Keep a variant's companion running inside a `with` block.
+    """Keep a variant's companions running inside a `with` block.
 
     Raises:
-        HostError: it did not become ready, or had ended before the block did.
+        HostError: one did not become ready, or had ended before the block did.
     """
-    if companion is None:
+    with ExitStack() as stack:
+        for number, companion in enumerate(companions, 1):
+            output = raw / ("companion" if number == 1 else f"companion-{number}")
+            stack.enter_context(_beside(system, companion, output, env))
         yield
-        return
-    with system.beside(_launch(companion.command, raw / "companion", env)) as child:
+
+
+@contextmanager
+def _beside(
+    system: System, companion: Companion, output: Path, env: dict[str, str]
+) -> Iterator[None]:
+    with system.beside(_launch(companion.command, output, env)) as child:
         file, value = companion.ready_file, companion.ready_value
         if file is not None:
             _await(

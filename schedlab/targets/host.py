@@ -20,8 +20,9 @@ from schedlab.plan.plan import Plan, seconds
 from schedlab.result.record import RunRecord
 from schedlab.settings.journal import restore_journal
 from schedlab.settings.kinds import check_place
+from schedlab.settings.setting import Around
 from schedlab.settings.switchboard import Switchboard
-from schedlab.settings.variant import Companion, Variant
+from schedlab.settings.variant import Variant
 from schedlab.system import Exit, Launch, System
 from schedlab.system.interrupt import uninterrupted
 from schedlab.system.process import TAG
@@ -78,13 +79,13 @@ class HostTarget:
             f"write {value} to {knob.path} (now {knob.read(self._system)})"
             for knob, value in switchboard.wanted(order.variant)
         ]
-        if order.variant.companion:
-            lines.append(f"beside it: {shlex.join(order.variant.companion.command)}")
+        around = order.variant.around
+        lines += [f"beside it: {shlex.join(companion.command)}" for companion in around.beside]
         command = self.command(order.case)
         if command.server:
             lines.append(f"server: {shlex.join(command.server.argv)}")
         lines += [f"first: {shlex.join(argv)}" for argv in command.setup]
-        return [*lines, _shown(order.variant, _with_prefix(order.variant, command.argv))]
+        return [*lines, _shown(around, command.argv)]
 
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator[Session]:
@@ -133,7 +134,7 @@ def _served(variants: Sequence[Variant], commands: Mapping[str, Command]) -> Ite
     """Yield what a variant does not reach: a benchmark's server is started as it is."""
     servers = [label for label, command in commands.items() if command.server]
     for variant in variants if servers else ():
-        if variant.prefix or variant.env:
+        if variant.around.prefix or variant.around.env:
             yield (
                 f"{variant.name}: prefix and env go with the benchmark's own command, not with its"
                 f" server ({', '.join(servers)})"
@@ -185,19 +186,19 @@ class HostSession:
             shutil.rmtree(folder)  # left by a run that was cut off and never recorded
         _make_folder(folder)
         command = self._commands[key.case]
-        argv = _with_prefix(order.variant, command.argv)
+        around = order.variant.around
         record = RunRecord(
             key=key,
             position=order.position,
             seed=order.seed,
-            command=_shown(order.variant, argv),
+            command=_shown(around, command.argv),
             started=datetime.now(UTC).astimezone().isoformat(timespec="milliseconds"),
             raw=str(folder.relative_to(raw.parent)),
         )
         try:
             with (
                 self._switchboard.applied(order.variant) as record.settings,
-                accompanied(self._system, order.variant.companion, folder, self._env),
+                accompanied(self._system, around.beside, folder, self._env),
                 _furnished(command, folder) as place,
                 serving(self._system, command.server, folder, place, self._env),
             ):
@@ -267,7 +268,8 @@ class HostSession:
             record.caveats.append(f"left {what} running; killed")
 
     def _execute(self, order: Order, folder: Path, place: Path | None) -> Exit:
-        argv = _with_prefix(order.variant, self._commands[order.key.case].argv)
+        around = order.variant.around
+        argv = around.prefix + self._commands[order.key.case].argv
         if self._counters.perf:
             argv = self._counters.perf.wrap(argv, self._system.place(folder / "perf.csv"))
         return self._system.execute(
@@ -275,7 +277,7 @@ class HostSession:
                 argv,
                 stdout=folder / "stdout.txt",
                 stderr=folder / "stderr.txt",
-                env={**order.variant.env, **self._env},
+                env={**around.env, **self._env},
                 timeout=seconds(self._plan.blocks.timeout),
                 folder=place,
             )
@@ -305,13 +307,9 @@ def _furnished(command: Command, folder: Path) -> Iterator[Path | None]:
                 shutil.rmtree(folder / name, ignore_errors=True)
 
 
-def _with_prefix(variant: Variant, argv: tuple[str, ...]) -> tuple[str, ...]:
-    return (*variant.prefix, *argv)
-
-
-def _shown(variant: Variant, argv: Sequence[str]) -> str:
-    env = [f"{name}={shlex.quote(value)}" for name, value in variant.env.items()]
-    return " ".join([*env, shlex.join(argv)])
+def _shown(around: Around, argv: tuple[str, ...]) -> str:
+    env = [f"{name}={shlex.quote(value)}" for name, value in around.env.items()]
+    return " ".join([*env, shlex.join(around.prefix + argv)])
 
 
 def _text(path: Path) -> str:
@@ -346,11 +344,10 @@ def _check_variants(system: System, plan: Plan) -> None:
     """Refuse variants this host cannot even try."""
     for variant in plan.variant:
         check_place(variant, "host")
-        if TAG in variant.env:
+        if TAG in variant.around.env:
             raise UsageError(f"variant {variant.name}: env: {TAG} is schedlab's own.")
-        commands = [variant.prefix, variant.companion.command if variant.companion else ()]
-        for command in commands:
-            if command and system.which(command[0]) is None:
+        for command in variant.around.commands:
+            if system.which(command[0]) is None:
                 raise HostError(f"variant {variant.name}: {command[0]} is not installed.")
 
 
@@ -359,9 +356,7 @@ class _Face:
     """All that makes a variant what it is on this host."""
 
     settings: dict[str, str]
-    env: dict[str, str]
-    prefix: tuple[str, ...]
-    companion: Companion | None
+    around: Around
 
 
 def _check_faces(plan: Plan, switchboard: Switchboard) -> None:
@@ -369,7 +364,7 @@ def _check_faces(plan: Plan, switchboard: Switchboard) -> None:
     faces: dict[str, _Face] = {}
     for variant in plan.variant:
         with switchboard.applied(variant) as settings:
-            face = _Face(settings, variant.env, variant.prefix, variant.companion)
+            face = _Face(settings, variant.around)
         for other, earlier in faces.items():
             _check_pair(plan.aa, other, variant.name, face, face == earlier)
         faces[variant.name] = face

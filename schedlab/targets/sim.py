@@ -27,6 +27,9 @@ from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
 from schedlab.plan.plan import Plan, seconds
 from schedlab.result.record import RunRecord
+from schedlab.settings.kinds.kernel import Kernel
+from schedlab.settings.kinds.sched_features import SchedFeatures
+from schedlab.settings.knob import feature_name
 from schedlab.settings.sched_debug import FEATURES
 from schedlab.settings.variant import Variant
 from schedlab.simulation import outcome
@@ -93,7 +96,7 @@ class SimTarget:
         """Return what a run would set and simulate."""
         [model] = _models([order.case]).values()
         told = scenario(model, order.variant, host_seconds=0)
-        kernel = order.variant.kernel or "the plan's"
+        kernel = Kernel.of(order.variant) or "the plan's"
         lines = [f"simulate {self._which}, kernel {kernel}, seed {order.seed}"]
         lines += [f"set {name} = {value}" for name, value in shown(order.variant).items()]
         return [*lines, f"workload {json.dumps(told['workloads'][0])}"]
@@ -455,8 +458,8 @@ def _make_kernels(plan: Plan, builder: Builder) -> None:
 
 
 def _check_features(variant: Variant, build: Build) -> None:
-    for word in variant.sched_features:
-        name = word.removeprefix("NO_")
+    for word in SchedFeatures.of(variant):
+        name = feature_name(word)
         if build.features and name not in build.features:
             advice = f"It has: {', '.join(sorted(build.features))}."
             if name in shipped_patches(build.series):

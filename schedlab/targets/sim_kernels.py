@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from schedlab.base.errors import UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.shelf import Recipe, Shelf
+from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import Variant
 
 _USUAL = "6.12"
@@ -21,8 +22,10 @@ def kernels_of(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
         KernelError: a kernel is not there.
         UsageError: the named ones stand on several, so that a variant without is ambiguous.
     """
-    named = {variant.name: shelf.recipe(variant.kernel) for variant in variants if variant.kernel}
-    without = [variant.name for variant in variants if not variant.kernel]
+    named = {
+        variant.name: shelf.recipe(kernel) for variant in variants if (kernel := Kernel.of(variant))
+    }
+    without = [variant.name for variant in variants if not Kernel.of(variant)]
     if not without:
         return named
     grounds = list(dict.fromkeys(recipe.unpatched() for recipe in named.values()))

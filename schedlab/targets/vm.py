@@ -16,11 +16,13 @@ from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunRecord
-from schedlab.settings.kinds import kinds_in
+from schedlab.settings.kinds import settings_in
+from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import Variant
 from schedlab.targets.guest.guest import QEMU, Guest
 from schedlab.targets.guest.guests import Booted, Guests
-from schedlab.targets.guest.kernel import Kernel, built_kernel, find_kernel
+from schedlab.targets.guest.kernel import Kernel as GuestKernel
+from schedlab.targets.guest.kernel import built_kernel, find_kernel
 from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order, Session
@@ -62,7 +64,7 @@ class VmTarget:
     def guests(self) -> Guests:
         """Return the guests; they end with this target."""
         tools = [benchmark.tool for benchmark in all_benchmarks()]
-        servers = [words[0] for words in _commands(self._variants)]
+        servers = [words[0] for each in self._variants for words in each.around.commands]
         files = {place: Path(place) for place in _DATA if Path(place).is_file()}
         files[f"/usr/local/bin/{PROGRAM}"] = schedlab_load()
         programs = list(
@@ -74,8 +76,9 @@ class VmTarget:
 
     def booted(self, variant: Variant) -> Booted:
         """Return what a variant boots."""
-        kernel = built_kernel(variant.kernel, self._watch) if variant.kernel else self._kernel
-        return Booted(kernel, variant.cmdline)
+        named = Kernel.of(variant)
+        kernel = built_kernel(named, self._watch) if named else self._kernel
+        return Booted(kernel, variant.boot_options)
 
     def guest(self, variant: Variant) -> Guest:
         """Return the running guest of a variant."""
@@ -138,7 +141,7 @@ class VmTarget:
         return notices
 
     @cached_property
-    def _kernel(self) -> Kernel:
+    def _kernel(self) -> GuestKernel:
         return find_kernel(self._which, self._watch)
 
 
@@ -219,18 +222,8 @@ class VmSession:
 
 def _plain(variant: Variant) -> Variant:
     """Return what of a variant is switched in a booted guest."""
-    booted = (kind.field for kind in kinds_in("vm") if "host" not in kind.where)
-    return variant.model_copy(
-        update={field: Variant.model_fields[field].default for field in booted}
-    )
-
-
-def _commands(variants: Sequence[Variant]) -> Iterator[tuple[str, ...]]:
-    for variant in variants:
-        if variant.prefix:
-            yield variant.prefix
-        if variant.companion:
-            yield variant.companion.command
+    booted = [kind for kind in settings_in("vm") if "host" not in kind.where]
+    return variant.model_copy(update={kind.key: kind.default for kind in booted})
 
 
 def _check_shown(asked: Machine, seen: Machine) -> None:

@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,31 +13,70 @@ from hypothesis import strategies as st
 from schedlab.base.errors import UsageError
 from schedlab.base.validation import validate
 from schedlab.report.content import describe_variant
-from schedlab.settings.kinds import KINDS, PLACES, Kind, check_place, place_of, settings_written
+from schedlab.settings.grammar import settings_written
+from schedlab.settings.kinds import all_settings, check_place
+from schedlab.settings.setting import PLACES, REGISTRY, Setting, setting
 from schedlab.settings.variant import Variant, parse_variant
-from schedlab.targets.choice import find_target
+from schedlab.simulation.scenario import given as given_to_simulator
+from schedlab.targets.choice import find_target, place_of
 from tests.helpers.report_store import plan_of
 
 DOCS = Path(__file__).parents[2] / "docs/manual"
+KINDS = all_settings()
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
-def example(kind: Kind) -> Variant:
+def example(kind: Setting[Any]) -> Variant:
     return parse_variant(f"v: {kind.example}")
 
 
 def test_every_key_of_a_variant_is_a_kind() -> None:
-    assert [kind.field for kind in KINDS if kind.field not in Variant.model_fields] == []
-    assert set(Variant.model_fields) == {"name", *(kind.field for kind in KINDS)}
+    assert list(Variant.model_fields) == ["name", *(kind.key for kind in KINDS)]
+
+
+def test_a_module_has_one_kind() -> None:
+    modules = [type(kind).__module__ for kind in KINDS]
+    assert len(set(modules)) == len(modules)
+    assert {module.rpartition(".")[0] for module in modules} == {"schedlab.settings.kinds"}
 
 
 @every_kind
-def test_a_plan_file_says_the_same(kind: Kind) -> None:
+def test_a_value_that_is_not_set_is_false_and_does_nothing(kind: Setting[Any]) -> None:
+    plain = Variant(name="v")
+    assert not kind.of(plain)
+    assert kind.of(plain) == kind.default
+    assert kind.of(example(kind))
+
+
+@every_kind
+def test_it_does_something_in_each_of_its_places(kind: Setting[Any]) -> None:
+    variant = example(kind)
+    asked = kind.key in ("kernel", "boot")  # targets and plans read these themselves
+    around = kind.around(kind.of(variant))
+    simulated = list(given_to_simulator(variant))
+    assert bool(simulated) == ("sim" in kind.where and not asked)
+    of_its_own = type(kind).knobs is not Setting.knobs or around.env or around.commands
+    assert bool(of_its_own) == ("host" in kind.where and not asked)
+    if "vm" in kind.where and "host" not in kind.where:
+        assert asked or kind.boot_options(kind.of(variant))
+
+
+@pytest.mark.parametrize("taken", ["key", "name", "rank"])
+def test_two_kinds_share_nothing_that_tells_them_apart(taken: str) -> None:
+    free = {"key": "free", "name": "free", "rank": -1}
+    body = {**free, taken: getattr(KINDS[0], taken)}
+    with pytest.raises(ValueError, match="another setting"):
+        setting(type("Second", (type(KINDS[0]),), body))
+    assert sorted(REGISTRY) == sorted(kind.key for kind in KINDS)
+
+
+@every_kind
+def test_a_plan_file_says_the_same(kind: Setting[Any]) -> None:
     assert validate({"name": "v", **tomllib.loads(kind.toml)}, Variant, "x") == example(kind)
 
 
 @every_kind
-def test_what_is_written_is_read_and_described(kind: Kind) -> None:
+def test_what_is_written_is_read_and_described(kind: Setting[Any]) -> None:
     variant = example(kind)
     assert settings_written(variant) == [kind.example]
     assert describe_variant(variant, plan_of()) == kind.example
@@ -44,7 +84,7 @@ def test_what_is_written_is_read_and_described(kind: Kind) -> None:
 
 
 @every_kind
-def test_it_is_documented(kind: Kind) -> None:
+def test_it_is_documented(kind: Setting[Any]) -> None:
     rows = (DOCS / "plans.md").read_text().splitlines()
     places = ", ".join(PLACES[place][0] for place in PLACES if place in kind.where)
     where = "everywhere" if len(kind.where) == len(PLACES) else places
@@ -67,7 +107,7 @@ def test_the_docs_of_the_simulator_list_what_it_refuses() -> None:
 
 @every_kind
 @pytest.mark.parametrize("target", ["host", "ssh:far", "emulated:x", "sim:smp4", "vm:6.12"])
-def test_it_is_refused_where_it_would_do_nothing(kind: Kind, target: str) -> None:
+def test_it_is_refused_where_it_would_do_nothing(kind: Setting[Any], target: str) -> None:
     place = place_of(target)
     if place in kind.where:
         check_place(example(kind), place)
@@ -81,14 +121,14 @@ def test_it_is_refused_where_it_would_do_nothing(kind: Kind, target: str) -> Non
 
 
 @every_kind
-def test_twice_is_refused_and_not_passed_over(kind: Kind) -> None:
+def test_twice_is_refused_and_not_passed_over(kind: Setting[Any]) -> None:
     with pytest.raises(UsageError, match="twice"):
         parse_variant(f"v: {kind.example}; {kind.example}")
 
 
 @every_kind
-def test_one_that_is_not_complete_says_how_it_is_written(kind: Kind) -> None:
-    if kind.field == "sched_features":
+def test_one_that_is_not_complete_says_how_it_is_written(kind: Setting[Any]) -> None:
+    if not kind.head:
         return
     with pytest.raises(UsageError, match="not complete") as refused:
         parse_variant(f"v: {kind.name}")
@@ -142,8 +182,22 @@ KEYS = MappingProxyType(
 )
 
 
+def its_values(kind: Setting[Any]) -> st.SearchStrategy[object]:
+    """Draw a kind's values: as above, or else the one of its example."""
+    return KEYS.get(kind.key, st.sampled_from([kind.of(example(kind)), kind.default]))
+
+
+@every_kind
 @settings(deadline=None)
-@given(st.fixed_dictionaries({}, optional=dict(KEYS)))
+@given(data=st.data())
+def test_any_value_can_be_written_and_read(kind: Setting[Any], data: st.DataObject) -> None:
+    variant = Variant.model_validate({"name": "v", kind.key: data.draw(its_values(kind))})
+    written = [f"{kind.head}{text}" for text in kind.written(kind.of(variant)) if kind.of(variant)]
+    assert parse_variant(f"v: {'; '.join(written)}") == variant
+
+
+@settings(deadline=None)
+@given(st.fixed_dictionaries({}, optional={kind.key: its_values(kind) for kind in KINDS}))
 def test_any_variant_can_be_written_and_read(fields: dict[str, object]) -> None:
     variant = Variant.model_validate({"name": "v", **fields})
     written = settings_written(variant)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import HostError, KnobError, RestoreError, StoreError
-from schedlab.settings import sysctl
 from schedlab.settings.journal import Journal, left_behind, restore_left_behind
+from schedlab.settings.kinds import sysctl
 from schedlab.settings.knob import cpu_of
 from schedlab.settings.switchable import switchable
 from schedlab.settings.switchboard import Switchboard
@@ -204,10 +204,10 @@ def killed_lab(system: LocalSystem, variant: Variant = OFF) -> None:
 def test_what_a_killed_lab_left_is_undone(system: LocalSystem) -> None:
     killed_lab(system)
     assert left_behind(system) == (
-        "kernel.numa_balancing is 0, was 1; sched_feature WA_IDLE is NO_WA_IDLE, was WA_IDLE"
+        "sched_feature WA_IDLE is NO_WA_IDLE, was WA_IDLE; kernel.numa_balancing is 0, was 1"
     )
     lines = restore_left_behind(system)
-    assert lines == [f"{FEATURES}: NO_WA_IDLE -> WA_IDLE", f"{NUMA_BALANCING}: 0 -> 1"]
+    assert lines == [f"{NUMA_BALANCING}: 0 -> 1", f"{FEATURES}: NO_WA_IDLE -> WA_IDLE"]
     assert system.read(NUMA_BALANCING) == "1"
     assert left_behind(system) is None
     assert restore_left_behind(system) == []
@@ -433,12 +433,12 @@ def test_without_a_journal_nothing_is_touched(system: LocalSystem) -> None:
 def test_the_journal_holds_what_it_needs_and_no_more(system: LocalSystem) -> None:
     killed_lab(system)
     first, *_, last = map(json.loads, Journal(system).path.read_text().splitlines())
-    assert first["knobs"][0] == {
+    assert first["knobs"][1] == {
         "kind": "file",
         "knob": {"path": NUMA_BALANCING, "label": "kernel.numa_balancing", "cpu": None},
         "original": "1",
     }
-    assert last == {"0": ["1", ["0"]], "1": ["WA_IDLE", ["NO_WA_IDLE"]]}
+    assert last == {"0": ["WA_IDLE", ["NO_WA_IDLE"]], "1": ["1", ["0"]]}
 
 
 def test_the_journal_does_not_grow_with_the_runs(system: LocalSystem) -> None:

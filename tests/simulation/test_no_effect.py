@@ -12,8 +12,9 @@ from schedlab.report import Report
 from schedlab.report.findings import headline
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.kinds.sched_features import READ_IN
 from schedlab.settings.variant import Variant
-from schedlab.simulation.readers import READ_IN, what_was_missing
+from schedlab.simulation.readers import what_was_missing
 from tests.helpers.kernel_source import kernel_source
 from tests.helpers.report_store import MACHINE, TIME
 

@@ -1,0 +1,37 @@
+"""The kinds of settings, one module each; every module of this package is loaded."""
+
+import importlib
+import pkgutil
+from typing import Any
+
+from schedlab.base.errors import UsageError
+from schedlab.settings.setting import PLACES, REGISTRY, Setting
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+
+def all_settings() -> list[Setting[Any]]:
+    """Return every kind, in the order of tables."""
+    return sorted(REGISTRY.values(), key=lambda kind: kind.rank)
+
+
+def settings_in(place: str) -> list[Setting[Any]]:
+    """Return the kinds that mean something in a place."""
+    return [kind for kind in all_settings() if place in kind.where]
+
+
+def check_place(variant: Any, place: str) -> None:
+    """Refuse a variant that sets what means nothing in a place.
+
+    Raises:
+        UsageError: it does; the message says why, and where it would mean something.
+    """
+    for kind in all_settings():
+        if place not in kind.where and kind.of(variant):
+            where = " or ".join(PLACES[other][1] for other in PLACES if other in kind.where)
+            here = ", ".join(other.name for other in settings_in(place))
+            raise UsageError(
+                f"variant {variant.name}: {kind.name} has no meaning on {PLACES[place][0]}:"
+                f" {kind.elsewhere}.\n  It is for {where}. Here there are: {here}."
+            )

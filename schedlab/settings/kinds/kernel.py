@@ -1,0 +1,25 @@
+"""The kernel of a simulated machine or a guest."""
+
+from schedlab.settings.setting import WordSetting, setting
+from schedlab.settings.text import Name
+
+
+@setting
+class Kernel(WordSetting):
+    """A tree or build of `schedlab kernel`."""
+
+    rank = 110
+    name = key = "kernel"
+    value = Name | None
+    syntax = "kernel=NAME"
+    example = "kernel=ilb-util"
+    toml = 'kernel = "ilb-util"'
+    help = "the kernel: a tree or build of `schedlab kernel` (docs/manual/kernels.md)"
+    where = frozenset({"sim", "vm"})
+    elsewhere = "a host runs the kernel it has booted"
+    shared = False
+
+    @property
+    def head(self) -> str:
+        """Return the name as an option has it."""
+        return f"{self.name}="
