@@ -15,6 +15,7 @@ from schedlab.judging.matched import Counted, counted
 from schedlab.judging.reference import Counts, Reference, Table, all_references, find_reference
 from schedlab.machine.model import find_machine
 from schedlab.plan.plan import Plan, all_plans, find_plan
+from schedlab.plan.targets import kind_of, split
 from schedlab.result.boots import BOOT
 from schedlab.result.store import Store
 from schedlab.targets.platform import MEMORY
@@ -80,7 +81,7 @@ def check_rows(name: str, reference: Reference) -> None:
         *((f"{where}: counts[{index}]", table) for index, table in enumerate(reference.counts)),
     ]
     for place, table in tables:
-        if not table.target.startswith("sim:"):
+        if not kind_of(table.target).simulated:
             continue
         key = (table.target, table.variant)
         if key not in sized:
@@ -101,7 +102,7 @@ def _showing() -> Mapping[str, tuple[str, ...]]:
 def _cases_for(where: str, table: Table | Counts, plans: Sequence[Plan]) -> Mapping[str, Case]:
     """Return what the plans with a table's variant run on its target, by label."""
     try:
-        machine = find_machine(table.target.removeprefix("sim:"))
+        machine = find_machine(split(table.target)[1])
     except UsageError as error:
         raise UsageError(f"{where}.target: {error}") from error
     variants = {variant.name for plan in plans for variant in plan.variant[1:]}

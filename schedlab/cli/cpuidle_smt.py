@@ -13,6 +13,7 @@ from schedlab.cli.run import carry_out, chosen_how, experiment_options, make_pla
 from schedlab.machine.model import Machine
 from schedlab.machine.placement import place
 from schedlab.plan.plan import Plan
+from schedlab.plan.targets import kind_of
 from schedlab.settings.variant import without_idle_state
 from schedlab.targets.choice import find_target
 
@@ -55,7 +56,7 @@ def _plan(options: Mapping[str, Any]) -> Plan:
     named = {key: options[key] for key in _ROLES if options[key]}
     if len(named) < len(_ROLES):
         echo(f"note: {place(machine).told()}", err=True)
-    time = options["time"] or ("200ms" if target.startswith("sim:") else "5s")
+    time = options["time"] or ("200ms" if kind_of(target).simulated else "5s")
     entry: dict[str, Any] = {
         "name": NAME,
         "label": "cpuidle-smt",

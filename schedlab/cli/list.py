@@ -8,7 +8,7 @@ from schedlab.base.errors import KnobError, UsageError
 from schedlab.benchmarks import all_benchmarks
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL
-from schedlab.counters.choice import SUMMARIES
+from schedlab.counters import all_groups
 from schedlab.kernels.shelf import check_name
 from schedlab.plan.plan import BenchmarkEntry, all_plans, all_suites, find_plan, find_suite
 from schedlab.settings import sched_debug
@@ -48,8 +48,8 @@ def _entry(entry: BenchmarkEntry) -> str:
 
 
 def _counters() -> Iterator[str]:
-    for name, summary in SUMMARIES.items():
-        yield f"{name:24} {summary}"
+    for name, group in all_groups().items():
+        yield f"{name:24} {group.summary}"
     yield f"{'SUBSYSTEM:EVENT':24} any tracepoint of this kernel, on all CPUs, by perf stat"
 
 

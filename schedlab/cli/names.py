@@ -71,9 +71,9 @@ def _targets() -> Iterable[str]:
 
 
 def _counters() -> Iterable[str]:
-    from schedlab.counters.choice import SUMMARIES
+    from schedlab.counters import all_groups
 
-    return SUMMARIES
+    return all_groups()
 
 
 def _patches() -> Iterable[str]:

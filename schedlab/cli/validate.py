@@ -31,6 +31,7 @@ from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
+from schedlab.plan.targets import VM, split
 from schedlab.settings.variant import Variant
 from schedlab.system import LocalSystem
 from schedlab.system.interrupt import stoppable
@@ -200,8 +201,8 @@ def _this_host(
 
 
 def _against_kernel(target: str, which: str | None, kernel: str | None) -> None:
-    kind, _, booted = target.partition(":")
-    if kind != "vm" or not booted:
+    kind, booted = split(target)
+    if kind is not VM or not booted:
         raise UsageError(f"--target {target}: give vm:KERNEL; without it, this host is taken.")
     variant = Variant(name="base", cmdline=VERBOSE)
     there = VmTarget(booted, which, [variant])

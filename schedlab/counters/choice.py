@@ -5,22 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from schedlab.base.errors import UsageError, nearest
-from schedlab.counters.cpuidle import CpuidleGroup
+from schedlab.counters import all_groups, event_groups, snapshot_groups
 from schedlab.counters.group import SnapshotGroup, Unavailable
-from schedlab.counters.perf_stat import MIGRATIONS, TRACEPOINTS, PerfStat, is_event, probe
-from schedlab.counters.procstat import ProcStatGroup
-from schedlab.counters.schedstat import SchedstatGroup
+from schedlab.counters.perf_stat import PerfStat, is_event, probe
 from schedlab.system import System
-
-SNAPSHOTS: dict[str, SnapshotGroup] = {
-    group.name: group for group in (ProcStatGroup(), CpuidleGroup(), SchedstatGroup())
-}
-EVENT_GROUPS: dict[str, tuple[str, ...]] = {"tracepoints": TRACEPOINTS, "migrations": MIGRATIONS}
-SUMMARIES: dict[str, str] = {
-    "tracepoints": f"{', '.join(TRACEPOINTS)} on all CPUs, by perf stat",
-    "migrations": "migrations of tasks between CPUs, by perf stat",
-    **{group.name: group.summary for group in SNAPSHOTS.values()},
-}
 
 
 @dataclass(frozen=True)
@@ -39,28 +27,33 @@ def check_names(names: Iterable[str]) -> None:
     Raises:
         UsageError: with the nearest names.
     """
+    groups = all_groups()
     for name in names:
-        if name not in SUMMARIES and not (is_event(name) and (":" in name or "-" in name)):
+        if name not in groups and not (is_event(name) and (":" in name or "-" in name)):
             raise UsageError(
-                f"counters: none is called '{name}'.{nearest(name, SUMMARIES)}"
-                f"\n  Groups: {', '.join(SUMMARIES)}; or a perf event such as sched:sched_wakeup."
+                f"counters: none is called '{name}'.{nearest(name, groups)}"
+                f"\n  Groups: {', '.join(groups)}; or a perf event such as sched:sched_wakeup."
             )
 
 
 def choose(system: System, names: Sequence[str] | Literal["all"]) -> CounterChoice:
     """Find out which of the counters asked for this host can give."""
-    wanted = tuple(SUMMARIES) if names == "all" else tuple(dict.fromkeys(names))
+    wanted = tuple(all_groups()) if names == "all" else tuple(dict.fromkeys(names))
     check_names(wanted)
+    known, counted_by_perf = snapshot_groups(), event_groups()
     missing: list[str] = []
     snapshots = []
     events: list[str] = []
     for name in wanted:
-        if name not in SNAPSHOTS:
-            events.extend(EVENT_GROUPS.get(name, (name,)))
+        if name in counted_by_perf:
+            events.extend(counted_by_perf[name].events)
+            continue
+        if name not in known:
+            events.append(name)
             continue
         try:
-            SNAPSHOTS[name].read(system)
-            snapshots.append(SNAPSHOTS[name])
+            known[name].read(system)
+            snapshots.append(known[name])
         except Unavailable as error:
             missing.append(f"{name}: {error}")
     refused = probe(system, tuple(dict.fromkeys(events)))

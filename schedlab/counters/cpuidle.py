@@ -1,16 +1,19 @@
 """cpuidle: how often and how long each idle state was used, summed over CPUs."""
 
-from schedlab.counters.group import Counts, Unavailable
+from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
 from schedlab.system import System
 from schedlab.system.numbers import amount
 
 _STATES = "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*"
+_NAME = "cpuidle"
 
 
-class CpuidleGroup:
+@counter_group(40)
+class CpuidleGroup(SnapshotGroup):
     """Entries and seconds in each idle state."""
 
-    name = "cpuidle"
+    name = subsystem = _NAME
+    simulated = (f"{_NAME}:",)
     summary = "entries and time in each idle state, summed over CPUs"
 
     def read(self, system: System) -> Counts:
@@ -19,7 +22,7 @@ class CpuidleGroup:
         for folder in system.glob(_STATES):
             state = system.read_or(f"{folder}/name", folder.rpartition("/")[2])
             for key, file, scale in (("usage", "usage", 1.0), ("seconds", "time", 1e-6)):
-                counter = f"cpuidle:{state}:{key}"
+                counter = f"{_NAME}:{state}:{key}"
                 # A CPU that is offline may leave its files empty.
                 text = system.read_or(f"{folder}/{file}", "") or "0"
                 value = amount(text, f"{folder}/{file}") * scale
@@ -27,3 +30,10 @@ class CpuidleGroup:
         if not counts:
             raise Unavailable("this host shows no idle states (usual in a virtual machine)")
         return counts
+
+
+def idle_counter(counter: str) -> tuple[str, str] | None:
+    """Take `cpuidle:C6:seconds` apart into state and kind; None for another counter."""
+    group, _, rest = counter.partition(":")
+    state, _, kind = rest.rpartition(":")
+    return (state, kind) if group == _NAME and state else None

@@ -1,7 +1,12 @@
-"""What a group of counters is: read before and after a run, or wrapped around its command."""
+"""What a group of counters is, and the registry of all groups.
 
-from collections.abc import Mapping
-from typing import Protocol
+A group is a class in a module of this package, under the decorator `counter_group`: read before
+and after a run, or events that perf counts around its command.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import ClassVar, TypeVar
 
 from schedlab.base.errors import SchedlabError
 from schedlab.system import System
@@ -13,18 +18,52 @@ class Unavailable(SchedlabError):
     """This host does not let us read these counters; the message says why."""
 
 
-class SnapshotGroup(Protocol):
+class CounterGroup(ABC):
+    """Counters that are asked for, and there or not there, together."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+
+class SnapshotGroup(CounterGroup):
     """Counters that only grow, read from files before and after a run."""
 
-    name: str
-    summary: str
+    subsystem: ClassVar[str]
+    """What its counters' names have before a colon; no tracepoint is of a subsystem so called."""
+    simulated: ClassVar[tuple[str, ...]] = ()
+    """What the simulator counts in place of it: beginnings of names."""
 
+    @abstractmethod
     def read(self, system: System) -> Counts:
         """Return the counters as they stand.
 
         Raises:
             Unavailable: this host has none of them.
         """
+
+
+class EventGroup(CounterGroup):
+    """Events that perf counts on all CPUs around a run's command."""
+
+    events: ClassVar[tuple[str, ...]]
+
+
+REGISTRY: dict[int, CounterGroup] = {}
+"""The groups by their places in tables, and in the order in which they are read."""
+
+Group = TypeVar("Group", bound=CounterGroup)
+
+
+def counter_group(rank: int) -> Callable[[type[Group]], type[Group]]:
+    """Register a group of counters in its place among the others."""
+
+    def register(group: type[Group]) -> type[Group]:
+        if rank in REGISTRY or group.name in {other.name for other in REGISTRY.values()}:
+            raise ValueError(f"{group.__qualname__}: another group has its name or its place")
+        REGISTRY[rank] = group()
+        return group
+
+    return register
 
 
 def difference(before: Mapping[str, float], after: Mapping[str, float]) -> Counts:

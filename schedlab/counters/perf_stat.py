@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from schedlab.counters.group import Counts, Unavailable
+from schedlab.counters.group import Counts, EventGroup, Unavailable, counter_group
 from schedlab.system import System
 
 TRACEPOINTS = (
@@ -15,7 +15,24 @@ TRACEPOINTS = (
 )
 """The five of the NUMA balancing report."""
 
-MIGRATIONS = ("cpu-migrations",)
+
+@counter_group(10)
+class Tracepoints(EventGroup):
+    """The tracepoints that every run counts."""
+
+    name = "tracepoints"
+    summary = f"{', '.join(TRACEPOINTS)} on all CPUs, by perf stat"
+    events = TRACEPOINTS
+
+
+@counter_group(20)
+class Migrations(EventGroup):
+    """Migrations of all kinds."""
+
+    name = "migrations"
+    summary = "migrations of tasks between CPUs, by perf stat"
+    events = ("cpu-migrations",)
+
 
 _EVENT = re.compile(r"[a-z0-9_]+(:[a-z0-9_]+)?|[a-z]+(-[a-z]+)+", re.IGNORECASE)
 

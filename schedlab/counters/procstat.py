@@ -1,6 +1,6 @@
 """/proc/stat: context switches and busy time of the whole machine."""
 
-from schedlab.counters.group import Counts, Unavailable
+from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
 from schedlab.system import System
 from schedlab.system.numbers import amount, field
 
@@ -10,11 +10,14 @@ _FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"
 _NOT_BUSY = ("idle", "iowait", "steal")
 
 
-class ProcStatGroup:
+@counter_group(30)
+class ProcStatGroup(SnapshotGroup):
     """Context switches, and CPU seconds by kind."""
 
     name = "procstat"
     summary = "context switches and busy CPU seconds (user, system, irq), from /proc/stat"
+    subsystem = "cpu"
+    simulated = ("context-switches", "cpu-time:")
 
     def read(self, system: System) -> Counts:
         """Return context switches and CPU seconds since boot."""

@@ -3,7 +3,7 @@
 The columns are those of Documentation/scheduler/sched-stats.rst, versions 15 to 17.
 """
 
-from schedlab.counters.group import Counts, Unavailable
+from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
 from schedlab.system import System
 from schedlab.system.numbers import amount, field, whole
 
@@ -26,11 +26,13 @@ _COLUMNS_PER_TYPE = {15: 8, 16: 8, 17: 11}  # 17 splits the imbalance into four 
 _GAINED = {15: 4, 16: 4, 17: 7}
 
 
-class SchedstatGroup:
+@counter_group(50)
+class SchedstatGroup(SnapshotGroup):
     """The scheduler's own statistics, summed over CPUs and domains."""
 
-    name = "schedstat"
+    name = subsystem = "schedstat"
     summary = "run queue wait, wakeups and load balancing, from /proc/schedstat"
+    simulated = ("wakeup-latency:", "queue-latency:", "busy:", "idle:", "newidle:")
 
     def read(self, system: System) -> Counts:
         """Sum the counters over CPUs and, for balancing, over domains."""

@@ -16,7 +16,8 @@ from schedlab.importers.known import known_metric
 from schedlab.importers.number import Number, follows, in_range, shortened
 from schedlab.importers.source import Source
 from schedlab.machine.model import Machine
-from schedlab.plan.plan import IMPORTED, Plan
+from schedlab.plan.plan import Plan
+from schedlab.plan.targets import IMPORTED
 from schedlab.result.boots import Boot
 from schedlab.result.printed import Printed
 from schedlab.result.record import RunKey, RunRecord
@@ -205,7 +206,7 @@ def imported_plan(
     """Return the plan that a published result amounts to; refuse names it cannot have."""
     fields: dict[str, Any] = {
         "title": title,
-        "target": IMPORTED,
+        "target": IMPORTED.name,
         "benchmark": [
             {"name": case.benchmark, "label": case.label[:80], "params": case.params}
             for case in cases
@@ -228,7 +229,7 @@ def imported_machine(source: Source, environment: Mapping[str, str]) -> Machine:
         )
     return Machine.model_validate(
         {
-            "name": IMPORTED,
+            "name": IMPORTED.name,
             "title": environment.get("Processor version", "") or environment.get("System", ""),
             "arch": environment.get("Architecture", ""),
             "cpus": format_cpulist(range(int(digits) if digits.isdecimal() else 1)),

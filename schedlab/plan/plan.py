@@ -20,6 +20,7 @@ from schedlab.benchmarks import Case, find_benchmark
 from schedlab.machine.model import Machine
 from schedlab.plan import shared_settings
 from schedlab.plan.design import Design
+from schedlab.plan.targets import kind_of
 from schedlab.settings.kinds.boot import Boot, fits
 from schedlab.settings.variant import Variant
 
@@ -32,8 +33,6 @@ _LONGEST = "10000h"
 _LONGEST_WARMUP = 1000
 """Seconds, simulated: no clock of the kernel is as long, and the load has to end afterwards."""
 LARGEST_SEED = 2**63 - 1
-IMPORTED = "imported"
-"""The target of a plan that was made up from figures: it does not tell what variants set."""
 
 
 def _duration(text: str) -> str:
@@ -250,7 +249,7 @@ class Plan(_Data):
     @property
     def simulated(self) -> bool:
         """Return whether the runs are simulated."""
-        return self.target.startswith("sim:")
+        return kind_of(self.target).simulated
 
     @property
     def cold(self) -> bool:

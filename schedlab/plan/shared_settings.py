@@ -5,9 +5,8 @@ from typing import Any
 
 from schedlab.base.errors import nearest
 from schedlab.machine.model import find_machine
+from schedlab.plan.targets import HOST, split
 from schedlab.settings.kinds import all_settings
-
-_SIMULATED = "sim:"
 
 
 def spread(plan: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -36,9 +35,10 @@ def _of_machine(plan: Mapping[str, Any]) -> Any:
     name, target = plan.get("setup"), plan.get("target")
     if name is None:
         return None
-    if not isinstance(target, str) or not target.startswith(_SIMULATED):
+    kind, which = split(target) if isinstance(target, str) else (HOST, "")
+    if not kind.simulated:
         raise ValueError("setup: is of a described machine; it needs a target sim:MACHINE")
-    known = find_machine(target.removeprefix(_SIMULATED)).setup
+    known = find_machine(which).setup
     if name not in known:
         raise ValueError(
             f"setup: {target} has no set-up '{name}'.{nearest(str(name), known)}"

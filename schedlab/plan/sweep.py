@@ -7,6 +7,7 @@ from itertools import chain, count, product
 
 from schedlab.base.errors import UsageError
 from schedlab.plan.plan import KernelEntry, Plan, Sweep
+from schedlab.plan.targets import HOST, kind_of
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import Variant
 
@@ -24,7 +25,7 @@ class Point:
     @property
     def place(self) -> str:
         """Name the host that is busy with it; points of one place cannot run together."""
-        return self.plan.target if self.plan.target.startswith("ssh:") else "host"
+        return self.plan.target if kind_of(self.plan.target).remote else HOST.name
 
 
 def points(plan: Plan) -> dict[str, Point]:
@@ -64,7 +65,7 @@ def _point(plan: Plan, values: Mapping[str, str | int]) -> Plan:
     }
     blocks = {"seed": values["seed"]} if "seed" in values else {}
     target = str(values.get("target", plan.target))
-    if target.startswith("sim:") and "warmup" not in plan.blocks.model_fields_set:
+    if kind_of(target).simulated and "warmup" not in plan.blocks.model_fields_set:
         blocks["warmup"] = 0  # every simulated run begins on a machine already settled
     if blocks:
         changed["blocks"] = plan.blocks.model_copy(update=blocks)

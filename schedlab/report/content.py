@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from schedlab.counters.cpuidle import idle_counter
 from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome
 from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Word
-from schedlab.plan.plan import IMPORTED, Plan
+from schedlab.plan.plan import Plan
+from schedlab.plan.targets import IMPORTED, kind_of, split
 from schedlab.report.wording import (
     duration,
-    idle_counter,
     is_evidence,
     is_tracepoint,
     listing,
@@ -178,21 +179,16 @@ class Report:
                 f"A/A run: {which} variants are the same; any difference claimed here is a false"
                 " alarm."
             )
-        kind, _, what = self.plan.target.partition(":")
-        if kind == "sim":
-            lines.append(f"Simulated on {what}: a prediction, not a measurement.")
-            if self.plan.cold:
-                lines.append(
-                    "Every load was measured from its start on an idle machine"
-                    ' (load_warmup = "none"): a long run may show something else.'
-                )
+        kind, which = split(self.plan.target)
+        if kind.banner:
+            lines.append(kind.banner.format(which=which, environment=self.store.environment))
+        if self.plan.cold:
+            lines.append(
+                "Every load was measured from its start on an idle machine"
+                ' (load_warmup = "none"): a long run may show something else.'
+            )
+        if kind.simulated:
             lines += self._brief
-        elif kind == "imported":
-            lines.append("Imported: published by others; nothing of it was measured here.")
-        elif kind == "vm":
-            lines.append(f"Measured in {self.store.environment['Kind']}.")
-        elif kind == "emulated":
-            lines.append("Emulated host: recorded outputs of tools, not a measurement.")
         if elsewhere := [v.name for v in self.plan.variant if not self._was_here(v)]:
             lines.append(
                 f"This boot is none of {listing(elsewhere)}: merge its result with those of other"
@@ -475,7 +471,7 @@ def _some(labels: Sequence[str], of: int) -> str:
 
 def describe_variant(variant: Variant, plan: Plan) -> str:
     """Return what a variant of a plan sets, in the words of the command line."""
-    untold = _UNKNOWN if plan.target == IMPORTED else _UNTOUCHED
+    untold = _UNKNOWN if kind_of(plan.target) is IMPORTED else _UNTOUCHED
     return "; ".join(settings_written(variant)) or untold
 
 

@@ -4,6 +4,7 @@ from markupsafe import Markup
 
 from schedlab.base.printable import printable, printable_lines
 from schedlab.benchmarks.metric import Metric
+from schedlab.counters.cpuidle import idle_counter
 from schedlab.judging.analysis import CounterOutcome
 from schedlab.judging.axis import Axis
 from schedlab.machine.drawing import draw
@@ -115,7 +116,7 @@ def _split_counters(
     case: CaseReport, variant: str
 ) -> tuple[list[CounterOutcome], list[CounterOutcome]]:
     """Part a variant's counters: those to look at, and the others that were not always zero."""
-    counters = [c for c in case.counters_in(variant) if wording.idle_counter(c.counter) is None]
+    counters = [c for c in case.counters_in(variant) if idle_counter(c.counter) is None]
     notable = [c for c in counters if is_notable(c)]
     silent = case.silent_counters
     ordinary = [c for c in counters if c not in notable and c.counter not in silent]

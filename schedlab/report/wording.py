@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from schedlab.base.printable import printable
 from schedlab.benchmarks.metric import Metric
+from schedlab.counters import snapshot_groups
 from schedlab.judging.stats import Interval, Verdict
 from schedlab.judging.trend import Trend
 
@@ -21,8 +22,6 @@ MARKS = {
     **{"equivalent": "=", "no effect": "≡", "can't tell": "?"},
 }
 """A sign for each verdict, so that none is told by its colour alone."""
-
-_SNAPSHOT_GROUPS = ("cpu", "cpuidle", "schedstat")
 
 
 def number(value: float | None) -> str:
@@ -133,14 +132,8 @@ def counter_unit(counter: str) -> str:
 def is_tracepoint(counter: str) -> bool:
     """Return whether a counter is a tracepoint, such as `sched:sched_migrate_task`."""
     subsystem, colon, event = counter.partition(":")
-    return bool(colon) and subsystem not in _SNAPSHOT_GROUPS and ":" not in event
-
-
-def idle_counter(counter: str) -> tuple[str, str] | None:
-    """Take `cpuidle:C6:seconds` apart into state and kind; None for another counter."""
-    group, _, rest = counter.partition(":")
-    state, _, kind = rest.rpartition(":")
-    return (state, kind) if group == "cpuidle" and state else None
+    others = {group.subsystem for group in snapshot_groups().values()}
+    return bool(colon) and subsystem not in others and ":" not in event
 
 
 def never_happened(verdict: Verdict) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
-from schedlab.counters.choice import EVENT_GROUPS
+from schedlab.counters import event_groups, snapshot_groups
 from schedlab.result.record import BRIEF, TOO_SHORT
 
 _MADE_OF = {
@@ -15,13 +15,6 @@ _MADE_OF = {
     "cpu-migrations": ("sched:sched_migrate_task",),
 }
 """What perf counts on a host, from what the simulator counts."""
-
-_INSTEAD = {
-    "procstat": ("context-switches", "cpu-time:"),
-    "cpuidle": ("cpuidle:",),
-    "schedstat": ("wakeup-latency:", "queue-latency:", "busy:", "idle:", "newidle:"),
-}
-"""What the simulator counts in place of a host's groups: beginnings of names."""
 
 CPU_TIME = "cpu-time"
 """Counters `cpu-time:WHAT:ns`: the time of all CPUs, by what it was spent on."""
@@ -135,10 +128,10 @@ def _silent(result: Mapping[str, Any]) -> dict[str, float]:
 
 def _members(name: str, counted: Iterable[str]) -> Iterable[str]:
     """Return what a host's group of counters is here, or the one counter of that name."""
-    if name in EVENT_GROUPS:
-        return EVENT_GROUPS[name]
-    if name in _INSTEAD:
-        return [counter for counter in counted if counter.startswith(_INSTEAD[name])]
+    if group := event_groups().get(name):
+        return group.events
+    if snapshot := snapshot_groups().get(name):
+        return [counter for counter in counted if counter.startswith(snapshot.simulated)]
     return [name]
 
 

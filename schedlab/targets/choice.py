@@ -1,39 +1,31 @@
-"""Targets by name: `host`, `emulated:FOLDER`, `sim:MACHINE`, `vm:KERNEL`, `ssh:HOST`."""
+"""Targets by name: `host`, `emulated:FOLDER`, `sim:MACHINE`, `vm:KERNEL`, `ssh:HOST`.
 
+A kind's module has `named`, which makes a target of what is behind the colon, and `system`, which
+makes the system of a host, unless the machine is created for the runs.
+"""
+
+import importlib
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
 from schedlab.base.errors import UsageError
+from schedlab.plan.targets import TARGETS, TargetKind, kind_of, split
 from schedlab.settings.kinds import check_place
-from schedlab.settings.setting import PLACES
 from schedlab.settings.variant import Variant
-from schedlab.system import LocalSystem, SshSystem, System
-from schedlab.targets.emulated import EmulatedSystem
-from schedlab.targets.host import HostTarget
-from schedlab.targets.sim import SimTarget
-from schedlab.targets.ssh import SshTarget
+from schedlab.system import System
 from schedlab.targets.target import Target
-from schedlab.targets.vm import VmTarget
 
 
 def find_system(name: str) -> System:
     """Return the system of a host target; UsageError for an unknown target."""
-    kind, _, rest = name.partition(":")
-    if kind == "host" and not rest:
-        return LocalSystem()
-    if kind == "emulated" and rest:
-        return EmulatedSystem(Path(rest))
-    if kind == "ssh" and rest:
-        return SshSystem(rest)
-    if kind in ("sim", "vm") and rest:
+    kind, which = _known(name)
+    if kind.created:
         raise UsageError(
             f"{name} is created for each run, so there is nothing to switch on it."
             "\n  Name the settings in --variant."
         )
-    raise UsageError(
-        f"no target is called '{name}'. There are: host, ssh:HOST, emulated:FOLDER,"
-        " sim:MACHINE, vm:KERNEL."
-    )
+    system: System = _module(kind).system(which)
+    return system
 
 
 def find_target(name: str, machine: str | None = None, variants: Sequence[Variant] = ()) -> Target:
@@ -42,20 +34,22 @@ def find_target(name: str, machine: str | None = None, variants: Sequence[Varian
     A guest is shown a machine, and made ready for what the variants boot and call.
     """
     for variant in variants:
-        check_place(variant, place_of(name))
-    kind, _, rest = name.partition(":")
-    if kind == "vm" and rest:
-        return VmTarget(rest, machine, variants)
-    if machine:
-        raise UsageError(f"machine {machine}: only vm:KERNEL is shown another; see --target.")
-    if kind == "sim" and rest:
-        return SimTarget(rest)
-    if kind == "ssh" and rest:
-        return SshTarget(SshSystem(rest))
-    return HostTarget(find_system(name))
+        check_place(variant, kind_of(name).place)
+    kind, which = _known(name, machine)
+    target: Target = _module(kind).named(which, machine, variants)
+    return target
 
 
-def place_of(target: str) -> str:
-    """Return the place in which a target's runs happen; an emulated or remote host is a host."""
-    kind, _, _ = target.partition(":")
-    return kind if kind in PLACES else "host"
+def _known(name: str, machine: str | None = None) -> tuple[TargetKind, str]:
+    kind, which = split(name)
+    if machine and not (kind.shows_machine and kind.fits(which)):
+        showing = " or ".join(other.syntax for other in TARGETS if other.shows_machine)
+        raise UsageError(f"machine {machine}: only {showing} is shown another; see --target.")
+    if kind not in TARGETS or not kind.fits(which):
+        known = ", ".join(other.syntax for other in TARGETS)
+        raise UsageError(f"no target is called '{name}'. There are: {known}.")
+    return kind, which
+
+
+def _module(kind: TargetKind) -> Any:
+    return importlib.import_module(f"schedlab.targets.{kind.module}")

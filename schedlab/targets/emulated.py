@@ -10,15 +10,18 @@ import shutil
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from schedlab.base.validation import load_toml
+from schedlab.plan.targets import EMULATED
 from schedlab.settings.knob import feature_name
+from schedlab.settings.variant import Variant
 from schedlab.system import Child, Exit, Launch, LocalSystem
+from schedlab.targets.host import HostTarget
 
 _VALUE = "@VALUE@"
 
@@ -170,3 +173,19 @@ class EmulatedSystem(LocalSystem):
         if name not in map(feature_name, words):
             raise OSError(22, "Invalid argument", path)
         return " ".join(word if feature_name(old) == name else old for old in words)
+
+
+class EmulatedTarget(HostTarget):
+    """An emulated host."""
+
+    kind = EMULATED
+
+
+def system(which: str) -> EmulatedSystem:
+    """Return the system that a folder stands for."""
+    return EmulatedSystem(Path(which))
+
+
+def named(which: str, machine: str | None, variants: Sequence[Variant]) -> EmulatedTarget:
+    """Return an emulated host as a target."""
+    return EmulatedTarget(system(which))

@@ -17,13 +17,14 @@ from schedlab.kernels.native import OWN
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan, seconds
+from schedlab.plan.targets import HOST
 from schedlab.result.record import RunRecord
 from schedlab.settings.journal import restore_journal
 from schedlab.settings.kinds import check_place
 from schedlab.settings.setting import Around
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import Variant
-from schedlab.system import Exit, Launch, System
+from schedlab.system import Exit, Launch, LocalSystem, System
 from schedlab.system.interrupt import uninterrupted
 from schedlab.system.process import TAG
 from schedlab.targets.companion import accompanied, serving
@@ -45,7 +46,8 @@ _LOOK_BEFORE_START_SECONDS = 0.5
 class HostTarget:
     """This host, or an emulated one."""
 
-    name = "host"
+    kind = HOST
+    name = HOST.name
 
     def __init__(self, system: System) -> None:
         """Take the system to run on."""
@@ -119,6 +121,16 @@ class HostTarget:
                 with uninterrupted():
                     self._system.end_all()
                     switchboard.end()
+
+
+def system(which: str = "") -> LocalSystem:
+    """Return the system of this host."""
+    return LocalSystem()
+
+
+def named(which: str, machine: str | None, variants: Sequence[Variant]) -> HostTarget:
+    """Return this host as a target."""
+    return HostTarget(system(which))
 
 
 def _notes(cases: Sequence[Case], commands: Mapping[str, Command]) -> list[str]:
@@ -343,7 +355,7 @@ def _check_tools(system: System, cases: Sequence[Case], commands: Mapping[str, C
 def _check_variants(system: System, plan: Plan) -> None:
     """Refuse variants this host cannot even try."""
     for variant in plan.variant:
-        check_place(variant, "host")
+        check_place(variant, HOST.place)
         if TAG in variant.around.env:
             raise UsageError(f"variant {variant.name}: env: {TAG} is schedlab's own.")
         for command in variant.around.commands:

@@ -26,6 +26,7 @@ from schedlab.machine.draws import Draw, about, draw, drawn
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
 from schedlab.plan.plan import Plan, seconds
+from schedlab.plan.targets import SIM
 from schedlab.result.record import RunRecord
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.kinds.sched_features import SchedFeatures
@@ -49,9 +50,11 @@ _AHEAD = 4
 class SimTarget:
     """A machine that comes with schedlab, or one from a file."""
 
+    kind = SIM
+
     def __init__(self, which: str, watch: Watch | None = None) -> None:
         """Take the machine's name or file; `watch` is told what is built."""
-        self.name = f"sim:{which}"
+        self.name = self.kind.target(which)
         self._which = which
         self._watch = watch or ConsoleWatch()
 
@@ -187,6 +190,11 @@ class SimTarget:
 
     def _builder(self) -> Builder:
         return Builder(Shelf(), find_engine(), self._watch)
+
+
+def named(which: str, machine: str | None, variants: Sequence[Variant]) -> SimTarget:
+    """Return a simulated machine as a target."""
+    return SimTarget(which)
 
 
 class SimSession:

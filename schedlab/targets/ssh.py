@@ -1,7 +1,7 @@
 """The target of a host that ssh reaches: the same runs as here, and a line that can be lost."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,9 @@ from schedlab.base.errors import HostError, SystemLost
 from schedlab.benchmarks import Case
 from schedlab.kernels.progress import ConsoleWatch, Watch
 from schedlab.plan.plan import Plan
+from schedlab.plan.targets import SSH
 from schedlab.result.record import RunRecord
+from schedlab.settings.variant import Variant
 from schedlab.system import SshSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order, Session
@@ -26,6 +28,8 @@ _MOST_LOSSES = 3
 class SshTarget(HostTarget):
     """A remote host."""
 
+    kind = SSH
+
     def __init__(self, system: SshSystem, watch: Watch | None = None) -> None:
         """Take the host."""
         super().__init__(system)
@@ -39,6 +43,16 @@ class SshTarget(HostTarget):
         opened = partial(HostTarget(self._remote).open, plan, cases, scratch)
         with SshSession(self._remote, opened, self._watch) as session:
             yield session
+
+
+def system(which: str) -> SshSystem:
+    """Return the system of a host that ssh reaches."""
+    return SshSystem(which)
+
+
+def named(which: str, machine: str | None, variants: Sequence[Variant]) -> SshTarget:
+    """Return a remote host as a target."""
+    return SshTarget(system(which))
 
 
 class SshSession:

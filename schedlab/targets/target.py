@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from schedlab.benchmarks import Case
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
+from schedlab.plan.targets import TargetKind
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.settings.variant import Variant
 from schedlab.targets.simulators import Simulators
@@ -79,6 +80,7 @@ class SessionOfMany(Session, Protocol):
 class Target(Protocol):
     """A host, a simulated machine, ..."""
 
+    kind: TargetKind
     name: str
 
     def machine(self) -> Machine:

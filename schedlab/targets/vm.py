@@ -15,6 +15,7 @@ from schedlab.kernels.progress import ConsoleWatch, Watch
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import Plan
+from schedlab.plan.targets import HOST, VM
 from schedlab.result.record import RunRecord
 from schedlab.settings.kinds import settings_in
 from schedlab.settings.kinds.kernel import Kernel
@@ -35,6 +36,8 @@ _DATA = ("/usr/share/dbench/client.txt",)
 class VmTarget:
     """A kernel, booted on a described machine as far as QEMU can show it."""
 
+    kind = VM
+
     def __init__(
         self,
         which: str,
@@ -47,7 +50,7 @@ class VmTarget:
         Raises:
             UsageError: no machine is named, or one that QEMU cannot show.
         """
-        self.name = f"vm:{which}"
+        self.name = self.kind.target(which)
         self._which = which
         if machine is None:
             raise UsageError(
@@ -145,6 +148,11 @@ class VmTarget:
         return find_kernel(self._which, self._watch)
 
 
+def named(which: str, machine: str | None, variants: Sequence[Variant]) -> VmTarget:
+    """Return a kernel to boot as a target."""
+    return VmTarget(which, machine, variants)
+
+
 class VmSession:
     """Guests made ready for one plan: each is a host of its own."""
 
@@ -222,7 +230,7 @@ class VmSession:
 
 def _plain(variant: Variant) -> Variant:
     """Return what of a variant is switched in a booted guest."""
-    booted = [kind for kind in settings_in("vm") if "host" not in kind.where]
+    booted = [kind for kind in settings_in(VM.place) if HOST.place not in kind.where]
     return variant.model_copy(update={kind.key: kind.default for kind in booted})
 
 

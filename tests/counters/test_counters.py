@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.base.errors import HostError, UsageError
+from schedlab.counters import all_groups, snapshot_groups
 from schedlab.counters.choice import check_names, choose
 from schedlab.counters.cpuidle import CpuidleGroup
-from schedlab.counters.group import Unavailable, difference
+from schedlab.counters.group import SnapshotGroup, Unavailable, counter_group, difference
 from schedlab.counters.perf_stat import TRACEPOINTS, parse_report
 from schedlab.counters.procstat import ProcStatGroup
 from schedlab.counters.schedstat import SchedstatGroup
@@ -166,3 +167,18 @@ def test_the_files_of_an_offline_cpu_may_be_empty(tmp_path: Path) -> None:
         put(tmp_path, f"sys/devices/system/cpu/cpu0/cpuidle/state1/{name}", "")
     counts = CpuidleGroup().read(LocalSystem(tmp_path))
     assert counts == {"cpuidle:state1:usage": 0.0, "cpuidle:state1:seconds": 0.0}
+
+
+def test_a_group_registers_itself_under_a_name_of_its_own() -> None:
+    known = all_groups()
+    assert list(known) == ["tracepoints", "migrations", "procstat", "cpuidle", "schedstat"]
+    with pytest.raises(ValueError, match="another group"):
+        counter_group(99)(CpuidleGroup)
+    with pytest.raises(ValueError, match="another group"):
+        counter_group(10)(type("Other", (CpuidleGroup,), {"name": "other"}))
+    assert all_groups() == known
+
+
+@pytest.mark.parametrize("group", snapshot_groups().values(), ids=lambda group: group.name)
+def test_the_simulator_counts_something_in_place_of_a_group(group: SnapshotGroup) -> None:
+    assert group.simulated and group.subsystem

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.base.printable import printable, printable_lines
+from schedlab.counters.cpuidle import idle_counter
 from schedlab.judging.stats import Comparison, Interval, Verdict, judge
 from schedlab.plan.design import Design
 from schedlab.report import wording
@@ -108,8 +109,8 @@ def test_a_counter_has_its_unit(counter: str, unit: str) -> None:
 
 
 def test_idle_counters_are_taken_apart_whatever_the_state_is_called() -> None:
-    assert wording.idle_counter("cpuidle:cpu:sleep:usage") == ("cpu:sleep", "usage")
-    assert wording.idle_counter("sched:sched_stick_numa") is None
+    assert idle_counter("cpuidle:cpu:sleep:usage") == ("cpu:sleep", "usage")
+    assert idle_counter("sched:sched_stick_numa") is None
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from schedlab.base.errors import UsageError
 from schedlab.base.validation import validate
+from schedlab.plan.targets import kind_of
 from schedlab.report.content import describe_variant
 from schedlab.settings.grammar import settings_written
 from schedlab.settings.kinds import all_settings, check_place
 from schedlab.settings.setting import PLACES, REGISTRY, Setting, setting
 from schedlab.settings.variant import Variant, parse_variant
 from schedlab.simulation.scenario import given as given_to_simulator
-from schedlab.targets.choice import find_target, place_of
+from schedlab.targets.choice import find_target
 from tests.helpers.report_store import plan_of
 
 DOCS = Path(__file__).parents[2] / "docs/manual"
@@ -108,7 +109,7 @@ def test_the_docs_of_the_simulator_list_what_it_refuses() -> None:
 @every_kind
 @pytest.mark.parametrize("target", ["host", "ssh:far", "emulated:x", "sim:smp4", "vm:6.12"])
 def test_it_is_refused_where_it_would_do_nothing(kind: Setting[Any], target: str) -> None:
-    place = place_of(target)
+    place = kind_of(target).place
     if place in kind.where:
         check_place(example(kind), place)
         return
