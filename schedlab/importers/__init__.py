@@ -5,9 +5,7 @@ from pathlib import Path
 
 from schedlab.importers.markdown_report import read_markdown_report
 from schedlab.importers.own_csv import read_own_csv
-from schedlab.importers.own_html import read_own_html
-from schedlab.importers.own_json import read_own_json
-from schedlab.importers.own_markdown import read_own_markdown
+from schedlab.importers.own_report import read_own_report
 from schedlab.importers.publication import Publication
 from schedlab.importers.source import Source
 from schedlab.importers.text import no_result, read_own_mail, read_text
@@ -17,10 +15,8 @@ __all__ = ["import_file", "read_publication"]
 
 _READERS: tuple[Callable[[Source], Publication | None], ...] = (
     read_own_mail,
-    read_own_json,
+    read_own_report,
     read_own_csv,
-    read_own_html,
-    read_own_markdown,
     read_markdown_report,
     read_text,
 )

@@ -22,4 +22,4 @@ MOST_RESULTS = 10_000
 MOST_COUNTERS = 100_000
 """The same of counters."""
 MOST_ELEMENTS = 2_000_000
-"""Elements of a page, drawings left out, or tables and lists of a JSON document."""
+"""Tables and lists of a JSON document."""

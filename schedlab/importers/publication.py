@@ -20,10 +20,8 @@ from schedlab.plan.plan import Plan
 from schedlab.plan.targets import IMPORTED
 from schedlab.result.boots import Boot
 from schedlab.result.printed import Printed
-from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.record import Fit, RunKey, RunRecord
 from schedlab.result.store import IMPORT, CaseInfo, Store, made_whole
-
-"""The target of a plan that was read from a publication."""
 
 
 @dataclass
@@ -38,6 +36,9 @@ class Publication:
     printed: list[Printed] = field(default_factory=list)
     boots: list[Boot] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    fits: Mapping[str, Fit] = field(default_factory=dict)
+    ended: int | None = None
+    """The block after which a time budget ended the plan."""
 
     def store(self, folder: Path, source: Source, invocation: str) -> Store:
         """Make a result folder of it, the document kept below raw/.
@@ -61,6 +62,10 @@ class Publication:
             with closing(store):
                 (beside / "raw" / name).write_bytes(source.content)
                 store.add(*self.records)
+                if self.fits:
+                    store.resize(self.fits, self.cases)
+                if self.ended is not None:
+                    store.end(self.ended)
                 store.note([f"imported from {name}, which is kept below raw/", *self.notices])
         return Store.open(folder)
 

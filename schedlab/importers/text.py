@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.metric import Metric
 from schedlab.importers import tables
+from schedlab.importers.described import read_described
 from schedlab.importers.nodes import node_lists
-from schedlab.importers.own_words import read_described
 from schedlab.importers.publication import Publication, Row, published_means
 from schedlab.importers.source import Line, Source
 from schedlab.importers.tables.table import READERS, Context

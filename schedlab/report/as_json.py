@@ -1,7 +1,6 @@
 """The whole result as JSON. docs/manual/reports.md describes every key; keys are only added."""
 
 import json
-import math
 from dataclasses import asdict
 from typing import Any
 
@@ -11,37 +10,29 @@ from schedlab.report.content import Report
 from schedlab.report.sensitivity import dependences
 from schedlab.report.shape import shape
 from schedlab.report.wording import counter_unit
-from schedlab.result.record import RunRecord
-
-SCHEMA = "schedlab-report/1"
+from schedlab.result.document import finite, to_document
 
 
 @shape("json", suffix="json")
 def render(report: Report) -> str:
     """JSON: the verdicts, every run, the plan and the machine."""
     store, plan = report.store, report.plan
+    result = to_document(store)
     document = {
-        "schema": SCHEMA,
+        "schema": result.pop("schema"),
         "title": report.title,
         "banners": report.banners,
         "aa": plan.aa,
         "target": plan.target,
         "kernel": report.kernel,
         "seed": plan.blocks.seed,
-        "version": store.version,
         "report_version": __version__,
-        "invocation": store.invocation,
         "folder": str(store.folder),
         "design": {
             **asdict(report.design),
             "correction": "holm" if report.design.strict else "benjamini-hochberg",
         },
         "method": report.method(),
-        "environment": store.environment,
-        "machine": store.machine.model_dump(mode="json"),
-        "plan": plan.model_dump(mode="json"),
-        "notices": report.notices,
-        "benchmarks": [asdict(case.info) for case in report.cases],
         "results": [
             {
                 "benchmark": outcome.case.label,
@@ -89,9 +80,7 @@ def render(report: Report) -> str:
             }
             for trend in report.analysis.trends
         ],
-        "boots": [asdict(boot) for boot in store.boots],
-        "printed": [asdict(each) for each in store.printed],
-        "runs": [_run(record) for record in report.records],
+        **result,
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
@@ -103,25 +92,4 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     fields["effect_better"] = verdict.effect_better
     fields["interval_better"] = verdict.interval_better
     fields["interval_adjusted_better"] = verdict.interval_adjusted_better
-    return {name: _finite(value) for name, value in fields.items()}
-
-
-def _run(record: RunRecord) -> dict[str, Any]:
-    fields = {name: _finite(value) for name, value in vars(record).items() if name != "key"}
-    key = record.key
-    return {
-        "benchmark": key.case,
-        "variant": key.variant,
-        "block": key.block,
-        "warmup": key.warmup,
-        **fields,
-    }
-
-
-def _finite(value: Any) -> Any:
-    """Return a value as JSON can hold it: null for what is infinite or no number."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    return [_finite(each) for each in value] if isinstance(value, tuple) else value
+    return {name: finite(value) for name, value in fields.items()}

@@ -23,6 +23,7 @@ from schedlab.report.exhibits import exhibits
 from schedlab.report.page import environment
 from schedlab.report.shape import shape
 from schedlab.report.sweeps import along
+from schedlab.result.carried import in_html
 from schedlab.result.record import RunRecord
 
 
@@ -77,6 +78,7 @@ def render(report: Report) -> str:
         ),
         "raw_rows": lambda case: _raw_rows(report, case),
         "machine": Markup.escape(printable_lines(draw(report.store.machine))),
+        "result": Markup(in_html(report.store)),
         "plan_toml": Markup.escape(printable_lines(report.plan.to_toml())),
     }
     return templates.get_template("report.html.j2").render(report=report)

@@ -27,6 +27,7 @@ from schedlab.report.wording import (
     points,
     verdict_phrase,
 )
+from schedlab.result.carried import in_markdown
 from schedlab.result.record import RunRecord
 
 _MARKUP = re.compile(r"[\\`*|]|\](?=[(\[:])|^[#>~=+-]")
@@ -35,7 +36,7 @@ _MARKUP = re.compile(r"[\\`*|]|\](?=[(\[:])|^[#>~=+-]")
 @shape("markdown", suffix="md")
 def render(report: Report) -> str:
     """Markdown: platform, verdicts, then one table a benchmark with a row a run."""
-    return "".join(f"{line}\n" for line in _lines(report))
+    return "".join(f"{line}\n" for line in _lines(report)) + in_markdown(report.store)
 
 
 def _lines(report: Report) -> Iterator[str]:

@@ -3,16 +3,9 @@
 A figure with such a note is a mean that others made of runs which are not there.
 """
 
-import re
 from dataclasses import dataclass
 
 _NO_SPREAD = "no spread published: no verdict possible"
-_NOTE = re.compile(
-    r"(?:published as (?P<said>[^;]+); )?"
-    rf"(?:{_NO_SPREAD}|spread published \((?P<base>none|[\d.]+ %) and (?P<other>none|[\d.]+ %)\)"
-    r" but no number of runs: no verdict possible)"
-    r"(?:; (?P<doubts>.+))?"
-)
 
 
 @dataclass(frozen=True)
@@ -44,24 +37,3 @@ class Printed:
             why = f"spread published ({found}) but no number of runs: no verdict possible"
         said = f"published as {self.said}" if self.said else ""
         return "; ".join(filter(None, [said, why, *self.doubts]))
-
-
-def read_note(note: str, case: str, metric: str, variant: str, where: str) -> Printed | None:
-    """Read what `why_no_verdict` has written; None where it is something else."""
-    found = _NOTE.fullmatch(note)
-    if not found:
-        return None
-    return Printed(
-        case=case,
-        metric=metric,
-        variant=variant,
-        where=where,
-        base_spread=_spread(found["base"]),
-        other_spread=_spread(found["other"]),
-        said=found["said"] or "",
-        doubts=tuple(found["doubts"].split("; ")) if found["doubts"] else (),
-    )
-
-
-def _spread(text: str | None) -> float | None:
-    return None if text in (None, "none") else float(text.removesuffix(" %")) / 100

@@ -10,10 +10,12 @@ Exit status: 0 nothing found, 1 findings were printed.
 
 from __future__ import annotations
 
+import base64
 import json
 import multiprocessing
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -21,6 +23,7 @@ import sqlite3
 import sys
 import tempfile
 import traceback
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -184,6 +187,8 @@ def mutated(rng: random.Random, content: bytes, kind: str) -> bytes:
     ways = [_bytes, _lines, _numbers, _words, _cut]
     if kind == "json":
         ways += [_json] * 5
+    if kind in ("html", "markdown"):
+        ways += [_carried] * 5
     if kind == "store":
         ways = [_bytes, _cut, *[_rows] * 8]
     for _ in range(rng.choice((1, 1, 1, 2, 5))):
@@ -282,6 +287,21 @@ def _json(rng: random.Random, content: bytes) -> bytes:
             else:
                 inside[key] = rng.choice(_VALUES)  # type: ignore[index]
     return json.dumps(data, indent=1).encode()
+
+
+def _carried(rng: random.Random, content: bytes) -> bytes:
+    """Damage the data that a report carries, which stays JSON."""
+    page = re.search(rb'id="schedlab-result">(.*)</script>', content, re.DOTALL)
+    if page:
+        return content[: page.start(1)] + _json(rng, page[1]) + content[page.end(1) :]
+    text = re.search(rb"zlib, base64\n(.*)-->", content, re.DOTALL)
+    if not text:
+        return content
+    with suppress(ValueError, zlib.error):
+        data = zlib.decompress(base64.b64decode(text[1]))
+        packed = base64.encodebytes(zlib.compress(_json(rng, data)))
+        return content[: text.start(1)] + packed + content[text.end(1) :]
+    return content
 
 
 def _rows(rng: random.Random, content: bytes) -> bytes:

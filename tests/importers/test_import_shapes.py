@@ -174,7 +174,7 @@ def test_what_is_quoted_counts_only_where_nothing_else_does() -> None:
             r"mail.txt:4: J: 2 tasks finished",
         ),
         ("$ ./cpuidle-smt-performance -r 10\nno summary\n", r"mail.txt:1: the output below has no"),
-        ('{"schema": "x"}', r"mail.txt:1: is JSON, but no report of schedlab"),
+        ('{"schema": "x"}', r"mail.txt:1: is JSON, but not a report of schedlab"),
         ('{\n"schema": ', r"mail.txt:2: is not JSON"),
         (
             "benchmark,variant,block,kind,name,value,better\nx,a,zero,metric,t,1,lower\n",
@@ -188,7 +188,10 @@ def test_what_is_quoted_counts_only_where_nothing_else_does() -> None:
             "benchmark,variant,block,kind,name,value,better\nx,a,0,metric,t,1,sideways\n",
             r"mail.txt:2: better is 'sideways'",
         ),
-        ("<!DOCTYPE html><p>Hello</p>", r"mail.txt:1: is a page, but no whole report"),
+        (
+            "<!DOCTYPE html><p>Hello</p>",
+            r"mail.txt:1: is a page that carries no result of schedlab",
+        ),
         ("Dear all,\nno figures today.\n", r"mail.txt:1: begins with 'Dear all,' and has no table"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from schedlab.report.wording import (
 )
 from schedlab.result.boots import Boot, boot_of
 from schedlab.result.printed import Printed
-from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.record import Fit, RunKey, RunRecord
 from schedlab.result.store import CaseInfo, Store
 from schedlab.settings.variant import Variant
 
@@ -73,6 +73,8 @@ class Result:
     printed: tuple[Printed, ...] = ()
     notices: tuple[str, ...] = ()
     boots: tuple[Boot, ...] = ()
+    fits: dict[str, Fit] = field(default_factory=dict)
+    ended: int | None = None
 
     def store(self, folder: Path) -> Store:
         store = Store.create(
@@ -88,6 +90,10 @@ class Result:
         for record in self.records:
             store.add(record)
         store.note(self.notices)
+        if self.fits:
+            store.resize(self.fits, self.cases)
+        if self.ended is not None:
+            store.end(self.ended)
         return store
 
 
@@ -171,6 +177,9 @@ def results(draw: st.DrawFn, with_runs: bool = True, wild: bool = False) -> Resu
                         if failed
                         else {m.name: draw(metric_figures) for m in case.metrics},
                         counters={} if failed or not with_runs else counts,
+                        settings={"kernel.numa_balancing": draw(texts)},
+                        draws={"cpu.speed": 0.25} if draw(st.booleans()) else {},
+                        trace=draw(st.sampled_from(["", "0123456789abcdef"])),
                         busy_during=draw(st.none() | st.just(0.25)),
                     )
                 )
@@ -193,7 +202,17 @@ def results(draw: st.DrawFn, with_runs: bool = True, wild: bool = False) -> Resu
         judging=Judging(paired=paired),
     )
     environment = draw(st.dictionaries(words, texts.filter(bool), max_size=3))
-    return Result(plan, environment, cases, records, printed)
+    fit = Fit("loops", 600, 2.5, "found by one run")
+    return Result(
+        plan,
+        environment,
+        cases,
+        records,
+        printed,
+        notices=tuple(draw(st.lists(texts.filter(bool), max_size=2, unique=True))),
+        fits={cases[0].label: fit} if draw(st.booleans()) else {},
+        ended=draw(st.integers(1, nr_blocks)) if paired and draw(st.booleans()) else None,
+    )
 
 
 @st.composite
@@ -227,11 +246,9 @@ def there_and_back(result: Result, shape: str, folder: Path) -> tuple[Store, Sto
     return store, import_file(path, inside / "back", "schedlab import")
 
 
-def runs(store: Store, *fields: str, warmup: bool = True) -> dict[RunKey, dict[str, Any]]:
+def runs(store: Store, *fields: str) -> dict[RunKey, dict[str, Any]]:
     return {
-        record.key: {name: getattr(record, name) for name in fields}
-        for record in store.records()
-        if warmup or not record.key.warmup
+        record.key: {name: getattr(record, name) for name in fields} for record in store.records()
     }
 
 
@@ -246,7 +263,7 @@ def intel_rows(store: Store) -> list[str]:
     return sorted(" ".join(row[: row.rindex(")") + 1].split()) for row in rows)
 
 
-def in_print(store: Store, counters: Sequence[str]) -> dict[tuple[RunKey, str], str]:
+def in_print(store: Store) -> dict[tuple[RunKey, str], str]:
     """Return every figure of the runs that count, as the tables of runs print it."""
     return {
         (run.key, name): how(value).removesuffix(".00")
@@ -254,7 +271,6 @@ def in_print(store: Store, counters: Sequence[str]) -> dict[tuple[RunKey, str], 
         if not run.key.warmup
         for how, figures in ((exact, run.metrics), (count, run.counters))
         for name, value in figures.items()
-        if how is exact or name in counters
     }
 
 
@@ -294,10 +310,11 @@ def means(store: Store) -> dict[tuple[str, ...], tuple[str, str]]:
     }
 
 
+@pytest.mark.parametrize("shape", ["json", "html", "markdown"])
 @FEW
 @given(result=results() | results(with_runs=False))
-def test_json(tmp_path: Path, result: Result) -> None:
-    there, back = there_and_back(result, "json", tmp_path)
+def test_all_of_a_result(tmp_path: Path, shape: str, result: Result) -> None:
+    there, back = there_and_back(result, shape, tmp_path)
     assert (back.plan, back.machine, back.environment) == (
         there.plan,
         there.machine,
@@ -308,7 +325,8 @@ def test_json(tmp_path: Path, result: Result) -> None:
         there.records(),
         there.printed,
     )
-    assert set(there.notices) <= set(back.notices)
+    assert (back.fits, back.ended, back.boots) == (there.fits, there.ended, there.boots)
+    assert back.notices[1:] == there.notices
     assert verdicts(back) == verdicts(there)
 
 
@@ -327,34 +345,6 @@ def test_csv(tmp_path: Path, result: Result) -> None:
     for case in back.cases:
         for metric in case.metrics:
             assert known[case.label, metric.name] == (metric.unit, metric.better)
-
-
-@FEW
-@given(result=results() | results(with_runs=False))
-def test_markdown(tmp_path: Path, result: Result) -> None:
-    there, back = there_and_back(result, "markdown", tmp_path)
-    fields = ("status", "error", "command", "metrics", "counters")
-    assert runs(back, *fields) == runs(there, *fields, warmup=False)
-    assert (back.plan, back.environment, back.cases) == (
-        there.plan,
-        there.environment,
-        there.cases,
-    )
-    assert verdicts(back) == verdicts(there)
-
-
-@FEW
-@given(result=results() | results(with_runs=False))
-def test_html(tmp_path: Path, result: Result) -> None:
-    there, back = there_and_back(result, "html", tmp_path)
-    fields = ("position", "status", "error", "command", "metrics", "counters")
-    assert runs(back, *fields) == runs(there, *fields)
-    assert (back.plan, back.environment, back.cases) == (
-        there.plan,
-        there.environment,
-        there.cases,
-    )
-    assert verdicts(back) == verdicts(there)
 
 
 @pytest.mark.parametrize("shape", ["json", "html", "markdown", "csv"])
@@ -461,10 +451,12 @@ def test_tiny_huge_and_equal_figures_of_runs(tmp_path: Path, shape: str, result:
     seen = {r.key.variant for r in result.records if r.metrics}
     assume(shape != "csv" or len(seen) == len(result.plan.variant))
     there, back = there_and_back(result, shape, tmp_path)
-    counters = TRACEPOINTS if shape == "markdown" else (*TRACEPOINTS, *COUNTERS)
-    assert in_print(back, counters) == in_print(there, counters)
+    assert in_print(back) == in_print(there)
     if back.plan.design() == there.plan.design() and back.plan.judging == there.plan.judging:
         expected = words_in_print(there)
+        if shape == "csv":  # which has figures alone: nothing of a benchmark that always failed
+            measured = {(r.key.case, name) for r in result.records for name in r.metrics}
+            expected = {key: said for key, said in expected.items() if key[:2] in measured}
         assert {key: said for key, said in words_in_print(back).items() if key in expected} == (
             expected
         )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from schedlab.benchmarks.metric import Better, Metric
-from schedlab.importers.own_words import read_described
+from schedlab.importers.described import read_described
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.rows import (

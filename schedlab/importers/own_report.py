@@ -1,0 +1,83 @@
+"""schedlab's own reports that carry their result: JSON, HTML and Markdown."""
+
+import json
+import re
+from typing import NoReturn
+
+from schedlab.importers.bounds import LONGEST_NUMBER, MOST_BYTES, MOST_ELEMENTS
+from schedlab.importers.publication import Publication
+from schedlab.importers.source import Source
+from schedlab.result.carried import carried_by_html, carried_by_markdown
+from schedlab.result.document import SCHEMA, from_document
+
+# How a JSON object begins; a text whose title is a brace goes on otherwise.
+_OBJECT = re.compile(r'\s*\{\s*["}]')
+_OLD_MARKDOWN = re.compile(r"^# Test results$.*^# Origin$.*^# Plan$", re.MULTILINE | re.DOTALL)
+_LONG_NUMBER = re.compile(rf"\d{{{LONGEST_NUMBER + 1}}}")
+_AGAIN = (
+    "\n  Write it again from its result folder: `schedlab report DIR --format html` (or markdown,"
+    " or json)."
+)
+
+
+def read_own_report(source: Source) -> Publication | None:
+    """Read the result that a report carries; None where the text is none of these shapes.
+
+    Raises:
+        UsageError: it carries no result, or one that is damaged or not ours.
+    """
+    text = _carried(source)
+    if text is None:
+        return None
+    document = from_document(_decoded(source, text), str(source.path))
+    return Publication(
+        plan=document.plan,
+        machine=document.machine,
+        environment=document.environment,
+        cases=list(document.benchmarks),
+        records=[run.record() for run in document.runs],
+        printed=list(document.printed),
+        boots=list(document.boots),
+        notices=list(document.notices),
+        fits=document.fits,
+        ended=document.ended,
+    )
+
+
+def _carried(source: Source) -> str | None:
+    """Return the JSON of a report, be it all of the text or carried by it."""
+    text = source.text
+    if _OBJECT.match(text):
+        return text
+    if text.lstrip()[:15].casefold().startswith("<!doctype html"):
+        carried = carried_by_html(text)
+        if carried is None:
+            source.refuse(1, f"is a page that carries no result of schedlab.{_AGAIN}")
+        return carried
+    try:
+        carried = carried_by_markdown(text, MOST_BYTES)
+    except ValueError as error:
+        source.refuse(None, f"the result it carries is damaged: {error}.{_AGAIN}")
+    if carried is None and _OLD_MARKDOWN.search(text):
+        source.refuse(1, f"is a report of an earlier schedlab, which carries no result.{_AGAIN}")
+    return carried
+
+
+def _decoded(source: Source, text: str) -> object:
+    """Return what a JSON text holds; refuse one that is damaged, endless or not ours."""
+    if text.count("{") + text.count("[") > MOST_ELEMENTS:
+        source.refuse(None, f"has more than {MOST_ELEMENTS:,} tables and lists.")
+    if _LONG_NUMBER.search(text):
+        source.refuse(None, f"has a number of more than {LONGEST_NUMBER} digits.")
+    try:
+        data = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None) if text is source.text else None
+        source.refuse(line, f"is not JSON: {error}.")
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        source.refuse(1, f"is JSON, but not a report of schedlab: its 'schema' is not '{SCHEMA}'.")
+    return data
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")

@@ -1,0 +1,74 @@
+"""The data a report carries: a result's document within a page or a text, and taken out again.
+
+A page has it as JSON in a script element that no browser runs. A text in Markdown has it in a
+comment at its end, compressed and in letters, so that nothing in it can end the comment.
+"""
+
+import base64
+import json
+import re
+import textwrap
+import zlib
+
+from schedlab.result.document import to_document
+from schedlab.result.store import Store
+
+_BEGIN_HTML = '<script type="application/json" id="schedlab-result">'
+_END_HTML = "</script>"
+_BEGIN_MARKDOWN = "<!-- schedlab-result: JSON, zlib, base64"
+_END_MARKDOWN = "-->"
+_BLANKS = re.compile(r"\s+")
+_WIDTH = 100
+
+
+def in_html(store: Store) -> str:
+    """Return the element for a page."""
+    # Without a "<" no text of the result can end the element or begin another.
+    inert = _json(store).replace("<", "\\u003c")
+    return f"{_BEGIN_HTML}{inert}{_END_HTML}"
+
+
+def in_markdown(store: Store) -> str:
+    """Return the comment for a text, with its line end."""
+    letters = base64.b64encode(zlib.compress(_json(store).encode(), 9)).decode()
+    return "\n".join([_BEGIN_MARKDOWN, *textwrap.wrap(letters, _WIDTH), f"{_END_MARKDOWN}\n"])
+
+
+def carried_by_html(text: str) -> str | None:
+    """Return the JSON that a page carries; None if it carries none."""
+    return _between(text, _BEGIN_HTML, _END_HTML)
+
+
+def carried_by_markdown(text: str, most: int) -> str | None:
+    """Return the JSON that a text in Markdown carries; None if it carries none.
+
+    Raises:
+        ValueError: the data is damaged, or longer than `most` bytes.
+    """
+    letters = _between(text, _BEGIN_MARKDOWN, _END_MARKDOWN)
+    if letters is None:
+        return None
+    reader = zlib.decompressobj()
+    try:
+        packed = base64.b64decode(_BLANKS.sub("", letters), validate=True)
+        content = reader.decompress(packed, most + 1)
+        if len(content) > most:
+            raise ValueError(f"it is longer than {most:,} bytes")
+        if not reader.eof or reader.unused_data:
+            raise ValueError("it is not whole")
+        return content.decode()
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+
+
+def _json(store: Store) -> str:
+    return json.dumps(to_document(store), separators=(",", ":"), allow_nan=False)
+
+
+def _between(text: str, begin: str, end: str) -> str | None:
+    """Return what stands between two marks, the last ones: data comes behind all else."""
+    at = text.rfind(begin)
+    if at < 0:
+        return None
+    inside, closed, _ = text[at + len(begin) :].partition(end)
+    return inside if closed else None
