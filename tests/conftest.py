@@ -18,11 +18,27 @@ os.environ[TRACEBACK] = "1"
 
 CHROMIUM = "/usr/bin/chromium"
 
+TESTS = Path(__file__).parent
+LONGEST = (
+    *("test_vm.py", "engine/test_determinism.py", "engine/test_limits.py", "engine/test_arm64.py"),
+    *("engine/test_switching.py", "test_manual.py", "test_stats.py", "engine/test_decisions.py"),
+    *("test_sim_real.py", "test_sim_run.py", "engine/test_study_patches.py"),
+    *("engine/test_patches.py", "test_real_host.py", "engine/test_build.py", "test_round_trip.py"),
+    *("test_interrupt.py", "test_report_shapes.py", "engine/test_machine_domains.py"),
+)
+"""The files that take a minute or a good part of one, the longest first."""
+
 # How long an example takes says something of the machine, nothing of the code.
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files, so that workers which take file by file end together."""
+    rank = {TESTS / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 @pytest.fixture
