@@ -158,10 +158,15 @@ def test_the_first_decision_that_differs(lab: FakeLab, series: str, tmp_path: Pa
 
 
 def test_features_of_one_patched_build(lab: FakeLab, series: str, tmp_path: Path) -> None:
-    words = ("--base", series, "--patch", "GROUP_UTIL", "--patch", "MISFIT")
-    status, out, errors = lab.call("kernel", "build", f"policies-{series}", *words)
+    """All of ours, which the tests of the engine have built, by their names."""
+    builds.patched(series)
+    patches = builds.patches(series)
+    words = [word for patch in patches for word in ("--patch", patch.stem)]
+    status, out, errors = lab.call(
+        "kernel", "build", f"policies-{series}", "--base", series, *words
+    )
     assert status == 0, errors
-    assert "with GROUP_UTIL.patch, MISFIT.patch, build" in out
+    assert f"with {', '.join(patch.name for patch in patches)}, build" in out
     status, _, errors = lab.call(
         *("run", "--target", "sim:hikey960", "--output", tmp_path / "out", "--blocks", 2),
         *("--benchmark", "HackbenchForkSockets:groups=1,loops=20"),
