@@ -140,7 +140,7 @@ def test_newidle_counters_are_the_traces(sim: Simulator, tmp_path: Path) -> None
 def test_newidle_weighs_each_domain(sim: Simulator, tmp_path: Path) -> None:
     """It looks at domains from below while the CPU's idle time is worth their cost."""
     load: Json = {"name": "t", "count": 450, "program": [{"run": "40us"}, {"sleep": "12us"}]}
-    scenario: Json = {"duration": "50ms", "tasks": [load], "features": {"NI_RANDOM": False}}
+    scenario: Json = {"duration": "35ms", "tasks": [load], "features": {"NI_RANDOM": False}}
     names = "schedlab:newidle*,schedlab:load_balance"
     events, counters = decisions(sim, "epyc-7713-2p-nps1", scenario, tmp_path / "t", names)
     inside: dict[int, list[Json]] = {}
