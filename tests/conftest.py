@@ -20,11 +20,26 @@ CHROMIUM = "/usr/bin/chromium"
 
 TESTS = Path(__file__).parent
 LONGEST = (
-    *("test_vm.py", "engine/test_determinism.py", "engine/test_limits.py", "engine/test_arm64.py"),
-    *("engine/test_switching.py", "test_manual.py", "test_stats.py", "engine/test_decisions.py"),
-    *("test_sim_real.py", "test_sim_run.py", "engine/test_study_patches.py"),
-    *("engine/test_patches.py", "test_real_host.py", "engine/test_build.py", "test_round_trip.py"),
-    *("test_interrupt.py", "test_report_shapes.py", "engine/test_machine_domains.py"),
+    *(
+        "targets/test_vm.py",
+        "engine/test_determinism.py",
+        "engine/test_limits.py",
+        "engine/test_arm64.py",
+    ),
+    *(
+        "engine/test_switching.py",
+        "test_manual.py",
+        "judging/test_stats.py",
+        "engine/test_decisions.py",
+    ),
+    *("targets/test_sim_real.py", "targets/test_sim_run.py", "engine/test_study_patches.py"),
+    *(
+        "engine/test_patches.py",
+        "targets/test_real_host.py",
+        "engine/test_build.py",
+        "importers/test_round_trip.py",
+    ),
+    *("system/test_interrupt.py", "report/test_report_shapes.py", "engine/test_machine_domains.py"),
 )
 """The files that take a minute or a good part of one, the longest first."""
 
