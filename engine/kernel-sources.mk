@@ -21,5 +21,8 @@ KERNEL_SOURCES := \
 	lib/list_sort.c lib/random32.c lib/percpu_counter.c lib/vsprintf.c lib/kstrtox.c \
 	lib/string_helpers.c lib/ctype.c lib/hexdump.c lib/seq_buf.c lib/cmdline.c
 
+# With CONFIG_CPUSETS=y.
+CPUSET_SOURCES := kernel/cgroup/cpuset.c lib/union_find.c
+
 # Where the tree has them.
 OPTIONAL_SOURCES := kernel/time/sleep_timeout.c kernel/time/timer_migration.c lib/bitmap-str.c

@@ -39,10 +39,12 @@ int kern_write_file(const char *path, const char *value);	/* 0 or -errno */
 long kern_read_file(const char *path, char *buf, unsigned long size);
 int kern_file_range(const char *path, long long *min, unsigned long long *max);	/* -ENOENT: unknown */
 void kern_list_files(void (*file)(const char *path, int writable));
-int kern_cgroup_create(const char *path);
+int kern_cgroup_create(const char *path, int cpuset);	/* with a cpuset of its own */
 int kern_cgroup_write(const char *path, const char *file, const char *value);
 long kern_cgroup_read(const char *path, const char *file, char *buf, unsigned long size);
 void kern_list_cgroup_files(void (*file)(const char *name, int writable));
+int kern_has_cpusets(void);
+int kern_cpu_list(const char *list, char *buf, unsigned long size);	/* as files show it */
 int kern_cgroup_attach(struct hw_task *task, const char *path);
 void kern_setsid(void);			/* what the caller forks from now on is a session */
 

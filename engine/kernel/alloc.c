@@ -20,8 +20,10 @@ void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t flags, size_t size) { r
 void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return shim_kmalloc(size); }
 void *kmem_cache_alloc_noprof(struct kmem_cache *s, gfp_t flags) { return shim_cache_alloc(s); }
 void *kmem_cache_alloc_node_noprof(struct kmem_cache *s, gfp_t flags, int node) { return shim_cache_alloc(s); }
+void *kmemdup_noprof(const void *from, size_t size, gfp_t flags) { return memcpy(shim_kmalloc(size), from, size); }
 #else
 void *__kmalloc(size_t size, gfp_t flags) { return shim_kmalloc(size); }
+void *kmemdup(const void *from, size_t size, gfp_t flags) { return memcpy(shim_kmalloc(size), from, size); }
 void *__kmalloc_node(size_t size, gfp_t flags, int node) { return shim_kmalloc(size); }
 void *kmalloc_trace(struct kmem_cache *s, gfp_t flags, size_t size) { return shim_kmalloc(size); }
 void *kmalloc_node_trace(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return shim_kmalloc(size); }

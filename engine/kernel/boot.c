@@ -6,6 +6,7 @@
 #include <linux/sched/isolation.h>
 #include <linux/sched/topology.h>
 #include <linux/timer.h>
+#include <linux/cpuset.h>
 #include <linux/seq_file.h>
 #include <generated/utsrelease.h>
 #include "shim.h"
@@ -120,6 +121,7 @@ void kern_boot(struct hw_task *init, const struct kern_handlers *handlers)
 	shim_setup_energy_model();
 	shim_setup_itmt();
 	sched_init_smp();
+	cpuset_init_smp();
 	shim_register_hot_lines();
 	shim_setup_idle_drivers();
 	run_initcalls(__shim_initcalls_start, __shim_initcalls_end);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cpu controller's tree of groups: css objects come from the scheduler's own
+ * The tree of groups of the controllers cpu and, where it is built, cpuset: css objects come from a controller's own
  * css_alloc() and go through its css_online(), attach() and file handlers.
  */
-#include <linux/cgroup.h>
-#include <linux/kernfs.h>
 #include <linux/psi.h>
 #include <linux/seq_file.h>
 #include <linux/sched/task.h>
@@ -12,23 +10,14 @@
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include "shim.h"
-
-struct group {
-	struct hlist_node node;
-	struct cgroup cgroup;
-	struct css_set cset;
-	struct cgroup_subsys_state *css;
-	struct kernfs_node kn;		/* only to be recognised by kernfs_path_from_node() */
-	unsigned int length;
-	char path[];
-};
+#include "groups.h"
 
 static DEFINE_HASHTABLE(groups, 14);	/* all but the root, by path */
 
 static struct kernfs_node root_node = { .id = 1 };	/* by which cgroup_psi() knows it */
-static struct cgroup root_cgroup = { .kn = &root_node };
+struct cgroup sim_root_cgroup = { .kn = &root_node };
 struct css_set shim_root_css_set = {
-	.dfl_cgrp = &root_cgroup,
+	.dfl_cgrp = &sim_root_cgroup,
 	.subsys = { [cpu_cgrp_id] = &root_task_group.css },
 };
 
@@ -37,14 +26,45 @@ static struct group root;
 struct static_key_true cpu_cgrp_subsys_on_dfl_key = STATIC_KEY_TRUE_INIT;
 DEFINE_MUTEX(cgroup_mutex);
 
-/* What cgroup_init() does for the root: the scheduler walks down from it without any group. */
+static void init_css(struct cgroup_subsys_state *css, struct cgroup_subsys *ss)
+{
+	css->ss = ss;
+	css->flags = CSS_NO_REF | CSS_ONLINE;
+	INIT_LIST_HEAD(&css->children);
+	INIT_LIST_HEAD(&css->sibling);
+}
+
+/* What cgroup_init() does for a controller. */
+void sim_root_css(struct cgroup_subsys *ss, int id, struct cgroup_subsys_state *css)
+{
+	ss->id = id;
+	init_css(css, ss);
+	css->cgroup = &sim_root_cgroup;
+	shim_root_css_set.subsys[id] = css;
+}
+
+/* The scheduler walks down from the root without any group. */
 void shim_setup_cgroups(void)
 {
 	root.css = &root_task_group.css;
-	root.css->ss = &cpu_cgrp_subsys;
-	root.css->flags = CSS_NO_REF | CSS_ONLINE;
-	INIT_LIST_HEAD(&root.css->children);
-	INIT_LIST_HEAD(&root.css->sibling);
+	sim_root_css(&cpu_cgrp_subsys, cpu_cgrp_id, root.css);
+	sim_setup_cpusets();
+}
+
+/* What css_create() and online_css() do. */
+int sim_add_css(struct cgroup_subsys *ss, struct cgroup_subsys_state *parent, struct cgroup *cgrp,
+		struct css_set *cset)
+{
+	struct cgroup_subsys_state *css = ss->css_alloc(parent);
+
+	if (IS_ERR(css))
+		return PTR_ERR(css);
+	init_css(css, ss);
+	css->parent = parent;
+	css->cgroup = cgrp;
+	list_add_tail_rcu(&css->sibling, &parent->children);
+	cset->subsys[ss->id] = css;
+	return ss->css_online(css);
 }
 
 /* Without cgroup_disable=pressure. */
@@ -79,12 +99,13 @@ struct css_set *shim_cgroup_css_set(const char *path)
 	return !g ? NULL : g == &root ? &shim_root_css_set : &g->cset;
 }
 
-int kern_cgroup_create(const char *path)
+int kern_cgroup_create(const char *path, int cpuset)
 {
 	unsigned int length = strlen(path);
 	const char *slash = strrchr(path, '/');
 	struct group *parent, *g;
 	struct task_group *tg;
+	int ret;
 
 	if (path[0] != '/' || !slash[1])
 		return -EINVAL;
@@ -98,24 +119,17 @@ int kern_cgroup_create(const char *path)
 	memcpy(g->path, path, length);
 	g->length = length;
 	g->cgroup.kn = &g->kn;
-	g->cgroup.self.parent = parent == &root ? &root_cgroup.self : &parent->cgroup.self;
+	g->cgroup.self.parent = parent == &root ? &sim_root_cgroup.self : &parent->cgroup.self;
 	if (psi_cgroup_alloc(&g->cgroup))
 		hw_die("psi_cgroup_alloc() failed", path, 0);
-	g->css = cpu_cgrp_subsys.css_alloc(parent->css);
-	if (IS_ERR(g->css))
-		return PTR_ERR(g->css);
-	g->css->parent = parent->css;
-	g->css->ss = &cpu_cgrp_subsys;
-	g->css->cgroup = &g->cgroup;
-	g->css->flags = CSS_NO_REF | CSS_ONLINE;
-	INIT_LIST_HEAD(&g->css->children);
-	INIT_LIST_HEAD(&g->css->sibling);
-	list_add_tail_rcu(&g->css->sibling, &parent->css->children);
-	g->cset.subsys[cpu_cgrp_id] = g->css;
 	g->cset.dfl_cgrp = &g->cgroup;
+	ret = sim_cpuset_create(g, shim_cgroup_css_set(parent == &root ? "/" : parent->path), cpuset);
+	if (!ret)
+		ret = sim_add_css(&cpu_cgrp_subsys, parent->css, &g->cgroup, &g->cset);
+	if (ret)
+		return ret;
+	g->css = g->cset.subsys[cpu_cgrp_id];
 	hash_add(groups, &g->node, jhash(path, length, 0));
-	if (cpu_cgrp_subsys.css_online(g->css))
-		hw_die("css_online() failed", path, 0);
 	tg = container_of(g->css, struct task_group, css);
 	hw_hot_register(tg, &tg->load_avg);
 	return 0;
@@ -130,33 +144,53 @@ struct cgroup_subsys_state *of_css(struct kernfs_open_file *of)
 	return file_css;
 }
 
-static struct cftype *find_file(const char *name)
-{
-	struct cftype *cft;
+static struct {
+	const char *prefix;
+	int id;
+	struct cgroup_subsys *ss;
+} controllers[] = {
+	{ "cpu.", cpu_cgrp_id, &cpu_cgrp_subsys },
+#ifdef CONFIG_CPUSETS
+	{ "cpuset.", cpuset_cgrp_id, &cpuset_cgrp_subsys },
+#endif
+};
 
-	for (cft = cpu_cgrp_subsys.dfl_cftypes; cft->name[0]; cft++)
-		if (!strncmp(name, "cpu.", 4) && !strcmp(cft->name, name + 4))
-			return cft;
+/* A file of a group, and file_css with it; one of a controller that the group does not have is not there. */
+static struct cftype *find_file(const struct group *g, const char *name)
+{
+	const struct css_set *cset = g == &root ? &shim_root_css_set : &g->cset;
+	struct cftype *cft;
+	size_t length;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(controllers); i++) {
+		length = strlen(controllers[i].prefix);
+		file_css = cset->subsys[controllers[i].id];
+		if (strncmp(name, controllers[i].prefix, length) ||
+		    (g != &root && file_css->cgroup != &g->cgroup))
+			continue;
+		for (cft = controllers[i].ss->dfl_cftypes; cft->name[0]; cft++)
+			if (!strcmp(cft->name, name + length))
+				return cft;
+	}
 	return NULL;
 }
 
 int kern_cgroup_write(const char *path, const char *file, const char *value)
 {
 	struct group *g = find_group(path, strlen(path));
-	struct cftype *cft;
-	char buf[64];
+	struct cftype *cft = g ? find_file(g, file) : NULL;
+	struct kernfs_node kn = { .priv = cft };
+	struct kernfs_open_file of = { .kn = &kn };
+	char buf[1024];
 	s64 number;
 
-	if (!g)
-		return -ENOENT;
-	cft = find_file(file);
 	if (!cft)
 		return -ENOENT;
 	if (strscpy(buf, value, sizeof(buf)) < 0)
 		return -EINVAL;
-	file_css = g->css;
 	if (cft->write) {
-		ssize_t ret = cft->write(NULL, strim(buf), strlen(buf), 0);
+		ssize_t ret = cft->write(&of, strim(buf), strlen(buf), 0);
 
 		return ret < 0 ? ret : 0;
 	}
@@ -165,24 +199,25 @@ int kern_cgroup_write(const char *path, const char *file, const char *value)
 	if (kstrtoll(strim(buf), 0, &number))
 		return -EINVAL;
 	if (cft->write_u64)
-		return number < 0 ? -EINVAL : cft->write_u64(g->css, cft, number);
-	return cft->write_s64(g->css, cft, number);
+		return number < 0 ? -EINVAL : cft->write_u64(file_css, cft, number);
+	return cft->write_s64(file_css, cft, number);
 }
 
 long kern_cgroup_read(const char *path, const char *file, char *buf, unsigned long size)
 {
-	struct cftype *cft = find_file(file);
-	struct seq_file m = { .buf = buf, .size = size };
 	struct group *g = find_group(path, strlen(path));
+	struct cftype *cft = g ? find_file(g, file) : NULL;
+	struct kernfs_node kn = { .priv = cft };
+	struct kernfs_open_file of = { .kn = &kn };
+	struct seq_file m = { .buf = buf, .size = size, .private = &of };
 	int ret;
 
-	if (!g || !cft)
+	if (!cft)
 		return -ENOENT;
-	file_css = g->css;
 	if (cft->read_u64)
-		return scnprintf(buf, size, "%llu\n", cft->read_u64(g->css, cft));
+		return scnprintf(buf, size, "%llu\n", cft->read_u64(file_css, cft));
 	if (cft->read_s64)
-		return scnprintf(buf, size, "%lld\n", cft->read_s64(g->css, cft));
+		return scnprintf(buf, size, "%lld\n", cft->read_s64(file_css, cft));
 	if (!cft->seq_show)
 		return -EACCES;
 	ret = cft->seq_show(&m, NULL);
@@ -194,26 +229,21 @@ void kern_list_cgroup_files(void (*file)(const char *name, int writable))
 {
 	const struct cftype *cft;
 	char name[80];
+	int i;
 
-	for (cft = cpu_cgrp_subsys.dfl_cftypes; cft->name[0]; cft++) {
-		snprintf(name, sizeof(name), "cpu.%s", cft->name);
-		file(name, cft->write || cft->write_u64 || cft->write_s64);
-	}
+	for (i = 0; i < ARRAY_SIZE(controllers); i++)
+		for (cft = controllers[i].ss->dfl_cftypes; cft->name[0]; cft++) {
+			snprintf(name, sizeof(name), "%s%s", controllers[i].prefix, cft->name);
+			file(name, cft->write || cft->write_u64 || cft->write_s64);
+		}
 }
 
 /* ------------------------------------------------------------------ moving tasks */
 
-struct cgroup_taskset {
-	struct task_struct *task;
-	struct cgroup_subsys_state *css;
-	bool done;
-};
-
 struct task_struct *cgroup_taskset_first(struct cgroup_taskset *tset,
 					 struct cgroup_subsys_state **dst_cssp)
 {
-	tset->done = true;
-	*dst_cssp = tset->css;
+	*dst_cssp = tset->to->subsys[tset->ss->id];
 	return tset->task;
 }
 
@@ -234,14 +264,21 @@ int kern_cgroup_attach(struct hw_task *task, const char *path)
 		return -ENOENT;
 	if (!p || p->flags & PF_EXITING)
 		return -ESRCH;
-	tset = (struct cgroup_taskset) { .task = p, .css = cset->subsys[cpu_cgrp_id] };
 	get_task_struct(p);
+	tset = (struct cgroup_taskset) { .task = p, .from = rcu_dereference_raw(p->cgroups), .to = cset };
+	ret = sim_cpuset_can_attach(&tset);
+	if (ret)
+		goto out;
+	tset.ss = &cpu_cgrp_subsys;
 	if (cpu_cgrp_subsys.can_attach)
 		ret = cpu_cgrp_subsys.can_attach(&tset);
-	if (!ret) {
+	if (!ret)
 		cgroup_move_task(p, cset);
+	sim_cpuset_attach(&tset, ret);
+	tset.ss = &cpu_cgrp_subsys;
+	if (!ret)
 		cpu_cgrp_subsys.attach(&tset);
-	}
+out:
 	put_task_struct(p);
 	return ret;
 }
@@ -321,7 +358,7 @@ int cgroup_parse_float(const char *input, unsigned int dec_shift, s64 *v)
 void css_task_iter_start(struct cgroup_subsys_state *css, unsigned int flags,
 			 struct css_task_iter *it)
 {
-	it->ss = NULL;
+	it->ss = css->ss;
 	it->cset_pos = (void *)css;
 	it->task_pos = NULL;
 }
@@ -333,7 +370,7 @@ struct task_struct *css_task_iter_next(struct css_task_iter *it)
 	for (task = task ? task->next : hw_first_task; task; task = task->next) {
 		struct task_struct *p = task->kernel;
 
-		if (!p || p->cgroups->subsys[cpu_cgrp_id] != (void *)it->cset_pos)
+		if (!p || p->cgroups->subsys[it->ss->id] != (void *)it->cset_pos)
 			continue;
 		it->task_pos = (void *)task;
 		return p;

@@ -44,12 +44,14 @@ void lockdep_assert_cpus_held(void)
 {
 }
 
+#ifndef CONFIG_CPUSETS
 void rebuild_sched_domains(void)
 {
 	cpus_read_lock();
 	rebuild_sched_domains_cpuslocked();
 	cpus_read_unlock();
 }
+#endif
 
 static void run_range(unsigned int cpu, bool up, enum cpuhp_state from, enum cpuhp_state to)
 {
@@ -244,6 +246,14 @@ void arch_cpu_idle_dead(void)
 	unreachable();
 }
 
+/* cpu_up_down_serialize_trainwrecks(): 6.1 rebuilds the domains in a work. */
+static void wait_for_cpusets(void)
+{
+#ifdef TREE_HAS_CPUSET_HOTPLUG_WORK
+	cpuset_wait_for_hotplug();
+#endif
+}
+
 int kern_cpu_down(int cpu)
 {
 	int ret;
@@ -271,6 +281,7 @@ int kern_cpu_down(int cpu)
 	shim_register_hot_lines();
 unlock:
 	percpu_up_write(&cpu_hotplug_lock);
+	wait_for_cpusets();
 out:
 	shim_syscall_exit();
 	return ret;
@@ -303,6 +314,7 @@ int kern_cpu_up(int cpu)
 	run_on_ap(cpu, true);
 	shim_register_hot_lines();
 	percpu_up_write(&cpu_hotplug_lock);
+	wait_for_cpusets();
 	shim_syscall_exit();
 	return 0;
 }

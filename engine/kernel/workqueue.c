@@ -34,10 +34,11 @@ struct workqueue_struct {
 
 static struct workqueue_struct bound_queue, unbound_queue = { .unbound = true };
 struct workqueue_struct *system_wq = &bound_queue, *system_percpu_wq = &bound_queue;
-struct workqueue_struct *system_unbound_wq = &unbound_queue;
+struct workqueue_struct *system_unbound_wq = &unbound_queue, *system_dfl_wq = &unbound_queue;
 
 static DEFINE_PER_CPU(struct pool, cpu_pool);
 static struct pool unbound_pool;
+static cpumask_t unbound_cpus;			/* its kworkers', once cpusets say so */
 static LIST_HEAD(busy);
 
 static bool needs_worker(const struct pool *pool)
@@ -69,6 +70,10 @@ static void add_worker(struct pool *pool)
 	list_add_tail(&worker->sibling, &pool->workers);
 	worker->task = shim_kthread_create(worker_thread, worker, pool->bound ? pool->cpu : -1, comm);
 	worker->task->flags |= PF_WQ_WORKER | PF_NO_SETAFFINITY;
+	if (pool == &unbound_pool && !cpumask_empty(&unbound_cpus)) {
+		cpumask_copy(&worker->task->cpus_mask, &unbound_cpus);
+		worker->task->nr_cpus_allowed = cpumask_weight(&unbound_cpus);
+	}
 	wake_up_new_task(worker->task);
 }
 
@@ -171,11 +176,17 @@ static void run_at_boot(int cpu, struct work_struct *work)
 	hw_set_boot_cpu(boot_cpu, boot_task);
 }
 
-/* Asked for at boot only, where no work is left to be waited for. */
+/* At boot no work is left to be waited for. */
 bool flush_work(struct work_struct *work)
 {
-	WARN_ON(work_pending(work));
-	return false;
+	bool waited = false;
+
+	WARN_ON(!sim.live && work_pending(work));
+	while (sim.live && (work_pending(work) || worker_at(work))) {
+		schedule_timeout_uninterruptible(1);
+		waited = true;
+	}
+	return waited;
 }
 
 static void queue(int cpu, struct workqueue_struct *wq, struct work_struct *work)
@@ -298,6 +309,18 @@ static void set_bound(struct pool *pool, bool bound)
 	}
 	if (needs_worker(pool))
 		start_worker(pool);
+}
+
+/* Unbound works keep away from CPUs of isolated partitions; where that leaves none, they stay as they are. */
+void sim_unbound_works_on(const struct cpumask *cpus)
+{
+	struct kworker *worker;
+
+	if (!cpumask_intersects(cpus, cpu_online_mask))
+		return;
+	cpumask_copy(&unbound_cpus, cpus);
+	list_for_each_entry(worker, &unbound_pool.workers, sibling)
+		set_cpus_allowed_ptr(worker->task, &unbound_cpus);
 }
 
 static int go_online(unsigned int cpu)

@@ -51,7 +51,7 @@ static void create_surroundings(void)
 	for (int i = 0; i < scenario.nr_groups; i++) {
 		struct group_spec *g = &scenario.groups[i];
 
-		check(kern_cgroup_create(g->path), "creating group", g->path);
+		check(kern_cgroup_create(g->path, has_own_cpuset(g->path)), "creating group", g->path);
 		for (int f = 0; f < g->nr_files; f++)
 			group_write(g->path, g->file[f].name, g->file[f].value);
 		for (int f = 0; f < g->nr_files; f++)
@@ -76,10 +76,10 @@ static void enter_session(struct hw_task *init)
 	snprintf(path, sizeof(path), "%s", hw_machine.session);
 	for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
 		*end = 0;
-		kern_cgroup_create(path);	/* or it is there */
+		kern_cgroup_create(path, has_own_cpuset(path));	/* or it is there */
 		*end = '/';
 	}
-	kern_cgroup_create(path);
+	kern_cgroup_create(path, has_own_cpuset(path));
 	check(kern_cgroup_attach(init, path), "session", path);
 }
 
@@ -113,7 +113,8 @@ static void off_line(const struct action *a)
 	if (err < 0)
 		action_error(a, "offline %d: %s: %s", a->cpu, strerror(-err), err == -EINVAL ?
 			     "it is off-line already" :
-			     "no other CPU is on-line, or deadline tasks have reserved what the others cannot give");
+			     "no other CPU is on-line or in its partition, or deadline tasks have reserved what the others "
+			     "cannot give");
 }
 
 static void on_line(const struct action *a)
@@ -154,6 +155,22 @@ static void act_on_tasks(const struct action *a)
 		action_error(a, "no task is called \"%s\" at that time", a->task);
 }
 
+#define CGROUPS	"/sys/fs/cgroup"
+
+/* A file of a group, by the path that it has on a host. */
+static int write_to_group(const struct action *a)
+{
+	const char *path = a->path + strlen(CGROUPS), *file = strrchr(a->path, '/') + 1;
+	static char group[4096];
+
+	if (strncmp(a->path, CGROUPS "/", strlen(CGROUPS "/")))
+		return 0;
+	snprintf(group, sizeof(group), "%.*s", (int)(file - path - 1), path);
+	group_write(*group ? group : "/", file, a->value);
+	group_check(*group ? group : "/", file, a->value);
+	return 1;
+}
+
 static void perform(struct action *a)
 {
 	switch (a->kind) {
@@ -164,6 +181,8 @@ static void perform(struct action *a)
 		on_line(a);
 		break;
 	case ACTION_WRITE:
+		if (write_to_group(a))
+			break;
 		setting_write(a->path, a->value);
 		setting_check(a->path, a->value);
 		break;

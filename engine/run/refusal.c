@@ -40,6 +40,11 @@ static const struct {
 	{ CPUS "cpu*/cpufreq/*",
 	  "performance or schedutil, on a machine whose file has operating points (opp) for the CPU" },
 	{ CPUS "cpufreq/*", "microseconds, while schedutil is the governor" },
+	{ "cpuset.cpus", "a list of CPUs like 0-3,8 that the machine has, and no other group's of a partition" },
+	{ "cpuset.cpus.exclusive", "a list of CPUs like 0-3,8, among the parent's exclusive ones and no sibling's" },
+	{ "cpuset.cpus.partition",
+	  "member, root or isolated; a partition needs CPUs of its own (cpuset.cpus), which its parent, a partition too or "
+	  "the root, can spare, and no sibling has" },
 	{ "cpu.weight", "1 to 10000, and not while cpu.idle is 1" },
 	{ "cpu.weight.nice", "-20 to 19, and not while cpu.idle is 1" },
 	{ "cpu.max", "QUOTA [PERIOD] in microseconds: a quota of 1000 or more or `max`, a period of 1000 to 1000000" },

@@ -195,7 +195,7 @@ static void read_workload(json_t *obj, const struct path *at, struct instance *i
 
 	wl_values_init(&instance->values, w);
 	instance->label = json_get_text(obj, at, "label", w->name);
-	instance->group = group_name(obj, at);
+	instance->group = group_name(obj, at) ?: scenario.workloads_group;
 	instance->cookie = read_cookie(obj, at, "cookie") ?: scenario.workloads_cookie;
 	instance->start = json_get_time(obj, at, "start", 0);
 	if (json_object_get(obj, "affinity")) {
@@ -248,6 +248,26 @@ static void check_group_path(const char *path, const struct path *at)
 	json_object_set_new(group_paths, path, json_true());
 }
 
+/* Not cpuset.mems: memory is where its region says. */
+static int is_cpuset_file(const char *name)
+{
+	return !strncmp(name, "cpuset.cpus", 11) && (!name[11] || name[11] == '.');
+}
+
+/* As cgroup.subtree_control has it: every group has one whose parent has such a group somewhere below. */
+int has_own_cpuset(const char *group)
+{
+	size_t parent = strrchr(group, '/') - group;
+
+	for (int i = 0; i < scenario.nr_groups; i++) {
+		const struct group_spec *g = &scenario.groups[i];
+
+		if (g->has_cpuset && !strncmp(g->path, group, parent) && g->path[parent] == '/')
+			return 1;
+	}
+	return 0;
+}
+
 static void read_group(json_t *obj, const struct path *at, struct group_spec *g)
 {
 	const char *key;
@@ -258,8 +278,13 @@ static void read_group(json_t *obj, const struct path *at, struct group_spec *g)
 	json_object_foreach(obj, key, v) {
 		if (!strcmp(key, "path"))
 			continue;
-		if (strncmp(key, "cpu.", 4))
-			json_error_at(AT(at, key), "unknown key; files of a group are cpu.weight, cpu.max, ...");
+		if (strncmp(key, "cpu.", 4) && !is_cpuset_file(key))
+			json_error_at(AT(at, key), "unknown key; files of a group are cpu.weight, cpu.max, ..., "
+				      "cpuset.cpus, cpuset.cpus.exclusive and cpuset.cpus.partition");
+		if (is_cpuset_file(key) && !kern_has_cpusets())
+			json_error_at(AT(at, key), "this kernel is built without CPUSETS; `schedlab kernel build NAME "
+				      "--config FILE` with a line CONFIG_CPUSETS=y has it");
+		g->has_cpuset |= is_cpuset_file(key);
 		if (g->nr_files == 8)
 			json_error_at(at, "more than 8 files");
 		g->file[g->nr_files].name = key;
@@ -425,6 +450,23 @@ static void read_boot(json_t *obj, const struct path *at)
 		read_psi(json_object_get(obj, "psi"), AT(at, "psi"));
 }
 
+#define WORKLOADS_GROUP	"/cpuset"
+
+/* A group for the workloads that name none: the last one. */
+static void read_cpuset(json_t *obj, const struct path *at)
+{
+	struct group_spec *g = &scenario.groups[scenario.nr_groups++];
+	json_t *group = json_object();
+
+	json_only(obj, at, "cpus", "partition", NULL);
+	json_object_set_new(group, "path", json_string(WORKLOADS_GROUP));
+	json_object_set(group, "cpuset.cpus", json_need(obj, at, "cpus"));
+	if (json_object_get(obj, "partition"))
+		json_object_set(group, "cpuset.cpus.partition", json_object_get(obj, "partition"));
+	read_group(group, at, g);
+	scenario.workloads_group = g->path;
+}
+
 static void read_core_sched(json_t *obj, const struct path *at)
 {
 	json_only(obj, at, "workloads", NULL);
@@ -448,7 +490,7 @@ do {										\
 										\
 	if (list_ && !json_is_array(list_))					\
 		json_error_at(AT(NULL, key), "a list is expected");		\
-	array = hw_zalloc((json_array_size(list_) + 1) * sizeof(*array), 64);	\
+	array = hw_zalloc((json_array_size(list_) + 1) * sizeof(*array), 64);	/* and room for one */ \
 	json_array_foreach(list_, i_, obj_)					\
 		fn(obj_, AT_INDEX(AT(NULL, key), i_), &array[i_]);		\
 	nr = json_array_size(list_);						\
@@ -480,7 +522,7 @@ void scenario_read(const char *path)
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "duration", "warmup", "wind_clocks", "settle", "features", "knobs", "cpuidle",
-		  "cpufreq", "core_sched", "boot", "groups",
+		  "cpufreq", "core_sched", "cpuset", "boot", "groups",
 		  "tasks", "workloads", "actions", "background", "ablate", "memory", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
 	read_warmup(root);
@@ -503,6 +545,8 @@ void scenario_read(const char *path)
 		read_core_sched(read_object(root, "core_sched"), AT(NULL, "core_sched"));
 	group_paths = json_object();
 	read_list("groups", scenario.groups, scenario.nr_groups, read_group);
+	if (json_object_get(root, "cpuset"))
+		read_cpuset(read_object(root, "cpuset"), AT(NULL, "cpuset"));
 	read_list("memory", scenario.memory, scenario.nr_memory, read_memory);
 	read_list("tasks", scenario.tasks, scenario.nr_tasks, read_task);
 	read_list("workloads", scenario.workloads, scenario.nr_workloads, read_workload);

@@ -73,6 +73,7 @@ struct group_file {
 struct group_spec {
 	const char	*path;
 	int		nr_files;
+	int		has_cpuset;		/* one of them is the cpuset controller's */
 	struct group_file file[8];
 };
 
@@ -100,12 +101,14 @@ struct scenario {
 	struct memory_spec *memory;
 	struct cookie	*cookies;
 	const struct cookie *workloads_cookie;	/* of those that name none */
+	const char	*workloads_group;	/* likewise */
 	int		nr_memory;
 	int		nr_tasks, nr_workloads, nr_actions, nr_groups;
 };
 
 /* scenario.c */
 extern simtime origin;			/* simulated time 0 of the scenario */
+int has_own_cpuset(const char *group);
 
 /* program.c */
 void program_read(json_t *list, const struct path *at, struct program *program);

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "json.h"
@@ -161,13 +162,21 @@ void group_write(const char *group, const char *file, const char *value)
 
 void group_check(const char *group, const char *file, const char *value)
 {
-	char text[200];
+	static char text[4096], list[4096];	/* pid 1 has a stack of the kernel's size */
 	long ret = kern_cgroup_read(group, file, text, sizeof(text));
 
 	if (ret < 0)
 		hw_refuse("group %s: %s cannot be read back: %s", group, file, refusal(file, ret));
-	if (!same_words(value, words_of(text)))
+	words_of(text);
+	if (strncmp(file, "cpuset.", 7) ? !same_words(value, text) :
+	    strcmp(text, kern_cpu_list(value, list, sizeof(list)) < 0 ? value : list))
 		hw_refuse("group %s: %s: wrote %s, read back %s%s", group, file, value, text, takes(file));
+	if (!strncmp(file, "cpuset.", 7)) {
+		static char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", group, file);
+		json_object_set_new(found, path, json_string(text));
+	}
 }
 
 static void feature_word(const char *name, json_t *v, char *word, size_t size)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.validation import LONGEST_NAME
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._+-]{{0,{LONGEST_NAME - 1}}}")
@@ -75,6 +76,12 @@ def _one_write(text: str) -> str:
     return text
 
 
+def _cpulist(text: str) -> str:
+    if not parse_cpulist(text):
+        raise ValueError("names no CPU")
+    return text
+
+
 def _command(words: tuple[str, ...]) -> tuple[str, ...]:
     if words and not words[0].strip():
         raise ValueError("the command is empty")
@@ -91,6 +98,7 @@ Word = Annotated[str, AfterValidator(_word)]
 Argument = Annotated[str, AfterValidator(_argument)]
 Line = Annotated[str, AfterValidator(_line)]
 Filled = Annotated[str, AfterValidator(_filled)]
+CpuList = Annotated[str, AfterValidator(_cpulist)]
 Words = Annotated[tuple[Argument, ...], AfterValidator(_command)]
 """A command and its arguments."""
 

@@ -163,6 +163,11 @@ KEYS = MappingProxyType(
         ),
         "idle_governor": st.none() | names,
         "core_sched": st.none() | st.sampled_from(["benchmark", "process"]),
+        "cpuset": st.none()
+        | st.fixed_dictionaries({"cpus": st.sampled_from(["0", "0-3,8"])})
+        | st.fixed_dictionaries(
+            {"cpus": st.just("2"), "partition": st.sampled_from(["root", "isolated"])}
+        ),
         "governor": st.none() | names,
         "env": st.dictionaries(keys, arguments, max_size=3),
         "prefix": st.just([]) | words,

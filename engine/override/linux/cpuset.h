@@ -6,10 +6,14 @@
 #ifndef SHIM_CPUSET_H
 #define SHIM_CPUSET_H
 
+#ifdef CONFIG_CPUSETS
+#include_next <linux/cpuset.h>
+#else
 #define rebuild_sched_domains rebuild_sched_domains_cpuslocked
 #include_next <linux/cpuset.h>
 #undef rebuild_sched_domains
 
 void rebuild_sched_domains(void);
+#endif
 
 #endif

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <string.h>
 #include "calls.h"
+#include "../scenario.h"
 
 struct wl_task {
 	struct hw_task task;
@@ -130,7 +131,7 @@ void wl_group(const char *path)
 	for (const char *end = path; *end && end[1]; ) {
 		end = strchrnul(end + 1, '/');
 		snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
-		kern_cgroup_create(part);	/* or it is there */
+		kern_cgroup_create(part, has_own_cpuset(part));	/* or it is there */
 	}
 	err = kern_cgroup_attach(self(), path);
 	if (err)

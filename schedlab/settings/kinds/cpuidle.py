@@ -2,15 +2,13 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any
-
-from pydantic import AfterValidator
+from typing import Any
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import KnobError, nearest
 from schedlab.settings.knob import FileKnob, Knob, cpu_of
 from schedlab.settings.setting import ListSetting, Simulated, setting
-from schedlab.settings.text import Data, Filled
+from schedlab.settings.text import CpuList, Data, Filled
 from schedlab.system import System
 
 
@@ -43,18 +41,12 @@ def disable_knobs(system: System, state: str, cpus: str | None) -> list[FileKnob
     return found
 
 
-def _cpulist(text: str) -> str:
-    if not parse_cpulist(text):
-        raise ValueError("names no CPU")
-    return text
-
-
 class IdleState(Data):
     """An idle state, allowed or not, on all CPUs or those listed."""
 
     state: Filled
     enabled: bool
-    cpus: Annotated[str, AfterValidator(_cpulist)] | None = None
+    cpus: CpuList | None = None
 
 
 @setting

@@ -1,0 +1,165 @@
+"""Cpusets and their partitions, by kernel/cgroup/cpuset.c as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Json, Simulator
+
+from tests.helpers import builds
+
+PARTITION = "cpuset.cpus.partition"
+ANY: Json = {
+    "name": "any",
+    "count": 12,
+    "program": [{"run": ["1ms", "4ms"]}, {"sleep": "1ms"}],
+}
+INSIDE: Json = {"name": "inside", "count": 2, "group": "/p", "program": [{"run": "1s"}]}
+
+
+@pytest.fixture(params=["6.12", "6.1"])
+def cpusets(request: pytest.FixtureRequest, tmp_path: Path) -> Simulator:
+    """A simulator with CPUSETS and nothing else of Debian's."""
+    config = Path(tmp_path / "cpusets.config")
+    config.write_text("CONFIG_CPUSETS=y\n")
+    name = f"{request.param}-cpusets"
+    return Simulator(builds.build(request.param, name=name, config=str(config)), tmp_path)
+
+
+def case(*groups: Json, actions: tuple[Json, ...] = (), tasks: tuple[Json, ...] = ()) -> Json:
+    return {
+        "duration": "300ms",
+        "background": True,
+        "groups": list(groups),
+        "tasks": list(tasks or (ANY, INSIDE)),
+        "actions": list(actions),
+    }
+
+
+def group(cpus: str, partition: str | None = None, path: str = "/p") -> Json:
+    own = {PARTITION: partition} if partition else {}
+    return {"path": path, "cpuset.cpus": cpus, **own}
+
+
+def user_ns(result: Json) -> list[int]:
+    return [cpu["user_ns"] for cpu in result["per_cpu"]]
+
+
+def spans(result: Json) -> dict[str, list[tuple[int, int]]]:
+    """The spans of a domain's name, each with how many there are."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for domain in result["steady"]["domains"]:
+        found.setdefault(domain["name"], []).append((domain["cpus"], domain["domains"]))
+    return found
+
+
+def test_a_cpuset_keeps_its_tasks_and_nobody_out(cpusets: Simulator) -> None:
+    sleepers = {**INSIDE, "count": 4, "program": [{"run": "1ms"}, {"sleep": "3ms"}]}
+    result = cpusets("smt8", case(group("2,3"), tasks=(sleepers,)))
+    spent = user_ns(result)
+    assert [cpu for cpu in range(8) if spent[cpu] > 10e6] == [2, 3]
+    both = user_ns(cpusets("smt8", case(group("2,3"))))
+    assert sum(both) > 8 * 0.27e9
+    assert spans(result)["MC"] == [(8, 1)]
+
+
+def test_a_root_partition_is_balanced_apart(cpusets: Simulator) -> None:
+    """Tasks of a partition spread over its CPUs and no others; both islands have domains."""
+    hogs = {**INSIDE, "count": 4}
+    result = cpusets("smt8", case(group("2-5", "root"), tasks=(ANY, hogs)))
+    assert spans(result)["MC"] == [(4, 2)]
+    assert result["settings"][f"/sys/fs/cgroup/p/{PARTITION}"] == "root"
+    spent = {task["name"]: task["runtime_ns"] for task in result["tasks"]}
+    assert all(spent[f"inside{n}"] > 0.28e9 for n in range(1, 5))
+
+
+def test_an_isolated_partition_is_not_balanced(cpusets: Simulator) -> None:
+    """Two tasks that begin on one of its CPUs stay there, and nobody else comes."""
+    bound = {**INSIDE, "affinity": "2"}
+    free: Json = {"at": "20ms", "task": "inside*", "affinity": "2-5"}
+    tasks = (ANY, bound)
+    spent = user_ns(cpusets("smt8", case(group("2-5", "isolated"), actions=(free,), tasks=tasks)))
+    result = cpusets("smt8", case(group("2-5", "isolated"), actions=(free,), tasks=tasks))
+    assert spans(result)["MC"] == [(4, 1)]
+    assert (spent[3], spent[4], spent[5]) == (0, 0, 0)
+    assert spent[2] > 0.29e9
+    balanced = user_ns(cpusets("smt8", case(group("2-5", "root"), actions=(free,), tasks=tasks)))
+    assert sum(balanced[2:6]) > 0.5e9
+
+
+def test_partitions_are_made_and_undone_while_tasks_run(cpusets: Simulator) -> None:
+    def write(at: str, value: str) -> Json:
+        return {"at": at, "write": f"/sys/fs/cgroup/p/{PARTITION}", "value": value}
+
+    tasks = (ANY, {**INSIDE, "start": "20ms"})
+    made = cpusets("smt8", case(group("2,3"), actions=(write("100ms", "isolated"),), tasks=tasks))
+    assert spans(made)["MC"] == [(6, 1)]
+    both = (write("100ms", "isolated"), write("200ms", "member"))
+    assert spans(cpusets("smt8", case(group("2,3"), actions=both, tasks=tasks)))["MC"] == [(8, 1)]
+
+
+@pytest.mark.parametrize("partition", ["root", "isolated"])
+def test_cpus_of_a_partition_go_and_come(cpusets: Simulator, partition: str) -> None:
+    actions = ({"at": "60ms", "offline": 3}, {"at": "160ms", "online": 3})
+    few = {**ANY, "count": 4, "program": [{"run": "1ms"}, {"sleep": "9ms"}]}
+    scenario = case(group("2-5", partition), actions=actions, tasks=(few, INSIDE))
+    result = cpusets("smt8", {**scenario, "duration": "600ms"})
+    assert result["per_cpu"][3]["offline_ns"] > 0.05e9
+    left = (4, 2 if partition == "root" else 1)
+    assert spans(result)["MC"] == [left]
+
+
+def test_the_last_cpu_of_a_partition_may_be_kept(cpusets: Simulator) -> None:
+    """6.12 refuses for the fair server's bandwidth; 6.1 takes the partition back."""
+    done = cpusets.start("smt8", case(group("3", "root"), actions=({"at": "60ms", "offline": 3},)))
+    assert (done.returncode, done.returncode == 2 and "in its partition" in done.stderr) in (
+        (2, True),
+        (0, False),
+    )
+
+
+def test_groups_below_and_beside(cpusets: Simulator) -> None:
+    """A group whose parent's children have no cpuset is in its parent's."""
+    deep: Json = {"path": "/p/deep"}
+    tasks = ({**INSIDE, "group": "/p/deep", "count": 4},)
+    spent = user_ns(cpusets("smt8", case(group("6-7", "root"), deep, tasks=tasks)))
+    assert all(spent[cpu] < 10e6 for cpu in range(6))
+    nested = group("7", path="/p/deep")
+    spent = user_ns(cpusets("smt8", case(group("6-7"), nested, tasks=tasks)))
+    assert all(spent[cpu] < 10e6 for cpu in range(7))
+
+
+@pytest.mark.parametrize(
+    ("groups", "why"),
+    [
+        ((group("0-7", "root"),), "read back root invalid"),
+        ((group("2-3", "root"), group("3-4", "root", "/q")), "group /q"),
+        ((group("2,x"),), "writing 2,x to cpuset.cpus: Invalid argument"),
+        (({"path": "/p", "cpuset.mems": "0"},), "groups[0].cpuset.mems: unknown key"),
+    ],
+)
+def test_what_the_kernel_does_not_take(
+    cpusets: Simulator, groups: tuple[Json, ...], why: str
+) -> None:
+    done = cpusets.start("smt8", case(*groups))
+    assert (done.returncode, why in done.stderr) == (2, True), done.stderr
+
+
+def test_a_benchmarks_own(cpusets: Simulator) -> None:
+    workload: Json = {"kind": "hackbench", "groups": 1, "fds": 2, "loops": 50}
+    end = {"when": "workloads_done", "max_simulated": "10s"}
+    own = {"cpus": "4,5", "partition": "isolated"}
+    result = cpusets(
+        "smt8", {"duration": "10s", "workloads": [workload], "end": end, "cpuset": own}
+    )
+    kernel = [cpu["kernel_ns"] for cpu in result["per_cpu"]]
+    assert kernel[4] + kernel[5] > 2 * sum(kernel[cpu] for cpu in (0, 1, 2, 3, 6, 7))
+    assert result["settings"]["/sys/fs/cgroup/cpuset/cpuset.cpus"] == "4-5"
+
+
+def test_a_build_without_says_so(sim: Simulator) -> None:
+    done = sim.start("smt8", case(group("2-3")))
+    assert (done.returncode, "built without CPUSETS" in done.stderr) == (2, True)
+    done = sim.start("smt8", {"duration": "1ms", "cpuset": {"cpus": "2-3"}})
+    assert (done.returncode, "cpuset.cpuset.cpus: this kernel" in done.stderr) == (2, True)
