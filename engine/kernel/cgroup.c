@@ -15,9 +15,9 @@
 static DEFINE_HASHTABLE(groups, 14);	/* all but the root, by path */
 
 static struct kernfs_node root_node = { .id = 1 };	/* by which cgroup_psi() knows it */
-struct cgroup sim_root_cgroup = { .kn = &root_node };
+struct cgroup shim_root_cgroup = { .kn = &root_node };
 struct css_set shim_root_css_set = {
-	.dfl_cgrp = &sim_root_cgroup,
+	.dfl_cgrp = &shim_root_cgroup,
 	.subsys = { [cpu_cgrp_id] = &root_task_group.css },
 };
 
@@ -35,11 +35,11 @@ static void init_css(struct cgroup_subsys_state *css, struct cgroup_subsys *ss)
 }
 
 /* What cgroup_init() does for a controller. */
-void sim_root_css(struct cgroup_subsys *ss, int id, struct cgroup_subsys_state *css)
+void shim_root_css(struct cgroup_subsys *ss, int id, struct cgroup_subsys_state *css)
 {
 	ss->id = id;
 	init_css(css, ss);
-	css->cgroup = &sim_root_cgroup;
+	css->cgroup = &shim_root_cgroup;
 	shim_root_css_set.subsys[id] = css;
 }
 
@@ -47,12 +47,12 @@ void sim_root_css(struct cgroup_subsys *ss, int id, struct cgroup_subsys_state *
 void shim_setup_cgroups(void)
 {
 	root.css = &root_task_group.css;
-	sim_root_css(&cpu_cgrp_subsys, cpu_cgrp_id, root.css);
-	sim_setup_cpusets();
+	shim_root_css(&cpu_cgrp_subsys, cpu_cgrp_id, root.css);
+	shim_setup_cpusets();
 }
 
 /* What css_create() and online_css() do. */
-int sim_add_css(struct cgroup_subsys *ss, struct cgroup_subsys_state *parent, struct cgroup *cgrp,
+int shim_add_css(struct cgroup_subsys *ss, struct cgroup_subsys_state *parent, struct cgroup *cgrp,
 		struct css_set *cset)
 {
 	struct cgroup_subsys_state *css = ss->css_alloc(parent);
@@ -119,13 +119,13 @@ int kern_cgroup_create(const char *path, int cpuset)
 	memcpy(g->path, path, length);
 	g->length = length;
 	g->cgroup.kn = &g->kn;
-	g->cgroup.self.parent = parent == &root ? &sim_root_cgroup.self : &parent->cgroup.self;
+	g->cgroup.self.parent = parent == &root ? &shim_root_cgroup.self : &parent->cgroup.self;
 	if (psi_cgroup_alloc(&g->cgroup))
 		hw_die("psi_cgroup_alloc() failed", path, 0);
 	g->cset.dfl_cgrp = &g->cgroup;
-	ret = sim_cpuset_create(g, shim_cgroup_css_set(parent == &root ? "/" : parent->path), cpuset);
+	ret = shim_cpuset_create(g, shim_cgroup_css_set(parent == &root ? "/" : parent->path), cpuset);
 	if (!ret)
-		ret = sim_add_css(&cpu_cgrp_subsys, parent->css, &g->cgroup, &g->cset);
+		ret = shim_add_css(&cpu_cgrp_subsys, parent->css, &g->cgroup, &g->cset);
 	if (ret)
 		return ret;
 	g->css = g->cset.subsys[cpu_cgrp_id];
@@ -266,7 +266,7 @@ int kern_cgroup_attach(struct hw_task *task, const char *path)
 		return -ESRCH;
 	get_task_struct(p);
 	tset = (struct cgroup_taskset) { .task = p, .from = rcu_dereference_raw(p->cgroups), .to = cset };
-	ret = sim_cpuset_can_attach(&tset);
+	ret = shim_cpuset_can_attach(&tset);
 	if (ret)
 		goto out;
 	tset.ss = &cpu_cgrp_subsys;
@@ -274,7 +274,7 @@ int kern_cgroup_attach(struct hw_task *task, const char *path)
 		ret = cpu_cgrp_subsys.can_attach(&tset);
 	if (!ret)
 		cgroup_move_task(p, cset);
-	sim_cpuset_attach(&tset, ret);
+	shim_cpuset_attach(&tset, ret);
 	tset.ss = &cpu_cgrp_subsys;
 	if (!ret)
 		cpu_cgrp_subsys.attach(&tset);

@@ -31,12 +31,12 @@ struct static_key_true cpuset_cgrp_subsys_on_dfl_key = STATIC_KEY_TRUE_INIT;
 struct static_key_true cpuset_cgrp_subsys_enabled_key = STATIC_KEY_TRUE_INIT;
 
 /* A group without a cpuset of its own is in its parent's, as where cgroup.subtree_control does not name cpuset. */
-int sim_cpuset_create(struct group *g, const struct css_set *parent, bool own)
+int shim_cpuset_create(struct group *g, const struct css_set *parent, bool own)
 {
 	struct cgroup_subsys_state *above = parent->subsys[cpuset_cgrp_id];
 
 	g->cset.subsys[cpuset_cgrp_id] = above;
-	return own ? sim_add_css(&cpuset_cgrp_subsys, above, &g->cgroup, &g->cset) : 0;
+	return own ? shim_add_css(&cpuset_cgrp_subsys, above, &g->cgroup, &g->cset) : 0;
 }
 
 /* ------------------------------------------------------------------ tasks come, move and go */
@@ -77,22 +77,22 @@ static void count_task(struct css_set *cset, int by)
 }
 
 /* The kernel's threads never leave the root, and pid 1 begins there. */
-void sim_setup_cpusets(void)
+void shim_setup_cpusets(void)
 {
 	cpuset_init();
-	sim_root_css(&cpuset_cgrp_subsys, cpuset_cgrp_id, cpuset_cgrp_subsys.css_alloc(NULL));
+	shim_root_css(&cpuset_cgrp_subsys, cpuset_cgrp_id, cpuset_cgrp_subsys.css_alloc(NULL));
 	cpuset_cgrp_subsys.bind(shim_root_css_set.subsys[cpuset_cgrp_id]);
 	count_task(&shim_root_css_set, 2);
 }
 
 /* cgroup_can_fork(), cgroup_post_fork(): the child is where its parent is. */
-void sim_cpuset_fork(struct task_struct *p)
+void shim_cpuset_fork(struct task_struct *p)
 {
 	count_task(rcu_dereference_raw(p->cgroups), 1);
 	cpuset_cgrp_subsys.fork(p);
 }
 
-void sim_cpuset_exit(struct task_struct *p)
+void shim_cpuset_exit(struct task_struct *p)
 {
 	count_task(rcu_dereference_raw(p->cgroups), -1);
 }
@@ -102,8 +102,8 @@ static bool changes_cpuset(const struct cgroup_taskset *tset)
 	return tset->from->subsys[cpuset_cgrp_id] != tset->to->subsys[cpuset_cgrp_id];
 }
 
-/* It takes what cgroup_attach_lock() takes; sim_cpuset_attach() gives it back. */
-int sim_cpuset_can_attach(struct cgroup_taskset *tset)
+/* It takes what cgroup_attach_lock() takes; shim_cpuset_attach() gives it back. */
+int shim_cpuset_can_attach(struct cgroup_taskset *tset)
 {
 	int ret = 0;
 
@@ -116,7 +116,7 @@ int sim_cpuset_can_attach(struct cgroup_taskset *tset)
 	return ret;
 }
 
-void sim_cpuset_attach(struct cgroup_taskset *tset, bool refused)
+void shim_cpuset_attach(struct cgroup_taskset *tset, bool refused)
 {
 	if (!refused) {
 		count_task(tset->from, -1);
@@ -147,7 +147,7 @@ void kernfs_unbreak_active_protection(struct kernfs_node *kn)
 struct cgroup_subsys_state *cgroup_e_css(struct cgroup *cgrp, struct cgroup_subsys *ss);
 struct cgroup_subsys_state *cgroup_e_css(struct cgroup *cgrp, struct cgroup_subsys *ss)
 {
-	return (cgrp == &sim_root_cgroup ? &shim_root_css_set :
+	return (cgrp == &shim_root_cgroup ? &shim_root_css_set :
 		&container_of(cgrp, struct group, cgroup)->cset)->subsys[ss->id];
 }
 
@@ -158,14 +158,14 @@ int workqueue_unbound_exclude_cpumask(cpumask_var_t isolated)
 	cpumask_t left;
 
 	cpumask_andnot(&left, housekeeping_cpumask(HK_TYPE_DOMAIN), isolated);
-	sim_unbound_works_on(&left);
+	shim_unbound_works_on(&left);
 	return 0;
 }
 
 int workqueue_unbound_housekeeping_update(const struct cpumask *left);
 int workqueue_unbound_housekeeping_update(const struct cpumask *left)
 {
-	sim_unbound_works_on(left);
+	shim_unbound_works_on(left);
 	return 0;
 }
 

@@ -47,7 +47,7 @@ void shim_do_exit(void)
 	current->flags |= PF_EXITING;
 	shim_exit_mm();
 	sched_autogroup_exit_task(current);
-	sim_cpuset_exit(current);
+	shim_cpuset_exit(current);
 	shim_trace_exit(current);
 	forget_children();
 	shim_exit_signal(current);

@@ -22,23 +22,23 @@ struct cgroup_taskset {
 	struct cgroup_subsys *ss;
 };
 
-extern struct cgroup sim_root_cgroup;
+extern struct cgroup shim_root_cgroup;
 
-int sim_add_css(struct cgroup_subsys *ss, struct cgroup_subsys_state *parent, struct cgroup *cgrp,
+int shim_add_css(struct cgroup_subsys *ss, struct cgroup_subsys_state *parent, struct cgroup *cgrp,
 		struct css_set *cset);
-void sim_root_css(struct cgroup_subsys *ss, int id, struct cgroup_subsys_state *css);
+void shim_root_css(struct cgroup_subsys *ss, int id, struct cgroup_subsys_state *css);
 
 /* cpuset.c */
 #ifdef CONFIG_CPUSETS
-void sim_setup_cpusets(void);
-int sim_cpuset_create(struct group *g, const struct css_set *parent, bool own);
-int sim_cpuset_can_attach(struct cgroup_taskset *tset);
-void sim_cpuset_attach(struct cgroup_taskset *tset, bool refused);
+void shim_setup_cpusets(void);
+int shim_cpuset_create(struct group *g, const struct css_set *parent, bool own);
+int shim_cpuset_can_attach(struct cgroup_taskset *tset);
+void shim_cpuset_attach(struct cgroup_taskset *tset, bool refused);
 #else
-static inline void sim_setup_cpusets(void) { }
-static inline int sim_cpuset_create(struct group *g, const struct css_set *parent, bool own) { return 0; }
-static inline int sim_cpuset_can_attach(struct cgroup_taskset *tset) { return 0; }
-static inline void sim_cpuset_attach(struct cgroup_taskset *tset, bool refused) { }
+static inline void shim_setup_cpusets(void) { }
+static inline int shim_cpuset_create(struct group *g, const struct css_set *parent, bool own) { return 0; }
+static inline int shim_cpuset_can_attach(struct cgroup_taskset *tset) { return 0; }
+static inline void shim_cpuset_attach(struct cgroup_taskset *tset, bool refused) { }
 #endif
 
 #endif

@@ -130,7 +130,7 @@ struct em_perf_domain *shim_energy_domain(const struct hw_freq_domain *d, const 
 /* workqueue.c */
 struct work_struct;
 void shim_queue_first_work(int cpu, struct work_struct *work);
-void sim_unbound_works_on(const struct cpumask *cpus);
+void shim_unbound_works_on(const struct cpumask *cpus);
 
 /* kthread.c */
 int smpboot_park_threads(unsigned int cpu);
@@ -150,11 +150,11 @@ struct css_set *shim_cgroup_css_set(const char *path);
 
 /* cpuset.c */
 #ifdef CONFIG_CPUSETS
-void sim_cpuset_fork(struct task_struct *p);
-void sim_cpuset_exit(struct task_struct *p);
+void shim_cpuset_fork(struct task_struct *p);
+void shim_cpuset_exit(struct task_struct *p);
 #else
-static inline void sim_cpuset_fork(struct task_struct *p) { }
-static inline void sim_cpuset_exit(struct task_struct *p) { }
+static inline void shim_cpuset_fork(struct task_struct *p) { }
+static inline void shim_cpuset_exit(struct task_struct *p) { }
 #endif
 
 #endif

@@ -249,7 +249,7 @@ int kern_fork(struct hw_task *child, unsigned int flags)
 		shim_syscall_exit();
 		return ret;
 	}
-	sim_cpuset_fork(p);
+	shim_cpuset_fork(p);
 	/* from here on others find it */
 	child->kernel = p;
 	if (hw.core_sched)	/* without cookies there is nothing to inherit, and the fork must cost what it did */

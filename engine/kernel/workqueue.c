@@ -181,8 +181,8 @@ bool flush_work(struct work_struct *work)
 {
 	bool waited = false;
 
-	WARN_ON(!sim.live && work_pending(work));
-	while (sim.live && (work_pending(work) || worker_at(work))) {
+	WARN_ON(!hw.live && work_pending(work));
+	while (hw.live && (work_pending(work) || worker_at(work))) {
 		schedule_timeout_uninterruptible(1);
 		waited = true;
 	}
@@ -312,7 +312,7 @@ static void set_bound(struct pool *pool, bool bound)
 }
 
 /* Unbound works keep away from CPUs of isolated partitions; where that leaves none, they stay as they are. */
-void sim_unbound_works_on(const struct cpumask *cpus)
+void shim_unbound_works_on(const struct cpumask *cpus)
 {
 	struct kworker *worker;
 
