@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from schedlab.base.errors import UsageError, nearest
-from schedlab.settings.kinds import all_settings
+from schedlab.settings.kinds import listed_settings
 from schedlab.settings.setting import EVERYWHERE, PLACES, Setting
 
 # Between quotes and behind a backslash a semicolon or a newline is part of the setting.
@@ -21,7 +21,7 @@ def syntaxes() -> list[str]:
         kind.syntax
         if kind.where == EVERYWHERE
         else f"{kind.syntax} ({', '.join(place for place in PLACES if place in kind.where)})"
-        for kind in all_settings()
+        for kind in listed_settings()
     ]
 
 
@@ -29,7 +29,7 @@ def settings_written(variant: Any) -> list[str]:
     """Return a variant's settings as the command line has them; `parse_settings` inverts it."""
     return [
         f"{kind.head}{text}"
-        for kind in all_settings()
+        for kind in listed_settings()
         if (value := kind.of(variant))
         for text in kind.written(value)
     ]
@@ -57,7 +57,7 @@ def parse_settings(text: str, where: str) -> dict[str, object]:
 
 
 def _kind_and_words(setting: str, where: str) -> tuple[Setting[Any], Sequence[str]]:
-    kinds = all_settings()
+    kinds = listed_settings()
     for kind in kinds:
         if kind.head.endswith("="):
             setting = re.sub(rf"^{re.escape(kind.name)}\s*=\s*", f"{kind.name} ", setting)

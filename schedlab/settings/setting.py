@@ -104,7 +104,7 @@ class Setting(ABC, Generic[Its]):
     """
 
     rank: ClassVar[int]
-    """Where it stands in tables, in a variant's description and in the order of writing knobs."""
+    """Its place among the keys of a variant, and in the order of writing knobs."""
     name: ClassVar[str]
     """What it is called, and begins with on a command line."""
     key: ClassVar[str]

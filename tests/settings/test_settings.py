@@ -204,10 +204,10 @@ def killed_lab(system: LocalSystem, variant: Variant = OFF) -> None:
 def test_what_a_killed_lab_left_is_undone(system: LocalSystem) -> None:
     killed_lab(system)
     assert left_behind(system) == (
-        "sched_feature WA_IDLE is NO_WA_IDLE, was WA_IDLE; kernel.numa_balancing is 0, was 1"
+        "kernel.numa_balancing is 0, was 1; sched_feature WA_IDLE is NO_WA_IDLE, was WA_IDLE"
     )
     lines = restore_left_behind(system)
-    assert lines == [f"{NUMA_BALANCING}: 0 -> 1", f"{FEATURES}: NO_WA_IDLE -> WA_IDLE"]
+    assert lines == [f"{FEATURES}: NO_WA_IDLE -> WA_IDLE", f"{NUMA_BALANCING}: 0 -> 1"]
     assert system.read(NUMA_BALANCING) == "1"
     assert left_behind(system) is None
     assert restore_left_behind(system) == []
@@ -433,12 +433,12 @@ def test_without_a_journal_nothing_is_touched(system: LocalSystem) -> None:
 def test_the_journal_holds_what_it_needs_and_no_more(system: LocalSystem) -> None:
     killed_lab(system)
     first, *_, last = map(json.loads, Journal(system).path.read_text().splitlines())
-    assert first["knobs"][1] == {
+    assert first["knobs"][0] == {
         "kind": "file",
         "knob": {"path": NUMA_BALANCING, "label": "kernel.numa_balancing", "cpu": None},
         "original": "1",
     }
-    assert last == {"0": ["WA_IDLE", ["NO_WA_IDLE"]], "1": ["1", ["0"]]}
+    assert last == {"0": ["1", ["0"]], "1": ["WA_IDLE", ["NO_WA_IDLE"]]}
 
 
 def test_the_journal_does_not_grow_with_the_runs(system: LocalSystem) -> None:

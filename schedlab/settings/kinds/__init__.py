@@ -12,13 +12,18 @@ for _module in pkgutil.iter_modules(__path__):
 
 
 def all_settings() -> list[Setting[Any]]:
-    """Return every kind, in the order of tables."""
+    """Return every kind, in the order of a variant's keys and of writing knobs."""
     return sorted(REGISTRY.values(), key=lambda kind: kind.rank)
+
+
+def listed_settings() -> list[Setting[Any]]:
+    """Return every kind in the order in which people are told of them: words alone come first."""
+    return sorted(all_settings(), key=lambda kind: bool(kind.head))
 
 
 def settings_in(place: str) -> list[Setting[Any]]:
     """Return the kinds that mean something in a place."""
-    return [kind for kind in all_settings() if place in kind.where]
+    return [kind for kind in listed_settings() if place in kind.where]
 
 
 def check_place(variant: Any, place: str) -> None:

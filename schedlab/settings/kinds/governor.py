@@ -15,7 +15,7 @@ _LABEL = "cpufreq governor"
 class Governor(WordSetting):
     """The governor by name."""
 
-    rank = 60
+    rank = 50
     name = key = "governor"
     value = Word | None
     syntax = "governor NAME"

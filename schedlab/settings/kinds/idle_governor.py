@@ -17,7 +17,7 @@ _AVAILABLE = "/sys/devices/system/cpu/cpuidle/available_governors"
 class IdleGovernor(WordSetting):
     """The governor by name."""
 
-    rank = 50
+    rank = 60
     name = "idle-governor"
     key = "idle_governor"
     value = Word | None

@@ -69,7 +69,7 @@ class _Switched(Simulated):
 class SchedFeatures(ListSetting[str]):
     """Sched features, on or off."""
 
-    rank = 10
+    rank = 20
     name = "sched feature"
     key = "sched_features"
     value = tuple[Annotated[str, AfterValidator(_feature)], ...]

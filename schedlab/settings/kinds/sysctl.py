@@ -46,7 +46,7 @@ def _without_effect(name: str, reason: str, *series: str) -> WithoutEffect:
 class Sysctl(TableSetting):
     """Values of sysctls."""
 
-    rank = 20
+    rank = 10
     name = key = "sysctl"
     value = dict[KnobName, Value]
     syntax = "sysctl NAME=VALUE"
