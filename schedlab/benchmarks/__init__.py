@@ -5,8 +5,19 @@ import pkgutil
 
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.benchmark import REGISTRY, Benchmark, Case, Command, Output
+from schedlab.benchmarks.tool import Tool
+from schedlab.kernels.native import OWN
 
-__all__ = ["Benchmark", "Case", "Command", "Output", "all_benchmarks", "find_benchmark"]
+__all__ = [
+    "Benchmark",
+    "Case",
+    "Command",
+    "Output",
+    "Tool",
+    "all_benchmarks",
+    "all_tools",
+    "find_benchmark",
+]
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
@@ -15,6 +26,13 @@ for _module in pkgutil.iter_modules(__path__):
 def all_benchmarks() -> list[Benchmark]:
     """Return every benchmark, by name."""
     return [REGISTRY[name] for name in sorted(REGISTRY)]
+
+
+def all_tools() -> list[Tool]:
+    """Return the tools of all benchmarks: those needed first, then Debian's, then one's own."""
+    found = dict.fromkeys(tool for each in all_benchmarks() for tool in (each.tool, *each.tools))
+    others = [tool for tool in found if tool.name not in OWN]
+    return sorted(others, key=lambda tool: (not tool.required, tool.told, not tool.package))
 
 
 def find_benchmark(name: str, where: str) -> Benchmark:

@@ -15,9 +15,11 @@ from pathlib import Path
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import IncompleteRun, UsageError, nearest
 from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.exhibits import Curve
 from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.sizes import amount, count, span
+from schedlab.benchmarks.tool import Tool
 from schedlab.machine.model import Machine
 from schedlab.machine.placement import place
 
@@ -94,7 +96,6 @@ class Command:
         self,
         *argv: str,
         tool: str = "",
-        version: tuple[str, ...] = (),
         parse: "Parser | None" = None,
         server: Server | None = None,
         setup: Sequence[tuple[str, ...]] = (),
@@ -105,17 +106,15 @@ class Command:
     ) -> None:
         """Take the arguments as they go to the kernel; no shell comes between.
 
-        `tool` is the program to be at hand where it is not the first word; `version` are the
-        arguments with which it tells its own. `parse` reads the output where the benchmark's
-        parser does not. `setup` are programs to run before, when the server is there. With
-        `enclosures`, files to read, or `scratch`, folders that are removed after the run, it and
-        all that belongs to it run in the run's folder. `note` is what a reader of the results
-        should know of this command. `check` raises UsageError, before the first run, where a file
-        is not what the tool takes.
+        `tool` is the program to be at hand where it is not the first word. `parse` reads the output
+        where the benchmark's parser does not. `setup` are programs to run before, when the server
+        is there. With `enclosures`, files to read, or `scratch`, folders that are removed after the
+        run, it and all that belongs to it run in the run's folder. `note` is what a reader of the
+        results should know of this command. `check` raises UsageError, before the first run, where
+        a file is not what the tool takes.
         """
         self.argv = argv
         self.tool = tool or argv[0]
-        self.version = version
         self.parse = parse
         self.server = server
         self.setup = setup
@@ -188,8 +187,10 @@ class Benchmark:
 
     name: str
     summary: str
-    tool: str
-    package: str
+    tool: Tool
+    """What runs it; our own program where that stands in for tools of others."""
+    tools: tuple[Tool, ...]
+    """Those that are preferred where they are at hand, and what else belongs to it."""
     metrics: tuple[Metric, ...]
     parse: Parser
     build: Build
@@ -203,6 +204,10 @@ class Benchmark:
     """Gives those of the metrics that a case with these parameters has; all if there is none."""
     grows: str = ""
     """The parameter the running time grows with in proportion, where it is a number of things."""
+    alike: str = ""
+    """What the names of published benchmarks begin with that have these metrics."""
+    curves: tuple[Curve, ...] = ()
+    """How sweeps over its parameters are shown, where a report has more than their means."""
 
     def case(
         self, machine: Machine, params: Mapping[str, Parameter], label: str | None, where: str
@@ -306,22 +311,25 @@ REGISTRY: dict[str, Benchmark] = {}
 def benchmark(
     name: str,
     *,
-    tool: str,
-    package: str,
+    tool: Tool,
     metrics: Sequence[Metric],
     parse: Parser,
     defaults: Mapping[str, Parameter],
+    tools: Sequence[Tool] = (),
     caveats: Caveats = lambda _: [],
     count: Count = lambda _: {},
     model: Callable[..., Model] | None = None,
     select: Callable[..., Sequence[Metric]] | None = None,
     grows: str = "",
+    alike: str = "",
+    curves: Sequence[Curve] = (),
 ) -> Callable[[Build], Build]:
     """Register a command builder as a benchmark; its docstring becomes the summary.
 
     `defaults` gives every parameter of the builder; numbers may be expressions over the
     machine's sizes, such as `cpus/2`. `grows` names the one that is a number of things to do, with
-    which the running time grows in proportion.
+    which the running time grows in proportion. `alike` is what the names of published benchmarks
+    begin with whose metrics are these. `curves` say how sweeps over its parameters are shown.
     """
 
     def register(build: Build) -> Build:
@@ -333,7 +341,7 @@ def benchmark(
             name=name,
             summary=inspect.getdoc(build) or "",
             tool=tool,
-            package=package,
+            tools=tuple(tools),
             metrics=tuple(metrics),
             parse=parse,
             build=build,
@@ -343,6 +351,8 @@ def benchmark(
             model=model,
             select=select,
             grows=grows,
+            alike=alike,
+            curves=tuple(curves),
         )
         return build
 

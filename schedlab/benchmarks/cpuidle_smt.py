@@ -1,13 +1,17 @@
 """cpuidle-smt-performance: what a wakeup period costs and gives (docs/manual/cpuidle-smt.md)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.benchmarks.benchmark import Command, Cpus, Output, Span, Values, benchmark
+from schedlab.benchmarks.exhibits import Curve, Line, Panel
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.stand_in import named_results, values_of, workload_model
+from schedlab.benchmarks.tool import Tool
 from schedlab.kernels.native import CPUIDLE_SMT_PERFORMANCE
+from schedlab.machine.model import Machine
 
 THROUGHPUT = Metric("throughput", unit="Mops/s", better="higher", label="Throughput (Mops/s)")
 WAKEUP = Metric("wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)")
@@ -56,6 +60,54 @@ def share_of(counter: str) -> str | None:
     return state if head == "cpuidle-smt" and kind == "share" else None
 
 
+def remarks(params: Mapping[str, int | str], machine: Machine) -> Iterator[str]:
+    """Yield what is to be known of the CPUs."""
+    core = next((c for c in machine.groups("core") if int(params["wcpu"]) in c), ())
+    if set(parse_cpulist(str(params["icpus"]))) - set(core):
+        yield (
+            "The irritators are no SMT siblings of the workload: no idle state of theirs gives it"
+            " more of a core."
+        )
+
+
+CURVE = Curve(
+    parameter="period",
+    unit="us",
+    along="wakeup period in us",
+    title="Wakeup period",
+    heading="Throughput and latency against the wakeup period",
+    content="Throughput, wakeup latency and idle states against the wakeup period",
+    legend="From above: the workload's throughput, the wakeup latency (filled marks its median,"
+    " hollow ones its 99th percentile)",
+    legend_shares=", the irritators' time in each idle state",
+    columns={
+        THROUGHPUT: "Mops/s",
+        WAKEUP: "Latency, mean (us)",
+        WAKEUP_P50: "p50 (us)",
+        WAKEUP_P99: "p99 (us)",
+    },
+    held=("Held (us)", PERIOD),
+    beside=("Sleep (us)", SLEEP),
+    panels=(
+        Panel("Mops/s", (Line(THROUGHPUT, "throughput"),)),
+        Panel(
+            "latency, us",
+            (
+                Line(WAKEUP_P50, "latency p50", "p50"),
+                Line(WAKEUP_P99, "latency p99", "p99", hollow=True),
+            ),
+            logarithmic=True,
+        ),
+    ),
+    note="The waker pauses for the period after each round of wakes; what it came to is beside it"
+    " (held). Latency is that of the wakeups.",
+    note_shares=" Idle states: percent of the irritators' time.",
+    note_without="This machine shows no idle states: the curve is that of the wakeups alone.",
+    share_of=share_of,
+    remarks=remarks,
+)
+
+
 def parse(output: Output) -> Values:
     """Read the tool's JSON.
 
@@ -79,12 +131,12 @@ def model(wcpu: Cpus, icpus: Cpus, acpu: Cpus, period: int, time: Span) -> Model
 
 @benchmark(
     NAME,
-    tool=CPUIDLE_SMT_PERFORMANCE,
-    package="schedlab's own tool",
+    tool=Tool(CPUIDLE_SMT_PERFORMANCE, package="schedlab's own tool"),
     metrics=list(_RESULTS),
     parse=parse,
     defaults={"wcpu": "workload", "icpus": "irritators", "acpu": "waker", "period": 100, "time": 5},
     model=model,
+    curves=[CURVE],
     count=lambda output: count(named_results(output, CPUIDLE_SMT_PERFORMANCE)),
 )
 def cpuidle_smt(wcpu: Cpus, icpus: Cpus, acpu: Cpus, period: int, time: Span) -> Command:

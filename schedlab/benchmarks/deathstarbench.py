@@ -13,6 +13,14 @@ from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Values
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.benchmarks.tool import Tool
+
+DEATHSTARBENCH = Tool(
+    "DeathStarBench",
+    programs=("wrk|wrk2",),
+    version=("wrk", "-v"),
+    variable="DEATHSTARBENCH_URL",
+)
 
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
 LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
@@ -52,7 +60,6 @@ def originals(ccds: int, connections: int, time: int) -> list[Command]:
     return [
         Command(
             *("wrk2" if rate else "wrk", *words, "--latency", url),
-            version=("-v",),
             parse=parse,
             setup=[("env", f"CCDS={ccds}", "sh", "-c", pin)] if pin else [],
             note="" if pin else "no DEATHSTARBENCH_PIN is given, so the services are not pinned",
@@ -67,6 +74,8 @@ def originals(ccds: int, connections: int, time: int) -> list[Command]:
     results={THROUGHPUT: "Requests/sec", LATENCY_P99: "Latency p99"},
     defaults={"ccds": 1, "connections": 32, "time": 5},
     originals=originals,
+    tools=[DEATHSTARBENCH],
+    alike="deathstarbench",
 )
 def deathstarbench(ccds: int, connections: int, time: int) -> Options:
     """Services on so many last-level caches, the load on the others: connections for each."""

@@ -3,6 +3,11 @@
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.tool import Tool
+
+HACKBENCH = Tool(
+    "hackbench", package="rt-tests", version=("hackbench", "-h"), required=True, told=3
+)
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 
@@ -37,13 +42,13 @@ def _register(name: str, what: str, *, pipe: bool, threads: bool) -> None:
     build.__doc__ = f"{what}, each group of 20 senders and 20 receivers."
     benchmark(
         name,
-        tool="hackbench",
-        package="rt-tests",
+        tool=HACKBENCH,
         metrics=[TIME],
         parse=parse,
         defaults={"loops": 20_000, "groups": 10, "fds": _FDS},
         model=model,
         grows="loops",
+        alike="hackbench" if pipe and threads else "",
     )(build)
 
 
@@ -57,8 +62,7 @@ _register("HackbenchPipeThreads", "Threads of one process over pipes", pipe=True
 
 @benchmark(
     "HackbenchPipeThreads4k",
-    tool="hackbench",
-    package="rt-tests",
+    tool=HACKBENCH,
     metrics=[TIME],
     parse=parse,
     defaults={"loops": 20_000, "groups": 10, "datasize": 4096},

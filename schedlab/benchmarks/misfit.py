@@ -5,23 +5,14 @@ from statistics import fmean
 
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
+from schedlab.benchmarks.exhibits import round_time, task_time
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.stand_in import workload_model
+from schedlab.benchmarks.sysbench import SYSBENCH
 
 LONGEST = Metric("longest", unit="s", better="lower", label="Longest (sec)")
 MEAN = Metric("mean", unit="s", better="lower", label="Mean (sec)")
-
-
-def task_time(number: int) -> Metric:
-    """Return the metric of one unpinned task: recorded, but not judged."""
-    return Metric(f"task_{number}", unit="s", better="lower", label=f"Task {number} (sec)")
-
-
-def round_time(number: int) -> Metric:
-    """Return the metric of a round's longest task: recorded, but not judged."""
-    label = f"Longest of round {number} (sec)"
-    return Metric(f"longest_{number}", unit="s", better="lower", label=label)
 
 
 _SCRIPT = """
@@ -84,8 +75,7 @@ def misfit_model(requests: int, unpinned: int, max_prime: int, rounds: int) -> M
 
 @benchmark(
     "Misfit",
-    tool="sysbench",
-    package="sysbench",
+    tool=SYSBENCH,
     metrics=[LONGEST, MEAN],
     parse=parse,
     defaults={"requests": 1000, "unpinned": "little_cpus", "max_prime": 10_000, "rounds": 1},

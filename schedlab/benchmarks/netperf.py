@@ -5,6 +5,9 @@ from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values
 from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.benchmarks.tool import Tool
+
+NETPERF = Tool("netperf", programs=("netperf", "netserver"), version=("netperf", "-V"))
 
 TRANSACTIONS = Metric(
     "transactions_per_client", unit="1/s", better="higher", label="Transactions/sec per client"
@@ -34,7 +37,6 @@ def originals(test: str, clients: int, length: Span, pinned: str) -> list[Comman
         Command(
             *copies_of(clients, *client, pinned=_pinned(pinned)),
             tool="netperf",
-            version=("-V",),
             parse=parse,
             enclosures=(SCRIPT,),
             server=Server(("netserver", "-D", "-4", "-L", "127.0.0.1", "-p", _PORT), int(_PORT)),
@@ -49,6 +51,8 @@ def originals(test: str, clients: int, length: Span, pinned: str) -> list[Comman
     results={TRANSACTIONS: "transactions per client"},
     defaults={"test": "TCP_RR", "clients": "cpus/2", "length": 10, "pinned": "no"},
     originals=originals,
+    tools=[NETPERF],
+    alike="netperf",
 )
 def netperf(test: str, clients: int, length: Span, pinned: str) -> Options:
     """Pairs of a netperf and a netserver; one byte to and fro (TCP_RR or UDP_RR)."""

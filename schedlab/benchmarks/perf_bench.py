@@ -6,6 +6,16 @@ from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.sizes import binary
 from schedlab.benchmarks.stand_in import workload_model
+from schedlab.benchmarks.tool import Tool
+
+PERF = Tool(
+    "perf",
+    package="linux-perf",
+    version=("perf", "--version"),
+    use="counters of every run",
+    required=True,
+    told=1,
+)
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 WAKE_TIME = Metric("wake_time", unit="ms", better="lower", label="Time (ms)")
@@ -77,8 +87,7 @@ def futex_wake_model(threads: int, wakes: int) -> Model:
 
 @benchmark(
     "PerfBenchSchedPipe",
-    tool="perf",
-    package="linux-perf",
+    tool=PERF,
     metrics=[TIME],
     parse=parse_seconds,
     defaults={"loops": 4_000_000},
@@ -92,8 +101,7 @@ def sched_pipe(loops: int) -> Command:
 
 @benchmark(
     "PerfBenchSchedMessaging",
-    tool="perf",
-    package="linux-perf",
+    tool=PERF,
     metrics=[TIME],
     parse=parse_seconds,
     defaults={"loops": 30_000, "groups": _GROUPS, "threads": "no"},
@@ -116,8 +124,7 @@ def _threads(text: str) -> bool:
 
 @benchmark(
     "PerfBenchMemMemset",
-    tool="perf",
-    package="linux-perf",
+    tool=PERF,
     metrics=[BANDWIDTH],
     parse=parse_bytes_per_second,
     defaults={"size": "memory_gib/4 GB", "loops": 15},
@@ -134,8 +141,7 @@ def mem_memset(size: Amount, loops: int) -> Command:
 
 @benchmark(
     "PerfBenchFutexWake",
-    tool="perf",
-    package="linux-perf",
+    tool=PERF,
     metrics=[WAKE_TIME],
     parse=parse_futex_wake,
     defaults={"threads": "cpus*80", "wakes": 1},
@@ -163,8 +169,7 @@ def numa_mem_model(processes: int, threads: int, memory: int, time: Span) -> Mod
 
 @benchmark(
     "PerfBenchNumaMem",
-    tool="perf",
-    package="linux-perf",
+    tool=PERF,
     metrics=[SPEED],
     parse=parse_speed,
     defaults={"processes": "nodes", "threads": "cpus/8", "memory": 1024, "time": 10},

@@ -16,7 +16,14 @@ from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.rt_app_file import RtAppFile
+from schedlab.benchmarks.tool import Tool
 from schedlab.kernels.native import PROGRAM, schedlab_load
+
+RT_APP = Tool(
+    "rt-app",
+    package="rt-app",
+    use="workloads from files; without it our own program stands in",
+)
 
 WAKEUP = Metric("wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)")
 WAKEUP_P99 = Metric(
@@ -152,8 +159,7 @@ def _note(told: RtAppFile) -> str:
 
 @benchmark(
     "RtApp",
-    tool="rt-app",
-    package="rt-app",
+    tool=RT_APP,
     metrics=list(_FIGURES),
     select=metrics,
     parse=parse,

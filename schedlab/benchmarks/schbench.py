@@ -7,6 +7,10 @@ from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.benchmarks.tool import Tool
+
+SCHBENCH = Tool("schbench")
+SCHBENCH_OLD = Tool("schbench before 2023", programs=("schbench-old",))
 
 Percentiles = dict[str, Metric]
 """By the percentage as schbench prints it; the one it marks with a star comes first."""
@@ -146,6 +150,8 @@ def originals(message_threads: int, workers: int, runtime: Span) -> list[Command
         **{"sleeptime": _SPIN, "cputime": _SPIN},
     },
     originals=originals_old,
+    tools=[SCHBENCH_OLD],
+    alike="schbench",
 )
 def schbench_old(
     message_threads: int, workers: int, runtime: Span, sleeptime: int, cputime: int
@@ -168,6 +174,7 @@ def schbench_old(
     },
     defaults={"message_threads": 1, "workers": "cpus", "runtime": 30},
     originals=originals,
+    tools=[SCHBENCH],
 )
 def schbench(message_threads: int, workers: int, runtime: Span) -> Options:
     """Workers multiply matrices under a lock of their CPU, a request at a time."""

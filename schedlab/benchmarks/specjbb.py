@@ -12,6 +12,15 @@ from schedlab.benchmarks.benchmark import Command, Output, Values
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.benchmarks.tool import Tool
+
+SPECJBB = Tool(
+    "SPECjbb2015",
+    programs=("java",),
+    version=("java", "-version"),
+    variable="SPECJBB_HOME",
+    holds="specjbb2015.jar",
+)
 
 MAX_JOPS = Metric("max_jops", unit="jOPS", better="higher", label="max-jOPS")
 CRITICAL_JOPS = Metric("critical_jops", unit="jOPS", better="higher", label="critical-jOPS")
@@ -81,7 +90,6 @@ def originals(groups: int, tier1: int, step: str) -> list[Command]:
             *("env", *java, "sh", _SCRIPT.name, kit, str(groups)),
             *(f"-Dspecjbb.{key}={value}" for key, value in settings.items()),
             tool="java",
-            version=("-version",),
             parse=parse,
             enclosures=(_SCRIPT,),
             scratch=("jbb",),
@@ -96,6 +104,8 @@ def originals(groups: int, tier1: int, step: str) -> list[Command]:
     results={MAX_JOPS: "max-jOPS", CRITICAL_JOPS: "critical-jOPS"},
     defaults={"groups": "nodes", "tier1": "cpus/nodes", "step": "0.01"},
     originals=originals,
+    tools=[SPECJBB],
+    alike="specjbb2015",
 )
 def specjbb2015(groups: int, tier1: int, step: str) -> Options:
     """The search for the high bound and the response-time curve, times as the stand-in's own."""

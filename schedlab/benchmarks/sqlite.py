@@ -8,6 +8,9 @@ from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.benchmarks.tool import Tool
+
+SQLITE = Tool("sqlite3", package="sqlite3", version=("sqlite3", "--version"))
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 
@@ -47,7 +50,6 @@ def originals(copies: int, rows: int) -> list[Command]:
         Command(
             *copies_of(copies, "sh", _INSERT.name, str(rows)),
             tool="sqlite3",
-            version=("sqlite3", "--version"),
             parse=functools.partial(parse, rows=rows),
             enclosures=(SCRIPT, _INSERT),
             scratch=("db",),
@@ -62,6 +64,7 @@ def originals(copies: int, rows: int) -> list[Command]:
     results={TIME: "time"},
     defaults={"copies": 1, "rows": 2500},
     originals=originals,
+    tools=[SQLITE],
 )
 def sqlite(copies: int, rows: int) -> Options:
     """Rows inserted one by one, as in the Phoronix Test Suite: short work between waits."""

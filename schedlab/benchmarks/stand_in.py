@@ -12,6 +12,7 @@ from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Parameter, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.tool import Tool
 from schedlab.kernels.native import PROGRAM
 
 Options = Mapping[str, object]
@@ -26,12 +27,15 @@ def stand_in(
     results: Mapping[Metric, str],
     defaults: Mapping[str, Parameter],
     originals: Callable[..., Sequence[Command]] | None = None,
+    tools: Sequence[Tool] = (),
+    alike: str = "",
 ) -> Callable[[Callable[..., Options]], Callable[..., Options]]:
     """Register a benchmark run by one of our workloads.
 
     The decorated function makes the workload's options of the benchmark's parameters;
     `results` names, for each metric, the workload's result. `originals` gives the commands of
-    the field's own tool, which are preferred; each has a parser of its own.
+    the field's own tool, which are preferred; each has a parser of its own. `tools` are what those
+    run, and `alike` is as for any benchmark.
     """
 
     def register(options: Callable[..., Options]) -> Callable[..., Options]:
@@ -52,8 +56,9 @@ def stand_in(
             functools.update_wrapper(made, options)
         benchmark(
             name,
-            tool=PROGRAM,
-            package=f"schedlab's stand-in for {stands_for}",
+            tool=Tool(PROGRAM, package=f"schedlab's stand-in for {stands_for}"),
+            tools=tools,
+            alike=alike,
             metrics=list(results),
             parse=lambda output: parse(output, results),
             defaults=defaults,

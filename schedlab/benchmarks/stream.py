@@ -7,6 +7,10 @@ from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.benchmarks.tool import Tool
+
+LIKWID = Tool("likwid-bench", package="likwid", version=("likwid-bench", "-v"))
+STREAM = Tool("STREAM", programs=("stream-10|stream",))
 
 COPY, SCALE, ADD, TRIAD = (
     Metric(kernel.lower(), unit="MB/s", better="higher", label=f"{kernel} (MB/s)")
@@ -56,6 +60,8 @@ def originals(array_size: int, ntimes: int, threads: int, bound: str) -> list[Co
     # Each array holds four times 32 MiB for every LLC, as STREAM asks of its arrays.
     defaults={"array_size": "llcs*16777216", "ntimes": 10, "threads": "llcs", "bound": "yes"},
     originals=originals,
+    tools=[STREAM],
+    alike="stream",
 )
 def stream(array_size: int, ntimes: int, threads: int, bound: str) -> Options:
     """Four loops over arrays that no cache holds, a thread on each LLC."""
@@ -94,8 +100,7 @@ def parse_likwid(output: Output) -> Values:
 
 @benchmark(
     "LikwidStream",
-    tool="likwid-bench",
-    package="likwid",
+    tool=LIKWID,
     metrics=[COPY, TRIAD],
     parse=parse_likwid,
     defaults={"array_size": "llcs*16777216", "threads": "llcs"},
@@ -105,6 +110,5 @@ def likwid_stream(array_size: int, threads: int) -> Command:
     return Command(
         *("sh", _LIKWID.name, str(array_size), str(threads)),
         tool="likwid-bench",
-        version=("-v",),
         enclosures=(_LIKWID,),
     )

@@ -8,6 +8,11 @@ from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.sizes import binary
 from schedlab.benchmarks.stand_in import workload_model
+from schedlab.benchmarks.tool import Tool
+
+SYSBENCH = Tool(
+    "sysbench", package="sysbench", version=("sysbench", "--version"), required=True, told=2
+)
 
 EVENT_RATE = Metric("events_per_second", unit="1/s", better="higher", label="Events/sec")
 BANDWIDTH = Metric("bandwidth", unit="MiB/s", better="higher", label="Memory BW (MiB/s)")
@@ -87,8 +92,7 @@ def mutex_model(threads: int, mutexes: int, locks: int, loops: int) -> Model:
 
 @benchmark(
     "SysBenchCpu",
-    tool="sysbench",
-    package="sysbench",
+    tool=SYSBENCH,
     metrics=[EVENT_RATE],
     parse=parse_cpu,
     defaults={"time": 60, "threads": "cpus/2", "max_prime": 10_000},
@@ -104,8 +108,7 @@ def sysbench_cpu(time: Span, threads: int, max_prime: int) -> Command:
 
 @benchmark(
     "SysBenchMemory",
-    tool="sysbench",
-    package="sysbench",
+    tool=SYSBENCH,
     metrics=[BANDWIDTH],
     parse=parse_memory,
     caveats=capped_memory,
@@ -125,8 +128,7 @@ def sysbench_memory(time: Span, threads: int, access_mode: str, total_size: Amou
 
 @benchmark(
     "SysBenchThreads",
-    tool="sysbench",
-    package="sysbench",
+    tool=SYSBENCH,
     metrics=[EVENT_RATE],
     parse=parse_threads,
     defaults={"time": 60, "threads": "cpus/2"},
@@ -141,8 +143,7 @@ def sysbench_threads(time: Span, threads: int) -> Command:
 
 @benchmark(
     "SysBenchMutex",
-    tool="sysbench",
-    package="sysbench",
+    tool=SYSBENCH,
     metrics=[TIME],
     parse=parse_mutex,
     defaults={"threads": "cpus*4", "mutexes": 1, "locks": 50_000, "loops": 10_000},

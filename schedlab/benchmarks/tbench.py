@@ -4,6 +4,15 @@ from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.benchmarks.tool import Tool
+
+TBENCH = Tool(
+    "tbench",
+    package="dbench",
+    version=("tbench", "--help"),
+    files=("/usr/share/dbench/client.txt",),
+)
+TBENCH_SRV = Tool("tbench_srv", package="dbench", use="the server tbench talks to")
 
 THROUGHPUT = Metric("throughput", unit="MB/s", better="higher", label="Throughput (MB/sec)")
 
@@ -26,7 +35,6 @@ def originals(time: Span, clients: int) -> list[Command]:
     return [
         Command(
             *("tbench", "-t", str(time.whole_seconds), str(clients), "127.0.0.1"),
-            version=("--help",),
             parse=parse,
             server=Server(("tbench_srv",), _PORT),
         )
@@ -40,6 +48,8 @@ def originals(time: Span, clients: int) -> list[Command]:
     results={THROUGHPUT: "Throughput"},
     defaults={"time": 60, "clients": "cpus"},
     originals=originals,
+    tools=[TBENCH, TBENCH_SRV],
+    alike="tbench",
 )
 def tbench(time: Span, clients: int) -> Options:
     """Client and server processes in pairs, exchanging requests over loopback TCP."""

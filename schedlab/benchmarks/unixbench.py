@@ -5,6 +5,7 @@ from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.benchmarks.tool import Tool
 
 LOOPS = Metric("loops", unit="1/s", better="higher", label="Loops/sec")
 
@@ -15,6 +16,7 @@ _TESTS = {
     "spawn": "Fork, exit and wait, again and again.",
     "execl": "A program that executes itself.",
 }
+UNIXBENCH = Tool("UnixBench", programs=tuple(_TESTS))
 _EXECL = Enclosure(
     "execl.sh", 'UB_BINDIR=$(dirname "$(command -v execl)") exec execl "$1"\n', __name__
 )
@@ -60,6 +62,8 @@ def _register(test: str, summary: str) -> None:
         results={LOOPS: "lps"},
         defaults={"copies": 1, "duration": 10},
         originals=originals,
+        tools=[UNIXBENCH],
+        alike="unixbench" if test == "syscall" else "",
     )(options)
 
 

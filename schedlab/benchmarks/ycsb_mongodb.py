@@ -6,6 +6,9 @@ from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Server, Values
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
+from schedlab.benchmarks.tool import Tool
+
+YCSB = Tool("YCSB on MongoDB", programs=("ycsb.sh", "mongod"), version=("mongod", "--version"))
 
 THROUGHPUT = Metric("throughput", unit="ops/s", better="higher", label="Throughput (ops/sec)")
 READ_P99 = Metric("read_p99", unit="us", better="lower", label="READ 99th percentile (us)")
@@ -75,6 +78,8 @@ def originals(threads: int, time: int, readproportion: str, updateproportion: st
     # busy, as the utilisation told of the published runs.
     defaults={"threads": "cpus/5", "time": 5, "readproportion": "0.5", "updateproportion": "0.5"},
     originals=originals,
+    tools=[YCSB],
+    alike="ycsb",
 )
 def ycsb_mongodb(threads: int, time: int, readproportion: str, updateproportion: str) -> Options:
     """Client threads of workload A (half reads, half updates), each with a connection."""

@@ -25,7 +25,7 @@ def _benchmarks() -> Iterator[str]:
         metrics = ", ".join(f"{m.name} ({m.unit}, {m.better} is better)" for m in benchmark.metrics)
         defaults = ", ".join(f"{key}={value}" for key, value in benchmark.defaults.items())
         yield f"{benchmark.name:24} {benchmark.summary}"
-        yield f"{'':24} measures {metrics}; needs {benchmark.tool} ({benchmark.package})"
+        yield f"{'':24} measures {metrics}; needs {benchmark.tool.name} ({benchmark.tool.package})"
         yield f"{'':24} parameters: {defaults}"
 
 

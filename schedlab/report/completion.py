@@ -2,12 +2,11 @@
 
 from statistics import fmean
 
+from schedlab.benchmarks.exhibits import ROUND, TASK
 from schedlab.report.content import Report, by_variant
 from schedlab.report.exhibit import Exhibit
 from schedlab.result.record import RunRecord
 
-_TASK = "task_"
-_ROUND = "longest_"
 _NOTES = (
     "Longest: of the longest running task of each run, the average and the maximum; where a run"
     " has several rounds, of its rounds, and the mean of all runs."
@@ -30,7 +29,7 @@ def completion(report: Report) -> Exhibit | None:
 
 
 def _times(run: RunRecord) -> list[float]:
-    return sorted(_all(run, _TASK))
+    return sorted(_all(run, TASK))
 
 
 def _all(run: RunRecord, kind: str) -> list[float]:
@@ -38,7 +37,7 @@ def _all(run: RunRecord, kind: str) -> list[float]:
 
 
 def _row(runs: list[RunRecord]) -> tuple[str, ...]:
-    longest = [_all(run, _ROUND) or [max(_times(run))] for run in runs]
+    longest = [_all(run, ROUND) or [max(_times(run))] for run in runs]
     average = fmean(fmean(rounds) for rounds in longest)
     single = ", ".join(f"{time:.4f}" for time in _times(runs[0]))
     return (str(len(runs)), f"{average:.4f}", f"{_maximum(longest):.4f}", single)

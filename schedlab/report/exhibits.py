@@ -5,7 +5,7 @@ from schedlab.report.beside_counts import beside_counts
 from schedlab.report.completion import completion
 from schedlab.report.content import Report
 from schedlab.report.cpu_time import cpu_time
-from schedlab.report.curve import curve_table
+from schedlab.report.curve import curve_tables
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.sensitivity import sensitivity
 from schedlab.report.sweeps import sweep_tables
@@ -13,5 +13,6 @@ from schedlab.report.sweeps import sweep_tables
 
 def exhibits(report: Report) -> list[Exhibit]:
     """Return those a report has."""
-    kinds = (curve_table, completion, beside, beside_counts, sensitivity, cpu_time)
-    return [*sweep_tables(report), *(found for kind in kinds if (found := kind(report)))]
+    kinds = (completion, beside, beside_counts, sensitivity, cpu_time)
+    sweeps = [*sweep_tables(report), *curve_tables(report)]
+    return [*sweeps, *(found for kind in kinds if (found := kind(report)))]

@@ -8,9 +8,10 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
@@ -23,11 +24,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from schedlab.base.printable import printable
-from schedlab.benchmarks.cpuidle_smt import THROUGHPUT, WAKEUP_P50, WAKEUP_P99
+from schedlab.benchmarks.exhibits import Panel
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.analysis import Outcome
 from schedlab.report.content import DISTURBED
-from schedlab.report.curve import Curve, Point
+from schedlab.report.curve import Drawn, Point
 from schedlab.report.wording import (
     exact,
     fitted,
@@ -260,12 +261,13 @@ def _run_title(run: RunRecord, metric: str) -> str:
     return printable(f"run {run.position}, {run.key.variant}, {kind}block {run.key.block}: {what}")
 
 
-def curve(sweep: Curve, variants: Sequence[str], name: str, width: int) -> Markup:
-    """Draw throughput, wakeup latency and idle states against the period, one above the other.
+def curve(sweep: Drawn, variants: Sequence[str], name: str, width: int) -> Markup:
+    """Draw metrics and idle states against the parameter of a sweep, one above the other.
 
     Dotted lines mark the states' target residencies.
     """
-    panels = [_throughput, _latency, *([_shares] if sweep.states else [])]
+    panels: list[_Draw] = [partial(_panel, panel) for panel in sweep.how.panels]
+    panels += [_shares] if sweep.states else []
     with _figure(width, _PANEL * len(panels) + 58) as figure:
         titles: dict[str, list[str]] = {}
         for place, draw in enumerate(panels):
@@ -273,18 +275,14 @@ def curve(sweep: Curve, variants: Sequence[str], name: str, width: int) -> Marku
             axes = _axes(figure, 58, 60, 20 + _PANEL * place, below + 12)
             axes.set_xscale("log")
             for which, variant in enumerate(variants):
-                draw(axes, which, sweep.of(variant), titles)
+                draw(axes, which, sweep.of(variant), sweep.how.unit, titles)
             _mark_residencies(axes, sweep, named=place == 0)
             axes.set_xlim(0.8 * min(sweep.axis.values), 1.25 * max(sweep.axis.values))
             _one_two_five(axes.xaxis)
             if place < len(panels) - 1:
                 axes.xaxis.set_major_formatter(NullFormatter())
-        axes.set_xlabel("wakeup period in us")
-        caption = Caption(
-            name,
-            "Throughput, wakeup latency and idle states against the wakeup period",
-            "The figures are in the table below.",
-        )
+        axes.set_xlabel(sweep.how.along)
+        caption = Caption(name, sweep.how.content, "The figures are in the table below.")
         return _svg(figure, caption, titles)
 
 
@@ -344,22 +342,26 @@ def _apart(series: Mapping[str, Sequence[tuple[int, float]]], width: int) -> lis
 _PANEL = 140
 """Height of one of the parts of a curve, in CSS pixels."""
 
+_Draw = Callable[[Axes, int, Sequence[Point], str, dict[str, list[str]]], None]
+"""Draws a variant's points into one of them; the parameter's unit is that of the points."""
+
 
 def _line(
     axes: Axes,
     which: int,
     points: Sequence[tuple[Point, float]],
     what: str,
+    unit: str,
     titles: dict[str, list[str]],
     **style: Any,
 ) -> None:
     colour, marker = _look(which)
     gid = f"{what}{which}".replace(" ", "-")
     titles[gid] = [
-        printable(f"{point.variant}, {point.period} us: {what} {exact(value)}")
+        printable(f"{point.variant}, {point.value} {unit}: {what} {exact(value)}")
         for point, value in points
     ]
-    x = [point.period for point, _ in points]
+    x = [point.value for point, _ in points]
     y = [value for _, value in points]
     # The line apart from its marks, which are explained one by one.
     axes.plot(x, y, color=colour, linewidth=1.2, linestyle=style.get("linestyle", "-"))
@@ -380,27 +382,29 @@ def _measured(points: Sequence[Point], metric: Metric) -> list[tuple[Point, floa
     return [(point, point.metrics[metric]) for point in points if metric in point.metrics]
 
 
-def _throughput(
-    axes: Axes, which: int, points: Sequence[Point], titles: dict[str, list[str]]
+def _panel(
+    panel: Panel,
+    axes: Axes,
+    which: int,
+    points: Sequence[Point],
+    unit: str,
+    titles: dict[str, list[str]],
 ) -> None:
-    _line(axes, which, _measured(points, THROUGHPUT), "throughput", titles)
-    axes.set_ylabel("Mops/s")
-    axes.yaxis.set_major_locator(MaxNLocator(4))
-    axes.yaxis.set_major_formatter(lambda value, _: _tick(value))
-
-
-def _latency(axes: Axes, which: int, points: Sequence[Point], titles: dict[str, list[str]]) -> None:
-    axes.set_yscale("log")
-    for metric, what, style in (
-        (WAKEUP_P50, "p50", {}),
-        (WAKEUP_P99, "p99", {"linestyle": "--", "hollow": True}),
-    ):
-        measured = _measured(points, metric)
-        _line(axes, which, measured, f"latency {what}", titles, **style)
-        if which == 0 and measured:
-            _at_end(axes, measured[-1][1], what)
-    axes.set_ylabel("latency, us")
-    _one_two_five(axes.yaxis)
+    """Draw the lines of a variant."""
+    if panel.logarithmic:
+        axes.set_yscale("log")
+    for line in panel.lines:
+        measured = _measured(points, line.metric)
+        style = {"linestyle": "--", "hollow": True} if line.hollow else {}
+        _line(axes, which, measured, line.called, unit, titles, **style)
+        if which == 0 and measured and line.end:
+            _at_end(axes, measured[-1][1], line.end)
+    axes.set_ylabel(panel.unit)
+    if panel.logarithmic:
+        _one_two_five(axes.yaxis)
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.yaxis.set_major_formatter(lambda value, _: _tick(value))
 
 
 def _one_two_five(axis: Axis) -> None:
@@ -410,12 +414,14 @@ def _one_two_five(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _shares(axes: Axes, which: int, points: Sequence[Point], titles: dict[str, list[str]]) -> None:
+def _shares(
+    axes: Axes, which: int, points: Sequence[Point], unit: str, titles: dict[str, list[str]]
+) -> None:
     states = dict.fromkeys(state for point in points for state in point.shares)
     for number, state in enumerate(states):
         measured = [(point, point.shares[state]) for point in points if state in point.shares]
         style = {"linestyle": _DASHES[number % len(_DASHES)], "hollow": number % 2 == 0}
-        _line(axes, which, measured, f"share of {state}", titles, **style)
+        _line(axes, which, measured, f"share of {state}", unit, titles, **style)
         if which == 0:
             _at_end(axes, measured[-1][1], state)
     axes.set_ylim(0, 105)
@@ -437,7 +443,7 @@ def _at_end(axes: Axes, y: float, text: str) -> None:
     )
 
 
-def _mark_residencies(axes: Axes, sweep: Curve, named: bool) -> None:
+def _mark_residencies(axes: Axes, sweep: Drawn, named: bool) -> None:
     low, high = min(sweep.axis.values), max(sweep.axis.values)
     for state, residency in sweep.residencies.items():
         if not low <= residency <= high:

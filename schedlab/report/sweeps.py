@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from schedlab.benchmarks import cpuidle_smt
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.axis import Axis, find_axes
 from schedlab.report.content import Report
+from schedlab.report.curve import curve_of
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import blocks_used, direction, interval, number, points, verdict_word
 
 
 def sweep_tables(report: Report) -> list[Exhibit]:
-    """Return a table for each sweep; that over the wakeup period has one of its own."""
+    """Return a table for each sweep; those that are shown as a curve have one of their own."""
     axes = find_axes([case.info for case in report.cases])
-    return [_table(report, axis) for axis in axes if axis.benchmark != cpuidle_smt.NAME]
+    return [_table(report, axis) for axis in axes if not curve_of(axis)]
 
 
 def along(report: Report, axis: Axis, metric: Metric, variant: str) -> Iterator[Outcome]:

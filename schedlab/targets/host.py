@@ -343,7 +343,7 @@ def _check_tools(system: System, cases: Sequence[Case], commands: Mapping[str, C
         for program in commands[case.label].programs:
             if system.which(program) is None:
                 missing.setdefault(program, {})[case.sweep or case.label] = None
-                packages.add(case.benchmark.package)
+                packages.add(case.benchmark.tool.package)
     if missing:
         lines = [f"{tool} is not installed: {', '.join(by)}" for tool, by in missing.items()]
         raise HostError(

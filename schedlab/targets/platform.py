@@ -4,7 +4,7 @@ import re
 import subprocess
 from collections.abc import Iterable
 
-from schedlab.benchmarks import Command
+from schedlab.benchmarks import Command, all_tools
 from schedlab.kernels.native import OWN
 from schedlab.machine.model import Machine
 from schedlab.result.boots import BOOT
@@ -12,9 +12,6 @@ from schedlab.system import System
 
 MEMORY = "Memory (GB)"
 """The row of the table that can change while a guest runs."""
-
-_ALWAYS = {"perf": ("--version",), "sysbench": ("--version",), "hackbench": ("-h",)}
-"""Tools whose versions are told whether the plan runs them or not, as published reports do."""
 
 
 def platform_table(system: System, machine: Machine, commands: Iterable[Command]) -> dict[str, str]:
@@ -38,11 +35,22 @@ def platform_table(system: System, machine: Machine, commands: Iterable[Command]
         for path in system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
     }
     rows["Frequency governor"] = ", ".join(sorted(governors)) or "none (no cpufreq)"
-    asked = {command.tool: command.version for command in commands} | _ALWAYS
-    for tool, arguments in (_ALWAYS | asked).items():
-        if tool not in OWN:  # those are as old as schedlab
-            rows[f"{tool} version"] = _tool_version(system, tool, arguments)
+    for program in dict.fromkeys([*_always(), *(command.tool for command in commands)]):
+        if program not in OWN:  # those are as old as schedlab
+            rows[f"{program} version"] = _version(system, program, _asking(program))
     return rows
+
+
+def _always() -> list[str]:
+    """Return the tools whose versions are told whether the plan runs them or not."""
+    told = [tool for tool in all_tools() if tool.told]
+    return [tool.name for tool in sorted(told, key=lambda tool: tool.told)]
+
+
+def _asking(program: str) -> tuple[str, ...]:
+    """Return the arguments with which a program tells its version; none if it does not."""
+    known = (tool.version_of(program) for tool in all_tools())
+    return next((arguments for arguments in known if arguments is not None), ())
 
 
 def _os_name(system: System) -> str:
@@ -57,15 +65,15 @@ def _virtualised(system: System) -> str:
     return "yes" if "hypervisor" in flags[1].split() else "no"
 
 
-def _tool_version(system: System, tool: str, arguments: tuple[str, ...]) -> str:
+def _version(system: System, program: str, arguments: tuple[str, ...]) -> str:
     """Return the version a program prints, or else what identifies its file."""
-    path = system.which(tool)
+    path = system.which(program)
     if path is None:
         return "not installed"
     if not arguments:
         return f"not told; {_digest(system, path)}"
     try:
-        done = system.capture((tool, *arguments))
+        done = system.capture((program, *arguments))
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
     text = done.stdout + done.stderr

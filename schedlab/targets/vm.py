@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from schedlab.base.errors import SystemLost, UsageError
-from schedlab.benchmarks import Case, all_benchmarks
+from schedlab.benchmarks import Case, all_tools
 from schedlab.kernels.native import PROGRAM, schedlab_load
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import ConsoleWatch, Watch
@@ -27,10 +27,6 @@ from schedlab.targets.guest.kernel import built_kernel, find_kernel
 from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order, Session
-
-_ALWAYS = ("perf",)
-_DATA = ("/usr/share/dbench/client.txt",)
-"""Files that benchmarks' programs read by their own account."""
 
 
 class VmTarget:
@@ -66,13 +62,13 @@ class VmTarget:
     @cached_property
     def guests(self) -> Guests:
         """Return the guests; they end with this target."""
-        tools = [benchmark.tool for benchmark in all_benchmarks()]
+        tools = [tool for tool in all_tools() if tool.package]
+        theirs = (name for tool in tools for names in tool.wanted for name in names)
         servers = [words[0] for each in self._variants for words in each.around.commands]
-        files = {place: Path(place) for place in _DATA if Path(place).is_file()}
+        data = (place for tool in tools for place in tool.files if Path(place).is_file())
+        files = {place: Path(place) for place in data}
         files[f"/usr/local/bin/{PROGRAM}"] = schedlab_load()
-        programs = list(
-            dict.fromkeys([*_ALWAYS, *tools, "tbench", "tbench_srv", "netserver", *servers])
-        )
+        programs = list(dict.fromkeys([*theirs, *servers]))
         guests = Guests(self._shape, programs, files, self._watch)
         weakref.finalize(self, guests.close)
         return guests

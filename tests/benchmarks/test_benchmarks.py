@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.base.errors import IncompleteRun, UsageError
-from schedlab.benchmarks import Case, Output, all_benchmarks, find_benchmark
-from schedlab.benchmarks.benchmark import Values
+from schedlab.benchmarks import Case, Output, Tool, all_benchmarks, all_tools, find_benchmark
+from schedlab.benchmarks.benchmark import Benchmark, Values
+from schedlab.importers.known import known_metric
+from schedlab.kernels.native import OWN
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import all_suites, find_suite
@@ -427,3 +429,43 @@ def test_no_output_breaks_a_parser(name: str, text: str) -> None:
         except IncompleteRun:
             continue
         assert all(0 < value < float("inf") for value in values.values())
+
+
+SHELL = {"sh", "env"}
+
+
+@pytest.mark.parametrize("benchmark", all_benchmarks(), ids=lambda benchmark: benchmark.name)
+def test_every_program_belongs_to_a_tool_of_the_benchmark(
+    kunpeng: Machine, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tool in benchmark.tools:
+        if tool.variable:
+            monkeypatch.setenv(tool.variable, "/opt")
+    params = {"Misfit": {"unpinned": 1}, "RtApp": {"file": str(EXAMPLES[0])}}
+    case = benchmark.case(kunpeng, params.get(benchmark.name, {}), None, "test")
+    known = {name for tool in (benchmark.tool, *benchmark.tools) for name in sum(tool.wanted, ())}
+    used = {program for command in case.commands for program in command.programs}
+    assert used - SHELL - set(OWN) <= known
+
+
+def test_a_tool_tells_its_version_by_one_of_its_programs() -> None:
+    for tool in all_tools():
+        if tool.version:
+            assert tool.version_of(tool.version[0]) == tool.version[1:]
+    either = Tool("either", programs=("a|b", "c"), version=("a", "-V"))
+    assert [either.version_of(name) for name in "abcd"] == [("-V",), ("-V",), (), None]
+
+
+def test_tools_are_told_apart_by_name() -> None:
+    names = [tool.name for tool in all_tools()]
+    assert len(set(names)) == len(names)
+    told = [tool.told for tool in all_tools() if tool.told]
+    assert sorted(told) == list(range(1, len(told) + 1))
+
+
+def test_published_names_begin_like_one_benchmark_of_ours() -> None:
+    alike = [benchmark.alike for benchmark in all_benchmarks() if benchmark.alike]
+    assert not [a for a in alike for b in alike if a is not b and a.startswith(b)]
+    known = known_metric("hackbench-process-pipes", "")
+    assert known and known.unit == "s"
+    assert known_metric("kernbench", "") is None

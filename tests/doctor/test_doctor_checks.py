@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import KnobError
-from schedlab.benchmarks import find_benchmark
+from schedlab.benchmarks import all_tools, find_benchmark
 from schedlab.counters.perf_stat import TRACEPOINTS
 from schedlab.doctor import (
     Finding,
@@ -143,8 +143,8 @@ def test_tools_of_ones_own_tell_where_they_are_or_what_stands_in(
 
 def test_what_the_common_suite_needs_is_required() -> None:
     suite, where = find_suite("common")
-    needed = {find_benchmark(entry.name, where).tool for entry in suite.benchmark}
-    assert needed == {tool.name for tool in tools.TOOLS if tool.required}
+    needed = {find_benchmark(entry.name, where).tool.name for entry in suite.benchmark}
+    assert needed == {tool.name for tool in all_tools() if tool.required}
 
 
 # permissions

@@ -11,6 +11,7 @@ from pathlib import Path
 import schedlab.cli.result as cli_result
 from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.tool import Tool
 from schedlab.cli import main
 from schedlab.system import LocalSystem
 from schedlab.targets.host import HostTarget
@@ -24,7 +25,7 @@ def parse(output: Output) -> Values:
     return {TIME: output.number_after("Time:")}
 
 
-@benchmark("Slow", tool="sh", package="dash", metrics=[TIME], parse=parse, defaults={})
+@benchmark("Slow", tool=Tool("sh", package="dash"), metrics=[TIME], parse=parse, defaults={})
 def slow() -> Command:
     """Takes its time beside a server, and leaves an orphan behind."""
     script = (

@@ -12,7 +12,7 @@ from schedlab.lab.order import block_order, stretches
 from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import BenchmarkEntry, Blocks, Plan
 from schedlab.report import Report, all_shapes
-from schedlab.report.curve import curve_table, curves
+from schedlab.report.curve import curve_tables, curves
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store, describe
 from schedlab.settings.variant import Variant
@@ -74,7 +74,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def test_a_row_for_each_period_and_variant(report: Report) -> None:
-    table = curve_table(report)
+    [table] = curve_tables(report)
     assert table
     assert table.headings[-2:] == ("snooze (%)", "CEDE (%)")
     rows = {row[:2]: row[2:] for row in table.rows}
@@ -88,7 +88,7 @@ def test_a_row_for_each_period_and_variant(report: Report) -> None:
 
 
 def test_it_says_at_which_periods_the_deep_state_pays(report: Report) -> None:
-    table = curve_table(report)
+    [table] = curve_tables(report)
     assert table
     assert (
         "no-CEDE against base, throughput: equivalent at 10 to 50 us, worse at 120 to 500 us."
@@ -105,7 +105,7 @@ def test_it_says_at_which_periods_the_deep_state_pays(report: Report) -> None:
 def test_what_the_machine_lacks_is_said(tmp_path: Path) -> None:
     bare = Machine.model_validate({"name": "bare", "cpus": "0-2"})
     report = invented(tmp_path / "out", bare)
-    table = curve_table(report)
+    [table] = curve_tables(report)
     assert table
     assert any("no SMT siblings" in note for note in table.notes)
     [curve] = curves(report)

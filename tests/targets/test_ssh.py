@@ -120,11 +120,12 @@ import schedlab.system.ssh, schedlab.targets.ssh
 from schedlab.benchmarks.benchmark import Command, benchmark
 from schedlab.cli import main
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.tool import Tool
 
 schedlab.system.ssh._STATE_THERE = "$XDG_CACHE_HOME/state"
 TIME = Metric("time", "s", "lower", "Time (sec)")
 
-@benchmark("Slow", tool="sh", package="dash", metrics=[TIME], defaults={},
+@benchmark("Slow", tool=Tool("sh", package="dash"), metrics=[TIME], defaults={},
            parse=lambda output: {TIME: output.number_after("Time:")})
 def slow():
     '''Waits for a file while the knob is turned.'''

@@ -1,0 +1,47 @@
+"""What a benchmark runs that is not our own: the programs, and how one comes by them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program, or several that belong together.
+
+    `schedlab doctor` looks for each tool, guests are given those of Debian's, and a report's
+    platform table has the versions.
+    """
+
+    name: str
+    package: str = ""
+    """The Debian package it comes in; none where the user builds it or sets it up."""
+    version: tuple[str, ...] = ()
+    """The command that tells the version, if one does."""
+    programs: tuple[str, ...] = ()
+    """Those that have to be in PATH, `a|b` for one of two; that of its name if none is given."""
+    files: tuple[str, ...] = ()
+    """Files that the programs read by their own account."""
+    variable: str = ""
+    """The environment variable that says where the kit or the deployment is."""
+    holds: str = ""
+    """A file of the kit."""
+    use: str = ""
+    """What it is for beside the benchmark's own command."""
+    required: bool = False
+    """The suites `common` and `quick` need it."""
+    told: int = 0
+    """Its place among those whose versions every platform table has; 0: only where it is run."""
+
+    @property
+    def wanted(self) -> tuple[tuple[str, ...], ...]:
+        """Return the programs, each with what may be there in its place."""
+        return tuple(tuple(names.split("|")) for names in self.programs or (self.name,))
+
+    def version_of(self, program: str) -> tuple[str, ...] | None:
+        """Return the arguments with which a program tells its version; None if it is not ours.
+
+        They are the same for those that may be there in each other's place.
+        """
+        for names in self.wanted:
+            if program in names:
+                return self.version[1:] if self.version and self.version[0] in names else ()
+        return None
