@@ -9,7 +9,9 @@ from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.cpuidle_smt import NAME
 from schedlab.cli.echo import echo
-from schedlab.cli.run import carry_out, chosen_how, experiment_options, make_plan
+from schedlab.cli.planning import carry_out, make_plan
+from schedlab.cli.run import chosen_how, experiment_options
+from schedlab.cli.watcher import ConsoleWatcher
 from schedlab.machine.model import Machine
 from schedlab.machine.placement import place
 from schedlab.plan.plan import Plan
@@ -52,7 +54,7 @@ def _plan(options: Mapping[str, Any]) -> Plan:
     target, *others = options["target"] or ["host"]
     if others:
         raise UsageError("the CPUs are chosen on one machine: give one --target.")
-    machine = find_target(target).machine()
+    machine = find_target(target, watch=ConsoleWatcher()).machine()
     named = {key: options[key] for key in _ROLES if options[key]}
     if len(named) < len(_ROLES):
         echo(f"note: {place(machine).told()}", err=True)

@@ -1,11 +1,6 @@
 """`schedlab diverge`: the first decision in which two variants part."""
 
-import json
-import tempfile
-from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,13 +9,11 @@ from schedlab.benchmarks import Case
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
 from schedlab.cli.names import BENCHMARK, MACHINE
-from schedlab.cli.run import single_case
-from schedlab.lab.divergence.runs import Side, find_divergence, window
-from schedlab.lab.divergence.wording import tell
+from schedlab.cli.planning import single_case
+from schedlab.cli.watcher import ConsoleWatcher
+from schedlab.lab.divergence.comparison import compare_decisions
 from schedlab.plan.plan import LARGEST_SEED
-from schedlab.settings.variant import Variant, parse_variant
-from schedlab.simulation.scenario import scenario, under
-from schedlab.system.interrupt import stoppable
+from schedlab.settings.variant import parse_variant
 from schedlab.targets.sim import SimTarget
 
 
@@ -77,57 +70,14 @@ def diverge(
     """
     if (benchmark is None) == (file is None):
         raise UsageError("say what to run: --benchmark NAME or --scenario FILE.")
-    variants = [parse_variant(first), parse_variant(second)]
+    variants = (parse_variant(first), parse_variant(second))
     if variants[0].name == variants[1].name:
         raise UsageError(f"both variants are called {variants[0].name}; name one of them anew.")
-    target = SimTarget(machine)
-    case = single_case(benchmark, target.machine()) if benchmark else None
-    with (
-        stoppable(),
-        tempfile.TemporaryDirectory() as name,
-        closing(target.session([case] if case else [], variants, timeout)) as session,
-    ):
-        folder = Path(name)
-        session.begin(variants, folder)
-        one, other = (
-            Side(
-                variant.name,
-                session.builds[variant.name].program,
-                folder / "machine.json",
-                _scenario(case, file, variant, timeout),
-                model.enclosures if case and (model := case.model()) else (),
-            )
-            for variant in variants
-        )
-        names = (one.name, other.name)
-        found = find_divergence((one, other), seed, timeout, folder)
-        for line in tell(found, names):
-            echo(line)
-        parting = found.choice or found.anything
-        if not parting or not around:
-            return
-        begin, end = parting.time - around / 1e6, parting.time + around / 1e6
-        for number, side in enumerate((one, other)):
-            echo(f"\n{side.name}, {begin:.6f} to {end:.6f} s:")
-            for line in window(side, seed, timeout, folder / f"window{number}", begin, end):
-                echo(line)
-
-
-def _scenario(
-    case: Case | None, file: Path | None, variant: Variant, limit: float
-) -> Mapping[str, Any]:
-    if case:
-        model = case.model()
-        assert model, "the session has refused what has no model"
-        return scenario(model, variant, limit)
-    assert file
-    try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{file}: no scenario: {error}") from error
-    if not isinstance(told, dict):
-        raise UsageError(f"{file}: a scenario is a JSON object.")
-    for workload in told.get("workloads", []):
-        if "file" in workload:  # seen from the scenario's folder, of which a copy is read
-            workload["file"] = str(file.parent.absolute() / workload["file"])
-    return under(variant, told)
+    target = SimTarget(machine, ConsoleWatcher())
+    if benchmark:
+        what: Case | Path = single_case(benchmark, target.machine())
+    else:
+        assert file
+        what = file
+    for line in compare_decisions(target, variants, what, seed, around, timeout):
+        echo(line)

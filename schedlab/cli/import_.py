@@ -1,20 +1,14 @@
 """`schedlab import`: published results in, verdicts out."""
 
-import shlex
-import sys
-from contextlib import closing
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from schedlab.base.errors import UsageError
-from schedlab.cli.echo import echo
+from schedlab.cli.how import invocation
+from schedlab.cli.result import print_result
 from schedlab.importers import read_publication
 from schedlab.importers.source import Source
-from schedlab.judging.analysis import analyse
-from schedlab.report import write_reports
-from schedlab.report.terminal import print_report
 from schedlab.result.store import check_free
 from schedlab.system.inside import inside
 from schedlab.system.interrupt import stoppable
@@ -39,17 +33,13 @@ def import_command(files: tuple[Path, ...], output: Path | None) -> None:
     Each file becomes a result folder of its own, the document kept in it. docs/manual/import.md
     shows the shapes that are read. Nothing is written unless all files can be read.
     """
-    invocation = shlex.join(["schedlab", *sys.argv[1:]])
     folders = _folders(files, output)
     sources = [Source.read(file) for file in folders.values()]
     publications = [read_publication(source) for source in sources]
     for folder, source, publication in zip(folders, sources, publications, strict=True):
         with stoppable():
-            store = publication.store(folder, source, invocation)
-        with closing(store):
-            print_report(store, analyse(store), Console())
-            for path in write_reports(store):
-                echo(f"wrote {path}")
+            store = publication.store(folder, source, invocation())
+        print_result(store)
 
 
 def _folders(files: tuple[Path, ...], output: Path | None) -> dict[Path, Path]:

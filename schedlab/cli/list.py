@@ -8,7 +8,7 @@ from schedlab.base.errors import KnobError, UsageError
 from schedlab.benchmarks import all_benchmarks
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL
-from schedlab.counters import all_groups
+from schedlab.cli.watcher import ConsoleWatcher
 from schedlab.kernels.shelf import check_name
 from schedlab.plan.plan import BenchmarkEntry, all_plans, all_suites, find_plan, find_suite
 from schedlab.settings import sched_debug
@@ -55,7 +55,7 @@ def _counters() -> Iterator[str]:
 
 def _features(kernel: str | None) -> Iterator[str]:
     if kernel:
-        yield from SimTarget(_ANY_MACHINE).features(kernel)
+        yield from SimTarget(_ANY_MACHINE, ConsoleWatcher()).features(kernel)
         return
     system = LocalSystem()
     path = sched_debug.features_path(system)

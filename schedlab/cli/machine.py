@@ -13,6 +13,7 @@ from schedlab.base.errors import HostError, UsageError
 from schedlab.base.printable import printable_lines
 from schedlab.cli.echo import echo, put
 from schedlab.cli.names import KERNEL, MACHINE
+from schedlab.cli.watcher import ConsoleWatcher
 from schedlab.kernels.shelf import check_name
 from schedlab.machine import sources
 from schedlab.machine.domains import Domain, listing, read
@@ -82,7 +83,9 @@ def _calibrated(kernel: str | None) -> str:
     console = Console(stderr=True, highlight=False)
     variant = Variant(name="base", kernel=kernel)
     with stoppable():
-        build = SimTarget("smp4").session([], [variant], limit=60.0).builds["base"]
+        build = (
+            SimTarget("smp4", ConsoleWatcher()).session([], [variant], limit=60.0).builds["base"]
+        )
         with console.status("measuring") as status:
             return calibrated(LocalSystem(), build.program, status.update).to_toml()
 
@@ -176,7 +179,7 @@ def _domains(shown: Machine, which: str, kernel: str, cpus: str | None) -> list[
     present = parse_cpulist(shown.cpus)
     wanted = _wanted(cpus, present)
     with stoppable():
-        printed = SimTarget(which).domains(kernel)
+        printed = SimTarget(which, ConsoleWatcher()).domains(kernel)
     return [domain for domain in read(printed) if domain.cpu in wanted]
 
 

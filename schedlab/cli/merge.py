@@ -1,18 +1,13 @@
 """`schedlab merge`: results of several boots in, verdicts that rest on boots out."""
 
-import shlex
-import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from schedlab.cli.echo import echo
-from schedlab.cli.run import looks
-from schedlab.judging.analysis import analyse
-from schedlab.report import write_reports
-from schedlab.report.terminal import print_report
+from schedlab.cli.how import invocation
+from schedlab.cli.planning import looks
+from schedlab.cli.result import print_result
 from schedlab.result.merge import merge
 from schedlab.result.store import Store
 from schedlab.system.interrupt import stoppable
@@ -48,12 +43,8 @@ def merge_command(folders: tuple[Path, ...], output: Path, looks_: str) -> None:
     schedlab run nps.toml --output boot2          # at one with NPS4; and so on
     schedlab merge boot* --output merged
     """
-    invocation = shlex.join(["schedlab", *sys.argv[1:]])
     with ExitStack() as open_stores:
         stores = [open_stores.enter_context(closing(Store.open(folder))) for folder in folders]
         with stoppable():
-            merged = merge(stores, output, looks(looks_), invocation)
-    with closing(merged):
-        print_report(merged, analyse(merged), Console())
-        for path in write_reports(merged):
-            echo(f"wrote {path}")
+            merged = merge(stores, output, looks(looks_), invocation())
+    print_result(merged)

@@ -8,8 +8,9 @@ from rich.console import Console
 
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo, put
-from schedlab.cli.sweep import PAGE, is_sweep, results_of_sweep
+from schedlab.cli.sweep import PAGE
 from schedlab.judging.analysis import analyse
+from schedlab.lab.sweep import is_sweep, results_of_sweep
 from schedlab.report import Report, all_shapes, save
 from schedlab.report.terminal import print_report
 from schedlab.result.store import Store

@@ -1,25 +1,20 @@
 """`schedlab trace`: one simulated run, recorded event by event."""
 
-import tempfile
-from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from schedlab.base.cpulist import parse_cpulist
-from schedlab.base.errors import IncompleteRun, UsageError
+from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
 from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
-from schedlab.cli.run import single_case
+from schedlab.cli.planning import single_case
+from schedlab.cli.watcher import ConsoleWatcher
+from schedlab.lab.tracing import Recording, record_run
 from schedlab.plan.plan import LARGEST_SEED
-from schedlab.result.record import RunKey
-from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import parse_variant
-from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
-from schedlab.targets.target import Order
 
 
 @click.command("trace")
@@ -83,7 +78,7 @@ def trace(
     variant: str,
     kernel: str | None,
     seed: int,
-    format_: str,
+    format_: Literal["ftrace", "perfetto"],
     events: str | None,
     cpus: str | None,
     tasks: str | None,
@@ -102,53 +97,15 @@ def trace(
     schedlab trace epyc-7713-2p-nps1 --benchmark HackbenchPipeThreads:groups=1,loops=100 \\
         --events 'sched:sched_migrate_task,sched:sched_switch' --cpus 0-7 --output trace.txt
     """
-    target = SimTarget(machine)
+    target = SimTarget(machine, ConsoleWatcher())
     case = single_case(benchmark, target.machine())
     chosen = parse_variant(variant)
     if kernel:
         if Kernel.of(chosen):
             raise UsageError("--kernel and the variant's kernel=NAME say the same; give one.")
         chosen = chosen.model_copy(update={"kernel": kernel})
-    options = _options(
-        {
-            "trace": str(output.absolute()),
-            "trace-format": format_,
-            "trace-events": events,
-            "trace-cpus": cpus,
-            "trace-tasks": tasks,
-            "trace-from": from_,
-            "trace-to": to,
-            "trace-ring": ring,
-        }
-    )
-    if cpus:
-        _check_cpus(cpus)
-    order = Order(RunKey(case.label, chosen.name, 0), case, chosen, seed, position=0)
-    with (
-        stoppable(),
-        tempfile.TemporaryDirectory() as folder,
-        closing(target.session([case], [chosen], timeout)) as session,
-    ):
-        session.begin([chosen], Path(folder))
-        record = session.run(order, Path(folder), options)
-    if record.status == "failed":
-        raise IncompleteRun(f"{case.label} failed: {record.error}")
+    recording = Recording(output, format_, events, cpus, tasks, from_, to, ring)
+    record = record_run(target, case, chosen, recording, seed, timeout)
     for name, value in record.metrics.items():
         echo(f"{case.label}: {name} {value:g}")
     echo(f"wrote {output}")
-
-
-def _options(given: Mapping[str, str | float | None]) -> tuple[str, ...]:
-    """Return the simulator's options for what was given."""
-    options: list[str] = []
-    for name, value in given.items():
-        if value is not None:
-            options += [f"--{name}", str(value)]
-    return tuple(options)
-
-
-def _check_cpus(text: str) -> None:
-    try:
-        parse_cpulist(text)
-    except ValueError as error:
-        raise UsageError(f"--cpus: {error}") from None

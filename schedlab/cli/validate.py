@@ -24,6 +24,7 @@ from schedlab.base.errors import HostError, UsageError, nearest
 from schedlab.cli.echo import echo, put
 from schedlab.cli.names import KERNEL, MACHINE, PUBLISHED, TARGET
 from schedlab.cli.published import RESULTS, validate_published
+from schedlab.cli.watcher import ConsoleWatcher
 from schedlab.doctor.kernel import foreign_parameters
 from schedlab.kernels.build import Build
 from schedlab.kernels.shelf import check_name
@@ -189,7 +190,11 @@ def _this_host(
 ) -> _Simulator:
     """Return this host as it was described, or as an interrupted comparison measured it, or now."""
     variant = Variant(name="base", kernel=kernel)
-    build = SimTarget(which or "smp4").session([], [variant], limit=60.0).builds["base"]
+    build = (
+        SimTarget(which or "smp4", ConsoleWatcher())
+        .session([], [variant], limit=60.0)
+        .builds["base"]
+    )
     if which:
         return _Simulator(find_machine(which), build)
     kept = folder / MEASURED
@@ -205,12 +210,14 @@ def _against_kernel(target: str, which: str | None, kernel: str | None) -> None:
     if kind is not VM or not booted:
         raise UsageError(f"--target {target}: give vm:KERNEL; without it, this host is taken.")
     variant = Variant(name="base", cmdline=VERBOSE)
-    there = VmTarget(booted, which, [variant])
+    there = VmTarget(booted, which, [variant], ConsoleWatcher())
     with stoppable(), closing(there.guests):
         guest = there.guest(variant)
         machine = completed(describe(guest)).machine
         here = Variant(name="base", kernel=kernel or booted)
-        build = SimTarget(which or "").session([], [here], limit=60.0).builds["base"]
+        build = (
+            SimTarget(which or "", ConsoleWatcher()).session([], [here], limit=60.0).builds["base"]
+        )
         simulated = Simulated(build.program, description(machine))
         echo(
             f"{there.booted(variant).title}\nagainst the simulator of Linux {build.release}"

@@ -5,8 +5,7 @@ Nothing is worked out here: all figures come from the verdicts and the runs.
 
 import math
 from collections.abc import Iterable, Sequence
-
-from rich.cells import cell_len
+from unicodedata import east_asian_width
 
 from schedlab.base.printable import printable
 from schedlab.benchmarks.metric import Metric
@@ -211,7 +210,7 @@ def blocks_used(verdict: Verdict) -> str:
 
 def columns(text: str) -> int:
     """Count the columns a text takes on a terminal and in a mail; never less than its length."""
-    return max(cell_len(text), len(text))
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def fitted(text: str, width: int) -> str:

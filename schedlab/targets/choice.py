@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from schedlab.base.errors import UsageError
+from schedlab.kernels.progress import Watch
 from schedlab.plan.targets import TARGETS, TargetKind, kind_of, split
 from schedlab.settings.kinds import check_place
 from schedlab.settings.variant import Variant
@@ -28,15 +29,21 @@ def find_system(name: str) -> System:
     return system
 
 
-def find_target(name: str, machine: str | None = None, variants: Sequence[Variant] = ()) -> Target:
+def find_target(
+    name: str,
+    machine: str | None = None,
+    variants: Sequence[Variant] = (),
+    watch: Watch | None = None,
+) -> Target:
     """Return a target by name; UsageError where there is none, or a variant has no meaning there.
 
-    A guest is shown a machine, and made ready for what the variants boot and call.
+    A guest is shown a machine, and made ready for what the variants boot and call. `watch` learns
+    of what takes long, such as a build.
     """
     for variant in variants:
         check_place(variant, kind_of(name).place)
     kind, which = _known(name, machine)
-    target: Target = _module(kind).named(which, machine, variants)
+    target: Target = _module(kind).named(which, machine, variants, watch)
     return target
 
 

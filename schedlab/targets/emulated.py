@@ -17,6 +17,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from schedlab.base.validation import load_toml
+from schedlab.kernels.progress import Watch
 from schedlab.plan.targets import EMULATED
 from schedlab.settings.knob import feature_name
 from schedlab.settings.variant import Variant
@@ -186,6 +187,8 @@ def system(which: str) -> EmulatedSystem:
     return EmulatedSystem(Path(which))
 
 
-def named(which: str, machine: str | None, variants: Sequence[Variant]) -> EmulatedTarget:
+def named(
+    which: str, machine: str | None, variants: Sequence[Variant], watch: Watch | None
+) -> EmulatedTarget:
     """Return an emulated host as a target."""
     return EmulatedTarget(system(which))

@@ -14,6 +14,7 @@ from schedlab.benchmarks import Case, Command, Output
 from schedlab.counters.choice import CounterChoice, check_names, choose
 from schedlab.counters.group import Unavailable, difference
 from schedlab.kernels.native import OWN
+from schedlab.kernels.progress import Watch
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan, seconds
@@ -128,7 +129,9 @@ def system(which: str = "") -> LocalSystem:
     return LocalSystem()
 
 
-def named(which: str, machine: str | None, variants: Sequence[Variant]) -> HostTarget:
+def named(
+    which: str, machine: str | None, variants: Sequence[Variant], watch: Watch | None
+) -> HostTarget:
     """Return this host as a target."""
     return HostTarget(system(which))
 

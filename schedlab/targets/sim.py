@@ -18,7 +18,7 @@ from schedlab.counters.choice import check_names
 from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import find_engine
-from schedlab.kernels.progress import ConsoleWatch, Watch
+from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.shipped import shipped_patches
@@ -56,7 +56,7 @@ class SimTarget:
         """Take the machine's name or file; `watch` is told what is built."""
         self.name = self.kind.target(which)
         self._which = which
-        self._watch = watch or ConsoleWatch()
+        self._watch = watch or Watch()
 
     def machine(self) -> Machine:
         """Return the described machine."""
@@ -192,9 +192,11 @@ class SimTarget:
         return Builder(Shelf(), find_engine(), self._watch)
 
 
-def named(which: str, machine: str | None, variants: Sequence[Variant]) -> SimTarget:
+def named(
+    which: str, machine: str | None, variants: Sequence[Variant], watch: Watch | None
+) -> SimTarget:
     """Return a simulated machine as a target."""
-    return SimTarget(which)
+    return SimTarget(which, watch)
 
 
 class SimSession:

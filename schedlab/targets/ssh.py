@@ -9,7 +9,7 @@ from types import TracebackType
 
 from schedlab.base.errors import HostError, SystemLost
 from schedlab.benchmarks import Case
-from schedlab.kernels.progress import ConsoleWatch, Watch
+from schedlab.kernels.progress import Watch
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import SSH
 from schedlab.result.record import RunRecord
@@ -35,7 +35,7 @@ class SshTarget(HostTarget):
         super().__init__(system)
         self.name = system.name
         self._remote = system
-        self._watch = watch or ConsoleWatch()
+        self._watch = watch or Watch()
 
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["SshSession"]:
@@ -50,9 +50,11 @@ def system(which: str) -> SshSystem:
     return SshSystem(which)
 
 
-def named(which: str, machine: str | None, variants: Sequence[Variant]) -> SshTarget:
+def named(
+    which: str, machine: str | None, variants: Sequence[Variant], watch: Watch | None
+) -> SshTarget:
     """Return a remote host as a target."""
-    return SshTarget(system(which))
+    return SshTarget(system(which), watch)
 
 
 class SshSession:

@@ -11,7 +11,7 @@ from schedlab.base.errors import SystemLost, UsageError
 from schedlab.benchmarks import Case, all_tools
 from schedlab.kernels.native import PROGRAM, schedlab_load
 from schedlab.kernels.process import output
-from schedlab.kernels.progress import ConsoleWatch, Watch
+from schedlab.kernels.progress import Watch
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import Plan
@@ -53,7 +53,7 @@ class VmTarget:
                 f"{self.name}: which machine is QEMU to show? Name one by --machine;"
                 " `schedlab machine list` shows all."
             )
-        self._watch = watch or ConsoleWatch()
+        self._watch = watch or Watch()
         self._variants = tuple(variants) or (Variant(name="base"),)
         self._described = find_machine(machine)
         self._shape = shape_of(self._described)
@@ -144,9 +144,11 @@ class VmTarget:
         return find_kernel(self._which, self._watch)
 
 
-def named(which: str, machine: str | None, variants: Sequence[Variant]) -> VmTarget:
+def named(
+    which: str, machine: str | None, variants: Sequence[Variant], watch: Watch | None
+) -> VmTarget:
     """Return a kernel to boot as a target."""
-    return VmTarget(which, machine, variants)
+    return VmTarget(which, machine, variants, watch)
 
 
 class VmSession:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.accuracy import predicting as command
 from schedlab.base.errors import Interrupted
-from schedlab.cli import published as command
-from schedlab.cli.result import How, Result
+from schedlab.lab.result import Lab, Result
 from schedlab.result.store import Store
 from tests.helpers.fake_engine import FakeLab
 
@@ -118,7 +118,7 @@ def test_the_study_is_written_after_every_plan(
     published.write_text(text.replace("plans = [", f'plans = ["{second}", '))
     run_results = command.run_results
 
-    def stopped(results: Mapping[str, Result], how: How) -> None:
+    def stopped(results: Mapping[str, Result], lab: Lab) -> None:
         raise Interrupted("stopped")
 
     monkeypatch.setattr(command, "run_results", stopped)

@@ -8,7 +8,7 @@ takes as long as ROOT/seconds says while the knob is turned.
 import sys
 from pathlib import Path
 
-import schedlab.cli.result as cli_result
+import schedlab.lab.result
 from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.tool import Tool
@@ -50,7 +50,7 @@ class RootedSystem(LocalSystem):
 
 if __name__ == "__main__":
     target = HostTarget(RootedSystem(ROOT))
-    cli_result.find_target = lambda *_: target
+    schedlab.lab.result.find_target = lambda *_: target
     result = sys.argv[2]
     options = ["--benchmark", "Slow", "--variant", "off: sysctl kernel.knob=0", "--blocks", "2"]
     options += ["--counters", "procstat"]

@@ -70,7 +70,7 @@ cp "{simulators}/$series" "$out/schedsim"
 SERVER = """\
 import json, os, sys
 import matplotlib.pyplot, rich.console, scipy.stats
-import schedlab.cli.run, schedlab.report
+import schedlab.cli.planning, schedlab.report
 for line in sys.stdin:
     words, out, err = json.loads(line)
     child = os.fork()

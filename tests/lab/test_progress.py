@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from schedlab.cli.progress import Forecast, RunProgress, Screen, rough
+from schedlab.cli.progress import RunProgress, Screen
 from schedlab.lab import earlier
+from schedlab.lab.forecast import Forecast, rough
 from schedlab.lab.pace import Budget, Pace
 from schedlab.lab.runner import Runner
 from schedlab.plan.plan import Plan
@@ -181,7 +182,7 @@ def test_a_whole_result_gets_no_notice_more(
     def refuse(*_: object) -> None:
         raise AssertionError("nothing is owed")
 
-    monkeypatch.setattr("schedlab.cli.result._runner", refuse)
+    monkeypatch.setattr("schedlab.lab.result._runner", refuse)
     before = (out / "report.md").read_text()
     status, _, err = cli("run", "--resume", out)
     assert status == 0, err

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.cli.progress import are
+from schedlab.lab.forecast import are
 from schedlab.result.store import Store
 from tests.helpers.emulated import SMALL_SERVER
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until

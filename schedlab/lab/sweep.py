@@ -1,0 +1,263 @@
+"""Carrying a sweep out: one folder, and in it a folder for each result."""
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from schedlab.base.errors import HostError, Interrupted, StoreError
+from schedlab.kernels.progress import Watch
+from schedlab.lab.forecast import are
+from schedlab.lab.result import (
+    Lab,
+    begin,
+    check_any_good,
+    check_cluster,
+    clear_folder,
+    default_folder,
+    prepare,
+    reopen,
+    run_results,
+)
+from schedlab.plan.plan import Plan, load_plan
+from schedlab.plan.sweep import Point, points
+from schedlab.report import write_reports
+from schedlab.result.store import DATABASE, Store
+from schedlab.system.interrupt import stoppable, uninterrupted
+from schedlab.system.process import dying_with_us
+
+PLAN = "sweep.toml"
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A sweep that was carried out."""
+
+    folder: Path
+    names: list[str]
+    """The names of all its results, which are their folders in it."""
+    failed: list[str]
+    """Those that are not whole."""
+
+    @property
+    def whole(self) -> list[Path]:
+        """The folders of the results that are whole."""
+        return [self.folder / name for name in self.names if name not in self.failed]
+
+    def check(self) -> None:
+        """Raise HostError if some results are not whole."""
+        if self.failed:
+            raise HostError(
+                f"{len(self.failed)} of {len(self.names)} results are not whole:"
+                f" {', '.join(self.failed)}."
+                f"\n  `schedlab run --resume {self.folder}` goes on with them."
+            )
+
+
+def is_sweep(folder: Path) -> bool:
+    """Return whether a folder holds the results of a sweep."""
+    return (folder / PLAN).is_file()
+
+
+def results_of_sweep(folder: Path) -> list[Path]:
+    """Return the folders of the results that a sweep's folder has so far."""
+    return sorted(path.parent for path in folder.glob(f"*/{DATABASE}"))
+
+
+def plan_of_sweep(folder: Path) -> Plan:
+    """Return the plan of the sweep in a folder."""
+    return load_plan(folder / PLAN)
+
+
+def sweep_points(plan: Plan, lab: Lab) -> dict[str, Point]:
+    """Return the plans of a sweep, by name; refuse a cluster for one that is not simulated."""
+    all_points = points(plan)
+    for point in all_points.values():
+        check_cluster(point.plan, lab)
+    return all_points
+
+
+def run_sweep(plan: Plan, folder: Path | None = None, lab: Lab | None = None) -> Swept:
+    """Run all plans of a sweep into a new folder; those that are simulated share the processors.
+
+    Of the others each host has its own process, and one run at a time. Each result that is whole
+    has its reports; some may have failed, which `Swept.check` raises.
+
+    Raises:
+        UsageError: a plan cannot be run on its target; none has begun.
+        Interrupted: SIGINT or SIGTERM; what is recorded is kept.
+    """
+    return _carry_out(plan, folder or default_folder(plan), lab or Lab(), resuming=False)
+
+
+def resume_sweep(folder: Path, lab: Lab | None = None) -> Swept:
+    """Go on with the sweep in a folder; as `run_sweep`."""
+    return _carry_out(plan_of_sweep(folder), folder, lab or Lab(), resuming=True)
+
+
+def _carry_out(plan: Plan, folder: Path, lab: Lab, resuming: bool) -> Swept:
+    all_points = sweep_points(plan, lab)
+    simulated = {name: point for name, point in all_points.items() if point.plan.simulated}
+    for point in simulated.values():
+        prepare(point.plan, lab)  # what is wrong with one is said before any begins
+    was_there = folder.exists()
+    if not resuming:
+        _new_folder(plan, folder)
+    try:
+        failed = _run_on_hosts(
+            {name: point for name, point in all_points.items() if name not in simulated},
+            folder,
+            lab,
+        )
+        failed += _simulate(simulated, folder, lab)
+    except Interrupted as error:
+        raise Interrupted(f"{error}; {_what_is_kept(folder, all_points)}") from error
+    finally:
+        _forget_if_empty(folder, was_there)
+    return Swept(folder, list(all_points), failed)
+
+
+def _new_folder(plan: Plan, folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise StoreError(
+                f"{folder}: is not empty. Name another folder, or go on with --resume {folder}."
+            )
+        (folder / PLAN).write_text(plan.to_toml())
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+
+
+def _simulate(simulated: Mapping[str, Point], folder: Path, lab: Lab) -> list[str]:
+    """Simulate all at the same time; gives those of which every run failed."""
+    failed: list[str] = []
+    if not simulated:
+        return failed
+    with ExitStack() as stack:
+        results = {}
+        for name, point in simulated.items():
+            place = folder / name
+            if (place / DATABASE).exists():
+                results[name] = reopen(place, lab)
+            else:
+                target, cases = prepare(point.plan, lab)
+                results[name] = begin(point.plan, cases, target, place, lab)
+            stack.enter_context(closing(results[name].store))
+        run_results(results, lab)
+        for name, result in results.items():
+            try:
+                check_any_good(result.store)
+            except HostError as error:
+                lab.watcher.say(f"{name}: {error}")
+                failed.append(name)
+            else:
+                write_reports(result.store)
+    return failed
+
+
+def _run_on_hosts(there: Mapping[str, Point], folder: Path, lab: Lab) -> list[str]:
+    """Run each plan in a process of its own; gives those that failed.
+
+    Hosts work at the same time; what happens on this one happens one after the other.
+    """
+    lanes: dict[str, list[str]] = {}
+    for name, point in there.items():
+        lanes.setdefault(point.place, []).append(name)
+    if not lanes:
+        return []
+    labs = _Labs(lab.watcher)
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        try:
+            with stoppable():
+                done = []
+                for lane in lanes.values():
+                    words = {name: _words(there[name], folder, name) for name in lane}
+                    done.append(pool.submit(labs.run, words))
+                return [name for each in done for name in each.result()]
+        except Interrupted:
+            with uninterrupted():
+                labs.stop()
+                pool.shutdown()
+            raise
+
+
+def _words(point: Point, folder: Path, name: str) -> list[str]:
+    """Return the options of `schedlab run` for one result of the sweep."""
+    if (folder / name / DATABASE).exists():
+        return ["--resume", str(folder / name)]
+    chosen = [word for key, value in point.values.items() for word in (f"--{key}", str(value))]
+    return [str(folder / PLAN), "--output", str(folder / name), *chosen]
+
+
+class _Labs:
+    """The processes in which results of a sweep are made."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._stopped = False
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+
+    def run(self, lane: Mapping[str, Sequence[str]]) -> list[str]:
+        """Run one after the other, telling what they say; give the names of those that failed."""
+        return [name for name, words in lane.items() if not self._well(name, words)]
+
+    def stop(self) -> None:
+        """Have all end as Ctrl-C would, and begin no more."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                process.terminate()
+
+    def _well(self, name: str, words: Sequence[str]) -> bool:
+        with self._lock:
+            if self._stopped:
+                return False
+            process = subprocess.Popen(
+                [
+                    *dying_with_us(signal.SIGTERM),
+                    *(sys.executable, "-m", "schedlab", "run", *words),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,  # Ctrl-C is ours to pass on
+            )
+            self._running.add(process)
+        with process:
+            assert process.stderr
+            for line in process.stderr:
+                self._watch.say(f"{name}: {line.rstrip()}")
+        self._running.discard(process)
+        return process.returncode == 0
+
+
+def _what_is_kept(folder: Path, names: Mapping[str, Point]) -> str:
+    kept = 0
+    for name in names:
+        if (folder / name / DATABASE).exists():
+            with closing(Store.open(folder / name)) as store:
+                kept += len(store.records())
+    if not kept:
+        return "no run was whole; nothing is kept."
+    return (
+        f"{are(kept, 'run')} kept below {folder}, every host is as it was before."
+        f"\n  `schedlab run --resume {folder}` goes on."
+    )
+
+
+def _forget_if_empty(folder: Path, was_there: bool) -> None:
+    """Leave nothing behind where nothing was run; a folder that was there stays."""
+    if any(path.is_dir() for path in folder.iterdir()):
+        return
+    clear_folder(folder)
+    if not was_there:
+        folder.rmdir()

@@ -1,0 +1,83 @@
+"""One simulated run, recorded event by event."""
+
+import tempfile
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.errors import IncompleteRun, UsageError
+from schedlab.benchmarks import Case
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.settings.variant import Variant
+from schedlab.system.interrupt import stoppable
+from schedlab.targets.sim import SimTarget
+from schedlab.targets.target import Order
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What of a run is recorded, and where it goes."""
+
+    output: Path
+    format: Literal["ftrace", "perfetto"] = "ftrace"
+    events: str | None = None
+    """Names of tracepoints, or patterns such as `sched:*`, with commas between them."""
+    cpus: str | None = None
+    """A list such as `0-3,8`."""
+    tasks: str | None = None
+    """A pattern of the tasks' names."""
+    begin: float | None = None
+    """Simulated seconds, as is the end."""
+    end: float | None = None
+    ring: int | None = None
+    """Only so many events are kept, the last ones."""
+
+    def options(self) -> tuple[str, ...]:
+        """Return the simulator's options; UsageError where the CPUs are not a list."""
+        if self.cpus:
+            try:
+                parse_cpulist(self.cpus)
+            except ValueError as error:
+                raise UsageError(f"--cpus: {error}") from None
+        given = {
+            "trace": str(self.output.absolute()),
+            "trace-format": self.format,
+            "trace-events": self.events,
+            "trace-cpus": self.cpus,
+            "trace-tasks": self.tasks,
+            "trace-from": self.begin,
+            "trace-to": self.end,
+            "trace-ring": self.ring,
+        }
+        chosen = [(f"--{name}", str(value)) for name, value in given.items() if value is not None]
+        return tuple(word for pair in chosen for word in pair)
+
+
+def record_run(
+    target: SimTarget,
+    case: Case,
+    variant: Variant,
+    recording: Recording,
+    seed: int = 1,
+    timeout: float = 600.0,
+) -> RunRecord:
+    """Simulate one run and record what the scheduler does; return the run.
+
+    Raises:
+        UsageError: the simulator cannot run or record that.
+        IncompleteRun: the run failed.
+    """
+    options = recording.options()
+    order = Order(RunKey(case.label, variant.name, 0), case, variant, seed, position=0)
+    with (
+        stoppable(),
+        tempfile.TemporaryDirectory() as folder,
+        closing(target.session([case], [variant], timeout)) as session,
+    ):
+        session.begin([variant], Path(folder))
+        record = session.run(order, Path(folder), options)
+    if record.status == "failed":
+        raise IncompleteRun(f"{case.label} failed: {record.error}")
+    return record

@@ -1,0 +1,63 @@
+"""The packages lie in layers, and what runs plans knows nothing of a command line."""
+
+import pkgutil
+import subprocess
+import sys
+
+from schedlab import lab
+from tests.helpers.layers import ROOT, graph, imports, listing, modules
+
+LAYERS = (
+    "base",
+    "system",
+    "counters kernels machine settings",
+    "benchmarks",
+    "doctor plan",
+    "result",
+    "simulation",
+    "judging targets",
+    "report",
+    "importers lab",
+    "accuracy",
+    "cli",
+)
+"""From the bottom up; a package imports those below its own line alone."""
+
+ON_A_TERMINAL = {"screen", "side_by_side", "terminal"}
+"""Modules of `report` that lay tables out for a terminal; the command line imports them."""
+
+BELOW_ACCURACY = {name for line in LAYERS[:-2] for name in line.split()} - {"doctor"}
+
+
+def test_no_arrow_runs_back_up() -> None:
+    height = {name: at for at, line in enumerate(LAYERS) for name in line.split()}
+    arrows = graph()
+    print(listing())
+    assert height.keys() == arrows.keys(), "every package has its place, and no other"
+    up = {f"{a} -> {b}" for a, below in arrows.items() for b in below if height[a] <= height[b]}
+    assert not up, f"these imports run up:\n{listing()}"
+
+
+def test_the_library_imports_neither_click_nor_rich() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for package, path in modules()
+        if package in BELOW_ACCURACY and (package, path.stem) not in _terminal()
+        for name in imports(path)
+        if name.split(".")[0] in ("click", "rich")
+    }
+    assert not found
+
+
+def _terminal() -> set[tuple[str, str]]:
+    return {("report", name) for name in ON_A_TERMINAL}
+
+
+def test_the_lab_loads_neither_click_nor_rich() -> None:
+    names = [each.name for each in pkgutil.walk_packages(lab.__path__, "schedlab.lab.")]
+    assert "schedlab.lab.result" in names
+    code = (
+        f"import sys, {', '.join(names)}\nprint([n for n in ('click', 'rich') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
