@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 from statistics import fmean, stdev
 from typing import Literal
 
-from scipy.stats import t as student
+import scipy
 
 from schedlab.accuracy.markdown import percent, table_row
 from schedlab.accuracy.scoring import TOLD
@@ -126,7 +126,9 @@ def effect(pairs: Sequence[tuple[float, float]]) -> Effect:
     logs = [log(other / base) for base, other in pairs]
     middle = fmean(logs)
     spread = stdev(logs) / sqrt(len(logs)) if len(logs) > 1 else 0.0
-    reach = float(student.ppf(0.5 + LEVEL / 2, len(logs) - 1)) * spread if len(logs) > 1 else 0.0
+    reach = (
+        float(scipy.stats.t.ppf(0.5 + LEVEL / 2, len(logs) - 1)) * spread if len(logs) > 1 else 0.0
+    )
     return Effect(*(exp(x) - 1 for x in (middle, middle - reach, middle + reach)))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from scipy.stats import spearmanr
+import scipy
 
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.marks import Mark, mark_of
@@ -184,7 +184,7 @@ class Score:
         if any(len(set(side)) < 3 for side in zip(*pairs, strict=True)) or not pairs:
             return None
         theirs, ours = zip(*pairs, strict=True)
-        return float(spearmanr(theirs, ours).statistic)
+        return float(scipy.stats.spearmanr(theirs, ours).statistic)
 
     @property
     def held(self) -> tuple[int, int]:

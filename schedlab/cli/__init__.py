@@ -15,26 +15,30 @@ from schedlab.base.errors import Interrupted, SchedlabError, nearest
 from schedlab.cli.echo import echo
 from schedlab.cli.internal_error import tell
 
-_COMMANDS = (
-    "compare",
-    "completion",
-    "cpuidle-smt",
-    "diverge",
-    "docs",
-    "doctor",
-    "help",
-    "import",
-    "kernel",
-    "list",
-    "machine",
-    "merge",
-    "overview",
-    "report",
-    "run",
-    "trace",
-    "validate",
-    "version",
-)
+_COMMANDS = {
+    "compare": "Set two results side by side: two machines, or two dates.",
+    "completion": "Print the code with which a SHELL completes commands, options and names.",
+    "cpuidle-smt": "Sweep the period at which a core's idle threads are woken beside one that"
+    " works.",
+    "diverge": "Simulate variants A and B with the same seed up to the first decision that"
+    " differs.",
+    "docs": "Show a page of the manual, or list the pages.",
+    "doctor": "Check this host: tools, permissions, settings that falsify results, with remedies.",
+    "help": "Show the help of schedlab, or of one COMMAND.",
+    "import": "Read published results, recompute their percentages, and judge what can be judged.",
+    "kernel": "Get kernel trees, build the simulator of them, with patches and without.",
+    "list": "List benchmarks, plans, suites, counters, or the sched features of this kernel.",
+    "machine": "Describe and show machines: topology, caches, distances, idle states.",
+    "merge": "Make one result of those of several boots of a host.",
+    "overview": "Print a line on what each DIR found; write one page over all, with links to the"
+    " reports.",
+    "report": "Write the report of the result in DIR.",
+    "run": "Run benchmarks under variants, interleaved, until there is a verdict.",
+    "trace": "Simulate one run of a benchmark on MACHINE and record what the scheduler does.",
+    "validate": "Run every workload here and simulated, and show both side by side.",
+    "version": "Print the version of schedlab.",
+}
+"""How the help of each command begins, so that a list of them loads none."""
 
 
 class _Commands(click.Group):
@@ -42,6 +46,15 @@ class _Commands(click.Group):
 
     def list_commands(self, _context: click.Context) -> list[str]:
         return sorted(_COMMANDS)
+
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        width = formatter.width - 6 - max(map(len, _COMMANDS))
+        rows = [
+            (name, click.Command(name, help=begin).get_short_help_str(width))
+            for name, begin in _COMMANDS.items()
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS and context.resilient_parsing:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from schedlab.machine.draws import Draw
 
@@ -50,8 +50,8 @@ def strongest(changes: Mapping[int, float], draws: Mapping[int, Draw]) -> Depend
     if len(blocks) < FEWEST_BLOCKS or not keys or np.ptp(values) == 0:
         return None
     positions = np.array([[draws[block][key] for key in keys] for block in blocks])
-    ranks = _standardised(stats.rankdata(positions, axis=0))
-    ranked = _standardised(stats.rankdata(values))
+    ranks = _standardised(scipy.stats.rankdata(positions, axis=0))
+    ranked = _standardised(scipy.stats.rankdata(values))
     found = ranked @ ranks / len(blocks)
     best = int(np.argmax(np.abs(found)))
     rng = np.random.default_rng(len(blocks))
@@ -71,7 +71,7 @@ def strongest(changes: Mapping[int, float], draws: Mapping[int, Draw]) -> Depend
 def claimed(found: Sequence[Dependence | None], alpha: float) -> list[bool]:
     """Return which may be named: of those, no more than `alpha` is expected to be chance."""
     tested = [each.p for each in found if each]
-    adjusted = iter(stats.false_discovery_control(tested) if tested else ())
+    adjusted = iter(scipy.stats.false_discovery_control(tested) if tested else ())
     return [bool(each and next(adjusted) <= alpha) for each in found]
 
 

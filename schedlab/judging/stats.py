@@ -21,8 +21,8 @@ from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
 
 from schedlab.base.errors import SchedlabError
 from schedlab.benchmarks.metric import Better
@@ -326,9 +326,9 @@ def _paired(a: Array, b: Array, margin: float) -> tuple[Array, ...]:
     p_equivalent = np.ones(len(d))
     if varied.any():
         x = d[varied]
-        p[varied] = stats.ttest_1samp(x, 0.0, axis=1).pvalue
-        above = stats.ttest_1samp(x, -margin, axis=1, alternative="greater").pvalue
-        below = stats.ttest_1samp(x, margin, axis=1, alternative="less").pvalue
+        p[varied] = scipy.stats.ttest_1samp(x, 0.0, axis=1).pvalue
+        above = scipy.stats.ttest_1samp(x, -margin, axis=1, alternative="greater").pvalue
+        below = scipy.stats.ttest_1samp(x, margin, axis=1, alternative="less").pvalue
         p_equivalent[varied] = np.maximum(above, below)
     return estimate, noise, noise / math.sqrt(n), np.full(len(d), n - 1.0), p, p_equivalent
 
@@ -353,7 +353,7 @@ def _unpaired(a: Array, b: Array, margin: float, alpha: float) -> tuple[Array, .
         df[varied] = se2**2 / (se_a[varied] ** 2 / (n_a - 1) + se_b[varied] ** 2 / (n_b - 1))
 
         def welch(shift: float, alternative: Alternative) -> Array:
-            result = stats.ttest_ind_from_stats(
+            result = scipy.stats.ttest_ind_from_stats(
                 estimate[varied] - shift,
                 np.sqrt(var_b[varied]),
                 n_b,
@@ -384,7 +384,7 @@ def _permutation_p(a: Array, b: Array, alternative: Alternative) -> float:
     Between samples of equal size Welch errs on the safe side whatever the noise. Between unequal
     ones, skewed or two-mode noise makes it claim far too much; this never does.
     """
-    test = stats.permutation_test(
+    test = scipy.stats.permutation_test(
         (b, a),
         lambda x, y, axis: np.mean(x, axis=axis) - np.mean(y, axis=axis),
         vectorized=True,
@@ -436,7 +436,7 @@ def adjusted(ps: Iterable[float], design: Design) -> list[float]:
     if not p.size:
         return []
     if not design.strict:
-        return list(map(float, stats.false_discovery_control(p)))
+        return list(map(float, scipy.stats.false_discovery_control(p)))
     order = np.argsort(p)
     holm = np.empty_like(p)
     holm[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1)
@@ -602,7 +602,7 @@ def _interval(e: _Evidence, level: float) -> Interval | None:
 
 def _quantile(tail: float, df: float) -> float:
     """Return the point of Student's t with `tail` above it; infinity for df means the normal."""
-    return -float(special.stdtrit(df, tail))
+    return -float(scipy.special.stdtrit(df, tail))
 
 
 def _blocks_needed(s: _Sample, now: _Evidence, claims: _Claims, design: Design) -> int | None:
@@ -669,5 +669,5 @@ def _pairs_to_shrink(width: float, tail: float) -> float:
 def _falling_halves(tail: float) -> list[float]:
     """Return minus half the t interval of unit noise for 2, 3, ... pairs: a rising list."""
     n = np.arange(2, _TABLED + 1)
-    halves: list[float] = (special.stdtrit(n - 1, tail) / np.sqrt(n)).tolist()
+    halves: list[float] = (scipy.special.stdtrit(n - 1, tail) / np.sqrt(n)).tolist()
     return halves

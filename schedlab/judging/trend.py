@@ -10,8 +10,8 @@ from math import factorial
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.axis import Axis, find_axes
@@ -90,8 +90,8 @@ def _direction(tau: float, p: float, design: Design) -> Direction:
 def _mann_kendall(effects: Sequence[float]) -> tuple[float, float]:
     """Return Kendall's tau of the effects with their order, and the p of both directions."""
     values = np.asarray(effects)
-    tau = float(stats.kendalltau(np.arange(len(values)), values).statistic)
-    test = stats.permutation_test(
+    tau = float(scipy.stats.kendalltau(np.arange(len(values)), values).statistic)
+    test = scipy.stats.permutation_test(
         (values,),
         _rises_less_falls,
         permutation_type="pairings",

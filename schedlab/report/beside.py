@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from scipy.stats import spearmanr
+import scipy
 
 from schedlab.base.errors import SchedlabError
 from schedlab.judging.matched import NOTABLE, Matched, matched
@@ -73,7 +73,7 @@ def _agreement(shown: list[Matched]) -> Iterator[str]:
     effects = [(row.change, row.outcome.verdict.effect_better) for row in rows]
     pairs = [(theirs, ours) for theirs, ours in effects if ours is not None]
     if len({theirs for theirs, _ in pairs}) > 2 and len({ours for _, ours in pairs}) > 2:
-        rank = spearmanr([theirs for theirs, _ in pairs], [ours for _, ours in pairs])
+        rank = scipy.stats.spearmanr([theirs for theirs, _ in pairs], [ours for _, ours in pairs])
         yield (
             f"Rank correlation of the changes in all {plural(len(pairs), 'row')} (Spearman):"
             f" {rank.statistic:.2f}, p = {rank.pvalue:.2g}."

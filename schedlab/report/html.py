@@ -31,7 +31,7 @@ from schedlab.result.record import RunRecord
 def render(report: Report) -> str:
     """HTML: one self-contained page with figures, every run and every setting."""
     # Only here: matplotlib takes half a second to load, which no other shape should cost.
-    from schedlab.report import plots
+    from schedlab.report.drawings import plots
 
     templates = environment()
     templates.globals |= {

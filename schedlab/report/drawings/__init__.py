@@ -1,0 +1,1 @@
+"""Drawings of pages, apart from the shapes: loading what draws them takes long."""

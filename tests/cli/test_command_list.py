@@ -1,0 +1,35 @@
+"""The list of commands: quick to print, and true."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from schedlab.cli import _COMMANDS, schedlab
+
+HEAVY = ("scipy.stats", "pydantic", "numpy", "matplotlib", "jinja2", "rich")
+
+
+def test_each_line_is_how_the_help_of_the_command_begins() -> None:
+    context = click.Context(schedlab)
+    for name, begin in _COMMANDS.items():
+        command = schedlab.get_command(context, name)
+        assert command
+        assert command.get_short_help_str(1000) == begin, name
+    assert list(_COMMANDS) == schedlab.list_commands(context)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["no-such-command"], ["run", "--no-such-option"]])
+def test_a_list_and_a_mistake_load_nothing_that_takes_long(words: list[str]) -> None:
+    code = (
+        "import sys\nfrom schedlab.cli import main\n"
+        f"sys.argv = {['schedlab', *words]!r}\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    status = end.code or 0\n"
+        "else:\n    status = 0\n"
+        f"loaded = [name for name in {HEAVY!r} if name in sys.modules]\n"
+        "print(status, loaded, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    status = 0 if words == ["--help"] else 2
+    assert done.stderr.splitlines()[-1] == f"{status} []"
