@@ -9,6 +9,7 @@ from schedlab.benchmarks import all_benchmarks
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL
 from schedlab.cli.watcher import ConsoleWatcher
+from schedlab.counters import all_groups
 from schedlab.kernels.shelf import check_name
 from schedlab.plan.plan import BenchmarkEntry, all_plans, all_suites, find_plan, find_suite
 from schedlab.settings import sched_debug

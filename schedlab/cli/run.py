@@ -11,7 +11,7 @@ from schedlab.base.cpulist import MOST_CPUS
 from schedlab.base.errors import UsageError
 from schedlab.cli.how import How, given_options
 from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET
-from schedlab.settings.kinds import syntaxes
+from schedlab.settings.grammar import syntaxes
 
 Command = TypeVar("Command", bound=Callable[..., None])
 

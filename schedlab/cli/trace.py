@@ -13,6 +13,7 @@ from schedlab.cli.planning import single_case
 from schedlab.cli.watcher import ConsoleWatcher
 from schedlab.lab.tracing import Recording, record_run
 from schedlab.plan.plan import LARGEST_SEED
+from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import parse_variant
 from schedlab.targets.sim import SimTarget
 

@@ -3,7 +3,7 @@
     with closing(run_plan(plan, Path("results/mine"))) as store:
         print(analyse(store).outcomes)
 
-docs/api.md shows it at work.
+docs/manual/api.md shows it at work.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""docs/api.md: its examples work, and all it names is there."""
+"""docs/manual/api.md: its examples work, and all it names is there."""
 
 import importlib
 import re
