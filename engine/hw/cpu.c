@@ -61,6 +61,7 @@ void hw_power_on(void)
 			cpus[i].vector[v] = HW_NEVER;
 		cpus[i].irq_due = HW_NEVER;
 		cpus[i].rate = 65536;
+		cpus[i].entry = HW_ENTRY_OTHER;
 		cpus[i].copies = cache_copies(i);
 		speed_cpu_changed(i);
 	}

@@ -64,7 +64,8 @@ static inline int hw_time_is_free(void)
 /* ------------------------------------------------------------------ the machine */
 
 /*
- * Lists of which files and results have the names: each is X(its name here, its name there).
+ * Lists of which files and results have the names: each is X(its name here, its name there), or X(name)
+ * where they are the same.  schedlab/models/engine_names.py reads them.
  * HW_ID() makes an enum of one, and HW_NAME() an array of the names.
  */
 #define HW_ID(id, name)	HW_##id,
@@ -315,8 +316,8 @@ void hw_on_interrupt(void (*handler)(void));	/* takes the vectors that are due, 
 
 /* What the kernel was entered for: its time is accounted by this. */
 #define HW_ENTRIES(X) \
-	X(ENTRY_OTHER, "other") X(ENTRY_SYSCALL, "syscall") X(ENTRY_TIMER, "timer") \
-	X(ENTRY_CALL, "call_function") X(ENTRY_RESCHED, "reschedule") X(ENTRY_IDLE, "idle_loop")
+	X(ENTRY_SYSCALL, "syscall") X(ENTRY_TIMER, "timer") X(ENTRY_CALL, "call_function") \
+	X(ENTRY_RESCHED, "reschedule") X(ENTRY_IDLE, "idle_loop") X(ENTRY_OTHER, "other")
 enum hw_entry { HW_ENTRIES(HW_ID) HW_NR_ENTRIES };
 enum hw_entry hw_enter(enum hw_entry entry);	/* returns the one before */
 

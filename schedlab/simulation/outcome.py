@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal
 
+from schedlab.counters.choice import EVENT_GROUPS
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.metric import Metric, comparable
+from schedlab.models.engine_names import engine_names
 from schedlab.benchmarks.model import Model
-from schedlab.counters import event_groups, snapshot_groups
 from schedlab.result.record import BRIEF, TOO_SHORT
 
 _MADE_OF = {
@@ -18,16 +19,9 @@ _MADE_OF = {
 
 CPU_TIME = "cpu-time"
 """Counters `cpu-time:WHAT:ns`: the time of all CPUs, by what it was spent on."""
-ENTRIES = ("syscall", "timer", "call_function", "reschedule", "idle_loop", "other")
+ENTRIES = engine_names("ENTRIES")
 """What the kernel was entered for."""
-FUNCTIONS = (
-    "select_task_rq",
-    "pick_next_task",
-    "newidle_balance",
-    "load_balance",
-    "update_sd_lb_stats",
-    "update_blocked_averages",
-)
+FUNCTIONS = engine_names("FUNCTIONS")
 """Functions of the scheduler, with what they call."""
 
 FAR = 10

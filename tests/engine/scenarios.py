@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from schedlab.models.engine_names import engine_names
+
 if TYPE_CHECKING:
     from conftest import Simulator
 
@@ -34,17 +36,7 @@ FEATURES = [
     "ATTACH_AGE_LOAD",
     "NEXT_BUDDY",
 ]
-MECHANISMS = [
-    "coherence",
-    "locks",
-    "hot_lines",
-    "scan",
-    "refill",
-    "smt",
-    "idle_latency",
-    "ipi",
-    "bandwidth",
-]
+MECHANISMS = engine_names("MECHANISMS")
 
 
 def us(rng: random.Random, low: float, high: float) -> str:
