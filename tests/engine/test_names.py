@@ -12,7 +12,9 @@ from schedlab.simulation.outcome import ENTRIES, FUNCTIONS
 
 
 def test_results_have_the_names_of_the_lists(sim: Simulator) -> None:
-    result = sim("smp4", {"duration": "10ms", "tasks": [{"name": "t", "program": [{"run": "1ms"}]}]})
+    result = sim(
+        "smp4", {"duration": "10ms", "tasks": [{"name": "t", "program": [{"run": "1ms"}]}]}
+    )
     assert tuple(result["kernel_time_ns"]) == ENTRIES != ()
     assert tuple(result["functions"]) == FUNCTIONS != ()
     paid = {f"cost:{name}" for name in engine_names("PAID")}
