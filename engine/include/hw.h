@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The simulated hardware, for the kernel's side (compiled with kernel headers) and for
- * what runs a scenario (compiled with libc headers).  It includes nothing, and engine/hw/
- * uses nothing of either: what it has to call there, they install.
+ * The simulated hardware.  The kernel's side uses it, compiled with kernel headers, and so
+ * does what runs a scenario, compiled with libc's: hence it includes nothing.  engine/hw/
+ * uses neither of them; a handler of theirs that it calls is installed at run time.
  */
 #ifndef HW_H
 #define HW_H
@@ -64,9 +64,9 @@ static inline int hw_time_is_free(void)
 /* ------------------------------------------------------------------ the machine */
 
 /*
- * Lists of which files and results have the names: each is X(its name here, its name there), or X(name)
- * where they are the same.  schedlab/models/engine_names.py reads them.
- * HW_ID() makes an enum of one, and HW_NAME() an array of the names.
+ * Lists whose names stand in files and results too.  An entry is X(name in C, name in files), or X(name)
+ * where both are the same; HW_ID() makes an enum of a list, HW_NAME() an array of its names.
+ * schedlab/models/engine_names.py reads them from here.
  */
 #define HW_ID(id, name)	HW_##id,
 #define HW_NAME(id, name)	name,
@@ -253,46 +253,21 @@ void hw_line_unlock(struct hw_line *line);
 
 #define HW_COMM_LEN 16
 
-/* What tasks touch all the time, in base pages: shared by a process, of a forked child, of a thread. */
-struct hw_working_set {
-	unsigned int	process, child, thread;
-	unsigned long	stack;			/* bytes of a thread's mapping */
-};
-
+/* What a CPU runs, and what is counted of it.  The floors above have more of their own around it. */
 struct hw_task {
 	int		pid;
 	char		comm[HW_COMM_LEN];
-	void		*kernel;		/* struct task_struct while it lives */
 	simtime		work;			/* nominal ns still to run in user mode */
 	simtime		spins_until;		/* busy-waits for that time, whatever takes the CPU; or 0 */
 	unsigned int	slow_ratio;		/* speed on a CPU below full capacity, 0: the machine's */
 	unsigned int	footprint_kb;		/* what has to be refilled after a migration */
 	unsigned int	memory_share;		/* 0..1024 of its work that is memory traffic */
 	int		mem_node;		/* node of the memory it last touched, -1: local */
-	struct hw_working_set working_set;
-	struct kern_region *memory;		/* of a scenario's task: what its program touches */
-	void		(*main)(struct hw_task *);
-	void		*arg;
 	struct hw_task	*next, *previous;
-	int		is_thread;
-	unsigned int	thread;			/* its id while it lives, 0: a process; joined by futex */
-	enum { HW_ALIVE, HW_KILLED, HW_DYING } killed;
-	int		zombie;
-	struct hw_task	*next_zombie;
-	/* as part of a workload (engine/run/calls/) */
-	struct instance	*instance;
-	unsigned long long chance;		/* random state */
-	simtime		alarm;
-	const char	*waits_for;		/* NULL: for nothing that could keep it for ever */
-	struct hw_task	*waits_for_task;
-	int		joined, released;	/* nobody will ask for it again; the kernel has let go */
-	/* results */
 	int		of_workload;		/* its migrations count as the workloads' own */
-	simtime		born, died, runtime, runtime_base, looked_runtime, wait_sum, wait_max, ready_at;
-	unsigned long	waits, migrations, voluntary, involuntary;
 	int		ready_is_wakeup;
-	int		measured;
-	unsigned long	ops;
+	simtime		ready_at, wait_sum, wait_max;
+	unsigned long	waits, migrations, voluntary, involuntary;
 };
 
 extern struct hw_task *hw_first_task;	/* of all that were ever started, by next */
@@ -376,7 +351,7 @@ struct hw_function_time {
 	X(runqueue_lookups) X(runqueue_misses) X(lock_waits) X(lock_refusals) X(lock_wait_ns) \
 	X(hot_line_retries) X(hot_line_waits) X(hot_line_wait_ns) X(refill_ns) X(fabric_wait_ns)
 
-/* Of durations: sum, most and percentiles; logarithmic, eight buckets an octave. */
+/* A histogram of durations: logarithmic, eight buckets an octave. */
 #define HW_DURATION_BITS	3
 #define HW_DURATION_BUCKETS	((65 - HW_DURATION_BITS) << HW_DURATION_BITS)	/* of workloads/buckets.h */
 struct hw_durations {
@@ -424,13 +399,13 @@ struct hw_machine {
 extern struct hw_machine hw_machine;
 
 struct json_t;
-struct json_t *hw_read_machine(const char *path);	/* returns the file: its other tables are the caller's */
+struct json_t *hw_read_machine(const char *path);	/* returns the file, for the tables of what runs on it */
 
-void hw_fail_after(double host_seconds);	/* from now on: the host's time is bounded, 0: not, loops are found */
+void hw_fail_after(double host_seconds);	/* 0: never; from now on an endless loop ends the run as well */
 void hw_memory_init(void);		/* before anything is allocated */
 void hw_seed(unsigned long long seed);
 unsigned long long hw_random_of(unsigned long long *state);	/* of a sequence of the caller's own */
-void hw_power_on(void);			/* the machine has been read */
+void hw_power_on(void);			/* after the machine was read */
 
 void hw_run_until(simtime t);		/* or until hw_ask_control() */
 void hw_ask_control(simtime t);		/* of a CPU: hw_run_until() returns at t, or before */
@@ -440,7 +415,7 @@ struct hw_cpu_time {
 };
 struct hw_cpu_time hw_cpu_time(int cpu);
 unsigned long hw_events(void);		/* since boot */
-void hw_settle_accounts(void);	/* of CPUs that are in user mode or idle, up to the present */
+void hw_settle_accounts(void);		/* of CPUs that are in user mode or idle, up to the present */
 void hw_begin_window(void);		/* counts begin anew */
 extern int hw_verbose;			/* what the kernel prints is shown */
 simtime hw_percentile(const struct hw_durations *d, double percent);

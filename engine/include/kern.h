@@ -1,12 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel on the simulated hardware, for what runs a scenario on it.  engine/kernel/
- * uses hw.h alone: what it has to tell above, goes to the handlers given at boot.
+ * The kernel on the simulated hardware, for what runs a scenario on it.  engine/kernel/ uses
+ * hw.h only; what it tells the floor above goes to the handlers that are given at boot.
  */
 #ifndef KERN_H
 #define KERN_H
 
 #include "hw.h"
+
+/* ------------------------------------------------------------------ tasks */
+
+/* What tasks touch all the time, in base pages: shared by a process, of a forked child, of a thread. */
+struct kern_touched {
+	unsigned int	process, child, thread;
+	unsigned long	stack;			/* bytes of a thread's mapping */
+};
+
+/* A program's task; kernel threads have one too. */
+struct kern_task {
+	union {
+		struct hw_task hw;
+		struct hw_task;
+	};
+	void		*kernel;		/* struct task_struct while it lives */
+	void		(*main)(struct kern_task *);
+	struct kern_touched touched;
+	unsigned int	thread;			/* its id while it lives, 0: a process; joined by futex */
+	enum { KERN_ALIVE, KERN_KILLED, KERN_DYING } killed;
+	int		zombie;
+	struct kern_task *next_zombie;
+	simtime		born, died, runtime;
+};
+
+static inline struct kern_task *kern_task_of(struct hw_task *task)
+{
+	return (struct kern_task *)task;
+}
 
 /* ------------------------------------------------------------------ boot */
 
@@ -20,9 +49,9 @@ struct kern_tracepoint {
 } __attribute__((aligned(64)));		/* an array in its section, whatever the compiler aligns to */
 extern struct kern_tracepoint __start_kern_tracepoints[], __stop_kern_tracepoints[];
 
-/* What the kernel tells of the run. */
+/* What the kernel calls in the floor above. */
 struct kern_handlers {
-	void (*task_released)(struct hw_task *task);	/* the kernel has let go of it */
+	void (*task_released)(struct kern_task *task);	/* the kernel has let go of it */
 	void (*no_memory)(int node) __hw_noreturn;	/* on that node; -1: on none */
 	void (*traced)(const struct kern_tracepoint *tp, const char *flags, const char *text,
 		       unsigned long len);		/* flags: ftrace's four letters on the context */
@@ -31,7 +60,7 @@ struct kern_handlers {
 /* As on the command line, before kern_boot(): sched_verbose, isolcpus= */
 void kern_show_domains(void);
 void kern_isolate(const char *cpus);
-void kern_boot(struct hw_task *init, const struct kern_handlers *handlers);	/* init runs as pid 1 */
+void kern_boot(struct kern_task *init, const struct kern_handlers *handlers);	/* init runs as pid 1 */
 
 /* ------------------------------------------------------------------ files and groups */
 
@@ -45,7 +74,7 @@ long kern_cgroup_read(const char *path, const char *file, char *buf, unsigned lo
 void kern_list_cgroup_files(void (*file)(const char *name, int writable));
 int kern_has_cpusets(void);
 int kern_cpu_list(const char *list, char *buf, unsigned long size);	/* as files show it */
-int kern_cgroup_attach(struct hw_task *task, const char *path);
+int kern_cgroup_attach(struct kern_task *task, const char *path);
 void kern_setsid(void);			/* what the caller forks from now on is a session */
 
 /* ------------------------------------------------------------------ what it has counted, and checks */
@@ -62,10 +91,10 @@ void kern_isolated(char *buf, unsigned long size);	/* CPUs without domains, by i
 int kern_defers_rearming(void);
 int kern_psi_option(const char *value);	/* psi=, before boot: -EOPNOTSUPP without CONFIG_PSI */
 int kern_has_psi(void);
-void kern_check(struct hw_task *first);		/* invariants of CPUs and a list of tasks */
+void kern_check(void);			/* invariants of CPUs and tasks */
 void kern_start_housekeeping(simtime period, simtime takes);	/* a work in every CPU's kworker */
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
-void kern_collect(struct hw_task *task);
+void kern_collect(struct kern_task *task);
 void kern_print_domain(int cpu, int level, char *buf, unsigned long size);	/* span and groups */
 
 /* /proc/vmstat's counters of NUMA balancing, ended by one without name. */
@@ -123,8 +152,8 @@ extern const simtime kern_load_half_life;
 void kern_look(struct kern_slow_state *state);
 void kern_load_begins(void);
 void kern_averages_are_built(void);
-int kern_numa_scans(const struct hw_task *task);	/* -1: NUMA balancing leaves it alone */
-void kern_wind_scan(struct hw_task *task, simtime ran);
+int kern_numa_scans(const struct kern_task *task);	/* -1: NUMA balancing leaves it alone */
+void kern_wind_scan(struct kern_task *task, simtime ran);
 simtime kern_longest_scan_period(void);		/* 0: NUMA balancing is off */
 void kern_wind_balance(simtime within);
 void kern_spread_busy_balance(void);
@@ -141,12 +170,12 @@ struct kern_attr {
 
 enum { KERN_THREAD = 1 };			/* shares the parent's address space */
 
-int kern_fork(struct hw_task *child, unsigned int flags);
+int kern_fork(struct kern_task *child, unsigned int flags);
 void kern_exec(void);
 void kern_exit(void) __hw_noreturn;
-struct hw_task *kern_wait_child(struct hw_task *which);		/* NULL: any */
-void kern_kill(struct hw_task *task);
-int kern_is_blocked(const struct hw_task *task);
+struct kern_task *kern_wait_child(struct kern_task *which);		/* NULL: any */
+void kern_kill(struct kern_task *task);
+int kern_is_blocked(const struct kern_task *task);
 void kern_sync(void);				/* the others have come up to the caller's time */
 void kern_syscall(struct hw_line *count);	/* changes this count of users, or nothing */
 void kern_run(simtime ns);
@@ -154,8 +183,8 @@ void kern_run_clock(simtime ns);
 void kern_sleep(simtime ns);
 simtime kern_sleep_until(simtime t);
 void kern_yield(void);
-int kern_setattr(struct hw_task *task, const struct kern_attr *attr);
-int kern_setaffinity(struct hw_task *task, const unsigned long *mask, unsigned int bits);
+int kern_setattr(struct kern_task *task, const struct kern_attr *attr);
+int kern_setaffinity(struct kern_task *task, const unsigned long *mask, unsigned int bits);
 int kern_cpu_down(int cpu);
 int kern_cpu_up(int cpu);
 simtime kern_now(void);

@@ -11,7 +11,7 @@ struct task_struct *find_task_by_vpid(pid_t vnr)
 	return subject && subject->pid == vnr ? subject : NULL;
 }
 
-int kern_setattr(struct hw_task *task, const struct kern_attr *from)
+int kern_setattr(struct kern_task *task, const struct kern_attr *from)
 {
 	struct sched_attr attr = {
 		.size = sizeof(attr),
@@ -43,7 +43,7 @@ int kern_setattr(struct hw_task *task, const struct kern_attr *from)
 	return ret;
 }
 
-int kern_setaffinity(struct hw_task *task, const unsigned long *bits, unsigned int nr)
+int kern_setaffinity(struct kern_task *task, const unsigned long *bits, unsigned int nr)
 {
 	struct task_struct *p = task->kernel;
 	struct cpumask mask;

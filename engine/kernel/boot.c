@@ -29,7 +29,7 @@ static void fork_idle_tasks(void)
 	int cpu;
 
 	init_task.thread.stack_base = hw_stack_alloc();
-	init_task.thread.task = hw_zalloc(sizeof(struct hw_task), 64);
+	init_task.thread.task = hw_zalloc(sizeof(struct kern_task), 64);
 	for (cpu = 1; cpu < hw_nr_cpus; cpu++) {
 		struct task_struct *idle = shim_new_task(&init_task, 0, "swapper");
 
@@ -54,7 +54,7 @@ static void run_initcalls(initcall_entry_t *from, initcall_entry_t *to)
 }
 
 /* kernel_init()'s stand-in: sched_init_smp() must not run as the idle task. */
-static struct task_struct *boot_task(struct hw_task *init)
+static struct task_struct *boot_task(struct kern_task *init)
 {
 	struct task_struct *p = shim_new_task(&init_task, 1, "init");
 
@@ -83,7 +83,7 @@ void kern_show_domains(void)
 	sched_debug_verbose = true;
 }
 
-void kern_boot(struct hw_task *init, const struct kern_handlers *handlers)
+void kern_boot(struct kern_task *init, const struct kern_handlers *handlers)
 {
 	struct task_struct *boot;
 	int cpu;

@@ -253,7 +253,7 @@ struct task_struct *cgroup_taskset_next(struct cgroup_taskset *tset,
 	return NULL;
 }
 
-int kern_cgroup_attach(struct hw_task *task, const char *path)
+int kern_cgroup_attach(struct kern_task *task, const char *path)
 {
 	struct css_set *cset = shim_cgroup_css_set(path);
 	struct cgroup_taskset tset;
@@ -368,7 +368,7 @@ struct task_struct *css_task_iter_next(struct css_task_iter *it)
 	struct hw_task *task = it->task_pos ? (void *)it->task_pos : NULL;
 
 	for (task = task ? task->next : hw_first_task; task; task = task->next) {
-		struct task_struct *p = task->kernel;
+		struct task_struct *p = kern_task_of(task)->kernel;
 
 		if (!p || p->cgroups->subsys[it->ss->id] != (void *)it->cset_pos)
 			continue;

@@ -85,7 +85,7 @@ static u64 patience(struct task_struct *p)
 }
 #endif
 
-static void check_task(struct hw_task *task)
+static void check_task(struct kern_task *task)
 {
 	struct task_struct *p = task->kernel;
 	unsigned int state = READ_ONCE(p->__state);
@@ -103,14 +103,14 @@ static void check_task(struct hw_task *task)
 		fail("a runnable task is starved", p, task_cpu(p));
 }
 
-void kern_check(struct hw_task *first)
+void kern_check(void)
 {
 	struct hw_task *task;
 	int cpu;
 
 	for (cpu = 0; cpu < hw_nr_cpus; cpu++)
 		check_rq(cpu);
-	for (task = first; task; task = task->next)
-		if (task->kernel)
-			check_task(task);
+	for (task = hw_first_task; task; task = task->next)
+		if (kern_task_of(task)->kernel)
+			check_task(kern_task_of(task));
 }

@@ -106,7 +106,7 @@ void shim_irq_window(void)
 /* Everything that has to happen before user code goes on. */
 void shim_exit_to_user(void)
 {
-	struct hw_task *task = current->thread.task;
+	struct kern_task *task = current->thread.task;
 
 	local_irq_disable();
 	rearm_for_user();
@@ -120,24 +120,24 @@ void shim_exit_to_user(void)
 	}
 	if (current->thread.last_cpu != hw.cpu) {
 		if (current->thread.last_cpu >= 0)
-			hw_refill_cache(task, current->thread.last_cpu, hw.cpu);
+			hw_refill_cache(&task->hw, current->thread.last_cpu, hw.cpu);
 		current->thread.last_cpu = hw.cpu;
 	}
 	local_irq_enable();
-	if (task->killed == HW_KILLED) {
-		task->killed = HW_DYING;	/* exit itself comes by here */
+	if (task->killed == KERN_KILLED) {
+		task->killed = KERN_DYING;	/* exit itself comes by here */
 		kern_exit();
 	}
 }
 
 /* Current computes in user mode until its work is done; interrupts and others come between. */
-static void run_user(struct hw_task *task)
+static void run_user(struct kern_task *task)
 {
 	int vector;
 
 	if (unlikely(hw.core_sched))
 		shim_core_enters_user();
-	while (!hw_run_user(task)) {
+	while (!hw_run_user(&task->hw)) {
 		hw.irq_on = 0;
 		while ((vector = hw_take_vector()) >= 0)
 			handle_vector(vector, true);
@@ -149,7 +149,7 @@ static void run_user(struct hw_task *task)
 
 void shim_user_work(simtime ns)
 {
-	struct hw_task *task = current->thread.task;
+	struct kern_task *task = current->thread.task;
 
 	task->work = ns;
 	run_user(task);
@@ -243,7 +243,7 @@ void kern_run(simtime ns)
 
 void kern_run_clock(simtime ns)
 {
-	struct hw_task *task = current->thread.task;
+	struct kern_task *task = current->thread.task;
 
 	shim_working_set_touch();
 	task->spins_until = hw.clk + ns;

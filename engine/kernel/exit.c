@@ -8,7 +8,7 @@
 struct family {
 	wait_queue_head_t wait_chldexit;
 	int children;			/* alive or not yet waited for */
-	struct hw_task *zombies;	/* dead, not yet waited for; by next_zombie */
+	struct kern_task *zombies;	/* dead, not yet waited for; by next_zombie */
 };
 
 static struct family *family_of(struct task_struct *p)
@@ -53,7 +53,7 @@ void shim_do_exit(void)
 	shim_exit_signal(current);
 	if (!list_empty(&current->sibling)) {
 		struct family *f = family_of(parent);
-		struct hw_task *task = current->thread.task, **last = &f->zombies;
+		struct kern_task *task = current->thread.task, **last = &f->zombies;
 
 		list_del_init(&current->sibling);
 		while (*last)
@@ -71,7 +71,7 @@ void shim_do_exit(void)
 
 void kern_exit(void)
 {
-	struct hw_task *task = current->thread.task;
+	struct kern_task *task = current->thread.task;
 
 	shim_syscall_enter();
 	shim_kernel_work(hw_costs.exit);
@@ -84,9 +84,9 @@ void kern_exit(void)
 	shim_do_exit();
 }
 
-static struct hw_task *find_zombie(struct family *f, const struct hw_task *which)
+static struct kern_task *find_zombie(struct family *f, const struct kern_task *which)
 {
-	struct hw_task *task;
+	struct kern_task *task;
 
 	for (task = f->zombies; task; task = task->next_zombie)
 		if (!which || task == which)
@@ -95,10 +95,10 @@ static struct hw_task *find_zombie(struct family *f, const struct hw_task *which
 }
 
 /* A child process that has ended: this one, or any; NULL when there is none to wait for. */
-struct hw_task *kern_wait_child(struct hw_task *which)
+struct kern_task *kern_wait_child(struct kern_task *which)
 {
 	struct family *f = family_of(current);
-	struct hw_task *task = NULL, **link;
+	struct kern_task *task = NULL, **link;
 
 	shim_syscall_enter();
 	if (!f->children)
@@ -117,19 +117,19 @@ out:
 }
 
 /* SIGKILL: whatever it waits for, it goes no further than its way out of the kernel. */
-void kern_kill(struct hw_task *task)
+void kern_kill(struct kern_task *task)
 {
 	struct task_struct *p = task->kernel;
 
 	if (!p || p->flags & PF_EXITING || task->killed)
 		return;
-	task->killed = HW_KILLED;
+	task->killed = KERN_KILLED;
 	set_tsk_thread_flag(p, TIF_SIGPENDING);
 	if (!wake_up_state(p, TASK_INTERRUPTIBLE))
 		kick_process(p);
 }
 
-int kern_is_blocked(const struct hw_task *task)
+int kern_is_blocked(const struct kern_task *task)
 {
 	const struct task_struct *p = task->kernel;
 

@@ -6,7 +6,7 @@
 struct kern_newidle kern_newidle;
 
 /* Takes the kernel's own figures over into the engine's side of the task. */
-void kern_collect(struct hw_task *task)
+void kern_collect(struct kern_task *task)
 {
 	struct task_struct *p = task->kernel;
 

@@ -162,7 +162,7 @@ static bool is_scanned(const struct task_struct *p)
  * How often a part of a task's address space was scanned, as far as it was looked at in between:
  * task_numa_work() sets the time of the next scan.
  */
-int kern_numa_scans(const struct hw_task *task)
+int kern_numa_scans(const struct kern_task *task)
 {
 	const struct task_struct *p = task->kernel;
 	struct space *s;
@@ -206,7 +206,7 @@ void kern_wind_balance(simtime within)
 }
 
 /* Its next scan comes when it has run for up to `ran`, and nothing of its memory is too young for it. */
-void kern_wind_scan(struct hw_task *task, simtime ran)
+void kern_wind_scan(struct kern_task *task, simtime ran)
 {
 	struct task_struct *p = task->kernel;
 	struct mapping *m;

@@ -23,7 +23,7 @@ struct task_struct *shim_switch_to(struct task_struct *prev, struct task_struct 
 	hw_charge(hw_costs.schedule);
 	if (unlikely(hw.core_sched))
 		shim_core_switched(next);
-	hw_context_switch(next, next->thread.task);
+	hw_context_switch(next, &next->thread.task->hw);
 	switched_from = prev;
 	hw_switch_context(&prev->thread.sp, &next->thread.sp);
 	return switched_from;

@@ -193,9 +193,9 @@ int shim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned lo
 }
 
 /* The engine's side of a task that is not a program of the scenario. */
-static struct hw_task *kernel_hw_task(struct task_struct *p)
+static struct kern_task *kernel_task(struct task_struct *p)
 {
-	struct hw_task *task = hw_zalloc(sizeof(*task), 64);
+	struct kern_task *task = hw_zalloc(sizeof(*task), 64);
 
 	task->pid = p->pid;
 	strscpy(task->comm, p->comm, sizeof(task->comm));
@@ -211,7 +211,7 @@ struct task_struct *shim_kthread_create(void (*fn)(void *), void *arg, int cpu, 
 	p->flags |= PF_KTHREAD;
 	p->thread.kthread = fn;
 	p->thread.kthread_arg = arg;
-	p->thread.task = kernel_hw_task(p);
+	p->thread.task = kernel_task(p);
 	p->policy = SCHED_NORMAL;
 	p->prio = p->static_prio = p->normal_prio = NICE_TO_PRIO(0);
 	cpumask_copy(&p->cpus_mask, housekeeping_cpumask(HK_TYPE_DOMAIN));	/* as of unbound works */
@@ -226,7 +226,7 @@ struct task_struct *shim_kthread_create(void (*fn)(void *), void *arg, int cpu, 
 }
 
 /* fork() of a program: the child copies its parent and starts where the kernel wants it. */
-int kern_fork(struct hw_task *child, unsigned int flags)
+int kern_fork(struct kern_task *child, unsigned int flags)
 {
 	struct css_set *cset = rcu_dereference_raw(current->cgroups);
 	struct task_struct *p;

@@ -11,14 +11,14 @@ static void on_switch(bool preempt, struct task_struct *prev, struct task_struct
 		      unsigned int prev_state)
 {
 	hw_hash((u64)(u32)prev->pid << 32 | (u32)next->pid, prev_state | (u64)preempt << 32);
-	hw_note_switch(is_idle_task(prev) ? NULL : prev->thread.task,
+	hw_note_switch(is_idle_task(prev) ? NULL : &prev->thread.task->hw,
 		       preempt || !prev_state,
-		       is_idle_task(next) ? NULL : next->thread.task);
+		       is_idle_task(next) ? NULL : &next->thread.task->hw);
 }
 
 static void on_waking(struct task_struct *p)
 {
-	hw_note_runnable(p->thread.task, 1);
+	hw_note_runnable(&p->thread.task->hw, 1);
 	hw_charge(hw_costs.wakeup);
 	hw_stall(hw_costs.wake_lines * hw_costs.line[hw_cpu_distance[hw.cpu][task_cpu(p)]]);
 }
@@ -31,12 +31,12 @@ static void on_wakeup(struct task_struct *p)
 static void on_migrate(struct task_struct *p, int dest)
 {
 	hw_hash((u64)(u32)p->pid << 32 | 0x80000000u, (u64)task_cpu(p) << 32 | dest);
-	hw_note_migration(p->thread.task, task_cpu(p), dest, READ_ONCE(p->__state) == TASK_WAKING);
+	hw_note_migration(&p->thread.task->hw, task_cpu(p), dest, READ_ONCE(p->__state) == TASK_WAKING);
 }
 
 static void on_wakeup_new(struct task_struct *p)
 {
-	hw_note_runnable(p->thread.task, 1);
+	hw_note_runnable(&p->thread.task->hw, 1);
 	on_wakeup(p);
 }
 

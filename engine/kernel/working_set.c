@@ -47,7 +47,7 @@ static struct kern_region *add_region(struct task_struct *p, struct working_set 
 /* A new process has data, a new thread a stack in the same address space. */
 static void set_up(struct task_struct *p, unsigned int pages, bool thread)
 {
-	const struct hw_working_set *sizes = &p->thread.task->working_set;
+	const struct kern_touched *sizes = &p->thread.task->touched;
 	struct space *s = space_of(p->mm);
 	struct working_set *set;
 
@@ -66,7 +66,7 @@ static void set_up(struct task_struct *p, unsigned int pages, bool thread)
 
 void shim_working_set_fork(struct task_struct *p, bool thread)
 {
-	const struct hw_working_set *sizes = &p->thread.task->working_set;
+	const struct kern_touched *sizes = &p->thread.task->touched;
 
 	p->thread.working_set = NULL;
 	if (thread)
@@ -79,7 +79,7 @@ void shim_working_set_exec(void)
 {
 	hw_free(current->thread.working_set);
 	current->thread.working_set = NULL;
-	set_up(current, current->thread.task->working_set.process, false);
+	set_up(current, current->thread.task->touched.process, false);
 }
 
 void shim_working_set_exit(void)

@@ -28,7 +28,7 @@ void background_read(json_t *machine)
 }
 
 /* The services' timers are independent of each other: together they wake at irregular times. */
-static void daemon_main(struct hw_task *task)
+static void daemon_main(struct kern_task *task)
 {
 	simtime period = background.daemons * (double)SEC / background.wakeups;
 	unsigned long long rng = hw_random();

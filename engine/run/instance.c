@@ -89,7 +89,7 @@ void wl_result(const char *name, double value, const char *unit)
 
 /* ------------------------------------------------------------------ waiting for ever */
 
-static int alive(const struct hw_task *task, const struct instance *instance)
+static int alive(const struct task *task, const struct instance *instance)
 {
 	return task->instance == instance && task->kernel;
 }
@@ -98,7 +98,7 @@ static void die_deadlocked(const struct instance *instance)
 {
 	fprintf(stderr, "schedsim: deadlock in workload %s at %.6f s: all its tasks wait\n",
 		instance->label, (hw.clk - origin) / 1e9);
-	for (struct hw_task *t = hw_first_task; t; t = t->next) {
+	for_each_task(t) {
 		if (!alive(t, instance))
 			continue;
 		fprintf(stderr, "  %s/%d waits for %s", t->comm, t->pid, t->waits_for);
@@ -117,10 +117,10 @@ void instances_check(void)
 
 		if (instance->done)
 			continue;
-		for (struct hw_task *t = hw_first_task; t; t = t->next)
+		for_each_task(t)
 			if (alive(t, instance)) {
 				tasks++;
-				stuck += t->waits_for && kern_is_blocked(t);
+				stuck += t->waits_for && kern_is_blocked(&t->kern);
 			}
 		if (tasks && stuck == tasks)
 			die_deadlocked(instance);
@@ -174,17 +174,18 @@ int cookie_of_each_process(const struct instance *instance)
 	return instance && instance->cookie && !instance->cookie->value;
 }
 
-static void instance_main(struct hw_task *task)
+static void instance_main(struct kern_task *kern)
 {
+	struct task *task = task_of(kern);
 	struct instance *instance = task->arg;
-	int err = instance->group ? kern_cgroup_attach(task, instance->group) : 0;
+	int err = instance->group ? kern_cgroup_attach(&task->kern, instance->group) : 0;
 
 	if (err)
 		wl_refuse("group %s: %s", instance->group, strerror(-err));
-	err = instance->has_affinity ? kern_setaffinity(task, instance->affinity, hw_nr_cpus) : 0;
+	err = instance->has_affinity ? kern_setaffinity(&task->kern, instance->affinity, hw_nr_cpus) : 0;
 	if (err)
 		wl_refuse("%s cannot be pinned: %s", task->comm, strerror(-err));
-	err = instance->has_attr ? kern_setattr(task, &instance->attr) : 0;
+	err = instance->has_attr ? kern_setattr(&task->kern, &instance->attr) : 0;
 	if (err)
 		wl_refuse("policy of %s: %s", task->comm, strerror(-err));
 	if (instance->cookie)
@@ -195,16 +196,16 @@ static void instance_main(struct hw_task *task)
 	if (!instance->ended)
 		instance->ended = kern_now();
 	instance->done = counts(instance);
-	for (struct hw_task *t = hw_first_task; t; t = t->next)
+	for_each_task(t)
 		if (t != task && alive(t, instance))
-			kern_kill(t);
+			kern_kill(&t->kern);
 	if (!instances_running())
 		hw_ask_control(kern_now());
 }
 
-static struct hw_task *call(struct instance *instance)
+static struct task *call(struct instance *instance)
 {
-	struct hw_task *caller = self(), *task;
+	struct task *caller = self(), *task;
 
 	task_belongs(caller, instance);
 	task = task_launch(instance->values.workload->name, 0, instance_main, instance);
@@ -213,13 +214,13 @@ static struct hw_task *call(struct instance *instance)
 }
 
 /* A shell that calls the program until a call counts. */
-static void shell_main(struct hw_task *shell)
+static void shell_main(struct kern_task *shell)
 {
-	struct instance *instance = shell->arg;
+	struct instance *instance = task_of(shell)->arg;
 
 	while (!instance->done) {
 		call(instance);
-		task_forget(kern_wait_child(NULL));
+		task_forget(task_of(kern_wait_child(NULL)));
 	}
 }
 

@@ -25,7 +25,7 @@ static void check_attr(int err, const struct kern_attr *attr, const char *name)
 
 static void start_one(struct task_spec *spec, int number)
 {
-	struct hw_task *t = task_launch(spec->name, spec->count > 1 ? number + 1 : 0,
+	struct task *t = task_launch(spec->name, spec->count > 1 ? number + 1 : 0,
 					program_main, spec);
 
 	t->measured = 1;
@@ -33,11 +33,11 @@ static void start_one(struct task_spec *spec, int number)
 	t->slow_ratio = spec->slow_ratio;
 	t->memory_share = spec->memory_share;
 	if (spec->group)
-		check(kern_cgroup_attach(t, spec->group), "group", spec->group);
+		check(kern_cgroup_attach(&t->kern, spec->group), "group", spec->group);
 	if (spec->has_affinity)
-		check(kern_setaffinity(t, spec->affinity, hw_nr_cpus), "affinity of", t->comm);
+		check(kern_setaffinity(&t->kern, spec->affinity, hw_nr_cpus), "affinity of", t->comm);
 	if (spec->has_attr)
-		check_attr(kern_setattr(t, &spec->attr), &spec->attr, t->comm);
+		check_attr(kern_setattr(&t->kern, &spec->attr), &spec->attr, t->comm);
 }
 
 /* ------------------------------------------------------------------ memory and groups */
@@ -69,7 +69,7 @@ static void create_cookies(void)
 }
 
 /* What pid 1 starts belongs to the session of who starts it: its group's parents come first. */
-static void enter_session(struct hw_task *init)
+static void enter_session(struct kern_task *init)
 {
 	char path[4096];
 
@@ -125,16 +125,16 @@ static void on_line(const struct action *a)
 		action_error(a, "online %d: %s: it is on-line already", a->cpu, strerror(-err));
 }
 
-static void act_on_task(const struct action *a, struct hw_task *t)
+static void act_on_task(const struct action *a, struct task *t)
 {
 	int err;
 
 	if (a->kind == ACTION_MOVE)
-		err = kern_cgroup_attach(t, a->group ? a->group : "/");
+		err = kern_cgroup_attach(&t->kern, a->group ? a->group : "/");
 	else if (a->kind == ACTION_AFFINITY)
-		err = kern_setaffinity(t, a->affinity, hw_nr_cpus);
+		err = kern_setaffinity(&t->kern, a->affinity, hw_nr_cpus);
 	else
-		err = kern_setattr(t, &a->attr);
+		err = kern_setattr(&t->kern, &a->attr);
 	if (err != -ESRCH && a->kind == ACTION_ATTR)
 		check_attr(err, &a->attr, t->comm);
 	/* it may have ended by now, as a process may between ps and kill */
@@ -146,7 +146,7 @@ static void act_on_tasks(const struct action *a)
 {
 	int found = 0;
 
-	for (struct hw_task *t = hw_first_task; t; t = t->next)
+	for_each_task(t)
 		if (t->kernel && !fnmatch(a->task, t->comm, 0)) {
 			act_on_task(a, t);
 			found = 1;
@@ -235,7 +235,7 @@ static struct step *plan(int *nr)
 	return steps;
 }
 
-void scenario_main(struct hw_task *init)
+void scenario_main(struct kern_task *init)
 {
 	struct step *steps;
 	int nr;

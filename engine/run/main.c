@@ -108,7 +108,7 @@ static const char *run(void)
 			results_window_begin();
 		}
 		if (hw.clk >= next_check) {
-			kern_check(hw_first_task);
+			kern_check();
 			instances_check();
 			next_check = hw.clk + CHECK_INTERVAL * (1 + tasks_started / 1000);
 		}
@@ -170,7 +170,8 @@ int main(int argc, char **argv)
 {
 	const char *machine_file = NULL, *scenario_file = NULL, *out = NULL, *status;
 	struct trace_options trace = { .format = "ftrace", .to = -1 };
-	static struct hw_task init = { .pid = 1, .comm = "init", .main = scenario_main, .mem_node = -1 };
+	static struct task init = { .kern = { .hw = { .pid = 1, .comm = "init", .mem_node = -1 },
+					      .main = scenario_main } };
 	static char stderr_buffer[4096];
 	double seed = 1, began, cpu_began;
 	int domains = 0, files = 0, c;
@@ -219,7 +220,7 @@ int main(int argc, char **argv)
 	hw.clk = 1;			/* 0 means "never" in many places of the kernel */
 	if (scenario.isolcpus)
 		kern_isolate(scenario.isolcpus);
-	kern_boot(&init, &handlers);
+	kern_boot(&init.kern, &handlers);
 	if (domains)
 		print_domains();
 	if (files)

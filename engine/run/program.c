@@ -156,15 +156,16 @@ void program_read(json_t *list, const struct path *at, struct program *program)
 
 /* ------------------------------------------------------------------ running */
 
-static void run_program(struct hw_task *task, const struct program *program, unsigned long long *rng);
+static void run_program(struct task *task, const struct program *program, unsigned long long *rng);
 
 struct child_arg {
 	const struct program *program;
 	unsigned long long rng;
 };
 
-static void child_main(struct hw_task *task)
+static void child_main(struct kern_task *kern)
 {
+	struct task *task = task_of(kern);
 	struct child_arg *arg = task->arg;
 
 	run_program(task, arg->program, &arg->rng);
@@ -176,7 +177,7 @@ static simtime span(const struct phase *p, unsigned long long *rng)
 }
 
 /* The task's next work is on this part of its memory: on the node that has most of it. */
-static void touch(struct hw_task *task, unsigned long offset, unsigned long size)
+static void touch(struct task *task, unsigned long offset, unsigned long size)
 {
 	unsigned long on_node[HW_MAX_NODES] = { }, bytes;
 	int node, most = 0;
@@ -192,7 +193,7 @@ static void touch(struct hw_task *task, unsigned long offset, unsigned long size
 	task->mem_node = most;
 }
 
-static void run_phase(struct hw_task *task, const struct phase *p, unsigned long long *rng)
+static void run_phase(struct task *task, const struct phase *p, unsigned long long *rng)
 {
 	struct child_arg *child;
 
@@ -248,15 +249,16 @@ static void run_phase(struct hw_task *task, const struct phase *p, unsigned long
 	}
 }
 
-static void run_program(struct hw_task *task, const struct program *program, unsigned long long *rng)
+static void run_program(struct task *task, const struct program *program, unsigned long long *rng)
 {
 	for (int i = 0; i < program->nr; i++)
 		run_phase(task, &program->phase[i], rng);
 	task->ops++;
 }
 
-void program_main(struct hw_task *task)
+void program_main(struct kern_task *kern)
 {
+	struct task *task = task_of(kern);
 	const struct task_spec *spec = task->arg;
 	unsigned long long rng = hw_random();
 

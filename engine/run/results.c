@@ -32,8 +32,8 @@ void results_window_begin(void)
 		for (int state = 0; state < hw_nr_idle_states; state++)
 			kern_idle_stats(i, state, &cpu_base[i].state[state]);
 	}
-	for (struct hw_task *t = hw_first_task; t; t = t->next) {
-		kern_collect(t);
+	for_each_task(t) {
+		kern_collect(&t->kern);
 		t->runtime_base = t->runtime;
 		t->ops = 0;
 		t->wait_sum = t->wait_max = 0;
@@ -156,12 +156,12 @@ static json_t *tasks_json(void)
 {
 	json_t *list = json_array();
 
-	for (struct hw_task *t = hw_first_task; t; t = t->next) {
+	for_each_task(t) {
 		json_t *obj;
 
 		if (!t->measured)
 			continue;
-		kern_collect(t);
+		kern_collect(&t->kern);
 		obj = json_object();
 		set_text(obj, "name", t->comm);
 		set_int(obj, "pid", t->pid);
@@ -284,7 +284,7 @@ static json_t *metrics_json(double seconds)
 	simtime busy = 0;
 	char key[64];
 
-	for (struct hw_task *t = hw_first_task; t; t = t->next)
+	for_each_task(t)
 		if (t->measured)
 			ops += t->ops;
 	for (int i = 0; i < hw_nr_cpus; i++)

@@ -12,10 +12,43 @@
 #define MSEC	1000000ULL
 #define SEC	1000000000ULL
 
-static inline struct hw_task *self(void)
+struct instance;
+
+/* A task of the scenario's: of a program, or of a workload. */
+struct task {
+	union {
+		struct kern_task kern;
+		struct kern_task;
+	};
+	void		*arg;			/* of main() */
+	int		is_thread;
+	struct kern_region *memory;		/* what its program touches */
+	int		joined, released;	/* nobody will ask for it again; the kernel has let go */
+	/* as part of a workload (calls/) */
+	struct instance	*instance;
+	unsigned long long chance;		/* random state */
+	simtime		alarm;
+	const char	*waits_for;		/* NULL: for nothing that could keep it for ever */
+	struct task	*waits_for_task;
+	/* results */
+	int		measured;
+	unsigned long	ops;
+	simtime		runtime_base, looked_runtime;
+};
+
+/* All that programs run in are tasks of the scenario's. */
+static inline struct task *task_of(struct kern_task *task)
 {
-	return hw_running_task();
+	return (struct task *)task;
 }
+
+static inline struct task *self(void)
+{
+	return (struct task *)hw_running_task();
+}
+
+#define for_each_task(t) \
+	for (struct task *t = (struct task *)hw_first_task; t; t = (struct task *)t->next)
 
 /* background.c */
 void background_read(json_t *machine);
@@ -32,15 +65,15 @@ void scenario_read(const char *path);
 extern struct scenario scenario;
 
 /* launch.c */
-void scenario_main(struct hw_task *init);
+void scenario_main(struct kern_task *init);
 
 /* task.c */
 /* A new child of the calling task.  number < 0: named as given; -2: a thread. */
-struct hw_task *task_launch(const char *comm, int number, void (*main)(struct hw_task *), void *arg);
-void task_belongs(struct hw_task *task, struct instance *instance);	/* from now on; NULL: to none */
-void task_free(struct hw_task *task);	/* unless its results are asked for */
-void task_forget(struct hw_task *task);		/* who waited for its end is done with it */
-void task_released(struct hw_task *task);	/* the kernel has let go of it */
+struct task *task_launch(const char *comm, int number, void (*main)(struct kern_task *), void *arg);
+void task_belongs(struct task *task, struct instance *instance);	/* from now on; NULL: to none */
+void task_free(struct task *task);	/* unless its results are asked for */
+void task_forget(struct task *task);		/* who waited for its end is done with it */
+void task_released(struct kern_task *task);	/* the kernel has let go of it */
 extern unsigned long tasks_started;
 
 /* results.c */

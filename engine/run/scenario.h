@@ -112,7 +112,7 @@ int has_own_cpuset(const char *group);
 
 /* program.c */
 void program_read(json_t *list, const struct path *at, struct program *program);
-void program_main(struct hw_task *task);
+void program_main(struct kern_task *task);
 
 /* launch.c */
 void actions_check(void);		/* one that was to happen and did not ends the run */

@@ -166,12 +166,12 @@ static void judge_scans(void)
 static void look_at_scans(void)
 {
 	watch.scanned = watch.to_scan = 0;
-	for (struct hw_task *t = hw_first_task; t; t = t->next) {
-		int scans = t->instance ? kern_numa_scans(t) : -1;
+	for_each_task(t) {
+		int scans = t->instance ? kern_numa_scans(&t->kern) : -1;
 
 		if (scans < 0)
 			continue;
-		kern_collect(t);
+		kern_collect(&t->kern);
 		if (t->runtime - t->looked_runtime < SEC / kern_hz)
 			continue;
 		watch.to_scan++;
@@ -181,9 +181,9 @@ static void look_at_scans(void)
 
 static void begin_scan_period(void)
 {
-	for (struct hw_task *t = hw_first_task; t; t = t->next)
+	for_each_task(t)
 		if (t->instance) {
-			kern_collect(t);
+			kern_collect(&t->kern);
 			t->looked_runtime = t->runtime;
 		}
 }
@@ -223,9 +223,9 @@ static void wind_balance(void)
 /* Of tasks that were there a round ago. */
 static void wind_scans(void)
 {
-	for (struct hw_task *t = hw_first_task; t; t = t->next)
-		if (t->instance && t->looked_runtime && kern_numa_scans(t) < KERN_ROUNDS)
-			kern_wind_scan(t, t->runtime - t->looked_runtime);
+	for_each_task(t)
+		if (t->instance && t->looked_runtime && kern_numa_scans(&t->kern) < KERN_ROUNDS)
+			kern_wind_scan(&t->kern, t->runtime - t->looked_runtime);
 }
 
 /* The longest a load is waited for: its clocks' time, and that of six memories to become stationary. */

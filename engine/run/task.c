@@ -7,26 +7,26 @@ unsigned long tasks_started;
 
 static int next_pid = 2;
 
-static void set_working_set(struct hw_task *t)
+static void set_working_set(struct task *t)
 {
 	const struct wl_working_set *set = &t->instance->values.workload->working_set;
 
-	t->working_set = (struct hw_working_set) {
+	t->touched = (struct kern_touched) {
 		.process = set->process, .child = set->child, .thread = set->thread,
 		.stack = set->stack,
 	};
 }
 
-void task_belongs(struct hw_task *task, struct instance *instance)
+void task_belongs(struct task *task, struct instance *instance)
 {
 	task->instance = instance;
 	task->of_workload = instance != NULL;
 }
 
 /* Runs on the caller's time, as fork() does. */
-struct hw_task *task_launch(const char *comm, int number, void (*main)(struct hw_task *), void *arg)
+struct task *task_launch(const char *comm, int number, void (*main)(struct kern_task *), void *arg)
 {
-	struct hw_task *t = hw_zalloc(sizeof(*t), 64), *parent = self();
+	struct task *t = hw_zalloc(sizeof(*t), 64), *parent = self();
 	char name[32] = "";
 
 	tasks_started++;
@@ -44,31 +44,33 @@ struct hw_task *task_launch(const char *comm, int number, void (*main)(struct hw
 		set_working_set(t);
 	t->is_thread = number == -2;
 	t->chance = hw_random();
-	hw_add_task(t);
-	kern_fork(t, t->is_thread ? KERN_THREAD : 0);
+	hw_add_task(&t->hw);
+	kern_fork(&t->kern, t->is_thread ? KERN_THREAD : 0);
 	return t;
 }
 
 /* Its results are of no interest and nobody holds it any more. */
-void task_free(struct hw_task *task)
+void task_free(struct task *task)
 {
 	if (task->measured)
 		return;
-	hw_remove_task(task);
+	hw_remove_task(&task->hw);
 	kern_futex_forget(&task->thread);
 	hw_free(task);
 }
 
 /* Nobody asks for it any more: when the kernel has let go too, it can go. */
-void task_forget(struct hw_task *task)
+void task_forget(struct task *task)
 {
 	task->joined = 1;
 	if (task->released)
 		task_free(task);
 }
 
-void task_released(struct hw_task *task)
+void task_released(struct kern_task *kern)
 {
+	struct task *task = task_of(kern);
+
 	task->released = 1;
 	if (task->joined)
 		task_free(task);

@@ -125,7 +125,7 @@ static void keep_in_ring(const struct event *e)
 void trace_write(const struct kern_tracepoint *tp, const char *flags, const char *text,
 		 unsigned long len)
 {
-	const struct hw_task *task = self();
+	const struct hw_task *task = hw_running_task();
 	struct event e = { .tp = tp, .flags = flags, .text = text, .len = len, .comm = "<idle>" };
 
 	if (!out || !cpu_wanted[hw.cpu])

@@ -18,7 +18,7 @@ struct pt_regs;
 struct thread_struct {
 	void *sp;		/* saved stack pointer of the task's coroutine */
 	void *stack_base;	/* lowest address of its stack; holds the canary */
-	struct hw_task *task;	/* the engine's side of the task; kernel threads have one too */
+	struct kern_task *task;	/* the engine's side of the task; kernel threads have one too */
 	void (*kthread)(void *); /* what a kernel thread runs */
 	void *kthread_arg;
 	void *family;		/* children waited for (kernel/exit.c) */

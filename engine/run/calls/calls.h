@@ -5,9 +5,9 @@
 
 #include "instance.h"
 
-static inline void waits_for(const char *what, struct hw_task *of)
+static inline void waits_for(const char *what, struct task *of)
 {
-	struct hw_task *task = self();
+	struct task *task = self();
 
 	task->waits_for = what;
 	task->waits_for_task = of;

@@ -61,7 +61,7 @@ static void set_cpu(int cpu, void *arg)
 
 static void pin(const unsigned long *cpus)
 {
-	int err = kern_setaffinity(self(), cpus, hw_nr_cpus);
+	int err = kern_setaffinity(&self()->kern, cpus, hw_nr_cpus);
 
 	if (err)
 		wl_refuse("%s cannot be pinned: %s", self()->comm, strerror(-err));

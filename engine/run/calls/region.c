@@ -48,7 +48,7 @@ void wl_working_set(struct wl_region *region, unsigned long offset, unsigned lon
 
 void refuse_memory(int node)
 {
-	const struct hw_task *task = self();
+	const struct task *task = self();
 	const char *who = task && task->instance ? task->instance->label : "the scenario";
 
 	if (node < 0)
@@ -72,7 +72,7 @@ static unsigned long fill(struct wl_region *region, unsigned long offset, unsign
 	return missed;
 }
 
-static void take(struct hw_task *task, unsigned long bytes, unsigned int mbs, unsigned int memory_share)
+static void take(struct task *task, unsigned long bytes, unsigned int mbs, unsigned int memory_share)
 {
 	if (!bytes)
 		return;
@@ -84,7 +84,7 @@ static void take(struct hw_task *task, unsigned long bytes, unsigned int mbs, un
 static void stream(struct wl_region *region, unsigned long offset, unsigned long bytes,
 		   enum wl_access access, unsigned int traffic)
 {
-	struct hw_task *task = self();
+	struct task *task = self();
 	unsigned int share = task->memory_share;
 
 	if (!hw_machine.thread_bandwidth_mbs)

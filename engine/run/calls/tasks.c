@@ -6,7 +6,7 @@
 #include "../scenario.h"
 
 struct wl_task {
-	struct hw_task task;
+	struct task task;
 };
 
 struct wl_task *wl_self(void)
@@ -21,7 +21,7 @@ unsigned long long *wl_chance(void)
 
 void wl_note_wait(const char *what, struct wl_task *holder)
 {
-	waits_for(what, (struct hw_task *)holder);
+	waits_for(what, (struct task *)holder);
 }
 
 struct start {
@@ -30,8 +30,9 @@ struct start {
 	jmp_buf again;			/* where exec() begins anew */
 };
 
-static void task_main(struct hw_task *task)
+static void task_main(struct kern_task *kern)
 {
+	struct task *task = task_of(kern);
 	struct start start = *(struct start *)task->arg;
 
 	if (!task->is_thread && cookie_of_each_process(task->instance))
@@ -63,13 +64,13 @@ struct wl_task *wl_thread(const char *name, void (*fn)(void *), void *arg)
 
 void wl_join(struct wl_task *joined)
 {
-	struct hw_task *task = &joined->task;
+	struct task *task = &joined->task;
 	unsigned int id = task->pid;
 	int thread = task->is_thread;
 
 	waits_for("the end", task);
 	if (!thread)
-		kern_wait_child(task);
+		kern_wait_child(&task->kern);
 	else
 		while (wl_load(&task->thread) == id && !self()->killed)
 			kern_futex_wait(&task->thread, id, HW_NEVER);
@@ -79,10 +80,10 @@ void wl_join(struct wl_task *joined)
 
 int wl_wait(void)
 {
-	struct hw_task *task;
+	struct task *task;
 
 	waits_for("the end of a child", NULL);
-	task = kern_wait_child(NULL);
+	task = task_of(kern_wait_child(NULL));
 	goes_on();
 	if (task)
 		task_forget(task);
@@ -112,7 +113,7 @@ void wl_sched(const struct wl_sched *sched)
 		.dl_runtime = sched->runtime, .dl_deadline = sched->deadline, .dl_period = sched->period,
 		.uclamp_min = sched->util_min, .uclamp_max = sched->util_max,
 	};
-	int err = kern_setattr(self(), &attr);
+	int err = kern_setattr(&self()->kern, &attr);
 
 	if (err)
 		wl_refuse("the policy of %s: %s", self()->comm, strerror(-err));
@@ -133,7 +134,7 @@ void wl_group(const char *path)
 		snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
 		kern_cgroup_create(part, has_own_cpuset(part));	/* or it is there */
 	}
-	err = kern_cgroup_attach(self(), path);
+	err = kern_cgroup_attach(&self()->kern, path);
 	if (err)
 		wl_refuse("group %s: %s", path, strerror(-err));
 }
