@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal
 
-from schedlab.counters.choice import EVENT_GROUPS
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.metric import Metric, comparable
-from schedlab.models.engine_names import engine_names
 from schedlab.benchmarks.model import Model
 from schedlab.result.record import BRIEF, TOO_SHORT
+from schedlab.simulation.engine_names import engine_names
 
 _MADE_OF = {
     "context-switches": ("switches:voluntary", "switches:involuntary"),

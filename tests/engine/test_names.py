@@ -7,7 +7,7 @@ import re
 import described
 from conftest import ROOT, Simulator
 
-from schedlab.models.engine_names import engine_names
+from schedlab.simulation.engine_names import engine_names
 from schedlab.simulation.outcome import ENTRIES, FUNCTIONS
 
 
