@@ -7,6 +7,7 @@ from typing import Any, Literal
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
+from schedlab.counters import event_groups, snapshot_groups
 from schedlab.result.record import BRIEF, TOO_SHORT
 from schedlab.simulation.engine_names import engine_names
 

@@ -111,7 +111,7 @@ def test_tools_tell_version_or_package(host: Make) -> None:
     assert only(found, "sysbench").remedy == "apt-get install sysbench"
     assert "SysBenchMutex" in only(found, "sysbench").why
     assert only(found, "tbench").level == "note"
-    assert "tells no version: WARNING" in only(found, "tbench").found
+    assert "does not print its version: WARNING" in only(found, "tbench").found
     assert only(found, "numactl").level == "note"
 
 

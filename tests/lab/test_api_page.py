@@ -10,7 +10,7 @@ import pytest
 from schedlab.result.store import Store
 from tests.helpers.emulated import emulated_host
 
-PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+PAGE = Path(__file__).parents[2] / "docs/manual/api.md"
 
 
 def test_the_examples_run(
