@@ -13,12 +13,34 @@ LOAD: Json = {
     "tasks": [{"name": "t", "count": 8, "program": [{"run": "2ms"}, {"sleep": "1ms"}]}],
 }
 
+SLEEP = r"(ttwu_do_activate\(.*\n.*\n\{\n)"
+NEVER_WOKEN = r"""\1	if (p->pid == 5 && sim.clk > 500000000ULL) {
+		WRITE_ONCE(p->__state, TASK_RUNNING);
+		return;
+	}
+"""
+TICK = r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)"
+BROKEN_TICK = r"""\1	if (sim.clk > 500000000ULL)
+		switch (sysctl_sched_base_slice) {
+		case 3000001:
+			WARN_ON_ONCE(rq->nr_running > 1);
+			break;
+		case 3000002:
+			rq->nr_running++;
+			break;
+		case 3000003:
+			for (;;)
+				barrier();
+		}
+"""
+"""One build for all that is broken in a tick: the slice says what."""
+
 # what is broken, where (a pattern of the source and its replacement), what the engine says, in order
 BROKEN = [
     (
-        "warn",
-        r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
-        r"\1\tWARN_ON_ONCE(rq->nr_running > 1 && sim.clk > 500000000ULL);\n",
+        "3000001",
+        TICK,
+        BROKEN_TICK,
         [
             "kernel WARNING at kernel/sched/core.c",
             "simulated time 0.5",
@@ -33,9 +55,9 @@ BROKEN = [
         ],
     ),
     (
-        "lost",
-        r"(ttwu_do_activate\(.*\n.*\n\{\n)",
-        r"\1\tif (p->pid == 5 && sim.clk > 500000000ULL) { WRITE_ONCE(p->__state, TASK_RUNNING); return; }\n",
+        "3000000",
+        SLEEP,
+        NEVER_WOKEN,
         [
             "a runnable task is on no queue: task t4/5",
             "found by:",
@@ -50,30 +72,32 @@ BROKEN = [
         ],
     ),
     (
-        "count",
-        r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
-        r"\1\tif (sim.clk > 500000000ULL) rq->nr_running++;\n",
+        "3000002",
+        TICK,
+        BROKEN_TICK,
         ["nr_running is not the sum of its classes on CPU", "CPU ", " runs ", "in the kernel:"],
     ),
     (
-        "hang",
-        r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)",
-        r"\1\twhile (sim.clk > 500000000ULL) barrier();\n",
+        "3000003",
+        TICK,
+        BROKEN_TICK,
         ["no event for 10 s of CPU time", "    sched_tick+0x", "called by task t", "resumed by "],
     ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("name", "pattern", "replacement", "messages"), BROKEN, ids=[b[0] for b in BROKEN]
+    ("slice_ns", "pattern", "replacement", "messages"),
+    BROKEN,
+    ids=["warn", "lost", "count", "hang"],
 )
 def test_broken_scheduler_is_caught(
-    tmp_path: Path, name: str, pattern: str, replacement: str, messages: list[str]
+    tmp_path: Path, slice_ns: str, pattern: str, replacement: str, messages: list[str]
 ) -> None:
-    binary = patched_build(
-        "6.12", f"broken-{name}", tmp_path, "kernel/sched/core.c", pattern, replacement
-    )
-    run = Simulator(binary, tmp_path).start("smp4", LOAD)
+    name = "broken-tick" if pattern == TICK else "broken-wakeup"
+    binary = patched_build("6.12", name, tmp_path, "kernel/sched/core.c", pattern, replacement)
+    knobs = {"/sys/kernel/debug/sched/base_slice_ns": slice_ns}
+    run = Simulator(binary, tmp_path).start("smp4", {**LOAD, "knobs": knobs})
     assert run.returncode == 3, run.stderr
     at = 0
     for message in messages:
