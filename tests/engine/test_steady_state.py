@@ -23,7 +23,7 @@ def steady(result: Json) -> Json:
 
 def test_a_run_too_short_names_what_had_not_settled(sim: Simulator) -> None:
     """The LLC of 112 CPUs is balanced by a busy CPU every 3.6 s."""
-    asked = scenario("netperf", clients=224, length="100ms")
+    asked = scenario("netperf", clients=224, length="40ms")
     state = steady(sim("spr-8480-2p", asked))
     said = "\n".join(state["unsettled"])
     assert "busy balance of MC (112 CPUs): 0 of 2 domains were balanced 2 times" in said

@@ -88,7 +88,7 @@ def test_a_run_is_the_same_for_any_number_of_jobs(
         status, _, errors = lab.call(
             *("run", "--target", f"sim:{machine}", "--output", out, "--jobs", jobs),
             *("--benchmark", "HackbenchPipeThreads:groups=1,loops=50"),
-            *("--benchmark", "PerfBenchSchedPipe:loops=300", "--blocks", 3),
+            *("--benchmark", "PerfBenchSchedPipe:loops=300", "--blocks", 2),
             *("--variant", f"base: kernel={series}", "--variant", "no-wa: NO_WA_IDLE"),
         )
         assert status == 0, errors
