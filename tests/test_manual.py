@@ -40,8 +40,9 @@ ELSEWHERE = {
     "schedlab run --target vm:": "boots a guest; tests/targets/test_vm.py",
     **{
         f"schedlab run {plan}": "needs Linux 7.3, of which a build takes too long here"
-        for plan in ("cache-aware", "cgroup-mode", "preempt-lazy-ryzen", "two-years-ryzen")
+        for plan in ("cache-aware", "cgroup-mode", "preempt-lazy", "two-years")
     },
+    "schedlab run --target sim:ryzen-5950x --benchmark SchbenchOld": "needs Linux 7.3",
     "schedlab trace ryzen-5950x": "needs Linux 7.3",
     "schedlab validate": "measures this host for minutes; tests/accuracy/test_accuracy.py",
 }
