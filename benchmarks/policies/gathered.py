@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import mean
 
-from schedlab.cpulist import parse_cpulist
+from schedlab.base.cpulist import parse_cpulist
 
 
 def figures(run: Path) -> tuple[float, float, float]:

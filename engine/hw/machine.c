@@ -461,7 +461,7 @@ static void read_memory(json_t *obj)
 		machine.bandwidth_mbs[i] = node;
 }
 
-/* Those that select what HRTIMER_REARM_DEFERRED needs: GENERIC_ENTRY and HAVE_GENERIC_TIF_BITS (7.3's arch/.../Kconfig). */
+/* Those that select GENERIC_ENTRY and HAVE_GENERIC_TIF_BITS, for HRTIMER_REARM_DEFERRED (7.3's arch/.../Kconfig). */
 static int defers_rearming(const char *arch)
 {
 	static const char *const those[] = { "x86_64", "riscv64", "s390x", "loongarch64" };

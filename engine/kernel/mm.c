@@ -7,6 +7,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/numa_balancing.h>
 #include "shim.h"
+#include "mm_cid.h"
 #include "space.h"
 #include "steady.h"
 #include "tasks.h"
@@ -68,7 +69,7 @@ static void unmap_files(void)
 
 /* ------------------------------------------------------------------ processes */
 
-static struct space *new_space(void)
+static struct space *new_space(struct task_struct *p)
 {
 	struct space *s = hw_zalloc(sizeof(*s), 64);
 
@@ -79,6 +80,7 @@ static struct space *new_space(void)
 	s->comes_and_goes = shim_load_has_lasted();
 	if (mm_alloc_sched(&s->mm))
 		hw_die("no memory for what cache-aware scheduling keeps of a process", __FILE__, __LINE__);
+	shim_cid_new_mm(&s->mm, p);
 	return s;
 }
 
@@ -94,6 +96,7 @@ void shim_put_mm(struct mm_struct *mm)
 void __mmdrop(struct mm_struct *mm)
 {
 	mm_destroy_sched(mm);
+	shim_cid_free_mm(mm);
 	hw_free(space_of(mm));
 }
 
@@ -103,7 +106,7 @@ void shim_fork_mm(struct task_struct *p, bool thread)
 		copy_files();
 	else if (current->mm)
 		mmget(current->mm);
-	p->mm = p->active_mm = thread ? current->mm : &new_space()->mm;
+	p->mm = p->active_mm = thread ? current->mm : &new_space(p)->mm;
 	if (!thread && current->mm)
 		shim_inherit_regions(space_of(p->mm), space_of(current->mm));
 	shim_working_set_fork(p, thread && current->mm);
@@ -114,7 +117,9 @@ void shim_exec_mm(void)
 	struct mm_struct *old = current->mm;
 
 	task_numa_free(current, false);
-	current->mm = current->active_mm = &new_space()->mm;
+	sched_mm_cid_before_execve(current);
+	current->mm = current->active_mm = &new_space(current)->mm;
+	sched_mm_cid_after_execve(current);
 	sched_cache_exec_mmap(current, current->mm);
 	shim_working_set_exec();
 	shim_put_mm(old);
@@ -127,6 +132,7 @@ void shim_exit_mm(void)
 
 	if (!mm)
 		return;
+	shim_cid_exit(current);
 	sched_cache_exit_mm(current);
 	shim_working_set_exit();
 	task_numa_free(current, true);
@@ -140,7 +146,7 @@ void shim_exit_mm(void)
 /* An address space with one region, all there: on a node, or (-1) spread over all that have memory. */
 struct kern_region *kern_memory_create(unsigned long bytes, int huge, int node)
 {
-	struct kern_region *r = shim_region_add(new_space(), bytes, huge ? HPAGE_SHIFT : PAGE_SHIFT);
+	struct kern_region *r = shim_region_add(new_space(current), bytes, huge ? HPAGE_SHIFT : PAGE_SHIFT);
 
 	shim_region_populate(r, node);
 	return r;
@@ -152,7 +158,9 @@ void kern_memory_use(struct kern_region *r)
 	struct mm_struct *old = current->mm, *mm = shim_only_mapping(r)->vma.vm_mm;
 
 	mmget(mm);
+	sched_mm_cid_before_execve(current);
 	current->mm = current->active_mm = mm;
+	sched_mm_cid_after_execve(current);
 	sched_cache_exec_mmap(current, mm);
 	init_numa_balancing(0, current);
 	shim_put_mm(old);

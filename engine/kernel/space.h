@@ -46,6 +46,9 @@ struct mapping {
 
 struct space {
 	struct mm_struct mm;
+#ifdef CONFIG_SCHED_MM_CID
+	struct cpumask masks[4];	/* behind it: cpu_bitmap, and those of its concurrency ids */
+#endif
 	struct list_head mappings;	/* by address */
 	struct mapping *found;		/* by mas_find() the last time */
 	struct kern_region *data;	/* its data and heap; or NULL */

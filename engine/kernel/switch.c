@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The context switch: from one task's coroutine to another's. */
 #include "shim.h"
+#include "mm_cid.h"
 
 /* What __switch_to() passes on to the next task in a register. */
 static struct task_struct *switched_from;
@@ -23,6 +24,7 @@ struct task_struct *shim_switch_to(struct task_struct *prev, struct task_struct 
 	hw_charge(hw_costs.schedule);
 	if (unlikely(hw.core_sched))
 		shim_core_switched(next);
+	shim_cid_switched(next);
 	hw_context_switch(next, &next->thread.task->hw);
 	switched_from = prev;
 	hw_switch_context(&prev->thread.sp, &next->thread.sp);

@@ -9,6 +9,7 @@
 #include <linux/user_namespace.h>
 #include "shim.h"
 #include "tasks.h"
+#include "mm_cid.h"
 
 struct mm_struct init_mm = {
 	.mm_users = ATOMIC_INIT(2),
@@ -120,6 +121,7 @@ struct task_struct *shim_new_task(struct task_struct *from, int pid, const char 
 #ifdef TREE_HAS_SCHED_CACHE
 	RCU_INIT_POINTER(p->sched_cache_grp, NULL);
 #endif
+	shim_cid_new_task(p);
 #ifdef CONFIG_PSI
 	p->psi_flags = 0;
 #endif
@@ -249,6 +251,7 @@ int kern_fork(struct kern_task *child, unsigned int flags)
 		shim_syscall_exit();
 		return ret;
 	}
+	shim_cid_fork(p);
 	shim_cpuset_fork(p);
 	/* from here on others find it */
 	child->kernel = p;

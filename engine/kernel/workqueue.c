@@ -189,6 +189,19 @@ bool flush_work(struct work_struct *work)
 	return waited;
 }
 
+/* What is queued and not begun does not run. */
+bool cancel_work_sync(struct work_struct *work)
+{
+	bool pending = work_pending(work);
+
+	if (pending) {
+		list_del_init(&work->entry);
+		clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
+	}
+	flush_work(work);
+	return pending;
+}
+
 static void queue(int cpu, struct workqueue_struct *wq, struct work_struct *work)
 {
 	struct kworker *worker = worker_at(work);

@@ -147,6 +147,8 @@ static json_t *counters_json(void)
 		set_int(obj, "core:mixed_ns", kern_core_stats.mixed_ns);
 		set_int(obj, "core:mixed_longest_ns", kern_core_stats.longest_ns);
 	}
+	if (kern_highest_cid >= 0)
+		set_int(obj, "mm_cid:highest", kern_highest_cid);
 	set_int(obj, "engine:catch_ups", hw_counts.catch_ups);
 	set_int(obj, "engine:spins", hw_counts.spins);
 	return obj;
