@@ -89,6 +89,11 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
         ),
         ("CONFIG_SMP=n\n", (), "CONFIG_SMP=n cannot be simulated: the simulator has several CPUs"),
         ("CONFIG_PREEMPT_RT=y\n", (), "CONFIG_PREEMPT_RT=y cannot be simulated"),
+        (
+            "CONFIG_SCHED_PROXY_EXEC=y\n",
+            (),
+            "CONFIG_SCHED_PROXY_EXEC=y cannot be simulated: no simulated task sleeps on a mutex",
+        ),
         ("CONFIG_CFS_BANDWIDTH=m\n", (), "line 1: CONFIG_CFS_BANDWIDTH=m: it takes y or n"),
         ("\nHZ=250\n", (), "line 2: not a line of a kernel's configuration: 'HZ=250'"),
         ("CONFIG_HZ_100=y\n", ("--hz", "250"), "--hz 250 contradicts my.config, which has 100"),
