@@ -92,7 +92,7 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
         (
             "CONFIG_SCHED_PROXY_EXEC=y\n",
             (),
-            "CONFIG_SCHED_PROXY_EXEC=y cannot be simulated: no simulated task sleeps on a mutex",
+            "CONFIG_SCHED_PROXY_EXEC=y cannot be simulated: the mutexes that tasks of workloads",
         ),
         ("CONFIG_CFS_BANDWIDTH=m\n", (), "line 1: CONFIG_CFS_BANDWIDTH=m: it takes y or n"),
         ("\nHZ=250\n", (), "line 2: not a line of a kernel's configuration: 'HZ=250'"),
