@@ -65,6 +65,7 @@ series=$(sed -n 's/^\\(VERSION\\|PATCHLEVEL\\) *= *//p' "$tree/Makefile" | paste
 case " $* " in *" -n "*) exit 0;; esac
 mkdir -p "$out/gen/generated" && : > "$out/gen/generated/tree.h"
 : > "$out/unmatched.txt"
+case " $* " in *PSI=y*) series=$series-debian;; esac
 cp "{simulators}/$series" "$out/schedsim"
 """
 SERVER = """\
@@ -192,6 +193,8 @@ class Desk:
         simulators.mkdir(parents=True)
         for series in SERIES:
             (simulators / series).symlink_to(builds.patched(series))
+        debian = builds.build("6.12", name="6.12-debian", config="debian")
+        (simulators / "6.12-debian").symlink_to(debian)
         lab = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m schedlab "$@"\n'
         self._put("bin/schedlab", lab, 0o755)
         self._put("bin/make", MAKE.format(make=shutil.which("make"), simulators=simulators), 0o755)
