@@ -79,6 +79,9 @@ static void count_task(struct css_set *cset, int by)
 /* The kernel's threads never leave the root, and pid 1 begins there. */
 void shim_setup_cpusets(void)
 {
+	static struct cgroup_root hierarchy;	/* of cgroup v2, mounted without options */
+
+	cpuset_cgrp_subsys.root = &hierarchy;
 	cpuset_init();
 	shim_root_css(&cpuset_cgrp_subsys, cpuset_cgrp_id, cpuset_cgrp_subsys.css_alloc(NULL));
 	cpuset_cgrp_subsys.bind(shim_root_css_set.subsys[cpuset_cgrp_id]);
