@@ -92,7 +92,7 @@ int kern_defers_rearming(void);
 int kern_psi_option(const char *value);	/* psi=, before boot: -EOPNOTSUPP without CONFIG_PSI */
 int kern_has_psi(void);
 void kern_check(void);			/* invariants of CPUs and tasks */
-extern int kern_highest_cid;		/* of all processes; -1 without SCHED_MM_CID */
+extern int kern_highest_cid;		/* of all threads that ran, with SCHED_MM_CID; else -1 */
 void kern_start_housekeeping(simtime period, simtime takes);	/* a work in every CPU's kworker */
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
 void kern_collect(struct kern_task *task);
