@@ -14,13 +14,13 @@ LOAD: Json = {
 }
 
 SLEEP = r"(ttwu_do_activate\(.*\n.*\n\{\n)"
-NEVER_WOKEN = r"""\1	if (p->pid == 5 && sim.clk > 500000000ULL) {
+NEVER_WOKEN = r"""\1	if (p->pid == 5 && hw.clk > 500000000ULL) {
 		WRITE_ONCE(p->__state, TASK_RUNNING);
 		return;
 	}
 """
 TICK = r"(void sched_tick\(void\)\n\{(?:.*\n)*?\tsched_clock_tick\(\);\n)"
-BROKEN_TICK = r"""\1	if (sim.clk > 500000000ULL)
+BROKEN_TICK = r"""\1	if (hw.clk > 500000000ULL)
 		switch (sysctl_sched_base_slice) {
 		case 3000001:
 			WARN_ON_ONCE(rq->nr_running > 1);

@@ -394,7 +394,7 @@ static void queue_works(void)
 {
 	static int tick, off, on;
 
-	if (smp_processor_id() != 1 || sim.clk < NSEC_PER_SEC)
+	if (smp_processor_id() != 1 || hw.clk < NSEC_PER_SEC)
 		return;
 	tick++;
 	if (tick == 1) {
