@@ -64,10 +64,12 @@ def _kernels() -> Iterable[str]:
 
 
 def _targets() -> Iterable[str]:
-    yield "host"
-    yield "ssh:"
-    yield from (f"sim:{machine}" for machine in _machines())
-    yield from (f"vm:{kernel}" for kernel in _kernels())
+    from schedlab.plan.targets import HOST, SIM, SSH, VM
+
+    yield HOST.target("")
+    yield SSH.target("")
+    yield from map(SIM.target, _machines())
+    yield from map(VM.target, _kernels())
 
 
 def _counters() -> Iterable[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from schedlab.base.errors import SystemLost, UsageError
 from schedlab.benchmarks import Case, all_tools
-from schedlab.kernels.native import PROGRAM, schedlab_load
+from schedlab.kernels.native import OWN, PROGRAM, schedlab_load
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import Watch
 from schedlab.machine.here import describe
@@ -68,7 +68,7 @@ class VmTarget:
         data = (place for tool in tools for place in tool.files if Path(place).is_file())
         files = {place: Path(place) for place in data}
         files[f"/usr/local/bin/{PROGRAM}"] = schedlab_load()
-        programs = list(dict.fromkeys([*theirs, *servers]))
+        programs = list(dict.fromkeys([*theirs, *OWN, *servers]))
         guests = Guests(self._shape, programs, files, self._watch)
         weakref.finalize(self, guests.close)
         return guests
