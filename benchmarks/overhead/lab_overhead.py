@@ -20,6 +20,7 @@ from pathlib import Path
 
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.tool import Tool
 from schedlab.counters.perf_stat import MIGRATIONS, TRACEPOINTS, PerfStat
 from schedlab.judging.analysis import Outcome
 from schedlab.lab.runner import Runner
@@ -39,7 +40,9 @@ def parse(output: Output) -> Values:
     return {TIME: output.number_after("Time:")}
 
 
-@benchmark("NextToNothing", tool="sh", package="dash", metrics=[TIME], parse=parse, defaults={})
+@benchmark(
+    "NextToNothing", tool=Tool("sh", package="dash"), metrics=[TIME], parse=parse, defaults={}
+)
 def next_to_nothing() -> Command:
     """Print one line and end."""
     return Command(*NEXT_TO_NOTHING)
