@@ -15,6 +15,8 @@ TRACEPOINTS = (
 )
 """The five of the NUMA balancing report."""
 
+MIGRATIONS = ("cpu-migrations",)
+
 
 @counter_group(10)
 class Tracepoints(EventGroup):
@@ -31,7 +33,7 @@ class Migrations(EventGroup):
 
     name = "migrations"
     summary = "migrations of tasks between CPUs, by perf stat"
-    events = ("cpu-migrations",)
+    events = MIGRATIONS
 
 
 _EVENT = re.compile(r"[a-z0-9_]+(:[a-z0-9_]+)?|[a-z]+(-[a-z]+)+", re.IGNORECASE)
