@@ -9,18 +9,16 @@ the idle loop for a task; the runs without states are the floor.
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "engine"))
+from schedlab.lab.simulate import simulate, simulator_of
+from schedlab.machine.model import find_machine
+from schedlab.machine.simulator import description
 
-from conftest import Json, build, machine
-
+Json = dict[str, Any]
 RUNS = 7
 SCENARIO: Json = {
     "duration": "100s",
@@ -31,38 +29,32 @@ SCENARIO: Json = {
 
 def machines() -> Iterator[tuple[str, Json]]:
     """The same machine without idle states, and under each governor."""
-    without = machine("epyc-7713-2p-nps1")
+    without = _epyc()
     del without["idle"]
     yield "no idle states", without
     for governor in ("menu", "teo", "ladder", "haltpoll"):
-        described = machine("epyc-7713-2p-nps1")
+        described = _epyc()
         described["idle"]["governor"] = governor
         yield governor, described
 
 
-def run(binary: Path, described: Json, folder: Path) -> Json:
-    (folder / "machine").write_text(json.dumps(described))
-    (folder / "scenario").write_text(json.dumps(SCENARIO))
-    argv = [str(binary), "--machine", "machine", "--scenario", "scenario", "--out", "out"]
-    subprocess.run(argv, cwd=folder, check=True)
-    told: Json = json.loads((folder / "out").read_text())
-    return told
+def _epyc() -> Json:
+    return description(find_machine("epyc-7713-2p-nps1"))
 
 
 def main() -> None:
-    binary = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else build("6.12")
+    binary = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else simulator_of("6.12").program
     print("| governor | ns of the host's CPU an idle entry | over none | simulated time |")
     print("|---|---|---|---|")
     floor = None
-    with tempfile.TemporaryDirectory() as name:
-        for governor, described in machines():
-            runs = [run(binary, described, Path(name)) for _ in range(RUNS)]
-            # two switches a sleep: to the idle task, and back
-            entries = runs[0]["counters"]["sched:sched_switch"] / 2
-            cost = min(told["engine"]["cpu_s"] for told in runs) * 1e9 / entries
-            floor = cost if floor is None else floor
-            loops = runs[0]["metrics"]["nanosleep.loops per second"]
-            print(f"| {governor} | {cost:.0f} | {cost - floor:+.0f} | {loops:.0f} sleeps/s |")
+    for governor, described in machines():
+        runs = [simulate(binary, described, SCENARIO) for _ in range(RUNS)]
+        # two switches a sleep: to the idle task, and back
+        entries = runs[0]["counters"]["sched:sched_switch"] / 2
+        cost = min(told["engine"]["cpu_s"] for told in runs) * 1e9 / entries
+        floor = cost if floor is None else floor
+        loops = runs[0]["metrics"]["nanosleep.loops per second"]
+        print(f"| {governor} | {cost:.0f} | {cost - floor:+.0f} | {loops:.0f} sleeps/s |")
 
 
 if __name__ == "__main__":

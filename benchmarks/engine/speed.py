@@ -1,6 +1,6 @@
 """Speed of the engine: events per second, simulated seconds per CPU second, growth, memory, profile.
 
-    python benchmarks/engine/speed.py [SERIES]
+    python benchmarks/engine/speed.py [KERNEL]
 
 One run of each load on one core, in seconds of CPU time, so that a shared host tells the same;
 an event is one CPU getting the host (docs/internals/engine.md).
@@ -18,13 +18,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "engine"))
-
-from conftest import build, machine
+from schedlab.lab.simulate import simulator_of
+from schedlab.machine.model import find_machine
+from schedlab.machine.simulator import description
 
 Json = dict[str, Any]
-EPYC = machine("epyc-7713-2p-nps1")
+EPYC = description(find_machine("epyc-7713-2p-nps1"))
 
 
 def run_sleep(count: int, duration: str = "1s") -> Json:
@@ -80,7 +79,7 @@ class Bench:
     """Runs scenarios of one build and measures the process."""
 
     def __init__(self, series: str, scratch: Path) -> None:
-        self.binary = build(series)
+        self.binary = simulator_of(series).program
         self.scratch = scratch
 
     def command(self, machine: Json, scenario: Json) -> list[str]:

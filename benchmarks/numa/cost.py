@@ -1,29 +1,25 @@
 """What NUMA balancing costs the simulator: CPU time with it and without, memory and time of pages.
 
-    python benchmarks/numa/cost.py [SERIES]
+    python benchmarks/numa/cost.py [KERNEL]
 
 On the 128-CPU Kunpeng, one core. Medians of runs in turn; memory is the difference of two runs.
 """
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "engine"))
-
-from conftest import build, machine
+from schedlab.lab.simulate import simulate, simulator_of
+from schedlab.machine.model import find_machine
+from schedlab.machine.simulator import description
 
 ROUNDS = 5
 MORE_GIB = 256
 MORE_OF_A_REGION_GIB = 4
-KUNPENG = machine("kunpeng-920-6426-2p")
+KUNPENG = description(find_machine("kunpeng-920-6426-2p"))
 del KUNPENG["topology"]["node_memory_mib"]  # for address spaces larger than the machine
 MODE = "/proc/sys/kernel/numa_balancing"
 OFTEN = {f"/sys/kernel/debug/sched/numa_balancing/scan_{what}_ms": "10"
@@ -60,14 +56,7 @@ class Bench:
 
     def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
         """Return the result."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            (folder / "machine").write_text(json.dumps(KUNPENG))
-            (folder / "scenario").write_text(json.dumps({"settle": "50ms", **scenario}))
-            argv = [str(self.binary), "--machine", "machine", "--scenario", "scenario"]
-            subprocess.run([*argv, "--out", "out"], cwd=folder, check=True)
-            told: dict[str, Any] = json.loads((folder / "out").read_text())
-            return told
+        return simulate(self.binary, KUNPENG, {"settle": "50ms", **scenario})
 
     def overhead(self, workload: dict[str, Any], knobs: dict[str, str]) -> str:
         """CPU time of the host and events per second of it, with and without."""
@@ -131,7 +120,7 @@ class Bench:
 def main() -> None:
     """Print the tables."""
     series = sys.argv[1] if len(sys.argv) > 1 else "6.12"
-    bench = Bench(build(series))
+    bench = Bench(simulator_of(series).program)
     print(f"| workload, {series} | hinting faults | M events/s, on | off | |")
     print("|---|---:|---:|---:|---:|")
     for name, (workload, knobs) in WORKLOADS.items():

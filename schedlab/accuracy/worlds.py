@@ -13,11 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from schedlab.base.errors import HostError
-from schedlab.benchmarks.stand_in import command
+from schedlab.benchmarks.benchmark import Output
+from schedlab.benchmarks.stand_in import command, named_results
+from schedlab.counters.perf_stat import parse_report
 from schedlab.kernels.native import PROGRAM, schedlab_load
+from schedlab.lab.simulate import simulate
 from schedlab.system import LocalSystem, RemoteSystem
 from schedlab.targets.disturbance import BusyWindow
-from schedlab.targets.sim_program import Call, Processes, read_result
 
 Options = Mapping[str, object]
 
@@ -67,7 +69,7 @@ class Native:
             before: list[str] = []
             if shutil.which("perf"):
                 events = ",".join(_EVENTS)
-                before = ["perf", "stat", "-x", ";", "-e", events, "-o", str(counts), "--"]
+                before = ["perf", "stat", "-x,", "-e", events, "-o", str(counts), "--"]
             window, own = BusyWindow(LocalSystem(), os.cpu_count() or 1), _own_seconds()
             said = self._call([*before, *words], workload, options)
             others = window.others_share(_own_seconds() - own) + window.stolen_share()
@@ -121,15 +123,7 @@ class Simulated:
             **told,
             "end": {"when": "workloads_done", "max_simulated": _LONGEST},
         }
-        with TemporaryDirectory() as name:
-            folder = Path(name)
-            call = Call(
-                self._program, folder / "machine", folder / "scenario", folder / "result", seed=seed
-            )
-            call.machine.write_text(json.dumps(self._machine))
-            call.scenario.write_text(json.dumps(told))
-            ended = Processes().run(call.argv, folder / "words", _LIMIT_SECONDS)
-            result = read_result(ended, call.result)
+        result = simulate(self._program, self._machine, told, seed, _LIMIT_SECONDS)
         counters, latency = result["counters"], result["wakeup_latency"]
         prefix = f"{workload}."
         return Outcome(
@@ -165,7 +159,7 @@ class Far:
 
     def run(self, workload: str, options: Options) -> Outcome:
         """Run it once for its results and counts."""
-        argv = ("perf", "stat", "-x", ";", "-e", ",".join(_EVENTS), "--")
+        argv = ("perf", "stat", "-x,", "-e", ",".join(_EVENTS), "--")
         done = self._system.capture(
             (*argv, PROGRAM, *command(workload, options).argv[1:]), timeout=_LIMIT_SECONDS
         )
@@ -204,18 +198,9 @@ def _output(argv: list[str]) -> str:
     return done.stdout
 
 
-def _results(said: str) -> dict[str, float]:
-    told = json.loads(said[said.index("{") :])
-    return {result["name"]: float(result["value"]) for result in told["results"]}
-
-
 def _outcome(said: str, counted: str) -> Outcome:
     """Read what a workload and perf stat wrote."""
-    found: dict[str, float] = {}
-    for line in counted.splitlines():
-        value, *rest = line.split(";")
-        name = next((word for word in rest if word in _EVENTS), None)
-        if name and value.strip().isdigit():
-            found[name] = float(value)
+    # For an ordinary user perf counts user mode only, in which none of these events happens.
+    found = {} if ":u," in counted else parse_report(counted)
     switches, wakeups, migrations = (found.get(event) for event in _EVENTS)
-    return Outcome(_results(said), switches, wakeups, migrations)
+    return Outcome(named_results(Output(said), PROGRAM), switches, wakeups, migrations)

@@ -15,6 +15,7 @@ from schedlab.cli.echo import echo, put
 from schedlab.cli.names import KERNEL, MACHINE
 from schedlab.cli.watcher import ConsoleWatcher
 from schedlab.kernels.shelf import check_name
+from schedlab.lab.simulate import simulator_of
 from schedlab.machine import sources
 from schedlab.machine.domains import Domain, listing, read
 from schedlab.machine.drawing import outline
@@ -25,7 +26,6 @@ from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
 from schedlab.report import ledger_table
 from schedlab.report.machine_page import machine_page
-from schedlab.settings.variant import Variant
 from schedlab.system import LocalSystem
 from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
@@ -81,11 +81,8 @@ def machine(
 
 def _calibrated(kernel: str | None) -> str:
     console = Console(stderr=True, highlight=False)
-    variant = Variant(name="base", kernel=kernel)
     with stoppable():
-        build = (
-            SimTarget("smp4", ConsoleWatcher()).session([], [variant], limit=60.0).builds["base"]
-        )
+        build = simulator_of(kernel, watch=ConsoleWatcher())
         with console.status("measuring") as status:
             return calibrated(LocalSystem(), build.program, status.update).to_toml()
 

@@ -28,6 +28,7 @@ from schedlab.cli.watcher import ConsoleWatcher
 from schedlab.doctor.kernel import foreign_parameters
 from schedlab.kernels.build import Build
 from schedlab.kernels.shelf import check_name
+from schedlab.lab.simulate import simulator_of
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
@@ -36,7 +37,6 @@ from schedlab.plan.targets import VM, split
 from schedlab.settings.variant import Variant
 from schedlab.system import LocalSystem
 from schedlab.system.interrupt import stoppable
-from schedlab.targets.sim import SimTarget
 from schedlab.targets.vm import VmTarget
 
 HERE = Path("results") / "here"
@@ -189,12 +189,7 @@ def _this_host(
     which: str | None, kernel: str | None, folder: Path, told: Callable[[str], None]
 ) -> _Simulator:
     """Return this host as it was described, or as an interrupted comparison measured it, or now."""
-    variant = Variant(name="base", kernel=kernel)
-    build = (
-        SimTarget(which or "smp4", ConsoleWatcher())
-        .session([], [variant], limit=60.0)
-        .builds["base"]
-    )
+    build = simulator_of(kernel, which or "smp4", ConsoleWatcher())
     if which:
         return _Simulator(find_machine(which), build)
     kept = folder / MEASURED
@@ -214,10 +209,7 @@ def _against_kernel(target: str, which: str | None, kernel: str | None) -> None:
     with stoppable(), closing(there.guests):
         guest = there.guest(variant)
         machine = completed(describe(guest)).machine
-        here = Variant(name="base", kernel=kernel or booted)
-        build = (
-            SimTarget(which or "", ConsoleWatcher()).session([], [here], limit=60.0).builds["base"]
-        )
+        build = simulator_of(kernel or booted, which or "", ConsoleWatcher())
         simulated = Simulated(build.program, description(machine))
         echo(
             f"{there.booted(variant).title}\nagainst the simulator of Linux {build.release}"

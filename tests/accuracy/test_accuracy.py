@@ -7,7 +7,7 @@ import pytest
 from schedlab.accuracy.calibration import CYCLES, LINES, STEPS, Costs, calibrate
 from schedlab.accuracy.comparison import CASES, Case, Compared, disturbed, table
 from schedlab.accuracy.here import _distance, _pairs
-from schedlab.accuracy.worlds import Outcome
+from schedlab.accuracy.worlds import Outcome, _outcome
 from schedlab.machine.model import find_machine
 
 START = {**find_machine("epyc-7713-2p-nps1").costs(), CYCLES: "272ns"}
@@ -111,3 +111,24 @@ def test_a_busy_host_is_told() -> None:
 
 def test_cases_name_workloads_once_each_way() -> None:
     assert len({(case.workload, str(case.options), case.cpus) for case in CASES}) == len(CASES)
+
+
+SAID = '{"results": [{"name": "loops per second", "value": 12.5}]}'
+COUNTED = """\
+# started on Mon Mar  2 12:00:00 2026
+
+120,,context-switches,628397,100.00,,
+80,,sched:sched_wakeup,628397,100.00,,
+<not counted>,,cpu-migrations,0,0.00,,
+"""
+
+
+def test_what_perf_counted_is_read_and_what_it_did_not_is_unknown() -> None:
+    expected = Outcome({"loops per second": 12.5}, switches=120, wakeups=80, migrations=None)
+    assert _outcome(SAID, COUNTED) == expected
+    assert _outcome(SAID, "") == Outcome({"loops per second": 12.5})
+
+
+def test_counts_of_user_mode_alone_are_none() -> None:
+    of_a_user = COUNTED.replace("switches,", "switches:u,").replace("wakeup,", "wakeup:u,")
+    assert _outcome(SAID, of_a_user) == Outcome({"loops per second": 12.5})
