@@ -37,7 +37,7 @@ def simulate(
     Args:
         program: the simulator.
         machine: `schedlab.machine.simulator.description()` returns it of a machine.
-        scenario: docs/engine.md has its keys.
+        scenario: docs/internals/engine.md has its keys.
         seed: of all that is random.
         limit: the longest it may work, in seconds.
 
