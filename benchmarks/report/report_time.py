@@ -64,7 +64,7 @@ def make_result(folder: Path, runs: int) -> Store:
         {"name": "big", "arch": "x86_64", "memory_gib": 512, "cpus": "0-255", "topology": {}}
     )
     cases = plan.cases(machine)
-    infos = [describe(case, " ".join(case.command.argv)) for case in cases]
+    infos = [describe(case, " ".join(case.commands[0].argv)) for case in cases]
     store = Store.create(folder, plan, machine, {"Kernel release": "6.12"}, infos, "schedlab run")
     rng = random.Random(1)
     position = 0

@@ -13,7 +13,6 @@ from schedlab.report.content import (
     CaseReport,
     Report,
     by_variant,
-    case_words,
     describe_variant,
     is_notable,
     run_name,
@@ -37,7 +36,6 @@ def render(report: Report) -> str:
     templates.globals |= {
         "wording": wording,
         "plots": plots,
-        "case_words": case_words,
         "describe_variant": describe_variant,
         "run_name": run_name,
         "by_variant": by_variant,
