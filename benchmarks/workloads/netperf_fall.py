@@ -4,7 +4,8 @@
 
 Linux 6.1 with ILB_UTIL on the EPYC with NPS1, 150 ms, means of four seeds: thousand round trips a
 client, and of the busy CPU time the percent spent waiting for contended lines and in newidle
-balance. Ten minutes of CPU.
+balance. Ten minutes of CPU. The kernel is that of plans/ilb-util-epyc.toml, which is there once
+a plan with it has run.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from statistics import mean
-from tempfile import TemporaryDirectory
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "engine"))
+from schedlab.lab.simulate import simulate, simulator_of
+from schedlab.machine.model import find_machine
+from schedlab.machine.simulator import description
 
-from conftest import Simulator, build
-
+KERNEL = "ilb-util"
+EPYC = description(find_machine("epyc-7713-2p-nps1"))
 CLIENTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-SEEDS = ("1", "2", "3", "4")
+SEEDS = (1, 2, 3, 4)
 AUTOGROUP = "/proc/sys/kernel/sched_autogroup_enabled"
 OVERLOAD = {
     "tasks": [
@@ -54,7 +55,7 @@ ROWS: dict[str, dict[str, Any]] = {
 
 
 def netperf(
-    sim: Simulator, seed: str, clients: int, changes: dict[str, Any]
+    program: Path, seed: int, clients: int, changes: dict[str, Any]
 ) -> tuple[float, float, float]:
     """Return the figures of one run."""
     scenario: dict[str, Any] = {
@@ -66,7 +67,7 @@ def netperf(
         "workloads": [{"kind": "netperf", "clients": clients, "length": "150ms"}],
         "end": {"when": "workloads_done", "max_simulated": "100s"},
     }
-    result = sim("epyc-7713-2p-nps1", scenario | changes, "--seed", seed)
+    result = simulate(program, EPYC, scenario | changes, seed)
     busy = sum(cpu["user_ns"] + cpu["kernel_ns"] for cpu in result["per_cpu"])
     rate = result["metrics"]["netperf.transactions per client"] / 1000
     lines = 100 * result["counters"]["cost:hot_line_wait_ns"] / busy
@@ -74,9 +75,9 @@ def netperf(
     return rate, lines, newidle
 
 
-def cell(sim: Simulator, clients: int, row: dict[str, Any]) -> str:
+def cell(program: Path, clients: int, row: dict[str, Any]) -> str:
     """Return the means over the seeds."""
-    runs = [netperf(sim, seed, clients, row) for seed in SEEDS]
+    runs = [netperf(program, seed, clients, row) for seed in SEEDS]
     rate, lines, newidle = (mean(column) for column in zip(*runs, strict=True))
     return f"{rate:6.1f} {lines:5.1f} % {newidle:5.1f} %"
 
@@ -84,11 +85,9 @@ def cell(sim: Simulator, clients: int, row: dict[str, Any]) -> str:
 def main() -> None:
     """Print the table, a row as soon as it is there."""
     clients = [int(word) for word in sys.argv[1:]] or CLIENTS
-    binary = build("6.1", PATCHES=str(ROOT / "patches" / "6.1" / "ILB_UTIL.patch"))
-    with TemporaryDirectory() as folder:
-        sim = Simulator(binary, Path(folder))
-        for name, row in ROWS.items():
-            print(f"{name:26}", *(cell(sim, n, row) for n in clients), sep="  ", flush=True)
+    program = simulator_of(KERNEL).program
+    for name, row in ROWS.items():
+        print(f"{name:26}", *(cell(program, n, row) for n in clients), sep="  ", flush=True)
 
 
 main()
