@@ -60,7 +60,7 @@ def calibrated(system: System, program: Path, told: Callable[[str], None]) -> Ca
     Args:
         system: this host.
         program: a build of the simulator.
-        told: is called with what is under way.
+        told: a function that takes a description of each step.
     """
     native = Native()
     described = completed(describe(system))

@@ -1,6 +1,6 @@
 """The simulator against the real kernel: the same source on the same CPUs, in a guest.
 
-Scheduling domains, features and placement decisions have to be identical; counts are told.
+Scheduling domains, features and placement decisions have to be identical; counts are shown.
 """
 
 import re
@@ -12,7 +12,7 @@ from schedlab.settings.sched_debug import DEBUG_FOLDER, FEATURES
 from schedlab.system import RemoteSystem
 
 VERBOSE = "sched_verbose"
-"""The option with which a kernel tells the groups of its domains as it builds them."""
+"""The option with which a kernel prints the groups of its domains as it builds them."""
 
 COUNTED: tuple[tuple[str, Options], ...] = (
     ("hackbench", {"groups": 1, "loops": 50}),

@@ -121,16 +121,16 @@ class Aim:
     words: str
     reached: str
     met: bool | None
-    """None: there is no row to tell by."""
+    """None: there is no row to decide it."""
     simulated: int
-    """The rows that could have told so far."""
+    """The rows that could have decided so far."""
     published: int
-    """The rows there are; those whose plans run cold cannot tell."""
+    """All rows; those whose plans run cold decide nothing."""
 
     @property
     def outcome(self) -> str:
         """Return whether the aim is met; of all rows only where all are simulated."""
-        word = {True: "met", False: "not met", None: "no row tells"}[self.met]
+        word = {True: "met", False: "not met", None: "no row decides"}[self.met]
         if self.met is None or self.simulated == self.published:
             return word
         return f"{word} on the rows simulated so far: {self.simulated} of {self.published}"
@@ -259,7 +259,7 @@ def by_mechanism(rows: Sequence[Prediction]) -> Iterator[tuple[str, Score]]:
     """Score the rows of each mechanism, in the order of their first rows."""
     for mechanism in dict.fromkeys(row.mechanism for row in rows):
         yield (
-            mechanism or "not told",
+            mechanism or "not known",
             score(row for row in rows if row.mechanism == mechanism),
         )
 
@@ -297,7 +297,7 @@ def with_what_is_missing(
 ) -> list[Prediction]:
     """Return the rows with those that were published and are not simulated behind them.
 
-    Of those only the size of the change counts: which way is better, a plan's metric tells.
+    Of those only the size of the change counts: which way is better is the plan's metric's to say.
 
     Args:
         rows: what was simulated.

@@ -59,7 +59,7 @@ class Validation:
         Args:
             folder: what is measured is kept there until all is, so that the same call goes on.
             cases: the loads.
-            told: takes what is under way.
+            told: a function that takes a description of each step.
         """
 
         def compared(simulator: Simulator, _: Groups, journal: Journal) -> str:

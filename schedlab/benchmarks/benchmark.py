@@ -256,7 +256,7 @@ class Case:
         """Return the commands that measure it on a host, the preferred first.
 
         Raises:
-            UsageError: the tool cannot be told so.
+            UsageError: the tool has no option for it.
         """
         built = self.benchmark.build(**self._own)
         commands = [built] if isinstance(built, Command) else built

@@ -34,7 +34,7 @@ wait
 """,
     __name__,
 )
-"""What a command of copies encloses. A copy tells all in one write, so that several do not mix."""
+"""What a command of copies encloses. A copy prints all in one write, so that several do not mix."""
 
 _COPY = re.compile(r"(.*?)^copy ended with (\d+) after (\d+) ns$", re.DOTALL | re.MULTILINE)
 

@@ -12,7 +12,7 @@ HACKBENCH = Tool(
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 
 _FDS = 20
-"""Senders, and receivers, of a group if hackbench is not told."""
+"""Senders, and receivers, of a group by hackbench's default."""
 
 
 def parse(output: Output) -> Values:

@@ -21,7 +21,7 @@ def parse(output: Output) -> Values:
     """Read each client's rate and give their mean, as published tables do.
 
     Raises:
-        IncompleteRun: a client found no server, or told no rate.
+        IncompleteRun: a client found no server, or printed no rate.
     """
     rates = [
         copy.number(r"^THROUGHPUT=([\d.]+)$", "'THROUGHPUT=' line") for copy in read_copies(output)

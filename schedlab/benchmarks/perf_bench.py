@@ -27,7 +27,7 @@ _BARE_NUMBER = r"^([\d.]+)$"
 
 
 _GROUPS = 10
-"""Groups of `sched messaging` if perf is not told."""
+"""Groups of `sched messaging` by perf's default."""
 
 
 def parse_seconds(output: Output) -> Values:

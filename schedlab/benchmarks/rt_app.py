@@ -62,7 +62,7 @@ class Row(NamedTuple):
 
 
 def metrics(file: str) -> tuple[Metric, ...]:
-    """Return what a file's logs can tell: of timers, of work given or time given for it."""
+    """Return what a file's logs can contain: timers, work, or time given for it."""
     told = RtAppFile(file)
     timers = told.has("timer")
     found = {

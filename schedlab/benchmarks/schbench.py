@@ -119,7 +119,7 @@ def _command(program: str, message_threads: int, workers: int, seconds: int) -> 
 
 
 _SPIN = 30_000
-"""Microseconds the old schbench sleeps, and spins, if it is not told."""
+"""Microseconds the old schbench sleeps, and spins, by default."""
 
 
 def originals_old(

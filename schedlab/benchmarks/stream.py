@@ -84,7 +84,7 @@ likwid-bench -t copy -w "N:$((array_size * 2 * 8 / 1000))kB:$threads" &&
 """,
     __name__,
 )
-"""likwid-bench is told the size of all arrays of a kernel together."""
+"""likwid-bench takes the size of all arrays of a kernel together."""
 
 
 def parse_likwid(output: Output) -> Values:

@@ -15,7 +15,7 @@ class Tool:
     package: str = ""
     """The Debian package it comes in; none where the user builds it or sets it up."""
     version: tuple[str, ...] = ()
-    """The command that tells the version, if one does."""
+    """The command that prints the version, if there is one."""
     programs: tuple[str, ...] = ()
     """Those that have to be in PATH, `a|b` for one of two; that of its name if none is given."""
     files: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Tool:
         return tuple(tuple(names.split("|")) for names in self.programs or (self.name,))
 
     def version_of(self, program: str) -> tuple[str, ...] | None:
-        """Return the arguments with which a program tells its version; None if it is not ours.
+        """Return the arguments with which a program prints its version; None if it is not ours.
 
         They are the same for those that may be there in each other's place.
         """

@@ -27,7 +27,7 @@ def parse(output: Output) -> Values:
     """Add up the copies' rates: loops by the time the copy took, as UnixBench's `Run` does.
 
     Raises:
-        IncompleteRun: a copy told no count.
+        IncompleteRun: a copy printed no count.
     """
     return {
         LOOPS: sum(

@@ -75,7 +75,7 @@ def originals(threads: int, time: int, readproportion: str, updateproportion: st
         READ_P99: "READ 99thPercentileLatency",
     },
     # A client and its connection's thread take turns: cpus/5 threads keep a fifth of the CPUs
-    # busy, as the utilisation told of the published runs.
+    # busy, as the published runs' utilisation says.
     defaults={"threads": "cpus/5", "time": 5, "readproportion": "0.5", "updateproportion": "0.5"},
     originals=originals,
     tools=[YCSB],

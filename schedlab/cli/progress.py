@@ -16,7 +16,7 @@ from schedlab.targets.target import Order
 
 
 class Screen:
-    """Where plans that run tell how they do; each has its line."""
+    """The progress of plans that run; each has its line."""
 
     def __init__(self, console: Console) -> None:
         """Take the console."""
@@ -42,7 +42,7 @@ class Screen:
 
 
 class RunProgress(PlanProgress):
-    """Tells how many runs are over, how long the rest may take, and each look's outcome."""
+    """Show how many runs are over, how long the rest may take, and each look's outcome."""
 
     def __init__(self, plan: Plan, forecast: Forecast, screen: Screen, name: str = "") -> None:
         """Take the plan and its forecast, and the plan's name where several run."""
@@ -78,7 +78,7 @@ class RunProgress(PlanProgress):
         )
 
     def done(self, record: RunRecord) -> None:
-        """Take in a run that is over: a line, unless one moves; tell of a failed one."""
+        """Take in a run that is over: a line, unless one moves; report a failed one."""
         key = record.key
         self._forecast.count(key.case)
         if not self._screen.moving:

@@ -141,7 +141,7 @@ def run(plan_name: str | None, **options: Any) -> None:
     """
     how = chosen_how(options, plan_name)
 
-    # Only here: a mistake in the options is told at once, without loading what runs plans.
+    # Only here: a mistake in the options is reported at once, without loading what runs plans.
     from schedlab.cli.planning import carry_out, plan_of
 
     carry_out(lambda: plan_of(plan_name, options), how)

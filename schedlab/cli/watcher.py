@@ -16,7 +16,7 @@ from schedlab.plan.plan import Plan
 
 
 class ConsoleWatcher(Watcher):
-    """Tells a terminal or a log, on standard error."""
+    """Print to a terminal or a log, on standard error."""
 
     def __init__(self, console: Console | None = None) -> None:
         """Take the console to write to."""
@@ -53,5 +53,5 @@ class ConsoleWatcher(Watcher):
             yield
 
     def progress(self, plan: Plan, forecast: Forecast, name: str) -> PlanProgress:
-        """Return what tells of one plan."""
+        """Return what reports on one plan."""
         return RunProgress(plan, forecast, self._screen, name)

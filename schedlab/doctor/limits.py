@@ -104,7 +104,7 @@ def _memory(system: System) -> Finding:
     text = system.read_or("/proc/meminfo", "")
     free = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
     if free is None:
-        return Finding("memory", "note", "/proc/meminfo does not tell the memory available")
+        return Finding("memory", "note", "/proc/meminfo does not show the memory available")
     mib = int(free[1]) // 1024
     if mib >= _LEAST_FREE_MIB:
         return Finding("memory", "ok", f"{mib / 1024:.1f} GiB of memory available")

@@ -57,7 +57,7 @@ def _processes(system: System) -> Iterator[tuple[tuple[int, str], int]]:
 def _busy(before: _Sample, after: _Sample) -> Finding:
     window = after.total - before.total
     if window <= 0:
-        return Finding("other load", "note", "/proc/stat does not tell how busy the CPUs are")
+        return Finding("other load", "note", "/proc/stat does not show how busy the CPUs are")
     share = (after.busy - before.busy) / window
     if share < _BUSY_SHARE:
         return Finding("other load", "ok", f"the CPUs are {share:.1%} busy")

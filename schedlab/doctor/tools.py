@@ -85,7 +85,7 @@ def _found(system: System, names: Sequence[str]) -> str | None:
 
 def _told_version(system: System, tool: Tool) -> str:
     if not tool.version:
-        return "which tells no version (reports have its digest)"
+        return "which prints no version (reports have its digest)"
     try:
         version, _ = _version(system, tool.version)
     except (OSError, subprocess.TimeoutExpired) as error:

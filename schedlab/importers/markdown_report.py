@@ -1,6 +1,6 @@
 """The shape of the Kunpeng reports: platform table, command, one row a run (`Default-0-0`).
 
-Whoever made such a report seldom interleaved the runs, and the table does not tell; so they are
+Whoever made such a report seldom interleaved the runs, and the table does not say; so they are
 judged unpaired.
 """
 
@@ -51,7 +51,7 @@ def read_markdown_report(source: Source) -> Publication | None:
     environment = dict(_platform(lines))
     title = next((line.text.strip("# ") for line in lines if line.text.strip()), "")
     notices = [
-        "what the order of the runs was is not told, so they are judged unpaired; drift between"
+        "the order of the runs is not stated, so they are judged unpaired; drift between"
         " the variants' runs, if any, looks like an effect"
     ]
     cases = [_case(source, section) for section in sections]

@@ -10,7 +10,7 @@ _NODE = re.compile(r"\s*Node (?P<node>\d+):\s*(?P<cpus>\d[\d,\s-]*)", re.IGNOREC
 
 
 def node_lists(source: Source, lines: Sequence[Line]) -> tuple[dict[str, str], list[str]]:
-    """Return the platform lines that node lists tell, and what is wrong with the lists."""
+    """Return the platform lines that node lists contain, and what is wrong with the lists."""
     lists = list(_lists(source, lines))
     counts = {len(nodes) for nodes in lists}
     cpus = {cpu for nodes in lists for _, _, found in nodes for cpu in found}

@@ -44,7 +44,7 @@ class Number:
             if unit in scale and self.unit in scale:
                 factor = scale[self.unit] / scale[unit]
                 return Number(self.value * factor, self.step * factor, unit)
-        raise ValueError(f"{self.unit or 'no unit'} cannot be told in {unit or 'no unit'}")
+        raise ValueError(f"{self.unit or 'no unit'} cannot be converted to {unit or 'no unit'}")
 
 
 def parse_number(text: str) -> Number:

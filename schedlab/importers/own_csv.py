@@ -54,7 +54,7 @@ def read_own_csv(source: Source) -> Publication | None:
     if not records:
         source.refuse(1, "has no runs.")
     if boots and boots.keys() != records.keys():
-        source.refuse(1, "tells the boot of some runs and not of others.")
+        source.refuse(1, "names the boot of some runs and not of others.")
     runs = sorted(records.values(), key=lambda record: record.position)
     for position, record in enumerate(runs):
         record.position = position
@@ -68,7 +68,7 @@ def read_own_csv(source: Source) -> Publication | None:
     paired = bool(boots) or _interleaved(runs)
     measured = 1 + max((run.key.block for run in runs), default=0)
     notices = [
-        "a CSV does not tell the plan: the looks are taken to be those of a plan that names none"
+        "a CSV does not contain the plan: the looks are taken to be those of a plan that names none"
         if paired
         else "the runs were not interleaved in blocks, so they are judged unpaired"
     ]
@@ -157,7 +157,7 @@ class _Line:
             seed=self._whole("seed", 0),
             command="",
             status="ok" if status == "ok" else "failed",
-            error="" if status == "ok" else "a CSV does not tell why",
+            error="" if status == "ok" else "a CSV does not say why",
             started=self._row.get("started") or "",
             seconds=self._number_in("seconds") if self._row.get("seconds") else 0.0,
             busy_during=self._number_in("busy_during") if busy else None,

@@ -72,7 +72,7 @@ class Publication:
     def check(self, source: Source) -> None:
         """Refuse what no result can have, whatever the shape it was read from."""
         if self.plan.judging.unit == "boot" and not self.boots:
-            source.refuse(None, "is of several boots, but does not tell the boot of each run.")
+            source.refuse(None, "is of several boots, but does not name the boot of each run.")
         for what, there, most in self._amounts():
             if there > most:
                 source.refuse(None, f"has {there:,} {what}; {most:,} are the most.")
@@ -224,7 +224,7 @@ def imported_plan(
 
 
 def imported_machine(source: Source, environment: Mapping[str, str]) -> Machine:
-    """Describe a machine as far as a platform table tells."""
+    """Describe a machine as far as a platform table does."""
     digits = environment.get("CPUs", "")
     if digits.isdecimal() and not 1 <= int(digits) <= MOST_CPUS:
         source.refuse(

@@ -137,7 +137,7 @@ def _parts(lines: Sequence[Line], heading: str) -> list[str]:
 
 
 def _environment(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
-    """Yield what is told of the system and the kernels."""
+    """Yield what the text says of the system and the kernels."""
     name, value = "", ""
     for text in [*_parts(lines, _SYSTEM), ""]:
         pair = _PAIR.fullmatch(text)

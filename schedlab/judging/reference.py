@@ -96,7 +96,7 @@ class Reference(_Data):
     plans: tuple[str, ...] = ()
     """Quick plans of ours that run the same, by name."""
     open: tuple[str, ...] = ()
-    """What the document does not tell, and what is different here."""
+    """What the document does not say, and what is different here."""
     table: Annotated[tuple[Table, ...], Field(min_length=1)]
     counts: tuple[Counts, ...] = ()
 

@@ -1,7 +1,7 @@
 """Kernel patches: reading them, leaving out what the simulator does not compile, trying them.
 
 A patch is tried on copies of the files it touches before anything is built, so that one that
-does not apply is told by file and hunk, with the place it comes nearest to.
+does not apply is reported by file and hunk, with the place it comes nearest to.
 """
 
 import re

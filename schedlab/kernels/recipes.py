@@ -32,7 +32,7 @@ def make_recipe(
         patches: files, or features that patches of schedlab's add.
         hz: ticks a second; 250 if neither this nor the configuration says.
         preempt: the preemption model; the configuration's or the tree's usual one if not given.
-        say: is told what is left out of patches, and how they apply.
+        say: takes a line on what is left out of patches, and how they apply.
         config: a configuration, `debian`, `upstream` or a file; the engine's own if not given.
 
     Raises:
@@ -97,7 +97,7 @@ def _copy(simulated: Patch, whole: Patch) -> PatchCopy:
 
 
 def _simulated_part(whole: Patch, engine: Engine, say: Callable[[str], None]) -> Patch:
-    """Return what the simulator compiles of a patch; tell which of its files it has no use for."""
+    """Return what the simulator compiles of a patch; report which of its files it does not use."""
     patch, left_out = whole.within(engine)
     if left_out:
         say(f"{whole.name}: not simulated, and left out: {', '.join(left_out)}")

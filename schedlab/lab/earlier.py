@@ -22,7 +22,7 @@ def expected(
 ) -> dict[str, float]:
     """Return the seconds a run of each benchmark is likely to take, where anything is known.
 
-    Known is what it took last time, on this target and kernel; or what it is told to take, on a
+    Known is what it took last time, on this target and kernel; or what the plan says it takes, on a
     host; or what the plan says of its simulated runs.
     """
     kept = _read()

@@ -1,4 +1,4 @@
-"""Watching a lab: what it tells whoever started it. The command line prints it."""
+"""Watching a lab: progress and notices for whoever started it. The command line prints them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from schedlab.targets.target import Order
 
 
 class PlanProgress(Progress, Protocol):
-    """What is told of one plan, from before its first run on."""
+    """The progress of one plan, from before its first run on."""
 
     def begin(self) -> None:
         """Begin: what there is to do is known, and how long it may take as far as that is."""
@@ -54,7 +54,7 @@ class Watcher(Watch):
         yield
 
     def progress(self, plan: Plan, forecast: Forecast, name: str) -> PlanProgress:
-        """Return what is told of one plan; `name` is empty where it runs alone."""
+        """Return the watcher of one plan; `name` is empty where it runs alone."""
         return Unwatched()
 
 

@@ -35,7 +35,7 @@ def offline(system: System) -> tuple[int, ...]:
 def groups(system: System, cpus: Sequence[int], *names: str) -> Groups:
     """Return the groups of a level; `names` are its file in topology/, the newest name first.
 
-    Nothing where no CPU tells. A CPU that does not tell, among others that do, stands alone.
+    Empty where no CPU says. A CPU that does not say, among others that do, stands alone.
     """
     lists: dict[int, tuple[int, ...]] = {}
     for cpu in cpus:

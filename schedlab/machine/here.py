@@ -42,7 +42,7 @@ SOURCES = {
     "idle.state": f"{_SYS}/cpu/cpu*/cpuidle/state*/{{name,desc,latency,residency,power}}",
     "cache": f"{_SYS}/cpu/cpu*/cache/index*/{{level,type,size,shared_cpu_list}}",
 }
-"""Where each figure that a host tells comes from, by key path."""
+"""Where each figure that a host has comes from, by key path."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Description:
             "idle states (no cpuidle)": machine.idle.state,
         }
         untold = [words for words, figures in told.items() if not figures]
-        lines = ["Written by `schedlab machine --here`. Not told by this host:"]
+        lines = ["Written by `schedlab machine --here`. This host does not show:"]
         if not untold:
             lines = ["Written by `schedlab machine --here`."]
         lines += [f"  {words}" for words in untold]
@@ -89,7 +89,7 @@ def describe(system: System) -> Description:
     except ValidationError as error:
         raise HostError(
             f"this host's sysfs describes no machine: {first_problem(error, Machine)}."
-            "\n  Firmware or hypervisor may tell it wrong; compare `lscpu -e`."
+            "\n  Firmware or hypervisor may report it wrongly; compare `lscpu -e`."
         ) from error
     except ValueError as error:
         raise HostError(f"this host's sysfs holds what no kernel writes: {error}") from error
@@ -127,7 +127,7 @@ def _machine(system: System) -> Machine:
 
 
 def _levels(system: System, online: tuple[int, ...]) -> dict[str, Groups]:
-    """Return the levels that topology/ tells; those that say nothing are left out.
+    """Return the levels that topology/ has; those that say nothing are left out.
 
     Clusters of single CPUs or of one core each are what the kernel shows where it knows none.
     """

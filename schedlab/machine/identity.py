@@ -34,7 +34,7 @@ _ARM_PARTS = {
 
 
 def processor(system: System) -> str:
-    """Return the processor's name; several, joined, where CPUs differ; empty where untold."""
+    """Return the processor's name; several, joined, where CPUs differ; else empty."""
     cpuinfo = system.read_or(CPUINFO, "")
     for key in ("model name", "cpu", "uarch", "cpu model"):
         named = re.findall(rf"^{key}\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
@@ -55,7 +55,7 @@ def board(system: System) -> str:
 
 
 def architecture(system: System) -> str:
-    """Return the architecture as `uname -m` does; the kernel tells it in procfs since 6.1."""
+    """Return the architecture as `uname -m` does; the kernel shows it in procfs since 6.1."""
     told = system.read_or("/proc/sys/kernel/arch", "")
     return told or system.capture(("uname", "-m")).stdout.strip() or "unknown"
 

@@ -32,7 +32,7 @@ def read(system: System, cpus: Sequence[int]) -> Idle:
 
 
 def governor(system: System) -> str:
-    """Return the cpuidle governor, under its present or its older name; empty where untold."""
+    """Return the cpuidle governor, under its present or its older name; else empty."""
     older = system.read_or(f"{CPU}/cpuidle/current_governor_ro", "")
     return system.read_or(f"{CPU}/cpuidle/current_governor", older)
 

@@ -131,14 +131,14 @@ class Cpu(_Table):
     speed: Annotated[Number, Field(gt=0, le=1)] | None = None
     """How fast plain work runs on one, where that is not capacity / 1024."""
     priority: Annotated[StrictInt, Field(ge=1, le=255)] | None = None
-    """How much x86 prefers it to other cores (ITMT): the highest performance that CPPC tells."""
+    """How much x86 prefers it to other cores (ITMT): the highest performance that CPPC reports."""
     min_mhz: Annotated[Number, Field(gt=0)] | None = None
     max_mhz: Annotated[Number, Field(gt=0)] | None = None
     opp: tuple[OperatingPoint, ...] = ()
     shared_by: Sharing | None = None
     """Who changes frequency together; left out when all of `cpus` do."""
     transition: Time | None = None
-    """How long a change of frequency takes, as the driver tells the kernel."""
+    """How long a change of frequency takes, as the driver reports to the kernel."""
     fast_switch: bool = True
     """The driver can change it from the scheduler; else schedutil has a thread for that."""
     governor: Literal["schedutil", "performance"] | None = None
@@ -159,7 +159,7 @@ class IdleState(_Table):
     """What hardware takes, where it differs from what the kernel assumes."""
     polling: bool = False
     declared: bool = True
-    """Of a polling state: the driver tells the governor that it polls."""
+    """Of a polling state: the driver marks it as polling for the governor."""
     mwait: bool = False
     firmware: bool = False
     """Entry and exit are code that runs on the core, so that siblings see it at work."""
@@ -336,7 +336,7 @@ class Machine(_Table):
     work: Mapping[str, Mapping[str, Cost]] = Field(default_factory=dict)
     """What programs take, by workload: workloads/figures.toml, where the file has `core`."""
     cost: Mapping[str, Cost] = Field(default_factory=dict)
-    """What things cost in the simulator, which knows their names; no host tells them."""
+    """What things cost in the simulator, which knows their names; no host shows them."""
     ledger: Mapping[str, Entry] = Field(default_factory=dict)
     """By key path: the range, source and published rows of figures the file says more about."""
 
@@ -373,7 +373,7 @@ class Machine(_Table):
         return told
 
     def groups(self, level: Level) -> Groups:
-        """Return the groups of a level that have CPUs, with what the kernel assumes when untold.
+        """Return the groups of a level that have CPUs, with what the kernel assumes.
 
         That is: a CPU is a core and a cluster, a package has one LLC, and the machine is one
         package and one node.
@@ -417,7 +417,7 @@ class Machine(_Table):
 
 
 _COMMON = ("cycles.", "work.", "background.")
-"""Figures that a file tells only where they are its own."""
+"""Figures that a file has only where they are its own."""
 
 _CYCLES = "cycles_1000"
 """A cost that files had before `core.mhz` said the same."""

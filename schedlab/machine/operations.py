@@ -9,7 +9,7 @@ from schedlab.base.data import data_folder
 
 
 def with_common(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a machine's table with the figures that it shares with others and does not tell."""
+    """Return a machine's table with the common figures that it does not have itself."""
     return _with_background(_with_cycles(data))
 
 
@@ -24,7 +24,7 @@ def _with_background(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _with_cycles(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Add the common cycles, where the machine tells its core's speed.
+    """Add the common cycles, where the machine has its core's speed.
 
     What was measured on the machine itself stands under `cost` and needs none.
     """

@@ -13,7 +13,7 @@ _UNKNOWN_TRANSITION = 0xFFFFFFFF
 
 
 def read(system: System, cpus: Sequence[int], levels: Mapping[str, Groups]) -> tuple[Cpu, ...]:
-    """Return what each CPU can do, where the kernel tells; CPUs that are alike in one entry."""
+    """Return what each CPU can do, where the kernel shows it; CPUs that are alike in one entry."""
     policies = _policies(system, cpus)
     kinds = {cpu: _kind(system, cpu, policies.get(cpu)) for cpu in cpus}
     found: list[Cpu] = []

@@ -16,5 +16,5 @@ def sharing(instances: Sequence[tuple[int, ...]], levels: Mapping[str, Groups]) 
 
 
 def all_levels(cpus: Sequence[int], told: Mapping[str, Groups]) -> dict[str, Groups]:
-    """Add the smallest and the largest level to those a host tells."""
+    """Add the smallest and the largest level to those a host has."""
     return {"cpu": tuple((cpu,) for cpu in cpus), **told, "machine": (tuple(cpus),)}

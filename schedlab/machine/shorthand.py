@@ -50,7 +50,7 @@ def _with_cores_listed(machine: Mapping[str, Any], topology: Mapping[str, Any]) 
     cpus = machine.get("cpus")
     threads, stride = _checked(topology["core"])
     if not isinstance(cpus, str) or not _SHORT_LIST.fullmatch(cpus):
-        # What is wrong with `cpus` is told where it is checked itself.
+        # What is wrong with `cpus` is reported where it is checked itself.
         return {**machine, "topology": {**topology, "core": ()}}
     numbers = parse_cpulist(cpus)
     lists = _lists(numbers, threads, stride)

@@ -13,7 +13,7 @@ from schedlab.base.errors import UsageError
 from schedlab.machine.model import CacheKinds, Cpu, Groups, Machine
 
 _UNTOLD_TRANSITION = "1ms"
-"""What the kernel takes where the driver tells none: CPUFREQ_DEFAULT_TRANSITION_LATENCY_NS."""
+"""What the kernel takes where the driver reports none: CPUFREQ_DEFAULT_TRANSITION_LATENCY_NS."""
 
 
 def description(machine: Machine, where: str = "") -> dict[str, Any]:

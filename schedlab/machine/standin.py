@@ -1,4 +1,4 @@
-"""What no host tells and the simulator needs, from a described machine of the same architecture.
+"""What no host shows and the simulator needs, from a described machine of the same architecture.
 
 Such figures are estimates on this host and say so in its file.
 """
@@ -27,7 +27,7 @@ def completed(described: Description) -> Description:
     for path, value, whose in _missing(machine, like):
         table, _, key = path.rpartition(".")
         (told.setdefault(table, {}) if table else told)[key] = value
-        sources[path] = source = f"estimate: as {whose.name}, no host tells it"
+        sources[path] = source = f"estimate: as {whose.name}, no host shows it"
         entries |= dict(_entries(path, value, whose, source))
     for path in entries:
         sources.pop(path.partition(".")[0], None)  # each figure says it

@@ -44,7 +44,7 @@ class Group:
 
 
 def tree(machine: Machine) -> tuple[Group, ...]:
-    """Return the outermost boxes; none where the machine tells of no level."""
+    """Return the outermost boxes; none where the machine has no level."""
     levels = _outermost_first(machine)
     labels = {level: _labels(machine, level) for level in levels}
     return _groups(levels, labels, frozenset(parse_cpulist(machine.cpus)))

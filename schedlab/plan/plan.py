@@ -103,7 +103,7 @@ class BenchmarkEntry(_Data):
     """A benchmark of a suite or plan, with the parameters that differ from its own.
 
     `label` tells apart entries of one benchmark with several parameters. `simulated` are those
-    that differ again on a simulated machine, where a second costs more and tells more. A list of
+    that differ again on a simulated machine, where a second costs more and shows more. A list of
     values in `axis` makes a case of each: a sweep. `seconds` is how long a run is to take on a
     host: the size is fitted to it before the first run, from a small one in `params`.
     """

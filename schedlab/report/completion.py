@@ -15,7 +15,7 @@ _NOTES = (
 
 
 def completion(report: Report) -> Exhibit | None:
-    """Return a row for each variant of each benchmark whose runs tell each task's time."""
+    """Return a row for each variant of each benchmark whose runs have each task's time."""
     rows = [
         (case.info.label, variant.name, *_row(runs))
         for case in report.cases

@@ -18,7 +18,7 @@ from schedlab.result.record import RunRecord
 
 @dataclass(frozen=True)
 class Point:
-    """What one variant gave at one value; what no run told is missing."""
+    """What one variant gave at one value; what no run had is missing."""
 
     value: int
     variant: str
@@ -41,7 +41,7 @@ class Drawn:
     states: tuple[str, ...]
     """The idle states that were counted, shallow ones first."""
     residencies: Mapping[str, float]
-    """Their target residencies in us, as far as the machine tells them."""
+    """Their target residencies in us, as far as the machine has them."""
 
     def of(self, variant: str) -> list[Point]:
         """Return the points of a variant, by rising value."""

@@ -76,7 +76,7 @@ def _check(store: Store, first: Store) -> None:
     """Refuse a result that does not go with the first."""
     if not store.boots:
         raise UsageError(
-            f"{store.folder}: does not tell at which boot it was made; only results of a host do."
+            f"{store.folder}: does not say at which boot it was made; only results of a host do."
         )
     mine, other = (s.plan.model_dump(mode="json", exclude=_OF_THE_PLAN) for s in (store, first))
     for key, value in mine.items():

@@ -75,7 +75,7 @@ class RunRecord:
 
     @property
     def brief(self) -> str:
-        """Why the run's measured window tells little of slow clocks; empty if it is long enough."""
+        """Why the run's window says little about slow clocks; empty if it is long enough."""
         return self._caveat(BRIEF)
 
     def _caveat(self, kind: str) -> str:

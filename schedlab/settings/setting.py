@@ -99,7 +99,7 @@ class Around:
 class Setting(ABC, Generic[Its]):
     """A kind of setting.
 
-    A class of this kind has in its body all that people are told of it; the methods say how it is
+    A class of this kind has in its body all that its users see; the methods say how it is
     written, and what it does in each of the places.
     """
 
@@ -135,7 +135,7 @@ class Setting(ABC, Generic[Its]):
 
     @property
     def head(self) -> str:
-        """Return what it begins with on a command line; empty where the value alone tells."""
+        """Return what it begins with on a command line; empty where the value alone decides."""
         return f"{self.name} "
 
     def begins(self, word: str) -> bool:

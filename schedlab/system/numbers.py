@@ -1,4 +1,4 @@
-"""Numbers in what a machine told: read, or refused with where they stood and what was there."""
+"""Numbers in a machine's answers: read, or refused with where they stood and what was there."""
 
 import re
 from collections.abc import Sequence

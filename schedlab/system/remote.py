@@ -58,7 +58,7 @@ kill_marked() {{
 	echo $killed "$@"
 }}
 """
-"""Kills until none is left, what was forked meanwhile too; tells how many there were, and those
+"""Kills until none is left, what was forked meanwhile too; print how many there were, and those
 that do not end: a process that waits in the kernel takes no signal. One that is becoming another
 program shows no environment for a moment, so it looks twice."""
 
@@ -149,7 +149,7 @@ class RemoteSystem(System):
         """Return copies of all small files below some paths: one command, not one for each file.
 
         Raises:
-            OutsideError: what the far end tells of is not below these paths.
+            OutsideError: what the far end names is not below these paths.
             HostError: it is more than any machine has, or contradicts itself.
         """
         folder = Path(tempfile.mkdtemp(prefix="schedlab-snapshot-"))

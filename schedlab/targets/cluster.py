@@ -200,7 +200,7 @@ def stop(lab: str) -> None:
 
 
 def architecture() -> str:
-    """On a worker: tell what programs it can run, and that it has schedlab."""
+    """On a worker: return what programs it can run, and that it has schedlab."""
     return platform.machine()
 
 

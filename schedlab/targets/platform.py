@@ -42,13 +42,13 @@ def platform_table(system: System, machine: Machine, commands: Iterable[Command]
 
 
 def _always() -> list[str]:
-    """Return the tools whose versions are told whether the plan runs them or not."""
+    """Return the tools whose versions are shown whether the plan runs them or not."""
     told = [tool for tool in all_tools() if tool.told]
     return [tool.name for tool in sorted(told, key=lambda tool: tool.told)]
 
 
 def _asking(program: str) -> tuple[str, ...]:
-    """Return the arguments with which a program tells its version; none if it does not."""
+    """Return the arguments with which a program prints its version; none if it does not."""
     known = (tool.version_of(program) for tool in all_tools())
     return next((arguments for arguments in known if arguments is not None), ())
 
@@ -71,7 +71,7 @@ def _version(system: System, program: str, arguments: tuple[str, ...]) -> str:
     if path is None:
         return "not installed"
     if not arguments:
-        return f"not told; {_digest(system, path)}"
+        return f"not known; {_digest(system, path)}"
     try:
         done = system.capture((program, *arguments))
     except (OSError, subprocess.TimeoutExpired):

@@ -53,7 +53,7 @@ class SimTarget:
     kind = SIM
 
     def __init__(self, which: str, watch: Watch | None = None) -> None:
-        """Take the machine's name or file; `watch` is told what is built."""
+        """Take the machine's name or file; `watch` shows what is built."""
         self.name = self.kind.target(which)
         self._which = which
         self._watch = watch or Watch()
@@ -76,7 +76,7 @@ class SimTarget:
         return {
             "Kind": "simulation: a prediction, not a measurement",
             "Machine": machine.title or machine.name,
-            "Architecture": machine.arch or "not told",
+            "Architecture": machine.arch or "not known",
             "CPUs": str(machine.nr_cpus),
             "NUMA nodes": str(machine.sizes()["nodes"]),
             "Kernel release": f"{', '.join(sorted(releases))} (simulated)",

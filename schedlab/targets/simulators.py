@@ -72,7 +72,7 @@ def simulated(processes: Processes, call: Call, limit: float) -> Finished:
 
 
 def now() -> str:
-    """Return the time as records tell it."""
+    """Return the time as records have it."""
     return datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
 
 

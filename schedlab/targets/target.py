@@ -1,4 +1,4 @@
-"""What every target can do: open a plan, run its cases under its variants, tell what it is."""
+"""What every target can do: open a plan, run its cases under its variants, describe itself."""
 
 import hashlib
 import re

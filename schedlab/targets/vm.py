@@ -239,6 +239,6 @@ def _check_shown(asked: Machine, seen: Machine) -> None:
         found = sorted(len(group) for group in seen.groups(level))
         if wanted != found:
             raise SystemLost(
-                f"the guest does not see what QEMU was told of {asked.name}: it has"
+                f"the guest does not see what QEMU was given of {asked.name}: it has"
                 f" {len(found)} groups of CPUs at level {level}, not {len(wanted)}."
             )

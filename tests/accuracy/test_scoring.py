@@ -106,7 +106,7 @@ def test_an_aim_is_not_met_as_such_while_rows_are_missing() -> None:
     assert large.outcome == "met on the rows simulated so far: 2 of 5"
     assert signs.outcome == "met on the rows simulated so far: 2 of 6"
     assert [aim.outcome for aim in score(ROWS[:2]).aims()] == ["met"] * 3
-    assert score(missing).aims()[0].outcome == "no row tells"
+    assert score(missing).aims()[0].outcome == "no row decides"
 
 
 def test_extents_say_how_far_the_published_rows_were_simulated() -> None:
@@ -382,5 +382,5 @@ def test_what_is_missing_stands_behind_what_was_simulated() -> None:
 def test_a_study_without_results_says_so() -> None:
     page = study([], references(), {})
     assert "Not simulated yet." in page
-    assert "no row tells" in page
+    assert "no row decides" in page
     assert Score(()).claims == []

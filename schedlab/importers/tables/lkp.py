@@ -80,7 +80,7 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
     if not any(not row.is_counter for row in rows):
         context.source.refuse(
             lines[at].number,
-            "of no figure in this table does the name tell whether more or less is better.",
+            "no figure in this table has a name that says whether more or less is better.",
         )
     return rows, end
 

@@ -83,7 +83,7 @@ class Context:
 
 
 def placed_by_name(rest: str) -> dict[str, int | str]:
-    """Return the parameters that the end of a label tells: `NPS1 4-groups`, `dhry2reg-512`."""
+    """Return the parameters in the end of a label: `NPS1 4-groups`, `dhry2reg-512`."""
     words = rest.split(" ")
     found: dict[str, int | str] = {}
     if load := LOAD_FIRST.fullmatch(words[-1]):

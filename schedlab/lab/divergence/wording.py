@@ -1,4 +1,4 @@
-"""A divergence, told to people."""
+"""A divergence in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -17,7 +17,7 @@ def all_settings() -> list[Setting[Any]]:
 
 
 def listed_settings() -> list[Setting[Any]]:
-    """Return every kind in the order in which people are told of them: words alone come first."""
+    """Return every kind in the order of the help: words alone come first."""
     return sorted(all_settings(), key=lambda kind: bool(kind.head))
 
 
