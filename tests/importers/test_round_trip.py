@@ -452,7 +452,7 @@ def test_tiny_huge_and_equal_figures_of_runs(tmp_path: Path, shape: str, result:
     assume(shape != "csv" or len(seen) == len(result.plan.variant))
     there, back = there_and_back(result, shape, tmp_path)
     assert in_print(back) == in_print(there)
-    if back.plan.design() == there.plan.design() and back.plan.judging == there.plan.judging:
+    if back.design == there.design and back.plan.judging == there.plan.judging:
         expected = words_in_print(there)
         if shape == "csv":  # which has figures alone: nothing of a benchmark that always failed
             measured = {(r.key.case, name) for r in result.records for name in r.metrics}
