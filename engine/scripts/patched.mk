@@ -10,8 +10,11 @@ PATCHED_INC	:=
 PATCHED_STAMP	:=
 # No tree is read by hw, run and workloads; the kernel's objects are never sanitized.
 ifneq ($(BASE),)
-TAKEN_RESULT	:= $(if $(wildcard $O/workloads),0,$(shell $E/scripts/take-objects '$(abspath $(BASE))' '$O' \
-			'$(if $(SANITIZE),gen k,hw run workloads)' >&2; echo $$?))
+TAKEN		:= $(if $(SANITIZE),gen k,hw run workloads)
+# Where the objects have been removed since, all are compiled here.
+HAS_THEM	:= $(filter $(words $(TAKEN)),$(words $(wildcard $(TAKEN:%=$(BASE)/%))))
+TAKEN_RESULT	:= $(if $(wildcard $O/workloads)$(if $(HAS_THEM),,none),0,$(shell $E/scripts/take-objects \
+			'$(abspath $(BASE))' '$O' '$(TAKEN)' >&2; echo $$?))
 $(if $(filter 0,$(TAKEN_RESULT)),,$(error BASE=$(BASE): its objects could not be taken))
 endif
 else
