@@ -11,20 +11,32 @@ from schedlab.base.cpulist import MOST_CPUS
 from schedlab.base.errors import UsageError
 from schedlab.cli.how import How, given_options
 from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET
-from schedlab.settings.grammar import syntaxes
 
 Command = TypeVar("Command", bound=Callable[..., None])
+
+
+class _VariantOption(click.Option):
+    """Its help names the kinds of settings; they take long to load, so that only help does it."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help, with every kind of setting."""
+        from schedlab.settings.grammar import syntaxes
+
+        self.help = (
+            f"A variant; the first is the baseline. Settings: {'; '.join(syntaxes())}. A single "
+            "variant is compared with the host as it is; `auto` takes what this host can switch "
+            "with effect."
+        )
+        return super().get_help_record(ctx)
 
 
 _EXPERIMENT = (
     click.option(
         "--variant",
         "variants",
+        cls=_VariantOption,
         multiple=True,
         metavar="'NAME: SETTING; ...'",
-        help=f"A variant; the first is the baseline. Settings: {'; '.join(syntaxes())}. A single "
-        "variant is compared with the host as it is; `auto` takes what this host can switch with "
-        "effect.",
     ),
     click.option(
         "--aa", is_flag=True, help="Compare the host with itself: the method's own noise."

@@ -130,7 +130,7 @@ def test_tools_of_ones_own_tell_where_they_are_or_what_stands_in(
     netperf, stream = only(found, "netperf"), only(found, "STREAM")
     assert netperf.level == stream.level == "ok"
     assert netperf.found.endswith("/usr/bin/netperf, /usr/bin/netserver, version 2.7.0")
-    assert "/usr/bin/stream, which tells no version" in stream.found
+    assert "/usr/bin/stream, which prints no version" in stream.found
     schbench = only(found, "schbench")
     assert (schbench.level, schbench.found) == ("note", "schbench: not in PATH: schbench")
     assert "stands in for it in Schbench" in schbench.why

@@ -109,7 +109,7 @@ def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("variables", "compiled"),
-    [({"HZ": "1000"}, {"KERNEL", "SHIM"}), ({"SANITIZE": "1"}, {"SHIM", "SIM", "LOAD"})],
+    [({"HZ": "1000"}, {"KERNEL", "SHIM"}), ({"SANITIZE": "1"}, {"SHIM", "HW", "RUN", "LOAD"})],
 )
 def test_another_build_shares_what_comes_out_the_same(
     tmp_path: Path, variables: dict[str, str], compiled: set[str]
@@ -118,6 +118,9 @@ def test_another_build_shares_what_comes_out_the_same(
     base = {"KERNEL": str(kernel_source("6.12")), "BASE": str(objects("6.12"))}
     command = ["make", "-n", "-C", str(ROOT / "engine"), f"O={tmp_path / 'o'}"]
     command += [f"{name}={value}" for name, value in (base | variables).items()]
+    # With -n make takes a header for new whose stamp is newer, though it would find it unchanged.
+    for header in ("rq-offsets.h", "rq-lines.h"):
+        command += ["-o", str(tmp_path / "o/gen/generated" / header)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert set(re.findall(r"'CC (\w+)'", done.stdout)) == compiled
 
@@ -292,11 +295,14 @@ def test_every_hook_is_expected() -> None:
     """What is hooked stands in the list by which the build tells of what nothing matches."""
     listed = (ROOT / "engine/hooked/expected.txt").read_text()
     names = {word for line in listed.splitlines() if line[:1] != "#" for word in line.split()}
+    found = False
     for file in (ROOT / "engine/hooked/kernel").rglob("*.c"):
         text = file.read_text()
         hooked = re.findall(r"SHIM_HOOK(?:_2ND)?\(\w+, (\w+)|SHIM_MATCHED\(\"(\w+)\"\)", text)
         hooked += re.findall(r"SHIM_CHOOSE\(SHIM_DECLARES_##\w+\)\(\w+, (\w+)()", text)
-        assert hooked and {one or other for one, other in hooked} <= names
+        assert {one or other for one, other in hooked} <= names, file
+        found |= bool(hooked)
+    assert found
     fields = re.findall(
         r'strstr\(name, "([^"]+)"\)', (ROOT / "engine/arch/asm/rwonce.h").read_text()
     )

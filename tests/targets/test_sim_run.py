@@ -11,6 +11,7 @@ import pytest
 
 from schedlab.benchmarks.benchmark import REGISTRY, Command, benchmark
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.tool import Tool
 from schedlab.judging.analysis import analyse, flagged
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store
@@ -356,8 +357,7 @@ def host_only() -> Iterator[str]:
 
     @benchmark(
         "HostOnly",
-        tool="true",
-        package="coreutils",
+        tool=Tool("true", package="coreutils"),
         metrics=[metric],
         parse=lambda _: {metric: 1.0},
         defaults={},
