@@ -37,12 +37,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import guest
 from schedlab.base.errors import SchedlabError
+from schedlab.cli.watcher import ConsoleWatcher
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.debian import debian_tree
 from schedlab.kernels.engine import find_engine
-from schedlab.kernels.progress import ConsoleWatch
 from schedlab.kernels.shelf import Shelf
 from schedlab.machine.model import find_machine
 from schedlab.machine.simulator import description
@@ -139,7 +139,7 @@ class Simulated:
 
 def engine_build(series: str) -> Build:
     """Return the engine's build of Debian's sources of a series, fetched and built if need be."""
-    engine, shelf, watch = find_engine(), Shelf(), ConsoleWatch()
+    engine, shelf, watch = find_engine(), Shelf(), ConsoleWatcher()
     try:
         recipe = shelf.recipe(series)
     except KernelError:
