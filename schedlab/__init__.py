@@ -1,3 +1,3 @@
 """schedlab: the laboratory for Linux CPU-scheduler changes."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -131,7 +131,7 @@ def test_what_must_be_known_comes_with_every_shape(kinds: dict[str, Report], nam
     assert "capped: cannot be certified equivalent" in everything["capped"]
     assert "zero variance" in everything["capped"]
     assert "NB-OFF against Default" in everything["untitled"]
-    for expected in ("schedlab run --suite common", "5.7.0-rc3+", "seed", "0.1.0"):
+    for expected in ("schedlab run --suite common", "5.7.0-rc3+", "seed", "0.2.0"):
         assert expected in everything["common"], expected
     method = ("margin of 2 %", "alpha 5 %", "6, 12, 24 and 40 blocks", "by Benjamini-Hochberg")
     for expected in (*method, "alpha x R / (looks x m), with R ="):
