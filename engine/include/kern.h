@@ -59,6 +59,7 @@ struct kern_handlers {
 
 /* As on the command line, before kern_boot(): sched_verbose, isolcpus= */
 void kern_show_domains(void);
+#define KERN_ISOLCPUS 4096		/* of the list, with its end */
 void kern_isolate(const char *cpus);
 void kern_boot(struct kern_task *init, const struct kern_handlers *handlers);	/* init runs as pid 1 */
 

@@ -38,12 +38,32 @@ static void check_rq(int cpu)
 		fail("tasks are left on an off-line CPU", NULL, cpu);
 }
 
+#ifdef CONFIG_SCHED_CORE
+/* With core scheduling a task also waits for what its siblings run, by weights that no one queue has. */
+static bool waits_for_siblings(struct rq *rq)
+{
+	int cpu;
+
+	if (!rq->core_enabled)
+		return false;
+	for_each_cpu(cpu, cpu_smt_mask(cpu_of(rq)))
+		if (cpu != cpu_of(rq) && raw_cpu_rq(cpu)->nr_running)
+			return true;
+	return false;
+}
+#else
+static bool waits_for_siblings(struct rq *rq)
+{
+	return false;
+}
+#endif
+
 /* Nobody can hold it off: every queue above it runs, and no higher class is there. */
 static bool may_run(struct task_struct *p, struct rq *rq)
 {
 	struct sched_entity *se __maybe_unused;
 
-	if (rq->rt.rt_nr_running || rq->dl.dl_nr_running)
+	if (rq->rt.rt_nr_running || rq->dl.dl_nr_running || waits_for_siblings(rq))
 		return false;
 #ifdef CONFIG_CFS_BANDWIDTH
 	for (se = &p->se; se; se = se->parent)

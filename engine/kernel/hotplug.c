@@ -7,6 +7,7 @@
 #include <linux/completion.h>
 #include <linux/clockchips.h>
 #include <linux/cpuset.h>
+#include <linux/sched/isolation.h>
 #include "shim.h"
 
 #define MAX_STEPS 16
@@ -254,12 +255,23 @@ static void wait_for_cpusets(void)
 #endif
 }
 
+/* As cpu_down() asks: else a rebuilt domain would span no CPU. */
+static bool is_last_housekeeper(int cpu)
+{
+	int other;
+
+	for_each_cpu_and(other, cpu_online_mask, housekeeping_cpumask(HK_TYPE_DOMAIN))
+		if (other != cpu)
+			return false;
+	return true;
+}
+
 int kern_cpu_down(int cpu)
 {
 	int ret;
 
 	shim_syscall_enter();
-	if (!cpu_online(cpu) || num_online_cpus() == 1) {
+	if (!cpu_online(cpu) || is_last_housekeeper(cpu)) {
 		ret = cpu_online(cpu) ? -EBUSY : -EINVAL;
 		goto out;
 	}

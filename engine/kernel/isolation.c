@@ -14,7 +14,7 @@ void kern_isolate(const char *cpus)
 /* Parameters are parsed before sched_init(). */
 void shim_setup_isolation(void)
 {
-	char cpus[4096];
+	char cpus[KERN_ISOLCPUS];
 
 	if (isolcpus && strscpy(cpus, isolcpus, sizeof(cpus)) > 0)
 		shim_isolate(cpus);

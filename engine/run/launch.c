@@ -165,6 +165,8 @@ static int write_to_group(const struct action *a)
 
 	if (strncmp(a->path, CGROUPS "/", strlen(CGROUPS "/")))
 		return 0;
+	if (!strncmp(file, "cpuset.mems", 11))
+		action_error(a, "%s: cpuset.mems is not simulated: memory is where its region says", a->path);
 	snprintf(group, sizeof(group), "%.*s", (int)(file - path - 1), path);
 	group_write(*group ? group : "/", file, a->value);
 	group_check(*group ? group : "/", file, a->value);

@@ -420,6 +420,8 @@ static void read_isolcpus(json_t *v, const struct path *at)
 	int count = 0;
 
 	scenario.isolcpus = json_text(v, at);
+	if (strlen(scenario.isolcpus) >= KERN_ISOLCPUS)
+		json_error_at(at, "more than %d characters", KERN_ISOLCPUS - 1);
 	read_affinity(v, at, isolated);
 	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
 		count += isolated[cpu / 64] >> cpu % 64 & 1;
@@ -465,6 +467,19 @@ static void read_cpuset(json_t *obj, const struct path *at)
 		json_object_set(group, "cpuset.cpus.partition", json_object_get(obj, "partition"));
 	read_group(group, at, g);
 	scenario.workloads_group = g->path;
+}
+
+/* What is for the workloads must have one that takes it. */
+static void refuse_without_effect(void)
+{
+	int in_group = 0;
+
+	for (int i = 0; i < scenario.nr_workloads; i++)
+		in_group += scenario.workloads[i].group == scenario.workloads_group;
+	if (scenario.workloads_group && !in_group)
+		json_error_at(AT(NULL, "cpuset"), "no workload is in it: there is none, or each names a group of its own");
+	if (scenario.workloads_cookie && !scenario.nr_workloads)
+		json_error_at(AT(AT(NULL, "core_sched"), "workloads"), "there is no workload; a task takes `cookie`");
 }
 
 static void read_core_sched(json_t *obj, const struct path *at)
@@ -551,6 +566,7 @@ void scenario_read(const char *path)
 	read_list("tasks", scenario.tasks, scenario.nr_tasks, read_task);
 	read_list("workloads", scenario.workloads, scenario.nr_workloads, read_workload);
 	read_list("actions", scenario.actions, scenario.nr_actions, read_action);
+	refuse_without_effect();
 	if (scenario.nr_workloads == 1)
 		scenario.workloads->measures = 1;
 	if (scenario.end_when_done && !scenario.nr_workloads)

@@ -81,3 +81,20 @@ def test_a_machine_without_smt_takes_no_cookies(sim: Simulator) -> None:
     done = sim.start("smp4", BUSY)
     assert done.returncode == 2
     assert "core_sched.workloads: every core has one thread" in done.stderr
+
+
+def test_a_task_that_waits_for_its_sibling_is_not_starved(sim: Simulator) -> None:
+    """By weight a core's light task waits far longer than it would on its own queue."""
+    scenario = two("a", "b")
+    light, heavy = scenario["tasks"]
+    scenario["duration"] = "3s"
+    light["nice"], heavy["nice"] = 19, -20
+    result = sim("smt8", scenario)
+    shares = [tasks(result, name)[0]["runtime_ns"] for name in ("one", "two")]
+    assert shares[1] > 20 * shares[0]
+
+
+def test_cookies_without_a_workload_are_refused(sim: Simulator) -> None:
+    scenario: Json = {"duration": "1ms", "core_sched": {"workloads": "process"}}
+    done = sim.start("smt8", scenario)
+    assert (done.returncode, "there is no workload" in done.stderr) == (2, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -171,3 +172,35 @@ def test_a_build_without_says_so(sim: Simulator) -> None:
     assert (done.returncode, "built without CPUSETS" in done.stderr) == (2, True)
     done = sim.start("smt8", {"duration": "1ms", "cpuset": {"cpus": "2-3"}})
     assert (done.returncode, "cpuset.cpuset.cpus: this kernel" in done.stderr) == (2, True)
+
+
+def test_groups_of_a_benchmark_are_below_its_cpuset(cpusets: Simulator, tmp_path: Path) -> None:
+    """Beside it they would run where the cpuset keeps them from."""
+    file = tmp_path / "apps.json"
+    app = {"loop": 20, "run": 5000, "sleep": 1000}
+    tasks = {name: {**app, "taskgroup": f"/{name}/inner"} for name in ("one", "two", "three")}
+    file.write_text(json.dumps({"global": {"calibration": "CPU2"}, "tasks": tasks}))
+    result = cpusets(
+        "smt8",
+        {
+            "duration": "5s",
+            "workloads": [{"kind": "rt-app", "file": str(file)}],
+            "end": {"when": "workloads_done", "max_simulated": "5s"},
+            "cpuset": {"cpus": "2-3", "partition": "isolated"},
+        },
+    )
+    spent = user_ns(result)
+    assert spent[2] + spent[3] > 0.2e9
+    assert max(spent[cpu] for cpu in (0, 1, 4, 5, 6, 7)) < 0.02e9
+
+
+def test_a_cpuset_that_nobody_is_in(cpusets: Simulator) -> None:
+    scenario: Json = {"duration": "1ms", "cpuset": {"cpus": "2-3"}}
+    done = cpusets.start("smt8", scenario)
+    assert (done.returncode, "cpuset: no workload is in it" in done.stderr) == (2, True)
+
+
+def test_memory_nodes_of_a_group_are_refused(cpusets: Simulator) -> None:
+    write: Json = {"at": "1ms", "write": "/sys/fs/cgroup/p/cpuset.mems", "value": "0"}
+    done = cpusets.start("smt8", case(group("2-3"), actions=(write,)))
+    assert (done.returncode, "cpuset.mems is not simulated" in done.stderr) == (2, True)

@@ -56,3 +56,19 @@ def test_bad_lists(sim: Simulator, cpus: str) -> None:
     done = sim.start("smt8", {**BUSY, "boot": {"isolcpus": cpus}})
     assert done.returncode == 2
     assert "boot.isolcpus" in done.stderr
+
+
+def test_the_last_cpu_that_is_not_isolated_stays(sim: Simulator) -> None:
+    """As the kernel has it: without it a domain would span no CPU."""
+    scenario: Json = {
+        **BUSY,
+        "boot": {"isolcpus": "0-6"},
+        "actions": [{"at": "10ms", "offline": 7}],
+    }
+    done = sim.start("smt8", scenario)
+    assert (done.returncode, "offline 7" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_list_that_is_too_long_is_refused(sim: Simulator) -> None:
+    done = sim.start("smt8", {**BUSY, "boot": {"isolcpus": "2,3," * 1200 + "2"}})
+    assert (done.returncode, "more than 4095 characters" in done.stderr) == (2, True)

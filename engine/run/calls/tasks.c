@@ -126,9 +126,13 @@ void wl_nice(int nice)
 
 void wl_group(const char *path)
 {
-	char part[128];
+	const char *above = scenario.workloads_group && self()->instance ? scenario.workloads_group : "";
+	char whole[256], part[256];
 	int err;
 
+	/* With a cpuset the benchmark's own groups are below it, as below a scope of systemd's. */
+	snprintf(whole, sizeof(whole), "%s%s", above, strcmp(path, "/") ? path : *above ? "" : path);
+	path = whole;
 	for (const char *end = path; *end && end[1]; ) {
 		end = strchrnul(end + 1, '/');
 		snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
