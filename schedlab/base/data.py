@@ -15,7 +15,9 @@ def data_folder(name: str) -> Path:
 
 def manual_pages() -> dict[str, Path]:
     """Return the pages of the manual by name."""
-    return {path.stem: path for path in sorted(data_folder("docs").rglob("*.md"))}
+    folders = ("manual", "internals", "studies")
+    docs = data_folder("docs")
+    return {path.stem: path for name in folders for path in sorted((docs / name).glob("*.md"))}
 
 
 def known_names(folder: str) -> list[str]:

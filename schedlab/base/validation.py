@@ -93,6 +93,8 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
         given = repr(_plain(problem["input"]))
     except ValueError:  # Python writes no number of more than some thousand digits
         given = "a number of thousands of digits"
+    except RecursionError:
+        given = "lists within lists"
     return f"{place}{wanted} is wanted (found {_shortened(given, 60)})"
 
 

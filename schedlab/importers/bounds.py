@@ -23,3 +23,5 @@ MOST_COUNTERS = 100_000
 """The same of counters."""
 MOST_ELEMENTS = 2_000_000
 """Tables and lists of a JSON document."""
+MOST_ENTRIES = 10_000
+"""Entries of a table or list of such a document, but for the list of runs."""

@@ -2,9 +2,15 @@
 
 import json
 import re
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from schedlab.importers.bounds import LONGEST_NUMBER, MOST_BYTES, MOST_ELEMENTS
+from schedlab.importers.bounds import (
+    LONGEST_NUMBER,
+    MOST_BYTES,
+    MOST_ELEMENTS,
+    MOST_ENTRIES,
+    MOST_RUNS,
+)
 from schedlab.importers.publication import Publication
 from schedlab.importers.source import Source
 from schedlab.result.carried import carried_by_html, carried_by_markdown
@@ -14,6 +20,7 @@ from schedlab.result.document import SCHEMA, from_document
 _OBJECT = re.compile(r'\s*\{\s*["}]')
 _OLD_MARKDOWN = re.compile(r"^# Test results$.*^# Origin$.*^# Plan$", re.MULTILINE | re.DOTALL)
 _LONG_NUMBER = re.compile(rf"\d{{{LONGEST_NUMBER + 1}}}")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _AGAIN = (
     "\n  Write it again from its result folder: `schedlab report DIR --format html` (or markdown,"
     " or json)."
@@ -52,14 +59,18 @@ def _carried(source: Source) -> str | None:
     if text.lstrip()[:15].casefold().startswith("<!doctype html"):
         carried = carried_by_html(text)
         if carried is None:
-            source.refuse(1, f"is a page that carries no result of schedlab.{_AGAIN}")
+            source.refuse(1, f"is a page that carries no result of schedlab, or not all.{_AGAIN}")
         return carried
     try:
         carried = carried_by_markdown(text, MOST_BYTES)
     except ValueError as error:
         source.refuse(None, f"the result it carries is damaged: {error}.{_AGAIN}")
     if carried is None and _OLD_MARKDOWN.search(text):
-        source.refuse(1, f"is a report of an earlier schedlab, which carries no result.{_AGAIN}")
+        source.refuse(
+            1,
+            "is cut off, or a report of an earlier schedlab: it does not carry a whole result."
+            f"{_AGAIN}",
+        )
     return carried
 
 
@@ -76,7 +87,26 @@ def _decoded(source: Source, text: str) -> object:
         source.refuse(line, f"is not JSON: {error}.")
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         source.refuse(1, f"is JSON, but not a report of schedlab: its 'schema' is not '{SCHEMA}'.")
+    _check_sizes(source, data)
+    if _SURROGATE.search(text):
+        try:
+            json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            source.refuse(None, "has half of a surrogate pair, which is not text.")
     return data
+
+
+def _check_sizes(source: Source, data: dict[str, Any]) -> None:
+    """Refuse a table or list of more entries than a result has: each may be an error of its own."""
+    long = [data.get(key) for key in ("runs", "printed")]
+    waiting: list[Any] = [data]
+    while waiting:
+        each = waiting.pop()
+        most = MOST_RUNS if any(each is other for other in long) else MOST_ENTRIES
+        if len(each) > most:
+            source.refuse(None, f"has a table or list of more than {most:,} entries.")
+        inner = each.values() if isinstance(each, dict) else each
+        waiting.extend(value for value in inner if isinstance(value, dict | list))
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -25,6 +25,7 @@ from schedlab.lab.order import block_order, run_seed
 from schedlab.lab.pace import Budget, Pace
 from schedlab.lab.runner import Runner, is_whole, run_together
 from schedlab.lab.watcher import UNWATCHED, Watcher
+from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
 from schedlab.report.wording import plural
 from schedlab.result.boots import BOOT, Boot
@@ -184,7 +185,7 @@ def _on_its_host(store: Store, folder: Path, lab: Lab) -> Result:
     now, before = target.machine(), store.machine
     if same_boot:
         now, before = now.without_memory(), before.without_memory()
-    if now != before:
+    if _figures(now) != _figures(before):
         changed.append("its CPUs, memory or idle states differ")
     for info, case in zip(store.cases, cases, strict=True):
         if info.command != (command := target.shown(case)):
@@ -297,6 +298,12 @@ def preview(
         yield "Sizes are fitted first; that takes time beside this and beside a budget."
     if warning := forecast.warning():
         yield f"Note: {warning}"
+
+
+def _figures(machine: Machine) -> tuple[Machine, object]:
+    """Return what of a machine runs depend on: not what is said about it and its figures."""
+    known = {key: (entry.range, entry.moves_with) for key, entry in machine.ledger.items()}
+    return machine.model_copy(update={"title": "", "notes": "", "ledger": {}}), known
 
 
 def _whole(store: Store) -> str:

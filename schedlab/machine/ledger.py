@@ -183,7 +183,9 @@ def _scaled(value: Any, factor: float) -> Any:
 def at(table: Any, path: str) -> Any:
     """Return the value at a key path; LookupError where there is none."""
     for name, index in re.findall(r"([\w-]+)|\[(\d+)\]", path):
-        table = table[name] if name else table[int(index)]
+        if not isinstance(table, Mapping | Sequence) or isinstance(table, str):
+            raise LookupError(path)
+        table = table[name if isinstance(table, Mapping) else int(index or -1)]
     return table
 
 

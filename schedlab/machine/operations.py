@@ -30,10 +30,12 @@ def _with_cycles(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if data.get("core") is None:
         return data
-    measured = data.get("cost") or {}
+    measured, own = data.get("cost") or {}, data.get("cycles", {})
+    if not isinstance(measured, Mapping) or not isinstance(own, Mapping):
+        return data  # refused by the model
     common = {name: cycles for name, cycles in _operations().items() if name not in measured}
-    told = {**common, **data.get("cycles", {})}
-    return {**data, **({"cycles": told} if told else {}), "work": _work(data.get("work"))}
+    cycles = {**common, **own}
+    return {**data, **({"cycles": cycles} if cycles else {}), "work": _work(data.get("work"))}
 
 
 def _work(told: Any) -> Any:

@@ -126,6 +126,25 @@ def test_hostile_data_is_one_message(tmp_path: Path, shape: str) -> None:
     assert "environment" in changed(lambda d: d.update(environment=[1]))
     assert "ended" in changed(lambda d: d.update(ended="soon"))
     assert "seconds" in changed(lambda d: d["runs"][0].update(seconds=[1]))
+    assert "is not text" in changed(lambda d: d["notices"].append("\ud800"))
+    assert "machine.cost" in changed(lambda d: d["machine"].update(core={"mhz": 2000}, cost=-5))
+    assert "machine.cycles" in changed(lambda d: d["machine"].update(core={"mhz": 2}, cycles="x"))
+    bare = {"name": "imported", "cpus": "0", "ledger": {"memory.latency": {"range": [1, 2]}}}
+    assert "machine" in changed(lambda d: d.update(machine={**bare, "memory": None}))
+    medium = json.loads("[" * 900 + "]" * 900)
+    assert "lists within lists" in changed(lambda d: d.update(environment=medium))
+
+
+def test_many_wrong_runs_are_one_message(tmp_path: Path) -> None:
+    """All that is wrong is collected before it is shown: it must not be millions of things."""
+    page = pages(tmp_path)["markdown"]
+    data = data_of("markdown", page)
+    many = json.dumps({**data, "runs": [{}] * 150_000})
+    assert "runs[0].position" in refused(tmp_path, "markdown", with_data("markdown", page, many))
+    entries = json.dumps({**data, "notices": ["a"] * 10_001})
+    assert "more than 10,000 entries" in refused(
+        tmp_path, "markdown", with_data("markdown", page, entries)
+    )
 
 
 def test_what_is_damaged_on_its_way(tmp_path: Path) -> None:
@@ -148,9 +167,13 @@ def test_what_is_damaged_on_its_way(tmp_path: Path) -> None:
 
 def test_reports_without_data_say_what_to_do(tmp_path: Path) -> None:
     texts = pages(tmp_path)
-    for shape, mark in (("html", HTML), ("markdown", MARKDOWN)):
+    expected = {
+        "html": (HTML, "carries no result of schedlab, or not all"),
+        "markdown": (MARKDOWN, "does not carry a whole result"),
+    }
+    for shape, (mark, words) in expected.items():
         said = refused(tmp_path, shape, mark.sub("", texts[shape]))
-        assert "carries no result" in said
+        assert words in said
         assert "schedlab report DIR --format html" in said
 
 
