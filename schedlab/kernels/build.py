@@ -376,6 +376,8 @@ def _what_failed(part: _Part, told: Sequence[str], engine: Engine) -> str:
     linker = re.search(r"undefined reference to [`']?([\w.]+)", text)
     if linker:
         return f"{part.what} does not link: {linker[1]} is undefined.{log}"
+    if absent := re.search(r"No rule to make target '[^']*/k/([^']+)\.o'", text):
+        return f"{part.what} needs {absent[1]}.c, which its tree does not have.{log}"
     last = [line for line in told if line.strip() and not line.startswith("  ")]
     return f"{part.what} could not be built: {last[-1] if last else 'make failed'}{log}"
 

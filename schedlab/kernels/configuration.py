@@ -15,7 +15,8 @@ from schedlab.base.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import Engine
-from schedlab.kernels.preemption import Preempt
+from schedlab.kernels.preemption import Preempt, models
+from schedlab.kernels.shelf import HZ_USUAL
 from schedlab.system.system import natural
 
 _LINE = re.compile(r"CONFIG_(\w+)=(.*)|# CONFIG_(\w+) is not set")
@@ -93,9 +94,20 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
     hz |= {int(value) for name, value in said.items() if name == "HZ"}
     if len(hz) > 1:
         raise _contradiction(file, (f"HZ={rate}" for rate in sorted(hz)), "one tick rate")
-    models = [name for name in _MODELS if said.get(name) == "y"]
-    if len(models) > 1:
-        raise _contradiction(file, (f"{model}=y" for model in models), "one preemption model")
+    rate = next(iter(hz), HZ_USUAL)
+    if said.get(f"HZ_{rate}") == "n":
+        raise KernelError(
+            f"{file}: CONFIG_HZ_{rate}=n, and no other tick rate is named; add such as"
+            " CONFIG_HZ_1000=y."
+            if not hz
+            else f"{file}: CONFIG_HZ={rate} and CONFIG_HZ_{rate}=n contradict each other."
+        )
+    picked = [name for name in _MODELS if said.get(name) == "y"]
+    if len(picked) > 1:
+        raise _contradiction(file, (f"{model}=y" for model in picked), "one preemption model")
+    default = next(name for name, model in _MODELS.items() if model == models(tree)[0])
+    if not picked and said.get(default) == "n":
+        raise KernelError(f"{file}: CONFIG_{default}=n, and no other preemption model is chosen.")
 
     for option, why in options.always.items():
         if said.get(option) == "n":
@@ -118,7 +130,7 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
     return Configuration(
         name=name,
         hz=hz.pop() if hz else None,
-        preempt=_MODELS[models[0]] if models else None,
+        preempt=_MODELS[picked[0]] if picked else None,
         options=tuple(f"{option}={'y' if on else 'n'}" for option, on in sorted(differ.items())),
         left_out=tuple(sorted(left_out)),
     )

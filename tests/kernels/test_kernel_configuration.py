@@ -99,6 +99,9 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
         ("CONFIG_HZ_100=y\n", ("--hz", "250"), "--hz 250 contradicts my.config, which has 100"),
         ("CONFIG_PREEMPT=y\n", ("--preempt", "voluntary"), "--preempt voluntary contradicts"),
         ("CONFIG_PREEMPT_LAZY=y\n", (), "has no preemption model 'lazy'"),
+        ("# CONFIG_HZ_250 is not set\n", (), "CONFIG_HZ_250=n, and no other tick rate is named"),
+        ("CONFIG_HZ=1000\nCONFIG_HZ_1000=n\n", (), "CONFIG_HZ_1000=n contradict each other"),
+        ("CONFIG_PREEMPT_VOLUNTARY=n\n", (), "and no other preemption model is chosen"),
     ],
 )
 def test_a_configuration_that_cannot_be_is_one_message(
