@@ -9,8 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
-from schedlab.base.errors import UsageError
+from schedlab.base.errors import UsageError, nearest
 from schedlab.machine.model import CacheKinds, Cpu, Groups, Machine
+
+ARCHITECTURES = (
+    *("aarch64", "armv7l", "i686", "loongarch64", "ppc64", "ppc64le", "riscv64", "s390x", "x86_64"),
+    "unknown",
+)
+"""As `uname -m` prints them. The kernel's defaults go by them, so another spelling is refused."""
 
 _UNTOLD_TRANSITION = "1ms"
 """What the kernel takes where the driver reports none: CPUFREQ_DEFAULT_TRANSITION_LATENCY_NS."""
@@ -23,7 +29,12 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
         UsageError: it is a machine the simulator has no words for; `where` says whose file it is.
     """
     where = where or machine.name
-    told = machine.model_dump(
+    if machine.arch and machine.arch not in ARCHITECTURES:
+        raise UsageError(
+            f"{where}: arch: '{machine.arch}' is not an architecture as `uname -m` prints it."
+            f"{nearest(machine.arch, ARCHITECTURES)}\n  There are: {', '.join(ARCHITECTURES)}."
+        )
+    data = machine.model_dump(
         mode="json",
         exclude_defaults=True,
         include={
@@ -41,25 +52,25 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
         },
     )
     if machine.core:
-        told["core"] = {"mhz": machine.core.mhz}
+        data["core"] = {"mhz": machine.core.mhz}
     if costs := machine.costs():
-        told["cost"] = costs
+        data["cost"] = costs
     if machine.work:
-        told["work"] = {name: dict(figures) for name, figures in machine.work.items()}
-    told["topology"] = _topology(machine, where)
+        data["work"] = {name: dict(figures) for name, figures in machine.work.items()}
+    data["topology"] = _topology(machine, where)
     if machine.cpu:
-        told["cpu"] = [entry for cpu in machine.cpu for entry in _cpu_entries(machine, cpu)]
+        data["cpu"] = [entry for cpu in machine.cpu for entry in _cpu_entries(machine, cpu)]
     if machine.idle.state:
         _check_idle(machine, where)
-        told["idle"] = machine.idle.model_dump(
+        data["idle"] = machine.idle.model_dump(
             mode="json", exclude_defaults=True, exclude={"state": {"__all__": {"desc"}}}
         )
     sizes = {
         "l2": _size("l2", machine.cache.below_last(), where),
         "llc": _size("llc", machine.cache.last_level(), where),
     }
-    told["cache"] = {name: size for name, size in sizes.items() if size}
-    return told
+    data["cache"] = {name: size for name, size in sizes.items() if size}
+    return data
 
 
 def _topology(machine: Machine, where: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from schedlab.base.errors import UsageError
 from schedlab.cli.machine import machine as command
 from schedlab.machine.here import describe
-from schedlab.machine.model import Machine
+from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
 from schedlab.system import LocalSystem
 from tests.helpers import sysfs_tree
@@ -202,3 +202,10 @@ def test_the_command_prints_it(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, ["show", str(path), "--json"])
     assert json.loads(result.output)["topology"]["cpus"] == 4
     assert CliRunner().invoke(command, ["show", str(path)]).output.splitlines()[1].startswith("4 C")
+
+
+def test_an_architecture_of_another_spelling_is_refused() -> None:
+    """The kernel's defaults go by it: a file that says amd64 would silently have another's."""
+    machine = find_machine("smp4").model_copy(update={"arch": "amd64"})
+    with pytest.raises(UsageError, match="'amd64' is not an architecture as `uname -m` prints it"):
+        description(machine)
