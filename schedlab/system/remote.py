@@ -49,6 +49,7 @@ kill_marked() {{
 	mark=$1 killed=0
 	read -r now idle </proc/uptime
 	last=$((${{now%.*}} + {_KILL_SECONDS}))
+	[ -z "$(marked)" ] || sleep 0.1
 	while set -- $(marked) && [ $# -gt 0 ] || {{ sleep 0.1; set -- $(marked); [ $# -gt 0 ]; }}; do
 		[ $killed -gt 0 ] || killed=$#
 		for file; do file=${{file#/proc/}}; kill -KILL ${{file%/environ}} 2>/dev/null; done
@@ -60,7 +61,8 @@ kill_marked() {{
 """
 """Kills until none is left, what was forked meanwhile too; print how many there were, and those
 that do not end: a process that waits in the kernel takes no signal. One that is becoming another
-program shows no environment for a moment, so it looks twice."""
+program shows no environment for a moment, so it looks twice; one that was just ending by itself
+is not counted."""
 
 _MOST_ENTRIES = 1 << 20
 """What a snapshot may hold: files, links and folders."""
@@ -220,7 +222,7 @@ class RemoteSystem(System):
         waiting = _LINE_SECONDS + limit if limit else math.inf
         answer = self.run(f"{start}; S=$?; {_TIMES}; (exit $S)", waiting)
         after = self._times(answer)
-        seconds = after.up - before.up
+        seconds = round(after.up - before.up, 2)  # as /proc/uptime has it: 1 s is not 0.9999
         if seconds < 0 or after.cpu < before.cpu:
             raise HostError(f"{self._shell.name}: its times ran backwards.")
         left, stuck = self._end_marked(mark)
