@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import uuid
 import weakref
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +50,6 @@ kill_marked() {{
 	mark=$1 killed=0
 	read -r now idle </proc/uptime
 	last=$((${{now%.*}} + {_KILL_SECONDS}))
-	[ -z "$(marked)" ] || sleep 0.1
 	while set -- $(marked) && [ $# -gt 0 ] || {{ sleep 0.1; set -- $(marked); [ $# -gt 0 ]; }}; do
 		[ $killed -gt 0 ] || killed=$#
 		for file; do file=${{file#/proc/}}; kill -KILL ${{file%/environ}} 2>/dev/null; done
@@ -61,8 +61,7 @@ kill_marked() {{
 """
 """Kills until none is left, what was forked meanwhile too; print how many there were, and those
 that do not end: a process that waits in the kernel takes no signal. One that is becoming another
-program shows no environment for a moment, so it looks twice; one that was just ending by itself
-is not counted."""
+program shows no environment for a moment, so it looks twice."""
 
 _MOST_ENTRIES = 1 << 20
 """What a snapshot may hold: files, links and folders."""
@@ -93,6 +92,8 @@ class RemoteSystem(System):
         self._state_folder = state_folder
         self._scratch = scratch
         self._launched = 0
+        self._lab = uuid.uuid4().hex
+        """In marks: two labs may be at one machine, as tests are."""
         self._beside: list[str] = []
         """The marks of what runs beside."""
         self._in_use = ""
@@ -339,7 +340,7 @@ class RemoteSystem(System):
             if answer.status:
                 raise HostError(f"{folder}: cannot be made: {answer.err.strip()}")
             self._in_use = folder
-        return folder, f"{_MARK}=x{self._launched}x"
+        return folder, f"{_MARK}=x{self._lab}-{self._launched}x"
 
     def _started(self, launch: Launch, folder: str, mark: str, limit: float | None) -> str:
         """Return the command that becomes the launch's program."""
