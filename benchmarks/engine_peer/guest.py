@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from schedlab.cli.watcher import ConsoleWatcher
+from schedlab.cli.steps import ConsoleSteps
 from schedlab.targets.guest.accelerator import EMULATION
 from schedlab.targets.guest.guest import QEMU, busybox
 from schedlab.targets.guest.initramfs import Initramfs
@@ -134,7 +134,7 @@ def prepare(series: str, cache: Path) -> Files:
         Skipped: the load does not compile.
     """
     cache.mkdir(parents=True, exist_ok=True)
-    watch = ConsoleWatcher()
+    watch = ConsoleSteps()
     kernel = find_kernel(series, watch)
     load = compile_load(cache)
     init = cache / "init"

@@ -37,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import guest
 from schedlab.base.errors import SchedlabError
-from schedlab.cli.watcher import ConsoleWatcher
+from schedlab.cli.steps import ConsoleSteps
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import cache_folder
@@ -139,7 +139,7 @@ class Simulated:
 
 def engine_build(series: str) -> Build:
     """Return the engine's build of Debian's sources of a series, fetched and built if need be."""
-    engine, shelf, watch = find_engine(), Shelf(), ConsoleWatcher()
+    engine, shelf, watch = find_engine(), Shelf(), ConsoleSteps()
     try:
         recipe = shelf.recipe(series)
     except KernelError:

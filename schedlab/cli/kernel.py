@@ -8,7 +8,7 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL, PATCH
-from schedlab.cli.watcher import ConsoleWatcher
+from schedlab.cli.steps import ConsoleSteps
 from schedlab.kernels import KernelError
 from schedlab.kernels.boot_image import ImageBuilder
 from schedlab.kernels.build import Builder
@@ -43,7 +43,7 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
         raise UsageError("give either --debian SERIES or --tree PATH.")
     if ref and not tree:
         raise UsageError("--ref belongs to --tree PATH.")
-    engine, shelf, watch = find_engine(), Shelf(), ConsoleWatcher()
+    engine, shelf, watch = find_engine(), Shelf(), ConsoleSteps()
     with stoppable():
         if debian:
             name = name or debian
@@ -116,7 +116,7 @@ def build(
     schedlab kernel build as-debian --base 7.3 --config debian
     """
     check_name(name)
-    engine, shelf, watch = find_engine(), Shelf(), ConsoleWatcher()
+    engine, shelf, watch = find_engine(), Shelf(), ConsoleSteps()
     builder = Builder(shelf, engine, watch)
     known = {recipe.name: recipe for recipe in shelf.recipes()}
     plain = base is None and not patches and config is None
@@ -151,7 +151,7 @@ def boot_image(name: str) -> None:
     """
     shelf = Shelf()
     with stoppable():
-        image = ImageBuilder(shelf, ConsoleWatcher()).build(shelf.recipe(name))
+        image = ImageBuilder(shelf, ConsoleSteps()).build(shelf.recipe(name))
     echo(f"{image.title} ({image.seconds:g} s).")
     echo(str(image.file))
 
@@ -160,7 +160,7 @@ def boot_image(name: str) -> None:
 def list_kernels() -> None:
     """List kernel trees and builds."""
     engine, shelf = find_engine(), Shelf()
-    builder = Builder(shelf, engine, ConsoleWatcher())
+    builder = Builder(shelf, engine, ConsoleSteps())
     if not shelf.names():
         echo(
             "No kernel yet. `schedlab kernel add --debian 6.12` fetches Debian's sources;"
@@ -191,7 +191,7 @@ def show(name: str) -> None:
     recipe = shelf.recipe(name)
     base = shelf.base(recipe.base)
     base.check_there()
-    built = Builder(shelf, engine, ConsoleWatcher()).find(recipe)
+    built = Builder(shelf, engine, ConsoleSteps()).find(recipe)
     rows = {
         "tree": f"{base.name}: Linux {base.release}, {base.origin}",
         "sources": str(base.tree),
@@ -212,7 +212,7 @@ def show(name: str) -> None:
         }
     else:
         rows["build"] = "none of these sources yet; a run builds it when it needs it"
-    image = ImageBuilder(shelf, ConsoleWatcher()).find(recipe)
+    image = ImageBuilder(shelf, ConsoleSteps()).find(recipe)
     rows["boot image"] = str(image.file) if image else "none of these sources yet"
     for row, value in rows.items():
         echo(f"{row:14} {value}")
@@ -223,7 +223,7 @@ def show(name: str) -> None:
 def remove(names: tuple[str, ...]) -> None:
     """Remove builds, or trees nothing is built on; your own tree itself is not touched."""
     engine, shelf = find_engine(), Shelf()
-    builder = Builder(shelf, engine, ConsoleWatcher())
+    builder = Builder(shelf, engine, ConsoleSteps())
     for name in names:
         shelf.remove(name)
         builder.forget(name)

@@ -33,3 +33,13 @@ def test_a_list_and_a_mistake_load_nothing_that_takes_long(words: list[str]) -> 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     status = 0 if words == ["--help"] else 2
     assert done.stderr.splitlines()[-1] == f"{status} []"
+
+
+def test_commands_about_kernels_need_no_statistics() -> None:
+    """`make demo` and `make test` fetch and build kernels while the rest is being installed."""
+    code = (
+        "import sys\nimport schedlab.cli.kernel\n"
+        "print([name for name in ('numpy', 'scipy', 'matplotlib') if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
