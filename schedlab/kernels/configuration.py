@@ -96,11 +96,11 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
         raise _contradiction(file, (f"HZ={rate}" for rate in sorted(hz)), "one tick rate")
     rate = next(iter(hz), HZ_USUAL)
     if said.get(f"HZ_{rate}") == "n":
+        if hz:
+            raise _contradiction(file, (f"HZ={rate}", f"HZ_{rate}=n"), "one tick rate")
         raise KernelError(
             f"{file}: CONFIG_HZ_{rate}=n, and no other tick rate is named; add such as"
             " CONFIG_HZ_1000=y."
-            if not hz
-            else f"{file}: CONFIG_HZ={rate} and CONFIG_HZ_{rate}=n contradict each other."
         )
     picked = [name for name in _MODELS if said.get(name) == "y"]
     if len(picked) > 1:

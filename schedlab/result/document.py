@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from schedlab.base.validation import validate
 from schedlab.machine.model import Machine
@@ -87,8 +87,9 @@ class Document(_Data):
     fits: dict[str, Fit] = {}
     ended: int | None = None
     boots: tuple[Boot, ...] = ()
-    printed: tuple[Printed, ...] = ()
-    runs: tuple[DocumentRun, ...]
+    # Of the long ones only the first wrong entry is looked into: each error takes memory.
+    printed: Annotated[tuple[Printed, ...], FailFast()] = ()
+    runs: Annotated[tuple[DocumentRun, ...], FailFast()]
 
 
 def to_document(store: Store) -> dict[str, Any]:
@@ -112,26 +113,7 @@ def to_document(store: Store) -> dict[str, Any]:
 
 def from_document(data: object, where: str) -> Document:
     """Read a result from tables and lists; UsageError naming `where` and the key that is wrong."""
-    return validate(_until_wrong(data), Document, where)
-
-
-def _until_wrong(data: object) -> object:
-    """Return a document whose long lists end with their first wrong entry.
-
-    All that is wrong is collected before one is shown, and each takes memory.
-    """
-    if not isinstance(data, dict):
-        return data
-    cut = dict(data)
-    for key, entries in (("runs", TypeAdapter(DocumentRun)), ("printed", TypeAdapter(Printed))):
-        if isinstance(cut.get(key), list):
-            for place, entry in enumerate(cut[key]):
-                try:
-                    entries.validate_python(entry)
-                except ValidationError:
-                    cut[key] = cut[key][: place + 1]
-                    break
-    return cut
+    return validate(data, Document, where)
 
 
 def _run(record: RunRecord) -> dict[str, Any]:
