@@ -57,6 +57,11 @@ class Lab:
     invocation: str = "by a program that calls schedlab.lab"
     """What began the result, as reports quote it."""
 
+    @property
+    def simulated_at_a_time(self) -> int:
+        """Return how many simulated runs are made at a time on this host."""
+        return self.jobs or len(os.sched_getaffinity(0))
+
 
 @dataclass(frozen=True)
 class Result:
@@ -114,7 +119,7 @@ def check_plan(plan: Plan, lab: Lab) -> None:
 
 
 def check_cluster(plan: Plan, lab: Lab) -> None:
-    """Refuse to have a cluster do what is no simulation."""
+    """Refuse a cluster for a plan that is not simulated."""
     if lab.cluster and not plan.simulated:
         raise UsageError(f"--cluster: only sim:MACHINE runs on a cluster, {plan.target} does not.")
 
@@ -278,7 +283,7 @@ def preview(
         f" {plural(per_block * (warmup + blocks), 'run')}."
     )
     infos = [describe(case, target.shown(case)) for case in cases]
-    at_a_time = (lab.jobs or len(os.sched_getaffinity(0))) if plan.simulated else 1
+    at_a_time = lab.simulated_at_a_time if plan.simulated else 1
     pace = Pace(at_a_time, expected(plan, platform, cases, infos))
     budget, recorded = Budget(plan, store.spent if store else 0.0), store.records() if store else ()
     if store and is_whole(store, cases):
@@ -366,7 +371,7 @@ def _simulators(lab: Lab) -> Iterator[Simulators]:
             ) from error
         made = ClusterSimulators(lab.cluster)
     else:
-        made = LocalSimulators(lab.jobs or len(os.sched_getaffinity(0)))
+        made = LocalSimulators(lab.simulated_at_a_time)
     with closing(made):
         yield made
 
