@@ -13,7 +13,7 @@ from schedlab.cli.internal_error import TRACEBACK
 from tests.helpers.command_line import Cli
 from tests.helpers.fake_engine import FakeLab
 
-# A defect is told with its traceback.
+# A defect is shown with its traceback.
 os.environ[TRACEBACK] = "1"
 
 CHROMIUM = "/usr/bin/chromium"

@@ -3,7 +3,7 @@
  * netperf's request/response tests: pairs of a netperf and a process of netserver on one
  * machine.  netserver is there before; the netperfs are started one after the other, as a
  * shell does it.  Each makes a control connection, for which netserver forks a process, asks
- * it for a test, is told where that process listens, connects there, and measures its own time.
+ * it for a test, knows where that process listens, connects there, and measures its own time.
  */
 #include "workload.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Values of an rt-app file with their place in it: what is wrong is told with line and keys. */
+/* Values of an rt-app file with their place in it: errors name the line and the keys. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

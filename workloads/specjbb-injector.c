@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A transaction injector: a driver makes requests at the rate it is told, issuing threads
+ * A transaction injector: a driver makes requests at the rate it is set to, issuing threads
  * send them, selector threads take the answers.
  */
 #include "specjbb.h"
@@ -165,15 +165,15 @@ static void driver(void *arg)
 
 	for (;;) {
 		struct wanted wanted;
-		unsigned int told = wl_load(&in->rate);
+		unsigned int wanted_rate = wl_load(&in->rate);
 
-		if (!told) {
+		if (!wanted_rate) {
 			rate = 0;
 			wl_futex_wait(&in->rate, 0, WL_NEVER);
 			continue;
 		}
-		if (told != rate) {
-			rate = told;
+		if (wanted_rate != rate) {
+			rate = wanted_rate;
 			slot = wl_now();
 			due = slot + wl_uniform(0, WL_SEC / rate);
 		}

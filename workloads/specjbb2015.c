@@ -48,10 +48,10 @@ static int within(const struct controller *c, const struct counts *from, const s
 static void set_rate(struct controller *c, unsigned int rate)
 {
 	for (int g = 0; g < c->groups; g++) {
-		unsigned int *told = &c->group[g].injector.rate;
+		unsigned int *its_rate = &c->group[g].injector.rate;
 
-		wl_exchange(told, rate / c->groups + ((unsigned int)g < rate % c->groups));
-		wl_futex_wake(told, 1);
+		wl_exchange(its_rate, rate / c->groups + ((unsigned int)g < rate % c->groups));
+		wl_futex_wake(its_rate, 1);
 	}
 }
 

@@ -51,7 +51,7 @@ def main() -> None:
         runs = [simulate(binary, described, SCENARIO) for _ in range(RUNS)]
         # two switches a sleep: to the idle task, and back
         entries = runs[0]["counters"]["sched:sched_switch"] / 2
-        cost = min(told["engine"]["cpu_s"] for told in runs) * 1e9 / entries
+        cost = min(each["engine"]["cpu_s"] for each in runs) * 1e9 / entries
         floor = cost if floor is None else floor
         loops = runs[0]["metrics"]["nanosleep.loops per second"]
         print(f"| {governor} | {cost:.0f} | {cost - floor:+.0f} | {loops:.0f} sleeps/s |")

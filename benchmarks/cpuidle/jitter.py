@@ -43,8 +43,8 @@ def percentile(histogram: Mapping[str, int], percent: float) -> float:
     raise SystemExit("jitter: cyclictest woke up not once")
 
 
-def ours(told: Mapping[str, Any], name: str, what: str) -> Row:
-    values = {result["name"]: result["value"] for result in told["results"]}
+def ours(report: Mapping[str, Any], name: str, what: str) -> Row:
+    values = {result["name"]: result["value"] for result in report["results"]}
     return (what, *(values[f"{name} {which}"] for which in ("mean", "p50", "p99", "max")))
 
 
@@ -73,15 +73,15 @@ def measure(
             stderr=subprocess.DEVNULL,
         )
         run = [tool, *words, "-r", str(period), "-t", str(time), "-s", "--json"]
-        told = json.loads(subprocess.run(run, capture_output=True, check=True).stdout)
+        result = json.loads(subprocess.run(run, capture_output=True, check=True).stdout)
         if peer.wait():
             raise SystemExit("jitter: cyclictest failed")
         threads = json.loads(Path(file.name).read_text())["thread"].values()
     on = {thread["cpu"]: thread for thread in threads}
     return [
-        ours(told, "waker lateness", f"waker, CPU {waker}"),
+        ours(result, "waker lateness", f"waker, CPU {waker}"),
         theirs(on[waker], f"cyclictest, CPU {waker}"),
-        ours(told, "wakeup latency", f"irritator, CPU {irritator}"),
+        ours(result, "wakeup latency", f"irritator, CPU {irritator}"),
         theirs(on[irritator], f"cyclictest, CPU {irritator}"),
     ]
 
@@ -90,7 +90,7 @@ def main() -> None:
     time = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     tool = str(cpuidle_smt_performance())
     cpus = place(describe(LocalSystem()).machine)
-    print(cpus.told())
+    print(cpus.described())
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)  # handed down to what is started
     waker, irritator = cpus.waker, cpus.irritators[0]
     words = ["-w", str(cpus.workload), "-i", str(irritator), "-a", str(waker)]

@@ -2,7 +2,7 @@
 
     python benchmarks/engine/speed.py [KERNEL]
 
-One run of each load on one core, in seconds of CPU time, so that a shared host tells the same;
+One run of each load on one core, in seconds of CPU time, so that a shared host shows the same;
 an event is one CPU getting the host (docs/internals/engine.md).
 """
 

@@ -65,8 +65,8 @@ class Bench:
         seen: dict[str, list[dict[str, Any]]] = {"1": [], "0": []}
         for _ in range(ROUNDS):
             for mode, runs in seen.items():
-                told = self.run({**asked, "knobs": {**knobs, MODE: mode}})
-                runs.append({**told["engine"], **told["counters"]})
+                result = self.run({**asked, "knobs": {**knobs, MODE: mode}})
+                runs.append({**result["engine"], **result["counters"]})
 
         def median(mode: str, name: str) -> float:
             return statistics.median(run[name] for run in seen[mode])
@@ -84,8 +84,8 @@ class Bench:
         for gib in (1, 1 + MORE_GIB):
             place = {} if node is None else {"node": node}
             memory = [{"size": f"{gib}GiB", "page": page, **place}]
-            told = self.run({"duration": "1ms", "memory": memory, "tasks": []})
-            sizes.append(told["engine"]["peak_kb"])
+            result = self.run({"duration": "1ms", "memory": memory, "tasks": []})
+            sizes.append(result["engine"]["peak_kb"])
         return (sizes[1] - sizes[0]) / MORE_GIB
 
     def memory_of_a_region(self, option: str, processes: int) -> float:
@@ -94,8 +94,8 @@ class Bench:
         sizes = []
         for gib in (1, 1 + MORE_OF_A_REGION_GIB):
             load = {"kind": "numa-mem", "nr_proc": processes, "nr_loops": 1, option: gib * 1024}
-            told = self.run({"duration": "1000s", "workloads": [load], "end": end})
-            sizes.append(told["engine"]["peak_kb"])
+            result = self.run({"duration": "1000s", "workloads": [load], "end": end})
+            sizes.append(result["engine"]["peak_kb"])
         return (sizes[1] - sizes[0]) / MORE_OF_A_REGION_GIB
 
     def time_of_a_fault(self, page: str, gib: int) -> tuple[float, int]:
@@ -110,9 +110,9 @@ class Bench:
         faults = 0
         for _ in range(ROUNDS):
             for mode, seconds in times.items():
-                told = self.run({**asked, "knobs": {MODE: mode}})
-                seconds.append(told["engine"]["cpu_s"])
-                faults = max(faults, told["counters"]["vmstat:numa_hint_faults"])
+                result = self.run({**asked, "knobs": {MODE: mode}})
+                seconds.append(result["engine"]["cpu_s"])
+                faults = max(faults, result["counters"]["vmstat:numa_hint_faults"])
         more = statistics.median(times["1"]) - statistics.median(times["0"])
         return more / faults * 1e6, faults
 

@@ -84,7 +84,7 @@ def make_result(folder: Path, runs: int) -> Store:
 
 
 def seconds(command: Sequence[str]) -> float:
-    """Return the CPU time of a command; wall time would tell how busy the machine is."""
+    """Return the CPU time of a command; wall time would show how busy the machine is."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -37,11 +37,11 @@ def records(plan: Plan, cases: list[Case], folder: Path, jobs: int) -> Iterator[
     with closing(target.session(cases, [variant], LIMIT_SECONDS)) as session:
         session.begin([variant], folder)
         with closing(LocalSimulators(jobs)) as simulators:
-            for told in session.run_many(orders, folder, simulators):
-                if isinstance(told, RunRecord):
-                    yield told
+            for record in session.run_many(orders, folder, simulators):
+                if isinstance(record, RunRecord):
+                    yield record
                 else:
-                    told.result()
+                    record.result()
 
 
 def main() -> None:

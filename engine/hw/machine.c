@@ -300,20 +300,20 @@ static void read_cpus(json_t *list)
 /* Preferred cores: a driver that finds all priorities alike leaves the kernel without them. */
 static void check_priorities(void)
 {
-	int told = 0, differ = 0;
+	int with_priority = 0, differ = 0;
 
 	for (int cpu = 0; cpu < hw_nr_cpus; cpu++) {
-		told += hw_cpu_topo[cpu].priority > 0;
+		with_priority += hw_cpu_topo[cpu].priority > 0;
 		differ |= hw_cpu_topo[cpu].priority != hw_cpu_topo[0].priority;
 	}
-	if (told && told < hw_nr_cpus)
-		json_error_at(AT(NULL, "cpu"), "%d of %d CPUs have a priority; all have one, or none", told,
+	if (with_priority && with_priority < hw_nr_cpus)
+		json_error_at(AT(NULL, "cpu"), "%d of %d CPUs have a priority; all have one, or none", with_priority,
 			      hw_nr_cpus);
-	if (told && !differ)
+	if (with_priority && !differ)
 		json_error_at(AT(NULL, "cpu"), "all CPUs have the same priority, so that none is preferred; leave it out");
-	if (hw_is_hybrid && !told)
+	if (hw_is_hybrid && !with_priority)
 		json_error_at(AT(AT(NULL, "topology"), "hybrid"), "without priority of the CPUs it changes nothing");
-	hw_has_priorities = told > 0;
+	hw_has_priorities = with_priority > 0;
 }
 
 /* ------------------------------------------------------------------ idle states */

@@ -82,18 +82,18 @@ struct hw_cpu_topo {
 	unsigned int	capacity;	/* scheduler's view, 1024 = biggest */
 	unsigned int	freq_scale;	/* of utilisation, by the present frequency: 1024 = in full */
 	int		domain;		/* frequency domain, or -1 */
-	int		priority;	/* of preferred cores, 0: not told */
+	int		priority;	/* of preferred cores, 0: unknown */
 };
 extern struct hw_cpu_topo hw_cpu_topo[HW_MAX_CPUS];
 extern int hw_nr_cpus, hw_nr_nodes, hw_nr_llcs, hw_nr_cores;
 extern unsigned int hw_llc_bytes;	/* of each */
 extern int hw_has_priorities;		/* of all CPUs, not all the same */
-extern int hw_is_hybrid;		/* cores of several kinds, as CPUID tells */
+extern int hw_is_hybrid;		/* cores of several kinds, as CPUID says */
 extern int hw_defers_rearming;		/* its entry code arms the timer last, where the build has that */
 extern int hw_reclaim_distance;		/* what the architecture sets, 0: the default */
 extern unsigned char hw_cpu_distance[HW_MAX_CPUS][HW_MAX_CPUS];
 int hw_node_distance(int a, int b);
-extern unsigned long hw_node_pages[HW_MAX_NODES];	/* of 4 KiB; ~0: not told */
+extern unsigned long hw_node_pages[HW_MAX_NODES];	/* of 4 KiB; ~0: unknown */
 
 /* What a socket speaks; it has costs "<name>_send" and "<name>_receive". */
 #define HW_PROTOCOLS(X)	X(UNIX, "unix") X(TCP, "tcp") X(UDP, "udp")
@@ -148,7 +148,7 @@ extern struct hw_mechanisms hw_mechanisms;
 
 struct hw_idle_state {
 	char		name[16], desc[32];
-	unsigned int	latency_us, residency_us;	/* what the governor is told */
+	unsigned int	latency_us, residency_us;	/* what the governor assumes */
 	simtime		entry_ns, exit_ns;		/* what the hardware does */
 	int		polling, declared, mwait;	/* declared: polling, and the governor knows it */
 	int		firmware;			/* entry and exit are code that runs on the core */

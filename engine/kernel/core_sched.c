@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Core scheduling: cookies of tasks, as prctl(PR_SCHED_CORE) sets them, and what is watched meanwhile: that nobody
- * goes on in user mode beside a sibling's task of another cookie, unless one of the two has been told to stop.
+ * goes on in user mode beside a sibling's task of another cookie, unless one of the two has been asked to stop.
  */
 #include <linux/kernel_stat.h>
 #include "shim.h"

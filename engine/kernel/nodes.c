@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What memory the nodes have, in base pages; a machine that tells none has enough. */
+/* What memory the nodes have, in base pages; a machine that states none has enough. */
 #include <linux/nodemask.h>
 #include <linux/topology.h>
 #include "shim.h"

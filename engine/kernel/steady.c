@@ -10,7 +10,7 @@
 
 /* What has half its weight after so long, in time of PELT: LOAD_AVG_PERIOD periods of 1024 us. */
 const simtime kern_load_half_life = LOAD_AVG_PERIOD * 1024ULL * 1000;
-/* After so many half-lives it is less than one unit of the scale that utilisation is told in. */
+/* After so many half-lives it is less than one unit of the scale of utilisation. */
 static_assert(KERN_HALF_LIVES == SCHED_CAPACITY_SHIFT);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A workload of the scenario: as read, while it runs, and what it has told. */
+/* A workload of the scenario: as read, while it runs, and what it has reported. */
 #ifndef RUN_INSTANCE_H
 #define RUN_INSTANCE_H
 

@@ -12,7 +12,7 @@ from typing import Literal
 import scipy
 
 from schedlab.accuracy.markdown import percent, table_row
-from schedlab.accuracy.scoring import TOLD
+from schedlab.accuracy.scoring import NOTICED
 from schedlab.accuracy.worlds import Options
 
 Policy = Literal["normal", "batch", "idle", "fifo"]
@@ -116,7 +116,7 @@ class Compared:
         assert self.native and self.simulated
         if not self.native.sign:
             return ""
-        if abs(self.simulated.mean) < TOLD:
+        if abs(self.simulated.mean) < NOTICED:
             return "no sign simulated"
         return "right" if self.native.sign * self.simulated.mean > 0 else "other"
 
@@ -165,7 +165,7 @@ def summary(found: Sequence[Compared]) -> str:
     lines = [
         f"{len(made)} of {len(found)} changes were made.",
         f"Signs right: {_right(signs)} of {len(signs)} whose effect here is {NONE:.0%} or more with"
-        f" evidence; a sign is simulated where the effect is {TOLD:.0%} or more.",
+        f" evidence; a sign is simulated where the effect is {NOTICED:.0%} or more.",
         f"Of these {len(plain)} are arithmetic, shares of bound computations by number, weight and"
         f" quota: {_right(plain)} right. They say little about a change of the scheduler; of the"
         f" other {len(signs) - len(plain)}, {_right(signs) - _right(plain)} are right.",

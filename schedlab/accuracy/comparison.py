@@ -112,15 +112,15 @@ def compare(
     native: Native,
     simulated: Simulated,
     cases: Sequence[Case],
-    told: Callable[[str], None],
+    say: Callable[[str], None],
     journal: Journal,
 ) -> Iterator[Compared]:
     """Run the cases in both worlds, one after the other; what the journal has is not run again."""
     for place, case in enumerate(cases, start=1):
         if case.title not in journal:
-            told(f"{place} of {len(cases)}: {case.workload} here")
+            say(f"{place} of {len(cases)}: {case.workload} here")
             real = native.run_with_latencies(case.workload, case.options, case.cpus)
-            told(f"{place} of {len(cases)}: {case.workload} simulated")
+            say(f"{place} of {len(cases)}: {case.workload} simulated")
             ours = simulated.run(case.workload, case.options, case.cpus)
             journal.put(case.title, [asdict(real), asdict(replace(ours, settings={}))])
         yield Compared(case, *(Outcome(**outcome) for outcome in journal[case.title]))

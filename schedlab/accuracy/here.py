@@ -54,24 +54,24 @@ class CalibratedHost:
         return self.machine.to_toml(self.sources, header)
 
 
-def calibrated(system: System, program: Path, told: Callable[[str], None]) -> CalibratedHost:
+def calibrated(system: System, program: Path, say: Callable[[str], None]) -> CalibratedHost:
     """Measure this host and fit the costs of its description.
 
     Args:
         system: this host.
         program: a build of the simulator.
-        told: a function that takes a description of each step.
+        say: a function that takes a description of each step.
     """
     native = Native()
     described = completed(describe(system))
     machine = described.machine
     own = machine if machine.idle.state else machine.model_copy(update={"idle": _HALTS})
-    told("timing single operations here")
+    say("timing single operations here")
     pairs = _pairs(machine)
     runs = {line: native.run("micro", _options(*pair)) for line, pair in pairs.items()}
     main = next(iter(runs.values())) if runs else native.run("micro", _options(0, 0))
     lines = {line: run.results["line"] for line, run in runs.items()}
-    told(f"simulating them, {PASSES + 1} times")
+    say(f"simulating them, {PASSES + 1} times")
     first, other = next(iter(pairs.values()), (0, 0))
 
     def simulate(costs: Costs) -> Outcome:

@@ -66,7 +66,7 @@ def counts(guest: RemoteSystem, simulated: Simulated) -> Iterator[str]:
     for workload, options in COUNTED:
         real, ours = Far(guest).run(workload, options), simulated.run(workload, options)
         words = " ".join(f"{key}={value}" for key, value in options.items())
-        told = [
+        counted = [
             f"{what} {there:.0f} in the guest, {here:.0f} simulated"
             for what, there, here in (
                 ("switches", real.switches, ours.switches),
@@ -75,14 +75,14 @@ def counts(guest: RemoteSystem, simulated: Simulated) -> Iterator[str]:
             )
             if there is not None and here is not None
         ]
-        yield f"{workload} {words}: {'; '.join(told)}"
+        yield f"{workload} {words}: {'; '.join(counted)}"
 
 
 def guest_domains(guest: RemoteSystem) -> dict[str, str]:
     """Return the domains of a guest by CPU and level, each as the simulator prints it."""
     files: dict[str, dict[str, str]] = {}
-    told = guest.run(f"grep -r '' {DEBUG_FOLDER}/domains").out.decode()
-    for domain, key, value in _FILE.findall(told):
+    listing = guest.run(f"grep -r '' {DEBUG_FOLDER}/domains").out.decode()
+    for domain, key, value in _FILE.findall(listing):
         files.setdefault(domain, {})[key] = value
     spans = _spans(guest.run("dmesg").out.decode())
     lines = {}

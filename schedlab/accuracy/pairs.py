@@ -203,8 +203,8 @@ class There:
 
     def figure(self, setup: Setup, figure: str, seed: int) -> float:
         """Simulate a setup once and return the figure."""
-        told = scenario(setup)
-        return self._simulated.run_scenario(setup.workload, told, seed).results[figure]
+        asked = scenario(setup)
+        return self._simulated.run_scenario(setup.workload, asked, seed).results[figure]
 
 
 def scenario(setup: Setup) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def compare(
     there: There,
     changes: Sequence[Change],
     journal: Journal,
-    told: Callable[[str], None],
+    say: Callable[[str], None],
 ) -> Iterator[Compared]:
     """Make the changes in both worlds; what the journal has is not made again."""
     began, made = time.monotonic(), 0
@@ -262,7 +262,7 @@ def compare(
         left = ""
         if made:
             left = f", about {len(owed) * (time.monotonic() - began) / made:.0f} s left"
-        told(f"change {place + 1} of {len(changes)}: {change.name}{left}")
+        say(f"change {place + 1} of {len(changes)}: {change.name}{left}")
         if change.name not in journal:
             if reason := here.refused(change):
                 yield Compared(change, skipped=reason)

@@ -39,8 +39,8 @@ class Work:
         on with by what began it.
         """
         lasting = {row: value for row, value in platform.items() if row not in (BOOT, MEMORY)}
-        told = json.dumps([self.plan.to_toml(), lasting], sort_keys=True)
-        return results / f"{self.plan_name}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+        identity = json.dumps([self.plan.to_toml(), lasting], sort_keys=True)
+        return results / f"{self.plan_name}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
 def works(name: str) -> list[Work]:

@@ -21,7 +21,7 @@ NOTHING = 0.02
 """A published change within this is none: it is the margin within which ours counts as none."""
 LARGE = 0.10
 """A published change from this on should be claimed."""
-TOLD = 0.01
+NOTICED = 0.01
 """A simulated effect below this has no sign that counts."""
 NOT_SIMULATED = "not simulated"
 """In place of a verdict, of a row that nothing was measured for."""
@@ -175,7 +175,7 @@ class Score:
     def signs(self) -> list[Prediction]:
         """Return the rows whose sign counts."""
         notable = _of_size(self.judged, NOTABLE)
-        return [row for row in notable if abs(row.simulated or 0.0) >= TOLD]
+        return [row for row in notable if abs(row.simulated or 0.0) >= NOTICED]
 
     @property
     def rank(self) -> float | None:
@@ -189,8 +189,8 @@ class Score:
     @property
     def held(self) -> tuple[int, int]:
         """Return how many simulated intervals hold the published change, and how many there are."""
-        told = [row.holds for row in self.rows if row.holds is not None]
-        return sum(told), len(told)
+        known = [row.holds for row in self.rows if row.holds is not None]
+        return sum(known), len(known)
 
     @property
     def right_cases(self) -> tuple[int, int]:
@@ -217,7 +217,7 @@ class Score:
                 f"{claimed} of {len(large)}", claimed * 2 > len(large) if large else None,
                 len(large), len(_of_size(self.published, LARGE))),
             Aim(f"two thirds of the signs right, of effects of {NOTABLE:.0%} and more where the"
-                f" simulated one is {TOLD:.0%} or more",
+                f" simulated one is {NOTICED:.0%} or more",
                 f"{right} of {len(signs)}", right * 3 >= len(signs) * 2 if signs else None,
                 notable, len(_of_size(self.published, NOTABLE))),
         )  # fmt: skip

@@ -179,10 +179,10 @@ def _of_change(
     plans = dict.fromkeys(row.plan for row in own)
     shown = [(plan, row) for plan in plans for row in counts.get(plan, ())]
     parts = ["\n".join(lines), "\n".join(table), _remarks(own, shown), _counts(shown)]
-    told = [row.holds for row in own if row.holds is not None and row.counts]
-    if told:
+    known = [row.holds for row in own if row.holds is not None and row.counts]
+    if known:
         parts.append(
-            f"Simulated intervals that hold the published effect: {sum(told)} of {len(told)}."
+            f"Simulated intervals that hold the published effect: {sum(known)} of {len(known)}."
         )
     if missing := len(of_change) - len(own):
         parts.append(f"Published and not simulated: {missing} of {len(of_change)} rows.")

@@ -53,33 +53,33 @@ class Validation:
     """The simulator's kernel."""
     watch: Watch = UNWATCHED
 
-    def of_loads(self, folder: Path, cases: Sequence[Case], told: Say) -> str:
+    def of_loads(self, folder: Path, cases: Sequence[Case], say: Say) -> str:
         """Return a table of how fast loads are here and simulated.
 
         Args:
             folder: what is measured is kept there until all is, so that the same call goes on.
             cases: the loads.
-            told: a function that takes a description of each step.
+            say: a function that takes a description of each step.
         """
 
         def compared(simulator: Simulator, _: Groups, journal: Journal) -> str:
-            found = list(compare(Native(), _simulated(simulator), cases, told, journal))
+            found = list(compare(Native(), _simulated(simulator), cases, say, journal))
             return (
                 "In each pair the first is this host. Speed ratio: simulated over real, 1 is"
                 f" right.\n{disturbed(found)}\n{table(found)}"
             )
 
-        return self._of_this_host(folder, "loads.jsonl", told, compared)
+        return self._of_this_host(folder, "loads.jsonl", say, compared)
 
-    def of_changes(self, folder: Path, told: Say) -> str:
+    def of_changes(self, folder: Path, say: Say) -> str:
         """Return a table of what changes do here and simulated; arguments as of `of_loads`."""
 
         def compared(simulator: Simulator, groups: Groups, journal: Journal) -> str:
             there = There(_simulated(simulator))
-            made = list(compare_changes(Here(Native(), groups), there, CHANGES, journal, told))
+            made = list(compare_changes(Here(Native(), groups), there, CHANGES, journal, say))
             return f"{summary(made)}\n{change_table(made)}"
 
-        return self._of_this_host(folder, "changes.jsonl", told, compared)
+        return self._of_this_host(folder, "changes.jsonl", say, compared)
 
     def of_guest(self, booted: str, say: Say) -> bool:
         """Hold the simulator against a kernel in a guest; return whether all is identical.
@@ -112,12 +112,12 @@ class Validation:
         self,
         folder: Path,
         journal_name: str,
-        told: Say,
+        say: Say,
         compared: Callable[[Simulator, Groups, Journal], str],
     ) -> str:
         groups = Groups()
         with stoppable(), groups.enclosure():
-            there = self._this_host(folder, told)
+            there = self._this_host(folder, say)
             about = f"{there.build.key} {there.machine.to_toml({}, '')}"
             journal = Journal(folder / journal_name, about)
             words = compared(there, groups, journal)
@@ -132,14 +132,14 @@ class Validation:
             f" {date.today()}.\n{words}"
         )
 
-    def _this_host(self, folder: Path, told: Say) -> Simulator:
+    def _this_host(self, folder: Path, say: Say) -> Simulator:
         """Return this host as described, or as an interrupted comparison measured it, or now."""
         build = simulator_of(self.kernel, self.machine or "smp4", self.watch)
         if self.machine:
             return Simulator(find_machine(self.machine), build)
         kept = folder / _MEASURED
         if not kept.exists():
-            measured = calibrated(LocalSystem(), build.program, told)
+            measured = calibrated(LocalSystem(), build.program, say)
             folder.mkdir(parents=True, exist_ok=True)
             kept.write_text(measured.to_toml(), encoding="utf-8")
         return Simulator(find_machine(str(kept)), build)

@@ -73,8 +73,8 @@ class Native:
             window, own = BusyWindow(LocalSystem(), os.cpu_count() or 1), _own_seconds()
             said = self._call([*before, *words], workload, options)
             others = window.others_share(_own_seconds() - own) + window.stolen_share()
-            told = counts.read_text() if counts.exists() else ""
-        return replace(_outcome(said, told), others=others)
+            counted = counts.read_text() if counts.exists() else ""
+        return replace(_outcome(said, counted), others=others)
 
     def run_with_latencies(self, workload: str, options: Options, cpus: str = "") -> Outcome:
         """Run it once more under `perf sched record`, which slows it, for its wake latencies."""
@@ -85,10 +85,10 @@ class Native:
             data = str(Path(folder) / "data")
             record = ["perf", "sched", "record", "-o", data, "--", *_on(cpus)]
             self._call(record, workload, options)
-            told = _output(["perf", "sched", "timehist", "-i", data])
+            history = _output(["perf", "sched", "timehist", "-i", data])
         delays = sorted(
             float(delay) * 1000
-            for task, delay in _DELAY.findall(told)
+            for task, delay in _DELAY.findall(history)
             if task != "<idle>" and float(delay) > 0
         )
         if not delays:
@@ -112,18 +112,18 @@ class Simulated:
     def run(self, workload: str, options: Options, cpus: str = "") -> Outcome:
         """Simulate it, on some CPUs only where they are given; seed 1."""
         affinity = {"affinity": cpus} if cpus else {}
-        told = {"workloads": [{"kind": workload, **affinity, **options}]}
-        return self.run_scenario(workload, told, seed=1)
+        scenario = {"workloads": [{"kind": workload, **affinity, **options}]}
+        return self.run_scenario(workload, scenario, seed=1)
 
-    def run_scenario(self, workload: str, told: Mapping[str, Any], seed: int) -> Outcome:
+    def run_scenario(self, workload: str, scenario: Mapping[str, Any], seed: int) -> Outcome:
         """Simulate a scenario until its workload ends."""
-        told = {
+        scenario = {
             "duration": _LONGEST,
             "settle": "100ms",
-            **told,
+            **scenario,
             "end": {"when": "workloads_done", "max_simulated": _LONGEST},
         }
-        result = simulate(self._program, self._machine, told, seed, _LIMIT_SECONDS)
+        result = simulate(self._program, self._machine, scenario, seed, _LIMIT_SECONDS)
         counters, latency = result["counters"], result["wakeup_latency"]
         prefix = f"{workload}."
         return Outcome(

@@ -33,7 +33,7 @@ def load_toml(path: Path, model: type[Model]) -> Model:
     """Read a TOML file into a model.
 
     Raises:
-        UsageError: the file cannot be read, is no TOML, or does not fit the model.
+        UsageError: the file cannot be read, is not TOML, or does not fit the model.
     """
     return validate(read_toml(path), model, str(path))
 

@@ -32,7 +32,7 @@ def all_tools() -> list[Tool]:
     """Return the tools of all benchmarks: those needed first, then Debian's, then one's own."""
     found = dict.fromkeys(tool for each in all_benchmarks() for tool in (each.tool, *each.tools))
     others = [tool for tool in found if tool.name not in OWN]
-    return sorted(others, key=lambda tool: (not tool.required, tool.told, not tool.package))
+    return sorted(others, key=lambda tool: (not tool.required, tool.listed, not tool.package))
 
 
 def find_benchmark(name: str, where: str) -> Benchmark:

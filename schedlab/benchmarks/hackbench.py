@@ -6,7 +6,7 @@ from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.tool import Tool
 
 HACKBENCH = Tool(
-    "hackbench", package="rt-tests", version=("hackbench", "-h"), required=True, told=3
+    "hackbench", package="rt-tests", version=("hackbench", "-h"), required=True, listed=3
 )
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")

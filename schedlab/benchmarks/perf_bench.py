@@ -14,7 +14,7 @@ PERF = Tool(
     version=("perf", "--version"),
     use="counters of every run",
     required=True,
-    told=1,
+    listed=1,
 )
 
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")

@@ -63,14 +63,14 @@ class Row(NamedTuple):
 
 def metrics(file: str) -> tuple[Metric, ...]:
     """Return what a file's logs can contain: timers, work, or time given for it."""
-    told = RtAppFile(file)
-    timers = told.has("timer")
+    description = RtAppFile(file)
+    timers = description.has("timer")
     found = {
         WAKEUP: timers,
         WAKEUP_P99: timers,
         SLACK: timers,
-        RUN: told.has("run"),
-        PERF: told.has("runtime"),
+        RUN: description.has("run"),
+        PERF: description.has("runtime"),
         PERIOD: not timers,
     }
     return tuple(metric for metric, present in found.items() if present)
@@ -146,13 +146,13 @@ def check(file: str) -> None:
         raise UsageError(refused.stderr.strip().removeprefix(f"{PROGRAM} rt-app: "))
 
 
-def _note(told: RtAppFile) -> str:
+def _note(description: RtAppFile) -> str:
     notes = []
-    if told.calibrates():
+    if description.calibrates():
         notes.append(
             "rt-app measures its loop anew before each run; a number as calibration spares it"
         )
-    if later := ", ".join(told.later_keys()):
+    if later := ", ".join(description.later_keys()):
         notes.append(f"rt-app 1.0 does not know {later} and passes over it")
     return "; ".join(notes)
 
@@ -168,14 +168,14 @@ def _note(told: RtAppFile) -> str:
 )
 def rt_app(file: str) -> Sequence[Command]:
     """Threads as a file of rt-app describes them (`--workload FILE.json`)."""
-    told = RtAppFile(file)
-    theirs, ours = told.for_rt_app(), told.as_written()
+    description = RtAppFile(file)
+    theirs, ours = description.for_rt_app(), description.as_written()
     return [
         Command(
             "rt-app",
             theirs.name,
             enclosures=(theirs,),
-            note=_note(told),
+            note=_note(description),
             check=partial(check, file),
         ),
         Command(

@@ -82,8 +82,8 @@ class RtAppFile:
 
     def calibrates(self) -> bool:
         """Return whether rt-app is left to measure its loop before each run."""
-        told = self._root.get("global")
-        return not isinstance(told.get("calibration") if _is(told) else None, int)
+        settings = self._root.get("global")
+        return not isinstance(settings.get("calibration") if _is(settings) else None, int)
 
     def later_keys(self) -> list[str]:
         """Return the keys that rt-app 1.0 does not know and passes over."""
@@ -95,8 +95,8 @@ class RtAppFile:
 
     def for_rt_app(self) -> Enclosure:
         """Return strict JSON that every rt-app reads alike; logs go to the folder it runs in."""
-        told = self._root.get("global") or []
-        kept = [(key, value) for key, value in told if key not in _NOT_FOR_US]
+        settings = self._root.get("global") or []
+        kept = [(key, value) for key, value in settings if key not in _NOT_FOR_US]
         tasks = [(name, _task(name, task)) for name, task in self._root.get("tasks")]
         whole = Object([("global", Object([*kept, ("logdir", ".")])), ("tasks", Object(tasks))])
         return Enclosure(self._name(), json.dumps(_unique(whole), indent=1), self.path)

@@ -102,8 +102,8 @@ def values_of(output: Output, results: Mapping[Metric, str], program: str) -> Va
 def named_results(output: Output, program: str) -> dict[str, float]:
     """Return all results by name; IncompleteRun where there are none."""
     try:
-        told: Any = json.loads(output.stdout)
-        return {result["name"]: float(result["value"]) for result in told["results"]}
+        report: Any = json.loads(output.stdout)
+        return {result["name"]: float(result["value"]) for result in report["results"]}
     except (ValueError, KeyError, TypeError):
         raise IncompleteRun(f"{program} wrote no result") from None
 

@@ -11,7 +11,7 @@ from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.tool import Tool
 
 SYSBENCH = Tool(
-    "sysbench", package="sysbench", version=("sysbench", "--version"), required=True, told=2
+    "sysbench", package="sysbench", version=("sysbench", "--version"), required=True, listed=2
 )
 
 EVENT_RATE = Metric("events_per_second", unit="1/s", better="higher", label="Events/sec")

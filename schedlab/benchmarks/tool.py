@@ -28,7 +28,7 @@ class Tool:
     """What it is for beside the benchmark's own command."""
     required: bool = False
     """The suites `common` and `quick` need it."""
-    told: int = 0
+    listed: int = 0
     """Its place among those whose versions every platform table has; 0: only where it is run."""
 
     @property

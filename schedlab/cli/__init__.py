@@ -13,7 +13,7 @@ import click
 from schedlab import __version__
 from schedlab.base.errors import Interrupted, SchedlabError, nearest
 from schedlab.cli.echo import echo
-from schedlab.cli.internal_error import tell
+from schedlab.cli.internal_error import report_defect
 
 _COMMANDS = {
     "compare": "Set two results side by side: two machines, or two dates.",
@@ -97,5 +97,5 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
-        tell(error)
+        report_defect(error)
         sys.exit(2)

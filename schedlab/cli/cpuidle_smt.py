@@ -57,7 +57,7 @@ def _plan(options: Mapping[str, Any]) -> Plan:
     machine = find_target(target, watch=ConsoleWatcher()).machine()
     named = {key: options[key] for key in _ROLES if options[key]}
     if len(named) < len(_ROLES):
-        echo(f"note: {place(machine).told()}", err=True)
+        echo(f"note: {place(machine).described()}", err=True)
     time = options["time"] or ("200ms" if kind_of(target).simulated else "5s")
     entry: dict[str, Any] = {
         "name": NAME,

@@ -15,7 +15,7 @@ TRACEBACK = "SCHEDLAB_TRACEBACK"
 _LONGEST = 300
 
 
-def tell(error: Exception) -> None:
+def report_defect(error: Exception) -> None:
     """Print what happened, and keep its traceback in a file or, where asked for, print it."""
     text = "".join(traceback.format_exception(error)).encode(errors="backslashreplace").decode()
     if os.environ.get(TRACEBACK) == "1":

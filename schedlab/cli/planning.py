@@ -147,9 +147,9 @@ def benchmark_entry(text: str) -> dict[str, Any]:
         else:
             params[key] = _value(value)
     entry: dict[str, Any] = {"name": name, "params": params, "axis": axis}
-    told = ",".join(pair for pair in pairs if pair.partition("=")[0].strip() not in axis)
-    if told:
-        entry["label"] = f"{name}:{told}"
+    shown = ",".join(pair for pair in pairs if pair.partition("=")[0].strip() not in axis)
+    if shown:
+        entry["label"] = f"{name}:{shown}"
     return entry
 
 

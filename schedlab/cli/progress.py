@@ -94,10 +94,10 @@ class RunProgress(PlanProgress):
 
     def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
         """Print what the evidence says after so many blocks."""
-        told = sum(outcome.verdict.settled for outcome in outcomes)
+        clear = sum(outcome.verdict.settled for outcome in outcomes)
         still = len({outcome.case.label for outcome in outcomes} - settled)
-        verb = "has" if told == 1 else "have"
-        what = f"{told} of {plural(len(outcomes), 'result')} {verb} a verdict"
+        verb = "has" if clear == 1 else "have"
+        what = f"{clear} of {plural(len(outcomes), 'result')} {verb} a verdict"
         last = blocks_done >= self._plan.blocks.looks[-1]
         self._say(
             f"after {plural(blocks_done, 'block')}: {what}"

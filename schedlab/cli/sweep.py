@@ -29,13 +29,13 @@ def carry_out_sweep(plan: Plan, how: How) -> None:
                 echo(line)
         return
     swept = resume_sweep(how.resume, lab) if how.resume else run_sweep(plan, how.output, lab)
-    worse = _tell(swept.whole, swept.folder / PAGE)
+    worse = _print_comparisons(swept.whole, swept.folder / PAGE)
     swept.check()
     if how.fail_on and worse:
         sys.exit(1)
 
 
-def _tell(folders: Sequence[Path], page: Path) -> bool:
+def _print_comparisons(folders: Sequence[Path], page: Path) -> bool:
     """Print a line on what each result shows, write the page; return whether any got worse."""
     with ExitStack() as stack:
         stores = [stack.enter_context(closing(Store.open(folder))) for folder in folders]

@@ -116,16 +116,16 @@ def validate(
     console = Console(stderr=True, highlight=False)
     with console.status("building") as status:
 
-        def told(words: str) -> None:
+        def say(words: str) -> None:
             status.update(words)
             if not console.is_terminal:
                 console.print(words, soft_wrap=True)
 
         folder = results or HERE
         text = (
-            validation.of_changes(folder, told)
+            validation.of_changes(folder, say)
             if changes
-            else validation.of_loads(folder, cases, told)
+            else validation.of_loads(folder, cases, say)
         )
     put(text)
     if output:

@@ -40,11 +40,11 @@ def _packaged(system: System, tool: Tool) -> Finding:
     if not tool.version:
         return Finding(tool.name, "ok", f"{tool.name} is installed")
     try:
-        version, told = _version(system, tool.version)
+        version, printed = _version(system, tool.version)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding(tool.name, absent, f"{tool.name} does not run: {error}", why, remedy)
     if not version:
-        found = f"{tool.name} is installed but does not print its version: {told or 'no output'}"
+        found = f"{tool.name} is installed but does not print its version: {printed or 'no output'}"
         return Finding(tool.name, absent, found, why, remedy)
     return Finding(tool.name, "ok", f"{tool.name} {version}")
 
@@ -97,8 +97,8 @@ def _version(system: System, ask: tuple[str, ...]) -> tuple[str, str]:
     """Return the version a program prints, empty if none, and its first line of output."""
     answer = system.capture(ask)
     version = _VERSION.search(answer.stdout + answer.stderr)
-    told = (answer.stderr or answer.stdout).strip().partition("\n")[0]
-    return version[0] if version else "", told
+    line = (answer.stderr or answer.stdout).strip().partition("\n")[0]
+    return version[0] if version else "", line
 
 
 def _needed_for(tool: Tool) -> str:

@@ -41,14 +41,14 @@ def check(system: System) -> Iterator[Finding]:
 
 def hypervisor(system: System) -> str | None:
     """Name what we run on, or None on bare metal; from CPU flags, DMI and device tree."""
-    told = system.read_or("/sys/hypervisor/type", "")
+    named = system.read_or("/sys/hypervisor/type", "")
     maker = " ".join(
         system.read_or(f"{_DMI}/{name}", "") for name in ("sys_vendor", "product_name")
     )
     known = next((name for word, name in _DMI_MAKERS.items() if word in maker), "")
     tree = system.read_or("/proc/device-tree/hypervisor/compatible", "").strip("\0")
-    if told or known or tree:
-        return told or known or tree
+    if named or known or tree:
+        return named or known or tree
     if asked := _systemd_says(system):
         return asked
     cpuinfo = system.read_or("/proc/cpuinfo", "")

@@ -50,7 +50,7 @@ def read_own_csv(source: Source) -> Publication | None:
                 if len(baselines) > 1:
                     source.refuse(reader.line_num, f"has two baselines: {sorted(baselines)}.")
     except csv.Error as error:
-        source.refuse(reader.line_num, f"is no CSV: {error}.")
+        source.refuse(reader.line_num, f"is not CSV: {error}.")
     if not records:
         source.refuse(1, "has no runs.")
     if boots and boots.keys() != records.keys():

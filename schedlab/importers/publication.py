@@ -376,7 +376,7 @@ def _metrics(source: Source, rows: Sequence[Row]) -> dict[tuple[str, str], Metri
             source.refuse(
                 members[0].line,
                 f"{benchmark}: is more or less of '{name or benchmark}' better? No benchmark of"
-                " that name is known, and no printed percentage tells.",
+                " that name is known, and no printed percentage says it.",
             )
         unit = next((row.unit for row in members if row.unit), "")
         if all(row.cells[0].figure.value == 1 for row in members):

@@ -16,7 +16,7 @@ import scipy
 from schedlab.machine.draws import Draw
 
 FEWEST_BLOCKS = 12
-"""With fewer blocks even a figure that decides everything can hardly be told from chance."""
+"""With fewer blocks a figure that decides everything can hardly be distinguished from chance."""
 
 _PERMUTATIONS = 1999
 

@@ -182,16 +182,16 @@ class ImageBuilder:
         argv = ["make", "-C", str(tree.source), f"-j{jobs}"]
         argv += [f"O={tree.objects}", f"CC={self._cc}", target]
         env = {**plain_environment(), "KBUILD_BUILD_USER": "schedlab", "KBUILD_BUILD_HOST": "-"}
-        told: list[str] = []
+        printed: list[str] = []
         with closing(lines(argv, env=env, keep_open=keep_open)) as said:
             for line in said:
-                told.append(line)
+                printed.append(line)
                 if made := _MADE.match(line):
                     yield made[2]
-        status = told.pop()
-        (tree.objects / "make.log").write_text("\n".join(told))
+        status = printed.pop()
+        (tree.objects / "make.log").write_text("\n".join(printed))
         if status != "0":
-            raise KernelError(_what_failed(told, tree.objects / "make.log"))
+            raise KernelError(_what_failed(printed, tree.objects / "make.log"))
 
     def _folder(self, key: str) -> Path:
         return self._shelf.folder / "images" / key
@@ -247,13 +247,13 @@ def _shipped() -> list[str]:
     return (data_folder("guest") / "kernel.config").read_text().splitlines()
 
 
-def _what_failed(told: Sequence[str], log: Path) -> str:
+def _what_failed(printed: Sequence[str], log: Path) -> str:
     """Return the one thing that stopped the kernel's make."""
-    text = "\n".join(told)
+    text = "\n".join(printed)
     if "No space left on device" in text:
         return full_disk("building the kernel")
     if "gelf.h" in text or "libelf" in text:
         return "the kernel's build needs libelf.\n  Install: apt-get install libelf-dev"
     wrong = _WRONG.search(text)
-    said = wrong[0] if wrong else (told[-1] if told else "make failed")
+    said = wrong[0] if wrong else (printed[-1] if printed else "make failed")
     return f"the kernel does not build: {said}\n  All of make's words: {log}"

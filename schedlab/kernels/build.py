@@ -265,10 +265,10 @@ class Builder:
             # A make that is stopped removes what it was writing, so the mark can go.
             try:
                 with self.watch.task(f"building {part.what}") as step:
-                    status, told = self._run_make(part, step, descriptor)
-                    (part.objects / "make.log").write_text("\n".join(told))
+                    status, printed = self._run_make(part, step, descriptor)
+                    (part.objects / "make.log").write_text("\n".join(printed))
                     if status:
-                        raise KernelError(_what_failed(part, told, self.engine))
+                        raise KernelError(_what_failed(part, printed, self.engine))
             finally:
                 under_way.unlink(missing_ok=True)
 
@@ -279,18 +279,18 @@ class Builder:
         planned = output([*argv, "-n"])[1].splitlines()
         total = sum(bool(_WOULD_SAY.match(line)) for line in planned) or 1
         jobs = 2 * len(os.sched_getaffinity(0))  # beside other work each gets its share
-        told: list[str] = []
+        printed: list[str] = []
         done = 0
         # Should we be killed, make goes on with the lock, so that nobody else begins.
         said = lines([*argv, f"-j{jobs}"], env=env, keep_open=(descriptor,))
         with closing(said):
             for line in said:
-                told.append(line)
+                printed.append(line)
                 match = _SAID.match(line)
                 if match:
                     done += 1
                     step(min(done / total, 1.0), match[2])
-        return int(told.pop()), told
+        return int(printed.pop()), printed
 
     def _keep(self, recipe: Recipe, base: Base, part: _Part, key: str, seconds: float) -> Build:
         folder = self._folder(key)
@@ -348,9 +348,9 @@ class Builder:
             )
 
 
-def _what_failed(part: _Part, told: Sequence[str], engine: Engine) -> str:
+def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
     """Return the one thing that stopped make."""
-    text = "".join(f"{line}\n" for line in told)
+    text = "".join(f"{line}\n" for line in printed)
     if "No space left on device" in text:
         return full_disk(f"building {part.what}")
     log = f"\n  All of make's words: {part.objects / 'make.log'}"
@@ -378,7 +378,7 @@ def _what_failed(part: _Part, told: Sequence[str], engine: Engine) -> str:
         return f"{part.what} does not link: {linker[1]} is undefined.{log}"
     if absent := re.search(r"No rule to make target '[^']*/k/([^']+)\.o'", text):
         return f"{part.what} needs {absent[1]}.c, which its tree does not have.{log}"
-    last = [line for line in told if line.strip() and not line.startswith("  ")]
+    last = [line for line in printed if line.strip() and not line.startswith("  ")]
     return f"{part.what} could not be built: {last[-1] if last else 'make failed'}{log}"
 
 

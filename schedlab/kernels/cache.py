@@ -26,8 +26,8 @@ def disk_errors(doing: str, folder: Path | None = None) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            told = f"{doing}: no space is left in {folder}." if folder else full_disk(doing)
-            raise KernelError(told) from error
+            message = f"{doing}: no space is left in {folder}." if folder else full_disk(doing)
+            raise KernelError(message) from error
         named = f"{error.filename}: " if error.filename else ""
         raise KernelError(f"{doing}: {named}{error.strerror or error}") from error
 

@@ -62,9 +62,9 @@ class _Options:
 
     @classmethod
     def of(cls, engine: Engine) -> "_Options":
-        told = tomllib.loads((engine.folder / "options.toml").read_text(encoding="utf-8"))
+        options = tomllib.loads((engine.folder / "options.toml").read_text(encoding="utf-8"))
         ours = (engine.folder / "include/autoconf.h.in").read_text(encoding="utf-8")
-        return cls(**told, defaults=frozenset(_DEFAULT.findall(ours)))
+        return cls(**options, defaults=frozenset(_DEFAULT.findall(ours)))
 
     @property
     def known(self) -> frozenset[str]:
@@ -233,5 +233,5 @@ def _named(tree: Path, options: Iterable[str]) -> set[str]:
 
 
 def _contradiction(file: Path, lines: Iterable[str], rule: str) -> KernelError:
-    told = " and ".join(f"CONFIG_{line}" for line in lines)
-    return KernelError(f"{file}: {told} contradict each other: {rule}.")
+    options = " and ".join(f"CONFIG_{line}" for line in lines)
+    return KernelError(f"{file}: {options} contradict each other: {rule}.")

@@ -103,10 +103,10 @@ def package_file(name: str, pattern: str, folder: Path, watch: Watch) -> Path:
         archive = _download(package, folder / "downloads", watch)
         partial = kept.with_name(f"{kept.name}.partial")
         shutil.rmtree(partial, ignore_errors=True)
-        status, told = output(["dpkg-deb", "-x", str(archive), str(partial)])
+        status, printed = output(["dpkg-deb", "-x", str(archive), str(partial)])
         archive.unlink()
         if status:
-            raise KernelError(f"{package.name} cannot be unpacked: {told.strip()}")
+            raise KernelError(f"{package.name} cannot be unpacked: {printed.strip()}")
         partial.rename(kept)
     found = sorted(kept.glob(pattern))
     for file in found:
@@ -138,8 +138,8 @@ def matching_packages(pattern: str, watch: Watch) -> list[str]:
 
 
 def _search(pattern: str, options: tuple[str, ...] = ()) -> list[str]:
-    _, told = output(["apt-cache", "search", "--names-only", *options, pattern])
-    return [line.split()[0] for line in told.splitlines() if line.strip()]
+    _, printed = output(["apt-cache", "search", "--names-only", *options, pattern])
+    return [line.split()[0] for line in printed.splitlines() if line.strip()]
 
 
 def _check_tools() -> None:
@@ -176,8 +176,8 @@ def _elsewhere(name: str, folder: Path, watch: Watch) -> _Package | None:
             watch.say(f"{name} {found.version} is in Debian {suite.name}.")
             return found
     if wrong:
-        told = "".join(f"\n  {problem}" for problem in wrong)
-        raise KernelError(f"{name} was not found, and these lists could not be read:{told}")
+        problems = "".join(f"\n  {problem}" for problem in wrong)
+        raise KernelError(f"{name} was not found, and these lists could not be read:{problems}")
     return None
 
 
@@ -226,7 +226,7 @@ def _download(package: _Package, folder: Path, watch: Watch) -> Path:
     file = inside(folder, package.file, f"apt's package {package.name}")
     # Root's apt would fetch as a user of its own, who may not write here.
     argv = ["apt-get", "download", "-o", "APT::Status-Fd=1", "-o", "APT::Sandbox::User=root"]
-    told: list[str] = []
+    printed: list[str] = []
     with watch.task(f"downloading {package.name} ({package.size >> 20} MB)") as step:
         said = lines([*argv, *package.options, package.name], cwd=folder, env=plain_environment())
         with closing(said):
@@ -235,9 +235,9 @@ def _download(package: _Package, folder: Path, watch: Watch) -> Path:
                 if match:
                     step(float(match[1]) / 100, "")
                 else:
-                    told.append(line)
-        if told.pop() != "0" or not file.is_file():
-            problems = " ".join(line for line in told if line.startswith("E:"))
+                    printed.append(line)
+        if printed.pop() != "0" or not file.is_file():
+            problems = " ".join(line for line in printed if line.startswith("E:"))
             if "space" in problems:
                 raise KernelError(full_disk(f"downloading {package.name}"))
             raise KernelError(

@@ -307,23 +307,27 @@ def _try(
     before = scratch / change.path
     found = _lines(before)
     argv = ["patch", "-p1", "--batch", "--forward", "--no-backup-if-mismatch", "-r", "-"]
-    status, told = output([*argv, "-d", str(scratch), "-i", str(part)])
+    status, printed = output([*argv, "-d", str(scratch), "-i", str(part)])
     if status:
-        raise KernelError(_refusal(told, change, patch, origin, found))
-    for hunk, line in _FUZZY.findall(told):
+        raise KernelError(_refusal(printed, change, patch, origin, found))
+    for hunk, line in _FUZZY.findall(printed):
         yield (
             f"{patch.name}: {change.path}: hunk {hunk} applied at line {line} although its"
             " context differs; check that it is the right place."
         )
 
 
-def _refusal(told: str, change: FileChange, patch: Patch, origin: str, found: Sequence[str]) -> str:
+def _refusal(
+    printed: str, change: FileChange, patch: Patch, origin: str, found: Sequence[str]
+) -> str:
     place = f"{patch.name}: {change.path}"
-    if "Reversed (or previously applied)" in told:
+    if "Reversed (or previously applied)" in printed:
         return f"{place}: is applied already in {origin}."
-    failed = [int(number) for number in _FAILED.findall(told)]
+    failed = [int(number) for number in _FAILED.findall(printed)]
     if not failed or not found:
-        return f"{place}: does not apply to {origin}: {told.splitlines()[-1] if told else '-'}"
+        return (
+            f"{place}: does not apply to {origin}: {printed.splitlines()[-1] if printed else '-'}"
+        )
     hunk = change.hunks[failed[0] - 1]
     head = f"{place}: hunk {failed[0]} (line {hunk.start}) does not apply to {origin}."
     line, expected, actual = _nearest_place(hunk, found)

@@ -56,8 +56,8 @@ def lines(
 
 def output(argv: Sequence[str], cwd: Path | None = None) -> tuple[int, str]:
     """Run a short program; give its exit status and all it wrote."""
-    *told, status = lines(argv, cwd=cwd, env=plain_environment())
-    return int(status), "\n".join(told)
+    *printed, status = lines(argv, cwd=cwd, env=plain_environment())
+    return int(status), "\n".join(printed)
 
 
 def pump(source: IO[bytes], sink: IO[bytes]) -> Iterator[int]:

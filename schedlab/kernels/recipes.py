@@ -26,7 +26,7 @@ def make_recipe(
 
     Args:
         shelf: where it is kept.
-        engine: tells which files of a patch are simulated.
+        engine: knows which files of a patch are simulated.
         name: what variants ask for.
         base: the name of a kernel tree.
         patches: files, or features that patches of schedlab's add.
@@ -45,8 +45,8 @@ def make_recipe(
     # A patch of schedlab's may add two of the features.
     paths = dict.fromkeys(find_patch(patch, tree.series) for patch in patches)
     whole = [read_patch(path) for path in paths]
-    told = [_simulated_part(patch, engine, say) for patch in whole]
-    copies = tuple(_copy(part, patch) for part, patch in zip(told, whole, strict=True))
+    simulated = [_simulated_part(patch, engine, say) for patch in whole]
+    copies = tuple(_copy(part, patch) for part, patch in zip(simulated, whole, strict=True))
     taken = Configuration()
     if config:
         taken = read_configuration(config, engine, tree.series, tree.tree)
@@ -78,9 +78,9 @@ def make_recipe(
         )
     if recipe in shelf.recipes():
         return recipe
-    _check(tree, told, say)
+    _check(tree, simulated, say)
     if recipe != plain:
-        shelf.put_recipe(recipe, [patch.text for patch in (*told, *whole)])
+        shelf.put_recipe(recipe, [patch.text for patch in (*simulated, *whole)])
     return recipe
 
 

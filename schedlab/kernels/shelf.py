@@ -171,8 +171,8 @@ class Recipe(_Kept):
 
 def config_line(hz: int, preempt: str, configuration: str, options: Sequence[str]) -> str:
     """Return a build's configuration, for people."""
-    told = [f"HZ={hz}", f"PREEMPT={preempt}", *options]
-    return f"{', '.join(told)}{f', as {configuration}' if configuration else ''}"
+    parts = [f"HZ={hz}", f"PREEMPT={preempt}", *options]
+    return f"{', '.join(parts)}{f', as {configuration}' if configuration else ''}"
 
 
 _Item = TypeVar("_Item", Base, Recipe)

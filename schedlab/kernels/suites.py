@@ -33,7 +33,7 @@ class Suite:
     @property
     def options(self) -> tuple[str, ...]:
         """What makes apt use this suite's lists, and no others."""
-        told = {
+        settings = {
             "Dir::Etc::SourceList": "/dev/null",
             "Dir::Etc::SourceParts": self.folder / "sources.d",
             "Dir::State::Lists": self.folder / "lists",
@@ -43,7 +43,7 @@ class Suite:
             # Root's apt would fetch as a user of its own, who may not write here.
             "APT::Sandbox::User": "root",
         }
-        return tuple(word for key, value in told.items() for word in ("-o", f"{key}={value}"))
+        return tuple(word for key, value in settings.items() for word in ("-o", f"{key}={value}"))
 
     @property
     def codename(self) -> str:
@@ -69,8 +69,8 @@ class Suite:
             f"Types: deb\nURIs: {self.mirror}\nSuites: {codename}\nComponents: main\n{signed}"
         )
         with watch.task(f"reading the lists of Debian {codename}"):
-            status, told = output(["apt-get", "update", *self.options])
-        wrong = [line for line in told.splitlines() if line.startswith(("E:", "W: Failed"))]
+            status, printed = output(["apt-get", "update", *self.options])
+        wrong = [line for line in printed.splitlines() if line.startswith(("E:", "W: Failed"))]
         if status and not wrong:
             wrong = ["E: apt-get update failed"]
         return f"Debian {codename}: {wrong[0].partition(' ')[2]}" if wrong else ""
@@ -79,8 +79,8 @@ class Suite:
 def mirror() -> str:
     """Return the address of the Debian mirror of the host's apt, empty if it has none."""
     fields = "$(REPO_URI) $(ORIGIN) $(LABEL)"
-    _, told = output(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"])
-    found = (address for address, *rest in _TARGET.findall(told) if rest == ["Debian", "Debian"])
+    _, printed = output(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"])
+    found = (address for address, *rest in _TARGET.findall(printed) if rest == ["Debian", "Debian"])
     return next(found, "")
 
 

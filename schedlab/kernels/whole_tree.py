@@ -117,10 +117,10 @@ class WholeTree:
                 _put(before, kept)
         self._list({**dict.fromkeys(names), **touched})
         argv = ["patch", "-p1", "--batch", "--forward", "--no-backup-if-mismatch", "-r", "-"]
-        status, told = output([*argv, "-d", str(self.source), "-i", str(patch)])
+        status, printed = output([*argv, "-d", str(self.source), "-i", str(patch)])
         self._list({**touched, **{name: _digest(self.source / name) for name in names}})
         if status:
-            raise KernelError(f"a patch does not apply to {self._base.origin}: {told[-300:]}")
+            raise KernelError(f"a patch does not apply to {self._base.origin}: {printed[-300:]}")
 
     def _list(self, touched: Mapping[str, str | None]) -> None:
         write_whole(self._touched, json.dumps(touched))

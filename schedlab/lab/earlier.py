@@ -28,8 +28,8 @@ def expected(
     kept = _read()
     found = {}
     for case, info in zip(cases, infos, strict=True):
-        told = plan.run_seconds if plan.simulated else case.seconds or _told(case)
-        seconds = kept.get(_key(plan, platform, info), told)
+        given = plan.run_seconds if plan.simulated else case.seconds or _own_seconds(case)
+        seconds = kept.get(_key(plan, platform, info), given)
         if seconds is not None:
             found[case.label] = seconds
     return found
@@ -50,7 +50,7 @@ def keep(store: Store) -> None:
         return  # the next plan has one estimate less
 
 
-def _told(case: Case) -> float | None:
+def _own_seconds(case: Case) -> float | None:
     """Return the duration among a case's parameters."""
     return next((value.seconds for value in case.params.values() if isinstance(value, Span)), None)
 

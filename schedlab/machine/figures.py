@@ -29,26 +29,28 @@ class Section:
 
 def sections(machine: Machine, sources: Mapping[str, str]) -> list[Section]:
     """Return the figures of a machine; `sources` by key path are those of the file's comments."""
-    told = shorthand.folded(machine.model_dump(mode="json", exclude_defaults=True))
+    tables = shorthand.folded(machine.model_dump(mode="json", exclude_defaults=True))
     sources = {**sources, **{key: entry.source for key, entry in machine.ledger.items()}}
     for name, cycles in machine.cycles.items():
         source = f"{cycles} cycles, {sources.get(f'cycles.{name}', '')}"
         sources.setdefault(f"cost.{name}", source)
     given = [
         _section(
-            "Topology", "topology", {"cpus": machine.cpus, **told.get("topology", {})}, sources
+            "Topology", "topology", {"cpus": machine.cpus, **tables.get("topology", {})}, sources
         ),
         *(_cpus(index, cpu, sources) for index, cpu in enumerate(machine.cpu)),
-        _section("SMT", "smt", told.get("smt", {}), sources),
+        _section("SMT", "smt", tables.get("smt", {}), sources),
         _idle(machine, sources),
-        _section("Caches", "cache", told.get("cache", {}), sources),
-        _section("Memory", "memory", _memory(told), sources),
-        _section("Boost", "boost", told.get("boost", {}), sources),
-        _section("Fabric", "fabric", told.get("fabric", {}), sources),
-        _section("Session", "session", {k: v for k, v in told.items() if k == "session"}, sources),
-        _section("Temperature", "thermal", told.get("thermal", {}), sources),
-        _section("Background", "background", told.get("background", {}), sources),
-        _section("Core", "core", told.get("core", {}), sources),
+        _section("Caches", "cache", tables.get("cache", {}), sources),
+        _section("Memory", "memory", _memory(tables), sources),
+        _section("Boost", "boost", tables.get("boost", {}), sources),
+        _section("Fabric", "fabric", tables.get("fabric", {}), sources),
+        _section(
+            "Session", "session", {k: v for k, v in tables.items() if k == "session"}, sources
+        ),
+        _section("Temperature", "thermal", tables.get("thermal", {}), sources),
+        _section("Background", "background", tables.get("background", {}), sources),
+        _section("Core", "core", tables.get("core", {}), sources),
         _section("Costs", "cost", machine.costs(), sources),
     ]
     return [section for section in given if section.figures]
@@ -64,22 +66,24 @@ def as_text(machine: Machine, sources: Mapping[str, str]) -> str:
     return "\n\n".join(parts)
 
 
-def _memory(told: Mapping[str, Any]) -> dict[str, Any]:
-    size = {"memory_gib": told["memory_gib"]} if "memory_gib" in told else {}
-    return {**size, **told.get("memory", {})}
+def _memory(tables: Mapping[str, Any]) -> dict[str, Any]:
+    size = {"memory_gib": tables["memory_gib"]} if "memory_gib" in tables else {}
+    return {**size, **tables.get("memory", {})}
 
 
-def _section(title: str, path: str, told: Mapping[str, Any], sources: Mapping[str, str]) -> Section:
+def _section(
+    title: str, path: str, entries: Mapping[str, Any], sources: Mapping[str, str]
+) -> Section:
     figures = tuple(
         Figure(key, brief(value), sources.get(f"{path}.{key}", sources.get(key, "")))
-        for key, value in told.items()
+        for key, value in entries.items()
     )
     return Section(title, sources.get(path, ""), figures)
 
 
 def _cpus(index: int, cpu: Cpu, sources: Mapping[str, str]) -> Section:
-    told = cpu.model_dump(mode="json", exclude_defaults=True, exclude={"cpus"})
-    return _section(f"CPUs {cpu.cpus}", f"cpu[{index}]", told, sources)
+    figures = cpu.model_dump(mode="json", exclude_defaults=True, exclude={"cpus"})
+    return _section(f"CPUs {cpu.cpus}", f"cpu[{index}]", figures, sources)
 
 
 def _idle(machine: Machine, sources: Mapping[str, str]) -> Section:
@@ -95,8 +99,8 @@ def _idle(machine: Machine, sources: Mapping[str, str]) -> Section:
 
 
 def _state(state: IdleState) -> str:
-    told = state.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
-    return ", ".join(key if value is True else f"{key} {value}" for key, value in told.items())
+    figures = state.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
+    return ", ".join(key if value is True else f"{key} {value}" for key, value in figures.items())
 
 
 def _all_at(path: str, sources: Mapping[str, str]) -> str:

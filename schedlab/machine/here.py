@@ -60,18 +60,18 @@ class Description:
 
     def _header(self) -> str:
         machine = self.machine
-        told = {
+        parts = {
             "last-level caches (no cpu*/cache)": machine.topology.llc,
             f"NUMA nodes (no {_SYS}/node)": machine.topology.node,
             "CPU capacities (no cpu_capacity)": any(cpu.capacity for cpu in machine.cpu),
             "frequencies (no cpufreq)": any(cpu.max_mhz for cpu in machine.cpu),
             "idle states (no cpuidle)": machine.idle.state,
         }
-        untold = [words for words, figures in told.items() if not figures]
+        missing = [words for words, figures in parts.items() if not figures]
         lines = ["Written by `schedlab machine --here`. This host does not show:"]
-        if not untold:
+        if not missing:
             lines = ["Written by `schedlab machine --here`."]
-        lines += [f"  {words}" for words in untold]
+        lines += [f"  {words}" for words in missing]
         if self.offline:
             lines.append(f"Offline and so not described: CPUs {format_cpulist(self.offline)}.")
         return "\n".join(lines)
@@ -97,17 +97,17 @@ def describe(system: System) -> Description:
 
 def _machine(system: System) -> Machine:
     online = cpus.online(system)
-    told = _levels(system, online)
+    sharing = _levels(system, online)
     found = caches.read(system, online)
     if llc := caches.last_level(found):
-        told["llc"] = llc
-    levels = all_levels(online, told)
+        sharing["llc"] = llc
+    levels = all_levels(online, sharing)
     processor = identity.processor(system)
     board = identity.board(system)
-    packages = len(told.get("package", ())) or 1
+    packages = len(sharing.get("package", ())) or 1
     title = f"{packages}x {processor}" if packages > 1 else processor
     topology = {
-        **{level: written(groups) for level, groups in told.items()},
+        **{level: written(groups) for level, groups in sharing.items()},
         **nodes.read(system, online),
     }
     return Machine.model_validate(
@@ -135,7 +135,7 @@ def _levels(system: System, online: tuple[int, ...]) -> dict[str, Groups]:
     cores = cpus.groups(system, online, "core_cpus_list", "thread_siblings_list")
     clusters = cpus.groups(system, online, "cluster_cpus_list")
     packages = cpus.groups(system, online, "package_cpus_list", "core_siblings_list")
-    told = {"core": cores, "package": packages}
+    levels = {"core": cores, "package": packages}
     if clusters not in (single, cores):
-        told["cluster"] = clusters
-    return {level: groups for level, groups in told.items() if groups}
+        levels["cluster"] = clusters
+    return {level: groups for level, groups in levels.items() if groups}

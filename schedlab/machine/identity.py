@@ -56,8 +56,8 @@ def board(system: System) -> str:
 
 def architecture(system: System) -> str:
     """Return the architecture as `uname -m` does; the kernel shows it in procfs since 6.1."""
-    told = system.read_or("/proc/sys/kernel/arch", "")
-    return told or system.capture(("uname", "-m")).stdout.strip() or "unknown"
+    name = system.read_or("/proc/sys/kernel/arch", "")
+    return name or system.capture(("uname", "-m")).stdout.strip() or "unknown"
 
 
 def memory_gib(system: System) -> int | None:

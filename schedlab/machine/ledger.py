@@ -66,10 +66,10 @@ def lifted(data: Mapping[str, Any]) -> Mapping[str, Any]:
         return value
 
     kept = {key: plain(value, key) for key, value in data.items() if key != "ledger"}
-    told = data.get("ledger", {})
+    ledger = data.get("ledger", {})
     if not entries:
-        return {**kept, "ledger": told} if told else kept
-    return {**kept, "ledger": {**told, **entries}}
+        return {**kept, "ledger": ledger} if ledger else kept
+    return {**kept, "ledger": {**ledger, **entries}}
 
 
 def _entry(figure: Mapping[str, Any], path: str) -> dict[str, Any]:
@@ -123,10 +123,10 @@ def _leaves(value: Any, low: Any, high: Any) -> Iterator[tuple[float, float, flo
     if isinstance(value, Mapping):
         if not isinstance(low, Mapping) or not isinstance(high, Mapping):
             raise ValueError
-        told = {key for key, inner in value.items() if inner is not None}
-        if told != set(low) or told != set(high):
+        given = {key for key, inner in value.items() if inner is not None}
+        if given != set(low) or given != set(high):
             raise ValueError
-        for key in told:
+        for key in given:
             yield from _leaves(value[key], low[key], high[key])
     elif isinstance(value, list | tuple):
         if not isinstance(low, list | tuple) or not isinstance(high, list | tuple):

@@ -105,7 +105,7 @@ class Topology(_Table):
     package: tuple[CpuList, ...] = ()
     node: tuple[CpuList, ...] = ()
     distance: tuple[tuple[Annotated[StrictInt, Field(ge=1, le=255)], ...], ...] = ()
-    """How far each node is from each, in the order of `node`, as the firmware tells it."""
+    """How far each node is from each, in the order of `node`, as the firmware reports it."""
     reclaim_distance: Annotated[StrictInt, Field(ge=10, le=254)] | None = None
     """The kernel's node_reclaim_distance, where the architecture sets another than 30."""
     hybrid: bool = False
@@ -366,11 +366,11 @@ class Machine(_Table):
 
     def costs(self) -> dict[str, str | int]:
         """Return every cost: as measured on this machine, or what its core takes for the cycles."""
-        told = dict(self.cost)
+        costs = dict(self.cost)
         if self.core:
             for name, cycles in self.cycles.items():
-                told.setdefault(name, operations.nanoseconds(cycles, self.core.mhz, self.core.ipc))
-        return told
+                costs.setdefault(name, operations.nanoseconds(cycles, self.core.mhz, self.core.ipc))
+        return costs
 
     def groups(self, level: Level) -> Groups:
         """Return the groups of a level that have CPUs, with what the kernel assumes.
@@ -403,8 +403,8 @@ class Machine(_Table):
 
     def to_toml(self, sources: Mapping[str, str] | None = None, header: str = "") -> str:
         """Write the machine's file; `sources` says by key path where a figure comes from."""
-        told = self.model_dump(exclude_defaults=True, exclude={"ledger"})
-        table = shorthand.folded(operations.without_common(told))
+        figures = self.model_dump(exclude_defaults=True, exclude={"ledger"})
+        table = shorthand.folded(operations.without_common(figures))
         for name, kinds in table.get("cache", {}).items():
             if len(kinds) == 1:
                 [table["cache"][name]] = kinds
@@ -593,13 +593,13 @@ def _cpu_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
 
 def _priority_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
     """Without priorities, or with all alike, a driver leaves the kernel without preferred cores."""
-    told = {entry.cpus: entry.priority for entry in machine.cpu if entry.priority}
-    with_one = frozenset(cpu for text in told for cpu in parse_cpulist(text))
-    if told and with_one != cpus:
+    priorities = {entry.cpus: entry.priority for entry in machine.cpu if entry.priority}
+    with_one = frozenset(cpu for text in priorities for cpu in parse_cpulist(text))
+    if priorities and with_one != cpus:
         yield f"cpu: {_cpus(cpus - with_one)} without priority; all have one, or none"
-    elif told and len(set(told.values())) == 1:
+    elif priorities and len(set(priorities.values())) == 1:
         yield "cpu: all CPUs have the same priority, so that none is preferred; leave it out"
-    if machine.topology.hybrid and not told:
+    if machine.topology.hybrid and not priorities:
         yield "topology.hybrid: changes nothing without cpu.priority"
 
 

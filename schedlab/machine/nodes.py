@@ -19,19 +19,19 @@ def read(system: System, online: Sequence[int]) -> dict[str, object]:
     ]
     if not any(lists):
         return {}
-    told: dict[str, object] = {"node": [format_cpulist(cpus) for cpus in lists]}
+    topology: dict[str, object] = {"node": [format_cpulist(cpus) for cpus in lists]}
     distances = [
         [int(word) for word in system.read_or(f"{NODE}/node{node}/distance", "").split()]
         for node in numbers
     ]
     if all(distances):
-        told["distance"] = distances
+        topology["distance"] = distances
     if numbers != tuple(range(len(numbers))):
-        told["node_numbers"] = numbers
+        topology["node_numbers"] = numbers
     memory = [_memory_mib(system, node) for node in numbers]
     if None not in memory:
-        told["node_memory_mib"] = memory
-    return told
+        topology["node_memory_mib"] = memory
+    return topology
 
 
 def _memory_mib(system: System, node: int) -> int | None:

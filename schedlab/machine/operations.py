@@ -15,12 +15,12 @@ def with_common(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _with_background(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Add what runs besides a load, where the machine is one that can be simulated."""
-    told = data.get("background")
-    if data.get("core") is None and not data.get("cost") and told is None:
+    own = data.get("background")
+    if data.get("core") is None and not data.get("cost") and own is None:
         return data
-    if told is not None and not isinstance(told, Mapping):
+    if own is not None and not isinstance(own, Mapping):
         return data  # refused by the model
-    return {**data, "background": {**_background(), **(told or {})}}
+    return {**data, "background": {**_background(), **(own or {})}}
 
 
 def _with_cycles(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -38,14 +38,16 @@ def _with_cycles(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**data, **({"cycles": cycles} if cycles else {}), "work": _work(data.get("work"))}
 
 
-def _work(told: Any) -> Any:
+def _work(given: Any) -> Any:
     """Return what programs take, by workload; the machine's own figures go before."""
-    if told is None:
+    if given is None:
         return _programs()
-    if not isinstance(told, Mapping) or not all(isinstance(own, Mapping) for own in told.values()):
-        return told  # refused by the model
+    if not isinstance(given, Mapping) or not all(
+        isinstance(own, Mapping) for own in given.values()
+    ):
+        return given  # refused by the model
     common = _programs()
-    return {name: {**common.get(name, {}), **told.get(name, {})} for name in {**common, **told}}
+    return {name: {**common.get(name, {}), **given.get(name, {})} for name in {**common, **given}}
 
 
 def without_common(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,10 +58,10 @@ def without_common(table: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in rest.items() if key not in own or value}
 
 
-def _own(told: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+def _own(work: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
     """Return the figures that are not the common ones."""
     found: dict[str, Any] = {}
-    for name, value in told.items():
+    for name, value in work.items():
         figure = common.get(name, {})
         if isinstance(value, Mapping):
             if inner := _own(value, figure):

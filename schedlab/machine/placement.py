@@ -28,7 +28,7 @@ class Placement:
             "waker": str(self.waker),
         }
 
-    def told(self) -> str:
+    def described(self) -> str:
         """Return who is placed where, and what the machine lacks for the experiment."""
         text = (
             f"workload on CPU {self.workload}, irritators on {format_cpulist(self.irritators)},"

@@ -15,6 +15,6 @@ def sharing(instances: Sequence[tuple[int, ...]], levels: Mapping[str, Groups]) 
     return None
 
 
-def all_levels(cpus: Sequence[int], told: Mapping[str, Groups]) -> dict[str, Groups]:
+def all_levels(cpus: Sequence[int], levels: Mapping[str, Groups]) -> dict[str, Groups]:
     """Add the smallest and the largest level to those a host has."""
-    return {"cpu": tuple((cpu,) for cpu in cpus), **told, "machine": (tuple(cpus),)}
+    return {"cpu": tuple((cpu,) for cpu in cpus), **levels, "machine": (tuple(cpus),)}

@@ -22,17 +22,17 @@ def completed(described: Description) -> Description:
     """Return a description that can be simulated."""
     machine = described.machine
     like = find_machine(_OF_ARCHITECTURE.get(machine.arch, _DEFAULT))
-    told, sources = machine.model_dump(exclude_defaults=True), dict(described.sources)
+    figures, sources = machine.model_dump(exclude_defaults=True), dict(described.sources)
     entries: dict[str, Entry] = {}
     for path, value, whose in _missing(machine, like):
         table, _, key = path.rpartition(".")
-        (told.setdefault(table, {}) if table else told)[key] = value
+        (figures.setdefault(table, {}) if table else figures)[key] = value
         sources[path] = source = f"estimate: as {whose.name}, no host shows it"
         entries |= dict(_entries(path, value, whose, source))
     for path in entries:
         sources.pop(path.partition(".")[0], None)  # each figure says it
-    told["ledger"] = entries
-    return Description(Machine.model_validate(told), described.offline, sources)
+    figures["ledger"] = entries
+    return Description(Machine.model_validate(figures), described.offline, sources)
 
 
 def _entries(path: str, value: Any, whose: Machine, source: str) -> Iterator[tuple[str, Entry]]:

@@ -39,13 +39,13 @@ def _table(table: Mapping[str, Any], path: str, sources: Mapping[str, str]) -> I
         if key in plain:
             continue
         name = ".".join(_key(part) for part in (*path.split(".")[:-1], key))
-        source, told = sources.get(path + key), sources
+        source, below = sources.get(path + key), sources
         for element in [value] if isinstance(value, Mapping) else value:
             yield ""
             yield from _comment(source)
             yield f"[{name}]" if isinstance(value, Mapping) else f"[[{name}]]"
-            yield from _table(element, f"{path}{key}.", told)
-            source, told = None, {}
+            yield from _table(element, f"{path}{key}.", below)
+            source, below = None, {}
 
 
 def _is_table(value: object, path: str) -> bool:

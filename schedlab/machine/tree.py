@@ -80,19 +80,19 @@ def plural(number: int, word: str) -> str:
 
 
 def _outermost_first(machine: Machine) -> list[Level]:
-    told = [
+    levels = [
         level
         for level in _CANONICAL
         if getattr(machine.topology, level) and (level != "core" or threads(machine) != [1])
     ]
-    return sorted(told, key=lambda level: len(machine.groups(level)))
+    return sorted(levels, key=lambda level: len(machine.groups(level)))
 
 
 def _labels(machine: Machine, level: Level) -> dict[tuple[int, ...], Label]:
     groups = machine.groups(level)
     if level == "node":
-        told = [_node(number, note) for number, note, text in _nodes(machine) if text]
-        return dict(zip(groups, told, strict=True))
+        labels = [_node(number, note) for number, note, text in _nodes(machine) if text]
+        return dict(zip(groups, labels, strict=True))
     note = _llc_size(machine) if level == "llc" else ""
     return {group: Label(level, number, note) for number, group in enumerate(groups)}
 

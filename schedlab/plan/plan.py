@@ -364,9 +364,9 @@ def _of_entry(
     benchmark = find_benchmark(entry.name, f"{where}.name")
     params, place = entry.params, f"{where}.params"
     if entry.simulated:
-        there, told = {**params, **entry.simulated}, f"{where}.simulated"
-        benchmark.case(machine, there, None, told)  # refused on hosts as well
-        params, place = (there, told) if simulated else (params, place)
+        there, given = {**params, **entry.simulated}, f"{where}.simulated"
+        benchmark.case(machine, there, None, given)  # refused on hosts as well
+        params, place = (there, given) if simulated else (params, place)
     if entry.seconds and not benchmark.grows:
         raise UsageError(f"{where}.seconds: {entry.name} has no size that a run's time grows with.")
     if entry.seconds and benchmark.grows in entry.axis:

@@ -471,8 +471,8 @@ def _some(labels: Sequence[str], of: int) -> str:
 
 def describe_variant(variant: Variant, plan: Plan) -> str:
     """Return what a variant of a plan sets, in the words of the command line."""
-    untold = _UNKNOWN if kind_of(plan.target) is IMPORTED else _UNTOUCHED
-    return "; ".join(settings_written(variant)) or untold
+    default = _UNKNOWN if kind_of(plan.target) is IMPORTED else _UNTOUCHED
+    return "; ".join(settings_written(variant)) or default
 
 
 def case_words(case: CaseInfo) -> str:

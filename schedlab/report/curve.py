@@ -138,8 +138,8 @@ def _notes(report: Report, curve: Drawn) -> Iterator[str]:
     how = curve.how
     yield how.note + (how.note_shares if curve.states else "")
     if curve.residencies:
-        told = (f"{state} {us:g} us" for state, us in curve.residencies.items())
-        yield f"Target residencies: {listing(list(told))}."
+        residencies = (f"{state} {us:g} us" for state, us in curve.residencies.items())
+        yield f"Target residencies: {listing(list(residencies))}."
     elif not curve.states:
         yield how.note_without
     yield from how.remarks(curve.axis.cases[0].params, report.store.machine)

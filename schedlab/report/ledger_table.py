@@ -34,10 +34,10 @@ def lines(machine: Machine, comments: Mapping[str, str]) -> list[Line]:
         machine: the machine; its own ledger says most.
         comments: what stands beside facts in its file, by key path.
     """
-    told = shorthand.folded(
+    figures = shorthand.folded(
         machine.model_dump(mode="json", exclude_defaults=True, exclude={"ledger"})
     )
-    return list(_lines(told, "", machine, comments))
+    return list(_lines(figures, "", machine, comments))
 
 
 def _lines(table: Any, path: str, machine: Machine, comments: Mapping[str, str]) -> Iterator[Line]:

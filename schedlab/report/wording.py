@@ -20,7 +20,7 @@ MARKS = {
     **{"better": "▲", "worse": "▼", "up": "↑", "down": "↓"},
     **{"equivalent": "=", "no effect": "≡", "can't tell": "?"},
 }
-"""A sign for each verdict, so that none is told by its colour alone."""
+"""A sign for each verdict, so that none is recognised by its colour alone."""
 
 
 def number(value: float | None) -> str:

@@ -79,8 +79,8 @@ class RunRecord:
         return self._caveat(BRIEF)
 
     def _caveat(self, kind: str) -> str:
-        told = (text for text in self.caveats if text.startswith(kind))
-        return next(told, "").removeprefix(kind)
+        texts = (text for text in self.caveats if text.startswith(kind))
+        return next(texts, "").removeprefix(kind)
 
 
 @dataclass(frozen=True)

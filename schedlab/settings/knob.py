@@ -152,5 +152,5 @@ def _refused(knob: Knob, action: str, error: OSError) -> str:
         advice = "The kernel does not take this value."
     return (
         f"{knob.label}: cannot {legible(action)} {knob.path}: {reason}.\n"
-        f"  {advice} `schedlab doctor` tells what this host allows."
+        f"  {advice} `schedlab doctor` shows what this host allows."
     )

@@ -75,9 +75,13 @@ def _time(seconds: float) -> str:
 def counted(model: Model, result: Mapping[str, Any]) -> Mapping[str, float]:
     """Return the figures that explain the metrics of a model."""
     prefix = f"{model.workload['kind']}."
-    told = result.get("metrics", {})
+    figures = result.get("metrics", {})
     return model.count(
-        {name.removeprefix(prefix): float(told[name]) for name in told if name.startswith(prefix)}
+        {
+            name.removeprefix(prefix): float(figures[name])
+            for name in figures
+            if name.startswith(prefix)
+        }
     )
 
 

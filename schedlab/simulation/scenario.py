@@ -99,9 +99,12 @@ def scenario(
     }
 
 
-def under(variant: Variant, told: Mapping[str, Any]) -> dict[str, Any]:
+def under(variant: Variant, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return a scenario written by hand under a variant's settings as well as its own."""
-    return {**told, **{key: {**told.get(key, {}), **own} for key, own in settings(variant).items()}}
+    return {
+        **asked,
+        **{key: {**asked.get(key, {}), **own} for key, own in settings(variant).items()},
+    }
 
 
 def trial(variant: Variant) -> Mapping[str, Any]:

@@ -167,10 +167,10 @@ class RemoteSystem(System):
         return copied
 
     def _copy(self, paths: Sequence[str], folder: Path) -> None:
-        told = f"{self._shell.name}: a listing of files"
+        what = f"{self._shell.name}: a listing of files"
         places = shlex.join(paths)
         texts: dict[str, list[str]] = {}
-        entries = _Entries(told)
+        entries = _Entries(what)
         for line in self._split(f"grep -ars '' {places}"):
             path, _, text = line.partition(":")
             if path not in texts:
@@ -180,21 +180,21 @@ class RemoteSystem(System):
         links: dict[str, str] = {}
         for line in self._split(f"find {places} -type l -exec ls -ld {{}} +"):
             if not (link := _LINK.fullmatch(line)):
-                raise HostError(f"{told}: {line[:120]!a} is not a link.")
+                raise HostError(f"{what}: {line[:120]!a} is not a link.")
             links[link[1]] = link[2]
             entries.add(link[1])
         for path, lines in texts.items():
-            place = inside(folder, _below(paths, path, told), told)
+            place = inside(folder, _below(paths, path, what), what)
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("x") as file:
                 file.write("\n".join(lines))
         for path, target in links.items():
-            place = inside(folder, _below(paths, path, told), told)
+            place = inside(folder, _below(paths, path, what), what)
             leads_to = os.path.normpath(os.path.join(os.path.dirname(path), target))  # noqa: PTH118, PTH120
             if any(_is_below(leads_to, asked) for asked in paths):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 # Through other links of the snapshot too, all of which lead to plain places in it.
-                place.symlink_to(folder.joinpath(*parts(leads_to[1:], told)))
+                place.symlink_to(folder.joinpath(*parts(leads_to[1:], what)))
 
     def which(self, tool: str) -> str | None:
         """Return the place of a program."""
@@ -262,8 +262,8 @@ class RemoteSystem(System):
             return 0.0
         marks = shlex.join(word for mark in self._beside for word in ("-e", mark))
         listed = f"for file in $(grep -ls {marks} /proc/[0-9]*/environ)"
-        told = self._lines(f"{listed}; do cat ${{file%environ}}stat 2>/dev/null; done; true")
-        return sum(stat_cpu_seconds(line) for line in told)
+        lines = self._lines(f"{listed}; do cat ${{file%environ}}stat 2>/dev/null; done; true")
+        return sum(stat_cpu_seconds(line) for line in lines)
 
     def place(self, file: Path) -> str:
         """Return a file of the same name in the run's folder there."""
@@ -356,10 +356,10 @@ class RemoteSystem(System):
     def _end_marked(self, mark: str) -> tuple[int, list[str]]:
         """Kill all that carry a mark; count them, and list those that do not end."""
         answer = self.run(f"{_KILL}kill_marked {shlex.quote(mark)}")
-        told = answer.out.decode(errors="replace").split()
+        words = answer.out.decode(errors="replace").split()
         where = f"{self._shell.name}: what it killed"
-        stuck = (field(file.split("/"), 2, where) for file in told[1:])
-        return whole(field(told, 0, where), where), [str(whole(pid, where)) for pid in stuck]
+        stuck = (field(file.split("/"), 2, where) for file in words[1:])
+        return whole(field(words, 0, where), where), [str(whole(pid, where)) for pid in stuck]
 
     def _times(self, answer: Answer) -> _Times:
         """Read what _TIMES prints."""
@@ -389,8 +389,8 @@ class RemoteSystem(System):
 class _Entries:
     """Counts the files and folders that a listing would make here."""
 
-    def __init__(self, told: str) -> None:
-        self._told = told
+    def __init__(self, what: str) -> None:
+        self._what = what
         self._seen: set[str] = set()
 
     def add(self, path: str) -> None:
@@ -399,17 +399,17 @@ class _Entries:
             self._seen.add(path)
             path = path.rpartition("/")[0]
         if len(self._seen) > _MOST_ENTRIES:
-            raise HostError(f"{self._told}: has more than {_MOST_ENTRIES} entries; it is refused.")
+            raise HostError(f"{self._what}: has more than {_MOST_ENTRIES} entries; it is refused.")
 
 
 def _is_below(path: str, asked: str) -> bool:
     return path == asked or path.startswith(f"{asked}/")
 
 
-def _below(paths: Sequence[str], path: str, told: str) -> str:
+def _below(paths: Sequence[str], path: str, what: str) -> str:
     """Return a path's name from the root; refuse one that is not below those asked for."""
     if not any(_is_below(path, asked) for asked in paths):
-        raise OutsideError(f"{told}: {path[:120]!a} was not asked for; nothing was written for it.")
+        raise OutsideError(f"{what}: {path[:120]!a} was not asked for; nothing was written for it.")
     return path[1:]
 
 

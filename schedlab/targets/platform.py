@@ -43,8 +43,8 @@ def platform_table(system: System, machine: Machine, commands: Iterable[Command]
 
 def _always() -> list[str]:
     """Return the tools whose versions are shown whether the plan runs them or not."""
-    told = [tool for tool in all_tools() if tool.told]
-    return [tool.name for tool in sorted(told, key=lambda tool: tool.told)]
+    listed = [tool for tool in all_tools() if tool.listed]
+    return [tool.name for tool in sorted(listed, key=lambda tool: tool.listed)]
 
 
 def _asking(program: str) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def _version(system: System, program: str, arguments: tuple[str, ...]) -> str:
 
 def _digest(system: System, program: str) -> str:
     try:
-        told = system.capture(("sha256sum", program)).stdout.split()
+        words = system.capture(("sha256sum", program)).stdout.split()
     except (OSError, subprocess.TimeoutExpired):
-        told = []
-    return f"sha256 {told[0][:12]}" if told else "unknown"
+        words = []
+    return f"sha256 {words[0][:12]}" if words else "unknown"

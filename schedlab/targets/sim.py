@@ -98,11 +98,11 @@ class SimTarget:
     def preview(self, order: Order) -> list[str]:
         """Return what a run would set and simulate."""
         [model] = _models([order.case]).values()
-        told = scenario(model, order.variant, host_seconds=0)
+        asked = scenario(model, order.variant, host_seconds=0)
         kernel = Kernel.of(order.variant) or "the plan's"
         lines = [f"simulate {self._which}, kernel {kernel}, seed {order.seed}"]
         lines += [f"set {name} = {value}" for name, value in shown(order.variant).items()]
-        return [*lines, f"workload {json.dumps(told['workloads'][0])}"]
+        return [*lines, f"workload {json.dumps(asked['workloads'][0])}"]
 
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["SimSession"]:
@@ -244,20 +244,20 @@ class SimSession:
             self._note_missing(variant, self._try(variant, raw, trial(variant), ()))
         for model in self._models.values():
             if model.enclosures:
-                told = {**trial(variants[0]), "workloads": [dict(model.workload)]}
-                self._try(variants[0], raw, told, model.enclosures)
+                asked = {**trial(variants[0]), "workloads": [dict(model.workload)]}
+                self._try(variants[0], raw, asked, model.enclosures)
 
     def _try(
         self,
         variant: Variant,
         raw: Path,
-        told: Mapping[str, Any],
+        asked: Mapping[str, Any],
         enclosures: Sequence[Enclosure],
     ) -> Mapping[str, Any]:
         """Have the simulator read a scenario that ends at once; give its result."""
         with disk_errors("trying the settings", raw), TemporaryDirectory() as folder:
             place, out = Path(folder) / "trial.json", Path(folder) / "result.json"
-            place.write_text(json.dumps(told))
+            place.write_text(json.dumps(asked))
             for enclosure in enclosures:
                 enclosure.put(Path(folder))
             try:
@@ -381,13 +381,13 @@ class SimSession:
             more=more,
         )
         asked = scenario(model, order.variant, self._limit, self._warm_up)
-        told = json.dumps(asked, indent=1)
-        finished = Finished.read(call, told)
+        text = json.dumps(asked, indent=1)
+        finished = Finished.read(call, text)
         if finished is None:
             with disk_errors("simulating", raw):
                 folder.mkdir(parents=True, exist_ok=True)
                 Finished.forget(call)
-                call.scenario.write_text(told)
+                call.scenario.write_text(text)
                 if not self._exact:
                     call.machine.write_text(self._drawn(order.seed))
                 for enclosure in model.enclosures:

@@ -30,9 +30,9 @@ def kernels_of(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
         return named
     grounds = list(dict.fromkeys(recipe.unpatched() for recipe in named.values()))
     if len(grounds) > 1:
-        told = " and ".join(f"{ground.name} ({ground.config})" for ground in grounds)
+        names = " and ".join(f"{ground.name} ({ground.config})" for ground in grounds)
         raise UsageError(
-            f"variant {without[0]} names no kernel, and the others stand on {told}."
+            f"variant {without[0]} names no kernel, and the others stand on {names}."
             f"\n  Say which it shall run: '{without[0]}: kernel=NAME'."
         )
     ground = grounds[0] if grounds else _usual(shelf)

@@ -105,10 +105,10 @@ def read_result(ended: Ended, result: Path) -> dict[str, Any]:
     """
     if ended.status == 0:
         try:
-            told: dict[str, Any] = json.loads(result.read_bytes())
+            content: dict[str, Any] = json.loads(result.read_bytes())
         except (OSError, ValueError) as error:
             raise IncompleteRun(f"the simulator left no readable result: {error}") from error
-        return told
+        return content
     raise IncompleteRun(failure(ended))
 
 

@@ -114,10 +114,10 @@ class VmTarget:
     def preview(self, order: Order) -> list[str]:
         """Return what a run would boot, write and call; its guest is booted for that."""
         plain = _plain(order.variant)
-        told = HostTarget(self.guest(order.variant)).preview(
+        preview = HostTarget(self.guest(order.variant)).preview(
             Order(order.key, order.case, plain, order.seed, order.position)
         )
-        return [f"boot {self.booted(order.variant).title}", *told]
+        return [f"boot {self.booted(order.variant).title}", *preview]
 
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["VmSession"]:
@@ -135,8 +135,10 @@ class VmTarget:
 
     def _notices(self, plan: Plan) -> list[str]:
         notices = [f"the guest runs on {self.guest(plan.baseline).accelerator.title}"]
-        if self._shape.untold:
-            notices.append(f"of {self._described.name} QEMU shows: {'; '.join(self._shape.untold)}")
+        if self._shape.not_shown:
+            notices.append(
+                f"of {self._described.name} QEMU shows: {'; '.join(self._shape.not_shown)}"
+            )
         return notices
 
     @cached_property

@@ -63,17 +63,17 @@ def test_there_are_forty_changes_and_more_each_once() -> None:
 
 def test_a_setup_is_a_scenario() -> None:
     own = Settings(cpus="0-1", policy="fifo", group=Group(weight=200, quota_us=5_000))
-    told = scenario(Setup("unixbench", DHRY, own, (Settings(nice=5), Settings(policy="idle"))))
-    assert [group["path"] for group in told["groups"]] == ["/lab", "/lab/all", "/lab/2"]
-    assert told["groups"][2] == {
+    asked = scenario(Setup("unixbench", DHRY, own, (Settings(nice=5), Settings(policy="idle"))))
+    assert [group["path"] for group in asked["groups"]] == ["/lab", "/lab/all", "/lab/2"]
+    assert asked["groups"][2] == {
         "path": "/lab/2",
         "cpu.weight": "200",
         "cpu.max": "5000 100000",
     }
-    [workload] = told["workloads"]
+    [workload] = asked["workloads"]
     assert (workload["affinity"], workload["group"]) == ("0-1", "/lab/2")
     assert (workload["policy"], workload["priority"]) == ("fifo", 1)
-    assert [hog.get("nice", hog.get("policy")) for hog in told["tasks"]] == [5, "idle"]
+    assert [hog.get("nice", hog.get("policy")) for hog in asked["tasks"]] == [5, "idle"]
     assert scenario(BASE)["workloads"] == [
         {"kind": "unixbench", "affinity": "0", "group": "/lab/all", **DHRY}
     ]
@@ -180,9 +180,9 @@ class FakeSimulated(Simulated):
     def __init__(self) -> None:
         self.seeds: list[int] = []
 
-    def run_scenario(self, workload: str, told: Any, seed: int) -> Outcome:
+    def run_scenario(self, workload: str, asked: Any, seed: int) -> Outcome:
         self.seeds.append(seed)
-        return Outcome({"lps": 75.0 if told["tasks"] else 100.0})
+        return Outcome({"lps": 75.0 if asked["tasks"] else 100.0})
 
 
 @pytest.fixture
@@ -192,16 +192,16 @@ def no_groups(tmp_path: Path) -> Groups:
 
 def test_both_worlds_are_run_block_by_block(tmp_path: Path, no_groups: Groups) -> None:
     native, simulated = FakeNative(), FakeSimulated()
-    told: list[str] = []
+    lines: list[str] = []
     journal = Journal(tmp_path / "j", "x")
-    [found] = compare(Here(native, no_groups), There(simulated), [NICE], journal, told.append)
+    [found] = compare(Here(native, no_groups), There(simulated), [NICE], journal, lines.append)
     assert found.native
     assert found.simulated
     assert (found.native.mean, found.simulated.mean) == pytest.approx((-0.5, -0.25))
     assert simulated.seeds == [seed for seed in range(1, BLOCKS + 1) for _ in range(2)]
     assert native.ran[0] == ["taskset", "--cpu-list", "0"]
     assert native.ran[2] == ["taskset", "--cpu-list", "0", "nice", "-n", "10"]
-    assert told == ["change 1 of 1: nice"]
+    assert lines == ["change 1 of 1: nice"]
 
 
 def test_an_interrupted_comparison_goes_on(tmp_path: Path, no_groups: Groups) -> None:
@@ -217,13 +217,13 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, no_groups: Groups) ->
     with pytest.raises(Interrupted, match="1 of 3 changes are kept, the same command goes on"):
         list(compare(Here(FakeNative(fail), no_groups), There(FakeSimulated()), changes, journal,
                      lambda _: None))  # fmt: skip
-    again, told = FakeNative(), list[str]()
+    again, lines = FakeNative(), list[str]()
     journal = Journal(tmp_path / "j", "this host")
     found = list(compare(Here(again, no_groups), There(FakeSimulated()), changes, journal,
-                         told.append))  # fmt: skip
+                         lines.append))  # fmt: skip
     assert len(found) == 3
     assert len(again.ran) == 2 * BLOCKS * 2
-    assert "left" in told[2]
+    assert "left" in lines[2]
 
 
 def test_a_journal_of_another_comparison_is_begun_anew(tmp_path: Path) -> None:

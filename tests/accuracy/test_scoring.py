@@ -266,8 +266,8 @@ def test_time_left_is_told_when_every_plan_is_known() -> None:
 
 def references() -> dict[str, Reference]:
     table = Table(target="t", variant="v", metric="m", rows=(("r", 1.0, 2.0),))
-    told = {"mechanism": "newidle", "open": ("the cgroup",), "machine": "m", "kernel": "6.1"}
-    return {"a-change": Reference(title="A change", source="list", table=(table,), **told)}  # type: ignore[arg-type]
+    common = {"mechanism": "newidle", "open": ("the cgroup",), "machine": "m", "kernel": "6.1"}
+    return {"a-change": Reference(title="A change", source="list", table=(table,), **common)}  # type: ignore[arg-type]
 
 
 SIMULATED = {"a-plan": Predicted(ROWS, [], {"Engine version": "e1", "Kernels": "6.1"})}
@@ -293,9 +293,9 @@ def test_the_study_has_a_section_for_each_wrong_claim() -> None:
 def test_explanations_stay_while_the_claim_is_wrong() -> None:
     first = study(ROWS, references(), SIMULATED)
     words = "The scan is too cheap.\n\nSee `schedlab diverge`."
-    told = first.replace(UNEXPLAINED, words)
-    assert explanations(told) == {"a-plan: c, time": words}
-    again = study(ROWS, references(), SIMULATED, told)
+    explained = first.replace(UNEXPLAINED, words)
+    assert explanations(explained) == {"a-plan: c, time": words}
+    again = study(ROWS, references(), SIMULATED, explained)
     assert words in again
     assert UNEXPLAINED not in again
     assert study(ROWS, references(), SIMULATED, again) == again
@@ -305,9 +305,9 @@ def test_explanations_stay_while_the_claim_is_wrong() -> None:
 
 
 def test_explanations_stay_while_their_plan_is_not_simulated() -> None:
-    told = study(ROWS, references(), SIMULATED).replace(UNEXPLAINED, "The scan is too cheap.")
+    explained = study(ROWS, references(), SIMULATED).replace(UNEXPLAINED, "The scan is too cheap.")
     owed = [replace(r, simulated=None, verdict="not simulated") for r in ROWS]
-    without = study(owed, references(), {"a-plan": None}, told)
+    without = study(owed, references(), {"a-plan": None}, explained)
     assert "### a-plan: c, time\n\n*Not simulated now.*\n\nThe scan is too cheap." in without
     assert "The scan is too cheap." in study(ROWS, references(), SIMULATED, without)
 
@@ -367,8 +367,8 @@ rows = [["HackbenchPipeThreads", [1000, 3000], [500]], ["PerfBenchSchedPipe", [7
 def test_what_is_missing_stands_behind_what_was_simulated() -> None:
     table = Table(target="sim:x", variant="v", metric="m", rows=(("r", 1.0, 2.0), ("q", 4.0, 1.0)))
     other = table.model_copy(update={"target": "sim:y"})
-    told = {"mechanism": "newidle", "machine": "m", "kernel": "6.1"}
-    document = Reference(title="A", source="list", table=(table, other), **told)  # type: ignore[arg-type]
+    common = {"mechanism": "newidle", "machine": "m", "kernel": "6.1"}
+    document = Reference(title="A", source="list", table=(table, other), **common)  # type: ignore[arg-type]
     one = row(1.0, 0.5, "better", reference="doc", plan="x-plan", label="r", metric="m")
     rows = with_what_is_missing([one], {"doc": document}, {("doc", "sim:x"): ("x-plan", True)})
     assert rows[0] is one

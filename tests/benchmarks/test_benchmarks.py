@@ -459,8 +459,8 @@ def test_a_tool_tells_its_version_by_one_of_its_programs() -> None:
 def test_tools_are_told_apart_by_name() -> None:
     names = [tool.name for tool in all_tools()]
     assert len(set(names)) == len(names)
-    told = [tool.told for tool in all_tools() if tool.told]
-    assert sorted(told) == list(range(1, len(told) + 1))
+    listed = [tool.listed for tool in all_tools() if tool.listed]
+    assert sorted(listed) == list(range(1, len(listed) + 1))
 
 
 def test_published_names_begin_like_one_benchmark_of_ours() -> None:

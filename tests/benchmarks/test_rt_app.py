@@ -34,14 +34,14 @@ def written(folder: Path, text: str) -> Path:
 
 
 def strict(folder: Path, text: str) -> dict[str, dict[str, dict[str, object]]]:
-    told: dict[str, dict[str, dict[str, object]]] = json.loads(
+    description: dict[str, dict[str, dict[str, object]]] = json.loads(
         RtAppFile(str(written(folder, text))).for_rt_app().text
     )
-    return told
+    return description
 
 
 def test_strict_json_of_all_liberties(tmp_path: Path) -> None:
-    told = strict(
+    description = strict(
         tmp_path,
         """/* "a" : { */ {
         "tasks" : {
@@ -51,16 +51,21 @@ def test_strict_json_of_all_liberties(tmp_path: Path) -> None:
         }""",
     )
     events = {"suspend": "t", "run": 1, "run1": 2, "run11": 3, "run2": 4, "yield": ""}
-    assert list(told["tasks"]["t"]["phases"]["p"].items()) == list(events.items())  # type: ignore[index]
-    assert told["global"] == {"duration": 3, "logdir": "."}
+    assert list(description["tasks"]["t"]["phases"]["p"].items()) == list(events.items())  # type: ignore[index]
+    assert description["global"] == {"duration": 3, "logdir": "."}
 
 
 def test_a_loop_without_phases_ends_on_every_rt_app(tmp_path: Path) -> None:
-    told = strict(
+    description = strict(
         tmp_path, '{"tasks" : {"t" : {"loop" : 4, "cpus" : [0], "run" : 1, "delay" : 2}}}'
     )
     phase = {"loop": 4, "run": 1}
-    assert told["tasks"]["t"] == {"cpus": [0], "delay": 2, "loop": 1, "phases": {"phase": phase}}
+    assert description["tasks"]["t"] == {
+        "cpus": [0],
+        "delay": 2,
+        "loop": 1,
+        "phases": {"phase": phase},
+    }
 
 
 @given(

@@ -73,9 +73,9 @@ def test_output_that_is_none(pipes: Benchmark, text: str) -> None:
 
 def test_a_result_of_another_name(pipes: Benchmark) -> None:
     case = pipes.case(find_machine("smp4"), {}, None, "here")
-    told = json.dumps({"results": [{"name": "speed", "value": 1}]})
+    report = json.dumps({"results": [{"name": "speed", "value": 1}]})
     with pytest.raises(IncompleteRun, match="no 'time'"):
-        case.measure(case.commands[0], Output(told))
+        case.measure(case.commands[0], Output(report))
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.helpers.command_line import Cli
 
 
 def completed(*words: str) -> list[str]:
-    """Return what bash is told to complete the last word to."""
+    """Return what bash would complete the last word to."""
     shell = BashComplete(schedlab, {}, "schedlab", "_SCHEDLAB_COMPLETE")
     return [item.value for item in shell.get_completions(list(words[:-1]), words[-1])]
 

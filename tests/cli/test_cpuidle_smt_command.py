@@ -41,8 +41,8 @@ def recorded(**figures: Any) -> str:
         "WFI share": 40.0,
         **figures,
     }
-    told = [{"name": name, "value": value, "unit": ""} for name, value in results.items()]
-    text = json.dumps({"results": [{"name": "throughput", "value": 1234.5}, *told]})
+    entries = [{"name": name, "value": value, "unit": ""} for name, value in results.items()]
+    text = json.dumps({"results": [{"name": "throughput", "value": 1234.5}, *entries]})
     return text.replace("1234.5", "@VALUE@")
 
 

@@ -65,10 +65,10 @@ def test_something_required_is_missing(findings: list[Finding]) -> None:
 def test_json(findings: list[Finding]) -> None:
     findings.append(BAD)
     result = run("--json")
-    told = json.loads(result.output)
+    report = json.loads(result.output)
     assert result.exit_code == 2
-    assert told["possible"] is False
-    assert told["findings"][1] == {
+    assert report["possible"] is False
+    assert report["findings"][1] == {
         "section": "a section",
         "check": "thp",
         "level": "note",
@@ -76,7 +76,7 @@ def test_json(findings: list[Finding]) -> None:
         "why": "it depends",
         "remedy": "echo madvise > file",
     }
-    assert told["switchable"] == [{"variant": "NB: sysctl x=1", "explanation": "switched on"}]
+    assert report["switchable"] == [{"variant": "NB: sysctl x=1", "explanation": "switched on"}]
 
 
 def test_restore(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,10 +146,10 @@ def test_the_recorded_virtual_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_this_very_host_as_whoever_we_are() -> None:
     result = run("--json")
     assert result.exit_code in (0, 2), result.output
-    told = json.loads(result.output)
-    assert {finding["section"] for finding in told["findings"]} == set(CHECKS)
-    assert told["possible"] == (result.exit_code == 0)
-    user = next(finding for finding in told["findings"] if finding["check"] == "user")
+    report = json.loads(result.output)
+    assert {finding["section"] for finding in report["findings"]} == set(CHECKS)
+    assert report["possible"] == (result.exit_code == 0)
+    user = next(finding for finding in report["findings"] if finding["check"] == "user")
     assert user["found"].startswith("root" if os.geteuid() == 0 else "an ordinary user")
 
 

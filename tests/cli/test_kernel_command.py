@@ -73,8 +73,8 @@ def test_another_configuration_takes_what_reads_no_kernel(lab: FakeLab) -> None:
         assert lab.call("kernel", "build", name, "--base", "6.12", "--hz", hz)[0] == 0
         marks = (lab.cache / "kernels/objects").glob("*/.of")
         [objects] = (mark.parent for mark in marks if mark.read_text() == name)
-        told = (objects / "make.log").read_text().splitlines()
-        return objects, next(line for line in told if line.startswith("objects of: "))
+        lines = (objects / "make.log").read_text().splitlines()
+        return objects, next(line for line in lines if line.startswith("objects of: "))
 
     first, taken = built("slow", 100)
     assert taken == "objects of: "
@@ -88,8 +88,8 @@ def test_what_nothing_in_a_tree_matches_is_told(lab: FakeLab) -> None:
     assert "matches" not in lab.call("kernel", "build", "6.12")[2]
     assert "unmatched      none" in lab.call("kernel", "show", "6.12")[1]
     write_tree(lab.tree, more="/* unmatched: old_name new_name */")
-    told = "6.12: nothing in this tree matches old_name or new_name"
-    assert told in lab.call("kernel", "build", "6.12")[2]
+    note = "6.12: nothing in this tree matches old_name or new_name"
+    assert note in lab.call("kernel", "build", "6.12")[2]
     assert "unmatched      old_name new_name" in lab.call("kernel", "show", "6.12")[1]
 
 
@@ -97,8 +97,8 @@ def test_preemption_is_what_the_tree_offers(lab: FakeLab) -> None:
     lab.add_tree()
     config = lab.tree / "kernel/Kconfig.preempt"
     build = ("kernel", "build", "other", "--base", "6.12", "--preempt")
-    told = "6.12 (Linux 6.12.7) has no preemption model 'lazy'; it has voluntary, full, none."
-    assert told in refused(lab, *build, "lazy")
+    message = "6.12 (Linux 6.12.7) has no preemption model 'lazy'; it has voluntary, full, none."
+    assert message in refused(lab, *build, "lazy")
     config.write_text("config PREEMPT_VOLUNTARY\nconfig PREEMPT\nconfig PREEMPT_LAZY\n")
     assert "PREEMPT=voluntary" in lab.call("kernel", "build", "6.12")[1]
     assert "PREEMPT=lazy" in lab.call(*build, "lazy")[1]
@@ -236,7 +236,7 @@ def test_a_tree_that_was_moved(lab: FakeLab) -> None:
     assert rows["6.12"].startswith("6.12 built Linux 6.12.7")
     assert rows["mine"] == f"mine not built Linux 6.12.7, gone: {other}"
     assert rows["fast"].startswith("fast not built")
-    told = GONE.format("mine", other)
+    message = GONE.format("mine", other)
     add = ("kernel", "add", "--tree", lab.folder / "moved", "--name", "mine")
     advice = "`schedlab kernel add --tree NEWPATH --name mine` brings it back; `schedlab kernel"
     run = ("run", "--target", f"sim:{lab.machine}", "--benchmark", "HackbenchPipeThreads")
@@ -249,7 +249,7 @@ def test_a_tree_that_was_moved(lab: FakeLab) -> None:
         ("machine", "show", lab.machine, "--kernel", "mine"),
     ):
         errors = refused(lab, *words)
-        assert told in errors and advice in errors
+        assert message in errors and advice in errors
         assert not (lab.folder / "result").exists()
     assert lab.call("kernel", "build", "6.12")[0] == 0
     assert lab.call(*add)[0] == 0

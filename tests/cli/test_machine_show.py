@@ -128,12 +128,14 @@ def test_list_shows_every_machine_that_comes_along(
 def test_a_ledger_is_80_columns_wide_and_complete(name: str) -> None:
     text = run("show", name, "--ledger").output
     assert max(map(len, text.splitlines())) <= 80
-    told = json.loads(run("show", name, "--ledger", "--json").output)
-    assert [line["key"] for line in told if line["key"] in text] == [line["key"] for line in told]
+    report = json.loads(run("show", name, "--ledger", "--json").output)
+    assert [line["key"] for line in report if line["key"] in text] == [
+        line["key"] for line in report
+    ]
     machine = find_machine(name)
-    assert machine.ledger.keys() <= {line["key"] for line in told}
-    assert all(line["source"] for line in told)
-    without = [line["key"] for line in told if line["source"] == "not given"]
+    assert machine.ledger.keys() <= {line["key"] for line in report}
+    assert all(line["source"] for line in report)
+    without = [line["key"] for line in report if line["source"] == "not given"]
     assert without == []
 
 

@@ -68,10 +68,10 @@ def test_plans_are_run_and_scored_and_the_study_is_written(lab: FakeLab, publish
     assert "validation rows, all: 2 published, 2 simulated (0 cold), 2 judged" in text
     assert "aim: no claim of the other sign: 1 of 2 claims, not met" in text
     assert f"wrote {page}" in text
-    told = page.read_text()
-    assert "### no-wa-plan: PerfBenchSchedPipe, time" in told
-    assert "- The board." in told
-    assert "Engine version" in told
+    study = page.read_text()
+    assert "### no-wa-plan: PerfBenchSchedPipe, time" in study
+    assert "- The board." in study
+    assert "Engine version" in study
 
 
 def test_what_is_whole_is_not_run_again_and_explanations_stay(
@@ -126,11 +126,11 @@ def test_the_study_is_written_after_every_plan(
     assert status == 130
     assert "plan 1 of 2: second: whole" in errors
     assert f"1 plan of 2 were whole, and stand in {page}" in errors
-    told = page.read_text()
-    assert "| no-wa-plan | not whole |" in told
-    assert "### second: PerfBenchSchedPipe, time" in told
+    study = page.read_text()
+    assert "| no-wa-plan | not whole |" in study
+    assert "### second: PerfBenchSchedPipe, time" in study
     monkeypatch.setattr(command, "run_results", run_results)
-    page.write_text(told.replace("Not explained yet.", "It is a fake."))
+    page.write_text(study.replace("Not explained yet.", "It is a fake."))
     assert call(lab, published, "--output", page)[0] == 0
     assert "not whole" not in page.read_text()
     assert "It is a fake." in page.read_text()

@@ -43,11 +43,11 @@ def plan(**changes: Any) -> Plan:
 
 def essence(out: Path) -> list[dict[str, Any]]:
     """Return everything a result says but when and where it was made."""
-    told = [vars(record) for record in Store.open(out).records()]
-    for record in told:
+    kept = [vars(record) for record in Store.open(out).records()]
+    for record in kept:
         for name in ("started", "seconds", "command"):
             del record[name]
-    return told
+    return kept
 
 
 def recorded(sweep: Path) -> int:

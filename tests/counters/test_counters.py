@@ -1,4 +1,4 @@
-"""Counters: parsed from recorded files, chosen by what the host allows, told when missing."""
+"""Counters: parsed from recorded files, chosen by what the host allows, named when missing."""
 
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def test_cpuidle_is_summed_over_cpus(tmp_path: Path) -> None:
     assert counts == {"cpuidle:C1:usage": 7.0, "cpuidle:C1:seconds": 3.0}
 
 
-BALANCE = {  # for each idle type: count and pulls told apart from all else
+BALANCE = {  # for each idle type: count and pulls, distinct from all else
     15: " ".join(f"{kind}1 0 0 0 {kind}5 0 0 0" for kind in (1, 2, 3)),
     16: " ".join(f"{kind}1 0 0 0 {kind}5 0 0 0" for kind in (2, 1, 3)),
     17: " ".join(f"{kind}1 0 0 0 0 0 0 {kind}5 0 0 0" for kind in (2, 1, 3)),

@@ -33,7 +33,7 @@ FEATURES = "sys/kernel/debug/sched/features"
 
 
 class Host(LocalSystem):
-    """A host made of files, with programs that answer as told."""
+    """A host made of files, with programs that answer as scripted."""
 
     def __init__(self, root: Path, answers: Mapping[str, str], root_user: bool) -> None:
         super().__init__(root)

@@ -112,10 +112,10 @@ class Runner:
         result = self.folders[again] / "result.json"
         if process.returncode not in (0, 4) or not result.exists():
             raise Broken(lines[0] if lines else f"exit status {process.returncode}")
-        told: Json = json.loads(result.read_text())
+        outcome: Json = json.loads(result.read_text())
         result.unlink()
-        told["engine"] = told["engine"]["events"]  # the rest is the host's
-        return told["status"], told
+        outcome["engine"] = outcome["engine"]["events"]  # the rest is the host's
+        return outcome["status"], outcome
 
     def run(self, binary: Path, case: Case) -> tuple[str, str]:
         """Return how the case ends, and the reason of a refusal.
@@ -125,7 +125,7 @@ class Runner:
         """
         both = [self.start(binary, case, again) for again in (False, True)]
         try:
-            (status, told), (status_again, told_again) = (
+            (status, first), (status_again, second) = (
                 self.outcome(process, again) for again, process in enumerate(both)
             )
         finally:
@@ -134,12 +134,12 @@ class Runner:
                 process.communicate()
         if status != status_again:
             raise Broken(f"{status}, and again: {status_again}")
-        if told != told_again:
-            if isinstance(told, str) or isinstance(told_again, str):
-                raise Broken(f"refused otherwise: {told} / {told_again}")
-            differ = [key for key in told if told[key] != told_again.get(key)]
+        if first != second:
+            if isinstance(first, str) or isinstance(second, str):
+                raise Broken(f"refused otherwise: {first} / {second}")
+            differ = [key for key in first if first[key] != second.get(key)]
             raise Broken(f"another result when run again: {', '.join(differ)}")
-        return status, told if isinstance(told, str) else ""
+        return status, first if isinstance(first, str) else ""
 
 
 # ---------------------------------------------------------------- reducing

@@ -27,24 +27,26 @@ def switches(result: Json) -> int:
 
 
 def test_slices_end_at_ticks_where_kconfig_has_no_deferred_rearming(newer: Simulator) -> None:
-    untold = machine("smp4")
-    assert "arch" not in untold
+    unnamed = machine("smp4")
+    assert "arch" not in unnamed
     on_x86, plain, on_arm = (
-        newer(told, HOGS)
-        for told in (untold | {"arch": "x86_64"}, untold, untold | {"arch": "aarch64"})
+        newer(described, HOGS)
+        for described in (unnamed | {"arch": "x86_64"}, unnamed, unnamed | {"arch": "aarch64"})
     )
     assert plain["trace_hash"] == on_x86["trace_hash"]
     assert {"HRTICK", "HRTICK_DL"} <= set(plain["settings"][FEATURES].split())
     assert {"NO_HRTICK", "NO_HRTICK_DL"} <= set(on_arm["settings"][FEATURES].split())
     assert switches(on_arm) == pytest.approx(125, abs=3)
     assert switches(plain) > 350
-    chosen = newer(untold | {"arch": "ppc64le"}, {**HOGS, "features": {"HRTICK": True}})
+    chosen = newer(unnamed | {"arch": "ppc64le"}, {**HOGS, "features": {"HRTICK": True}})
     assert switches(chosen) > 350
 
 
 def test_it_changes_nothing_in_older_trees(sim: Simulator) -> None:
-    untold, hogs = machine("smp4"), {key: HOGS[key] for key in ("duration", "tasks")}
-    assert sim(untold, hogs)["trace_hash"] == sim(untold | {"arch": "aarch64"}, hogs)["trace_hash"]
+    unnamed, hogs = machine("smp4"), {key: HOGS[key] for key in ("duration", "tasks")}
+    assert (
+        sim(unnamed, hogs)["trace_hash"] == sim(unnamed | {"arch": "aarch64"}, hogs)["trace_hash"]
+    )
 
 
 def test_machine_files_tell_it(newer: Simulator) -> None:

@@ -13,7 +13,7 @@ def busy_ns(cpu: Json) -> int:
     return int(cpu["user_ns"] + cpu["kernel_ns"])
 
 
-def told(name: str, **background: float | str) -> Json:
+def with_daemons(name: str, **background: float | str) -> Json:
     described = machine(name)
     described["background"].update(background)
     return described
@@ -21,7 +21,7 @@ def told(name: str, **background: float | str) -> Json:
 
 def test_daemons_wake_as_often_as_the_machine_says(sim: Simulator) -> None:
     """The machine's 30 wakeups of 40 us a second, all daemons together."""
-    described = told("smp4", per_cpu=0)
+    described = with_daemons("smp4", per_cpu=0)
     result = sim(described, {**QUIET, "background": True})
     user = sum(cpu["user_ns"] for cpu in result["per_cpu"])
     assert user == pytest.approx(10 * 30 * 40_000, rel=0.15)
@@ -38,7 +38,7 @@ def test_an_idle_machine_is_idle(sim: Simulator) -> None:
 def test_every_cpu_has_works_of_its_own(sim: Simulator, name: str, cpus: int) -> None:
     """They grow with the machine and stay where they are; the services do not."""
     scenario = {**QUIET, "background": True}
-    few, many = (sim(told(name, wakeups=0, per_cpu=rate), scenario) for rate in (0, 10))
+    few, many = (sim(with_daemons(name, wakeups=0, per_cpu=rate), scenario) for rate in (0, 10))
     woken = many["counters"]["sched:sched_wakeup"] - few["counters"]["sched:sched_wakeup"]
     # a timer of the wheel ends up to a jiffy late: 26 jiffies of 4 ms and not 25
     assert woken == pytest.approx(10 * 10 * cpus, rel=0.08)
@@ -54,7 +54,7 @@ def test_works_of_a_cpu_wait_while_it_is_off_line(sim: Simulator) -> None:
         "actions": [{"at": "2s", "offline": 3}, {"at": "7s", "online": 3}],
     }
     ran = [
-        sim(told("smp4", wakeups=0, per_cpu=rate), scenario)["per_cpu"][3]["kernel_ns"]
+        sim(with_daemons("smp4", wakeups=0, per_cpu=rate), scenario)["per_cpu"][3]["kernel_ns"]
         for rate in (0, 100)
     ]
     assert ran[1] - ran[0] == pytest.approx(5 * 100 * 40_000, rel=0.25)

@@ -37,7 +37,7 @@ def test_hogs_use_all_time(sim: Simulator) -> None:
 
 
 def test_a_spin_ends_by_the_clock_whoever_took_its_cpu(sim: Simulator) -> None:
-    told: Json = {
+    scenario: Json = {
         "duration": "1.1s",
         "settle": "100ms",
         "tasks": [
@@ -45,7 +45,7 @@ def test_a_spin_ends_by_the_clock_whoever_took_its_cpu(sim: Simulator) -> None:
             {"name": "hog", "affinity": "0", "program": [{"run": "9s"}]},
         ],
     }
-    spinner, hog = (tasks(sim("smp4", told), name)[0] for name in ("spinner", "hog"))
+    spinner, hog = (tasks(sim("smp4", scenario), name)[0] for name in ("spinner", "hog"))
     assert spinner["runtime_ns"] == pytest.approx(0.5e9, rel=0.03)
     assert hog["runtime_ns"] == pytest.approx(0.6e9, rel=0.03), "alone once a second is over"
 
@@ -95,7 +95,7 @@ def test_processes_leave_nothing_behind(sim: Simulator) -> None:
 
 
 def test_nothing_the_engine_looks_for_is_missing(series: str) -> None:
-    """Hooks and hot fields are told by name; a tree that renames one is not simulated in silence."""
+    """Missing hooks and hot fields are named; a tree that renames one is not simulated in silence."""
     assert not builds.made(series).unmatched
 
 

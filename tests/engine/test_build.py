@@ -278,14 +278,14 @@ def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
     (tmp_path / "expected.txt").write_text(expected)
     (tmp_path / "tree.h").write_text("#define TREE_HAS_THAT 1\n")
     script = ROOT / "engine/scripts/unmatched"
-    told = subprocess.run(
+    done = subprocess.run(
         [script, "gcc", "expected.txt", "tree.h", "x.o"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout.splitlines() == [
+    assert done.stdout.splitlines() == [
         *("two", "->hot", "four"),
         *("two()", "trace_printed()", "trace_gone()"),
     ]
@@ -335,8 +335,8 @@ def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
     out = build_folder("6.12-uncalled")
     made = make(O=str(out), KERNEL=str(tree), BASE=str(base), PATCHES=" ".join(map(str, changes)))
     assert made.returncode == 0, made.stdout + made.stderr
-    told = (out / "unmatched.txt").read_text().splitlines()
-    assert told == ["rcu_sched_clock_irq()", "trace_tick_stop()"]
+    unmatched = (out / "unmatched.txt").read_text().splitlines()
+    assert unmatched == ["rcu_sched_clock_irq()", "trace_tick_stop()"]
 
 
 @pytest.fixture

@@ -77,9 +77,9 @@ def test_pressure_is_what_the_load_makes_it(debian: Simulator) -> None:
     """One of two tasks always waits: after 6 s the average of 10 s is at 1 - exp(-6/10)."""
     hogs = {"name": "h", "count": 2, "affinity": "0", "program": [{"run": "10s"}]}
     some, _ = debian("smp4", {"duration": "6s", "tasks": [hogs]})["pressure_cpu"].splitlines()
-    told = dict(word.split("=") for word in some.split()[1:])
-    assert float(told["avg10"]) == pytest.approx(45.1, abs=1)
-    assert int(told["total"]) == pytest.approx(6e6, rel=1e-3)
+    averages = dict(word.split("=") for word in some.split()[1:])
+    assert float(averages["avg10"]) == pytest.approx(45.1, abs=1)
+    assert int(averages["total"]) == pytest.approx(6e6, rel=1e-3)
 
 
 def test_pressure_is_switched_at_boot(debian: Simulator, tmp_path: Path) -> None:

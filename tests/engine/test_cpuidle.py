@@ -87,7 +87,7 @@ def test_no_such_file_is_an_error(sim: Simulator) -> None:
 
 
 def test_counts_are_those_of_sysfs(sim: Simulator) -> None:
-    """A CPU's idle time is what its states were entered for; too deep and too shallow are told."""
+    """A CPU's idle time is what its states were entered for; too deep and too shallow are counted."""
     wakers = {
         "0": [{"run": ["20us", "3ms"]}, {"wake": "w0"}],
         "4": [{"loop": 20, "body": [{"run": "100us"}, {"wake": "w4"}]}, {"run": "5ms"}],
@@ -109,7 +109,7 @@ def test_counts_are_those_of_sysfs(sim: Simulator) -> None:
 
 
 def test_a_polling_state_gives_up_after_the_next_ones_residency(sim: Simulator) -> None:
-    """As in poll_idle(): the governor is asked again, and told that the limit was reached."""
+    """As in poll_idle(): the governor is asked again, and learns that the limit was reached."""
     described = machine("power9-lpar-smt4")
     states = sim(described, sleeper("10ms"))["per_cpu"][0]["idle_states"]
     mean_us = [state["time_ns"] / max(1, state["usage"]) / 1000 for state in states]
@@ -130,8 +130,8 @@ def cpuidle_smt(period: int, **more: Json) -> Json:
 
 
 def figures(result: Json) -> dict[str, float]:
-    told = result["metrics"].items()
-    return {name.removeprefix("cpuidle-smt."): value for name, value in told}
+    metrics = result["metrics"].items()
+    return {name.removeprefix("cpuidle-smt."): value for name, value in metrics}
 
 
 FORKS = 96
@@ -204,8 +204,8 @@ def test_wakes_that_come_too_fast_are_missed(sim: Simulator) -> None:
     ],
 )
 def test_cpus_that_do_not_fit_are_refused(sim: Simulator, wrong: Json, words: str) -> None:
-    told = cpuidle_smt(100)
-    told["workloads"][0].update(wrong)
-    done = sim.start("power9-lpar-smt4", told)
+    load = cpuidle_smt(100)
+    load["workloads"][0].update(wrong)
+    done = sim.start("power9-lpar-smt4", load)
     assert done.returncode == 2
     assert words in done.stderr

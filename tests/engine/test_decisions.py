@@ -31,8 +31,8 @@ def decisions(
     result = sim(machine, scenario, "--trace", str(path), "--trace-events", names, *options)
     found: list[Json] = []
     for m in lines(path):
-        told = {k: int(v) if v.lstrip("-").isdigit() else v for k, v in FIELD.findall(m[6])}
-        found.append({"event": m[5], "on": int(m[3]), **told})
+        fields = {k: int(v) if v.lstrip("-").isdigit() else v for k, v in FIELD.findall(m[6])}
+        found.append({"event": m[5], "on": int(m[3]), **fields})
     return found, result["counters"]
 
 

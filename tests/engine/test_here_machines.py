@@ -33,7 +33,7 @@ def runs(sim: Simulator, root: Path, scratch: Path) -> None:
 
 def bare(**more: object) -> Spec:
     """A virtual machine that tells of no caches, nodes, frequencies or idle states."""
-    told: dict[str, object] = {
+    topology: dict[str, object] = {
         "arch": "x86_64",
         "cpuinfo": "model name\t: Some CPU",
         "online": range(4),
@@ -41,7 +41,7 @@ def bare(**more: object) -> Spec:
         "packages": [range(4)],
         "memory_kib": 4 << 20,
     }
-    return Spec(**{**told, **more})  # type: ignore[arg-type]
+    return Spec(**{**topology, **more})  # type: ignore[arg-type]
 
 
 def test_a_virtual_machine_that_tells_nothing(sim: Simulator, tmp_path: Path) -> None:

@@ -163,8 +163,8 @@ def test_the_lab_says_where(case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_schedsim_says_where(sim: Simulator, case: str) -> None:
     machine, path, value, _, problem = CASES[case]
-    told = json.loads(sim.machine(machine).read_text())
-    done = sim.start(changed(told, path, value), {"duration": "1ms"})
+    described = json.loads(sim.machine(machine).read_text())
+    done = sim.start(changed(described, path, value), {"duration": "1ms"})
     assert done.returncode == 2
     assert done.stderr.startswith("schedsim: ")
     assert f".json: {problem}" in done.stderr

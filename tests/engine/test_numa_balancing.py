@@ -30,8 +30,14 @@ def tasks_on(memory: list[Json], tasks: list[Json], seconds: int, **more: Any) -
     """Tasks that go over their memory and work on it, for ever."""
     size = memory[0]["size"]
     program = [{"touch": "0MiB", "size": size}, {"run": "10ms"}]
-    told = [{"memory_share": 0.5, "program": program, **task} for task in tasks]
-    return {"duration": f"{seconds}s", "settle": "50ms", "memory": memory, "tasks": told, **more}
+    described = [{"memory_share": 0.5, "program": program, **task} for task in tasks]
+    return {
+        "duration": f"{seconds}s",
+        "settle": "50ms",
+        "memory": memory,
+        "tasks": described,
+        **more,
+    }
 
 
 def numa_mem(**options: Any) -> Json:
@@ -60,8 +66,8 @@ def test_it_loses_where_threads_share_what_one_node_cannot_deliver(sim: Simulato
     """Brought together, four threads ask one node's memory for more than it has."""
     asked = numa_mem(nr_threads=4, mb_proc=256, nr_secs="15s")
     speeds = [
-        sum(Load(sim, "numa16", told, seed)["total speed"] for seed in (1, 2, 3))
-        for told in (asked, {**asked, "knobs": OFF})
+        sum(Load(sim, "numa16", load, seed)["total speed"] for seed in (1, 2, 3))
+        for load in (asked, {**asked, "knobs": OFF})
     ]
     assert speeds[0] < 0.97 * speeds[1]
 
@@ -270,8 +276,8 @@ def test_shared_memory_is_one_memory(sim: Simulator) -> None:
 
 def small(*mib: int) -> Json:
     """The test machine with so much memory on its nodes."""
-    told = machine("numa16")
-    return {**told, "topology": {**told["topology"], "node_memory_mib": list(mib)}}
+    described = machine("numa16")
+    return {**described, "topology": {**described["topology"], "node_memory_mib": list(mib)}}
 
 
 def test_a_full_node_gives_from_the_nearest_and_takes_no_page(sim: Simulator) -> None:

@@ -1,4 +1,4 @@
-"""Settings are read back through the kernel's own files, and a value that does not stick is told."""
+"""Settings are read back through the kernel's own files, and a value that does not stick is reported."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def test_read_back_into_the_result(sim: Simulator, series: str) -> None:
         RT_RUNTIME: "-1",
         "/proc/sys/kernel/sched_schedstats": "0",
     }
-    told = sim("smp4", idle(knobs=knobs, features={"WA_IDLE": False}))["settings"]
-    features = told.pop(f"{DEBUG}/features").split()
+    settings = sim("smp4", idle(knobs=knobs, features={"WA_IDLE": False}))["settings"]
+    features = settings.pop(f"{DEBUG}/features").split()
     assert "NO_WA_IDLE" in features and "WA_WEIGHT" in features and "WA_IDLE" not in features
-    assert told == {
+    assert settings == {
         f"{DEBUG}/verbose": "Y",
         f"{DEBUG}/nr_migrate": "16",
         f"{DEBUG}/tunable_scaling": "0",
@@ -106,5 +106,5 @@ def test_schedutils_rate_limit_follows_from_the_transition(
         entry["transition"] = transition
     command = [str(sim.binary), "--machine", str(sim.machine(board)), "--print-files"]
     files = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    told = re.findall(r"policy\d/schedutil/rate_limit_us (\d+)", files)
-    assert told == [str(older if series == "6.1" else newer)] * 2
+    limits = re.findall(r"policy\d/schedutil/rate_limit_us (\d+)", files)
+    assert limits == [str(older if series == "6.1" else newer)] * 2

@@ -62,15 +62,15 @@ def test_perfetto_definitions_read_every_event(sim: Simulator, tmp_path: Path) -
     for packet in trace.packet:
         [event] = packet.ftrace_events.event
         kind = event.WhichOneof("event")
-        told = getattr(event, kind)
-        found[told.event_name if kind == "generic" else kind] += 1
+        message = getattr(event, kind)
+        found[message.event_name if kind == "generic" else kind] += 1
         if kind == "sched_switch":
             cpu = packet.ftrace_events.cpu
-            assert running.get(cpu, told.prev_pid) == told.prev_pid == event.pid
-            running[cpu] = told.next_pid
-            assert told.next_pid >= 0 and told.next_comm
-        if kind == "generic" and told.event_name == "pick_next":
-            fields = {f.name: f.str_value or f.int_value for f in told.field}
+            assert running.get(cpu, message.prev_pid) == message.prev_pid == event.pid
+            running[cpu] = message.next_pid
+            assert message.next_pid >= 0 and message.next_comm
+        if kind == "generic" and message.event_name == "pick_next":
+            fields = {f.name: f.str_value or f.int_value for f in message.field}
             assert {"comm", "pid", "class", "nr_running"} < set(fields)
             assert fields["pid"] == 0 or isinstance(fields["comm"], str)
     for name in ("sched_switch", "sched_waking", "sched_wakeup", "sched_migrate_task"):

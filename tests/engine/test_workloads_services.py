@@ -32,30 +32,30 @@ def ycsb(sim: Simulator, machine: str = "smp4", **options: object) -> tuple[dict
 
 
 def test_ycsb_does_its_operations(sim: Simulator) -> None:
-    told, _ = ycsb(sim, threadcount=3, operationcount=1000)
-    assert told["Operations"] == 1000
-    assert told["Throughput"] == pytest.approx(1000 / (told["RunTime"] / 1000))
+    report, _ = ycsb(sim, threadcount=3, operationcount=1000)
+    assert report["Operations"] == 1000
+    assert report["Throughput"] == pytest.approx(1000 / (report["RunTime"] / 1000))
     # 145 us of work and two messages, more when four CPUs have six tasks
-    assert 145 < told["READ AverageLatency"] < 400
-    assert told["READ AverageLatency"] < told["READ 99thPercentileLatency"]
+    assert 145 < report["READ AverageLatency"] < 400
+    assert report["READ AverageLatency"] < report["READ 99thPercentileLatency"]
 
 
 def test_ycsb_wakes_server_and_client_once_each(sim: Simulator) -> None:
-    told, result = ycsb(sim, threadcount=1, operationcount=2000)
-    assert result["counters"]["sched:sched_wakeup"] / told["Operations"] == pytest.approx(
+    report, result = ycsb(sim, threadcount=1, operationcount=2000)
+    assert result["counters"]["sched:sched_wakeup"] / report["Operations"] == pytest.approx(
         2, abs=0.1
     )
 
 
 def test_ycsb_workload_c_reads_only(sim: Simulator) -> None:
-    told, _ = ycsb(sim, readproportion=1, updateproportion=0, operationcount=200)
-    assert "UPDATE AverageLatency" not in told
-    assert told["WriteConflicts"] == 0
+    report, _ = ycsb(sim, readproportion=1, updateproportion=0, operationcount=200)
+    assert "UPDATE AverageLatency" not in report
+    assert report["WriteConflicts"] == 0
 
 
 def test_ycsb_ends_in_time(sim: Simulator) -> None:
-    told, _ = ycsb(sim, threadcount=4, operationcount=0, maxexecutiontime="50ms")
-    assert told["RunTime"] == pytest.approx(50, abs=2)
+    report, _ = ycsb(sim, threadcount=4, operationcount=0, maxexecutiontime="50ms")
+    assert report["RunTime"] == pytest.approx(50, abs=2)
 
 
 def test_ycsb_updates_wait_for_the_journal(sim: Simulator) -> None:
@@ -138,15 +138,15 @@ def test_dsb_services_stay_on_their_ccds(sim: Simulator) -> None:
 
 
 def test_dsb_open_loop_keeps_its_rate(sim: Simulator) -> None:
-    told, _ = dsb(sim, ccds=1, connections=64, duration="500ms", rate=800)
-    assert told["Requests/sec"] == pytest.approx(800, rel=0.15)
-    assert 4000 < told["Latency p50"] < 12000
+    report, _ = dsb(sim, ccds=1, connections=64, duration="500ms", rate=800)
+    assert report["Requests/sec"] == pytest.approx(800, rel=0.15)
+    assert 4000 < report["Latency p50"] < 12000
 
 
 def test_dsb_latency_grows_when_the_rate_is_too_high(sim: Simulator) -> None:
-    told, _ = dsb(sim, ccds=1, connections=64, duration="300ms", rate=6000)
-    assert told["Requests/sec"] < 2500
-    assert told["Latency p99"] > 150_000
+    report, _ = dsb(sim, ccds=1, connections=64, duration="300ms", rate=6000)
+    assert report["Requests/sec"] < 2500
+    assert report["Latency p99"] > 150_000
 
 
 @pytest.mark.parametrize(
@@ -161,11 +161,11 @@ def test_dsb_latency_grows_when_the_rate_is_too_high(sim: Simulator) -> None:
     ],
 )
 def test_dsb_wakeups_of_a_request(sim: Simulator, script: str, low: int, high: int) -> None:
-    told, result = dsb(sim, threads=1, connections=1, duration="500ms", script=script)
+    report, result = dsb(sim, threads=1, connections=1, duration="500ms", script=script)
     wakeups = (
         result["counters"]["sched:sched_wakeup"] + result["counters"]["sched:sched_wakeup_new"]
     )
-    assert low < wakeups / told["requests"] < high
+    assert low < wakeups / report["requests"] < high
 
 
 # ---------------------------------------------------------------- specjbb2015
@@ -186,18 +186,18 @@ def preset(ir: int, duration: str = "500ms") -> Json:
 
 
 def test_jbb_holds_a_rate(sim: Simulator) -> None:
-    told, _ = jbb(sim, **preset(1000))
-    assert told["settled"] == 1
-    assert told["issued"] == pytest.approx(1000, rel=0.02)
-    assert told["processed"] == pytest.approx(1000, rel=0.03)
+    report, _ = jbb(sim, **preset(1000))
+    assert report["settled"] == 1
+    assert report["issued"] == pytest.approx(1000, rel=0.02)
+    assert report["processed"] == pytest.approx(1000, rel=0.03)
     # purchases are 0.7 to 0.9 ms of work
-    assert 700 < told["response time p50"] < 1500
+    assert 700 < report["response time p50"] < 1500
 
 
 def test_jbb_cannot_hold_too_high_a_rate(sim: Simulator) -> None:
-    told, result = jbb(sim, **preset(8000))
-    assert told["settled"] == 0
-    assert told["processed"] < 5000
+    report, result = jbb(sim, **preset(8000))
+    assert report["settled"] == 0
+    assert report["processed"] < 5000
     assert result["metrics"]["utilisation"] > 0.9
 
 
@@ -210,9 +210,9 @@ def test_jbb_requests_go_on(sim: Simulator) -> None:
 
 def test_jbb_collections_stop_the_world(sim: Simulator) -> None:
     """200 KB a request: 1,500 of them fill a young generation of 64 MiB four to five times."""
-    told, _ = jbb(sim, Xmn="64MiB", **preset(2000, "750ms"))
-    assert told["young collections"] == pytest.approx(1500 * 200 / 65536, abs=1.1)
-    assert 0.2 < told["young collection pause"] < 20
+    report, _ = jbb(sim, Xmn="64MiB", **preset(2000, "750ms"))
+    assert report["young collections"] == pytest.approx(1500 * 200 / 65536, abs=1.1)
+    assert 0.2 < report["young collection pause"] < 20
     none, _ = jbb(sim, Xmn="8GiB", **preset(2000, "750ms"))
     assert none["young collections"] == 0
 
@@ -224,7 +224,7 @@ def test_jbb_finds_its_capacity(sim: Simulator) -> None:
     each) may be absent. The others take 745 us on average and 50 more to issue, decode (twice) and
     encode (workloads/specjbb-*.c); what nobody waits for can be put off. 1 % may be missing.
     """
-    told, _ = jbb(
+    report, _ = jbb(
         sim,
         **{
             "controller.settle.time.min": "100ms",
@@ -232,17 +232,17 @@ def test_jbb_finds_its_capacity(sim: Simulator) -> None:
             "controller.rtcurve.step": 0.05,
         },
     )
-    assert 2500 < told["max-jOPS"] < 4 / 795e-6 / 0.99
-    assert told["max-jOPS"] <= 1.05 * told["hbIR (max attempted)"]
-    limits = [told[f"jOPS at {ms} ms"] for ms in (10, 25, 50, 75, 100)]
-    assert 0 < limits[0] <= limits[4] <= told["max-jOPS"]
-    assert min(limits) <= told["critical-jOPS"] <= max(limits)
+    assert 2500 < report["max-jOPS"] < 4 / 795e-6 / 0.99
+    assert report["max-jOPS"] <= 1.05 * report["hbIR (max attempted)"]
+    limits = [report[f"jOPS at {ms} ms"] for ms in (10, 25, 50, 75, 100)]
+    assert 0 < limits[0] <= limits[4] <= report["max-jOPS"]
+    assert min(limits) <= report["critical-jOPS"] <= max(limits)
 
 
 def test_jbb_groups_share_the_rate(sim: Simulator) -> None:
-    told, result = jbb(sim, EPYC, **{"group.count": 4, **preset(20_000, "200ms")})
-    assert told["processed"] == pytest.approx(20_000, rel=0.02)
-    assert 3 < result["counters"]["sched:sched_wakeup"] / told["requests"] < 15
+    report, result = jbb(sim, EPYC, **{"group.count": 4, **preset(20_000, "200ms")})
+    assert report["processed"] == pytest.approx(20_000, rel=0.02)
+    assert 3 < result["counters"]["sched:sched_wakeup"] / report["requests"] < 15
 
 
 # ---------------------------------------------------------------- all

@@ -71,15 +71,15 @@ features = scenario["features"]
 took = @SPEED@ * random.Random(args.seed).lognormvariate(0, 0.02)
 if features.get("WA_IDLE") is False:
     took *= 0.8
-told = {"status": "done", "metrics": {}, "counters": {
+report = {"status": "done", "metrics": {}, "counters": {
     "sched:sched_migrate_task": 1000.0 * took, "sched:pelt_se_tp": 3,
     "switches:voluntary": 10, "switches:involuntary": 5, "engine:spins": 1}}
 known = {"WA_IDLE": True, "WA_WEIGHT": True} | features
 words = [name if on else f"NO_{name}" for name, on in known.items()]
-told["settings"] = {"/sys/kernel/debug/sched/features": " ".join(words), **knobs}
-told["settings"] |= {f"cpufreq {name}": text for name, text in scenario["cpufreq"].items()}
+report["settings"] = {"/sys/kernel/debug/sched/features": " ".join(words), **knobs}
+report["settings"] |= {f"cpufreq {name}": text for name, text in scenario["cpufreq"].items()}
 if "/sys/kernel/debug/sched/preempt" in knobs:
-    told["settings"]["/sys/kernel/debug/sched/preempt"] = "none voluntary (full)"
+    report["settings"]["/sys/kernel/debug/sched/preempt"] = "none voluntary (full)"
 for workload in scenario.get("workloads", []):
     mode = knobs.get("/sys/kernel/debug/sched/mode")
     if mode == "warn":
@@ -91,19 +91,19 @@ for workload in scenario.get("workloads", []):
     if mode == "endless":
         sys.exit(4)
     if mode == "short":
-        told["steady"] = {"unsettled": ["busy balance of MC", "nr_idle_scan still moves"]}
+        report["steady"] = {"unsettled": ["busy balance of MC", "nr_idle_scan still moves"]}
     if mode == "brief":
         domains = [{"busy_interval_s": 0.06}, {"busy_interval_s": 0.124}]
-        told["steady"], told["window_s"] = {"unsettled": [], "domains": domains}, 0.0024
+        report["steady"], report["window_s"] = {"unsettled": [], "domains": domains}, 0.0024
     if mode == "slow":
         open(os.path.join(os.path.dirname(args.out), f"pid-{os.getpid()}"), "w").close()
         time.sleep(1.5)
     time.sleep(random.random() * 0.05)
     loops = workload.get("loops", workload.get("loop"))
-    told["metrics"][workload["kind"] + ".time"] = took * loops
+    report["metrics"][workload["kind"] + ".time"] = took * loops
 if args.trace:
     open(args.trace, "w").write(f"# {args.trace_format} {args.trace_events} {args.trace_ring}\\n")
-json.dump(told, open(args.out, "w"))
+json.dump(report, open(args.out, "w"))
 """
 
 FAIR = """\

@@ -33,9 +33,9 @@ def run(workload: str, **options: Any) -> dict[str, float]:
     words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     done = start(workload, *words, "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["workload"] == workload
-    return {result["name"]: float(result["value"]) for result in told["results"]}
+    report = json.loads(done.stdout)
+    assert report["workload"] == workload
+    return {result["name"]: float(result["value"]) for result in report["results"]}
 
 
 def refused(workload: str, *words: str) -> str:

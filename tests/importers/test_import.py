@@ -212,6 +212,6 @@ def test_settings_that_are_not_read_are_not_known(tmp_path: Path, shape: str) ->
     page = tmp_path / f"page.{all_shapes()[shape].suffix}"
     page.write_text(text)
     with closing(import_file(page, tmp_path / "out", "schedlab import")) as again:
-        told = all_shapes()["markdown"].render(Report(again, analyse(again)))
-    assert told.count("its settings are not known") == 2
-    assert "as it is" not in told
+        shown = all_shapes()["markdown"].render(Report(again, analyse(again)))
+    assert shown.count("its settings are not known") == 2
+    assert "as it is" not in shown

@@ -77,9 +77,9 @@ def test_a_suite_that_cannot_be_read(apt: Path) -> None:
     (apt / "experimental").write_text(OFFER)
     assert found(apt)[1][-2:] == ["sid", "experimental"]
     (apt / "experimental").unlink()
-    with pytest.raises(KernelError, match="was not found, and these lists") as told:
+    with pytest.raises(KernelError, match="was not found, and these lists") as raised:
         found(apt)
-    assert "\n  Debian sid: The repository 'sid' is not there" in str(told.value)
+    assert "\n  Debian sid: The repository 'sid' is not there" in str(raised.value)
 
 
 def test_no_mirror_of_debian(apt: Path) -> None:

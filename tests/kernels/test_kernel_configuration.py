@@ -1,4 +1,4 @@
-"""`schedlab kernel build --config`: what is taken of a configuration, what told, what refused."""
+"""`schedlab kernel build --config`: what of a configuration is used, noted, refused."""
 
 import re
 import shutil
@@ -41,11 +41,11 @@ def test_a_fragment_is_the_builds_configuration_and_part_of_its_identity(lab: Fa
     text += "# CONFIG_SCHED_AUTOGROUP is not set\n"
     status, out, errors = build(lab, text)
     assert status == 0, errors
-    told = "HZ=1000, PREEMPT=full, SCHED_AUTOGROUP=n, as my.config"
-    assert f"other: Linux 6.12.7, {told}," in out
-    assert "not simulated" not in errors, "a file system is not told"
-    assert f"configuration  {told}" in lab.call("kernel", "show", "other")[1]
-    assert told in lab.call("kernel", "list")[1]
+    line = "HZ=1000, PREEMPT=full, SCHED_AUTOGROUP=n, as my.config"
+    assert f"other: Linux 6.12.7, {line}," in out
+    assert "not simulated" not in errors, "a file system is not simulated anyway"
+    assert f"configuration  {line}" in lab.call("kernel", "show", "other")[1]
+    assert line in lab.call("kernel", "list")[1]
     key = re.search(r"build (\w+)", out)
     _, out, _ = build(lab, text.replace("SCHED_AUTOGROUP is", "NUMA_EMU is"), name="more")
     assert key and key[1] not in out, "with autogroups it is another build"
@@ -68,7 +68,7 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "told"),
+    ("text", "words", "message"),
     [
         ("CONFIG_HZ_100=y\nCONFIG_HZ_250=y\n", (), "HZ=100 and CONFIG_HZ=250 contradict"),
         ("CONFIG_HZ=300\nCONFIG_HZ_250=y\n", (), "HZ=250 and CONFIG_HZ=300 contradict"),
@@ -105,10 +105,10 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
     ],
 )
 def test_a_configuration_that_cannot_be_is_one_message(
-    lab: FakeLab, text: str, words: tuple[str, ...], told: str
+    lab: FakeLab, text: str, words: tuple[str, ...], message: str
 ) -> None:
     status, _, errors = build(lab, text, *words)
-    assert (status, told in errors) == (2, True), errors
+    assert (status, message in errors) == (2, True), errors
     assert "other" not in lab.call("kernel", "list")[1]
 
 
@@ -134,18 +134,18 @@ def test_shipped_ones_are_those_of_the_series_or_the_one_before(lab: FakeLab) ->
 
 
 def test_the_docs_say_why_each_option_is_off() -> None:
-    told = tomllib.loads((ENGINE / "options.toml").read_text())
+    options = tomllib.loads((ENGINE / "options.toml").read_text())
     section = DOCS.read_text().partition("\n## Configuration\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"`(\w+)`", section))
-    assert {option for of in told.values() for option in of} <= named
+    assert {option for of in options.values() for option in of} <= named
 
 
 def test_options_are_those_of_the_engines_configuration() -> None:
-    told = tomllib.loads((ENGINE / "options.toml").read_text())
+    options = tomllib.loads((ENGINE / "options.toml").read_text())
     ours = set(
         re.findall(
             r"^#define CONFIG_(\w+) 1$", (ENGINE / "include/autoconf.h.in").read_text(), re.M
         )
     )
-    assert {*told["always"], *told["kept"]} <= ours
-    assert not ours & {*told["never"], *told["refused"]}
+    assert {*options["always"], *options["kept"]} <= ours
+    assert not ours & {*options["never"], *options["refused"]}

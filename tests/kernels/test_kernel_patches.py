@@ -163,10 +163,10 @@ def test_names_that_lead_out_of_the_tree_are_refused(text: str, words: str) -> N
 def test_what_gnu_patch_would_take_for_more_orders_is_left_out() -> None:
     header = "index 1111111..2222222 100644\nIndex: ../../victim\n*** ../x\n1,2d\nPrereq: 1\n"
     [change] = parse_patch(f"{GIT}{header}{section('a/kernel/x.c')}", "p")
-    told = "\n".join(change.text)
-    assert "index 1111111..2222222 100644" in told
+    text = "\n".join(change.text)
+    assert "index 1111111..2222222 100644" in text
     for order in ("Index:", "***", "1,2d", "Prereq"):
-        assert order not in told
+        assert order not in text
 
 
 def test_all_names_of_a_change_are_known() -> None:

@@ -118,8 +118,8 @@ def test_the_list_of_touched_files_is_not_trusted(place: Place, touched: object)
     whole = place.prepare()
     assert (whole.source / "outside").is_symlink()
     [folder] = (place.shelf.folder / "boot").iterdir()
-    told = touched if isinstance(touched, str) else json.dumps(touched)
-    (folder / "touched.json").write_text(told.replace("{victim}", str(victim)))
+    text = touched if isinstance(touched, str) else json.dumps(touched)
+    (folder / "touched.json").write_text(text.replace("{victim}", str(victim)))
     place.prepare()
     assert contents(victim) == before
     assert contents(whole.source) == tree

@@ -31,7 +31,7 @@ class Clock:
 
 
 class Timed(Pretended):
-    """A session whose runs take as long as they are told."""
+    """A session whose runs take as long as the test wants."""
 
     def __init__(
         self, clock: Clock, seconds: float = 1.0, stop_after: int = 10**9, beside: float = 0.0

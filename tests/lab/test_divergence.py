@@ -1,4 +1,4 @@
-"""Decisions out of a trace, where two streams part, and how that is told."""
+"""Decisions out of a trace, where two streams part, and how that is shown."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from schedlab.lab.divergence.decisions import Decision, decisions
 from schedlab.lab.divergence.search import diverge
-from schedlab.lab.divergence.wording import tell
+from schedlab.lab.divergence.wording import describe
 
 TRACE = (Path(__file__).parents[1] / "data" / "decisions.txt").read_text()
 
@@ -40,7 +40,7 @@ def test_decisions_of_a_trace() -> None:
 def test_equal_runs() -> None:
     found = diverge(iter(read(TRACE)), iter(read(TRACE)))
     assert (found.compared, found.anything, found.choice) == (4, None, None)
-    assert "all 4 decisions are the same" in "".join(tell(found, ("base", "other")))
+    assert "all 4 decisions are the same" in "".join(describe(found, ("base", "other")))
 
 
 def test_a_scan_that_ends_sooner() -> None:
@@ -48,11 +48,11 @@ def test_a_scan_that_ends_sooner() -> None:
     found = diverge(iter(read(TRACE)), iter(read(sooner)))
     assert found.choice == found.anything
     assert found.choice and found.choice.after == 1
-    told = "\n".join(tell(found, ("base", "ilb")))
-    assert "load_balance() of SMT (newidle, 2 CPUs) on CPU 40, in sender-32" in told
-    assert "looked at           2         1  <--" in told
-    assert "only base looked at" in told
-    assert "group=168" in told
+    text = "\n".join(describe(found, ("base", "ilb")))
+    assert "load_balance() of SMT (newidle, 2 CPUs) on CPU 40, in sender-32" in text
+    assert "looked at           2         1  <--" in text
+    assert "only base looked at" in text
+    assert "group=168" in text
 
 
 def test_a_later_moment_is_told_apart_from_a_decision() -> None:
@@ -61,15 +61,15 @@ def test_a_later_moment_is_told_apart_from_a_decision() -> None:
     found = diverge(iter(read(TRACE)), iter(read(later)))
     assert found.anything and found.anything.after == 0
     assert found.choice and found.choice.after == 3
-    told = "\n".join(tell(found, ("base", "other")))
-    assert "other comes to it +8 us later" in told
-    assert "pick_next() on CPU 40, in <idle>-0" in told
+    text = "\n".join(describe(found, ("base", "other")))
+    assert "other comes to it +8 us later" in text
+    assert "pick_next() on CPU 40, in <idle>-0" in text
 
 
 def test_one_run_ends_first() -> None:
     found = diverge(iter(read(TRACE)), iter(read(TRACE)[:2]))
     assert found.choice and found.choice.second is None
-    assert "other: the run has ended" in "\n".join(tell(found, ("base", "other")))
+    assert "other: the run has ended" in "\n".join(describe(found, ("base", "other")))
 
 
 MADE = st.lists(
@@ -99,7 +99,7 @@ def test_the_first_changed_decision_is_found(made: list[Decision], data: st.Data
 
     found = diverge(stream(made), stream(other))
     assert found.choice and found.choice.after == place
-    assert list(tell(found, ("x", "y")))
+    assert list(describe(found, ("x", "y")))
 
 
 @given(st.text(alphabet=" -[]=.:abcd0123456789\n", max_size=200))

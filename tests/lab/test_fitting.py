@@ -1,4 +1,4 @@
-"""Sizes fitted to seconds: how they are found, kept, told, and the same at every resume."""
+"""Sizes fitted to seconds: how they are found, kept, shown, and the same at every resume."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -34,9 +34,9 @@ def forecast(
 def test_a_forecast_is_made_of_what_earlier_results_took() -> None:
     plan = plan_of(*CASES, looks=[6, 12])
     assert str(forecast(plan, {})) == ""
-    told = forecast(plan, dict.fromkeys(CASES, 5.0))
-    assert told.at_most == 4 * 13
-    assert str(told) == "about 2 min to the look at block 6, at most 4 min"
+    forecasted = forecast(plan, dict.fromkeys(CASES, 5.0))
+    assert forecasted.at_most == 4 * 13
+    assert str(forecasted) == "about 2 min to the look at block 6, at most 4 min"
     gone_on = forecast(plan, dict.fromkeys(CASES, 5.0), recorded=28)
     assert (gone_on.done, gone_on.at_most) == (28, 52)
     assert str(gone_on) == "about 2 min left"
@@ -75,8 +75,8 @@ def test_without_a_terminal_every_run_is_a_line(tmp_path: Path) -> None:
     store, cases = begin(tmp_path / "r", plan)
     screen = Screen(Console(file=said, width=80))
     pace, budget = Pace(), Budget(plan, clock=clock)
-    told = Forecast(plan, 2, ["SysBenchCpu"], pace, budget)
-    progress = RunProgress(plan, told, screen)
+    forecasted = Forecast(plan, 2, ["SysBenchCpu"], pace, budget)
+    progress = RunProgress(plan, forecasted, screen)
     progress.begin()
     Runner(store, cases, Timed(clock, 2.0), progress, pace=pace, budget=budget).run()
     lines = said.getvalue().splitlines()
@@ -117,7 +117,9 @@ def test_speeds_that_cannot_be_read_are_none(
         plan = plan_of("SysBenchCpu")
         store, cases = begin(tmp_path / f"r{len(text)}", plan)
         found = earlier.expected(plan, {}, cases, store.cases)
-        assert found == {"SysBenchCpu": 60.0}, "what the tool is told to take is known all the same"
+        assert found == {"SysBenchCpu": 60.0}, (
+            "what the tool is asked to take is known all the same"
+        )
 
 
 @pytest.mark.parametrize(
@@ -141,8 +143,8 @@ def test_what_is_one_is_said_of_one(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         session = Timed(clock, stop_after=1)
         Runner(store, cases, session, Silent(), budget=Budget(plan, clock=clock)).run()
-    told = Forecast(plan, 2, ["SysBenchCpu"], Pace(), Budget(plan), store.records())
-    RunProgress(plan, told, Screen(Console(file=said, width=80))).begin()
+    forecasted = Forecast(plan, 2, ["SysBenchCpu"], Pace(), Budget(plan), store.records())
+    RunProgress(plan, forecasted, Screen(Console(file=said, width=80))).begin()
     assert said.getvalue().startswith("1 run is recorded; at most 2 runs; ")
 
 

@@ -58,7 +58,7 @@ class Pretended:
 
 
 class Silent:
-    """A progress that keeps what it is told."""
+    """A progress that keeps what is reported to it."""
 
     def __init__(self) -> None:
         self.looks: list[tuple[int, set[str]]] = []

@@ -76,15 +76,15 @@ KNOWN = (
 )
 
 
-def told(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the key path and value of every figure: plain words for people are none."""
     for key, value in table.items():
         here = f"{path}.{key}" if path else key
         if isinstance(value, dict) and "value" not in value and here != "topology.core":
-            yield from told(value, here)
+            yield from leaves(value, here)
         elif here in ("cpu", "idle.state"):
             for index, entry in enumerate(value):
-                yield from told(entry, f"{here}[{index}]")
+                yield from leaves(entry, f"{here}[{index}]")
         elif isinstance(value, bool) or (here.startswith("cpu[") and key == "cpus"):
             continue
         elif key not in ("name", "title", "notes", "arch", "processor"):
@@ -115,7 +115,7 @@ def test_every_figure_has_its_source_beside_it(name: str) -> None:
     said = sources.read(text)
     machine = find_machine(name)
     without = []
-    for path, _ in told(tomllib.loads(text)):
+    for path, _ in leaves(tomllib.loads(text)):
         table = path.rpartition(".")[0]
         places = (path, f"{table}.name", table, table.partition(".")[0])
         entry = machine.ledger.get(path)
@@ -128,7 +128,7 @@ def test_every_figure_has_its_source_beside_it(name: str) -> None:
 @pytest.mark.parametrize("name", known_machines())
 def test_every_physical_figure_has_a_range(name: str) -> None:
     machine = find_machine(name)
-    for path, value in told(tomllib.loads(machine_file(name).read_text())):
+    for path, value in leaves(tomllib.loads(machine_file(name).read_text())):
         zero = isinstance(value, dict) and value.get("value") == "0us"
         if physical(path, value) and not zero:
             entry = machine.ledger[path]

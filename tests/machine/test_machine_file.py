@@ -145,9 +145,9 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         *(
             (
                 f"[cost]\nthread = {given}",
-                f"cost.thread: {told} is neither a time, such as 1.5us, nor a count",
+                f"cost.thread: {shown} is neither a time, such as 1.5us, nor a count",
             )
-            for given, told in (
+            for given, shown in (
                 ('"-5us"', "'-5us'"),
                 ("-1", "-1"),
                 ("true", "True"),
@@ -308,7 +308,7 @@ def machines(draw: st.DrawFn) -> Machine:
     rows = [
         [10 if a == b else draw(st.integers(11, 255)) for b in range(nodes)] for a in range(nodes)
     ]
-    told: dict[str, object] = {
+    levels: dict[str, object] = {
         "name": draw(st.from_regex(r"[a-z0-9][A-Za-z0-9._-]*", fullmatch=True)),
         "title": draw(TEXT),
         "arch": draw(TEXT),
@@ -321,7 +321,7 @@ def machines(draw: st.DrawFn) -> Machine:
         topology["distance"] = rows
         topology["node_memory_mib"] = [draw(COUNT) for _ in rows]
     sharing = st.sampled_from(["cpu", "core", "llc", "machine"])
-    told["cpu"] = [
+    levels["cpu"] = [
         {
             "cpus": format_cpulist(group),
             "capacity": draw(st.none() | st.integers(1, 1024)),
@@ -331,14 +331,14 @@ def machines(draw: st.DrawFn) -> Machine:
         for group in groups
         if draw(st.booleans())
     ]
-    told["idle"] = {"governor": draw(TEXT), "state": draw(st.lists(STATE, max_size=3))}
-    listed = {"groups": [format_cpulist(group) for group in groups], "cpus": told["cpus"]}
+    levels["idle"] = {"governor": draw(TEXT), "state": draw(st.lists(STATE, max_size=3))}
+    listed = {"groups": [format_cpulist(group) for group in groups], "cpus": levels["cpus"]}
     kinds = st.lists(st.sampled_from([{"size": "1KiB"}, {"shared_by": "cpu"}, listed]), max_size=2)
-    told["cache"] = {"l1d": draw(kinds), "l2": "512KiB", "l3": draw(kinds)}
-    told["cost"] = draw(st.dictionaries(TEXT, COUNT | TIME, max_size=3))
+    levels["cache"] = {"l1d": draw(kinds), "l2": "512KiB", "l3": draw(kinds)}
+    levels["cost"] = draw(st.dictionaries(TEXT, COUNT | TIME, max_size=3))
     if draw(st.booleans()):
-        told["smt"] = {"speed": [1, 0.59], "polling": 0.5}
-    return Machine.model_validate(told)
+        levels["smt"] = {"speed": [1, 0.59], "polling": 0.5}
+    return Machine.model_validate(levels)
 
 
 def _cut(draw: st.DrawFn, group: list[int]) -> list[list[int]]:

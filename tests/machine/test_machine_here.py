@@ -77,10 +77,10 @@ def test_the_file_reads_back_and_every_figure_has_its_source(
     path = tmp_path / "machine.toml"
     path.write_text(text)
     assert load_machine(path) == generated[name].machine
-    told = generated[name].machine.model_dump(exclude_defaults=True)
-    topology, idle = told.pop("topology"), told.pop("idle", {})
+    figures = generated[name].machine.model_dump(exclude_defaults=True)
+    topology, idle = figures.pop("topology"), figures.pop("idle", {})
     paths = {f"topology.{key}" for key in topology} | {f"idle.{key}" for key in idle}
-    for path in (paths | told.keys()) - {"name", "title"}:
+    for path in (paths | figures.keys()) - {"name", "title"}:
         for line in SOURCES[path].splitlines():
             assert line in text
     assert max(len(line) for line in text.splitlines()) <= 110

@@ -55,10 +55,10 @@ wake_lines = 4
 def test_a_file_for_the_simulator_goes_through_as_it_is() -> None:
     table = tomllib.loads(MINIMAL)
     table["background"] = {"daemons": 3, "wakeups": 9, "per_cpu": 0.5, "run": "20us"}
-    told = description(Machine.model_validate(table))
+    passed = description(Machine.model_validate(table))
     table["topology"]["core"] = ["0,2", "1,3"]
-    assert told == table
-    assert json.loads(json.dumps(told)) == told
+    assert passed == table
+    assert json.loads(json.dumps(passed)) == passed
 
 
 ZONE = """
@@ -77,10 +77,10 @@ passive_polling = "100ms"
 def test_a_thermal_zone_is_passed_on() -> None:
     table = tomllib.loads(MINIMAL.replace("transition =", 'governor = "performance"\ntransition ='))
     zone = tomllib.loads(ZONE)
-    told = description(Machine.model_validate(table | zone))
-    assert told["cpu"][0]["opp"] == [{"mhz": 1000, "power_mw": 250}]
-    assert told["cpu"][0]["governor"] == "performance"
-    assert told["thermal"] == zone["thermal"]
+    passed = description(Machine.model_validate(table | zone))
+    assert passed["cpu"][0]["opp"] == [{"mhz": 1000, "power_mw": 250}]
+    assert passed["cpu"][0]["governor"] == "performance"
+    assert passed["thermal"] == zone["thermal"]
 
 
 def test_a_thermal_zone_needs_powers() -> None:
@@ -94,26 +94,26 @@ def simulated(name: str, folder: Path) -> dict[str, Any]:
 
 
 def test_kunpeng(tmp_path: Path) -> None:
-    told = simulated("kunpeng-920", tmp_path)
-    assert told.keys() == {"name", "title", "arch", "topology", "cpu", "cache"}
-    assert told["topology"]["cpus"] == 128
-    assert told["topology"]["core"][:2] == ["0", "1"]
-    assert told["topology"]["cluster"][0] == "0-3"
-    assert told["cpu"] == [{"cpus": "0-127", "capacity": 1024}]
-    assert told["cache"] == {"l2": "512KiB", "llc": "32MiB"}
+    passed = simulated("kunpeng-920", tmp_path)
+    assert passed.keys() == {"name", "title", "arch", "topology", "cpu", "cache"}
+    assert passed["topology"]["cpus"] == 128
+    assert passed["topology"]["core"][:2] == ["0", "1"]
+    assert passed["topology"]["cluster"][0] == "0-3"
+    assert passed["cpu"] == [{"cpus": "0-127", "capacity": 1024}]
+    assert passed["cache"] == {"l2": "512KiB", "llc": "32MiB"}
 
 
 def test_frequency_domains_become_entries(tmp_path: Path) -> None:
-    told = simulated("epyc-nps4", tmp_path)
-    assert [entry["cpus"] for entry in told["cpu"]] == [str(cpu) for cpu in range(256)]
-    assert told["cpu"][0]["opp"] == [{"mhz": 1500}, {"mhz": 1700}, {"mhz": 2000}]
-    assert told["idle"]["state"][1] == {
+    passed = simulated("epyc-nps4", tmp_path)
+    assert [entry["cpus"] for entry in passed["cpu"]] == [str(cpu) for cpu in range(256)]
+    assert passed["cpu"][0]["opp"] == [{"mhz": 1500}, {"mhz": 1700}, {"mhz": 2000}]
+    assert passed["idle"]["state"][1] == {
         "name": "C1",
         "latency": "1us",
         "residency": "2us",
         "mwait": True,
     }
-    assert told["topology"]["core"][0] == "0,128"
+    assert passed["topology"]["core"][0] == "0,128"
 
 
 def told_cpu(**more: object) -> list[dict[str, Any]]:
@@ -136,19 +136,19 @@ def test_an_untold_transition_is_as_the_kernel_assumes() -> None:
 
 
 def test_the_level_below_the_last_is_what_cores_have_apart() -> None:
-    def told(**cache: str) -> dict[str, str]:
+    def passed(**cache: str) -> dict[str, str]:
         table = {"name": "x", "topology": {"cpus": 2}, "cache": cache}
         found: dict[str, str] = description(Machine.model_validate(table))["cache"]
         return found
 
-    assert told(l1d="32KiB", l2="2MiB") == {"l2": "32KiB", "llc": "2MiB"}
-    assert told(l1d="32KiB", l2="1MiB", l3="8MiB") == {"l2": "1MiB", "llc": "8MiB"}
-    assert told(l1d="32KiB", llc="8MiB") == {"l2": "32KiB", "llc": "8MiB"}
+    assert passed(l1d="32KiB", l2="2MiB") == {"l2": "32KiB", "llc": "2MiB"}
+    assert passed(l1d="32KiB", l2="1MiB", l3="8MiB") == {"l2": "1MiB", "llc": "8MiB"}
+    assert passed(l1d="32KiB", llc="8MiB") == {"l2": "32KiB", "llc": "8MiB"}
 
 
 def test_what_is_untold_is_as_the_kernel_assumes() -> None:
-    told = description(Machine.model_validate({"name": "x", "topology": {"cpus": 2}}))
-    assert told["topology"] == {
+    passed = description(Machine.model_validate({"name": "x", "topology": {"cpus": 2}}))
+    assert passed["topology"] == {
         "cpus": 2,
         "core": ["0", "1"],
         "llc": ["0-1"],
@@ -163,8 +163,8 @@ def test_domains_of_cores() -> None:
         "topology": {"cpus": 4, "core": {"threads": 2, "stride": 2}},
         "cpu": [{"cpus": "0-3", "shared_by": "core", "opp": [{"mhz": 1}]}],
     }
-    told = description(Machine.model_validate(table))
-    assert [entry["cpus"] for entry in told["cpu"]] == ["0,2", "1,3"]
+    passed = description(Machine.model_validate(table))
+    assert [entry["cpus"] for entry in passed["cpu"]] == ["0,2", "1,3"]
 
 
 @pytest.mark.parametrize(

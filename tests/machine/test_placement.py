@@ -36,10 +36,10 @@ def test_each_role_has_its_cpus(machine: Machine, expected: tuple[str, ...]) -> 
 
 
 def test_what_the_machine_lacks_is_said() -> None:
-    assert "no SMT" in place(made("0-2")).told()
-    assert "no third CPU" not in place(made("0-2")).told()
-    assert "no third CPU: the waker sleeps on a timer" in place(made("0-1")).told()
-    assert "no" not in place(made("0-3", core=["0-1", "2-3"])).told()
+    assert "no SMT" in place(made("0-2")).described()
+    assert "no third CPU" not in place(made("0-2")).described()
+    assert "no third CPU: the waker sleeps on a timer" in place(made("0-1")).described()
+    assert "no" not in place(made("0-3", core=["0-1", "2-3"])).described()
 
 
 def test_one_cpu_is_not_enough() -> None:

@@ -290,6 +290,6 @@ def test_a_finding_is_a_sentence_with_figures(tmp_path: Path) -> None:
 def test_an_a_a_run_is_told_as_the_noise_floor(tmp_path: Path) -> None:
     plan = plan_of().model_copy(update={"aa": True})
     store = make_store(tmp_path / "one", [HACKBENCH, SCHED_PIPE], plan)
-    told = headline(Report(store, analyse(store)))
-    assert told.startswith("the host against itself: 1 false alarm among 2 results; its noise")
-    assert "±" in told
+    words = headline(Report(store, analyse(store)))
+    assert words.startswith("the host against itself: 1 false alarm among 2 results; its noise")
+    assert "±" in words

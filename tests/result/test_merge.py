@@ -104,12 +104,12 @@ def test_six_boots_of_each_are_evidence(booted: Booted, cli: Cli, tmp_path: Path
     assert store.environment["Kernel release"] == f"{OLD} / {NEW}"
     assert (out / store.records()[0].raw / "stdout.txt").exists()
     for name, shape in all_shapes().items():
-        told = shape.render(Report(store, analyse(store)))
-        assert "boots" in told or name in ("csv", "json"), name
+        page = shape.render(Report(store, analyse(store)))
+        assert "boots" in page or name in ("csv", "json"), name
         if name == "terminal":
             continue
         path = tmp_path / f"{name}.{shape.suffix}"
-        path.write_text(told)
+        path.write_text(page)
         back = import_file(path, tmp_path / f"back-{name}", "")
         if name in ("lkml", "mmtests", "intel"):
             assert "no verdict possible" in verdict(back.folder).note, name

@@ -259,10 +259,12 @@ def test_what_cannot_be_killed_is_told(tmp_path: Path, monkeypatch: pytest.Monke
         folder.mkdir()
         script = f"setsid sleep 1000 & echo $! >{shlex.quote(str(tmp_path / 'pid'))}"
         try:
-            with pytest.raises(HostError, match=r"process \d+ of the run cannot be killed") as told:
+            with pytest.raises(
+                HostError, match=r"process \d+ of the run cannot be killed"
+            ) as raised:
                 far.execute(Launch(("sh", "-c", script), folder / "out", folder / "err"))
             pid = (tmp_path / "pid").read_text().strip()
-            assert f"process {pid} of" in str(told.value)
+            assert f"process {pid} of" in str(raised.value)
         finally:
             monkeypatch.setattr(schedlab.system.remote, "_KILL", kill)
             far.end_all()
@@ -335,8 +337,8 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("told", ODD)
-def test_numbers_that_are_none(tmp_path: Path, told: bytes) -> None:
+@pytest.mark.parametrize("answer", ODD)
+def test_numbers_that_are_none(tmp_path: Path, answer: bytes) -> None:
     launch = Launch(("true",), stdout=tmp_path / "run/out", stderr=tmp_path / "run/err")
     launch.stdout.parent.mkdir()
 
@@ -356,7 +358,7 @@ def test_numbers_that_are_none(tmp_path: Path, told: bytes) -> None:
         "cd": beside,
     }
     for word, ask in asked.items():
-        far = far_end(tmp_path, **{word: told})
+        far = far_end(tmp_path, **{word: answer})
         try:
             ask(far)
         except HostError as error:

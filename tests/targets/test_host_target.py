@@ -197,10 +197,10 @@ def test_a_server_serves_and_is_ended(system: LocalSystem, tmp_path: Path) -> No
 def test_what_a_server_uses_is_no_other_load(
     system: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[float] = []
+    shares: list[float] = []
 
     def others_share(_: BusyWindow, own: float = 0.0) -> float:
-        told.append(own)
+        shares.append(own)
         return 0.0
 
     monkeypatch.setattr(BusyWindow, "others_share", others_share)
@@ -215,7 +215,7 @@ def test_what_a_server_uses_is_no_other_load(
     script = f"touch {go}; until [ -e {done} ]; do sleep 0.05; done; echo Time: 2"
     record = one_run(system, tmp_path, shell_case(script, server), env={"A": "1"})
     assert record.error == ""
-    assert told[-1] >= 0.08
+    assert shares[-1] >= 0.08
 
 
 def test_somebody_elses_server_is_not_measured(system: LocalSystem, tmp_path: Path) -> None:

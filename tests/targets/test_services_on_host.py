@@ -20,9 +20,9 @@ import argparse, pathlib, socket, time
 given = argparse.ArgumentParser()
 for name in ("dbpath", "port", "bind_ip"):
     given.add_argument(f"--{{name}}")
-told = given.parse_args()
-pathlib.Path(told.dbpath, "WiredTiger").write_text("data")
-with socket.create_server((told.bind_ip, int(told.port))):
+options = given.parse_args()
+pathlib.Path(options.dbpath, "WiredTiger").write_text("data")
+with socket.create_server((options.bind_ip, int(options.port))):
     time.sleep(1000)
 """
 YCSB = """#!/bin/sh

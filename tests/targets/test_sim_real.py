@@ -82,7 +82,7 @@ def test_a_run_is_the_same_for_any_number_of_jobs(
     machine = Path(__file__).parents[2] / "machines" / "smp4.toml"
     if not machine.is_file():
         pytest.skip("the machine files are not there")
-    told = []
+    kept = []
     for jobs in (1, 2):
         out = tmp_path / f"out-{jobs}"
         status, _, errors = lab.call(
@@ -94,8 +94,8 @@ def test_a_run_is_the_same_for_any_number_of_jobs(
         assert status == 0, errors
         runs = Store.open(out).records()
         assert [record.error for record in runs if record.status != "ok"] == []
-        told.append([(r.key, r.metrics, r.counters, r.settings) for r in runs])
-    assert told[0] == told[1]
+        kept.append([(r.key, r.metrics, r.counters, r.settings) for r in runs])
+    assert kept[0] == kept[1]
 
 
 COMMON = {  # suite `common`, each for a moment

@@ -57,11 +57,11 @@ def test_counters_are_the_simulators_own_too_and_missing_ones_are_named(lab: Fak
 
 def essence(out: Path) -> list[dict[str, Any]]:
     """Return everything a run says but when it was, how long it took and where its files are."""
-    told = [vars(record) for record in records(out)]
-    for record in told:
+    kept = [vars(record) for record in records(out)]
+    for record in kept:
         for name in ("started", "seconds", "command", "raw"):
             del record[name]
-    return told
+    return kept
 
 
 def test_a_feature_is_judged_on_a_simulated_machine(lab: FakeLab, tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_exact_takes_every_figure_at_its_value(lab: FakeLab) -> None:
     assert Store.open(out).plan.exact
     assert all(not record.draws for record in records(out))
     assert not [*out.glob("raw/*/machine.json")]
-    told = json.loads((out / "raw/machine.json").read_text())
-    assert told["cost"] == {"line_core": "5us", "spin": "100ns"}
+    machine = json.loads((out / "raw/machine.json").read_text())
+    assert machine["cost"] == {"line_core": "5us", "spin": "100ns"}
 
 
 def test_a_host_has_nothing_to_fix(lab: FakeLab) -> None:
@@ -193,10 +193,10 @@ def test_a_window_far_shorter_than_a_balance_interval_is_told(lab: FakeLab, tmp_
     assert why in text
 
 
-@pytest.mark.parametrize(("window", "told"), [(0.012, 1), (0.013, 0), (0.0, 0)])
-def test_a_tenth_of_the_slowest_balance_interval_is_long_enough(window: float, told: int) -> None:
+@pytest.mark.parametrize(("window", "shown"), [(0.012, 1), (0.013, 0), (0.0, 0)])
+def test_a_tenth_of_the_slowest_balance_interval_is_long_enough(window: float, shown: int) -> None:
     steady = {"domains": [{"busy_interval_s": 0.124}, {"busy_interval_s": 0.06}]}
-    assert len(brief({"window_s": window, "steady": steady})) == told
+    assert len(brief({"window_s": window, "steady": steady})) == shown
     assert brief({"window_s": 0.001}) == []
 
 
@@ -228,8 +228,8 @@ def test_a_plan_says_how_long_its_loads_warm_up(
 ) -> None:
     status, _, errors = run(lab, tmp_path / "out", warm_plan(tmp_path, asked))
     assert status == 0, errors
-    told = [json.loads(f.read_text()) for f in (tmp_path / "out/raw").glob("b*/scenario.json")]
-    assert [scenario.get("warmup") for scenario in told] == [written, written]
+    scenarios = [json.loads(f.read_text()) for f in (tmp_path / "out/raw").glob("b*/scenario.json")]
+    assert [scenario.get("warmup") for scenario in scenarios] == [written, written]
 
 
 def test_a_warmup_without_meaning_is_refused(lab: FakeLab, tmp_path: Path) -> None:
@@ -296,8 +296,8 @@ def test_settings_are_recorded_as_read_back(lab: FakeLab, tmp_path: Path) -> Non
     words = ("--variant", "base", "--variant", "x: sched preempt=voluntary; sysctl kernel.a=0x10")
     status, _, errors = run(lab, out, *BENCHMARK, *words, "--blocks", "2")
     assert status == 0, errors
-    told = next(r.settings for r in records(out) if r.key.variant == "x")
-    assert told["sched preempt"] == "full" and told["kernel.a"] == "0x10"
+    settings = next(r.settings for r in records(out) if r.key.variant == "x")
+    assert settings["sched preempt"] == "full" and settings["kernel.a"] == "0x10"
 
 
 def test_the_governor_is_set_and_recorded(lab: FakeLab, tmp_path: Path) -> None:
@@ -305,9 +305,9 @@ def test_the_governor_is_set_and_recorded(lab: FakeLab, tmp_path: Path) -> None:
     words = ("--variant", "base", "--variant", "eas: governor schedutil")
     status, _, errors = run(lab, out, *BENCHMARK, *words, "--blocks", "2")
     assert status == 0, errors
-    [*_, told] = [r for r in records(out) if r.key.variant == "eas"]
-    assert told.settings["cpufreq governor"] == "schedutil"
-    scenario = json.loads((out / told.raw / "scenario.json").read_text())
+    [*_, record] = [r for r in records(out) if r.key.variant == "eas"]
+    assert record.settings["cpufreq governor"] == "schedutil"
+    scenario = json.loads((out / record.raw / "scenario.json").read_text())
     assert scenario["cpufreq"] == {"governor": "schedutil"}
 
 
@@ -321,8 +321,8 @@ def test_a_setting_without_effect_is_told_before_the_run_and_in_the_report(
     assert status == 0, errors
     sentence = f"variant x: {limit} has no effect in the simulator: it is about"
     assert [line for line in Store.open(out).notices if line.startswith(sentence)]
-    told = " ".join((text + errors).split())
-    assert sentence in told[: told.index("block 1")]
+    printed = " ".join((text + errors).split())
+    assert sentence in printed[: printed.index("block 1")]
     assert sentence in " ".join((out / "report.txt").read_text().split())
 
 

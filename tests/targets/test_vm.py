@@ -1,4 +1,4 @@
-"""Guests: the shape QEMU is told of a machine, their files, and one that is really booted."""
+"""Guests: the shape QEMU gets of a machine, their files, and one that is really booted."""
 
 import shutil
 from contextlib import closing
@@ -44,18 +44,18 @@ def kernel_or_skip() -> None:
 def test_sockets_cores_threads_and_nodes() -> None:
     shape = shape_of(find_machine("small-2n-smt2"))
     assert shape.options()[:4] == ["-smp", "8,sockets=2,cores=2,threads=2", "-m", "2048M"]
-    told = " ".join(shape.options())
-    assert "node,nodeid=0,cpus=0-3,memdev=m0" in told
-    assert "node,nodeid=1,cpus=4-7,memdev=m1" in told
-    assert "dist,src=0,dst=1,val=20" in told
-    assert not shape.untold
+    options = " ".join(shape.options())
+    assert "node,nodeid=0,cpus=0-3,memdev=m0" in options
+    assert "node,nodeid=1,cpus=4-7,memdev=m1" in options
+    assert "dist,src=0,dst=1,val=20" in options
+    assert not shape.not_shown
 
 
 def test_a_package_of_several_caches_is_as_many_sockets() -> None:
     shape = shape_of(machine(core=["0,4", "1,5", "2,6", "3,7"], llc=["0-1,4-5", "2-3,6-7"]))
     assert (shape.sockets, shape.cores, shape.threads) == (2, 2, 2)
     assert shape.nodes == ((0, 1, 2, 3, 4, 5, 6, 7),)
-    assert shape.untold == (
+    assert shape.not_shown == (
         "packages with several last-level caches are as many sockets",
         "CPUs are numbered thread by thread, core by core",
     )

@@ -49,12 +49,12 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def measured(tool: Path, *words: str, env: dict[str, str] | None = None) -> dict[str, Any]:
     done = start(tool, *placement(), *SHORT, *words, "--json", env=env)
     assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
 
 
-def results(told: dict[str, Any]) -> dict[str, float]:
-    return {result["name"]: result["value"] for result in told["results"]}
+def results(report: dict[str, Any]) -> dict[str, float]:
+    return {result["name"]: result["value"] for result in report["results"]}
 
 
 def test_the_report_has_the_shape_it_always_had(tool: Path, tmp_path: Path) -> None:
@@ -136,23 +136,23 @@ def test_idle_states_are_counted_per_cpu_over_the_time_that_passed(
 
 def test_every_wake_is_counted_once_by_its_own_sleeper(tool: Path) -> None:
     """More sleepers than their CPU can serve: late ones, none overwritten, none counted twice."""
-    told = measured(tool, *["-i", OTHER] * 15, "-r", "20")
-    each = [one["wakes"] + one["lost"] for one in told["irritators"]]
+    report = measured(tool, *["-i", OTHER] * 15, "-r", "20")
+    each = [one["wakes"] + one["lost"] for one in report["irritators"]]
     assert len(each) == 16 and len(set(each)) == 1
-    values = results(told)
+    values = results(report)
     assert values["late wakes"] > 0
     assert values["wakes"] + values["lost wakes"] == sum(each)
     assert values["wakeup latency max"] > 20  # a late wake is not taken for the next one's
 
 
 def test_periods_that_cannot_be_held_are_missed_not_stretched(tool: Path) -> None:
-    told = measured(tool, "-r", "0.1")
-    values = results(told)
-    [irritator] = told["irritators"]
+    report = measured(tool, "-r", "0.1")
+    values = results(report)
+    [irritator] = report["irritators"]
     slots = values["missed periods"] + irritator["wakes"] + irritator["lost"]
     assert values["missed periods"] > irritator["wakes"]
     # A waker that is kept off its CPU when time is up has not counted the last ones.
-    assert 0 < slots <= 1.01 * told["elapsed_s"] / 0.1e-6
+    assert 0 < slots <= 1.01 * report["elapsed_s"] / 0.1e-6
 
 
 def test_the_period_may_be_counted_from_the_last_wake(tool: Path) -> None:
@@ -161,16 +161,16 @@ def test_the_period_may_be_counted_from_the_last_wake(tool: Path) -> None:
 
 
 def test_figures_fit_together(tool: Path) -> None:
-    told = measured(tool, "-r", "200")
-    values = results(told)
-    assert told["elapsed_s"] > 0 and values["throughput"] > 0
+    report = measured(tool, "-r", "200")
+    values = results(report)
+    assert report["elapsed_s"] > 0 and values["throughput"] > 0
     for name in ("wakeup latency", "sleep duration", "waker lateness"):
         rising = [values[f"{name} {which}"] for which in ("p50", "p90", "p99", "p99.9", "max")]
         assert rising == sorted(rising)
         assert 0 <= values[f"{name} mean"] <= values[f"{name} max"]
-    counted = sum(count for _, _, count in told["histograms"]["wakeup_latency"])
+    counted = sum(count for _, _, count in report["histograms"]["wakeup_latency"])
     assert counted == values["wakes"]
-    assert told["idle"] == [{"cpu": int(OTHER), "states": []}] or told["idle"][0]["states"]
+    assert report["idle"] == [{"cpu": int(OTHER), "states": []}] or report["idle"][0]["states"]
 
 
 def test_stopped_it_reports_the_time_it_had(tool: Path) -> None:
@@ -248,17 +248,17 @@ def test_it_warns_where_the_cpus_do_not_suit(tool: Path, tmp_path: Path) -> None
     assert "shows no idle states" in no_states
     idle = {int(OTHER): [{"name": "C1", "disable": 0}, {"name": 'C"6', "disable": 1}]}
     together = sysfs(tmp_path / "together", f"{FIRST}-{OTHER}", [f"{FIRST},{OTHER}"], idle)
-    told = measured(tool, env=together)
-    assert told["warnings"][1:] == [f'CPU {OTHER}: idle state C"6 is disabled']
-    assert [state["name"] for state in told["idle"][0]["states"]] == ["C1", 'C"6']
+    report = measured(tool, env=together)
+    assert report["warnings"][1:] == [f'CPU {OTHER}: idle state C"6 is disabled']
+    assert [state["name"] for state in report["idle"][0]["states"]] == ["C1", 'C"6']
 
 
 def test_the_self_test_measures_the_measuring(tool: Path) -> None:
     done = start(tool, "--self-test", *SHORT, "-t", "1", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert 0 < told["stamp_ns"]["mean"] < told["pipe_ns"]["mean"]
-    assert told["stamp_ns"]["p50"] < told["wake_ns"]["p50"]
+    report = json.loads(done.stdout)
+    assert 0 < report["stamp_ns"]["mean"] < report["pipe_ns"]["mean"]
+    assert report["stamp_ns"]["p50"] < report["wake_ns"]["p50"]
     assert "latency floor" in start(tool, "--self-test", *SHORT).stdout
 
 

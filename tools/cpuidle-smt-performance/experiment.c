@@ -272,7 +272,7 @@ static void measure_idle(struct experiment *x)
 	}
 }
 
-void run_experiment(struct experiment *x, void (*told)(const struct experiment *x))
+void run_experiment(struct experiment *x, void (*placed)(const struct experiment *x))
 {
 	const struct options *o = x->options;
 	const sigset_t signals = ending_signals();
@@ -293,7 +293,7 @@ void run_experiment(struct experiment *x, void (*told)(const struct experiment *
 	thread[nr++] = start(wake_each_period, x);
 	pthread_barrier_wait(&ready);
 	step_aside(o);
-	told(x);
+	placed(x);
 	x->begin = now() + START_DELAY + o->warmup;
 	x->end = x->begin + o->duration;
 	pthread_barrier_wait(&go);

@@ -43,7 +43,7 @@ struct experiment {
 	uint64_t idle_elapsed;			/* ns between the two readings of the idle states */
 };
 
-/* Creates the threads and says who runs where through `told`, then measures. */
-void run_experiment(struct experiment *x, void (*told)(const struct experiment *x));
+/* Creates the threads and says who runs where through `placed`, then measures. */
+void run_experiment(struct experiment *x, void (*placed)(const struct experiment *x));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the user is told: why it ends, and what to know of the figures. */
+/* Messages for the user: why it ends, and what to know of the figures. */
 #ifndef FAIL_H
 #define FAIL_H
 

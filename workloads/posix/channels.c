@@ -83,7 +83,7 @@ void wl_pipe_read(struct wl_pipe *pipe, unsigned int bytes)
 
 /* ------------------------------------------------------------------ sockets */
 
-/* A datagram's receiver is named with each, as its sender is told. */
+/* A datagram's receiver is named with each, as its sender is. */
 struct wl_socket {
 	int fd, is_udp;
 	struct sockaddr_in peer;

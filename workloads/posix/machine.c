@@ -197,6 +197,6 @@ void wl_pin_list(const char *list)
 	cpu_set_t set;
 
 	if (parse_list(list, &set))
-		fail("\"%s\" is no list of CPUs such as 0-3,8", list);
+		fail("\"%s\" is not a list of CPUs such as 0-3,8", list);
 	pin(&set);
 }

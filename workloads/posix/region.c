@@ -52,7 +52,7 @@ void wl_bind(struct wl_region *region, int node)
 		fail("binding memory to node %d: %s", node, strerror(errno));
 }
 
-/* Tasks touch what they work on without being told. */
+/* Tasks touch what they work on by themselves. */
 void wl_working_set(struct wl_region *region, unsigned long offset, unsigned long bytes)
 {
 	(void)region;

@@ -10,7 +10,7 @@ from typing import Any
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks import Case
 from schedlab.lab.divergence.runs import Side, find_divergence, window
-from schedlab.lab.divergence.wording import tell
+from schedlab.lab.divergence.wording import describe
 from schedlab.settings.variant import Variant
 from schedlab.simulation.scenario import scenario, under
 from schedlab.system.interrupt import stoppable
@@ -54,7 +54,7 @@ def compare_decisions(
             for variant in variants
         )
         found = find_divergence((one, other), seed, timeout, folder)
-        yield from tell(found, (one.name, other.name))
+        yield from describe(found, (one.name, other.name))
         parting = found.choice or found.anything
         if not parting or not around:
             return
@@ -70,12 +70,12 @@ def _scenario(what: Case | Path, variant: Variant, limit: float) -> Mapping[str,
         assert model, "the session has refused what has no model"
         return scenario(model, variant, limit)
     try:
-        told = json.loads(what.read_text(encoding="utf-8"))
+        given = json.loads(what.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{what}: no scenario: {error}") from error
-    if not isinstance(told, dict):
+    if not isinstance(given, dict):
         raise UsageError(f"{what}: a scenario is a JSON object.")
-    for workload in told.get("workloads", []):
+    for workload in given.get("workloads", []):
         if "file" in workload:  # seen from the scenario's folder, of which a copy is read
             workload["file"] = str(what.parent.absolute() / workload["file"])
-    return under(variant, told)
+    return under(variant, given)

@@ -35,8 +35,8 @@ def find_divergence(sides: tuple[Side, Side], seed: int, limit: float, folder: P
     with ExitStack() as stack:
         streams, ends = [], []
         for number, side in enumerate(sides):
-            told, ended = stack.enter_context(_traced(side, seed, limit, folder / str(number)))
-            streams.append(decisions(told))
+            trace, ended = stack.enter_context(_traced(side, seed, limit, folder / str(number)))
+            streams.append(decisions(trace))
             ends.append(ended)
         found = diverge(streams[0], streams[1])
         if found.choice and None not in (found.choice.first, found.choice.second):
@@ -84,9 +84,9 @@ def _traced(
     argv = (*call.argv, "--trace", str(pipe), "--trace-events", EVENTS)
     with ThreadPoolExecutor(1) as pool:
         try:
-            with pipe.open(encoding="utf-8", errors="replace") as told:
+            with pipe.open(encoding="utf-8", errors="replace") as trace:
                 ended = pool.submit(_to_the_end, processes, argv, folder / "words", limit, keeper)
-                yield told, ended
+                yield trace, ended
         finally:
             processes.stop()
 

@@ -9,7 +9,7 @@ _MOST_LOOKED_AT = 12
 """Groups shown of a pass; the differing ones come first."""
 
 
-def tell(found: Divergence, names: tuple[str, str]) -> Iterator[str]:
+def describe(found: Divergence, names: tuple[str, str]) -> Iterator[str]:
     """Yield where the two runs part."""
     if not found.anything:
         yield f"No difference: all {found.compared:,} decisions are the same, to the microsecond."
@@ -36,7 +36,7 @@ def _parting(parting: Parting, names: tuple[str, str]) -> Iterator[str]:
     for name, decision in zip(names, (first, second), strict=True):
         yield f"  {name}: {_headline(decision) if decision else 'the run has ended'}"
         if decision:
-            yield from (f"    {key} {value}" for key, value in _told(decision).items())
+            yield from (f"    {key} {value}" for key, value in _shown(decision).items())
 
 
 def _side_by_side(first: Decision, second: Decision, names: tuple[str, str]) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _headline(decision: Decision) -> str:
     return f"{decision.function}(){about} on CPU {decision.cpu}, in {decision.task}"
 
 
-def _told(decision: Decision) -> dict[str, str]:
+def _shown(decision: Decision) -> dict[str, str]:
     return {**decision.choice, **decision.inputs}
 
 

@@ -36,7 +36,7 @@ _KVM_UP_SECONDS = 20.0
 _TRIES = 4
 """Boots until one succeeds: emulated guests panic or hang now and then before their first process.
 Seen is a CPU that executes the trap of an instruction the kernel is just patching (QEMU 7.2)."""
-_TOLD_LINES = 12
+_QUOTED_LINES = 12
 _TELLING = re.compile(r"Kernel panic|BUG:|Oops|WARNING:|lockup|stall")
 """Where the kernel begins to say what is wrong."""
 _CONTROL = re.compile(r"\x1b(\[[\d;?=]*[A-Za-z]|.)|[^\x20-\x7e]")
@@ -98,7 +98,7 @@ class Guest(RemoteSystem):
         self.boot_seconds = time.monotonic() - began
 
     def run(self, script: str, seconds: float | None = None) -> Answer:
-        """Run commands in the guest; one that does not answer is killed, and its console told.
+        """Run commands in the guest; one that does not answer is killed, and its console quoted.
 
         Raises:
             SystemLost: it did not answer, now or before.
@@ -161,17 +161,17 @@ class Guest(RemoteSystem):
 
     def _said(self) -> str:
         """Return the end of what QEMU and the guest's console said."""
-        told = []
+        printed = []
         for file in self._words:
             if file.is_file():
                 text = file.read_text(errors="replace").splitlines()
-                told += [line for raw in text if (line := _CONTROL.sub("", raw).strip())]
-        if not told:
+                printed += [line for raw in text if (line := _CONTROL.sub("", raw).strip())]
+        if not printed:
             return " Its console is empty."
-        telling = next((i for i, line in enumerate(told) if _TELLING.search(line)), None)
+        telling = next((i for i, line in enumerate(printed) if _TELLING.search(line)), None)
         if telling is None:
-            return "\n  Its console ends:\n    " + "\n    ".join(told[-_TOLD_LINES:])
-        return "\n  Its console:\n    " + "\n    ".join(told[telling:][:_TOLD_LINES])
+            return "\n  Its console ends:\n    " + "\n    ".join(printed[-_QUOTED_LINES:])
+        return "\n  Its console:\n    " + "\n    ".join(printed[telling:][:_QUOTED_LINES])
 
 
 def start(boot: Boot) -> Guest:

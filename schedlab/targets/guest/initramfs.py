@@ -32,11 +32,11 @@ class Initramfs:
             HostError: a library it wants is not there.
         """
         self.add(program, at)
-        _, told = output(["ldd", str(program)])
-        if "not found" in told:
-            missing = [line.split()[0] for line in told.splitlines() if "not found" in line]
+        _, printed = output(["ldd", str(program)])
+        if "not found" in printed:
+            missing = [line.split()[0] for line in printed.splitlines() if "not found" in line]
             raise HostError(f"{program}: its library {missing[0]} is not installed here.")
-        for library in _LIBRARY.findall(told):
+        for library in _LIBRARY.findall(printed):
             self.add(Path(library))
 
     def write(self, file: Path) -> None:

@@ -29,7 +29,7 @@ class Shape:
     nodes: Groups
     """The CPUs of each NUMA node, as the guest numbers them."""
     distance: tuple[tuple[int, ...], ...]
-    untold: tuple[str, ...] = ()
+    not_shown: tuple[str, ...] = ()
     """What of the machine the guest does not show."""
 
     @property
@@ -82,7 +82,7 @@ def shape_of(machine: Machine) -> Shape:
         threads=threads_each,
         nodes=nodes,
         distance=_distance(machine),
-        untold=tuple(_untold(machine, sockets, number)),
+        not_shown=tuple(_not_shown(machine, sockets, number)),
     )
 
 
@@ -101,7 +101,7 @@ def _distance(machine: Machine) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(topology.distance[i][j] for j in kept) for i in kept)
 
 
-def _untold(machine: Machine, sockets: Groups, number: dict[int, int]) -> Iterator[str]:
+def _not_shown(machine: Machine, sockets: Groups, number: dict[int, int]) -> Iterator[str]:
     if len(sockets) > len(machine.groups("package")):
         yield "packages with several last-level caches are as many sockets"
     if machine.topology.cluster:

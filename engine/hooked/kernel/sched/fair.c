@@ -15,7 +15,7 @@
 
 /*
  * The lines that functions read of the runqueue they are asked about.  cpu_rq() itself stands for the first
- * one, with the lock and nr_running; what runs is told by cpu_runnable()'s callers with the CFS runqueue's counts.
+ * one, with the lock and nr_running; cpu_runnable()'s callers count what runs with the CFS runqueue's counts.
  */
 #define LOOK_CPU(lines, name, cpu, more...)				\
 ({									\
