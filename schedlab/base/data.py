@@ -14,10 +14,10 @@ def data_folder(name: str) -> Path:
 
 
 def manual_pages() -> dict[str, Path]:
-    """Return the pages of the manual by name."""
-    folders = ("manual", "internals", "studies")
+    """Return the pages of the manual by name: of docs/manual first, then of the other folders."""
     docs = data_folder("docs")
-    return {path.stem: path for name in folders for path in sorted((docs / name).glob("*.md"))}
+    folders = sorted(docs.glob("*/"), key=lambda folder: (folder.name != "manual", folder.name))
+    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.md"))}
 
 
 def known_names(folder: str) -> list[str]:
