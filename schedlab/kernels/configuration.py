@@ -2,9 +2,10 @@
 
 A fragment has lines as a kernel's .config: `CONFIG_X=y`, `CONFIG_X=n`, `# CONFIG_X is not set`.
 Which options mean something here, and why others do not, is engine/options.toml; what stands
-nowhere there is ignored.
+nowhere there is ignored, unless it looks like one of them and the tree does not have it.
 """
 
+import difflib
 import re
 import tomllib
 from collections.abc import Callable, Iterable
@@ -23,7 +24,7 @@ _LINE = re.compile(r"CONFIG_(\w+)=(.*)|# CONFIG_(\w+) is not set")
 _DEFAULT = re.compile(r"^#define CONFIG_(\w+) 1$", re.M)
 _SHIPPED = re.compile(r"([a-z]+)-([\d.]+)\.config")
 _HZ = re.compile(r"HZ_(\d+)")
-_MODELS: dict[str, Preempt] = {
+MODELS: dict[str, Preempt] = {
     "PREEMPT_VOLUNTARY": "voluntary",
     "PREEMPT_LAZY": "lazy",
     "PREEMPT": "full",
@@ -31,8 +32,14 @@ _MODELS: dict[str, Preempt] = {
 }
 _LIKELY = 1 << 22
 """No configuration is larger."""
+_HEADER = 1000
+"""Of a file: its first lines are in there."""
 _NAMED_IN = ("kernel/sched", "kernel/time", "include/linux", "mm")
 """Where a tree names the options that a build can choose."""
+_BY_KCONFIG = "# Automatically generated file; DO NOT EDIT."
+"""On top of a whole .config: the kernel's own tool has written it, and misspells nothing."""
+_ALIKE = 0.85
+"""How much of a misspelt name and the right one is the same; `PSSI` and `PSI` are 0.86."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ class _Options:
     kept: dict[str, str]
     refused: dict[str, str]
     never: dict[str, str]
+    beside: dict[str, str]
     defaults: frozenset[str]
 
     @classmethod
@@ -68,7 +76,7 @@ class _Options:
 
     @property
     def known(self) -> frozenset[str]:
-        tables = (self.choice, self.always, self.kept, self.refused, self.never, _MODELS)
+        tables = (self.choice, self.always, self.kept, self.refused, self.never, MODELS)
         return frozenset().union(*tables)
 
 
@@ -87,7 +95,7 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
     """
     file = _find(which, engine, series)
     options = _Options.of(engine)
-    said = _read(file, options)
+    said = _read(file, options, tree)
     name = file.stem if file.parent == engine.folder / "configs" else file.name
 
     hz = {int(name[3:]) for name, value in said.items() if _HZ.fullmatch(name) and value == "y"}
@@ -102,10 +110,10 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
             f"{file}: CONFIG_HZ_{rate}=n, and no other tick rate is named; add such as"
             " CONFIG_HZ_1000=y."
         )
-    picked = [name for name in _MODELS if said.get(name) == "y"]
+    picked = [name for name in MODELS if said.get(name) == "y"]
     if len(picked) > 1:
         raise _contradiction(file, (f"{model}=y" for model in picked), "one preemption model")
-    default = next(name for name, model in _MODELS.items() if model == models(tree)[0])
+    default = next(name for name, model in MODELS.items() if model == models(tree)[0])
     if not picked and said.get(default) == "n":
         raise KernelError(f"{file}: CONFIG_{default}=n, and no other preemption model is chosen.")
 
@@ -130,7 +138,7 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
     return Configuration(
         name=name,
         hz=hz.pop() if hz else None,
-        preempt=_MODELS[picked[0]] if picked else None,
+        preempt=MODELS[picked[0]] if picked else None,
         options=tuple(f"{option}={'y' if on else 'n'}" for option, on in sorted(differ.items())),
         left_out=tuple(sorted(left_out)),
     )
@@ -163,13 +171,14 @@ def _find(which: str, engine: Engine, series: str) -> Path:
     return file
 
 
-def _read(file: Path, options: _Options) -> dict[str, str]:
+def _read(file: Path, options: _Options, tree: Path) -> dict[str, str]:
     """Return what a file says of the options we know; others are none of the scheduler's."""
     with disk_errors(f"reading {file}"):
         if file.stat().st_size > _LIKELY:
             raise KernelError(f"{file}: too large for a kernel's configuration.")
         text = file.read_bytes().decode("utf-8", errors="replace")
     said: dict[str, str] = {}
+    strange: dict[str, int] = {}
     known = options.known
     for number, line in enumerate(text.splitlines(), 1):
         found = _LINE.fullmatch(line.strip())
@@ -183,12 +192,35 @@ def _read(file: Path, options: _Options) -> dict[str, str]:
         name, value = (found[1], found[2].strip()) if found[1] else (found[3], "n")
         rate = name == "HZ" or _HZ.fullmatch(name)
         if name not in known and not rate:
+            strange.setdefault(name, number)
             continue
         if not (value.isdecimal() if name == "HZ" else value in ("y", "n")):
             raise KernelError(f"{file}: line {number}: CONFIG_{name}={value}: it takes y or n.")
         if said.setdefault(name, value) != value:
             raise _contradiction(file, (f"{name}={said[name]}", f"{name}={value}"), "one value")
+    if _BY_KCONFIG not in text[:_HEADER]:
+        _refuse_misspelt(file, strange, options, tree)
     return said
+
+
+def _refuse_misspelt(file: Path, strange: dict[str, int], options: _Options, tree: Path) -> None:
+    """Refuse a name that is almost one of the scheduler's, and that the tree does not have.
+
+    Nobody sets those that begin with HAVE_ or ARCH_: they are the architecture's.
+    """
+    ours = sorted(options.known | {"HZ", *(f"HZ_{rate}" for rate in (100, 250, 300, 1000))})
+    meant = {
+        name: close[0]
+        for name in strange
+        if name not in options.beside
+        and not name.startswith(("HAVE_", "ARCH_"))
+        and (close := difflib.get_close_matches(name, ours, n=1, cutoff=_ALIKE))
+    }
+    for name in sorted(meant.keys() - _named(tree, meant), key=strange.__getitem__):
+        raise KernelError(
+            f"{file}: line {strange[name]}: this kernel has no option CONFIG_{name}."
+            f" Did you mean CONFIG_{meant[name]}?"
+        )
 
 
 def _choose(file: Path, said: dict[str, str], options: _Options) -> dict[str, bool]:
@@ -220,14 +252,16 @@ def _named(tree: Path, options: Iterable[str]) -> set[str]:
     wanted = set(options)
     found: set[str] = set()
     for part in _NAMED_IN:
-        for path in (tree / part).rglob("*.[ch]"):
+        for path in (tree / part).rglob("*"):
             if wanted == found:
                 return found
+            if path.suffix not in (".c", ".h") and not path.name.startswith("Kconfig"):
+                continue
             text = path.read_bytes()
             found |= {
                 option
                 for option in wanted - found
-                if re.search(rb"\bCONFIG_%s\b" % option.encode(), text)
+                if re.search(rb"\b(?:CONFIG_|config )%s\b" % option.encode(), text)
             }
     return found
 

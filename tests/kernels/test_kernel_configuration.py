@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.kernels.configuration import MODELS
 from tests.helpers.fake_engine import FakeLab
+from tests.helpers.kernel_source import kernel_source
 
 ENGINE = Path(__file__).resolve().parents[2] / "engine"
 DOCS = ENGINE.parent / "docs/manual/kernels.md"
@@ -102,6 +104,15 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
         ("# CONFIG_HZ_250 is not set\n", (), "CONFIG_HZ_250=n, and no other tick rate is named"),
         ("CONFIG_HZ=1000\nCONFIG_HZ_1000=n\n", (), "CONFIG_HZ_1000=n contradict each other"),
         ("CONFIG_PREEMPT_VOLUNTARY=n\n", (), "and no other preemption model is chosen"),
+        (
+            "CONFIG_HZ_250=y\nCONFIG_SCHED_AUTGROUP=n\n",
+            (),
+            "line 2: this kernel has no option CONFIG_SCHED_AUTGROUP."
+            " Did you mean CONFIG_SCHED_AUTOGROUP?",
+        ),
+        ("# CONFIG_PREMPT is not set\n", (), "Did you mean CONFIG_PREEMPT?"),
+        ("CONFIG_PSSI=y\n", (), "Did you mean CONFIG_PSI?"),
+        ("CONFIG_CFS_BANDWITH=y\n", (), "Did you mean CONFIG_CFS_BANDWIDTH?"),
     ],
 )
 def test_a_configuration_that_cannot_be_is_one_message(
@@ -110,6 +121,35 @@ def test_a_configuration_that_cannot_be_is_one_message(
     status, _, errors = build(lab, text, *words)
     assert (status, message in errors) == (2, True), errors
     assert "other" not in lab.call("kernel", "list")[1]
+
+
+def test_a_name_that_only_looks_misspelt_is_ignored(lab: FakeLab) -> None:
+    """The tree has it, or the kernel's own tool has written the file."""
+    header = lab.tree / "include/linux/mm.h"
+    header.parent.mkdir(parents=True, exist_ok=True)
+    header.write_text("#ifdef CONFIG_SCHED_BORE\n#endif\n")
+    status, _, errors = build(lab, "CONFIG_SCHED_BORE=y\n")
+    assert status == 0, errors
+    text = "#\n# Automatically generated file; DO NOT EDIT.\n# Linux/x86 6.12\n#\n"
+    status, _, errors = build(lab, text + "CONFIG_SCHED_MCC=y\n")
+    assert status == 0, errors
+
+
+def test_what_costs_time_elsewhere_is_told_and_what_does_not_is_not(lab: FakeLab) -> None:
+    _, _, errors = build(
+        lab,
+        "CONFIG_VIRT_CPU_ACCOUNTING_GEN=y\nCONFIG_JUMP_LABEL=y\nCONFIG_UCLAMP_BUCKETS_COUNT=5\n",
+    )
+    assert "not simulated: VIRT_CPU_ACCOUNTING_GEN (docs" in errors
+
+
+@pytest.mark.parametrize("series", ["6.1", "6.12", "7.2", "7.3"])
+def test_every_option_that_the_scheduler_names_is_known(series: str) -> None:
+    told = tomllib.loads((ENGINE / "options.toml").read_text())
+    known = {option for of in told.values() for option in of} | {*MODELS}
+    sources = (kernel_source(series) / "kernel/sched").glob("*.[ch]")
+    named = {n for file in sources for n in re.findall(r"\bCONFIG_(\w+)", file.read_text())}
+    assert sorted(named - known) == []
 
 
 def test_an_option_falls_with_what_it_needs(lab: FakeLab) -> None:
