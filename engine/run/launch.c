@@ -155,8 +155,6 @@ static void act_on_tasks(const struct action *a)
 		action_error(a, "no task is called \"%s\" at that time", a->task);
 }
 
-#define CGROUPS	"/sys/fs/cgroup"
-
 /* A file of a group, by the path that it has on a host. */
 static int write_to_group(const struct action *a)
 {

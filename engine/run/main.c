@@ -237,6 +237,7 @@ int main(int argc, char **argv)
 	hw_check_time();
 	trace_close();
 	actions_check();
+	partitions_check();
 	instances_finish();
 	results_write(out, status, host_now(CLOCK_MONOTONIC) - began,
 		      host_now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began);

@@ -31,6 +31,7 @@ static const struct {
 	{ DEBUG "verbose", "0 or 1" },
 	{ DEBUG "cgroup_mode", "up, smp, concur, max or tasks" },
 	{ DEBUG "llc_balancing/enabled", "0 or 1" },
+	{ "/sys/kernel/debug/x86/sched_itmt_enabled", "0 or 1" },
 	{ DEBUG "domains/*", "a whole number, and there are domains here while sched/verbose is 1 (6.12)" },
 	{ DEBUG "fair_server/*",
 	  "nanoseconds: a period of 100 us to 4.19 s, a runtime of at most the period, both within what "

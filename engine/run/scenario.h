@@ -5,6 +5,8 @@
 
 #include "run.h"
 
+#define CGROUPS	"/sys/fs/cgroup"
+
 struct path;
 
 enum phase_kind {
@@ -123,6 +125,7 @@ json_t *settings_json(void);		/* path -> text read after all were written */
 void setting_write(const char *path, const char *value);
 void group_write(const char *group, const char *file, const char *value);
 void group_check(const char *group, const char *file, const char *value);
+void partitions_check(void);		/* one that did not last ends the run */
 void setting_check(const char *path, const char *value);
 
 /* refusal.c */

@@ -50,15 +50,26 @@ static void chosen_word(const char *text, char *word, size_t size)
 		snprintf(word, size, "%s", text);
 }
 
+/* What kstrtobool() makes of a word: 1, 0, or -1 of one that it refuses. */
+static int flag_of(const char *word)
+{
+	if (!word[0])
+		return -1;
+	if (strchr("yYtT1", word[0]) || !strncasecmp(word, "on", 2))
+		return 1;
+	return strchr("nNfF0", word[0]) || !strncasecmp(word, "of", 2) ? 0 : -1;
+}
+
 static int same(const char *wanted, const char *text)
 {
 	char *end_wanted, *end_read, word[128];
 	long long a, b;
 
 	chosen_word(text, word, sizeof(word));
-	/* a flag reads as a letter */
-	if (!strcmp(word, "Y") || !strcmp(word, "N"))
-		snprintf(word, sizeof(word), "%d", word[0] == 'Y');
+	/* a flag reads as a letter or a digit, and is written as either or in words */
+	if (!strcmp(word, "Y") || !strcmp(word, "N") || (!isdigit((unsigned char)*wanted) &&
+							 (!strcmp(word, "0") || !strcmp(word, "1"))))
+		return flag_of(wanted) == flag_of(word);
 	a = strtoll(wanted, &end_wanted, 0);
 	b = strtoll(word, &end_read, 0);
 	if (end_wanted > wanted && !*end_wanted && end_read > word && !*end_read)
@@ -160,22 +171,49 @@ void group_write(const char *group, const char *file, const char *value)
 		hw_refuse("group %s: writing %s to %s: %s", group, value, file, refusal(file, err));
 }
 
-void group_check(const char *group, const char *file, const char *value)
+static const char *group_text(const char *group, const char *file)
 {
-	static char text[4096], list[4096];	/* pid 1 has a stack of the kernel's size */
+	static char text[4096];			/* pid 1 has a stack of the kernel's size */
 	long ret = kern_cgroup_read(group, file, text, sizeof(text));
 
 	if (ret < 0)
 		hw_refuse("group %s: %s cannot be read back: %s", group, file, refusal(file, ret));
-	words_of(text);
+	return words_of(text);
+}
+
+void group_check(const char *group, const char *file, const char *value)
+{
+	const char *text = group_text(group, file);
+	static char list[4096];
+
 	if (strncmp(file, "cpuset.", 7) ? !same_words(value, text) :
 	    strcmp(text, kern_cpu_list(value, list, sizeof(list)) < 0 ? value : list))
 		hw_refuse("group %s: %s: wrote %s, read back %s%s", group, file, value, text, takes(file));
 	if (!strncmp(file, "cpuset.", 7)) {
 		static char path[PATH_MAX];
 
-		snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", group, file);
+		snprintf(path, sizeof(path), CGROUPS "%s/%s", group, file);
 		json_object_set_new(found, path, json_string(text));
+	}
+}
+
+/* Another group, or a CPU that goes, may take a partition's CPUs long after it was made. */
+void partitions_check(void)
+{
+	const char *path;
+	json_t *v;
+
+	json_object_foreach(found, path, v) {
+		const char *file = strrchr(path, '/') + 1, *text;
+		char group[PATH_MAX];
+
+		if (strncmp(path, CGROUPS "/", strlen(CGROUPS "/")) || strcmp(file, "cpuset.cpus.partition"))
+			continue;
+		snprintf(group, sizeof(group), "%.*s", (int)(file - 1 - path - strlen(CGROUPS)), path + strlen(CGROUPS));
+		text = group_text(group, file);
+		if (strcmp(text, json_string_value(v)))
+			hw_refuse("group %s: %s: %s when it was written, %s at the end of the run: some of it ran without "
+				  "the partition%s", group, file, json_string_value(v), text, takes(file));
 	}
 }
 

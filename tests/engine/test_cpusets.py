@@ -112,12 +112,27 @@ def test_cpus_of_a_partition_go_and_come(cpusets: Simulator, partition: str) -> 
 
 
 def test_the_last_cpu_of_a_partition_may_be_kept(cpusets: Simulator) -> None:
-    """6.12 refuses for the fair server's bandwidth; others take the partition back."""
-    done = cpusets.start("smt8", case(group("3", "root"), actions=({"at": "60ms", "offline": 3},)))
-    assert (done.returncode, done.returncode == 2 and "in its partition" in done.stderr) in (
-        (2, True),
-        (0, False),
+    """6.12 refuses for the fair server's bandwidth; others take the partition back, which is told."""
+    offline: Json = {"at": "60ms", "offline": 3}
+    done = cpusets.start("smt8", case(group("3", "root"), actions=(offline,)))
+    why = ("in its partition", "root when it was written, root invalid")
+    assert (done.returncode, any(each in done.stderr for each in why)) == (2, True), done.stderr
+    if why[1] in done.stderr:
+        cpusets("smt8", case(group("3", "root"), actions=(offline, {"at": "160ms", "online": 3})))
+
+
+def test_a_partition_that_becomes_invalid_later_is_told(cpusets: Simulator) -> None:
+    """Another group takes its CPUs: the file that was written reads back as written."""
+    write: Json = {"at": "60ms", "write": "/sys/fs/cgroup/q/cpuset.cpus", "value": "3-5"}
+    done = cpusets.start(
+        "smt8", case(group("2-3", "root"), group("6", path="/q"), actions=(write,))
     )
+    if done.returncode:
+        assert "group /p: cpuset.cpus.partition: root when it was written, root inv" in done.stderr
+        assert done.returncode == 2
+    else:  # or it is the other one that goes without
+        file = "/sys/fs/cgroup/p/cpuset.cpus.partition"
+        assert cpusets.read()["settings"][file] == "root"
 
 
 def test_groups_below_and_beside(cpusets: Simulator) -> None:
@@ -192,6 +207,26 @@ def test_groups_of_a_benchmark_are_below_its_cpuset(cpusets: Simulator, tmp_path
     spent = user_ns(result)
     assert spent[2] + spent[3] > 0.2e9
     assert max(spent[cpu] for cpu in (0, 1, 4, 5, 6, 7)) < 0.02e9
+
+
+def test_groups_of_a_benchmark_that_is_elsewhere(cpusets: Simulator, tmp_path: Path) -> None:
+    """What names a group of its own is not in the cpuset, nor are the groups it makes."""
+    file = tmp_path / "apps.json"
+    tasks = {"one": {"loop": 20, "run": 5000, "sleep": 1000, "taskgroup": "/inner"}}
+    file.write_text(json.dumps({"global": {"calibration": "CPU0"}, "tasks": tasks}))
+    inside: Json = {"kind": "hackbench", "groups": 1, "fds": 2, "loops": 5}
+    result = cpusets(
+        "smt8",
+        {
+            "duration": "5s",
+            "groups": [{"path": "/own"}],
+            "workloads": [{"kind": "rt-app", "file": str(file), "group": "/own"}, inside],
+            "end": {"when": "workloads_done", "max_simulated": "5s"},
+            "cpuset": {"cpus": "2-3", "partition": "isolated"},
+        },
+    )
+    spent = user_ns(result)
+    assert sum(spent[cpu] for cpu in (0, 1, 4, 5, 6, 7)) > 0.09e9
 
 
 def test_a_cpuset_that_nobody_is_in(cpusets: Simulator) -> None:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator, build, machine, scales_groups, tasks
+from conftest import Json, Simulator, build, has_cache_groups, machine, scales_groups, tasks
 from test_build import patched_build
 
 DEBUG = "/sys/kernel/debug/sched"
@@ -36,6 +36,21 @@ def test_read_back_into_the_result(sim: Simulator, series: str) -> None:
         RT_RUNTIME: "-1",
         "/proc/sys/kernel/sched_schedstats": "0",
     }
+
+
+@pytest.mark.parametrize(("word", "shown"), [("N", "N"), ("off", "N"), ("y", "Y"), ("on", "Y")])
+def test_a_flag_is_written_as_the_kernel_takes_it(sim: Simulator, word: str, shown: str) -> None:
+    path = f"{DEBUG}/verbose"
+    assert sim("smp4", idle(knobs={path: word}))["settings"][path] == shown
+
+
+@pytest.mark.parametrize("name", ["verbose", "llc_balancing/enabled"])
+def test_what_is_not_a_flag_is_refused_as_that(sim: Simulator, series: str, name: str) -> None:
+    if "/" in name and not has_cache_groups(series):
+        pytest.skip("cache-aware scheduling is of 7.x")
+    done = sim.start("smp4", idle(knobs={f"{DEBUG}/{name}": "maybe"}))
+    assert (done.returncode, "Invalid argument; it takes 0 or 1" in done.stderr) == (2, True)
+    assert sim("smp4", idle(knobs={f"{DEBUG}/{name}": "off"}))
 
 
 def test_features_are_told_without_being_set(sim: Simulator) -> None:

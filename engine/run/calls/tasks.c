@@ -126,11 +126,13 @@ void wl_nice(int nice)
 
 void wl_group(const char *path)
 {
-	const char *above = scenario.workloads_group && self()->instance ? scenario.workloads_group : "";
+	const struct instance *instance = self()->instance;
+	/* The groups of what is in the cpuset are below it, as below a scope of systemd's. */
+	const char *above = instance && instance->group && instance->group == scenario.workloads_group ?
+			    instance->group : "";
 	char whole[256], part[256];
 	int err;
 
-	/* With a cpuset the benchmark's own groups are below it, as below a scope of systemd's. */
 	snprintf(whole, sizeof(whole), "%s%s", above, strcmp(path, "/") ? path : *above ? "" : path);
 	path = whole;
 	for (const char *end = path; *end && end[1]; ) {
