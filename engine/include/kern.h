@@ -174,6 +174,8 @@ enum { KERN_THREAD = 1 };			/* shares the parent's address space */
 
 int kern_fork(struct kern_task *child, unsigned int flags);
 void kern_exec(void);
+void kern_begin_here(void);			/* as kern_exec() for the CPUs it may run on, at no cost */
+int kern_bounds_cids(void);
 void kern_exit(void) __hw_noreturn;
 struct kern_task *kern_wait_child(struct kern_task *which);		/* NULL: any */
 void kern_kill(struct kern_task *task);

@@ -159,6 +159,7 @@ void kern_memory_use(struct kern_region *r)
 
 	mmget(mm);
 	sched_mm_cid_before_execve(current);
+	shim_cid_join(mm);
 	current->mm = current->active_mm = mm;
 	sched_mm_cid_after_execve(current);
 	sched_cache_exec_mmap(current, mm);

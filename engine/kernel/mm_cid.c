@@ -61,6 +61,17 @@ void shim_cid_fork(struct task_struct *p)
 #endif
 }
 
+/* Before a task becomes its user: the first one is as after exec(), another one may run on more CPUs. */
+void shim_cid_join(struct mm_struct *mm)
+{
+#ifdef TREE_HAS_MM_CID_USERS
+	if (mm->mm_cid.users)
+		shim_cid_allow(mm, &current->cpus_mask);
+	else
+		mm_init_cid(mm, current);
+#endif
+}
+
 void shim_cid_exit(struct task_struct *p)
 {
 #ifdef TREE_HAS_MM_CID_USERS
@@ -92,3 +103,23 @@ void shim_cid_switched(struct task_struct *next)
 #else
 int kern_highest_cid = -1;
 #endif
+
+/* Whether a process has no more ids than its threads have CPUs they may run on; 6.12 looks at those they do. */
+int kern_bounds_cids(void)
+{
+#ifdef TREE_HAS_MM_CID_USERS
+	return IS_ENABLED(CONFIG_SCHED_MM_CID);
+#else
+	return 0;
+#endif
+}
+
+/* The caller, alone in its process, is what a shell on these CPUs has executed. */
+void kern_begin_here(void)
+{
+	if (!kern_bounds_cids())
+		return;
+	sched_mm_cid_before_execve(current);
+	shim_cid_join(current->mm);
+	sched_mm_cid_after_execve(current);
+}

@@ -14,13 +14,17 @@ void shim_cid_new_mm(struct mm_struct *mm, struct task_struct *p);
 void shim_cid_free_mm(struct mm_struct *mm);
 void shim_cid_new_task(struct task_struct *p);
 void shim_cid_fork(struct task_struct *p);
+void shim_cid_join(struct mm_struct *mm);
 void shim_cid_exit(struct task_struct *p);
 void shim_cid_switched(struct task_struct *next);
+/* hooked/kernel/sched/core.c */
+void shim_cid_allow(struct mm_struct *mm, const struct cpumask *cpus);
 #else
 static inline void shim_cid_new_mm(struct mm_struct *mm, struct task_struct *p) { }
 static inline void shim_cid_free_mm(struct mm_struct *mm) { }
 static inline void shim_cid_new_task(struct task_struct *p) { }
 static inline void shim_cid_fork(struct task_struct *p) { }
+static inline void shim_cid_join(struct mm_struct *mm) { }
 static inline void shim_cid_exit(struct task_struct *p) { }
 static inline void shim_cid_switched(struct task_struct *next) { }
 /* Trees without concurrency ids have none of these. */

@@ -185,6 +185,7 @@ static void instance_main(struct kern_task *kern)
 	err = instance->has_affinity ? kern_setaffinity(&task->kern, instance->affinity, hw_nr_cpus) : 0;
 	if (err)
 		wl_refuse("%s cannot be pinned: %s", task->comm, strerror(-err));
+	kern_begin_here();
 	err = instance->has_attr ? kern_setattr(&task->kern, &instance->attr) : 0;
 	if (err)
 		wl_refuse("policy of %s: %s", task->comm, strerror(-err));

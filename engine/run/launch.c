@@ -38,6 +38,10 @@ static void start_one(struct task_spec *spec, int number)
 		check(kern_setaffinity(&t->kern, spec->affinity, hw_nr_cpus), "affinity of", t->comm);
 	if (spec->has_attr)
 		check_attr(kern_setattr(&t->kern, &spec->attr), &spec->attr, t->comm);
+	if (waits_to_be_placed(spec)) {
+		t->placed = 1;
+		kern_futex_wake(&t->placed, 1);
+	}
 }
 
 /* ------------------------------------------------------------------ memory and groups */

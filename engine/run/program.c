@@ -256,6 +256,12 @@ static void run_program(struct task *task, const struct program *program, unsign
 	task->ops++;
 }
 
+/* Where its memory's users are counted by the CPUs they may run on, it first has to be there. */
+int waits_to_be_placed(const struct task_spec *spec)
+{
+	return spec->mm >= 0 && (spec->has_affinity || spec->group) && kern_bounds_cids();
+}
+
 void program_main(struct kern_task *kern)
 {
 	struct task *task = task_of(kern);
@@ -264,6 +270,8 @@ void program_main(struct kern_task *kern)
 
 	if (spec->cookie)
 		kern_core_sched(spec->cookie->value);
+	while (waits_to_be_placed(spec) && !task->placed)
+		kern_futex_wait(&task->placed, 0, HW_NEVER);
 	if (spec->mm >= 0) {
 		task->memory = scenario.memory[spec->mm].region;
 		kern_memory_use(task->memory);

@@ -23,6 +23,7 @@ struct task {
 	void		*arg;			/* of main() */
 	int		is_thread;
 	struct kern_region *memory;		/* what its program touches */
+	unsigned int	placed;			/* pid 1 has put it where it belongs; a futex */
 	int		joined, released;	/* nobody will ask for it again; the kernel has let go */
 	/* as part of a workload (calls/) */
 	struct instance	*instance;

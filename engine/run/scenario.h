@@ -115,6 +115,7 @@ int has_own_cpuset(const char *group);
 /* program.c */
 void program_read(json_t *list, const struct path *at, struct program *program);
 void program_main(struct kern_task *task);
+int waits_to_be_placed(const struct task_spec *spec);
 
 /* launch.c */
 void actions_check(void);		/* one that was to happen and did not ends the run */

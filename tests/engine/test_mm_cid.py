@@ -38,11 +38,28 @@ def run(sim: Simulator, *tasks: Json, **more: object) -> Json:
 
 
 def test_as_many_as_run_at_a_time(cids: Simulator) -> None:
-    """7.x counts the CPUs that its threads might ever run on: they were all born free."""
+    """In 7.x no more than a quarter above the CPUs that its threads might ever run on."""
     assert highest(run(cids, threads(8, "0-7"))) in (7, 8)
     assert highest(run(cids, threads(2, "0-7"))) <= 3
-    bound = run(cids, threads(12, "2-3"))
-    assert highest(bound) <= (7 if bound["kernel"].startswith("7") else 3)
+    assert highest(run(cids, threads(12, "2-3"))) <= 2
+    assert highest(run(cids, threads(6, "2-3"), threads(6, "5"))) <= 3
+    assert highest(run(cids, threads(6, "2-3"), threads(6, "0-7"))) >= 3
+
+
+@pytest.mark.parametrize("where", ["affinity", "cpuset"])
+def test_a_process_that_begins_on_some_cpus(tmp_path: Path, where: str) -> None:
+    """Its shell is there, and exec() makes an address space of those CPUs."""
+    config = Path(tmp_path / "cids.config")
+    config.write_text("CONFIG_SCHED_MM_CID=y\nCONFIG_CPUSETS=y\n")
+    cids = Simulator(builds.build("7.3", name="7.3-cids-sets", config=str(config)), tmp_path)
+    shape = {"groups": 2, "fds": 4, "loops": 60, "threads": True, "pipe": True}
+    load: Json = {"kind": "hackbench", **shape}
+    case: Json = {"duration": "20s", "end": {"when": "workloads_done", "max_simulated": "20s"}}
+    if where == "affinity":
+        load["affinity"] = "2-3"
+    else:
+        case["cpuset"] = {"cpus": "2-3"}
+    assert 0 < highest(cids("smt8", {**case, "workloads": [load]})) <= 2
 
 
 def test_one_thread_that_wanders_keeps_the_first(cids: Simulator) -> None:

@@ -16,3 +16,13 @@
 #define __pick_next_task(args...)	SHIM_HOOK(PICK_NEXT, __pick_next_task, args)
 
 #include <kernel/sched/core.c>
+
+#if defined(CONFIG_SCHED_MM_CID) && defined(TREE_HAS_MM_CID_USERS)
+#include "mm_cid.h"
+
+/* mm_update_cpus_allowed(), of a task that has not had its CPUs changed */
+void shim_cid_allow(struct mm_struct *mm, const struct cpumask *cpus)
+{
+	mm_update_cpus_allowed(mm, cpus);
+}
+#endif
