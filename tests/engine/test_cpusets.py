@@ -112,7 +112,7 @@ def test_cpus_of_a_partition_go_and_come(cpusets: Simulator, partition: str) -> 
 
 
 def test_the_last_cpu_of_a_partition_may_be_kept(cpusets: Simulator) -> None:
-    """6.12 refuses for the fair server's bandwidth; others take the partition back, which is told."""
+    """6.12 refuses for the fair server's bandwidth; others take the partition back."""
     offline: Json = {"at": "60ms", "offline": 3}
     done = cpusets.start("smt8", case(group("3", "root"), actions=(offline,)))
     why = ("in its partition", "root when it was written, root invalid")
@@ -121,7 +121,7 @@ def test_the_last_cpu_of_a_partition_may_be_kept(cpusets: Simulator) -> None:
         cpusets("smt8", case(group("3", "root"), actions=(offline, {"at": "160ms", "online": 3})))
 
 
-def test_a_partition_that_becomes_invalid_later_is_told(cpusets: Simulator) -> None:
+def test_a_partition_that_becomes_invalid_later_is_refused(cpusets: Simulator) -> None:
     """Another group takes its CPUs: the file that was written reads back as written."""
     write: Json = {"at": "60ms", "write": "/sys/fs/cgroup/q/cpuset.cpus", "value": "3-5"}
     done = cpusets.start(

@@ -135,7 +135,7 @@ def test_a_name_that_only_looks_misspelt_is_ignored(lab: FakeLab) -> None:
     assert status == 0, errors
 
 
-def test_what_costs_time_elsewhere_is_told_and_what_does_not_is_not(lab: FakeLab) -> None:
+def test_what_costs_time_elsewhere_is_named_and_what_does_not_is_not(lab: FakeLab) -> None:
     _, _, errors = build(
         lab,
         "CONFIG_VIRT_CPU_ACCOUNTING_GEN=y\nCONFIG_JUMP_LABEL=y\nCONFIG_UCLAMP_BUCKETS_COUNT=5\n",
@@ -145,8 +145,8 @@ def test_what_costs_time_elsewhere_is_told_and_what_does_not_is_not(lab: FakeLab
 
 @pytest.mark.parametrize("series", ["6.1", "6.12", "7.2", "7.3"])
 def test_every_option_that_the_scheduler_names_is_known(series: str) -> None:
-    told = tomllib.loads((ENGINE / "options.toml").read_text())
-    known = {option for of in told.values() for option in of} | {*MODELS}
+    tables = tomllib.loads((ENGINE / "options.toml").read_text())
+    known = {option for of in tables.values() for option in of} | {*MODELS}
     sources = (kernel_source(series) / "kernel/sched").glob("*.[ch]")
     named = {n for file in sources for n in re.findall(r"\bCONFIG_(\w+)", file.read_text())}
     assert sorted(named - known) == []
