@@ -192,6 +192,7 @@ def _unfolded(place: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, A
     """Return the tables that a place of the schema stands for; follows references and choices."""
     if "$ref" in place:
         return [schema["$defs"][place["$ref"].rpartition("/")[2]]]
-    if "anyOf" in place:
-        return [found for choice in place["anyOf"] for found in _unfolded(choice, schema)]
+    choices = place.get("anyOf") or place.get("oneOf")
+    if choices:
+        return [found for choice in choices for found in _unfolded(choice, schema)]
     return [place]

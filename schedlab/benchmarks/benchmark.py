@@ -99,29 +99,36 @@ class Command:
         parse: "Parser | None" = None,
         server: Server | None = None,
         setup: Sequence[tuple[str, ...]] = (),
+        teardown: Sequence[tuple[str, ...]] = (),
         enclosures: tuple[Enclosure, ...] = (),
         scratch: tuple[str, ...] = (),
         note: str = "",
         check: Callable[[], None] = lambda: None,
+        timeout: float | None = None,
+        most_output: int | None = None,
     ) -> None:
         """Take the arguments as they go to the kernel; no shell comes between.
 
         `tool` is the program to be at hand where it is not the first word. `parse` reads the output
         where the benchmark's parser does not. `setup` are programs to run before, when the server
-        is there. With `enclosures`, files to read, or `scratch`, folders that are removed after the
-        run, it and all that belongs to it run in the run's folder. `note` is what a reader of the
-        results should know of this command. `check` raises UsageError, before the first run, where
-        a file is not what the tool takes.
+        is there, `teardown` to run after, however it ended. With `enclosures`, files to read, or
+        `scratch`, folders that are removed after the run, it and all that belongs to it run in the
+        run's folder. `note` is what a reader of the results should know of this command. `check`
+        raises UsageError, before the first run, where a file is not what the tool takes. `timeout`
+        is in seconds, in place of the plan's; what prints more than `most_output` bytes is ended.
         """
         self.argv = argv
         self.tool = tool or argv[0]
         self.parse = parse
         self.server = server
         self.setup = setup
+        self.teardown = teardown
         self.enclosures = enclosures
         self.scratch = scratch
         self.note = note
         self.check = check
+        self.timeout = timeout
+        self.most_output = most_output
 
     def on(self, cpus: str) -> "Command":
         """Return the same command, its server too, on some CPUs only."""
@@ -136,7 +143,8 @@ class Command:
     def programs(self) -> tuple[str, ...]:
         """Return all that must be at hand."""
         servers = self.server.argv[:1] if self.server else ()
-        return tuple(dict.fromkeys((self.tool, *servers, *(argv[0] for argv in self.setup))))
+        around = (argv[0] for argv in (*self.setup, *self.teardown))
+        return tuple(dict.fromkeys((self.tool, *servers, *around)))
 
     @property
     def in_folder(self) -> bool:
@@ -208,6 +216,8 @@ class Benchmark:
     """What the names of published benchmarks begin with that have these metrics."""
     curves: tuple[Curve, ...] = ()
     """How sweeps over its parameters are shown, where a report has more than their means."""
+    own: bool = False
+    """Whether it is a command of the user's plan."""
 
     def case(
         self, machine: Machine, params: Mapping[str, Parameter], label: str | None, where: str

@@ -3,11 +3,13 @@
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import UsageError
 from schedlab.base.validation import validate
 from schedlab.benchmarks import Case, find_benchmark
+from schedlab.benchmarks.own_metric import EXAMPLE, parse_metric
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
 from schedlab.cli.result import go_on, make_result
@@ -43,6 +45,9 @@ def plan_of(plan_name: str | None, options: Mapping[str, Any]) -> Plan:
     data = given.model_dump(exclude_unset=True) if given else {}
     if options["benchmarks"]:
         data["benchmark"] = [benchmark_entry(text) for text in options["benchmarks"]]
+    if options["command"] is not None or options["metrics"]:
+        entries = data.get("benchmark", ()) if options["benchmarks"] else ()
+        data["benchmark"] = [*entries, own_entry(options["command"], options["metrics"])]
     if options["workloads"]:
         data["workload"] = options["workloads"]
     return make_plan(data, options, where)
@@ -151,6 +156,16 @@ def benchmark_entry(text: str) -> dict[str, Any]:
     if shown:
         entry["label"] = f"{name}:{shown}"
     return entry
+
+
+def own_entry(command: str | None, metrics: Sequence[str]) -> dict[str, Any]:
+    """Return the benchmark that a command and its metrics make, called as its program is."""
+    if command is None or not metrics:
+        missing = f"--metric; say what to read of its output: {EXAMPLE}" if command else "--command"
+        raise UsageError(f"--command and --metric go together: add {missing}.")
+    entry = {"command": command, "metrics": [parse_metric(text) for text in metrics]}
+    program = next(iter(command.split()), "")
+    return {"name": Path(program).name or "command", **entry}
 
 
 def single_case(text: str, machine: Machine) -> Case:

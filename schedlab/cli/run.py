@@ -132,6 +132,19 @@ def experiment_options(command: Command) -> Command:
     help="A benchmark beside or instead of a suite's, with parameters; KEY=[A,B,...] is a sweep.",
 )
 @click.option(
+    "--command",
+    metavar="'PROGRAM ...'",
+    help="A benchmark of your own: a command as it is to be called, without a shell.",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="'REGEX UNIT DIRECTION'",
+    help="What to read of its output, such as 'throughput: ([0-9.]+) req/s higher', or "
+    "'json:PATH UNIT DIRECTION'.",
+)
+@click.option(
     "--workload",
     "workloads",
     metavar="FILE.json",
@@ -148,6 +161,7 @@ def run(plan_name: str | None, **options: Any) -> None:
     \b
     schedlab run --suite quick --variant auto
     schedlab run --suite common --variant 'NB-OFF: sysctl kernel.numa_balancing=0'
+    schedlab run --command './my-app' --metric 'done ([0-9.]+) req/s higher' --variant auto
     schedlab run --workload video.json --target sim:hikey960 --variant 'x: NO_WA_IDLE'
     schedlab run plan.toml
     """

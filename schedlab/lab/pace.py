@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from schedlab.plan.plan import Plan, seconds
+from schedlab.plan.duration import seconds
+from schedlab.plan.plan import Plan
 
 Clock = Callable[[], float]
 

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from schedlab.base.errors import HostError, Interrupted, UsageError
-from schedlab.benchmarks import Case, find_benchmark
+from schedlab.benchmarks import Case
 from schedlab.judging.reference import find_reference
 from schedlab.lab.earlier import expected, keep
 from schedlab.lab.fitting import fit_sizes, fitted
@@ -172,7 +172,7 @@ def _on_its_host(store: Store, folder: Path, lab: Lab) -> Result:
     target = find_target(store.plan.target, store.plan.machine, store.plan.variant, lab.watcher)
     cases = [
         replace(
-            find_benchmark(info.benchmark, str(folder)).case(
+            store.plan.find_benchmark(info.benchmark, str(folder)).case(
                 store.machine, info.params, info.label, f"{folder}: {info.label}"
             ),
             seconds=info.seconds,

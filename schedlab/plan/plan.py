@@ -11,53 +11,47 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import tomli_w
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    Tag,
+    model_validator,
+)
 
 from schedlab.base.data import known_names, named_file
 from schedlab.base.errors import UsageError, nearest
 from schedlab.base.validation import LONGEST_NAME, load_toml, repeated
-from schedlab.benchmarks import Case, find_benchmark
+from schedlab.benchmarks import Benchmark, Case, find_benchmark
 from schedlab.machine.model import Machine
 from schedlab.plan import shared_settings
 from schedlab.plan.design import Design
+from schedlab.plan.duration import Duration, SomeTime, seconds
+from schedlab.plan.own import OwnBenchmark
 from schedlab.plan.targets import kind_of
 from schedlab.settings.kinds.boot import Boot, fits
 from schedlab.settings.variant import Variant
 
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h)")
+_WARMUP = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*m?s")
 _Value = TypeVar("_Value")
-_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _MOST_BLOCKS = 100_000
 """Far more than any comparison needs (docs/internals/statistics.md)."""
-_LONGEST = "10000h"
 _LONGEST_WARMUP = 1000
 """Seconds, simulated: no clock of the kernel is as long, and the load has to end afterwards."""
 LARGEST_SEED = 2**63 - 1
 
 
-def _duration(text: str) -> str:
-    if not _DURATION.fullmatch(text):
-        raise ValueError(f"'{text}' is not a duration; write it as 200ms, 90s, 10min or 2h")
-    if seconds(text) > seconds(_LONGEST):
-        raise ValueError(f"'{text}' is too long; the most is {_LONGEST}")
-    return text
-
-
 def _warmup(text: str) -> str:
-    fixed = _DURATION.fullmatch(text)
     if text in ("settled", "none"):
         return text
-    if not fixed or fixed[2] not in ("ms", "s") or not 0 < seconds(text) <= _LONGEST_WARMUP:
+    if not _WARMUP.fullmatch(text) or not 0 < seconds(text) <= _LONGEST_WARMUP:
         raise ValueError(
             f"'{text}' is not a warm-up; use settled, none, or a time in ms or s of at most"
             f" {_LONGEST_WARMUP} s, such as 500ms or 2s"
         )
-    return text
-
-
-def _some_time(text: str) -> str:
-    if not seconds(text):
-        raise ValueError(f"'{text}' leaves no time for a run")
     return text
 
 
@@ -81,18 +75,10 @@ def _different(values: tuple[_Value, ...]) -> tuple[_Value, ...]:
     return values
 
 
-Duration = Annotated[str, AfterValidator(_duration)]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 NumberOfBlocks = Annotated[int, Field(ge=1, strict=True), AfterValidator(_possible)]
 _Values = Annotated[tuple[_Value, ...], AfterValidator(_different)]
 AxisValues = Annotated[tuple[int | str, ...], Field(min_length=1)]
-
-
-def seconds(duration: str) -> float:
-    """Return a duration such as `10min` in seconds."""
-    match = _DURATION.fullmatch(duration)
-    assert match, duration
-    return float(match[1]) * _SECONDS[match[2]]
 
 
 class _Data(BaseModel):
@@ -123,6 +109,19 @@ class BenchmarkEntry(_Data):
         return self
 
 
+def _kind_of_entry(entry: Any) -> str:
+    """Return which kind of benchmark a plan's entry is: what has a command or metrics is new."""
+    if isinstance(entry, Mapping):
+        return "own" if {"command", "metrics"} & entry.keys() else "known"
+    return "own" if isinstance(entry, OwnBenchmark) else "known"
+
+
+PlanEntry = Annotated[
+    Annotated[BenchmarkEntry, Tag("known")] | Annotated[OwnBenchmark, Tag("own")],
+    Discriminator(_kind_of_entry),
+]
+
+
 class Suite(_Data):
     """A named list of benchmarks."""
 
@@ -142,9 +141,9 @@ class Blocks(_Data):
     seed: Seed = 1
     settle: Duration = "100ms"
     """Pause before each run, in which other load on the host is measured."""
-    timeout: Annotated[Duration, AfterValidator(_some_time)] = "10min"
+    timeout: SomeTime = "10min"
     """The longest a single run may take."""
-    budget: Annotated[Duration, AfterValidator(_some_time)] | None = None
+    budget: SomeTime | None = None
     """The time all runs may take together: the plan ends after the last block that fits."""
 
 
@@ -196,8 +195,8 @@ class Plan(_Data):
     machine: str | None = None
     """The machine a target vm: shows its guests."""
     suite: str | None = None
-    benchmark: tuple[BenchmarkEntry, ...] = ()
-    """Benchmarks beside those of the suite."""
+    benchmark: tuple[PlanEntry, ...] = ()
+    """Benchmarks beside those of the suite, and those the plan makes of commands."""
     workload: tuple[str, ...] = ()
     """Files of rt-app, each a benchmark RtApp under the file's name."""
     only: tuple[str, ...] = ()
@@ -301,11 +300,25 @@ class Plan(_Data):
             raise UsageError(f"two benchmarks are labelled '{label}'; give one another label.")
         return _chosen(cases, self.only)
 
+    def find_benchmark(self, name: str, where: str) -> Benchmark:
+        """Return the benchmark of that name, of the plan's own first.
+
+        Raises:
+            UsageError: there is none.
+        """
+        own = (entry for entry in self.benchmark if isinstance(entry, OwnBenchmark))
+        found = next((entry for entry in own if entry.name == name), None)
+        return found.benchmark() if found else find_benchmark(name, where)
+
     def _cases(
-        self, entries: Sequence[BenchmarkEntry], machine: Machine, where: str
+        self, entries: Sequence[BenchmarkEntry | OwnBenchmark], machine: Machine, where: str
     ) -> Iterator[Case]:
         for i, entry in enumerate(entries):
-            yield from _of_entry(entry, self.simulated, machine, f"{where}: benchmark[{i}]")
+            place = f"{where}: benchmark[{i}]"
+            if isinstance(entry, OwnBenchmark):
+                yield entry.benchmark().case(machine, {}, None, place)
+            else:
+                yield from _of_entry(entry, self.simulated, machine, place)
 
     def to_toml(self) -> str:
         """Write the plan as its file would be."""

@@ -8,6 +8,7 @@ from being read, in a limit that Linux inherits, shows to everybody and otherwis
 import contextlib
 import ctypes
 import hashlib
+import math
 import os
 import resource
 import select
@@ -16,7 +17,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from schedlab.base.errors import HostError
@@ -26,6 +27,8 @@ from schedlab.system.numbers import amount
 TAG = "SCHEDLAB_TAG"
 _GRACE_SECONDS = 2.0
 _DEATH_SECONDS = 10.0
+_LOOK_SECONDS = 1.0
+"""How often it is looked at how much a program has printed: not so often as to disturb it."""
 _LIMIT = "Max resident set"
 _PR_SET_CHILD_SUBREAPER = 36
 _LONGEST_POLL_MS = 2**31 - 1
@@ -44,6 +47,18 @@ class Launch:
     timeout: float | None = None
     folder: Path | None = None
     """Where it runs; where we are if not given."""
+    most_output: int | None = None
+    """Bytes it may print; it is ended about a second after it has printed more."""
+
+    @property
+    def printed(self) -> int:
+        """The bytes it has printed so far."""
+        return sum(file.stat().st_size for file in (self.stdout, self.stderr))
+
+    @property
+    def too_long(self) -> bool:
+        """Whether it has printed more than it may."""
+        return self.most_output is not None and self.printed > self.most_output
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,8 @@ class Exit:
     timed_out: bool = False
     left_behind: int = 0
     """Processes still alive after the program ended; they were killed."""
+    printed_too_much: bool = False
+    """Whether it printed more than it might; the rest is cut off."""
 
 
 class Child:
@@ -136,8 +153,27 @@ class Child:
 def run(launch: Launch, spare: frozenset[int] = frozenset()) -> Exit:
     """Run a program to its end, or to its time limit; no process of it survives."""
     with child_of(launch, spare) as child:
-        in_time = child.wait(launch.timeout)
-        return child.finish(timed_out=not in_time, spare=spare)
+        if launch.most_output is None:
+            in_time = child.wait(launch.timeout)
+        else:
+            in_time = _wait_and_look(child, launch)
+        ended = child.finish(timed_out=not in_time, spare=spare)
+    if launch.too_long:
+        for file in (launch.stdout, launch.stderr):
+            os.truncate(file, min(file.stat().st_size, launch.most_output or 0))
+        return replace(ended, timed_out=False, printed_too_much=True)
+    return ended
+
+
+def _wait_and_look(child: Child, launch: Launch) -> bool:
+    """Wait for the end of a program, its time or what it may print; False if it has to be ended."""
+    deadline = math.inf if launch.timeout is None else time.monotonic() + launch.timeout
+    while (left := deadline - time.monotonic()) > 0:
+        if child.wait(min(left, _LOOK_SECONDS)):
+            return True
+        if launch.too_long:
+            return False
+    return False
 
 
 @contextlib.contextmanager

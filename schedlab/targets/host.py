@@ -17,7 +17,8 @@ from schedlab.kernels.native import OWN
 from schedlab.kernels.progress import Watch
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine
-from schedlab.plan.plan import Plan, seconds
+from schedlab.plan.duration import seconds
+from schedlab.plan.plan import Plan
 from schedlab.plan.targets import HOST
 from schedlab.result.record import RunRecord
 from schedlab.settings.journal import restore_journal
@@ -88,6 +89,7 @@ class HostTarget:
         if command.server:
             lines.append(f"server: {shlex.join(command.server.argv)}")
         lines += [f"first: {shlex.join(argv)}" for argv in command.setup]
+        lines += [f"afterwards: {shlex.join(argv)}" for argv in command.teardown]
         return [*lines, _shown(around, command.argv)]
 
     @contextmanager
@@ -216,8 +218,10 @@ class HostSession:
                 accompanied(self._system, around.beside, folder, self._env),
                 _furnished(command, folder) as place,
                 serving(self._system, command.server, folder, place, self._env),
+                self._torn_down(command, folder, place),
             ):
-                self._set_up(command, folder, place)
+                for i, argv in enumerate(command.setup):
+                    self._beside(argv, f"setup{i}", "setting up", command, folder, place)
                 self._measure(order, record, folder, place)
         except RestoreError:
             raise
@@ -228,26 +232,61 @@ class HostSession:
         self.notices += sorted(self._switchboard.foreign)
         return record
 
-    def _set_up(self, command: Command, folder: Path, place: Path | None) -> None:
-        """Run what goes before the benchmark; its output lies beside the benchmark's."""
-        for i, argv in enumerate(command.setup):
-            output = folder / f"setup{i}"
-            launch = Launch(
+    @contextmanager
+    def _torn_down(self, command: Command, folder: Path, place: Path | None) -> Iterator[None]:
+        """Run what goes after a run, when a `with` block ends, however it does.
+
+        Raises:
+            IncompleteRun: that failed; what had failed before is named first.
+        """
+        failed: list[str] = []
+        try:
+            yield
+        except IncompleteRun as error:
+            failed.append(str(error))
+        finally:
+            with uninterrupted():
+                for i, argv in enumerate(command.teardown):
+                    try:
+                        self._beside(argv, f"teardown{i}", "tearing down", command, folder, place)
+                    except (IncompleteRun, HostError) as error:
+                        failed.append(str(error))
+        if failed:
+            raise IncompleteRun("; ".join(failed))
+
+    def _beside(
+        self,
+        argv: tuple[str, ...],
+        name: str,
+        what: str,
+        command: Command,
+        folder: Path,
+        place: Path | None,
+    ) -> None:
+        """Run a program before or after the benchmark's; its output lies beside that one's."""
+        output = folder / name
+        exit_ = self._system.execute(
+            Launch(
                 argv,
                 stdout=output.with_suffix(".stdout.txt"),
                 stderr=output.with_suffix(".stderr.txt"),
                 env=self._env,
-                timeout=seconds(self._plan.blocks.timeout),
+                timeout=self._limit(command),
                 folder=place,
+                most_output=command.most_output,
             )
-            exit_ = self._system.execute(launch)
-            if exit_.timed_out or exit_.status:
-                how = "did not end in time" if exit_.timed_out else f"ended with {exit_.status}"
-                raise IncompleteRun(
-                    f"setting up: {shlex.join(argv)[:200]} {how}; its output is in {output.name}.*"
-                )
+        )
+        if how := _went_wrong(exit_, command):
+            raise IncompleteRun(
+                f"{what}: {shlex.join(argv)[:200]} {how}; its output is in {name}.*"
+            )
+
+    def _limit(self, command: Command) -> float:
+        """Return the seconds a program may take."""
+        return command.timeout or seconds(self._plan.blocks.timeout)
 
     def _measure(self, order: Order, record: RunRecord, folder: Path, place: Path | None) -> None:
+        command = self._commands[order.key.case]
         before = BusyWindow(self._system, self._cpus)
         self._system.pause(seconds(self._plan.blocks.settle))
         record.busy_before = before.others_share()
@@ -261,15 +300,20 @@ class HostSession:
         record.seconds, record.exit_status = exit_.seconds, exit_.status
         record.cpu_seconds = exit_.cpu_seconds
         if exit_.timed_out:
-            limit = self._plan.blocks.timeout
+            limit = f"{command.timeout:g} s" if command.timeout else self._plan.blocks.timeout
             raise IncompleteRun(f"did not end within {limit}; it and all it started were killed")
+        if exit_.printed_too_much:
+            raise IncompleteRun(
+                f"printed more than {(command.most_output or 0) >> 20} MiB; it and all it started"
+                " were killed, and the rest of its output is cut off"
+            )
         step = self._system.clock_offset() - clock
         if abs(step) > _CLOCK_STEP_SECONDS:
             raise IncompleteRun(f"the clock was set by {step:+.1f} s during the run")
         output = Output(
             _text(folder / "stdout.txt"), _text(folder / "stderr.txt"), exit_.status, folder
         )
-        values, caveats = order.case.measure(self._commands[order.key.case], output)
+        values, caveats = order.case.measure(command, output)
         for group, earlier in counted:
             record.counters |= difference(earlier, group.read(self._system))
         if self._counters.perf:
@@ -283,8 +327,8 @@ class HostSession:
             record.caveats.append(f"left {what} running; killed")
 
     def _execute(self, order: Order, folder: Path, place: Path | None) -> Exit:
-        around = order.variant.around
-        argv = around.prefix + self._commands[order.key.case].argv
+        around, command = order.variant.around, self._commands[order.key.case]
+        argv = around.prefix + command.argv
         if self._counters.perf:
             argv = self._counters.perf.wrap(argv, self._system.place(folder / "perf.csv"))
         return self._system.execute(
@@ -293,10 +337,20 @@ class HostSession:
                 stdout=folder / "stdout.txt",
                 stderr=folder / "stderr.txt",
                 env={**around.env, **self._env},
-                timeout=seconds(self._plan.blocks.timeout),
+                timeout=self._limit(command),
                 folder=place,
+                most_output=command.most_output,
             )
         )
+
+
+def _went_wrong(exit_: Exit, command: Command) -> str:
+    """Return how a program ended that does not count; empty if all is well."""
+    if exit_.timed_out:
+        return "did not end in time"
+    if exit_.printed_too_much:
+        return f"printed more than {(command.most_output or 0) >> 20} MiB"
+    return f"ended with {exit_.status}" if exit_.status else ""
 
 
 def _make_folder(folder: Path) -> None:
@@ -349,10 +403,13 @@ def _check_tools(system: System, cases: Sequence[Case], commands: Mapping[str, C
                 packages.add(case.benchmark.tool.package)
     if missing:
         lines = [f"{tool} is not installed: {', '.join(by)}" for tool, by in missing.items()]
-        raise HostError(
-            "; ".join(lines) + f".\n  Install: apt-get install {' '.join(sorted(packages))}"
-            "; or leave these out with --only."
-        )
+        known = sorted(filter(None, packages))
+        advice = [f"Install: apt-get install {' '.join(known)}"] if known else []
+        if "" in packages:
+            advice.append(
+                "A program of your own: name it as ./PROGRAM or /PATH/PROGRAM, make it executable"
+            )
+        raise HostError(f"{'; '.join(lines)}.\n  {'; '.join(advice)}; or use --only for others.")
 
 
 def _check_variants(system: System, plan: Plan) -> None:

@@ -25,7 +25,8 @@ from schedlab.kernels.shipped import shipped_patches
 from schedlab.machine.draws import Draw, about, draw, drawn
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
-from schedlab.plan.plan import Plan, seconds
+from schedlab.plan.duration import seconds
+from schedlab.plan.plan import Plan
 from schedlab.plan.targets import SIM
 from schedlab.result.record import RunRecord
 from schedlab.settings.kinds.kernel import Kernel
@@ -444,6 +445,13 @@ def _done(finished: Finished) -> Future[Finished]:
 def _models(cases: Sequence[Case]) -> dict[str, Model]:
     """Return each case's model, by its label; refuse the plan where one has none."""
     found = {case.label: case.model() for case in cases}
+    if own := [case.label for case in cases if case.benchmark.own]:
+        raise UsageError(
+            f"{', '.join(own)}: the simulator has no kernel to call and no CPU to run a program of"
+            " yours: it simulates what a program does."
+            "\n  Run it on a host (--target host or ssh:HOST), or describe its threads in a file of"
+            " rt-app and simulate that: --workload FILE.json (docs/manual/rt-app.md)."
+        )
     without = [label for label, model in found.items() if model is None]
     if without:
         names = [benchmark.name for benchmark in all_benchmarks() if benchmark.model]

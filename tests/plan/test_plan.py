@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from schedlab.base.errors import SchedlabError, UsageError
 from schedlab.base.validation import validate
 from schedlab.machine.model import Machine
-from schedlab.plan.plan import Plan, all_suites, find_plan, load_plan, seconds
+from schedlab.plan.duration import seconds
+from schedlab.plan.plan import Plan, all_suites, find_plan, load_plan
 
 GOOD: dict[str, Any] = {
     "title": "Does NUMA balancing hurt us?",

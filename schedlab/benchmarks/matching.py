@@ -1,0 +1,58 @@
+"""Where expressions match in a text, found by a process of its own: that one can be ended.
+
+An expression can take longer than the age of the universe (`(a+)+b`), and Python's `re` cannot be
+stopped. This file is run as a program, alone: it needs nothing of schedlab's.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+
+MOST = 9
+"""Matches of one expression that are looked for; more is as wrong as two."""
+
+_SECONDS = 5.0
+
+
+class TooSlow(Exception):
+    """An expression takes too long on this text."""
+
+    def __init__(self, at: int) -> None:
+        """Take the place of the expression among those asked for."""
+        super().__init__(f"more than {_SECONDS:g} s")
+        self.at = at
+
+
+def find(patterns: Sequence[str], text: str) -> list[list[str]]:
+    """Return what the first group of each expression matches, up to MOST times each.
+
+    Raises:
+        TooSlow: the time for all of them is over.
+    """
+    asked = json.dumps({"patterns": list(patterns), "text": text})
+    argv = [sys.executable, "-I", "-S", __file__]
+    try:
+        done = subprocess.run(
+            argv, input=asked.encode(), stdout=subprocess.PIPE, timeout=_SECONDS, check=True
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TooSlow((error.stdout or b"").count(b"\n")) from None
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _answer() -> None:
+    """Print a line for each expression asked for, as soon as it is known."""
+    asked = json.load(sys.stdin)
+    for pattern in asked["patterns"]:
+        found = []
+        for match in re.finditer(pattern, asked["text"], re.MULTILINE):
+            found.append(match[1] or "")
+            if len(found) == MOST:
+                break
+        print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    _answer()
