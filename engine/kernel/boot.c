@@ -127,6 +127,7 @@ void kern_boot(struct kern_task *init, const struct kern_handlers *handlers)
 	run_initcalls(__shim_initcalls_start, __shim_initcalls_end);
 	shim_sysctl_apart();
 	hw_set_boot_cpu(0, boot);
+	shim_setup_idle_decisions();
 	shim_setup_idle_devices();
 	shim_setup_workqueues();
 	shim_setup_vmstat();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tracepoints on decisions, without changing the kernel's sources: the classes'
- * select_task_rq() methods are reached through a table of pointers, which we turn
- * to wrappers at boot.
+ * select_task_rq() methods and the cpuidle governors' select() are reached through
+ * tables of pointers, which we turn to wrappers at boot.
  */
+#include <linux/cpuidle.h>
+#include <../drivers/cpuidle/cpuidle.h>
 #include "shim.h"
+#include "idle_choice.h"
 #include <trace/events/schedlab.h>
 
 typedef int (*select_fn)(struct task_struct *p, int cpu, int flags);
@@ -38,5 +41,42 @@ void shim_setup_decisions(void)
 		original[i] = *method;
 		hw_make_writable(method, sizeof(*method));
 		*method = select_traced;
+	}
+}
+
+/* ------------------------------------------------------------------ idle states */
+
+struct shim_idle_inputs shim_idle_asked[HW_MAX_CPUS];
+
+static struct {
+	const struct cpuidle_governor *governor;
+	int (*select)(struct cpuidle_driver *drv, struct cpuidle_device *dev, bool *stop_tick);
+} governors[8];
+
+static int idle_traced(struct cpuidle_driver *drv, struct cpuidle_device *dev, bool *stop_tick)
+{
+	struct shim_idle_inputs *asked = &shim_idle_asked[hw.cpu];
+	int i = 0, chosen;
+
+	while (governors[i].governor != cpuidle_curr_governor)
+		i++;
+	*asked = (struct shim_idle_inputs) { -1, -1, -1 };
+	chosen = governors[i].select(drv, dev, stop_tick);
+	trace_idle_choice(dev->cpu, drv->states[chosen].name, *stop_tick, asked);
+	return chosen;
+}
+
+/* After the governors' initcalls. */
+void shim_setup_idle_decisions(void)
+{
+	struct cpuidle_governor *governor;
+	int i = 0;
+
+	list_for_each_entry(governor, &cpuidle_governors, governor_list) {
+		if (i == ARRAY_SIZE(governors))
+			hw_die("too many cpuidle governors", governor->name, i);
+		governors[i].governor = governor;
+		governors[i++].select = governor->select;
+		governor->select = idle_traced;
 	}
 }

@@ -71,6 +71,7 @@ void shim_setup_idle_drivers(void);
 void shim_setup_idle_devices(void);
 void shim_setup_probes(void);
 void shim_setup_decisions(void);
+void shim_setup_idle_decisions(void);
 void shim_setup_cpufreq(void);
 void shim_setup_thermal(void);
 void shim_setup_workqueues(void);

@@ -122,7 +122,7 @@ static const char *run(void)
 }
 
 enum { OPT_TRACE = 256, OPT_FORMAT, OPT_EVENTS, OPT_CPUS, OPT_TASKS, OPT_FROM, OPT_TO, OPT_RING,
-       OPT_DOMAINS, OPT_FILES };
+       OPT_BOOT, OPT_DOMAINS, OPT_FILES };
 
 static const struct option options[] = {
 	{ "machine", 1, NULL, 'm' }, { "scenario", 1, NULL, 's' }, { "out", 1, NULL, 'o' },
@@ -131,6 +131,7 @@ static const struct option options[] = {
 	{ "trace-events", 1, NULL, OPT_EVENTS }, { "trace-cpus", 1, NULL, OPT_CPUS },
 	{ "trace-tasks", 1, NULL, OPT_TASKS }, { "trace-from", 1, NULL, OPT_FROM },
 	{ "trace-to", 1, NULL, OPT_TO }, { "trace-ring", 1, NULL, OPT_RING },
+	{ "trace-boot", 0, NULL, OPT_BOOT },
 	{ "print-domains", 0, NULL, OPT_DOMAINS }, { "print-files", 0, NULL, OPT_FILES }, { }
 };
 
@@ -139,7 +140,7 @@ static void usage(void)
 	printf("usage: schedsim --machine FILE --scenario FILE --out FILE [--seed N] [--verbose]\n"
 	       "                [--trace FILE [--trace-format ftrace|perfetto] [--trace-events A,B]\n"
 	       "                 [--trace-cpus LIST] [--trace-tasks PATTERN] [--trace-from S] [--trace-to S]\n"
-	       "                 [--trace-ring N]] [--print-domains | --print-files]\n"
+	       "                 [--trace-ring N] [--trace-boot]] [--print-domains | --print-files]\n"
 	       "Linux %s scheduler, HZ=%d.  docs/internals/engine.md describes the files.\n", kern_release, kern_hz);
 	exit(0);
 }
@@ -195,6 +196,7 @@ int main(int argc, char **argv)
 		case OPT_FROM: trace.from = number(optarg, "--trace-from", LONGEST_TIME / 1e9); break;
 		case OPT_TO: trace.to = number(optarg, "--trace-to", LONGEST_TIME / 1e9); break;
 		case OPT_RING: trace.ring = number(optarg, "--trace-ring", INT_MAX); break;
+		case OPT_BOOT: trace.boot = 1; break;
 		case OPT_DOMAINS: domains = 1; break;
 		case OPT_FILES: files = 1; break;
 		default: return 2;
@@ -220,6 +222,8 @@ int main(int argc, char **argv)
 	hw.clk = 1;			/* 0 means "never" in many places of the kernel */
 	if (scenario.isolcpus)
 		kern_isolate(scenario.isolcpus);
+	if (!domains && !files)
+		trace_open(&trace);
 	kern_boot(&init.kern, &handlers);
 	if (domains)
 		print_domains();
@@ -227,7 +231,6 @@ int main(int argc, char **argv)
 		print_files();
 	if (domains || files)
 		return 0;
-	trace_open(&trace);
 	began = host_now(CLOCK_MONOTONIC);
 	cpu_began = host_now(CLOCK_PROCESS_CPUTIME_ID);
 	hw.live = 1;

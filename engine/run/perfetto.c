@@ -169,7 +169,7 @@ void perfetto_write(FILE *out, const char *name, int pid, const char *text, unsi
 		}
 	if (number == EVENT_GENERIC)
 		put_generic(&body, name, line);
-	put_number(&event, EVENT_TIMESTAMP, hw.clk - origin);
+	put_number(&event, EVENT_TIMESTAMP, trace_clock());
 	put_number(&event, EVENT_PID, pid);
 	put_bytes(&event, number, body.data, body.len);
 	put_number(&bundle, BUNDLE_CPU, hw.cpu);

@@ -342,6 +342,7 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	set_text(root, "trace_hash", hash);
 	json_object_set_new(root, "settings", settings_json());
 	set_num(root, "window_s", seconds);
+	set_num(root, "boot_s", origin / 1e9);
 	set_num(root, "simulated_s", (hw.clk - origin) / 1e9);
 	json_object_set_new(root, "steady", steady_json(hw_counts.start));
 	json_object_set_new(root, "metrics", metrics_json(seconds));

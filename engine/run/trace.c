@@ -85,6 +85,16 @@ void trace_open(const struct trace_options *options)
 		"#              | |         |   ||||      |         |\n", hw_nr_cpus);
 }
 
+static simtime zero(void)
+{
+	return opt.boot ? 0 : origin;
+}
+
+simtime trace_clock(void)
+{
+	return hw.clk - zero();
+}
+
 /* One event of the running CPU. */
 struct event {
 	const struct kern_tracepoint *tp;
@@ -96,7 +106,7 @@ struct event {
 /* Four letters, as kernels before 5.17 print: not every reader knows the fifth. */
 static void ftrace_write(FILE *f, const struct event *e)
 {
-	simtime since = hw.clk - origin;
+	simtime since = trace_clock();
 
 	fprintf(f, "%16s-%-7d [%03d] %s %5llu.%06llu: %s: %.*s\n", e->comm, e->pid, hw.cpu,
 		e->flags, since / SEC, since % SEC / 1000, e->tp->name, (int)e->len, e->text);
@@ -130,8 +140,8 @@ void trace_write(const struct kern_tracepoint *tp, const char *flags, const char
 
 	if (!out || !cpu_wanted[hw.cpu])
 		return;
-	if (!origin || hw.clk < origin + (simtime)(opt.from * 1e9) ||
-	    (opt.to >= 0 && hw.clk > origin + (simtime)(opt.to * 1e9)))
+	if (!(origin || opt.boot) || hw.clk < zero() + (simtime)(opt.from * 1e9) ||
+	    (opt.to >= 0 && hw.clk > zero() + (simtime)(opt.to * 1e9)))
 		return;
 	if (task && task->pid) {
 		e.comm = task->comm;

@@ -9,12 +9,14 @@ struct trace_options {
 	const char	*file, *format, *events, *cpus, *tasks;
 	double		from, to;	/* seconds of the scenario; to < 0: to the end */
 	unsigned long	ring;		/* keep the last N only, 0: all */
+	int		boot;		/* times count from power-on, and events do too */
 };
 
 void trace_open(const struct trace_options *options);
 void trace_write(const struct kern_tracepoint *tp, const char *flags, const char *text,
 		 unsigned long len);	/* an event of the running CPU */
 void trace_close(void);
+simtime trace_clock(void);		/* what events are stamped with */
 
 /* perfetto.c: one event of the running CPU, with the kernel's text of it */
 void perfetto_write(FILE *out, const char *name, int pid, const char *text, unsigned int len);

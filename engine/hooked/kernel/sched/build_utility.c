@@ -5,6 +5,7 @@
  * core scheduling, as tasks here have no struct pid for sched_core_share_pid(); and the parsers of isolcpus= and psi=.
  */
 #include "shim.h"
+#include <trace/events/schedlab.h>
 #include "hook.h"
 
 #define PSI_CHANGE(name, group, cpu, more...)				\
@@ -16,6 +17,16 @@
 	(name)(__group, __cpu, ##more);					\
 })
 #define psi_group_change(args...)	SHIM_HOOK(PSI_CHANGE, psi_group_change, args)
+
+#define NEXT_FREQ(name, sg_policy, util, max)				\
+({									\
+	unsigned long __util = (util), __max = (max);			\
+	unsigned int __khz = (name)(sg_policy, __util, __max);		\
+									\
+	trace_next_freq((sg_policy)->policy->cpu, __util, __max, (sg_policy)->policy->cur, __khz); \
+	__khz;								\
+})
+#define get_next_freq(args...)		SHIM_HOOK(NEXT_FREQ, get_next_freq, args)
 
 #include <kernel/sched/build_utility.c>
 

@@ -3,6 +3,7 @@
 #include "shim.h"
 #include <trace/events/schedlab.h>
 #include "hook.h"
+#include "idle_choice.h"
 #include "steady.h"
 
 #define GROUP_STATS(name, env, sds, group, sgs, more...)		\
@@ -210,6 +211,20 @@ void shim_register_nohz_lines(void)
 #ifdef TREE_HAS_NOHZ_NR_CPUS
 	hw_hot_register(&nohz, &nohz.nr_cpus);
 #endif
+}
+
+static unsigned int shim_idle_near(int cpu)
+{
+	struct sched_domain *llc = rcu_dereference_raw(*raw_per_cpu_ptr(&sd_llc, cpu));
+	unsigned int idle = 0;
+	int each;
+
+	if (!llc)
+		return 0;
+	for_each_cpu(each, sched_domain_span(llc))
+		idle += raw_cpu_rq(each)->curr == raw_cpu_rq(each)->idle &&
+			!raw_cpu_rq(each)->nr_running && !raw_cpu_rq(each)->ttwu_pending;
+	return idle;
 }
 
 /* Here, where the records' sources are known. */

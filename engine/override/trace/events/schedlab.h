@@ -16,8 +16,12 @@ struct lb_env;
 struct sd_lb_stats;
 struct sg_lb_stats;
 struct shim_pass;
+struct shim_idle_inputs;
 
-/* What a class's select_task_rq() answers at wakeup, fork and exec. */
+/*
+ * What a class's select_task_rq() answers at wakeup, fork and exec; running are the tasks of two runqueues, idle_cpus
+ * those of the LLC of prev_cpu.
+ */
 TRACE_EVENT(select_task_rq,
 
 	TP_PROTO(struct task_struct *p, int prev_cpu, int cpu, int flags),
@@ -31,6 +35,10 @@ TRACE_EVENT(select_task_rq,
 		__field(	int,	prev_cpu		)
 		__field(	int,	cpu			)
 		__field(	int,	flags			)
+		__field(	unsigned long,	util		)
+		__field(	unsigned int,	this_running	)
+		__field(	unsigned int,	prev_running	)
+		__field(	unsigned int,	idle_cpus	)
 	),
 
 	TP_fast_assign(
@@ -40,11 +48,17 @@ TRACE_EVENT(select_task_rq,
 		__entry->prev_cpu	= prev_cpu;
 		__entry->cpu		= cpu;
 		__entry->flags		= flags;
+		__entry->util		= p->se.avg.util_avg;
+		__entry->this_running	= raw_cpu_rq(__entry->this_cpu)->nr_running;
+		__entry->prev_running	= raw_cpu_rq(prev_cpu)->nr_running;
+		__entry->idle_cpus	= shim_idle_near(prev_cpu);
 	),
 
-	TP_printk("comm=%s pid=%d this_cpu=%d prev_cpu=%d cpu=%d flags=%#x",
+	TP_printk("comm=%s pid=%d this_cpu=%d prev_cpu=%d cpu=%d flags=%#x util=%lu "
+		  "this_running=%u prev_running=%u idle_cpus=%u",
 		  __entry->comm, __entry->pid, __entry->this_cpu, __entry->prev_cpu,
-		  __entry->cpu, __entry->flags)
+		  __entry->cpu, __entry->flags, __entry->util, __entry->this_running,
+		  __entry->prev_running, __entry->idle_cpus)
 );
 
 /* What __schedule() goes on with, and from what. */
@@ -181,7 +195,10 @@ TRACE_EVENT(load_balance,
 		  __entry->moved, __entry->active)
 );
 
-/* A CPU runs out of tasks and asks newidle balancing for one. */
+/*
+ * A CPU runs out of tasks and asks newidle balancing for one; max_newidle_lb_cost is its lowest domain's, and pending
+ * a wakeup under way to it.
+ */
 TRACE_EVENT(newidle_entry,
 
 	TP_PROTO(struct rq *rq),
@@ -192,16 +209,23 @@ TRACE_EVENT(newidle_entry,
 		__field(	int,	cpu		)
 		__field(	u64,	avg_idle	)
 		__field(	bool,	overloaded	)
+		__field(	bool,	pending		)
+		__field(	u64,	max_cost	)
 	),
 
 	TP_fast_assign(
+		struct sched_domain *sd = rcu_dereference_raw(rq->sd);
+
 		__entry->cpu		= rq->cpu;
 		__entry->avg_idle	= rq->avg_idle;
 		__entry->overloaded	= SHIM_RD_OVERLOADED(rq->rd);
+		__entry->pending	= rq->ttwu_pending;
+		__entry->max_cost	= sd ? sd->max_newidle_lb_cost : 0;
 	),
 
-	TP_printk("cpu=%d avg_idle=%llu overloaded=%d", __entry->cpu, __entry->avg_idle,
-		  __entry->overloaded)
+	TP_printk("cpu=%d avg_idle=%llu overloaded=%d pending=%d max_newidle_lb_cost=%llu",
+		  __entry->cpu, __entry->avg_idle, __entry->overloaded, __entry->pending,
+		  __entry->max_cost)
 );
 
 /* Newidle balancing reaches a domain and weighs its cost; a pass follows if it is worth it. */
@@ -250,6 +274,63 @@ TRACE_EVENT(newidle_exit,
 	),
 
 	TP_printk("cpu=%d pulled=%d", __entry->cpu, __entry->pulled)
+);
+
+/*
+ * The idle state a cpuidle governor answers, and what it asked for: nanoseconds, -1 for what it did not ask.  typical is
+ * menu's get_typical_interval(), in the kernel's own microseconds.
+ */
+TRACE_EVENT(idle_choice,
+
+	TP_PROTO(int cpu, const char *state, bool stop_tick, const struct shim_idle_inputs *inputs),
+
+	TP_ARGS(cpu, state, stop_tick, inputs),
+
+	TP_STRUCT__entry(
+		__field(	int,		cpu		)
+		__field(	const char *,	state		)
+		__field(	bool,		stop_tick	)
+		__field(	struct shim_idle_inputs,	in	)
+	),
+
+	TP_fast_assign(
+		__entry->cpu		= cpu;
+		__entry->state		= state;
+		__entry->stop_tick	= stop_tick;
+		__entry->in		= *inputs;
+	),
+
+	TP_printk("cpu=%d state=%s stop_tick=%d latency_limit=%lld next_timer=%lld typical_us=%lld",
+		  __entry->cpu, __entry->state, __entry->stop_tick, __entry->in.latency_limit,
+		  __entry->in.next_timer, __entry->in.typical)
+);
+
+/* The frequency schedutil wants for a policy (its first CPU); the driver rounds it up to an operating point. */
+TRACE_EVENT(next_freq,
+
+	TP_PROTO(int policy, unsigned long util, unsigned long max, unsigned int current_khz,
+		 unsigned int khz),
+
+	TP_ARGS(policy, util, max, current_khz, khz),
+
+	TP_STRUCT__entry(
+		__field(	int,		policy		)
+		__field(	unsigned long,	util		)
+		__field(	unsigned long,	max		)
+		__field(	unsigned int,	current_khz	)
+		__field(	unsigned int,	khz		)
+	),
+
+	TP_fast_assign(
+		__entry->policy		= policy;
+		__entry->util		= util;
+		__entry->max		= max;
+		__entry->current_khz	= current_khz;
+		__entry->khz		= khz;
+	),
+
+	TP_printk("policy=%d util=%lu max=%lu current_khz=%u next_khz=%u", __entry->policy,
+		  __entry->util, __entry->max, __entry->current_khz, __entry->khz)
 );
 
 #endif
