@@ -20,8 +20,8 @@ _COMMANDS = {
     "completion": "Print the code with which a SHELL completes commands, options and names.",
     "cpuidle-smt": "Sweep the period at which a core's idle threads are woken beside one that"
     " works.",
-    "diverge": "Simulate variants A and B with the same seed up to the first decision that"
-    " differs.",
+    "diverge": "Simulate variants A and B with the same seed and explain where their decisions"
+    " part.",
     "docs": "Show a page of the manual, or list the pages.",
     "doctor": "Check this host: tools, permissions, settings that falsify results, with remedies.",
     "help": "Show the help of schedlab, or of one COMMAND.",

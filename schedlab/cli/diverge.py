@@ -1,17 +1,18 @@
-"""`schedlab diverge`: the first decision in which two variants part."""
+"""`schedlab diverge`: where two variants part, and what they decide differently."""
 
 from pathlib import Path
 
 import click
 
 from schedlab.base.errors import UsageError
-from schedlab.benchmarks import Case
+from schedlab.benchmarks import Case, find_benchmark
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
 from schedlab.cli.names import BENCHMARK, MACHINE
 from schedlab.cli.planning import single_case
 from schedlab.cli.watcher import ConsoleWatcher
-from schedlab.lab.divergence.comparison import compare_decisions
+from schedlab.lab.divergence.comparison import Wanted, compare_decisions, read_scenario
+from schedlab.machine.model import Machine
 from schedlab.plan.plan import LARGEST_SEED
 from schedlab.settings.variant import parse_variant
 from schedlab.targets.sim import SimTarget
@@ -25,13 +26,13 @@ from schedlab.targets.sim import SimTarget
 )
 @click.option("--benchmark", type=BENCHMARK, metavar="NAME[:KEY=VALUE,...]", help="What to run.")
 @click.option(
-    "--scenario",
-    "file",
+    "--workload",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="What to run: a scenario of the simulator (docs/internals/engine.md).",
+    help="What to run: a file of rt-app, or a scenario (docs/internals/engine.md).",
 )
 @click.option("--seed", type=click.IntRange(0, LARGEST_SEED), default=1, show_default=True)
+@click.option("--verbose", is_flag=True, help="Show all inputs, and all events around the parting.")
 @click.option(
     "--window",
     "around",
@@ -39,7 +40,13 @@ from schedlab.targets.sim import SimTarget
     default=50.0,
     show_default=True,
     metavar="US",
-    help="Show all events of both runs this long before and after.",
+    help="With --verbose: all events of both runs this long before and after.",
+)
+@click.option(
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write both runs side by side, as a JSON trace for https://ui.perfetto.dev.",
 )
 @click.option(
     "--timeout",
@@ -54,30 +61,42 @@ def diverge(
     second: str,
     machine: str,
     benchmark: str | None,
-    file: Path | None,
+    workload: Path | None,
     seed: int,
+    verbose: bool,
     around: float,
+    output: Path | None,
     timeout: float,
 ) -> None:
-    """Simulate variants A and B with the same seed up to the first decision that differs.
+    """Simulate variants A and B with the same seed and explain where their decisions part.
 
-    Shows which function decided what on which CPU, when and for whom, what it was decided from,
-    and all events around it.
+    Shows the first decision that differs, from power-on to the end: which function, on which CPU,
+    when and for whom, what each side did and what it saw; then for each function how many of its
+    decisions differ, how they turned out, and the first of them.
 
     \b
     schedlab diverge base 'no-wa: NO_WA_IDLE' --machine epyc-7713-2p-nps1 \\
         --benchmark HackbenchPipeThreads:groups=2,loops=50
     """
-    if (benchmark is None) == (file is None):
-        raise UsageError("say what to run: --benchmark NAME or --scenario FILE.")
     variants = (parse_variant(first), parse_variant(second))
     if variants[0].name == variants[1].name:
         raise UsageError(f"both variants are called {variants[0].name}; name one of them anew.")
     target = SimTarget(machine, ConsoleWatcher())
-    if benchmark:
+    if benchmark and not workload:
         what: Case | Path = single_case(benchmark, target.machine())
+    elif workload and not benchmark:
+        what = (
+            workload if read_scenario(workload) is not None else _rt_app(workload, target.machine())
+        )
     else:
-        assert file
-        what = file
-    for line in compare_decisions(target, variants, what, seed, around, timeout):
+        raise UsageError("say what to run: --benchmark NAME or --workload FILE.")
+    wanted = Wanted(around if verbose else None, output)
+    for line in compare_decisions(target, variants, what, seed, wanted, timeout):
         echo(line)
+    if output:
+        echo(f"wrote {output}")
+
+
+def _rt_app(file: Path, machine: Machine) -> Case:
+    benchmark = find_benchmark("RtApp", "--workload")
+    return benchmark.case(machine, {"file": str(file)}, file.stem, "--workload")

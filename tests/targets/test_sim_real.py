@@ -1,5 +1,6 @@
 """The real engine with real kernel sources: built, patched, run. Skipped where they are missing."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -129,32 +130,77 @@ def test_the_common_suite_runs(lab: FakeLab, series: str, tmp_path: Path) -> Non
     assert [(run.key, run.error) for run in runs if run.status != "ok"] == []
 
 
-def test_the_first_decision_that_differs(lab: FakeLab, series: str, tmp_path: Path) -> None:
+def test_where_two_variants_part(lab: FakeLab, series: str, tmp_path: Path) -> None:
+    file = tmp_path / "both.json"
     asked = (
-        *("--machine", "smp4", "--window", 20),
+        *("--machine", "smp4", "--output", file),
         *("--benchmark", "HackbenchPipeThreads:groups=1,loops=50"),
     )
     base = f"base: kernel={series}"
     status, out, errors = lab.call("diverge", base, f"again: kernel={series}", *asked)
     assert status == 0, errors
-    assert out.startswith("No difference")
-    status, out, errors = lab.call("diverge", base, f"rest: kernel={series}; NO_WA_IDLE", *asked)
+    assert out.startswith("No difference: base and again took the same ")
+    rest = f"rest: kernel={series}; NO_WA_IDLE"
+    status, out, errors = lab.call("diverge", base, rest, *asked)
     assert status == 0, errors
-    assert "The first decision that differs" in out
+    assert re.match("base and rest part in .*, after [0-9,]+ equal decisions.\n", out)
+    assert len(out.splitlines()) <= 21
+    assert re.search("^wakeup placement: .* differ$", out, re.MULTILINE)
+    events = json.loads(file.read_text())["traceEvents"]
+    ran = {(e["pid"], e["name"].partition("-")[0]) for e in events if e["ph"] == "X"}
+    assert {(pid, name) for pid in (1, 2) for name in ("sender", "receiver")} <= ran
+    status, out, errors = lab.call("diverge", base, rest, *asked, "--verbose", "--window", 20)
+    assert status == 0, errors
     first, second = out.split("\nbase, ")[1].split("\nrest, ")
-    assert "select_task_rq" in first
+    assert "pick_next" in first and "pick_next" in second
     before = [re.sub(r"(delay|runtime)=\d+", "", text.splitlines()[1]) for text in (first, second)]
     assert before[0] == before[1], "but for what looking at the waker's CPU takes"
+
+
+def test_a_scenario_in_place_of_a_benchmark(lab: FakeLab, series: str, tmp_path: Path) -> None:
     scenario = tmp_path / "scenario.json"
     scenario.write_text(
         '{"duration": "20ms", "tasks":'
         ' [{"count": 8, "program": [{"run": "1ms"}, {"sleep": "1ms"}]}]}'
     )
-    words = ("diverge", base, f"slow: kernel={series}; sched base_slice_ns=9000000")
-    if series == "6.1":
-        words = ("diverge", base, f"slow: kernel={series}; sched min_granularity_ns=9000000")
-    status, out, errors = lab.call(*words, "--machine", "smp4", "--scenario", scenario)
+    knob = "min_granularity_ns" if series == "6.1" else "base_slice_ns"
+    variants = (f"base: kernel={series}", f"slow: kernel={series}; sched {knob}=9000000")
+    asked = ("--machine", "smp4", "--workload", scenario)
+    status, _, errors = lab.call("diverge", *variants, *asked)
     assert status == 0, errors
+    scenario.write_text('{"durations": "20ms"}')
+    status, _, errors = lab.call("diverge", *variants, *asked)
+    assert status != 0
+    assert "durations" in errors
+
+
+def test_what_idle_and_frequency_governors_choose(
+    lab: FakeLab, series: str, tmp_path: Path
+) -> None:
+    load = tmp_path / "load.json"
+    load.write_text(
+        '{"tasks": {"t": {"instance": 4, "loop": 40, "run": 700,'
+        ' "timer": {"ref": "unique", "period": 2000}}}}'
+    )
+    asked = ("--machine", "hikey960", "--workload", load)
+    base = f"base: kernel={series}; governor schedutil"
+    status, out, errors = lab.call(
+        "diverge", base, f"{base}; idle-governor teo".replace("base", "teo", 1), *asked
+    )
+    assert status == 0, errors
+    assert re.search("^choice of the idle state: .* differ$", out, re.MULTILINE)
+    status, out, errors = lab.call("diverge", f"fast: kernel={series}", base, *asked)
+    assert status == 0, errors
+    assert re.search("^choice of the frequency: 0 / [0-9,]+ decisions", out, re.MULTILINE)
+
+
+def test_variants_that_boot_otherwise(lab: FakeLab, series: str) -> None:
+    status, out, errors = lab.call(
+        *("diverge", f"base: kernel={series}", f"apart: kernel={series}; cmdline isolcpus=3"),
+        *("--machine", "smp4", "--benchmark", "HackbenchPipeThreads:groups=1,loops=20"),
+    )
+    assert status == 0, errors
+    assert out.startswith("base and apart parted before the workload began, in ")
 
 
 def test_features_of_one_patched_build(lab: FakeLab, series: str, tmp_path: Path) -> None:

@@ -1,20 +1,32 @@
-"""Two variants simulated with the same seed, up to the first decision in which they part."""
+"""Two variants simulated with the same seed: where they part, in what, and how often."""
 
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks import Case
 from schedlab.lab.divergence.runs import Side, find_divergence, window
-from schedlab.lab.divergence.wording import describe
+from schedlab.lab.divergence.timeline import Timeline
+from schedlab.lab.divergence.wording import Words
 from schedlab.settings.variant import Variant
 from schedlab.simulation.scenario import scenario, under
 from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be shown of a comparison."""
+
+    around: float | None = None
+    """Microseconds before and after the parting of which all events are shown; None: in short."""
+    timeline: Path | None = None
+    """The file for Perfetto."""
 
 
 def compare_decisions(
@@ -22,19 +34,20 @@ def compare_decisions(
     variants: tuple[Variant, Variant],
     what: Case | Path,
     seed: int = 1,
-    around: float = 50.0,
+    wanted: Wanted | None = None,
     timeout: float = 600.0,
 ) -> Iterator[str]:
-    """Yield the lines that show where two variants part, and the events around it.
+    """Yield the lines that show where two variants part, and what they decide differently.
 
     Args:
         target: the machine both are simulated on.
         variants: the two, of different names.
         what: a benchmark's case, or the file of a scenario.
         seed: of both runs.
-        around: microseconds before and after of which all events are shown; 0: none.
+        wanted: what else is shown or written.
         timeout: the longest a simulator may work, in seconds.
     """
+    wanted = wanted or Wanted()
     case = what if isinstance(what, Case) else None
     with (
         stoppable(),
@@ -53,15 +66,32 @@ def compare_decisions(
             )
             for variant in variants
         )
-        found = find_divergence((one, other), seed, timeout, folder)
-        yield from describe(found, (one.name, other.name))
+        sides, names = (one, other), (one.name, other.name)
+        if wanted.timeline:
+            with _written(wanted.timeline) as file, Timeline(file, names) as timeline:
+                found, began = find_divergence(sides, seed, timeout, folder, timeline.add)
+                for number, time in enumerate(began):
+                    timeline.begins(number, time)
+        else:
+            found, began = find_divergence(sides, seed, timeout, folder)
+        yield from Words(found, names, began).lines(wanted.around is not None)
         parting = found.choice or found.anything
-        if not parting or not around:
+        if not parting or not wanted.around:
             return
-        begin, end = parting.time - around / 1e6, parting.time + around / 1e6
-        for number, side in enumerate((one, other)):
-            yield f"\n{side.name}, {begin:.6f} to {end:.6f} s:"
+        begin, end = parting.time - wanted.around / 1e6, parting.time + wanted.around / 1e6
+        for number, side in enumerate(sides):
+            since = f"{begin:.6f} to {end:.6f} s since power-on"
+            yield f"\n{side.name}, {since} (its workload begins at {began[number]:.6f} s):"
             yield from window(side, seed, timeout, folder / f"window{number}", begin, end)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[TextIO]:
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise UsageError(f"--output: {path}: {error.strerror or error}") from error
 
 
 def _scenario(what: Case | Path, variant: Variant, limit: float) -> Mapping[str, Any]:
@@ -69,13 +99,22 @@ def _scenario(what: Case | Path, variant: Variant, limit: float) -> Mapping[str,
         model = what.model()
         assert model, "the session has refused what has no model"
         return scenario(model, variant, limit)
-    try:
-        given = json.loads(what.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{what}: no scenario: {error}") from error
-    if not isinstance(given, dict):
-        raise UsageError(f"{what}: a scenario is a JSON object.")
+    given = read_scenario(what)
+    assert given is not None, "the caller has seen that it is one"
     for workload in given.get("workloads", []):
         if "file" in workload:  # seen from the scenario's folder, of which a copy is read
             workload["file"] = str(what.parent.absolute() / workload["file"])
     return under(variant, given)
+
+
+def read_scenario(file: Path) -> dict[str, Any] | None:
+    """Return a file's scenario; None if it is something else, as a file of rt-app."""
+    try:
+        given = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return None  # rt-app's files may have comments, which is not JSON
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from error
+    if not isinstance(given, dict) or isinstance(given.get("tasks"), dict) or "global" in given:
+        return None
+    return given

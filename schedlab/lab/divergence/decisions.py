@@ -2,88 +2,333 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-EVENTS = "schedlab:*"
+EVENTS = "schedlab:*,sched:sched_migrate_task"
 """The tracepoints decisions are read from (docs/internals/engine.md)."""
+
+WAKEUP = "wakeup placement"
+FORK = "fork and exec placement"
+NEWIDLE = "newidle balancing"
+BALANCE = "periodic balancing"
+PICK = "choice of the next task"
+IDLE = "choice of the idle state"
+FREQUENCY = "choice of the frequency"
 
 _LINE = re.compile(r"^\s*(.+-\d+)\s+\[(\d+)\]\s+\S+\s+(\d+\.\d+):\s+(\w+):\s?(.*)$")
 _FIELD = re.compile(r"(\w+)=(.*?)(?=\s\w+=|\s*$)")
 
-_CHOSEN = {
-    "select_task_rq": ("cpu",),
-    "load_balance": ("group", "queue", "pulled", "active"),
-    "newidle": ("pulled",),
-    "pick_next": ("comm", "pid"),
-}
-"""Which fields of an event are the decision; the others are what it was made from."""
+_FORK_OR_EXEC = 0x06
+"""WF_EXEC and WF_FORK of kernel/sched/sched.h."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision: who made it, what it was, and what it was made from."""
+    """One decision: who made it, about what, from what, and what it was."""
 
     time: float
-    """Simulated seconds."""
+    """Simulated seconds since power-on."""
     cpu: int
     task: str
     """What ran on the CPU, as `comm-pid`."""
     function: str
-    choice: Mapping[str, str]
+    subject: str
+    """Whom it is about: the same subject's n-th decisions of two runs are compared."""
+    choice: tuple[str, ...]
+    """What was decided, in parts; equal choices are the same decision."""
+    did: str
+    """The choice in words that follow a name: `pulled hackbench-12 from CPU 3`."""
+    outcome: str
+    """The kind of choice, to be counted."""
     inputs: Mapping[str, str]
+    """What it was made from, with units."""
     looked_at: tuple[str, ...] = ()
-    """Groups of a balance pass, domains of a newidle pass, with their figures."""
+    """Groups of a balance pass, with their figures."""
 
     def decides_as(self, other: "Decision") -> bool:
         """Return whether the other is the same decision with the same outcome."""
-        return (self.function, self.cpu, self.task, self.choice) == (
+        return (self.function, self.subject, self.choice) == (
             other.function,
-            other.cpu,
-            other.task,
+            other.subject,
             other.choice,
         )
 
 
 @dataclass
-class _Passes:
-    """What a CPU has looked at in the passes it has begun."""
+class _Begun:
+    """What a CPU has looked at and moved in the passes it has begun."""
 
     groups: list[str] = field(default_factory=list)
-    domains: list[str] = field(default_factory=list)
-    entry: str = ""
+    moved: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
+    """Tasks that migrated, with the fields of their events."""
+    entry: Mapping[str, str] | None = None
+    """Of the newidle pass that is under way."""
+    reached: list[Mapping[str, str]] = field(default_factory=list)
+    scanned: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    pulled: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Event:
+    time: float
+    cpu: int
+    task: str
+    fields: Mapping[str, str]
+
+    def decision(
+        self,
+        function: str,
+        subject: str,
+        choice: tuple[str, ...],
+        did: str,
+        outcome: str,
+        inputs: Mapping[str, str],
+        looked_at: tuple[str, ...] = (),
+    ) -> Decision:
+        return Decision(
+            *(self.time, self.cpu, self.task, function, subject),
+            *(choice, did, outcome, inputs, looked_at),
+        )
 
 
 def decisions(lines: Iterable[str]) -> Iterator[Decision]:
     """Yield the decisions of a trace, in their order; other events are passed over."""
-    passes: dict[int, _Passes] = defaultdict(_Passes)
+    begun: dict[int, _Begun] = defaultdict(_Begun)
     for line in lines:
         match = _LINE.match(line)
         if not match:
             continue
-        task, cpu, time, event, text = match.groups()
-        begun = passes[int(cpu)]
-        if event == "group_stats":
-            begun.groups.append(text)
-        elif event == "newidle_entry":
-            begun.entry, begun.domains = text, []
-        elif event == "newidle_domain":
-            begun.domains.append(text)
-        elif event == "load_balance":
-            yield _decision(task, cpu, time, event, text, begun.groups)
-            begun.groups = []
-        elif event == "newidle_exit":
-            yield _decision(task, cpu, time, "newidle", f"{begun.entry} {text}", begun.domains)
-            begun.domains = []
-        elif event in _CHOSEN:
-            yield _decision(task, cpu, time, event, text, [])
+        task, cpu, time, name, text = match.groups()
+        here = begun[int(cpu)]
+        if name == "group_stats":
+            here.groups.append(text)
+            continue
+        fields = defaultdict(str, _FIELD.findall(text))
+        if name in _READERS:
+            event = _Event(float(time), int(cpu), task, fields)
+            if decision := _READERS[name](event, here):
+                yield decision
 
 
-def _decision(
-    task: str, cpu: str, time: str, function: str, text: str, looked_at: list[str]
-) -> Decision:
-    fields = dict(_FIELD.findall(text))
-    chosen = {name: fields.pop(name, "") for name in _CHOSEN[function]}
-    if function in ("load_balance", "newidle"):
-        chosen["looked at"] = str(len(looked_at))
-    return Decision(float(time), int(cpu), task, function, chosen, fields, tuple(looked_at))
+def _placement(event: _Event, here: _Begun) -> Decision:
+    fields = event.fields
+    cpu, prev, this = fields["cpu"], fields["prev_cpu"], fields["this_cpu"]
+    task = f"{fields['comm']}-{fields['pid']}"
+    flags = fields["flags"]
+    if re.fullmatch("0x[0-9a-f]+", flags) and int(flags, 16) & _FORK_OR_EXEC:
+        function = FORK
+        outcome = "the same CPU" if cpu == this else "another CPU"
+        place = ", where it was called" if cpu == this else ""
+    else:
+        function = WAKEUP
+        outcome = {this: "waker's CPU", prev: "previous CPU"}.get(cpu, "another CPU")
+        place = {this: ", the waker's", prev: ", where it ran before"}.get(cpu, "")
+    here.moved.clear()  # what follows is this task's migration, not a balance pass's
+    return event.decision(
+        *(function, task, (cpu,), f"put {task} on CPU {cpu}{place}", outcome),
+        {
+            "from CPU": prev,
+            "by CPU": this,
+            "util": fields["util"],
+            f"tasks on CPU {prev}": fields["prev_running"],
+            f"tasks on CPU {this}": fields["this_running"],
+            f"idle CPUs in the LLC of CPU {prev}": fields["idle_cpus"],
+            "flags": flags,
+        },
+    )
+
+
+def _migration(event: _Event, here: _Begun) -> None:
+    here.moved.append((f"{event.fields['comm']}-{event.fields['pid']}", event.fields))
+
+
+def _taken(here: _Begun, cpu: str) -> list[str]:
+    """Return the tasks that have migrated to a CPU since the last pass, as words."""
+    moved = [
+        f"{name} from CPU {fields['orig_cpu']}"
+        for name, fields in here.moved
+        if fields["dest_cpu"] == cpu
+    ]
+    here.moved.clear()
+    return moved
+
+
+def _balance(event: _Event, here: _Begun) -> Decision | None:
+    fields = event.fields
+    looked_at, here.groups = tuple(here.groups), []
+    tasks = _taken(here, fields["cpu"])
+    if here.entry is not None:  # a part of the newidle pass that is under way
+        here.scanned.append(fields["domain"])
+        here.seen += looked_at
+        here.pulled += tasks
+        return None
+    queue, group = fields["queue"], fields["group"]
+    if fields["pulled"] not in ("0", ""):
+        did, outcome = f"pulled {_listed(tasks) or fields['pulled'] + ' tasks'}", "pulled"
+    elif fields["active"] == "1":
+        did, outcome = f"had CPU {queue} push its running task", "pushed"
+    elif fields["ours"] == "0":
+        did, outcome = "left it to another CPU of the group", "left to another CPU"
+    elif group == "-1":
+        did, outcome = "found no busier group", "balanced"
+    elif queue == "-1":
+        did, outcome = f"found no busier queue in the group of CPU {group}", "balanced"
+    else:
+        did, outcome = f"pulled nothing from CPU {queue}", "pulled nothing"
+    return event.decision(
+        *(BALANCE, f"CPU {fields['cpu']}, {fields['domain']}, {fields['idle']}"),
+        (fields["ours"], group, queue, *tasks, fields["active"], str(len(looked_at))),
+        did if fields["ours"] == "0" else f"looked at {_counted(len(looked_at), 'group')}, {did}",
+        outcome,
+        {
+            "imbalance": fields["imbalance"],
+            "migration type": fields["migration"],
+            "failed before": fields["failed_before"],
+        },
+        looked_at,
+    )
+
+
+def _newidle_entry(event: _Event, here: _Begun) -> None:
+    here.entry = event.fields
+    here.reached, here.scanned, here.seen, here.pulled = [], [], [], []
+    here.groups.clear()
+    here.moved.clear()
+
+
+def _newidle_domain(event: _Event, here: _Begun) -> None:
+    here.reached.append(event.fields)
+
+
+def _newidle_exit(event: _Event, here: _Begun) -> Decision | None:
+    entry, here.entry = here.entry, None
+    if entry is None:
+        return None
+    pulled = event.fields["pulled"]
+    scanned = ", ".join(here.scanned)
+    if here.pulled:
+        did, outcome = f"scanned {scanned} and pulled {_listed(here.pulled)}", "pulled"
+    elif pulled.startswith("-"):
+        did, outcome = f"scanned {scanned or 'nothing'}; a task of a higher class came", "overtaken"
+    elif pulled not in ("0", ""):
+        did, outcome = f"scanned {scanned or 'nothing'}; a task had come by itself", "overtaken"
+    elif here.scanned:
+        did, outcome = f"scanned {scanned} and found nothing", "found nothing"
+    else:
+        did, outcome = f"scanned nothing{_condition(entry, here.reached)}", "scanned nothing"
+    inputs = {
+        "avg_idle": _duration(entry["avg_idle"]),
+        "max_newidle_lb_cost": _duration(entry["max_newidle_lb_cost"]),
+        "overloaded": entry["overloaded"],
+        "pending wakeup": entry["pending"],
+    }
+    for each in here.reached[1:]:
+        inputs[f"{each['domain']}'s max_newidle_lb_cost"] = _duration(each["max_newidle_lb_cost"])
+    return event.decision(
+        *(NEWIDLE, f"CPU {event.fields['cpu']}"),
+        choice=(*here.scanned, *here.pulled, pulled),
+        did=did,
+        outcome=outcome,
+        inputs=inputs,
+        looked_at=tuple(here.seen),
+    )
+
+
+def _condition(entry: Mapping[str, str], reached: list[Mapping[str, str]]) -> str:
+    """Return which of the conditions that unpatched kernels leave by is true."""
+    if entry["pending"] == "1":
+        return " (a wakeup is pending)"
+    if entry["overloaded"] == "0":
+        return " (no runqueue is overloaded)"
+    for each in reached or [entry]:
+        idle, cost = each["avg_idle"], each["max_newidle_lb_cost"]
+        if idle.isdecimal() and cost.isdecimal() and int(idle) < int(cost):
+            return f" (avg_idle {_duration(idle)} < max_newidle_lb_cost {_duration(cost)})"
+    return f" (reached {', '.join(each['domain'] for each in reached)})" if reached else ""
+
+
+def _pick(event: _Event, here: _Begun) -> Decision:
+    fields = event.fields
+    idle = fields["class"] == "idle"
+    task = f"{fields['comm']}-{fields['pid']}"
+    return event.decision(
+        *(PICK, f"CPU {event.cpu}", ("idle" if idle else task,)),
+        "went idle" if idle else f"picked {task}",
+        "idle" if idle else "a task",
+        {"class": fields["class"], "runnable tasks": fields["nr_running"]},
+    )
+
+
+def _idle(event: _Event, here: _Begun) -> Decision:
+    fields = event.fields
+    state = fields["state"]
+    tick = "stopped the tick" if fields["stop_tick"] == "1" else "kept the tick"
+    limit = fields["latency_limit"]
+    unlimited = limit.isdecimal() and int(limit) >= _NO_LIMIT
+    inputs = {
+        "latency limit": "none" if unlimited else _duration(limit),
+        "next timer in": _duration(fields["next_timer"]),
+        "typical interval": _typical(fields["typical_us"]),
+    }
+    return event.decision(
+        *(IDLE, f"CPU {fields['cpu']}", (state, tick), f"chose {state}, {tick}", state),
+        {name: value for name, value in inputs.items() if value},
+    )
+
+
+def _frequency(event: _Event, here: _Begun) -> Decision:
+    fields = event.fields
+    asked = _megahertz(fields["next_khz"])
+    return event.decision(
+        *(FREQUENCY, f"CPU {fields['policy']}'s policy", (asked,), f"asked for {asked}", asked),
+        {
+            "util": fields["util"],
+            "max": fields["max"],
+            "current": _megahertz(fields["current_khz"]),
+        },
+    )
+
+
+_READERS: Mapping[str, Callable[[_Event, _Begun], Decision | None]] = {
+    "select_task_rq": _placement,
+    "sched_migrate_task": _migration,
+    "load_balance": _balance,
+    "newidle_entry": _newidle_entry,
+    "newidle_domain": _newidle_domain,
+    "newidle_exit": _newidle_exit,
+    "pick_next": _pick,
+    "idle_choice": _idle,
+    "next_freq": _frequency,
+}
+
+_NO_LIMIT = 2_000 * 10**9
+"""PM_QOS_CPU_LATENCY_DEFAULT_VALUE in nanoseconds, which stands for no limit."""
+
+
+def _duration(nanoseconds: str) -> str:
+    """Return `41.2 us` or `3.20 ms`; nothing for what was not asked."""
+    if not nanoseconds.isdecimal():
+        return ""
+    value = int(nanoseconds)
+    return f"{value / 1e6:.2f} ms" if value >= 1_000_000 else f"{value / 1e3:.1f} us"
+
+
+def _typical(microseconds: str) -> str:
+    """Return menu's typical interval; it answers the largest number where there is none."""
+    if not microseconds.isdecimal():
+        return ""
+    return "none" if int(microseconds) >= 2**31 - 1 else _duration(f"{microseconds}000")
+
+
+def _megahertz(kilohertz: str) -> str:
+    return f"{int(kilohertz) / 1000:.0f} MHz" if kilohertz.isdecimal() else kilohertz
+
+
+def _listed(words: list[str]) -> str:
+    return f"{', '.join(words[:2])}{f' and {len(words) - 2} more' if len(words) > 2 else ''}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from schedlab.benchmarks.enclosure import Enclosure
-from schedlab.lab.divergence.decisions import EVENTS, decisions
+from schedlab.lab.divergence.decisions import EVENTS, Decision, decisions
 from schedlab.lab.divergence.search import Divergence, diverge
 from schedlab.targets.sim_program import Call, Ended, Processes, read_result
 
@@ -26,37 +26,52 @@ class Side:
     enclosures: tuple[Enclosure, ...] = ()
 
 
-def find_divergence(sides: tuple[Side, Side], seed: int, limit: float, folder: Path) -> Divergence:
-    """Simulate both sides and compare their decisions; both are ended where they part.
+def find_divergence(
+    sides: tuple[Side, Side],
+    seed: int,
+    limit: float,
+    folder: Path,
+    note: Callable[[int, Decision], None] = lambda number, decision: None,
+) -> tuple[Divergence, tuple[float, float]]:
+    """Simulate both sides from power-on to their end and compare their decisions.
+
+    `note` is shown each of them. Returns also when the workload of each began, in seconds since
+    power-on.
 
     Raises:
-        IncompleteRun: a run failed before that.
+        IncompleteRun: a run failed.
     """
+
+    def noted(number: int, lines: TextIO) -> Iterator[Decision]:
+        for decision in decisions(lines):
+            note(number, decision)
+            yield decision
+
     with ExitStack() as stack:
         streams, ends = [], []
         for number, side in enumerate(sides):
             trace, ended = stack.enter_context(_traced(side, seed, limit, folder / str(number)))
-            streams.append(decisions(trace))
+            streams.append(noted(number, trace))
             ends.append(ended)
         found = diverge(streams[0], streams[1])
-        if found.choice and None not in (found.choice.first, found.choice.second):
-            return found
-        for number, ended in enumerate(ends):
-            read_result(ended.result(), folder / str(number) / "result.json")
-        return found
+        one, other = (
+            read_result(ended.result(), folder / str(number) / "result.json")["boot_s"]
+            for number, ended in enumerate(ends)
+        )
+        return found, (one, other)
 
 
 def window(
     side: Side, seed: int, limit: float, folder: Path, begin: float, end: float
 ) -> list[str]:
-    """Return all events of one side between two moments, as lines of its trace.
+    """Return all events of one side between two moments since power-on, as lines of its trace.
 
     Raises:
         IncompleteRun: the run failed.
     """
     call, text = _call(side, seed, folder, "window.txt")
-    when = ("--trace-from", f"{max(begin, 0):.6f}", "--trace-to", f"{end:.6f}")
-    argv = (*call.argv, "--trace", str(text), "--trace-events", f"sched:*,{EVENTS}", *when)
+    when = ("--trace-boot", "--trace-from", f"{max(begin, 0):.6f}", "--trace-to", f"{end:.6f}")
+    argv = (*call.argv, "--trace", str(text), "--trace-events", "sched:*,schedlab:*", *when)
     ended = Processes().run(argv, folder / "words", limit)
     read_result(ended, call.result)
     return [line for line in text.read_text().splitlines() if not line.startswith("#")]
@@ -81,7 +96,7 @@ def _traced(
     # Opened for both, so that neither side waits for the other one's open().
     keeper = os.open(pipe, os.O_RDWR)
     processes = Processes()
-    argv = (*call.argv, "--trace", str(pipe), "--trace-events", EVENTS)
+    argv = (*call.argv, "--trace", str(pipe), "--trace-events", EVENTS, "--trace-boot")
     with ThreadPoolExecutor(1) as pool:
         try:
             with pipe.open(encoding="utf-8", errors="replace") as trace:

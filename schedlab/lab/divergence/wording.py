@@ -1,84 +1,179 @@
 """A divergence in words."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
 
 from schedlab.lab.divergence.decisions import Decision
-from schedlab.lab.divergence.search import Divergence, Parting
+from schedlab.lab.divergence.search import Divergence, Parting, Tally
 
+LINES = 20
+"""What is said without being asked for more."""
+
+_WIDTH = 80
+_MOST_OUTCOMES = 4
 _MOST_LOOKED_AT = 12
-"""Groups shown of a pass; the differing ones come first."""
+"""Groups shown of a pass, of those that one side saw only and of those that both did."""
 
 
-def describe(found: Divergence, names: tuple[str, str]) -> Iterator[str]:
-    """Yield where the two runs part."""
-    if not found.anything:
-        yield f"No difference: all {found.compared:,} decisions are the same, to the microsecond."
-        return
-    if found.choice is None:
-        yield (
-            f"All {found.compared:,} decisions are the same; the runs differ in moments or in what"
-            " was looked at only."
+@dataclass(frozen=True)
+class Words:
+    """The words for the divergence of two runs."""
+
+    found: Divergence
+    names: tuple[str, str]
+    began: tuple[float, float]
+    """When the workload of each began, in seconds since power-on."""
+
+    def lines(self, verbose: bool = False) -> list[str]:
+        """Return where the runs part and what differs from then on; not `verbose`, 20 lines."""
+        if not self.found.choice:
+            return [*self._same()]
+        head = [*self._head(self.found.choice, verbose)]
+        parted = [item for item in self.found.functions.items() if item[1].parted]
+        parted.sort(key=lambda item: item[1].first.time if item[1].first else float("inf"))
+        blocks = [[*self._function(name, tally)] for name, tally in parted]
+        firsts = [[*self._first(tally)] for _, tally in parted]
+        if verbose:
+            return head + [
+                line for pair in zip(blocks, firsts, strict=True) for part in pair for line in part
+            ]
+        room = LINES - len(head) - 1
+        while sum(map(len, blocks)) > room:
+            blocks.pop()
+        room -= sum(map(len, blocks))
+        shown = head
+        for block, first in zip(blocks, firsts, strict=False):
+            shown += block
+            if len(first) <= room:
+                shown += first
+                room -= len(first)
+        more = len(parted) - len(blocks)
+        functions = f"{_counted(more, 'more function')}, " if more else ""
+        return [*shown, f"--verbose shows {functions}all inputs, and all events at the parting."]
+
+    def _same(self) -> Iterator[str]:
+        one, other = self.names
+        anything = self.found.anything
+        number = f"{_counted(self.found.equal, 'decision')}, from power-on to the end"
+        if not anything:
+            yield from _wrapped(
+                f"No difference: {one} and {other} took the same {number}, to the microsecond."
+            )
+            return
+        yield from _wrapped(
+            f"{one} and {other} took the same {number}; the runs differ in moments or inputs only."
         )
-    if found.choice != found.anything:
-        yield "The first difference of any kind, which changes no decision yet:"
-        yield from _parting(found.anything, names)
-    if found.choice:
-        yield "The first decision that differs:"
-        yield from _parting(found.choice, names)
+        yield from self._difference(anything)
+
+    def _head(self, parting: Parting, verbose: bool) -> Iterator[str]:
+        one, other = self.names
+        function = parting.earliest.function
+        after = f"after {_counted(self.found.equal, 'equal decision')}"
+        if self._since(parting) < 0:
+            shown = f"parted before the workload began, in {function}, {after}."
+        else:
+            shown = f"part in {function}, {after}."
+        yield from _wrapped(f"{one} and {other} {shown}")
+        yield from self._parting(parting)
+        anything = self.found.anything
+        if anything and anything.time < parting.time:
+            yield from self._difference(anything)
+        if verbose and parting.first and parting.second:
+            yield from _looked_at(parting.first.looked_at, parting.second.looked_at, self.names)
+        yield ""
+        yield from _wrapped(
+            f"By function ({one} / {other}; the n-th decisions of a CPU or task compared):"
+        )
+
+    def _parting(self, parting: Parting) -> Iterator[str]:
+        first, second = parting.sides
+        place = parting.earliest
+        alike = (
+            first
+            and second
+            and (first.function, first.subject)
+            == (
+                second.function,
+                second.subject,
+            )
+        )
+        yield from _wrapped(f"On CPU {place.cpu}, {self._moment(parting)}, in {place.task}:")
+        for name, side in zip(self.names, parting.sides, strict=True):
+            if side is None:
+                yield from _wrapped(f"{name}: nothing more; its run has ended", 1)
+            elif alike:
+                yield from _wrapped(f"{name}: {side.did}", 1)
+            else:
+                yield from _wrapped(f"{name}: {side.function}: {side.did}", 1)
+        if alike and first and second:
+            yield from self._inputs(first, second)
+
+    def _inputs(self, first: Decision, second: Decision) -> Iterator[str]:
+        differing = _differing(first, second)
+        same = [f"{key} {value}" for key, value in first.inputs.items() if key not in differing]
+        if differing:
+            shown = [f"{key} {one} / {other}" for key, (one, other) in differing.items()]
+            yield from _wrapped(f"they saw differently: {', '.join(shown)}", 1)
+        if same:
+            yield from _wrapped(f"both saw {', '.join(same)}", 1)
+        if not differing and first.looked_at == second.looked_at:
+            yield from _wrapped("so what they decide by differs, not what they saw", 1)
+
+    def _difference(self, parting: Parting) -> Iterator[str]:
+        """Tell of two equal decisions that were made at other times or from something else."""
+        first, second = parting.sides
+        assert first and second
+        differing = _differing(first, second)
+        shown = [f"{key} {one} / {other}" for key, (one, other) in differing.items()]
+        if later := round(1e6 * (second.time - first.time)):
+            shown.append(f"{self.names[1]} {abs(later):,} us {'later' if later > 0 else 'earlier'}")
+        what = f"{first.function} of {first.subject}, {self._moment(parting)}"
+        yield from _wrapped(f"The first difference of any kind: {what}: {', '.join(shown)}.")
+
+    def _function(self, name: str, tally: Tally) -> Iterator[str]:
+        one, other = tally.totals
+        number = _counted(one, "decision") if one == other else f"{one:,} / {other:,} decisions"
+        differ = f"{tally.differing:,} of {tally.compared:,} differ"
+        yield from _wrapped(f"{name}: {number}, {differ}")
+        if outcomes := _outcomes(*tally.outcomes):
+            yield from _wrapped(outcomes, 1)
+
+    def _first(self, tally: Tally) -> Iterator[str]:
+        parting = tally.first
+        if not parting or not parting.first or not parting.second:
+            return
+        first, second = parting.first, parting.second
+        yield from _wrapped(
+            f"first {self._moment(parting)}, {first.subject}: {self.names[0]} {first.did};"
+            f" {self.names[1]} {second.did}",
+            1,
+        )
+
+    def _since(self, parting: Parting) -> float:
+        """Return the time of a parting from the beginning of its run's workload."""
+        return parting.time - self.began[0 if parting.earliest is parting.first else 1]
+
+    def _moment(self, parting: Parting) -> str:
+        since = self._since(parting)
+        shown = f"{1e3 * abs(since):,.3f} ms"
+        return f"at {shown}" if since >= 0 else f"{shown} before the workload"
 
 
-def _parting(parting: Parting, names: tuple[str, str]) -> Iterator[str]:
-    first, second = parting.first, parting.second
-    yield f"  after {parting.after:,} decisions, at {parting.time:.6f} s of simulated time"
-    if first and second and (first.function, first.cpu) == (second.function, second.cpu):
-        yield from _side_by_side(first, second, names)
-        return
-    for name, decision in zip(names, (first, second), strict=True):
-        yield f"  {name}: {_headline(decision) if decision else 'the run has ended'}"
-        if decision:
-            yield from (f"    {key} {value}" for key, value in _shown(decision).items())
+def _differing(first: Decision, second: Decision) -> dict[str, tuple[str, str]]:
+    keys = dict.fromkeys((*first.inputs, *second.inputs))
+    pairs = {key: (first.inputs.get(key, "-"), second.inputs.get(key, "-")) for key in keys}
+    return {key: (one, other) for key, (one, other) in pairs.items() if one != other}
 
 
-def _side_by_side(first: Decision, second: Decision, names: tuple[str, str]) -> Iterator[str]:
-    yield f"  {_headline(first)}"
-    if first.time != second.time:
-        yield f"  {names[1]} comes to it {1e6 * (second.time - first.time):+.0f} us later"
-    yield from _columns("decides", first.choice, second.choice, names)
-    same = {key: value for key, value in first.inputs.items() if second.inputs.get(key) == value}
-    if same:
-        yield f"  from the same {', '.join(f'{key} {value}' for key, value in same.items())}"
-    differing = [
-        {key: value for key, value in side.inputs.items() if key not in same}
-        for side in (first, second)
-    ]
-    if any(differing):
-        yield from _columns("from", differing[0], differing[1], names)
-    yield from _looked_at(first.looked_at, second.looked_at, names)
-
-
-def _headline(decision: Decision) -> str:
-    inputs = decision.inputs
-    about = ""
-    if decision.function == "select_task_rq":
-        about = f" for {inputs.get('comm')}-{inputs.get('pid')}"
-    elif "domain" in inputs:
-        about = f" of {inputs['domain']} ({inputs.get('idle')}, {inputs.get('span')} CPUs)"
-    return f"{decision.function}(){about} on CPU {decision.cpu}, in {decision.task}"
-
-
-def _shown(decision: Decision) -> dict[str, str]:
-    return {**decision.choice, **decision.inputs}
-
-
-def _columns(
-    what: str, first: Mapping[str, str], second: Mapping[str, str], names: tuple[str, str]
-) -> Iterator[str]:
-    keys = list(dict.fromkeys((*first, *second)))
-    left = max(len(names[0]), *(len(first.get(key, "-")) for key in keys), 8)
-    yield f"  {what:<14} {names[0]:>{left}}  {names[1]:>8}"
-    for key in keys:
-        one, other = first.get(key, "-"), second.get(key, "-")
-        yield f"    {key:<12} {one:>{left}}  {other:>8}{'' if one == other else '  <--'}"
+def _outcomes(first: Counter[str], second: Counter[str]) -> str:
+    """Return the outcomes whose number differs, those that differ most first."""
+    names = [name for name in first | second if first[name] != second[name]]
+    names.sort(key=lambda name: -abs(first[name] - second[name]))
+    shown = [f"{name} {first[name]:,} / {second[name]:,}" for name in names[:_MOST_OUTCOMES]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def _looked_at(
@@ -97,3 +192,20 @@ def _looked_at(
         yield from (f"    {text}" for text in common[:_MOST_LOOKED_AT])
         if len(common) > _MOST_LOOKED_AT:
             yield f"    ... and {len(common) - _MOST_LOOKED_AT} more"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _wrapped(text: str, depth: int = 0) -> list[str]:
+    """Return the text in lines of the terminal's width; the first indented by `depth` steps."""
+    indent = "  " * depth
+    return wrap(
+        text,
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
