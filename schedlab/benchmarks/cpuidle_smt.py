@@ -10,6 +10,7 @@ from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.stand_in import named_results, values_of, workload_model
 from schedlab.benchmarks.tool import Tool
+from schedlab.counters.meaning import Meaning, Topic
 from schedlab.kernels.native import CPUIDLE_SMT_PERFORMANCE
 from schedlab.machine.model import Machine
 
@@ -38,6 +39,14 @@ _COUNTED = {
     "wake period": PERIOD,
     "missed periods": "cpuidle-smt:periods:missed",
 }
+MEANINGS = (
+    Meaning(SLEEP, Topic.BENCHMARK, "mean sleep of an irritator"),
+    Meaning(PERIOD, Topic.BENCHMARK, "mean time between wakeups"),
+    Meaning("cpuidle-smt:periods:missed", Topic.BENCHMARK, "wakeup period was missed"),
+    Meaning("cpuidle-smt:*:usage", Topic.IDLE, "irritator's CPU entered {}"),
+    Meaning("cpuidle-smt:*:share", Topic.IDLE, "share of an irritator's time in {}"),
+)
+"""What `count` returns, in words."""
 
 
 def count(results: Mapping[str, float]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """cpuidle: how often and how long each idle state was used, summed over CPUs."""
 
 from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
+from schedlab.counters.meaning import Meaning, Topic
 from schedlab.system import System
 from schedlab.system.numbers import amount
 
@@ -15,6 +16,13 @@ class CpuidleGroup(SnapshotGroup):
     name = subsystem = _NAME
     simulated = (f"{_NAME}:",)
     summary = "entries and time in each idle state, summed over CPUs"
+    meanings = (
+        Meaning(f"{_NAME}:*:usage", Topic.IDLE, "CPU entered {}"),
+        Meaning(f"{_NAME}:*:seconds", Topic.IDLE, "time in {}"),
+        Meaning(f"{_NAME}:*:above", Topic.IDLE, "CPU left {} too early for it"),
+        Meaning(f"{_NAME}:*:below", Topic.IDLE, "CPU could have been deeper than {}"),
+        Meaning(f"{_NAME}:*:rejected", Topic.IDLE, "entry of {} was refused"),
+    )
 
     def read(self, system: System) -> Counts:
         """Sum `usage` and `time` (us) over the CPUs, state by state."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, TypeVar
 
 from schedlab.base.errors import SchedlabError
+from schedlab.counters.meaning import Meaning
 from schedlab.system import System
 
 Counts = dict[str, float]
@@ -23,6 +24,8 @@ class CounterGroup(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    meanings: ClassVar[tuple[Meaning, ...]]
+    """What its counters say."""
 
 
 class SnapshotGroup(CounterGroup):

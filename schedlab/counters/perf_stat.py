@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 from schedlab.counters.group import Counts, EventGroup, Unavailable, counter_group
+from schedlab.counters.meaning import Meaning, Topic
+from schedlab.counters.tracepoints import TRACEPOINTS as KERNEL_TRACEPOINTS
 from schedlab.system import System
 
 TRACEPOINTS = (
@@ -25,6 +27,7 @@ class Tracepoints(EventGroup):
     name = "tracepoints"
     summary = f"{', '.join(TRACEPOINTS)} on all CPUs, by perf stat"
     events = TRACEPOINTS
+    meanings = KERNEL_TRACEPOINTS
 
 
 @counter_group(20)
@@ -34,6 +37,14 @@ class Migrations(EventGroup):
     name = "migrations"
     summary = "migrations of tasks between CPUs, by perf stat"
     events = MIGRATIONS
+    meanings = (
+        Meaning(
+            "cpu-migrations",
+            Topic.WAKEUP,
+            "task moved to another CPU",
+            "sched:sched_migrate_task",
+        ),
+    )
 
 
 _EVENT = re.compile(r"[a-z0-9_]+(:[a-z0-9_]+)?|[a-z]+(-[a-z]+)+", re.IGNORECASE)

@@ -1,6 +1,7 @@
 """/proc/stat: context switches and busy time of the whole machine."""
 
 from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
+from schedlab.counters.meaning import Meaning, Topic
 from schedlab.system import System
 from schedlab.system.numbers import amount, field
 
@@ -18,6 +19,13 @@ class ProcStatGroup(SnapshotGroup):
     summary = "context switches and busy CPU seconds (user, system, irq), from /proc/stat"
     subsystem = "cpu"
     simulated = ("context-switches", "cpu-time:")
+    meanings = (
+        Meaning("context-switches", Topic.PREEMPTION, "CPU switched tasks", "sched:sched_switch"),
+        Meaning("cpu:busy-seconds", Topic.CPU_TIME, "CPU time busy"),
+        Meaning("cpu:user-seconds", Topic.CPU_TIME, "CPU time in user mode"),
+        Meaning("cpu:system-seconds", Topic.CPU_TIME, "CPU time in the kernel"),
+        Meaning("cpu:irq-seconds", Topic.CPU_TIME, "CPU time in interrupts"),
+    )
 
     def read(self, system: System) -> Counts:
         """Return context switches and CPU seconds since boot."""

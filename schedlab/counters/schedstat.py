@@ -4,10 +4,12 @@ The columns are those of Documentation/scheduler/sched-stats.rst, versions 15 to
 """
 
 from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
+from schedlab.counters.meaning import Meaning, Topic
 from schedlab.system import System
 from schedlab.system.numbers import amount, field, whole
 
 _FILE = "/proc/schedstat"
+_NAME = "schedstat"
 _CPU_FIELDS = {  # after the cpuN word, from 0
     "schedule": 2,
     "schedule-idle": 3,
@@ -22,6 +24,11 @@ _IDLE_TYPES = {  # the order of the balance columns
     16: ("busy", "idle", "newidle"),
     17: ("busy", "idle", "newidle"),
 }
+_BALANCES = {
+    "busy": (Topic.PERIODIC, "periodic balance of a busy CPU"),
+    "idle": (Topic.PERIODIC, "periodic or nohz balance of an idle CPU"),
+    "newidle": (Topic.NEWIDLE, "newidle balance"),
+}
 _COLUMNS_PER_TYPE = {15: 8, 16: 8, 17: 11}  # 17 splits the imbalance into four kinds
 _GAINED = {15: 4, 16: 4, 17: 7}
 
@@ -30,9 +37,26 @@ _GAINED = {15: 4, 16: 4, 17: 7}
 class SchedstatGroup(SnapshotGroup):
     """The scheduler's own statistics, summed over CPUs and domains."""
 
-    name = subsystem = "schedstat"
+    name = subsystem = _NAME
     summary = "run queue wait, wakeups and load balancing, from /proc/schedstat"
     simulated = ("wakeup-latency:", "queue-latency:", "busy:", "idle:", "newidle:")
+    meanings = (
+        Meaning(f"{_NAME}:schedule", Topic.PREEMPTION, "scheduler was called"),
+        Meaning(f"{_NAME}:schedule-idle", Topic.IDLE, "CPU went idle"),
+        Meaning(f"{_NAME}:wakeups", Topic.WAKEUP, "task was woken"),
+        Meaning(f"{_NAME}:wakeups-local", Topic.WAKEUP, "task was woken on the waker's CPU"),
+        Meaning(f"{_NAME}:run-ns", Topic.CPU_TIME, "CPU time of tasks"),
+        Meaning(f"{_NAME}:wait-ns", Topic.WAITING, "time tasks waited for a CPU"),
+        Meaning(f"{_NAME}:timeslices", Topic.PREEMPTION, "task got a CPU"),
+        *(
+            meaning
+            for kind, (topic, words) in _BALANCES.items()
+            for meaning in (
+                Meaning(f"{_NAME}:balance-{kind}-pulled", topic, f"{words} pulled a task"),
+                Meaning(f"{_NAME}:balance-{kind}", topic, f"{words} looked at a domain"),
+            )
+        ),
+    )
 
     def read(self, system: System) -> Counts:
         """Sum the counters over CPUs and, for balancing, over domains."""

@@ -18,6 +18,22 @@ from schedlab.system import LocalSystem
 from tests.helpers.emulated import emulated_system
 from tests.helpers.tool_output import TOOLS, recorded
 
+SCHEDSTAT = {
+    "schedstat:schedule": 101,
+    "schedstat:schedule-idle": 41,
+    "schedstat:wakeups": 61,
+    "schedstat:wakeups-local": 51,
+    "schedstat:run-ns": 7001,
+    "schedstat:wait-ns": 8001,
+    "schedstat:timeslices": 91,
+    "schedstat:balance-idle": 11,
+    "schedstat:balance-idle-pulled": 15,
+    "schedstat:balance-busy": 21,
+    "schedstat:balance-busy-pulled": 25,
+    "schedstat:balance-newidle": 31,
+    "schedstat:balance-newidle-pulled": 35,
+}
+
 
 def test_perf_report_of_a_file() -> None:
     counts = parse_report((TOOLS / "perfstat.csv").read_text())
@@ -78,21 +94,7 @@ def test_schedstat_versions_say_the_same(tmp_path: Path, version: int) -> None:
         f"domain0 {name}0000003 {BALANCE[version]} 0 0 0 0 0 0 0 0 0 0 0 0\n"
         "cpu1 0 0 1 1 1 1 1 1 1\n"
     )
-    assert SchedstatGroup().read(put(tmp_path, "proc/schedstat", text)) == {
-        "schedstat:schedule": 101,
-        "schedstat:schedule-idle": 41,
-        "schedstat:wakeups": 61,
-        "schedstat:wakeups-local": 51,
-        "schedstat:run-ns": 7001,
-        "schedstat:wait-ns": 8001,
-        "schedstat:timeslices": 91,
-        "schedstat:balance-idle": 11,
-        "schedstat:balance-idle-pulled": 15,
-        "schedstat:balance-busy": 21,
-        "schedstat:balance-busy-pulled": 25,
-        "schedstat:balance-newidle": 31,
-        "schedstat:balance-newidle-pulled": 35,
-    }
+    assert SchedstatGroup().read(put(tmp_path, "proc/schedstat", text)) == SCHEDSTAT
 
 
 @pytest.mark.parametrize("text", ["", "version 99\n", "nonsense\n"])

@@ -1,0 +1,64 @@
+"""What a counter says of the scheduler: a topic, and the event in a user's words.
+
+Meanings stand where their counters are declared: in the module of a group, in
+`schedlab/simulation/meanings.py` for the simulator's own, in a benchmark for what it counts.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+
+class Topic(StrEnum):
+    """What the scheduler does, in the order of reports."""
+
+    WAKEUP = "wakeup placement"
+    FORK = "fork placement"
+    NEWIDLE = "newidle balance"
+    PERIODIC = "periodic and nohz balance"
+    ACTIVE = "active balance"
+    BALANCE = "load balance"
+    PREEMPTION = "preemption"
+    WAITING = "waiting"
+    IDLE = "idle"
+    FREQUENCY = "frequency and energy"
+    NUMA = "NUMA balancing"
+    INTERRUPTS = "interrupts and timers"
+    CONTENTION = "locks and shared lines"
+    CPU_TIME = "CPU time"
+    CORE = "core scheduling"
+    BENCHMARK = "the benchmark's own"
+    BOOKKEEPING = "bookkeeping"
+    OTHER = "other events"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the counters say whose names fit a pattern."""
+
+    pattern: str
+    """A counter's name; a `*` in it stands for a part that differs, such as a domain's name."""
+    topic: Topic
+    words: str
+    """The event, in a user's words; `{}` stands for the part that differs."""
+    same_as: str = ""
+    """The counter that counts the same thing, such as the entry of what this is the exit of."""
+
+    @cached_property
+    def _regex(self) -> re.Pattern[str]:
+        return re.compile("(.+)".join(map(re.escape, self.pattern.split("*"))))
+
+    def of(self, counter: str) -> "Meaning | None":
+        """Return what a counter says by this pattern; None where its name does not fit."""
+        found = self._regex.fullmatch(counter)
+        if not found:
+            return None
+        return Meaning(counter, self.topic, self.words.format(*found.groups()), self.same_as)
+
+
+def find_meaning(counter: str, meanings: Iterable[Meaning]) -> Meaning:
+    """Return what a counter says by the first pattern it fits; one that fits none says its name."""
+    found = (meaning.of(counter) for meaning in meanings)
+    return next(filter(None, found), Meaning(counter, Topic.OTHER, counter))

@@ -1,0 +1,21 @@
+"""What every counter of a result says, wherever it is declared."""
+
+from functools import cache
+
+from schedlab.benchmarks.cpuidle_smt import MEANINGS as OF_CPUIDLE_SMT
+from schedlab.counters import all_groups
+from schedlab.counters.meaning import Meaning, find_meaning
+from schedlab.counters.tracepoints import entry_of
+from schedlab.simulation.meanings import SIMULATED
+
+
+@cache
+def meaning_of(counter: str) -> Meaning:
+    """Return what a counter says; one that nobody declared says its own name."""
+    groups = (meaning for group in all_groups().values() for meaning in group.meanings)
+    return find_meaning(counter, (*SIMULATED, *OF_CPUIDLE_SMT, *groups))
+
+
+def twins_of(counter: str) -> list[str]:
+    """Return the counters that count the same thing, such as the entry of what this one leaves."""
+    return [*filter(None, [meaning_of(counter).same_as]), *entry_of(counter)]
