@@ -11,7 +11,7 @@ from schedlab.cli.echo import echo, put
 from schedlab.cli.sweep import PAGE
 from schedlab.judging.analysis import analyse
 from schedlab.lab.sweep import is_sweep, results_of_sweep
-from schedlab.report import Report, all_shapes, save
+from schedlab.report import Detail, Report, all_shapes, save
 from schedlab.report.terminal import print_report
 from schedlab.result.store import Store
 
@@ -37,7 +37,12 @@ _SHAPES = all_shapes()
     type=click.Path(path_type=Path),
     help="Write to FILE; without it to standard output, and html to DIR/report.html.",
 )
-def report(folder: Path, name: str, output: Path | None) -> None:
+@click.option(
+    "--counters",
+    type=click.Choice(["all"]),
+    help="Show all counters that changed, not only those that decided.",
+)
+def report(folder: Path, name: str, output: Path | None, counters: str | None) -> None:
     """Write the report of the result in DIR.
 
     Nothing is measured again: every report is made from what the runs left behind.
@@ -53,13 +58,14 @@ def report(folder: Path, name: str, output: Path | None) -> None:
             else f"{folder}: holds a sweep of which no result is there yet;"
             f" `schedlab run --resume {folder}` goes on."
         )
+    detail = Detail(counters=counters == "all")
     store = Store.open(folder)
     try:
         analysis = analyse(store)
         if name == "terminal" and output is None:
-            print_report(store, analysis, Console())
+            print_report(store, analysis, Console(), detail)
             return
-        text = _SHAPES[name].render(Report(store, analysis))
+        text = _SHAPES[name].render(Report(store, analysis, detail))
     finally:
         store.close()
     if output is None and name == "html":

@@ -49,6 +49,7 @@ class RunTable:
 
     def __init__(self, plan: Plan, records: Sequence[RunRecord]) -> None:
         """Sort the runs that count: neither warm-up nor failed."""
+        self.baseline = plan.baseline.name
         self._variants = [variant.name for variant in plan.variant]
         self._measured: dict[tuple[str, str], dict[int, RunRecord]] = {}
         self._attempted: dict[str, set[tuple[int, str]]] = {}

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from schedlab.base.errors import StoreError
 from schedlab.judging.analysis import analyse
-from schedlab.report.content import Report
+from schedlab.report.content import Detail, Report
 from schedlab.report.shape import REGISTRY, Shape
 from schedlab.result.store import Store
 
-__all__ = ["Report", "Shape", "all_shapes", "save", "write_reports"]
+__all__ = ["Detail", "Report", "Shape", "all_shapes", "save", "write_reports"]
 
 _LEFT_IN_STORE = {"report.html": "html", "report.md": "markdown", "report.txt": "lkml"}
 

@@ -5,8 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from schedlab import __version__
+from schedlab.judging.meanings import meaning_of
 from schedlab.judging.stats import Verdict
 from schedlab.report.content import Report
+from schedlab.report.decided import decision
 from schedlab.report.sensitivity import dependences
 from schedlab.report.shape import shape
 from schedlab.report.wording import counter_unit
@@ -48,6 +50,8 @@ def render(report: Report) -> str:
             {
                 "benchmark": counter.case.label,
                 "counter": counter.counter,
+                "topic": meaning_of(counter.counter).topic,
+                "meaning": meaning_of(counter.counter).words,
                 "unit": counter_unit(counter.counter),
                 "baseline": report.baseline,
                 "variant": counter.variant,
@@ -55,6 +59,7 @@ def render(report: Report) -> str:
             }
             for counter in report.analysis.counters
         ],
+        "decision": _decision(report),
         "dependences": [
             {
                 "benchmark": outcome.case.label,
@@ -83,6 +88,22 @@ def render(report: Report) -> str:
         **result,
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _decision(report: Report) -> list[dict[str, Any]]:
+    return [
+        {
+            "benchmark": part.case,
+            "variant": part.variant,
+            "counter": ranked.outcome.counter,
+            "text": line,
+            "clearness": ranked.clearness,
+            "alignment": ranked.alignment,
+            "alike": list(ranked.alike),
+        }
+        for part in decision(report).parts
+        for ranked, line in zip(part.ranked, part.lines, strict=True)
+    ]
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

@@ -36,6 +36,8 @@ DISTURBED = 0.05
 _WORDS: tuple[Word, ...] = ("better", "worse", "equivalent", "can't tell")
 _WORTH_SHARING = 8
 """As many results of which there is the same to say are not listed one by one."""
+_NAMED = 4
+"""Counters of a manipulation check that are named."""
 _UNTOUCHED = "no settings: the machine as it is"
 _UNKNOWN = "its settings are not known"
 
@@ -99,9 +101,17 @@ class CaseReport:
         return [outcome for outcome in self.outcomes if outcome.variant == variant]
 
     def counters_in(self, variant: str) -> list[CounterOutcome]:
-        """Return the counters of one variant, those that changed first."""
-        mine = [counter for counter in self.counters if counter.variant == variant]
-        return sorted(mine, key=lambda counter: not is_notable(counter))
+        """Return the counters of one variant."""
+        return [counter for counter in self.counters if counter.variant == variant]
+
+    def moved_in(self, variant: str) -> list[CounterOutcome]:
+        """Return the counters that changed in one variant, or show that the setting took."""
+        mine = self.counters_in(variant)
+        return [c for c in mine if has_changed(c) or c.verdict.manipulation_check]
+
+    def changed_in(self, variant: str) -> list[CounterOutcome]:
+        """Return the counters that went up or down in one variant."""
+        return [counter for counter in self.counters_in(variant) if has_changed(counter)]
 
 
 def has_changed(counter: CounterOutcome) -> bool:
@@ -109,16 +119,22 @@ def has_changed(counter: CounterOutcome) -> bool:
     return is_evidence(counter.verdict) and counter.verdict.word != "equivalent"
 
 
-def is_notable(counter: CounterOutcome) -> bool:
-    """Return whether a counter changed with evidence, or shows that the setting took."""
-    return has_changed(counter) or counter.verdict.manipulation_check
+@dataclass(frozen=True)
+class Detail:
+    """What a report has beyond its usual extent, where it is asked for."""
+
+    counters: bool = False
+    """All counters that changed, not only those that decided."""
+    platform: bool = False
+    """The whole platform in a mail: host names, the kernel's command line."""
 
 
 class Report:
     """A result, read once, with the sentences that every shape uses."""
 
-    def __init__(self, store: Store, analysis: Analysis) -> None:
+    def __init__(self, store: Store, analysis: Analysis, detail: Detail | None = None) -> None:
         """Read the runs of a store and sort them under their benchmarks."""
+        self.detail = detail or Detail()
         self.store = store
         self.plan = store.plan
         self.design = store.design
@@ -266,7 +282,7 @@ class Report:
         for (name, silent), labels in where.items():
             alike[silent, *labels].append(name)
         return [
-            f"{listing(names)}: zero in every run of {silent}, in {_some(labels, len(self.cases))}"
+            f"{_listed(names)}: zero in every run of {silent}, in {_some(labels, len(self.cases))}"
             for (silent, *labels), names in alike.items()
         ]
 
@@ -463,6 +479,13 @@ class Report:
             ("capped", "the benchmark stopped at a limit of its own, so it cannot show equality"),
             ("zero variance", "every pair gave the same: nothing to judge the noise by"),
         ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """List names, of many the first."""
+    if len(names) <= _NAMED + 1:
+        return listing(names)
+    return listing([*names[:_NAMED], f"{len(names) - _NAMED} others"])
 
 
 def _some(labels: Sequence[str], of: int) -> str:

@@ -4,9 +4,10 @@ from markupsafe import Markup
 
 from schedlab.base.printable import printable, printable_lines
 from schedlab.benchmarks.metric import Metric
-from schedlab.counters.cpuidle import idle_counter
+from schedlab.counters.meaning import Topic
 from schedlab.judging.analysis import CounterOutcome
 from schedlab.judging.axis import Axis
+from schedlab.judging.meanings import meaning_of
 from schedlab.machine.drawing import draw
 from schedlab.report import wording
 from schedlab.report.content import (
@@ -14,10 +15,10 @@ from schedlab.report.content import (
     Report,
     by_variant,
     describe_variant,
-    is_notable,
     run_name,
 )
 from schedlab.report.curve import curves
+from schedlab.report.decided import by_topic, decision
 from schedlab.report.exhibits import exhibits
 from schedlab.report.page import environment
 from schedlab.report.shape import shape
@@ -54,8 +55,9 @@ def render(report: Report) -> str:
                 f"{len(case.runs)} runs; the raw values are in the table below.",
             ),
         ),
-        "split_counters": _split_counters,
-        "idle_rows": _idle_rows,
+        "topics": _topics,
+        "meaning_of": meaning_of,
+        "decision": decision(report),
         "exhibits": exhibits(report),
         "curves": curves(report),
         "draw_curve": lambda sweep, number, width: plots.curve(
@@ -112,26 +114,10 @@ def _series(report: Report, axis: Axis, metric: Metric) -> dict[str, list[tuple[
     return {name: list(measured.items()) for name, measured in series.items()}
 
 
-def _split_counters(
-    case: CaseReport, variant: str
-) -> tuple[list[CounterOutcome], list[CounterOutcome]]:
-    """Part a variant's counters: those to look at, and the others that were not always zero."""
-    counters = [c for c in case.counters_in(variant) if idle_counter(c.counter) is None]
-    notable = [c for c in counters if is_notable(c)]
-    silent = case.silent_counters
-    ordinary = [c for c in counters if c not in notable and c.counter not in silent]
-    return notable, ordinary
-
-
-def _idle_rows(case: CaseReport, variant: str) -> list[tuple[str, str, CounterOutcome]]:
-    """Return the use of the idle states: state, `usage` or `seconds`, and its verdict."""
-    by_name = {c.counter: c for c in case.counters if c.variant == variant}
-    names = [
-        (state, kind, f"cpuidle:{state}:{kind}")
-        for state in case.idle_states
-        for kind in ("usage", "seconds")
-    ]
-    return [(state, kind, by_name[name]) for state, kind, name in names if name in by_name]
+def _topics(case: CaseReport, variant: str) -> list[tuple[Topic, list[CounterOutcome]]]:
+    """Sort a variant's counters by what the scheduler does, without those always zero."""
+    silent = set(case.silent_counters)
+    return by_topic([c for c in case.counters_in(variant) if c.counter not in silent])
 
 
 def _raw_rows(report: Report, case: CaseReport) -> list[tuple[str, Markup, str]]:

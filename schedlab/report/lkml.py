@@ -5,7 +5,7 @@ from itertools import groupby
 
 from schedlab.base.printable import printable
 from schedlab.judging.analysis import CounterOutcome, Outcome
-from schedlab.report.content import CaseReport, Report, has_changed
+from schedlab.report.content import CaseReport, Report
 from schedlab.report.plain import WIDTH, Page, close_mail, open_mail
 from schedlab.report.shape import shape
 from schedlab.report.wording import (
@@ -68,7 +68,7 @@ def _section(page: Page, report: Report, cases: Sequence[CaseReport]) -> None:
             if shared:
                 page.say(f"All rows: {shared}.", "    ")
             page.gap()
-        changed = [c for case in cases for c in case.counters_in(variant) if has_changed(c)]
+        changed = [c for case in cases for c in case.changed_in(variant)]
         if changed:
             _head(page, "Counters that changed", report.baseline, variant)
             for counter in changed:

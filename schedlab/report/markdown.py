@@ -12,6 +12,7 @@ from schedlab.report.content import (
     describe_variant,
     run_name,
 )
+from schedlab.report.decided import by_topic, decision
 from schedlab.report.exhibits import exhibits
 from schedlab.report.shape import shape
 from schedlab.report.wording import (
@@ -48,6 +49,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _platform(report)
     for variant in report.others:
         yield from _summary(report, variant)
+    yield from _decision(report)
     for exhibit in exhibits(report):
         yield from (f"# {_text(exhibit.title)}", "")
         yield from _bullets(exhibit.notes)
@@ -99,27 +101,50 @@ def _summary(report: Report, variant: str) -> Iterator[str]:
     if trends := report.trends(variant):
         yield from ("Trends along sweeps; a change that rises gets better:", "")
         yield from _bullets(trends)
-    changed = [
-        (
-            counter.case.label,
-            f"{counter.counter}, {counter_unit(counter.counter)}",
-            mean_count(counter.verdict.base_mean),
-            mean_count(counter.verdict.other_mean),
-            points(counter.verdict.effect),
-            interval(counter.verdict.interval_adjusted),
-            blocks_used(counter.verdict),
-            verdict_phrase(counter.verdict),
-        )
-        for counter in report.changed_counters(variant)
-    ]
-    if changed:
-        yield from ("Counters that changed; positive is more:", "")
-        yield from _table(["Benchmark", "Counter", *headings[2:]], changed)
     checks = report.manipulation_checks(variant)
     if checks:
         title = "Manipulation checks, which show that the setting took and are not results:"
         yield from (title, "")
         yield from _bullets(checks)
+
+
+def _decision(report: Report) -> Iterator[str]:
+    found = decision(report)
+    if found.parts:
+        yield from (f"# {found.title}", "")
+    for part in found.parts:
+        yield from (_text(f"{part.case}, {part.variant} against {report.baseline}:"), "")
+        yield from _bullets(part.lines)
+    if report.detail.counters:
+        yield from _counters(report)
+    elif found.rest:
+        yield from (_text(found.rest), "")
+
+
+def _counters(report: Report) -> Iterator[str]:
+    """Yield a table of all counters that changed in a variant, by what the scheduler does."""
+    for variant in report.others:
+        headings = ["Benchmark", "Topic", "Counter", report.baseline, variant]
+        headings += ["Change (%)", "Interval (%)", f"{report.unit.capitalize()}s", "Verdict"]
+        rows = [
+            (
+                counter.case.label,
+                topic,
+                f"{counter.counter}, {counter_unit(counter.counter)}",
+                mean_count(counter.verdict.base_mean),
+                mean_count(counter.verdict.other_mean),
+                points(counter.verdict.effect),
+                interval(counter.verdict.interval_adjusted),
+                blocks_used(counter.verdict),
+                verdict_phrase(counter.verdict),
+            )
+            for case in report.cases
+            for topic, counters in by_topic(case.moved_in(variant))
+            for counter in counters
+        ]
+        if rows:
+            yield from (f"# Counters that changed in {_text(variant)}; positive is more", "")
+            yield from _table(headings, rows)
 
 
 def _case(report: Report, case: CaseReport) -> Iterator[str]:

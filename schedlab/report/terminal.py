@@ -10,18 +10,17 @@ from schedlab.base.printable import printable
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.analysis import Analysis
 from schedlab.judging.stats import Verdict
-from schedlab.report.content import Report, describe_variant
+from schedlab.report.content import CaseReport, Detail, Report, describe_variant
+from schedlab.report.decided import by_topic, counter_line, decision
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.exhibits import exhibits
 from schedlab.report.screen import add_figures, bullets, new_table, say, section
 from schedlab.report.shape import shape
 from schedlab.report.wording import (
     blocks_used,
-    counter_unit,
     interval,
     is_evidence,
     mark,
-    mean_count,
     number,
     points,
     share,
@@ -45,12 +44,14 @@ def render(report: Report) -> str:
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 
-def print_report(store: Store, analysis: Analysis, console: Console) -> None:
+def print_report(
+    store: Store, analysis: Analysis, console: Console, detail: Detail | None = None
+) -> None:
     """Print the report as wide as the console is, in colour where it can."""
     if isinstance(console.file, io.TextIOWrapper):
         # A terminal that is not UTF-8 shows our signs as escapes, rather than not at all.
         console.file.reconfigure(errors="backslashreplace")
-    _print(Report(store, analysis), console)
+    _print(Report(store, analysis, detail), console)
 
 
 def _print(report: Report, console: Console) -> None:
@@ -67,8 +68,7 @@ def _print(report: Report, console: Console) -> None:
         if trends := report.trends(name):
             section(console, f"Trends of {name} along its sweeps")
             bullets(console, trends)
-    for name in report.others:
-        _counters(report, name, console)
+    _decision(report, console)
     for exhibit in exhibits(report):
         _exhibit(exhibit, console)
     if report.failed:
@@ -119,27 +119,34 @@ def _unit(metric: Metric) -> str:
     return printable(f"{metric.unit}, {metric.better}")
 
 
-def _counters(report: Report, variant: str, console: Console) -> None:
-    changed, checks = report.changed_counters(variant), report.manipulation_checks(variant)
-    if changed or checks:
-        section(console, f"Counters that changed in {variant}")
+def _decision(report: Report, console: Console) -> None:
+    found = decision(report)
+    if found.parts:
+        section(console, found.title)
+    for part in found.parts:
+        say(console, f"{part.case}, {part.variant} against {report.baseline}:")
+        bullets(console, part.lines)
+    if report.detail.counters:
+        for case in report.cases:
+            for name in report.others:
+                _counters(case, name, report.baseline, console)
+    elif found.rest:
+        bullets(console, [found.rest])
+    checks = [check for name in report.others for check in report.manipulation_checks(name)]
+    if checks:
+        section(console, "Manipulation checks: the setting took; these are not results")
+        bullets(console, checks)
+
+
+def _counters(case: CaseReport, variant: str, baseline: str, console: Console) -> None:
+    """Print every counter that changed, under what the scheduler does."""
+    changed = case.moved_in(variant)
     if changed:
-        table = new_table("benchmark", "counter")
-        add_figures(table, report.baseline, variant, "change, %\n+ = more", "interval, %")
-        table.add_column("verdict", no_wrap=True)
-        for counter in changed:
-            verdict = counter.verdict
-            table.add_row(
-                Text(printable(counter.case.label)),
-                Text(printable(f"{counter.counter}, {counter_unit(counter.counter)}")),
-                mean_count(verdict.base_mean),
-                mean_count(verdict.other_mean),
-                points(verdict.effect),
-                Text(interval(verdict.interval_adjusted)),
-                _verdict(verdict),
-            )
-        console.print(table)
-    bullets(console, [f"manipulation check: {check}" for check in checks])
+        section(console, f"Counters of {case.info.label}, {variant} against {baseline}")
+    for topic, counters in by_topic(changed):
+        say(console, f"{topic}:", "dim")
+        for counter in counters:
+            bullets(console, [counter_line(counter)])
 
 
 def _exhibit(exhibit: Exhibit, console: Console) -> None:

@@ -4,6 +4,7 @@ Nothing is worked out here: all figures come from the verdicts and the runs.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from unicodedata import east_asian_width
 
@@ -125,7 +126,7 @@ def described(metric: Metric) -> str:
 def counter_unit(counter: str) -> str:
     """Return the unit of a counter, which its name ends with unless it counts events."""
     units = {"seconds": "s", "ns": "ns", "us": "us", "share": "%"}
-    return units.get(counter.replace(":", "-").rpartition("-")[2], "events")
+    return units.get(re.split("[:_-]", counter)[-1], "events")
 
 
 def is_tracepoint(counter: str) -> bool:

@@ -100,6 +100,7 @@ def test_a_mean_count_is_short(value: float | None, text: str) -> None:
         ("sched:sched_migrate_task", "events"),
         ("cpu:busy-seconds", "s"),
         ("cpuidle:C6:seconds", "s"),
+        ("cost:lock_wait_ns", "ns"),
         ("cpuidle:C6:usage", "events"),
         ("schedstat:wait-ns", "ns"),
     ],

@@ -1,0 +1,161 @@
+"""The counters that carry a change come first, and what says the same comes once."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from schedlab.counters.meaning import Topic
+from schedlab.judging.analysis import analyse, counted_runs
+from schedlab.judging.decisive import Ranked, rank
+from schedlab.judging.meanings import meaning_of
+from schedlab.plan.plan import BenchmarkEntry, Blocks, Judging, Plan
+from schedlab.report import Detail, Report, all_shapes
+from schedlab.report.content import has_changed
+from schedlab.report.decided import MOST, decision
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.variant import Variant
+from tests.helpers.report_store import MACHINE, TIME
+
+Count = Callable[[bool, float, random.Random], dict[str, float]]
+"""What a run counts: in the variant or not, how slow its block is, its own noise."""
+
+
+def store_of(
+    folder: Path, count: Count, nr_cases: int = 1, nr_blocks: int = 12, paired: bool = True
+) -> Store:
+    """Return a result in which the variant takes half the time; blocks differ by a third."""
+    rng = random.Random(1)
+    cases = [CaseInfo(f"Bench {i}-groups", "Bench", "", "", {}, (TIME,)) for i in range(nr_cases)]
+    plan = Plan(
+        benchmark=(BenchmarkEntry(name="Bench"),),
+        variant=(Variant(name="base"), Variant(name="patch")),
+        blocks=Blocks(looks=(nr_blocks,), warmup=0),
+        judging=Judging(paired=paired),
+    )
+    store = Store.create(folder, plan, MACHINE, {}, cases, "schedlab run")
+    position = 0
+    for block in range(nr_blocks):
+        slow = rng.uniform(0.8, 1.2)
+        for case in cases:
+            for variant in ("base", "patch"):
+                is_patched = variant == "patch"
+                run = RunRecord(RunKey(case.label, variant, block), position, 0, "", seconds=10.0)
+                run.metrics = {"time": slow * (0.5 if is_patched else 1.0) * rng.gauss(1, 0.01)}
+                run.counters = count(is_patched, slow, rng)
+                store.add(run)
+                position += 1
+    return store
+
+
+def ranked(store: Store) -> list[Ranked]:
+    found = analyse(store)
+    changed = [counter for counter in found.counters if has_changed(counter)]
+    table = counted_runs(store)
+    return rank(found.outcomes, changed, table, store.plan.judging.paired, store.design.margin)
+
+
+def names(found: list[Ranked]) -> list[str]:
+    return [each.outcome.counter for each in found]
+
+
+def test_clear_movers_come_before_faint_ones(tmp_path: Path) -> None:
+    def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        return {
+            "newidle:pulls:MC": (3_000 if patched else 12_400) * rng.gauss(1, 0.05),
+            "power:cpu_frequency": (2_000 if patched else 1_000) * rng.gauss(1, 0.2),
+            "cost:lock_waits": (97_000 if patched else 100_000) * rng.gauss(1, 0.001),
+        }
+
+    found = ranked(store_of(tmp_path / "r", count))
+    assert names(found) == ["newidle:pulls:MC", "power:cpu_frequency", "cost:lock_waits"]
+    assert found[-1].clearness < 2  # whatever its noise: the margin is the floor
+    assert found[0].alignment > 0.9
+    assert found[1].alignment < 0
+
+
+def test_the_same_without_pairs(tmp_path: Path) -> None:
+    def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        return {
+            "newidle:pulls:MC": (3_000 if patched else 12_400) * rng.gauss(1, 0.05),
+            "power:cpu_frequency": (1_500 if patched else 1_000) * rng.gauss(1, 0.2),
+        }
+
+    found = ranked(store_of(tmp_path / "r", count, paired=False))
+    assert names(found) == ["newidle:pulls:MC", "power:cpu_frequency"]
+
+
+def test_what_says_the_same_comes_once(tmp_path: Path) -> None:
+    def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        timers = (300 if patched else 1_000) * rng.gauss(1, 0.2)
+        switches = (5_000 if patched else 9_000) * rng.gauss(1, 0.05)
+        return {
+            "timer:hrtimer_expire_exit": timers * rng.gauss(1, 0.1),  # by name, however it varies
+            "timer:hrtimer_expire_entry": timers,
+            "schedlab:load_balance": 2 * switches,  # in a fixed ratio
+            "newidle:found": switches,
+            "newidle:entries": (2_000 if patched else 9_000) * rng.gauss(1, 0.05),
+        }
+
+    found = {each.outcome.counter: each.alike for each in ranked(store_of(tmp_path / "r", count))}
+    assert found == {
+        "timer:hrtimer_expire_entry": ("timer:hrtimer_expire_exit",),
+        "newidle:found": ("schedlab:load_balance",),  # it says more of what happened
+        "newidle:entries": (),
+    }
+
+
+def many(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+    """Count thirty things that all change, in six topics."""
+    balance = ("newidle:pulls:{}", "busy:pulls:{}", "cpuidle:{}:usage", "cpu-time:{}:ns")
+    kinds = (*balance, "irq:{}", "lock:{}")
+    counted = {
+        kind.format(f"N{i}"): (100.0 if patched else 1_000.0 + i) * rng.gauss(1, 0.1)
+        for kind in kinds
+        for i in range(5)
+    }
+    return counted | {"sched:pelt": (10.0 if patched else 1_000.0) * rng.gauss(1, 0.01)}
+
+
+def test_a_report_has_eight_at_most_of_several_topics(tmp_path: Path) -> None:
+    for nr_cases in (1, 3, 12):
+        store = store_of(tmp_path / f"{nr_cases}", many, nr_cases, nr_blocks=8)
+        found = decision(Report(store, analyse(store)))
+        shown = [ranked for part in found.parts for ranked in part.ranked]
+        assert found.title == "What decided it"
+        assert len(shown) == MOST
+        assert len(found.parts) == min(nr_cases, MOST)
+        for part in found.parts:
+            topics = [each.topic for each in part.ranked]
+            assert topics == sorted(topics, key=list(Topic).index)
+            assert max(map(topics.count, topics)) <= 2
+            assert Topic.BOOKKEEPING not in topics
+        assert found.more == 31 * nr_cases - MOST
+
+
+def test_in_a_users_words(tmp_path: Path) -> None:
+    def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        return {
+            "newidle:pulls:MC": (3_100 if patched else 12_400) * rng.gauss(1, 0.001),
+            "cost:lock_wait_ns": (5e7 if patched else 2e7) * rng.gauss(1, 0.001),
+        }
+
+    store = store_of(tmp_path / "r", count)
+    [part] = decision(Report(store, analyse(store))).parts
+    assert part.lines == (
+        "newidle balance pulled a task in MC: 1,240 -> 310 a second",
+        "time spent waiting for locks: 2 -> 5 ms a second",
+    )
+
+
+def test_all_counters_where_they_are_asked_for(tmp_path: Path) -> None:
+    store = store_of(tmp_path / "r", many, 2)
+    analysis = analyse(store)
+    for name in ("terminal", "markdown"):
+        render = all_shapes()[name].render
+        plain = render(Report(store, analysis))
+        full = render(Report(store, analysis, Detail(counters=True)))
+        assert "54 further counters changed" in " ".join(plain.split())
+        assert "sched:pelt" not in plain.partition("# Test results")[0]
+        assert "sched:pelt" in full.partition("# Test results")[0]
+        assert meaning_of("sched:pelt").topic in full
