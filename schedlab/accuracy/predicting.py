@@ -16,10 +16,9 @@ from schedlab.accuracy.published import (
 from schedlab.accuracy.scoring import Prediction, with_what_is_missing
 from schedlab.accuracy.study import study
 from schedlab.base.errors import HostError, Interrupted
-from schedlab.lab.result import Lab, begin, prepare, reopen, run_results
-from schedlab.lab.runner import is_whole
+from schedlab.lab.kept import brought_to_its_end, whole_before
+from schedlab.lab.result import Lab, prepare
 from schedlab.report.wording import duration, plural
-from schedlab.result.store import Store
 
 
 def predict_published(
@@ -42,8 +41,9 @@ def predict_published(
     done: dict[str, Predicted] = {}
     measured: dict[str, float] = {}
     for work in found:
-        if before := _whole_before(work, results, lab):
-            done[work.plan_name] = before
+        if before := whole_before(results, work.plan_name, work.plan, lab):
+            with closing(before):
+                done[work.plan_name] = predicted(work, before)
     if done:
         _write(study_file, found, done)
     for place, work in enumerate(found, start=1):
@@ -57,7 +57,7 @@ def predict_published(
         )
         lab.watcher.say(f"plan {place} of {len(found)}: {work.plan_name}{words}")
         try:
-            store = _brought_to_its_end(work, results, lab)
+            store = brought_to_its_end(results, work.plan_name, work.plan, lab)
         except Interrupted as error:
             written = f", and stand in {study_file}" if study_file and done else ""
             raise Interrupted(
@@ -91,34 +91,6 @@ def _write(study_file: Path | None, found: list[Work], done: Mapping[str, Predic
         study_file.write_text(page, encoding="utf-8")
     except OSError as error:
         raise HostError(f"{study_file}: cannot be written: {error.strerror}") from error
-
-
-def _whole_before(work: Work, results: Path, lab: Lab) -> Predicted | None:
-    """Return what a plan predicts whose runs were all made by an earlier command."""
-    target, cases = prepare(work.plan, lab)
-    folder = work.folder(results, target.environment(work.plan, cases))
-    if not folder.exists():
-        return None
-    with closing(Store.open(folder)) as store:
-        return predicted(work, store) if is_whole(store, cases) else None
-
-
-def _brought_to_its_end(work: Work, results: Path, lab: Lab) -> Store:
-    plan = work.plan
-    target, cases = prepare(plan, lab)
-    platform = target.environment(plan, cases)
-    folder = work.folder(results, platform)
-    if folder.exists():
-        result = reopen(folder, lab)
-    else:
-        results.mkdir(parents=True, exist_ok=True)
-        result = begin(plan, cases, target, folder, lab)
-    try:
-        run_results({work.plan_name: result}, lab)
-    except BaseException:
-        result.store.close()
-        raise
-    return result.store
 
 
 def _runs(work: Work, lab: Lab) -> int:

@@ -1,7 +1,5 @@
 """Running the quick plans of published changes, one after the other, and setting them beside."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,9 +14,7 @@ from schedlab.judging.reference import Counts, Reference, Table, all_references,
 from schedlab.machine.model import find_machine
 from schedlab.plan.plan import Plan, all_plans, find_plan
 from schedlab.plan.targets import kind_of, split
-from schedlab.result.boots import BOOT
 from schedlab.result.store import Store
-from schedlab.targets.platform import MEMORY
 
 ENGINE = ("Engine version", "Compiler", "Kernels")
 """The rows of the platform table that say what simulated a plan."""
@@ -31,16 +27,6 @@ class Work:
     reference: str
     plan_name: str
     plan: Plan
-
-    def folder(self, results: Path, platform: Mapping[str, str]) -> Path:
-        """Name the folder of its result: another one for another engine, kernel or plan.
-
-        So a score of today and one of last week stand side by side, and a result is only ever gone
-        on with by what began it.
-        """
-        lasting = {row: value for row, value in platform.items() if row not in (BOOT, MEMORY)}
-        identity = json.dumps([self.plan.to_toml(), lasting], sort_keys=True)
-        return results / f"{self.plan_name}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
 def works(name: str) -> list[Work]:

@@ -1,38 +1,47 @@
-"""The simulator held against this host, or against a kernel in a guest."""
+"""The simulator held against this host, or against a kernel in a guest.
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
+Loads are one plan, run on this host and simulated. What stands apart from plans: `--changes`
+compares single tasks in control groups under settings that each task has for itself, which no
+variant of a plan can give; it also alternates the two sides of each pair by itself. A guest is
+compared decision by decision, and no figure of it is judged.
+"""
+
+import hashlib
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from schedlab.accuracy.changes import CHANGES, summary
 from schedlab.accuracy.changes import table as change_table
-from schedlab.accuracy.comparison import Case, compare, disturbed, table
 from schedlab.accuracy.here import calibrated
 from schedlab.accuracy.journal import Journal
 from schedlab.accuracy.kernel import VERBOSE, aspects, counts
+from schedlab.accuracy.loads import compared, disturbed, plan_of_loads, table
 from schedlab.accuracy.pairs import Groups, Here, There
 from schedlab.accuracy.pairs import compare as compare_changes
 from schedlab.accuracy.worlds import Native, Simulated
 from schedlab.doctor.kernel import foreign_parameters
 from schedlab.kernels.build import Build
+from schedlab.kernels.cache import write_whole
+from schedlab.kernels.native import schedlab_load
 from schedlab.kernels.progress import Watch
+from schedlab.lab.kept import brought_to_its_end
+from schedlab.lab.result import Lab, check_any_good
 from schedlab.lab.simulate import simulator_of
 from schedlab.lab.watcher import UNWATCHED
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
+from schedlab.plan.targets import HOST, SIM
 from schedlab.settings.variant import Variant
-from schedlab.system import LocalSystem
+from schedlab.system import LocalSystem, System
 from schedlab.system.interrupt import stoppable
 from schedlab.targets.vm import VmTarget
 
 Say = Callable[[str], None]
-
-_MEASURED = "machine.toml"
-"""This host as it was measured, while a comparison is not whole."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,8 @@ class Simulator:
     """A machine, and the build that simulates it."""
 
     machine: Machine
+    which: str
+    """The machine's name or file."""
     build: Build
 
 
@@ -53,33 +64,48 @@ class Validation:
     """The simulator's kernel."""
     watch: Watch = UNWATCHED
 
-    def of_loads(self, folder: Path, cases: Sequence[Case], say: Say) -> str:
+    def of_loads(self, folder: Path, only: tuple[str, ...], lab: Lab) -> str:
         """Return a table of how fast loads are here and simulated.
 
         Args:
-            folder: what is measured is kept there until all is, so that the same call goes on.
-            cases: the loads.
-            say: a function that takes a description of each step.
+            folder: where results are kept; what is there of this host, machine and simulator is
+                not run again.
+            only: the labels of some loads; none: all.
+            lab: how plans are run.
         """
-
-        def compared(simulator: Simulator, _: Groups, journal: Journal) -> str:
-            found = list(compare(Native(), _simulated(simulator), cases, say, journal))
-            return (
-                "In each pair the first is this host. Speed ratio: simulated over real, 1 is"
-                f" right.\n{disturbed(found)}\n{table(found)}"
-            )
-
-        return self._of_this_host(folder, "loads.jsonl", say, compared)
+        with stoppable():
+            there = self._this_host(folder, lab.watcher.say)
+        host = plan_of_loads(HOST.target(""), only=only)
+        simulated = plan_of_loads(SIM.target(there.which), self.kernel, only)
+        described = there.machine.to_toml({}, "")
+        with ExitStack() as stack:
+            here = brought_to_its_end(folder, "host", host, lab, schedlab_load().parent.name)
+            stack.enter_context(closing(here))
+            ours = brought_to_its_end(folder, "simulated", simulated, lab, described)
+            stack.enter_context(closing(ours))
+            check_any_good(here)
+            check_any_good(ours)
+            found = list(compared(here, ours))
+        words = (
+            "In each pair the first is this host. Speed ratio: simulated over real, 1 is right."
+            f"\n{disturbed(found)}\n{table(found)}"
+        )
+        return self._headed(there, words)
 
     def of_changes(self, folder: Path, say: Say) -> str:
-        """Return a table of what changes do here and simulated; arguments as of `of_loads`."""
+        """Return a table of what changes do here and simulated; `say` takes each step's words.
 
-        def compared(simulator: Simulator, groups: Groups, journal: Journal) -> str:
+        What is measured is kept in the folder until all is, so that the same call goes on.
+        """
+        groups = Groups()
+        with stoppable(), groups.enclosure():
+            simulator = self._this_host(folder, say)
+            about = f"{simulator.build.key} {simulator.machine.to_toml({}, '')}"
+            journal = Journal(folder / "changes.jsonl", about)
             there = There(_simulated(simulator))
             made = list(compare_changes(Here(Native(), groups), there, CHANGES, journal, say))
-            return f"{summary(made)}\n{change_table(made)}"
-
-        return self._of_this_host(folder, "changes.jsonl", say, compared)
+        journal.end()
+        return self._headed(simulator, f"{summary(made)}\n{change_table(made)}")
 
     def of_guest(self, booted: str, say: Say) -> bool:
         """Hold the simulator against a kernel in a guest; return whether all is identical.
@@ -93,7 +119,7 @@ class Validation:
             guest = there.guest(variant)
             machine = completed(describe(guest)).machine
             build = simulator_of(self.kernel or booted, self.machine or "", self.watch)
-            simulated = _simulated(Simulator(machine, build))
+            simulated = _simulated(Simulator(machine, self.machine or "", build))
             say(
                 f"{there.booted(variant).title}\nagainst the simulator of Linux {build.release}"
                 f" ({build.config}), on {machine.nr_cpus} CPUs as in {self.machine}"
@@ -108,24 +134,10 @@ class Validation:
                 say(line)
         return identical
 
-    def _of_this_host(
-        self,
-        folder: Path,
-        journal_name: str,
-        say: Say,
-        compared: Callable[[Simulator, Groups, Journal], str],
-    ) -> str:
-        groups = Groups()
-        with stoppable(), groups.enclosure():
-            there = self._this_host(folder, say)
-            about = f"{there.build.key} {there.machine.to_toml({}, '')}"
-            journal = Journal(folder / journal_name, about)
-            words = compared(there, groups, journal)
-        host = LocalSystem()
+    def _headed(self, there: Simulator, words: str) -> str:
+        """Return a comparison under a line on what was compared."""
+        host, build = LocalSystem(), there.build
         parameters = "".join(f", booted with {word}" for word in foreign_parameters(host))
-        build = there.build
-        journal.end()
-        (folder / _MEASURED).unlink(missing_ok=True)
         return (
             f"{there.machine.title or there.machine.name}, Linux {host.kernel_release()}"
             f"{parameters} against the scheduler of Linux {build.release} ({build.config}),"
@@ -133,16 +145,23 @@ class Validation:
         )
 
     def _this_host(self, folder: Path, say: Say) -> Simulator:
-        """Return this host as described, or as an interrupted comparison measured it, or now."""
+        """Return this host as described, or as an earlier comparison measured it, or now."""
         build = simulator_of(self.kernel, self.machine or "smp4", self.watch)
         if self.machine:
-            return Simulator(find_machine(self.machine), build)
-        kept = folder / _MEASURED
+            return Simulator(find_machine(self.machine), self.machine, build)
+        kept = folder / _measured(LocalSystem(), build)
         if not kept.exists():
             measured = calibrated(LocalSystem(), build.program, say)
             folder.mkdir(parents=True, exist_ok=True)
-            kept.write_text(measured.to_toml(), encoding="utf-8")
-        return Simulator(find_machine(str(kept)), build)
+            write_whole(kept, measured.to_toml())
+        return Simulator(find_machine(str(kept)), str(kept), build)
+
+
+def _measured(host: System, build: Build) -> str:
+    """Name the file of this host as it was measured: another one for another kernel or build."""
+    described = describe(host).machine.without_memory().to_toml({}, "")
+    about = f"{described} {host.kernel_release()} {build.key}"
+    return f"machine-{hashlib.sha256(about.encode()).hexdigest()[:8]}.toml"
 
 
 def _simulated(simulator: Simulator) -> Simulated:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import resource
 import shutil
 import subprocess
@@ -31,9 +30,6 @@ _LONGEST = "600s"
 _EVENTS = ("context-switches", "sched:sched_wakeup", "cpu-migrations")
 """What is counted: an outcome's switches, wakeups and migrations."""
 
-_DELAY = re.compile(r"^\s*[\d.]+ \[\d+\] +(\S+?)\[[\d/]+\] +[\d.]+ +([\d.]+) +[\d.]+", re.MULTILINE)
-"""A line of `perf sched timehist`: the task, and how long it waited for its CPU, in ms."""
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -43,8 +39,6 @@ class Outcome:
     switches: float | None = None
     wakeups: float | None = None
     migrations: float | None = None
-    wake_p50_us: float | None = None
-    wake_p99_us: float | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     """Kernel files by path, as a simulated machine has them."""
     others: float = 0.0
@@ -58,9 +52,9 @@ class Native:
         """Build the program where that has not been done."""
         self._program = str(schedlab_load())
 
-    def run(self, workload: str, options: Options, cpus: str = "") -> Outcome:
-        """Run it once for its results and counts, on some CPUs only where they are given."""
-        return self.run_under(_on(cpus), workload, options)
+    def run(self, workload: str, options: Options) -> Outcome:
+        """Run it once for its results and counts."""
+        return self.run_under((), workload, options)
 
     def run_under(self, words: Sequence[str], workload: str, options: Options) -> Outcome:
         """Run it once, with words before its command that change how it is run."""
@@ -76,26 +70,6 @@ class Native:
             counted = counts.read_text() if counts.exists() else ""
         return replace(_outcome(said, counted), others=others)
 
-    def run_with_latencies(self, workload: str, options: Options, cpus: str = "") -> Outcome:
-        """Run it once more under `perf sched record`, which slows it, for its wake latencies."""
-        outcome = self.run(workload, options, cpus)
-        if not shutil.which("perf"):
-            return outcome
-        with TemporaryDirectory() as folder:
-            data = str(Path(folder) / "data")
-            record = ["perf", "sched", "record", "-o", data, "--", *_on(cpus)]
-            self._call(record, workload, options)
-            history = _output(["perf", "sched", "timehist", "-i", data])
-        delays = sorted(
-            float(delay) * 1000
-            for task, delay in _DELAY.findall(history)
-            if task != "<idle>" and float(delay) > 0
-        )
-        if not delays:
-            return outcome
-        middle, tail = delays[len(delays) // 2], delays[len(delays) * 99 // 100]
-        return replace(outcome, wake_p50_us=middle, wake_p99_us=tail)
-
     def _call(self, before: list[str], workload: str, options: Options) -> str:
         argv = command(workload, options).argv
         return _output([*before, self._program, *argv[1:]])
@@ -109,11 +83,9 @@ class Simulated:
         self._program = program
         self._machine = machine
 
-    def run(self, workload: str, options: Options, cpus: str = "") -> Outcome:
-        """Simulate it, on some CPUs only where they are given; seed 1."""
-        affinity = {"affinity": cpus} if cpus else {}
-        scenario = {"workloads": [{"kind": workload, **affinity, **options}]}
-        return self.run_scenario(workload, scenario, seed=1)
+    def run(self, workload: str, options: Options) -> Outcome:
+        """Simulate it, with seed 1."""
+        return self.run_scenario(workload, {"workloads": [{"kind": workload, **options}]}, seed=1)
 
     def run_scenario(self, workload: str, scenario: Mapping[str, Any], seed: int) -> Outcome:
         """Simulate a scenario until its workload ends."""
@@ -124,7 +96,7 @@ class Simulated:
             "end": {"when": "workloads_done", "max_simulated": _LONGEST},
         }
         result = simulate(self._program, self._machine, scenario, seed, _LIMIT_SECONDS)
-        counters, latency = result["counters"], result["wakeup_latency"]
+        counters = result["counters"]
         prefix = f"{workload}."
         return Outcome(
             results={
@@ -135,8 +107,6 @@ class Simulated:
             switches=counters["switches:voluntary"] + counters["switches:involuntary"],
             wakeups=counters.get("sched:sched_wakeup", 0),
             migrations=counters.get("sched:sched_migrate_task", 0),
-            wake_p50_us=latency["p50_ns"] / 1000,
-            wake_p99_us=latency["p99_ns"] / 1000,
             settings=result["settings"],
         )
 
@@ -167,10 +137,6 @@ class Far:
             last = (done.stderr.strip() or "no word").splitlines()[-1]
             raise HostError(f"{PROGRAM} {workload}: exit status {done.returncode}: {last}")
         return _outcome(done.stdout, done.stderr)
-
-
-def _on(cpus: str) -> list[str]:
-    return ["taskset", "--cpu-list", cpus] if cpus else []
 
 
 def _own_seconds() -> float:

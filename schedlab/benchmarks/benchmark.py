@@ -21,7 +21,7 @@ from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.sizes import amount, count, span
 from schedlab.benchmarks.tool import Tool
 from schedlab.machine.model import Machine
-from schedlab.machine.placement import place
+from schedlab.machine.placement import ROLES, place
 
 Values = dict[Metric, float]
 Parameter = int | str
@@ -387,13 +387,12 @@ def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: st
 
 
 def _cpus(text: str, machine: Machine, where: str) -> Cpus:
-    roles = place(machine).roles()
-    if text in roles:
-        return Cpus(roles[text])
+    if text in ROLES:
+        return Cpus(place(machine).roles()[text])
     try:
         cpus = parse_cpulist(text)
     except ValueError as error:
-        raise UsageError(f"{where}: {error}, or as a role: {', '.join(roles)}") from None
+        raise UsageError(f"{where}: {error}, or as a role: {', '.join(ROLES)}") from None
     missing = [cpu for cpu in cpus if cpu not in parse_cpulist(machine.cpus)]
     if missing or not cpus:
         which = f"CPU {format_cpulist(missing)}" if missing else "CPU ''"

@@ -1,21 +1,17 @@
 """`schedlab validate`: how far the simulator is off, workload by workload, on this host."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from schedlab.accuracy.comparison import CASES
-from schedlab.accuracy.validation import Validation
 from schedlab.base.cpulist import MOST_CPUS
-from schedlab.base.errors import HostError, UsageError, nearest
+from schedlab.base.errors import HostError, UsageError
 from schedlab.cli.echo import echo, put
+from schedlab.cli.how import How
 from schedlab.cli.names import KERNEL, MACHINE, PUBLISHED, TARGET
-from schedlab.cli.published import RESULTS, validate_published
-from schedlab.cli.watcher import ConsoleWatcher
-from schedlab.kernels.shelf import check_name
-from schedlab.plan.targets import VM, split
 
 HERE = Path("results") / "here"
 
@@ -51,14 +47,13 @@ HERE = Path("results") / "here"
     "--results",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where runs are kept that are gone on with; results/published or results/here if not"
-    " given.",
+    help="Where results are kept and found again; results/published or results/here if not given.",
 )
 @click.option(
     "--jobs",
     type=click.IntRange(min=1, max=MOST_CPUS),
     metavar="N",
-    help="Simulated runs of --published at a time; as many as there are CPUs if not given.",
+    help="Simulated runs at a time; as many as there are CPUs if not given.",
 )
 def validate(
     which: str | None,
@@ -74,7 +69,8 @@ def validate(
     """Run every workload here and simulated, and show both side by side.
 
     Without --machine this host is described and its costs are measured first, as by
-    `schedlab machine --here --calibrate`.
+    `schedlab machine --here --calibrate`. The machine and both results are kept in --results: of
+    the same host, machine and kernel nothing is run again; remove the folder to measure anew.
 
     With --changes it is not a load's speed that is compared, but what this host can change about
     it: nice values, policies, control groups, CPUs, how many tasks there are; the effect here, the
@@ -91,42 +87,33 @@ def validate(
     if not.
     """
     if published is not None:
+        from schedlab.cli.published import RESULTS, validate_published
+
         if which or kernel or only or target or changes:
             raise UsageError("--published takes its machines and kernels from its plans.")
         validate_published(published, results or RESULTS, jobs, output)
         return
-    if jobs:
-        raise UsageError("--jobs goes with --published.")
     if changes and (only or target):
         raise UsageError("--changes compares this host; give no --only and no --target with it.")
+    if jobs and (changes or target):
+        raise UsageError("--jobs goes with loads and with --published.")
+    from schedlab.accuracy.loads import chosen
+    from schedlab.accuracy.validation import Validation
+    from schedlab.kernels.shelf import check_name
+
     if kernel:
         check_name(kernel)
-    validation = Validation(which, kernel, ConsoleWatcher())
+    lab, folder = How(jobs=jobs).lab(), results or HERE
+    validation = Validation(which, kernel, lab.watcher)
     if target:
         if not validation.of_guest(_kernel_of(target), echo):
             sys.exit(1)
         return
-    cases = CASES
-    if only:
-        known = {case.workload for case in CASES}
-        for name in only.split(","):
-            if name not in known:
-                raise UsageError(f"--only: no workload '{name}'.{nearest(name, known)}")
-        cases = tuple(case for case in CASES if case.workload in only.split(","))
-    console = Console(stderr=True, highlight=False)
-    with console.status("building") as status:
-
-        def say(words: str) -> None:
-            status.update(words)
-            if not console.is_terminal:
-                console.print(words, soft_wrap=True)
-
-        folder = results or HERE
-        text = (
-            validation.of_changes(folder, say)
-            if changes
-            else validation.of_loads(folder, cases, say)
-        )
+    if changes:
+        with _one_line() as say:
+            text = validation.of_changes(folder, say)
+    else:
+        text = validation.of_loads(folder, chosen(only.split(",")) if only else (), lab)
     put(text)
     if output:
         try:
@@ -135,8 +122,26 @@ def validate(
             raise HostError(f"{output}: cannot be written: {error.strerror}") from error
 
 
+@contextmanager
+def _one_line() -> Iterator[Callable[[str], None]]:
+    """Yield what shows each step in the place of the one before; in a log, one after the other."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    with console.status("building") as status:
+
+        def say(words: str) -> None:
+            status.update(words)
+            if not console.is_terminal:
+                console.print(words, soft_wrap=True)
+
+        yield say
+
+
 def _kernel_of(target: str) -> str:
     """Return the kernel of a target vm:KERNEL; UsageError for another target."""
+    from schedlab.plan.targets import VM, split
+
     kind, booted = split(target)
     if kind is not VM or not booted:
         raise UsageError(f"--target {target}: give vm:KERNEL; without it, this host is taken.")

@@ -10,6 +10,9 @@ from schedlab.machine.model import Machine
 Core = tuple[int, ...]
 
 
+ROLES = ("workload", "irritators", "waker")
+
+
 @dataclass(frozen=True)
 class Placement:
     """A thread that works, the CPUs beside it that are disturbed, and who disturbs them."""
@@ -22,11 +25,8 @@ class Placement:
 
     def roles(self) -> Mapping[str, str]:
         """Return the CPUs of each role, as a list."""
-        return {
-            "workload": str(self.workload),
-            "irritators": format_cpulist(self.irritators),
-            "waker": str(self.waker),
-        }
+        cpus = (str(self.workload), format_cpulist(self.irritators), str(self.waker))
+        return dict(zip(ROLES, cpus, strict=True))
 
     def described(self) -> str:
         """Return who is placed where, and what the machine lacks for the experiment."""

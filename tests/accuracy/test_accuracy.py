@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import pytest
 
 from schedlab.accuracy.calibration import CYCLES, LINES, STEPS, Costs, calibrate
-from schedlab.accuracy.comparison import CASES, Case, Compared, disturbed, table
 from schedlab.accuracy.here import _distance, _pairs
 from schedlab.accuracy.worlds import Outcome, _outcome
 from schedlab.machine.model import find_machine
@@ -84,33 +83,6 @@ def test_distances_on_a_machine() -> None:
     pairs = _pairs(machine)
     assert next(iter(pairs)) == "line_llc"
     assert set(pairs.values()) == {(0, 1), (0, 128), (0, 8), (0, 64)}
-
-
-def test_table() -> None:
-    case = Case("sched-pipe", {"loop": 10, "threaded": True}, "time", "lower", 10)
-    native = Outcome({"time": 2.0}, switches=20, wakeups=None, migrations=0, wake_p50_us=1.0)
-    simulated = Outcome({"time": 1.0}, switches=19, wakeups=18, migrations=0, wake_p50_us=1.5)
-    [line] = table([Compared(case, native, simulated)]).splitlines()[2:]
-    assert line == (
-        "| `sched-pipe --loop 10 --threaded` | time | 2 | 1 | 2.00 | 2 / 1.9 | - / 1.8 | 0 / 0"
-        " | 1 / 1.5 | - / - | 0% |"
-    )
-
-
-def test_a_busy_host_is_told() -> None:
-    case = Case("sched-pipe", {"loop": 10}, "time", "lower", 10, cpus="0")
-    quiet, busy = (
-        Compared(case, Outcome({"time": 2.0}, others=others), Outcome({"time": 1.0}))
-        for others in (0.04, 0.4)
-    )
-    assert disturbed([quiet]) == ""
-    assert "up to 40% of its CPUs" in disturbed([quiet, busy])
-    assert table([busy]).splitlines()[2].startswith("| `sched-pipe --loop 10` on CPU 0 | time |")
-    assert table([busy]).endswith("| 40% |\n")
-
-
-def test_cases_name_workloads_once_each_way() -> None:
-    assert len({(case.workload, str(case.options), case.cpus) for case in CASES}) == len(CASES)
 
 
 SAID = '{"results": [{"name": "loops per second", "value": 12.5}]}'

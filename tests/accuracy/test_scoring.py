@@ -22,6 +22,7 @@ from schedlab.judging import marks
 from schedlab.judging.analysis import analyse
 from schedlab.judging.matched import counted
 from schedlab.judging.reference import Reference, Table, all_references, find_reference
+from schedlab.lab.kept import kept_folder
 from schedlab.machine.model import find_machine
 from schedlab.plan.plan import find_plan
 from tests.helpers.report_store import HACKBENCH, SCHED_PIPE, make_store, plan_of
@@ -251,10 +252,12 @@ def test_works_are_the_quick_plans() -> None:
 
 
 def test_a_result_belongs_to_one_engine(tmp_path: Path) -> None:
-    work = works("misfit")[0]
-    one = work.folder(tmp_path, {"Engine version": "1", "Boot": "x"})
-    assert one.name.startswith("misfit-juno-r0-")
-    assert one != work.folder(tmp_path, {"Engine version": "2", "Boot": "x"})
+    plan = works("misfit")[0].plan
+    one = kept_folder(tmp_path, "misfit", plan, {"Engine version": "1", "Boot": "x"})
+    assert one.name.startswith("misfit-")
+    assert one == kept_folder(tmp_path, "misfit", plan, {"Engine version": "1", "Boot": "y"})
+    assert one != kept_folder(tmp_path, "misfit", plan, {"Engine version": "2", "Boot": "x"})
+    assert one != kept_folder(tmp_path, "misfit", plan, {"Engine version": "1"}, "a machine")
 
 
 def test_time_left_is_told_when_every_plan_is_known() -> None:

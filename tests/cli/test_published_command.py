@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.accuracy import predicting as command
 from schedlab.base.errors import Interrupted
+from schedlab.lab import kept as command
 from schedlab.lab.result import Lab, Result
 from schedlab.result.store import Store
 from tests.helpers.fake_engine import FakeLab

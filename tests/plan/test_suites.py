@@ -16,6 +16,7 @@ CHEAP = {
     "YcsbMongodb": "5 s by itself",
     "DeathStarBench": "5 s by itself",
     "Specjbb2015MultiJvm": "2 s by itself",
+    "Load": "the same load on hosts and simulated is the suite's purpose",
 }
 """Benchmarks that need no simulated sizes; docs/internals/engine-speed.md has their cost."""
 
