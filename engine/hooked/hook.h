@@ -10,6 +10,7 @@
 
 #define SHIM_DECLARES_struct	,
 #define SHIM_DECLARES_int	,
+#define SHIM_DECLARES_unsigned	,
 
 #define SHIM_THIRD_(a, b, c, rest...)	c
 #define SHIM_THIRD(args...)		SHIM_THIRD_(args)

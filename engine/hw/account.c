@@ -10,6 +10,7 @@ unsigned long long hw_trace_hash = 1469598103934665603ULL;
 void hw_begin_window(void)
 {
 	hw_settle_accounts();
+	spent_begin_window();
 	memset(&hw_counts, 0, sizeof(hw_counts));
 	hw_counts.start = hw.clk;
 }

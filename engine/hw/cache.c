@@ -163,10 +163,13 @@ static void wait_for_lock(simtime *from, simtime until, int last)
 /* A lock that was last held elsewhere: wait for its holders' end, fetch its line. */
 void hw_lock_wait(simtime *acquired, simtime released, int last)
 {
+	simtime arrived = hw.clk;
+
 	wait_for_lock(acquired, released, last);
 	hw_charge(hw_costs.lock);
 	if (last)
 		hw_stall(line_cost(last - 1));
+	hw_spent(HW_TIME_LOCK, arrived);
 }
 
 /* A look at a lock that does not wait for it: 1 if somebody has it now. */
@@ -203,11 +206,12 @@ static simtime handed_on(simtime far, simtime waited)
 /* Waits for a line that goes to the nearest first, and has it from so far. */
 static void take_turn(simtime *from, simtime until, simtime far)
 {
-	simtime waited = wait_turn(from, until);
+	simtime arrived = hw.clk, waited = wait_turn(from, until);
 
 	hw_counts.hot_line_waits += waited > 0;
 	hw_counts.hot_line_wait_ns += waited;
 	hw_stall(handed_on(far, waited));
+	hw_spent(HW_TIME_LOCK, arrived);
 }
 
 /* ------------------------------------------------------------------ hot lines */
@@ -402,11 +406,15 @@ void hw_line_change_if(struct hw_line *line)
 /* A short sleeping lock whose holder never blocks: waiters queue by arrival. */
 void hw_line_lock(struct hw_line *line)
 {
+	simtime arrived;
+
 	hw_order();
+	arrived = hw.clk;
 	if (hw_mechanisms.locks)
 		wait_for_lock(&line->acquired, line->released, line->owner);
 	hw_charge(hw_costs.lock);
 	hw_line_move(line, 1);
+	hw_spent(HW_TIME_LOCK, arrived);
 }
 
 /*
@@ -563,4 +571,5 @@ void hw_refill_cache(struct hw_task *task, int from, int to)
 	ns = (simtime)(kb * 16 + hw_costs.task_lines) * hw_costs.line[d] * hw_costs.refill_overlap / 100;
 	hw_counts.refill_ns += ns;
 	hw_stall(ns);
+	hw_spent(HW_TIME_REFILL, hw.clk - ns * hw.live);
 }

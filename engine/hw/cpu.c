@@ -11,6 +11,7 @@
 
 struct hw_state hw = { .irq_due = HW_NEVER, .catch_up = HW_NEVER, .next = HW_NEVER, .epoch = 1 };
 struct cpu cpus[HW_MAX_CPUS];
+static const struct pace full_pace = { 65536, 65536, 65536, 65536 };
 unsigned long events;
 
 static void *main_sp;
@@ -60,7 +61,7 @@ void hw_power_on(void)
 		for (int v = 0; v < HW_NR_VECTORS; v++)
 			cpus[i].vector[v] = HW_NEVER;
 		cpus[i].irq_due = HW_NEVER;
-		cpus[i].rate = 65536;
+		cpus[i].pace = full_pace;
 		cpus[i].entry = HW_ENTRY_OTHER;
 		cpus[i].copies = cache_copies(i);
 		speed_cpu_changed(i);
@@ -199,13 +200,13 @@ void hw_settle_accounts(void)
 /* work * 65536 / rate, rounded up, in two steps: the product of long work has more than 64 bits. */
 static simtime work_time(const struct cpu *c)
 {
-	simtime whole = c->task->work / c->rate, rest = c->task->work % c->rate;
+	simtime whole = c->task->work / c->pace.all, rest = c->task->work % c->pace.all;
 
 	if (c->task->spins_until)
 		return c->task->work;
 	if (whole >= EVENT_NEVER / 65536)
 		return EVENT_NEVER;
-	return whole * 65536 + (rest * 65536 + c->rate - 1) / c->rate;
+	return whole * 65536 + (rest * 65536 + c->pace.all - 1) / c->pace.all;
 }
 
 static void progress(struct cpu *c, simtime now)
@@ -217,7 +218,7 @@ static void progress(struct cpu *c, simtime now)
 	done = now - c->since;
 	c->since = now;
 	if (!c->task->spins_until)
-		done = done / 65536 * c->rate + done % 65536 * c->rate / 65536;
+		done = done / 65536 * c->pace.all + done % 65536 * c->pace.all / 65536;
 	c->task->work -= min_time(done, c->task->work);
 }
 
@@ -229,6 +230,7 @@ int hw_run_user(struct hw_task *task)
 	account_kernel(c);
 	if (hw.clk >= hw.irq_due)
 		return 0;
+	hw_spend_on(task->spends);
 	c->task = task;
 	c->state = CPU_USER;
 	c->since = hw.clk;
@@ -237,7 +239,7 @@ int hw_run_user(struct hw_task *task)
 		task->work = task->spins_until > hw.clk ? task->spins_until - hw.clk : 0;
 	c->resume = hw.clk;
 	if (task->work) {
-		c->rate = speed_of(c, task);
+		c->pace = speed_of(c, task);
 		c->resume += work_time(c);
 	}
 	give_up(c, min_time(c->resume, hw.irq_due));
@@ -246,6 +248,7 @@ int hw_run_user(struct hw_task *task)
 		task->work = 0;
 	else
 		progress(c, hw.clk);
+	spent_in_user(c);
 	speed_task_stops(c);
 	c->state = CPU_KERNEL;
 	c->user_ns += hw.clk - c->mark;
@@ -262,7 +265,8 @@ void cpu_update_rate(int cpu)
 	if (c->state != CPU_USER)
 		return;
 	progress(c, hw.clk);
-	c->rate = speed_of(c, c->task);
+	spent_in_user(c);
+	c->pace = speed_of(c, c->task);
 	c->resume = max_time(c->since, c->clk) + work_time(c);
 	if (cpu == hw.cpu)
 		return;
@@ -341,11 +345,14 @@ void hw_order(void)
 
 void hw_spin(void)
 {
+	simtime from = hw.clk;
+
 	if (!hw.live)
 		hw_die("something waits at boot", "hw_spin", 0);
 	hw_counts.spins++;
 	hw.clk += hw_costs.spin;
 	hw_wait_until(hw.clk);
+	hw_spent(HW_TIME_LOCK, from);
 	if (hw.irq_on && hw.clk >= hw.irq_due)
 		interrupt();
 }

@@ -12,6 +12,12 @@
 #define SEC	1000000000ULL
 
 /* cpu.c */
+/* User work per ns with one cause after another, 65536 = nominal. */
+struct pace {
+	unsigned int	capacity, frequency, sibling;
+	unsigned int	all;			/* and with its memory: how fast it is */
+};
+
 enum cpu_state { CPU_OFF, CPU_KERNEL, CPU_USER, CPU_HALT, CPU_POLL, CPU_CHANGE };
 
 /* The first line is what a change of CPUs needs, the next what a stop in user mode or idle does. */
@@ -25,11 +31,11 @@ struct cpu {
 	unsigned int	irq_on;
 	enum cpu_state	state;
 	int		id;
-	unsigned int	rate;			/* user work per ns, 65536 = nominal */
 	simtime		resume;			/* user work done, or kernel wait over */
 	simtime		since;			/* user work counted up to here */
 	simtime		mark;			/* time accounted up to here */
-	struct hw_task	*task;
+	struct hw_task	*task, *spender;	/* spender: the task if its time is accounted, else NULL */
+	struct pace	pace;			/* of its user code */
 	simtime		vector[HW_NR_VECTORS];	/* arrival, or HW_NEVER */
 	simtime		user_ns, kernel_ns, idle_ns, off_ns;
 	enum hw_entry	entry;
@@ -43,8 +49,12 @@ extern unsigned long events;
 void cpu_update_rate(int cpu);
 void *cpu_resumer(int *cpu);		/* stack of who gave the host; cpu -1: the engine's loop */
 
+/* spent.c */
+void spent_in_user(struct cpu *c);	/* up to now, at its present pace */
+void spent_begin_window(void);
+
 /* speed.c */
-unsigned int speed_of(const struct cpu *c, const struct hw_task *task);
+struct pace speed_of(const struct cpu *c, const struct hw_task *task);
 void speed_cpu_changed(int cpu);
 void speed_siblings_changed(int cpu);
 void speed_task_starts(struct cpu *c);

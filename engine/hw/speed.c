@@ -28,20 +28,26 @@ static unsigned int smt_share(int cpu)
 	return low - (low - high) * (uint64_t)(busy % 1024) / 1024;
 }
 
-static unsigned int core_speed(int cpu, unsigned int speed)
+static unsigned int at_frequency(int cpu, unsigned int speed)
 {
-	speed = (uint64_t)speed * machine.frequency[cpu] / 1024;
+	return (uint64_t)speed * machine.frequency[cpu] / 1024;
+}
+
+static unsigned int beside_siblings(int cpu, unsigned int speed)
+{
 	return (uint64_t)speed * cpus[cpu].share / 65536;
 }
 
 /* Without waiting for memory. */
-static unsigned int plain_speed(const struct cpu *c, const struct hw_task *task)
+static struct pace plain_speed(const struct cpu *c, const struct hw_task *task)
 {
-	unsigned int speed = machine.cpu_speed[c->id];
+	struct pace pace = { .capacity = machine.cpu_speed[c->id] };
 
-	if (task->slow_ratio && speed < 65536)
-		speed = task->slow_ratio;
-	return core_speed(c->id, speed);
+	if (task->slow_ratio && pace.capacity < 65536)
+		pace.capacity = task->slow_ratio;
+	pace.frequency = at_frequency(c->id, pace.capacity);
+	pace.sibling = beside_siblings(c->id, pace.frequency);
+	return pace;
 }
 
 static int memory_node(const struct hw_task *task, int cpu)
@@ -66,9 +72,10 @@ static uint64_t memory_stretch(int cpu, int node, unsigned int wanted)
 	return stretch * distance(cpu, node) / 10;
 }
 
-unsigned int speed_of(const struct cpu *c, const struct hw_task *task)
+struct pace speed_of(const struct cpu *c, const struct hw_task *task)
 {
-	uint64_t rate = plain_speed(c, task), stretch;
+	struct pace pace = plain_speed(c, task);
+	uint64_t rate = pace.sibling, stretch;
 
 	if (task->memory_share) {
 		int node = memory_node(task, c->id);
@@ -77,7 +84,8 @@ unsigned int speed_of(const struct cpu *c, const struct hw_task *task)
 		/* only the memory part of the work is stretched */
 		rate = rate * 65536 * 1024 / (stretch + 65536ULL * (1024 - task->memory_share));
 	}
-	return rate ? rate : 1;
+	pace.all = rate ? rate : 1;
+	return pace;
 }
 
 /* Clearing new pages is done in the kernel: slowed down by the others' traffic, itself not part of it. */
@@ -98,7 +106,7 @@ static void set_traffic(struct cpu *c, int running)
 	if (running && task->memory_share) {
 		node = memory_node(task, c->id);
 		wanted = (uint64_t)hw_machine.thread_bandwidth_mbs * task->memory_share / 1024;
-		wanted = wanted * plain_speed(c, task) / 65536 * 10 / distance(c->id, node);
+		wanted = wanted * plain_speed(c, task).sibling / 65536 * 10 / distance(c->id, node);
 	}
 	if (wanted == c->traffic)
 		return;
@@ -127,7 +135,7 @@ void speed_cpu_changed(int cpu)
 	unsigned int rate;
 
 	cpus[cpu].share = smt_share(cpu);
-	rate = core_speed(cpu, machine.cpu_speed[cpu]);
+	rate = beside_siblings(cpu, at_frequency(cpu, machine.cpu_speed[cpu]));
 	cpus[cpu].slowdown = 1024ULL * 65536 / (rate ? rate : 1);
 	if (cpus[cpu].traffic)
 		set_traffic(&cpus[cpu], 1);

@@ -253,6 +253,58 @@ void hw_line_unlock(struct hw_line *line);
 
 #define HW_COMM_LEN 16
 
+/*
+ * What tasks spend their time on, each nanosecond on one of these: X(name in C, name in results, in words).
+ * System calls and what is slept in them stand in the same order.
+ */
+#define HW_TIMES(X) \
+	X(USER, "user", "running user code at full speed") \
+	X(SIBLING, "sibling", "user code slowed by a busy sibling") \
+	X(FREQUENCY, "frequency", "user code slowed by a lower frequency") \
+	X(CAPACITY, "capacity", "user code slowed by a CPU of less capacity") \
+	X(MEMORY, "memory", "user code slowed by distant or busy memory") \
+	X(REFILL, "refill", "refilling caches after a migration") \
+	X(READ, "read", "reading from pipes and sockets") \
+	X(WRITE, "write", "writing to pipes and sockets") \
+	X(POLL, "poll", "poll() and epoll") \
+	X(FUTEX, "futex", "futex calls") \
+	X(TIMER, "timer", "timer calls") \
+	X(PROCESS, "process", "fork, exec, exit and wait") \
+	X(OTHER, "other", "other system calls") \
+	X(FAULT, "fault", "page faults") \
+	X(INTERRUPT, "interrupt", "stopped by interrupts") \
+	X(PLACEMENT, "placement", "choosing CPUs for tasks that wake up or are forked") \
+	X(WAKEUP, "wakeup", "waking other tasks") \
+	X(SCHEDULE, "schedule", "schedule() and switching") \
+	X(NEWIDLE, "newidle", "newidle balance") \
+	X(BALANCE, "balance", "periodic and nohz balance") \
+	X(LOCK, "lock", "waiting for locks and shared lines") \
+	X(WAKING, "waking", "being woken: placement, interrupt, leaving idle") \
+	X(WAIT_IDLE, "wait_idle", "waiting runnable while a CPU was idle") \
+	X(WAIT_BUSY, "wait_busy", "waiting runnable while no CPU was idle") \
+	X(THROTTLED, "throttled", "throttled by cpu.max") \
+	X(ASLEEP_READ, "asleep_read", "asleep until there is something to read") \
+	X(ASLEEP_WRITE, "asleep_write", "asleep until there is room to write") \
+	X(ASLEEP_POLL, "asleep_poll", "asleep in poll() and epoll") \
+	X(ASLEEP_FUTEX, "asleep_futex", "asleep on a futex") \
+	X(ASLEEP_TIMER, "asleep_timer", "asleep for a time") \
+	X(ASLEEP_PROCESS, "asleep_process", "asleep until a task it started ends") \
+	X(ASLEEP_OTHER, "asleep_other", "asleep in other calls")
+#define HW_TIME_ID(id, name, words)	HW_TIME_##id,
+#define HW_TIME_NAME(id, name, words)	name,
+enum hw_time { HW_TIMES(HW_TIME_ID) HW_NR_TIMES };
+
+/* The time of a group of tasks in the measured window. */
+struct hw_account {
+	char		name[HW_COMM_LEN];
+	struct hw_account *next;
+	unsigned long	tasks;			/* that were there in the window */
+	simtime		ended;			/* time in it of those that have ended */
+	simtime		ns[HW_NR_TIMES];
+};
+extern struct hw_account *hw_first_account;
+struct hw_account *hw_account(const char *name);	/* created where there is none yet */
+
 /* What a CPU runs, and what is counted of it.  The floors above have more of their own around it. */
 struct hw_task {
 	int		pid;
@@ -268,6 +320,16 @@ struct hw_task {
 	int		ready_is_wakeup;
 	simtime		ready_at, wait_sum, wait_max;
 	unsigned long	waits, migrations, voluntary, involuntary;
+	/* where its time goes (spent.c) */
+	struct hw_account *account;		/* NULL: nobody asks */
+	enum hw_time	spends, call;		/* at present; the system call it made last */
+	enum hw_time	was_in;			/* of the kernel, when it was switched away from */
+	int		is_woken;		/* before it was switched away from */
+	simtime		came, accounted;	/* accounted since, and up to */
+	struct hw_places *places;		/* where it may run; NULL: on one CPU */
+	simtime		idle_before;		/* of these places, when it began to wait */
+	int		waits_on;		/* the CPU in whose queue it is, + 1 */
+	struct hw_task	*next_waiting, *previous_waiting;	/* of that queue */
 };
 
 extern struct hw_task *hw_first_task;	/* of all that were ever started, by next */
@@ -381,6 +443,21 @@ static inline void hw_function_ran(enum hw_function function, simtime from)
 	hw_counts.function[function].ns += hw.clk - from;
 }
 
+/*
+ * The running task's time goes to this from now on; returns what it went to before.  hw_spent(): what went by since
+ * then went to that.
+ */
+enum hw_time hw_spend_on(enum hw_time what);
+void hw_spent(enum hw_time what, simtime from);
+void hw_task_comes(struct hw_task *task);	/* its account begins */
+void hw_task_stops(struct hw_task *task, int is_over);	/* on the running CPU, and sleeps unless it is queued */
+void hw_task_runs(struct hw_task *task);
+void hw_task_is_woken(struct hw_task *task);
+void hw_task_waits(struct hw_task *task, int cpu, int throttled);	/* in this CPU's queue */
+struct hw_task *hw_first_waiting(int cpu);
+void hw_task_may_run_on(struct hw_task *task, const unsigned long *cpus, int nr);
+void hw_cpu_idles(int cpu, int idles, int is_free);	/* runs its idle task; and has nothing to do */
+
 void hw_note_switch(struct hw_task *prev, int preempted, struct hw_task *next);
 void hw_note_runnable(struct hw_task *task, int is_wakeup);
 void hw_note_migration(struct hw_task *task, int from, int to, int at_wakeup);
@@ -417,6 +494,7 @@ struct hw_cpu_time hw_cpu_time(int cpu);
 unsigned long hw_events(void);		/* since boot */
 void hw_settle_accounts(void);		/* of CPUs that are in user mode or idle, up to the present */
 void hw_begin_window(void);		/* counts begin anew */
+void hw_settle_times(void);		/* of tasks, up to the present; checks that none is lost */
 extern int hw_verbose;			/* what the kernel prints is shown */
 simtime hw_percentile(const struct hw_durations *d, double percent);
 simtime hw_duration_of(int bucket);	/* the shortest in a bucket */

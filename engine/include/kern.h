@@ -228,6 +228,7 @@ void kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, 
 void *kern_watch_wait(struct kern_watch *watch, simtime timeout);
 
 int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout);
+void kern_futex_wait_end(const unsigned int *thread, unsigned int id);
 int kern_futex_wake(const unsigned int *word, int nr);
 void kern_futex_forget(const unsigned int *word);
 

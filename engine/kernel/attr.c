@@ -36,7 +36,7 @@ int kern_setattr(struct kern_task *task, const struct kern_attr *from)
 		attr.sched_util_max = from->uclamp_max;
 	}
 	get_task_struct(p);
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_OTHER);
 	ret = sched_setattr(p, &attr);
 	shim_syscall_exit();
 	put_task_struct(p);
@@ -54,7 +54,7 @@ int kern_setaffinity(struct kern_task *task, const unsigned long *bits, unsigned
 	cpumask_clear(&mask);
 	bitmap_copy(cpumask_bits(&mask), bits, nr);
 	get_task_struct(p);
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_OTHER);
 	subject = p;
 	ret = sched_setaffinity(task->pid, &mask);
 	subject = NULL;

@@ -140,6 +140,8 @@ void kern_boot(struct kern_task *init, const struct kern_handlers *handlers)
 	wake_up_new_task(boot);
 	system_state = SYSTEM_RUNNING;
 	start_cpus();
+	for (cpu = 0; cpu < hw_nr_cpus; cpu++)
+		shim_spent_look(raw_cpu_rq(cpu));
 }
 
 /*

@@ -187,6 +187,7 @@ int kern_cgroup_write(const char *path, const char *file, const char *value)
 
 	if (!cft)
 		return -ENOENT;
+	shim_has_limits |= strstarts(file, "cpu.max");
 	if (strscpy(buf, value, sizeof(buf)) < 0)
 		return -EINVAL;
 	if (cft->write) {

@@ -18,7 +18,7 @@ unsigned long kern_core_cookie(void)
 void kern_core_sched(unsigned long cookie)
 {
 	hw.core_sched = 1;
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_OTHER);
 	shim_core_sched(cookie);
 	shim_syscall_exit();
 }

@@ -20,6 +20,7 @@ static select_fn original[ARRAY_SIZE(classes)];
 
 static int select_traced(struct task_struct *p, int cpu, int flags)
 {
+	enum hw_time before = hw_spend_on(HW_TIME_PLACEMENT);
 	simtime from = hw.clk;
 	int i = 0, chosen;
 
@@ -27,6 +28,7 @@ static int select_traced(struct task_struct *p, int cpu, int flags)
 		i++;
 	chosen = original[i](p, cpu, flags);
 	hw_function_ran(HW_SELECT_TASK_RQ, from);
+	hw_spend_on(before);
 	trace_select_task_rq(p, cpu, chosen, flags);
 	return chosen;
 }

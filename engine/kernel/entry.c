@@ -52,6 +52,7 @@ static void handle_vector(int vector, bool user)
 		[HW_RESCHED] = HW_ENTRY_RESCHED,
 	};
 	enum hw_entry before = hw_enter(entries[vector]);
+	enum hw_time interrupted = hw_spend_on(HW_TIME_INTERRUPT);
 	struct pt_regs *old;
 
 	hw.epoch++;
@@ -61,6 +62,7 @@ static void handle_vector(int vector, bool user)
 	if (vector == HW_RESCHED) {
 		scheduler_ipi();
 		hw_enter(before);
+		hw_spend_on(interrupted);
 		return;
 	}
 	old = set_irq_regs(&regs);
@@ -78,6 +80,7 @@ static void handle_vector(int vector, bool user)
 	irq_exit();
 	set_irq_regs(old);
 	hw_enter(before);
+	hw_spend_on(interrupted);
 }
 
 /* irqentry_exit_cond_resched(): whether an interrupt may preempt the kernel. */
@@ -188,10 +191,12 @@ void shim_kernel_work(simtime ns)
 	}
 }
 
-void shim_syscall_enter(void)
+void shim_syscall_enter(enum hw_time call)
 {
 	shim_sync();
 	hw_enter(HW_ENTRY_SYSCALL);
+	hw_spend_on(call);
+	current->thread.task->call = call;
 	hw.epoch++;
 	hw_charge(hw_costs.syscall);
 }
@@ -214,6 +219,7 @@ void shim_syscall_exit(void)
 	if (resched_for_user() || task_work_pending(current) || signal_pending(current) ||
 	    current->thread.last_cpu != hw.cpu)
 		shim_exit_to_user();
+	hw_spend_on(HW_TIME_USER);
 	shim_working_set_touch();
 }
 
@@ -229,7 +235,7 @@ void kern_sync(void)
 
 void kern_syscall(struct hw_line *count)
 {
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_OTHER);
 	if (count)
 		hw_line_change_if(count);
 	shim_syscall_exit();

@@ -45,6 +45,7 @@ void shim_do_exit(void)
 	struct task_struct *parent = current->real_parent;
 
 	current->flags |= PF_EXITING;
+	hw_spend_on(HW_TIME_PROCESS);
 	shim_exit_mm();
 	sched_autogroup_exit_task(current);
 	shim_cpuset_exit(current);
@@ -73,7 +74,7 @@ void kern_exit(void)
 {
 	struct kern_task *task = current->thread.task;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_PROCESS);
 	shim_kernel_work(hw_costs.exit);
 	task->died = hw.clk;
 	/* as mm_release() does for pthread_join() */
@@ -100,7 +101,7 @@ struct kern_task *kern_wait_child(struct kern_task *which)
 	struct family *f = family_of(current);
 	struct kern_task *task = NULL, **link;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_PROCESS);
 	if (!f->children)
 		goto out;
 	wait_event_interruptible(f->wait_chldexit, (task = find_zombie(f, which)));

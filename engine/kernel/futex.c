@@ -51,15 +51,14 @@ void kern_futex_forget(const unsigned int *word)
 		}
 }
 
-/* 0: woken, or *word was not value; -ETIMEDOUT, -EINTR */
-int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout)
+static int wait(const unsigned int *word, unsigned int value, simtime timeout, enum hw_time call)
 {
 	struct bucket *b = bucket_of(word);
 	struct waiter w = { .task = current };
 	ktime_t until = hw.clk + timeout;
 	int ret = 0;
 
-	shim_syscall_enter();
+	shim_syscall_enter(call);
 	hw_charge(hw_costs.futex);
 	hw_line_lock(&b->lock);
 	if (*word != value) {
@@ -93,6 +92,18 @@ int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeou
 	return w.woken ? 0 : ret;
 }
 
+/* 0: woken, or *word was not value; -ETIMEDOUT, -EINTR */
+int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout)
+{
+	return wait(word, value, timeout, HW_TIME_FUTEX);
+}
+
+/* pthread_join()'s wait, on the thread's id. */
+void kern_futex_wait_end(const unsigned int *thread, unsigned int id)
+{
+	wait(thread, id, HW_NEVER, HW_TIME_PROCESS);
+}
+
 int kern_futex_wake(const unsigned int *word, int nr)
 {
 	struct bucket *b = bucket_of(word);
@@ -100,7 +111,7 @@ int kern_futex_wake(const unsigned int *word, int nr)
 	DEFINE_WAKE_Q(wake_q);
 	int woken = 0;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_FUTEX);
 	hw_charge(hw_costs.futex);
 	hw_line_lock(&b->lock);
 	plist_for_each_entry_safe(w, next, &b->waiters, list) {

@@ -270,7 +270,7 @@ int kern_cpu_down(int cpu)
 {
 	int ret;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_OTHER);
 	if (!cpu_online(cpu) || is_last_housekeeper(cpu)) {
 		ret = cpu_online(cpu) ? -EBUSY : -EINVAL;
 		goto out;
@@ -312,7 +312,7 @@ int kern_cpu_up(int cpu)
 {
 	struct task_struct *idle = raw_cpu_rq(cpu)->idle;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_OTHER);
 	if (cpu_online(cpu)) {
 		shim_syscall_exit();
 		return -EINVAL;

@@ -12,6 +12,7 @@ static void send(int cpu, int vector)
 		latency = hw_costs.ipi_latency +
 			  hw_costs.line[hw_cpu_distance[hw.cpu][cpu]];
 	hw_send_vector(cpu, vector, latency);
+	shim_spent_look(raw_cpu_rq(cpu));
 }
 
 void arch_smp_send_reschedule(int cpu)

@@ -55,7 +55,7 @@ void kern_connect(struct kern_listener *listener, struct kern_connection *connec
 {
 	struct hw_line *route;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_WRITE);
 	hw_charge(HANDSHAKE * hw_costs.socket[HW_TCP].send);
 	route = shim_loopback_route();
 	shim_socket_keep_route(connection->there, route);
@@ -68,7 +68,7 @@ struct kern_connection *kern_accept(struct kern_listener *listener)
 {
 	struct kern_connection *connection = NULL;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_READ);
 	hw_charge(hw_costs.socket[HW_TCP].receive);
 	hw_order();
 	if (wait_event_interruptible_exclusive(listener->acceptors, listener->first))

@@ -90,7 +90,7 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 {
 	bool was_empty, wake_next = false;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_WRITE);
 	shim_file_get(&pipe->writer);
 	hw_charge(hw_costs.pipe);
 	lock(pipe);
@@ -142,7 +142,7 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	unsigned int got;
 	int have = 0;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_READ);
 	shim_file_get(&pipe->reader);
 	hw_charge(hw_costs.pipe);
 	lock(pipe);

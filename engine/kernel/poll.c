@@ -58,7 +58,7 @@ int kern_poll(const struct kern_pollable *set, int nr, simtime timeout)
 	struct entry one, *entries = NULL;
 	int i, found;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_POLL);
 	hw_charge(hw_costs.poll * nr);
 	found = first_readable(set, nr);
 	if (found >= 0 || !timeout)
@@ -131,7 +131,7 @@ void kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, 
 {
 	struct watched *w = hw_zalloc(sizeof(*w), 64);
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_POLL);
 	hw_charge(hw_costs.poll);
 	w->what = *what;
 	w->watch = watch;
@@ -169,7 +169,7 @@ void *kern_watch_wait(struct kern_watch *watch, simtime timeout)
 	ktime_t until = hw.clk + timeout;
 	struct watched *found;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_POLL);
 	shim_file_get(&watch->file);
 	hw_charge(hw_costs.poll);
 	found = next_readable(watch);

@@ -145,7 +145,7 @@ struct kern_region *kern_region_create(unsigned long bytes, int shared)
 {
 	struct kern_region *r = new_region(bytes, shared ? PAGE_SHIFT : shift_for(bytes), shared);
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_OTHER);
 	add_region(space_of(current->mm), r);
 	shim_syscall_exit();
 	return r;
@@ -154,7 +154,7 @@ struct kern_region *kern_region_create(unsigned long bytes, int shared)
 /* node < 0: over all nodes in turn */
 void kern_region_bind(struct kern_region *r, int node)
 {
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_OTHER);
 	r->policy = node < 0 ? POLICY_INTERLEAVED : node;
 	shim_syscall_exit();
 }
@@ -217,7 +217,7 @@ void shim_page_fault(struct mapping *m, unsigned long i)
 	const struct pages *pages = &m->region->pages;
 	bool absent;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_FAULT);
 	hw_charge(hw_costs.fault);
 	if (!shim_page(m->tables, i)->mapped) {
 		absent = shim_page(pages, i)->node < 0;

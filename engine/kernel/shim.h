@@ -46,12 +46,19 @@ void shim_check_stack(const struct task_struct *p);
 void shim_sync(void);
 void shim_preemption_point(void);
 void shim_kernel_work(simtime ns);
-void shim_syscall_enter(void);
+void shim_syscall_enter(enum hw_time call);	/* what its time, and sleep in it, counts as */
 void shim_syscall_exit(void);
 void shim_file_get(struct hw_line *file);
 void shim_file_put(struct hw_line *file);
 void shim_exit_to_user(void);
 void shim_user_work(simtime ns);
+
+/* spent.c */
+void shim_spent_switch(struct task_struct *prev, bool queued, struct task_struct *next);
+void shim_spent_queued(struct task_struct *p, int cpu);
+void shim_spent_moved(struct task_struct *p, int cpu);
+void shim_spent_look(struct rq *rq);
+extern bool shim_has_limits;		/* some group's cpu.max was written */
 
 /* working_set.c */
 void shim_working_set_touch(void);

@@ -21,14 +21,14 @@ static void sleep_to(ktime_t expires)
 
 void kern_sleep(simtime ns)
 {
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_TIMER);
 	sleep_to(hw.clk + ns);
 	shim_syscall_exit();
 }
 
 simtime kern_sleep_until(simtime t)
 {
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_TIMER);
 	sleep_to(t);
 	shim_syscall_exit();
 	return hw.clk;
@@ -36,7 +36,7 @@ simtime kern_sleep_until(simtime t)
 
 void kern_yield(void)
 {
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_OTHER);
 	yield();
 	shim_syscall_exit();
 }

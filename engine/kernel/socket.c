@@ -116,7 +116,7 @@ void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
 {
 	const struct hw_socket_cost *cost = &hw_costs.socket[sock->protocol];
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_WRITE);
 	shim_file_get(&sock->writer);
 	hw_charge(cost->send + hw_costs.copy_per_kb * bytes / 1024);
 	if (wait_event_interruptible_exclusive(sock->writers, has_room(sock, bytes)))
@@ -155,7 +155,7 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	const struct hw_socket_cost *cost = &hw_costs.socket[sock->protocol];
 	int have = 0;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_READ);
 	shim_file_get(&sock->reader);
 	hw_charge(cost->receive);
 	hw_order();
@@ -176,7 +176,7 @@ out:
 
 void kern_socket_close(struct kern_socket *sock)
 {
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_WRITE);
 	transmit(sock, 0);
 	shim_syscall_exit();
 }

@@ -234,11 +234,12 @@ int kern_fork(struct kern_task *child, unsigned int flags)
 	struct task_struct *p;
 	int ret;
 
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_PROCESS);
 	shim_kernel_work(flags & KERN_THREAD ? hw_costs.thread : hw_costs.fork);
 	p = shim_new_task(current, child->pid, child->comm);
 	p->thread.task = child;
 	child->born = hw.clk;
+	hw_task_comes(&child->hw);
 	shim_fork_mm(p, flags & KERN_THREAD);
 	shim_fork_signal(p, flags & KERN_THREAD);
 	ret = shim_sched_new_task(p, cset, flags & KERN_THREAD ? CLONE_VM | CLONE_THREAD : 0);
@@ -272,7 +273,7 @@ int kern_fork(struct kern_task *child, unsigned int flags)
 
 void kern_exec(void)
 {
-	shim_syscall_enter();
+	shim_syscall_enter(HW_TIME_PROCESS);
 	sched_exec();
 	shim_kernel_work(hw_costs.exec);
 	shim_exec_mm();

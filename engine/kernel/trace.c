@@ -11,6 +11,7 @@ static void on_switch(bool preempt, struct task_struct *prev, struct task_struct
 		      unsigned int prev_state)
 {
 	hw_hash((u64)(u32)prev->pid << 32 | (u32)next->pid, prev_state | (u64)preempt << 32);
+	shim_spent_switch(prev, preempt || !prev_state, next);
 	hw_note_switch(is_idle_task(prev) ? NULL : &prev->thread.task->hw,
 		       preempt || !prev_state,
 		       is_idle_task(next) ? NULL : &next->thread.task->hw);
@@ -19,6 +20,7 @@ static void on_switch(bool preempt, struct task_struct *prev, struct task_struct
 static void on_waking(struct task_struct *p)
 {
 	hw_note_runnable(&p->thread.task->hw, 1);
+	hw_task_is_woken(&p->thread.task->hw);
 	hw_charge(hw_costs.wakeup);
 	hw_stall(hw_costs.wake_lines * hw_costs.line[hw_cpu_distance[hw.cpu][task_cpu(p)]]);
 }
@@ -26,12 +28,14 @@ static void on_waking(struct task_struct *p)
 static void on_wakeup(struct task_struct *p)
 {
 	hw_hash((u32)p->pid, task_cpu(p));
+	shim_spent_queued(p, task_cpu(p));
 }
 
 static void on_migrate(struct task_struct *p, int dest)
 {
 	hw_hash((u64)(u32)p->pid << 32 | 0x80000000u, (u64)task_cpu(p) << 32 | dest);
 	hw_note_migration(&p->thread.task->hw, task_cpu(p), dest, READ_ONCE(p->__state) == TASK_WAKING);
+	shim_spent_moved(p, dest);
 }
 
 static void on_wakeup_new(struct task_struct *p)
@@ -45,6 +49,12 @@ static void on_wake_idle(int cpu)
 {
 	hw_send_vector(cpu, HW_POLL, hw_mechanisms.ipi ?
 		       hw_costs.line[hw_cpu_distance[hw.cpu][cpu]] : 0);
+	shim_spent_look(raw_cpu_rq(cpu));
+}
+
+static void on_nr_running(struct rq *rq, int change)
+{
+	shim_spent_look(rq);
 }
 
 void shim_setup_probes(void)
@@ -55,6 +65,7 @@ void shim_setup_probes(void)
 	probe(sched_wakeup_new, on_wakeup_new);
 	probe(sched_migrate_task, on_migrate);
 	probe(sched_wake_idle_without_ipi, on_wake_idle);
+	probe(sched_update_nr_running_tp, on_nr_running);
 }
 
 void shim_trace_fork(struct task_struct *parent, struct task_struct *child)

@@ -24,6 +24,13 @@
 #define SHIM_IS_DELAYED(p)		0
 #endif
 
+/* Held back by cpu.max: each task by itself, or with its group's queue. */
+#ifdef TREE_HAS_TASK_THROTTLED
+#define SHIM_IS_THROTTLED(p, cpu)	((p)->throttled)
+#else
+#define SHIM_IS_THROTTLED(p, cpu)	(task_group(p)->cfs_rq[cpu]->throttle_count)
+#endif
+
 /* The fair server's part of dl_nr_running that is not in rq->nr_running. */
 #ifdef TREE_HAS_SERVER_UNCOUNTED
 #define SHIM_UNCOUNTED(rq)		(!RB_EMPTY_NODE(&(rq)->fair_server.rb_node))

@@ -238,6 +238,7 @@ int main(int argc, char **argv)
 	hw.live = 0;			/* reading kernel files is not part of the run */
 	hw.catch_up = HW_NEVER;
 	hw_check_time();
+	hw_settle_times();
 	trace_close();
 	actions_check();
 	partitions_check();

@@ -257,6 +257,32 @@ static json_t *kernel_time_json(void)
 	return obj;
 }
 
+/* Of each group of tasks: how many there were, how long, and where their time went. */
+static json_t *task_time_json(void)
+{
+	static const char *const names[] = { HW_TIMES(HW_TIME_NAME) };
+	json_t *groups = json_object();
+
+	for (const struct hw_account *a = hw_first_account; a; a = a->next) {
+		json_t *obj, *parts;
+		simtime all = 0;
+
+		if (!a->tasks)
+			continue;
+		obj = json_object();
+		parts = json_object();
+		for (int i = 0; i < HW_NR_TIMES; i++) {
+			set_int(parts, names[i], a->ns[i]);
+			all += a->ns[i];
+		}
+		set_int(obj, "tasks", a->tasks);
+		set_int(obj, "ns", all);
+		json_object_set_new(obj, "parts_ns", parts);
+		json_object_set_new(groups, a->name, obj);
+	}
+	return groups;
+}
+
 static json_t *functions_json(void)
 {
 	static const char *const names[] = { HW_FUNCTIONS(HW_NAME) };
@@ -355,6 +381,7 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	json_object_set_new(root, "idle_states", idle_of_all_json());
 	json_object_set_new(root, "kernel_time_ns", kernel_time_json());
 	json_object_set_new(root, "functions", functions_json());
+	json_object_set_new(root, "task_time", task_time_json());
 	if (kern_read_file("/proc/schedstat", text, sizeof(text)) >= 0)
 		set_text(root, "schedstat", text);
 	if (kern_read_file("/proc/pressure/cpu", text, sizeof(text)) >= 0)

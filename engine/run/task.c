@@ -2,6 +2,7 @@
 /* The tasks of the run: started as children of who asks, listed until nobody needs them. */
 #include <string.h>
 #include "instance.h"
+#include "scenario.h"
 
 unsigned long tasks_started;
 
@@ -23,6 +24,14 @@ void task_belongs(struct task *task, struct instance *instance)
 	task->of_workload = instance != NULL;
 }
 
+/* The tasks of workloads by their names, those of the scenario with what they fork: not shells and daemons. */
+static struct hw_account *account_of(const struct task *task, const struct task *parent, const char *name)
+{
+	if (task->instance || task->main == program_main)
+		return hw_account(name);
+	return parent ? parent->account : NULL;
+}
+
 /* Runs on the caller's time, as fork() does. */
 struct task *task_launch(const char *comm, int number, void (*main)(struct kern_task *), void *arg)
 {
@@ -42,6 +51,7 @@ struct task *task_launch(const char *comm, int number, void (*main)(struct kern_
 	task_belongs(t, parent ? parent->instance : NULL);
 	if (t->instance)
 		set_working_set(t);
+	t->account = account_of(t, parent, comm);
 	t->is_thread = number == -2;
 	t->chance = hw_random();
 	hw_add_task(&t->hw);

@@ -73,7 +73,7 @@ void wl_join(struct wl_task *joined)
 		kern_wait_child(&task->kern);
 	else
 		while (wl_load(&task->thread) == id && !self()->killed)
-			kern_futex_wait(&task->thread, id, HW_NEVER);
+			kern_futex_wait_end(&task->thread, id);
 	goes_on();
 	task_forget(task);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kernel/sched/core.c with a tracepoint at the choice of the next task. */
+/* kernel/sched/core.c with a tracepoint at the choice of the next task, and accounts of switches and wakeups. */
 #define INSTANTIATE_EXPORTED_MIGRATE_DISABLE	/* as core.c itself does before its first header */
 #include <trace/events/schedlab.h>
 #include "hook.h"
@@ -14,6 +14,25 @@
 	__next;								\
 })
 #define __pick_next_task(args...)	SHIM_HOOK(PICK_NEXT, __pick_next_task, args)
+
+#define SCHEDULE(name, mode)						\
+({									\
+	enum hw_time __before = hw_spend_on(HW_TIME_SCHEDULE);		\
+									\
+	(name)(mode);							\
+	hw_spend_on(__before);						\
+})
+#define __schedule(mode, more...) SHIM_CHOOSE(SHIM_DECLARES_##mode)(SCHEDULE, __schedule, mode, ##more)
+
+#define WAKE_UP(name, task, more...)					\
+({									\
+	enum hw_time __before = hw_spend_on(HW_TIME_WAKEUP);		\
+	int __woken = (name)(task, ##more);				\
+									\
+	hw_spend_on(__before);						\
+	__woken;							\
+})
+#define try_to_wake_up(args...)		SHIM_HOOK(WAKE_UP, try_to_wake_up, args)
 
 #include <kernel/sched/core.c>
 

@@ -119,11 +119,15 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 	unsigned int __failed = (sd)->nr_balance_failed;		\
 	int __moved;							\
 									\
+	enum hw_time __before = hw_spend_on(HW_TIME_BALANCE);		\
 	simtime __from = hw.clk;					\
 									\
+	if (__before == HW_TIME_NEWIDLE)				\
+		hw_spend_on(HW_TIME_NEWIDLE);				\
 	passes[hw.cpu] = (struct shim_pass) { };			\
 	__moved = (name)(dst, rq, sd, idle, ours, ##more);		\
 	hw_function_ran(HW_LOAD_BALANCE, __from);			\
+	hw_spend_on(__before);						\
 	if (*(ours))							\
 		shim_balance_passed(dst, sd, idle);			\
 	trace_load_balance(dst, sd, idle, *(ours), __failed, &passes[hw.cpu], __moved); \
@@ -149,6 +153,7 @@ static void count_newidle(struct rq *rq)
 
 #define NEWIDLE(name, rq, rf)						\
 ({									\
+	enum hw_time __before = hw_spend_on(HW_TIME_NEWIDLE);		\
 	simtime __from = hw.clk;					\
 	int __pulled;							\
 									\
@@ -157,6 +162,7 @@ static void count_newidle(struct rq *rq)
 	__pulled = (name)(rq, rf);					\
 	kern_newidle.found += __pulled > 0;				\
 	hw_function_ran(HW_NEWIDLE_BALANCE, __from);			\
+	hw_spend_on(__before);						\
 	trace_newidle_exit(rq, __pulled);				\
 	__pulled;							\
 })
