@@ -111,6 +111,7 @@ void rcu_note_context_switch(bool preempt)
 {
 	cpumask_clear_cpu(hw.cpu, &not_quiescent);
 #ifdef CONFIG_PREEMPT_RCU
+	WARN_ON_ONCE(!preempt && current->rcu_read_lock_nesting > 0);
 	if (current->rcu_read_lock_nesting > 0 && !current->rcu_read_unlock_special.b.blocked) {
 		current->rcu_read_unlock_special.b.blocked = true;
 		blocked_readers++;

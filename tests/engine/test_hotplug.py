@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conftest import Json, Simulator
+from test_build import patched_build
 
 HOG: Json = {"name": "hog", "program": [{"run": "10ms"}]}
 GOVERNOR = "/sys/devices/system/cpu/cpu7/cpufreq/scaling_governor"
+
+
+def test_a_new_thread_reads_nothing(tmp_path: Path) -> None:
+    """Threads of the kernel are copies of CPU 0's idle task, which may be reading (7.3 is lazy)."""
+    pattern = r"(while \(!need_resched\(\)\) \{[\s\S]*?)\b(schedule_idle\(\);)"
+    reads = r"rcu_read_lock(); \1rcu_read_unlock(); \2"
+    binary = patched_build("7.3", "idle-reads", tmp_path, "kernel/sched/idle.c", pattern, reads)
+    actions = [{"at": "20ms", "offline": 2}, {"at": "60ms", "online": 2}]
+    hog = {**HOG, "affinity": "0", "loops": 1, "program": [{"run": "25ms"}]}  # pid 1 goes elsewhere
+    scenario = {"duration": "200ms", "tasks": [hog], "actions": actions}
+    result = Simulator(binary, tmp_path)("smp4", scenario)
+    assert result["per_cpu"][2]["offline_ns"] > 20e6
 
 
 @pytest.mark.parametrize("hogs", [1, 5])
