@@ -20,6 +20,6 @@ class Enclosure:
         """Write it into a folder; HostError where that fails."""
         path = inside(folder, self.name, self.source)
         try:
-            path.write_text(self.text)
+            path.write_text(self.text, encoding="utf-8", errors="surrogateescape")
         except OSError as error:
             raise HostError(f"{path}: cannot be written: {error.strerror}") from error

@@ -11,7 +11,7 @@ from schedlab.cli.echo import echo, put
 from schedlab.cli.sweep import PAGE
 from schedlab.judging.analysis import analyse
 from schedlab.lab.sweep import is_sweep, results_of_sweep
-from schedlab.report import Detail, Report, all_shapes, save
+from schedlab.report import Detail, Report, all_shapes, save, save_in
 from schedlab.report.terminal import print_report
 from schedlab.result.store import Store
 
@@ -68,9 +68,9 @@ def report(folder: Path, name: str, output: Path | None, counters: str | None) -
         text = _SHAPES[name].render(Report(store, analysis, detail))
     finally:
         store.close()
-    if output is None and name == "html":
-        output = folder / "report.html"
-    if output is None:
-        put(text)
-    else:
+    if output is not None:
         echo(f"wrote {save(text, output)}")
+    elif name == "html":
+        echo(f"wrote {save_in(folder, 'report.html', text)}")
+    else:
+        put(text)

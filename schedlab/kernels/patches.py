@@ -22,6 +22,7 @@ from schedlab.system.inside import inside, parts
 _NOWHERE = "/dev/null"
 _MOST_BYTES = 64 << 20
 _MOST_DIGITS = 9
+_LONGEST_HEADING = 100_000
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _FAILED = re.compile(r"Hunk #(\d+) FAILED")
 _EXTENDED = re.compile(
@@ -70,6 +71,8 @@ class Patch:
 
     name: str
     changes: tuple[FileChange, ...]
+    heading: str = ""
+    """What stands above the first change: its description, and the mail it came in."""
 
     @property
     def text(self) -> str:
@@ -80,7 +83,7 @@ class Patch:
         """Leave out files the engine cannot read, such as documentation; give those too."""
         kept = tuple(change for change in self.changes if engine.reaches(change.path))
         left_out = [change.path for change in self.changes if not engine.reaches(change.path)]
-        return Patch(self.name, kept), left_out
+        return Patch(self.name, kept, self.heading), left_out
 
 
 def read_patch(path: Path) -> Patch:
@@ -104,7 +107,9 @@ def read_patch(path: Path) -> Patch:
     if len(content) > _MOST_BYTES:
         raise KernelError(f"{path}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read.")
     text = content.decode(errors="surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
-    return Patch(path.name, tuple(parse_patch(text, str(path))))
+    changes = tuple(parse_patch(text, str(path)))
+    above = "\n".join(text.split("\n")[: changes[0].line - 1])[:_LONGEST_HEADING]
+    return Patch(path.name, changes, above)
 
 
 def parse_patch(text: str, where: str) -> list[FileChange]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from schedlab.kernels import KernelError
 from schedlab.kernels.configuration import Configuration, read_configuration, tell_left_out
 from schedlab.kernels.engine import Engine
+from schedlab.kernels.patch_heading import summary
 from schedlab.kernels.patches import Patch, check_applies, read_patch
 from schedlab.kernels.preemption import Preempt
 from schedlab.kernels.shelf import HZ_USUAL, Base, PatchCopy, Recipe, Shelf, check_name, digest_of
@@ -91,8 +92,14 @@ def _check(tree: Base, patches: Sequence[Patch], say: Callable[[str], None]) -> 
 
 def _copy(simulated: Patch, whole: Patch) -> PatchCopy:
     digest, of_whole = digest_of(simulated.text), digest_of(whole.text)
+    # JSON takes no bytes that are not text.
+    heading = whole.heading.encode(errors="surrogateescape").decode(errors="replace")
     return PatchCopy(
-        name=whole.name, sha256=digest, whole_sha256="" if of_whole == digest else of_whole
+        name=whole.name,
+        sha256=digest,
+        whole_sha256="" if of_whole == digest else of_whole,
+        heading=heading,
+        summary=summary(whole.name, whole, heading, of_whole),
     )
 
 

@@ -137,6 +137,10 @@ class PatchCopy(_Kept):
     """What the simulator compiles of it."""
     whole_sha256: str = ""
     """All of it, for a kernel that boots; empty where that is the same."""
+    heading: str = ""
+    """What stands above its first change."""
+    summary: str = ""
+    """Its subject, hash and diffstat."""
 
 
 class Recipe(_Kept):

@@ -18,11 +18,13 @@ from pathlib import Path
 from schedlab.base.errors import HostError, Interrupted, UsageError
 from schedlab.benchmarks import Case
 from schedlab.judging.reference import find_reference
+from schedlab.kernels import KernelError
 from schedlab.lab.earlier import expected, keep
 from schedlab.lab.fitting import fit_sizes, fitted
 from schedlab.lab.forecast import Forecast, are
 from schedlab.lab.order import block_order, run_seed
 from schedlab.lab.pace import Budget, Pace
+from schedlab.lab.repeat import differences, missing_sources, repeatable
 from schedlab.lab.runner import Runner, is_whole, run_together
 from schedlab.lab.watcher import UNWATCHED, Watcher
 from schedlab.machine.model import Machine
@@ -144,12 +146,29 @@ def default_folder(plan: Plan) -> Path:
 def begin(plan: Plan, cases: list[Case], target: Target, folder: Path, lab: Lab) -> Result:
     """Make the folder of a result."""
     infos = [describe(case, target.shown(case)) for case in cases]
-    environment = target.environment(plan, cases)
+    environment = _platform(target, plan, cases)
+    again = repeatable(plan, environment)
     boots = [Boot(environment[BOOT], 0)] if BOOT in environment else []
     machine = target.machine()
     made_folder = not folder.exists()
-    store = Store.create(folder, plan, machine, environment, infos, lab.invocation, boots=boots)
+    store = Store.create(
+        *(folder, plan, machine, environment, infos, lab.invocation),
+        boots=boots,
+        again=again.plan,
+        inputs=again.files,
+    )
+    store.note(notices := differences(plan, environment))
+    for line in notices:
+        lab.watcher.say(f"note: {line}")
     return Result(store, cases, target, made_folder)
+
+
+def _platform(target: Target, plan: Plan, cases: list[Case]) -> dict[str, str]:
+    """Return the platform table of a plan that may have been run elsewhere before."""
+    try:
+        return target.environment(plan, cases)
+    except KernelError as error:
+        raise missing_sources(plan, error) from error
 
 
 def reopen(folder: Path, lab: Lab) -> Result:
@@ -256,7 +275,9 @@ def preview(
 
     `store` is the result that is gone on with, if any.
     """
-    platform = target.environment(plan, cases)
+    platform = _platform(target, plan, cases)
+    for line in differences(plan, platform):
+        yield f"Note: {line}"
     here = plan.here(platform)
     done: dict[str, tuple[str, list[str]]] = {}
     for key, case, variant in block_order(plan, cases, 0):

@@ -24,12 +24,13 @@ from pydantic import (
 
 from schedlab.base.data import known_names, named_file
 from schedlab.base.errors import UsageError, nearest
-from schedlab.base.validation import LONGEST_NAME, load_toml, repeated
+from schedlab.base.validation import LONGEST_NAME, load_toml, read_toml, repeated, validate
 from schedlab.benchmarks import Benchmark, Case, find_benchmark
 from schedlab.machine.model import Machine
 from schedlab.plan import shared_settings
 from schedlab.plan.design import Design
 from schedlab.plan.duration import Duration, SomeTime, seconds
+from schedlab.plan.inputs import beside
 from schedlab.plan.own import OwnBenchmark
 from schedlab.plan.targets import kind_of
 from schedlab.settings.kinds.boot import Boot, fits
@@ -217,6 +218,9 @@ class Plan(_Data):
     published: str = ""
     """Published results the report shows beside its own: a name under published/, or a file."""
     counters: tuple[str, ...] | Literal["all"] = "all"
+    made_with: dict[str, str] = {}
+    """What the runs of a result were made with whose plan this is, by rows of its platform table;
+    where a simulated run elsewhere differs in one, that is said before it begins."""
     run_seconds: Annotated[float, Field(gt=0, le=1e6)] | None = None
     """CPU seconds a simulated run took on average: the forecast where nothing is known yet."""
 
@@ -326,8 +330,11 @@ class Plan(_Data):
 
 
 def load_plan(path: Path) -> Plan:
-    """Read a plan file; UsageError with the key path where it does not fit."""
-    return load_toml(path, Plan)
+    """Read a plan file; UsageError with the key path where it does not fit.
+
+    What it names below `inputs/` lies beside it.
+    """
+    return validate(beside(read_toml(path), path), Plan, str(path))
 
 
 def find_plan(name: str) -> tuple[Plan, str]:
@@ -343,8 +350,8 @@ def find_plan(name: str) -> tuple[Plan, str]:
     file = named_file("plans", name, "no plan is")
     plan = load_plan(file)
     if plan.workload:
-        beside = tuple(str(file.parent / workload) for workload in plan.workload)
-        plan = plan.model_copy(update={"workload": beside})
+        shipped = tuple(str(file.parent / workload) for workload in plan.workload)
+        plan = plan.model_copy(update={"workload": shipped})
     return plan, f"plans/{name}.toml"
 
 

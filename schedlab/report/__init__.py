@@ -10,7 +10,7 @@ from schedlab.report.content import Detail, Report
 from schedlab.report.shape import REGISTRY, Shape
 from schedlab.result.store import Store
 
-__all__ = ["Detail", "Report", "Shape", "all_shapes", "save", "write_reports"]
+__all__ = ["Detail", "Report", "Shape", "all_shapes", "save", "save_in", "write_reports"]
 
 _LEFT_IN_STORE = {"report.html": "html", "report.md": "markdown", "report.txt": "lkml"}
 
@@ -31,9 +31,24 @@ def write_reports(store: Store) -> list[Path]:
     report = Report(store, analyse(store))
     shapes = all_shapes()
     return [
-        save(shapes[name].render(report), store.folder / file)
+        save_in(store.folder, file, shapes[name].render(report))
         for file, name in _LEFT_IN_STORE.items()
     ]
+
+
+def save_in(folder: Path, file: str, text: str) -> Path:
+    """Write a report into a result's folder, which may have come from elsewhere.
+
+    Raises:
+        StoreError: it cannot be written, or the file is a link that leads elsewhere.
+    """
+    path = folder / file
+    if path.is_symlink():
+        raise StoreError(
+            f"{path}: is a link; a report is not written to where it leads."
+            "\n  The results are safe; remove the link."
+        )
+    return save(text, path)
 
 
 def save(text: str, path: Path) -> Path:

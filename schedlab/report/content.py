@@ -29,6 +29,7 @@ from schedlab.result.store import CaseInfo, Store
 from schedlab.settings.grammar import settings_written
 from schedlab.settings.kinds.boot import Boot, fits
 from schedlab.settings.variant import Variant
+from schedlab.targets.platform import PATCHES
 
 DISTURBED = 0.05
 """A run is called disturbed when others took more than this part of all CPUs."""
@@ -242,6 +243,12 @@ class Report:
     def kernel(self) -> str:
         """The kernel's release."""
         return self.store.environment.get("Kernel release", "unknown")
+
+    @property
+    def patches(self) -> list[str]:
+        """What the kernels' patches are, a line a kernel."""
+        rows = self.store.environment.items()
+        return [f"{row}: {value}" for row, value in rows if row.startswith(f"{PATCHES} ")]
 
     @property
     def failed(self) -> list[RunRecord]:

@@ -61,6 +61,8 @@ def _print(report: Report, console: Console) -> None:
     say(console, report.run_count())
     for variant in report.plan.variant:
         say(console, f"{variant.name}: {describe_variant(variant, report.plan)}")
+    for line in report.patches:
+        say(console, line)
     for name in report.others:
         section(console, f"{name} against {report.baseline}: {report.tally(name)}")
         console.print(_verdicts(report, name, narrow=console.width < _WIDE))

@@ -1,7 +1,8 @@
 """One folder a result: every run in SQLite, one transaction each, and the raw output beside it.
 
 results.sqlite   tables `about` (key, JSON), `run` and `figure` (metrics, counters, draws, ...)
-plan.toml        the plan as it was run
+plan.toml        the plan, to be run again from here
+inputs/          the files it names
 raw/NNNNN-.../   what each run wrote
 .lock            held by the lab that adds runs
 """
@@ -22,6 +23,7 @@ from schedlab import __version__
 from schedlab.base.errors import StoreError, UsageError
 from schedlab.base.validation import validate
 from schedlab.benchmarks import Case
+from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric, in_bounds
 from schedlab.machine.model import Machine
 from schedlab.plan.design import Design
@@ -33,6 +35,11 @@ from schedlab.system.lock import FileLock, Taken
 
 DATABASE = "results.sqlite"
 _LOCK = ".lock"
+_PLAN = "plan.toml"
+_OWN = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), _LOCK, _PLAN, "raw")
+"""What may not be a link: a result folder from elsewhere leads nowhere else."""
+_LONGEST_VALUE = 256 << 20
+"""Bytes of a value in the database."""
 _FORMAT = 1
 Origin = Literal["run", "import", "merge"]
 """How a result came about; only one that was run can be gone on with."""
@@ -166,8 +173,12 @@ class Store:
         printed: Sequence[Printed] = (),
         boots: Sequence[Boot] = (),
         origin: Origin = RUN,
+        again: Plan | None = None,
+        inputs: Sequence[Enclosure] = (),
     ) -> "Store":
         """Begin a result in a folder that is new or empty.
+
+        `again` is the plan as it names `inputs`, the files that are kept beside it.
 
         Raises:
             StoreError: the folder holds something, or cannot be written.
@@ -177,7 +188,10 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
             lock = _lock(folder)
             (folder / "raw").mkdir()
-            (folder / "plan.toml").write_text(plan.to_toml(), "utf-8", "backslashreplace")
+            (folder / _PLAN).write_text((again or plan).to_toml(), "utf-8", "backslashreplace")
+            for file in inputs:
+                (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
+                file.put(folder)
         except OSError as error:
             raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
         about = {
@@ -211,6 +225,12 @@ class Store:
             StoreError: there is none, it is damaged, or another lab adds runs to it.
         """
         path = folder / DATABASE
+        for name in _OWN:
+            if (folder / name).is_symlink():
+                raise StoreError(
+                    f"{folder}: {name} is a link: a result's files lie in its own folder."
+                    "\n  Copy what it leads to there, if you trust it."
+                )
         if not path.is_file():
             raise StoreError(f"{folder}: not a result folder: {DATABASE} is missing.")
         if not path.stat().st_size:
@@ -404,6 +424,7 @@ def _connect(folder: Path, mode: str) -> sqlite3.Connection:
                 "\n  Copy the folder to where you may write, and read it there."
             )
     connection = sqlite3.connect(f"{path.as_uri()}?{options}", uri=True)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
     connection.execute("PRAGMA foreign_keys = ON")
     if mode != "ro":
         connection.execute("PRAGMA journal_mode = WAL")

@@ -20,7 +20,7 @@ from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
-from schedlab.kernels.shelf import Shelf
+from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.kernels.shipped import shipped_patches
 from schedlab.machine.draws import Draw, about, draw, drawn
 from schedlab.machine.model import Machine, find_machine
@@ -37,6 +37,7 @@ from schedlab.settings.variant import Variant
 from schedlab.simulation import outcome
 from schedlab.simulation.scenario import COLD, read_back, scenario, settings, shown, trial
 from schedlab.simulation.without_effect import without_effect
+from schedlab.targets.platform import PATCHES
 from schedlab.targets.sim_kernels import kernels_of
 from schedlab.targets.sim_program import Call, Processes, failure, is_usage, read_result
 from schedlab.targets.simulators import Finished, Simulators, simulated
@@ -82,6 +83,7 @@ class SimTarget:
             "NUMA nodes": str(machine.sizes()["nodes"]),
             "Kernel release": f"{', '.join(sorted(releases))} (simulated)",
             "Kernels": "; ".join(sorted(kernels)),
+            **_patches(recipes.values()),
             "Engine version": builder.engine.version,
             "Compiler": builder.compiler(),
         }
@@ -461,6 +463,17 @@ def _models(cases: Sequence[Case]) -> dict[str, Model]:
             f"\n  These have one: {', '.join(names)}; leave the others out with --only."
         )
     return {label: model for label, model in found.items() if model is not None}
+
+
+def _patches(recipes: Iterable[Recipe]) -> dict[str, str]:
+    """Return a row for each kernel with patches: what they are."""
+    return {
+        f"{PATCHES} {recipe.name}": "; ".join(
+            patch.summary or patch.name for patch in recipe.patches
+        )
+        for recipe in recipes
+        if recipe.patches
+    }
 
 
 def _make_kernels(plan: Plan, builder: Builder) -> None:

@@ -58,6 +58,23 @@ def test_a_plan_runs_there_with_our_own_program_copied(
     assert not (tmp_path / "cache/schedlab/remote").exists()
 
 
+def test_a_command_of_ones_own_runs_there(far: FarHost, tmp_path: Path, cli: Cli) -> None:
+    data = tmp_path / "data"
+    (tmp_path / "plan.toml").write_text(
+        f"target = 'ssh:{far.name}'\naa = true\ncounters = ['procstat']\n"
+        f"[[benchmark]]\nname = 'own'\ncommand = 'cat {data}'\n"
+        f"setup = [\"sh -c 'echo time: 2.5 >>{data}'\"]\nteardown = ['rm {data}']\n"
+        "metrics = [{ name = 'time', regex = 'time: (.*)', unit = 's', better = 'lower' }]\n"
+        "[[variant]]\nname = 'A1'\n[[variant]]\nname = 'A2'\n"
+        "[blocks]\nlooks = [2]\nwarmup = 0\n"
+    )
+    status, _, err = cli("run", tmp_path / "plan.toml", "--output", tmp_path / "result")
+    assert status == 0, err
+    records = Store.open(tmp_path / "result").records()
+    assert [(record.error, record.metrics) for record in records] == [("", {"time": 2.5})] * 4
+    assert not data.exists()
+
+
 def test_a_host_that_is_not_there(far: FarHost, cli: Cli) -> None:
     far.down()
     status, _, err = cli("run", "--target", f"ssh:{far.name}", "--suite", "hackbench", "--aa")
