@@ -326,7 +326,7 @@ def _published(
         plan=plan,
         label=label,
         metric=table.metric,
-        mark=mark_of(name, label),
+        mark=mark_of(name, label, table.metric),
         published=change,
         noise=table.noise.get(label),
         simulated=None,

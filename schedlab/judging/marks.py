@@ -14,30 +14,35 @@ from schedlab.machine.model import Machine, find_machine, known_machines
 Mark = Literal["calibration", "validation"]
 
 
-def mark_of(document: str, label: str, machine: Machine | None = None) -> Mark:
+def mark_of(document: str, label: str, metric: str, machine: Machine | None = None) -> Mark:
     """Return the mark of a published row: calibration if any machine has a figure set by it.
 
     Args:
         document: the name of its file under published/, or the file.
-        label: the row's label, in whichever of the document's tables it stands.
+        label: the row's label.
+        metric: what its table is about. A figure names the rows of a label in all tables
+            (`DOCUMENT/LABEL`) or in those about one metric (`DOCUMENT/LABEL/METRIC`).
         machine: one that does not come with schedlab, to be asked as well.
     """
-    return "calibration" if figures_set_by(document, label, machine) else "validation"
+    return "calibration" if figures_set_by(document, label, metric, machine) else "validation"
 
 
 def figures_set_by(
-    document: str, label: str, machine: Machine | None = None
+    document: str, label: str, metric: str, machine: Machine | None = None
 ) -> tuple[tuple[str, str], ...]:
     """Return the figures that were set by looking at a row, as pairs of machine and key."""
     row = f"{Path(document).stem}/{label}"
-    own = machine.ledger.items() if machine else ()
-    mine = tuple((machine.name, key) for key, entry in own if machine and row in entry.rows)
-    return tuple(dict.fromkeys((*rows_of_machines().get(row, ()), *mine)))
+    found: list[tuple[str, str]] = []
+    for name in (row, f"{row}/{metric}"):
+        found += rows_of_machines().get(name, ())
+        if machine:
+            found += [(machine.name, key) for key, e in machine.ledger.items() if name in e.rows]
+    return tuple(dict.fromkeys(found))
 
 
 @cache
 def rows_of_machines() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Return the rows that set a figure of the machines that come along, `DOCUMENT/LABEL`."""
+    """Return the rows that set a figure of the machines that come along, as files name them."""
     found: dict[str, list[tuple[str, str]]] = {}
     for name in known_machines():
         for key, entry in find_machine(name).ledger.items():

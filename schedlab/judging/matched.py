@@ -72,7 +72,7 @@ def matched(
                 continue
             change = mean(other) / mean(base) - 1
             better = -change if outcome.metric.better == "lower" else change
-            mark = mark_of(document, label, machine)
+            mark = mark_of(document, label, table.metric, machine)
             scaled = mean(base) * table.scale(outcome.case.params)
             yield Matched(table, label, outcome, scaled, better, mark)
 

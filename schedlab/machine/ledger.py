@@ -36,7 +36,8 @@ class Entry(BaseModel):
     """The least and the most it can be; None for what is a fact, or said without a range."""
     source: str = Field(default=NOT_GIVEN, min_length=1)
     rows: tuple[str, ...] = ()
-    """The published rows that were looked at to set it: `DOCUMENT/LABEL`."""
+    """The published rows that were looked at to set it: `DOCUMENT/LABEL`, or one metric's of them:
+    `DOCUMENT/LABEL/METRIC`."""
     moves_with: str | None = None
     """The figure that is drawn for this one too: both stand for one fact of the machine."""
 

@@ -165,4 +165,4 @@ def test_a_source_that_names_a_document_names_the_row_in_rows() -> None:
 
 
 def test_the_row_that_set_what_an_operation_of_mongodb_takes_is_calibration() -> None:
-    assert mark_of("ilb-util-epyc", "ycsb-mongodb") == "calibration"
+    assert mark_of("ilb-util-epyc", "ycsb-mongodb", "throughput") == "calibration"

@@ -77,21 +77,27 @@ def test_a_row_that_set_a_figure_is_shown_and_not_counted(tmp_path: Path) -> Non
 
 def test_every_row_a_machine_names_is_published() -> None:
     published = {
-        f"{name}/{row[0]}"
+        written
         for name in all_references()
         for table in find_reference(name).table
         for row in table.rows
+        for written in (f"{name}/{row[0]}", f"{name}/{row[0]}/{table.metric}")
     }
     assert rows_of_machines().keys() <= published
 
 
 def test_marks_follow_the_machine_files() -> None:
-    assert mark_of("ilb-util-epyc", "unixbench-syscall-1-copies") == "calibration"  # common/
-    assert mark_of("ilb-util-epyc", "unixbench-dhry2reg-1-copies") == "calibration"
-    assert mark_of("ilb-util-epyc", "hackbench-4-groups") == "validation"
-    assert mark_of("published/misfit.toml", "Misfit") == "calibration"
+    assert (
+        mark_of("ilb-util-epyc", "unixbench-syscall-1-copies", "loops") == "calibration"
+    )  # common/
+    assert mark_of("ilb-util-epyc", "unixbench-dhry2reg-1-copies", "loops") == "calibration"
+    assert mark_of("ilb-util-epyc", "hackbench-4-groups", "time") == "validation"
+    assert mark_of("published/misfit.toml", "Misfit", "longest") == "calibration"
+    schbench = ("wakelist-idle-xeon", "schbench-2-8")
+    assert mark_of(*schbench, "latency_p50") == "calibration"  # chose the idle states
+    assert mark_of(*schbench, "latency_p99") == "validation"
     assert ("epyc-7713-2p-nps1", "cycles.syscall") in figures_set_by(
-        "ilb-util-epyc", "unixbench-syscall-1-copies"
+        "ilb-util-epyc", "unixbench-syscall-1-copies", "loops"
     )
 
 
