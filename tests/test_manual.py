@@ -45,6 +45,7 @@ ELSEWHERE = {
     "schedlab run --target sim:ryzen-5950x --benchmark SchbenchOld": "needs Linux 7.3",
     "schedlab trace ryzen-5950x": "needs Linux 7.3",
     "schedlab run RESULT/plan.toml": "needs that result; tests/lab/test_repeat.py",
+    "schedlab series": "needs a series of patches; tests/lab/test_series.py",
     "schedlab validate": "measures this host for minutes; tests/accuracy/test_accuracy.py",
 }
 """Commands of which only the words are checked, and why."""

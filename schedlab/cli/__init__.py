@@ -34,6 +34,7 @@ _COMMANDS = {
     " reports.",
     "report": "Write the report of the result in DIR.",
     "run": "Run benchmarks under variants, interleaved, until there is a verdict.",
+    "series": "Try every patch of a series on simulated machines, and report what it changes.",
     "trace": "Simulate one run of a benchmark on MACHINE and record what the scheduler does.",
     "validate": "Run every workload here and simulated, and show both side by side.",
     "version": "Print the version of schedlab.",

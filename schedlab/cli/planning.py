@@ -45,9 +45,9 @@ def plan_of(plan_name: str | None, options: Mapping[str, Any]) -> Plan:
     data = given.model_dump(exclude_unset=True) if given else {}
     if options["benchmarks"]:
         data["benchmark"] = [benchmark_entry(text) for text in options["benchmarks"]]
-    if options["command"] is not None or options["metrics"]:
+    if options.get("command") is not None or options.get("metrics"):
         entries = data.get("benchmark", ()) if options["benchmarks"] else ()
-        data["benchmark"] = [*entries, own_entry(options["command"], options["metrics"])]
+        data["benchmark"] = [*entries, own_entry(options.get("command"), options.get("metrics", ()))]
     if options["workloads"]:
         data["workload"] = options["workloads"]
     return make_plan(data, options, where)

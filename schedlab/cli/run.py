@@ -1,6 +1,6 @@
 """`schedlab run`: run a plan, or go on with one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,7 +30,7 @@ class _VariantOption(click.Option):
         return super().get_help_record(ctx)
 
 
-_EXPERIMENT = (
+_COMPARED = (
     click.option(
         "--variant",
         "variants",
@@ -40,14 +40,6 @@ _EXPERIMENT = (
     ),
     click.option(
         "--aa", is_flag=True, help="Compare the host with itself: the method's own noise."
-    ),
-    click.option(
-        "--target",
-        multiple=True,
-        type=TARGET,
-        metavar="TARGET",
-        help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL. Of this and the next three, "
-        "several values make a result each.",
     ),
     click.option(
         "--machine",
@@ -62,6 +54,24 @@ _EXPERIMENT = (
         type=KERNEL,
         metavar="TREE",
         help="Simulated: the tree under all variants, such as 6.12.",
+    ),
+    click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Simulate on the workers of this dask.distributed scheduler (docs/manual/sweeps.md).",
+    ),
+    click.option("--dry-run", is_flag=True, help="Print every command and knob; touch nothing."),
+)
+"""Options that say what is compared."""
+
+_EVIDENCE = (
+    click.option(
+        "--target",
+        multiple=True,
+        type=TARGET,
+        metavar="TARGET",
+        help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL. Several values of --target,"
+        " --machine, --kernel or --seed make a result each.",
     ),
     click.option("--seed", multiple=True, type=int, help="Seed of the run order."),
     click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged."),
@@ -97,40 +107,64 @@ _EXPERIMENT = (
         help="Simulated runs at a time; as many as there are CPUs if not given.",
     ),
     click.option(
-        "--cluster",
-        metavar="ADDRESS",
-        help="Simulate on the workers of this dask.distributed scheduler (docs/manual/sweeps.md).",
-    ),
-    click.option(
         "--exact",
         is_flag=True,
         help="Simulate the machine's values alone; without it blocks draw from their ranges.",
     ),
-    click.option("--dry-run", is_flag=True, help="Print every command and knob; touch nothing."),
     click.option("--fail-on", type=click.Choice(["worse"]), help="Exit 1 if anything got worse."),
 )
+"""Options on where a plan is run and how its evidence is gathered."""
+
+
+_LOAD = (
+    click.option(
+        "--suite", type=SUITE, metavar="NAME", help="The benchmarks to run; `schedlab list suites`."
+    ),
+    click.option(
+        "--benchmark",
+        "benchmarks",
+        type=BENCHMARK,
+        metavar="NAME[:KEY=VALUE,...]",
+        multiple=True,
+        help="A benchmark beside or instead of a suite's, with parameters; KEY=[A,B,...] is a"
+        " sweep.",
+    ),
+    click.option(
+        "--workload",
+        "workloads",
+        metavar="FILE.json",
+        multiple=True,
+        help="A workload described by a file of rt-app (docs/internals/workloads.md).",
+    ),
+    click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one."),
+)
+"""Options that name the benchmarks."""
 
 
 def experiment_options(command: Command) -> Command:
-    """Add the options of every command that runs a plan."""
-    for option in reversed(_EXPERIMENT):
+    """Add the options of every command that compares variants."""
+    return _with(command, _COMPARED + _EVIDENCE)
+
+
+def load_options(command: Command) -> Command:
+    """Add the options that name benchmarks."""
+    return _with(command, _LOAD)
+
+
+def evidence_options(command: Command) -> Command:
+    """Add the options on where a plan is run and how its evidence is gathered."""
+    return _with(command, _EVIDENCE)
+
+
+def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 
 
 @click.command("run")
 @click.argument("plan_name", required=False, type=PLAN, metavar="[PLAN]")
-@click.option(
-    "--suite", type=SUITE, metavar="NAME", help="The benchmarks to run; `schedlab list suites`."
-)
-@click.option(
-    "--benchmark",
-    "benchmarks",
-    type=BENCHMARK,
-    metavar="NAME[:KEY=VALUE,...]",
-    multiple=True,
-    help="A benchmark beside or instead of a suite's, with parameters; KEY=[A,B,...] is a sweep.",
-)
+@load_options
 @click.option(
     "--command",
     metavar="'PROGRAM ...'",
@@ -144,14 +178,6 @@ def experiment_options(command: Command) -> Command:
     help="What to read of its output, such as 'throughput: ([0-9.]+) req/s higher', or "
     "'json:PATH UNIT DIRECTION'.",
 )
-@click.option(
-    "--workload",
-    "workloads",
-    metavar="FILE.json",
-    multiple=True,
-    help="A workload described by a file of rt-app (docs/internals/workloads.md).",
-)
-@click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one.")
 @experiment_options
 def run(plan_name: str | None, **options: Any) -> None:
     """Run benchmarks under variants, interleaved, until there is a verdict.

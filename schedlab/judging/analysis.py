@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.stats import Comparison, Verdict, finished, judge, without_effect
@@ -12,6 +13,7 @@ from schedlab.result.boots import by_boot, share_boots
 from schedlab.result.printed import Printed
 from schedlab.result.record import RunRecord
 from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.variant import Variant
 from schedlab.simulation.readers import what_was_missing
 
 
@@ -135,19 +137,31 @@ def judge_metrics(
     plan: Plan, design: Design, cases: Sequence[CaseInfo], table: RunTable
 ) -> list[Outcome]:
     """Judge every metric of every benchmark, each variant against the baseline."""
-    asked = [
-        (case, metric, variant.name)
-        for case in cases
-        for metric in case.metrics
-        for variant in plan.variant[1:]
-    ]
+    pairs = [(plan.baseline, variant) for variant in plan.variant[1:]]
+    return _judge_pairs(plan, design, cases, table, pairs)
+
+
+def judge_steps(store: Store) -> list[Outcome]:
+    """Judge every metric of every benchmark, each variant against the one before it."""
+    pairs = list(pairwise(store.plan.variant))
+    return _judge_pairs(store.plan, store.design, store.cases, counted_runs(store), pairs)
+
+
+def _judge_pairs(
+    plan: Plan,
+    design: Design,
+    cases: Sequence[CaseInfo],
+    table: RunTable,
+    pairs: Sequence[tuple[Variant, Variant]],
+) -> list[Outcome]:
+    asked = [(case, metric, pair) for case in cases for metric in case.metrics for pair in pairs]
     comparisons = []
-    for case, metric, variant in asked:
-        base = table.measured(case.label, plan.baseline.name)
-        other = table.measured(case.label, variant)
+    for case, metric, (before, after) in asked:
+        base = table.measured(case.label, before.name)
+        other = table.measured(case.label, after.name)
         comparisons.append(
             Comparison(
-                key=(case.label, metric.name, variant),
+                key=(case.label, metric.name, after.name),
                 base=_figures(base, metric.name),
                 other=_figures(other, metric.name),
                 better=metric.better,
@@ -158,30 +172,30 @@ def judge_metrics(
                 withheld=too_short(base, other),
             )
         )
-    verdicts = judge(comparisons, design)
-    judged = [Outcome(*what, verdict) for what, verdict in zip(asked, verdicts, strict=True)]
-    if plan.simulated and not plan.aa:
-        return [_with_equal_runs(plan, table, outcome) for outcome in judged]
+    judged = []
+    for (case, metric, pair), verdict in zip(asked, judge(comparisons, design), strict=True):
+        outcome = Outcome(case, metric, pair[1].name, verdict)
+        if plan.simulated and not plan.aa:
+            outcome = _with_equal_runs(table, pair, outcome)
+        judged.append(outcome)
     return judged
 
 
-def _with_equal_runs(plan: Plan, table: RunTable, outcome: Outcome) -> Outcome:
+def _with_equal_runs(table: RunTable, pair: tuple[Variant, Variant], outcome: Outcome) -> Outcome:
     """Mark simulated runs that were identical, run for run, as "no effect in this run"."""
-    base = table.measured(outcome.case.label, plan.baseline.name)
-    other = table.measured(outcome.case.label, outcome.variant)
-    pairs = base.keys() & other.keys()
-    equal = sum(_equal(base[block], other[block]) for block in pairs)
+    base, other = (table.measured(outcome.case.label, variant.name) for variant in pair)
+    blocks = base.keys() & other.keys()
+    equal = sum(_equal(base[block], other[block]) for block in blocks)
     verdict = outcome.verdict
     if not equal:
         return outcome
-    if equal == len(pairs):
-        [variant] = [each for each in plan.variant if each.name == outcome.variant]
-        missing = what_was_missing(plan.baseline, variant)
-        blocks = f"{equal} block{'s' if equal > 1 else ''}"
-        why = f"the scheduler took the same decisions in all {blocks}"
+    if equal == len(blocks):
+        missing = what_was_missing(*pair)
+        all_of_them = f"{equal} block{'s' if equal > 1 else ''}"
+        why = f"the scheduler took the same decisions in all {all_of_them}"
         why += f": {missing}" if missing else ""
         return replace(outcome, verdict=without_effect(verdict, why))
-    some = f"the scheduler took the same decisions in {equal} of {len(pairs)} blocks"
+    some = f"the scheduler took the same decisions in {equal} of {len(blocks)} blocks"
     note = "; ".join(filter(None, [verdict.note, some]))
     return replace(outcome, verdict=replace(verdict, note=note))
 

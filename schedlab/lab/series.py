@@ -1,0 +1,186 @@
+"""Trying a patch series: build each patch on those before it, run a plan on all, in one sweep.
+
+A folder of a series holds `series.json` (this module's record), `patches/` (their texts) and
+`results/` (the sweep: a result for each target, with a variant for each patch).
+"""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from schedlab.base.errors import Interrupted, StoreError, UsageError
+from schedlab.kernels import KernelError
+from schedlab.kernels.build import Builder
+from schedlab.kernels.engine import find_engine
+from schedlab.kernels.patches import read_patch
+from schedlab.kernels.progress import Step, Watch
+from schedlab.kernels.recipes import make_recipe
+from schedlab.kernels.series import Series
+from schedlab.kernels.shelf import Shelf
+from schedlab.lab.result import Lab
+from schedlab.lab.sweep import Swept, resume_sweep, run_sweep
+from schedlab.plan.plan import Plan
+from schedlab.plan.targets import kind_of
+from schedlab.result.series import RECORD, State, Tried, TriedSeries, read_record
+from schedlab.settings.kinds.kernel import Kernel
+
+RESULTS = "results"
+
+
+def run_series(
+    series: Series, base: str, plan: Plan, folder: Path, lab: Lab | None = None
+) -> tuple[TriedSeries, Swept]:
+    """Build a series patch by patch and run a plan on the base and after every patch.
+
+    Args:
+        series: the patches, in order.
+        base: the name of the kernel tree they go on.
+        plan: what is run, on simulated machines. The settings of its first variant hold for all;
+            its other variants and its kernels are left out.
+        folder: a new one, for everything.
+        lab: where runs are made and who watches.
+
+    Raises:
+        UsageError: the plan is not one for simulated machines.
+        KernelError: the base does not build, or no patch of the series does.
+    """
+    lab = lab or Lab()
+    for target in plan.sweep.target or (plan.target,):
+        if not kind_of(target).simulated:
+            raise UsageError(
+                f"a series is tried on simulated machines; {target} is not sim:MACHINE."
+            )
+    with _new_folder(folder):
+        tried = _build(series, base, folder / "patches", lab.watcher)
+        (folder / RECORD).write_text(tried.model_dump_json(indent=1), encoding="utf-8")
+        with _resumed_by_its_name(folder):
+            swept = run_sweep(_with_variants(plan, tried), folder / RESULTS, lab)
+    return tried, swept
+
+
+def resume_series(folder: Path, lab: Lab | None = None) -> tuple[TriedSeries, Swept]:
+    """Go on with the runs of a series; as `run_series`."""
+    tried = read_record(folder)
+    with _resumed_by_its_name(folder):
+        return tried, resume_sweep(folder / RESULTS, lab)
+
+
+@contextmanager
+def _resumed_by_its_name(folder: Path) -> Iterator[None]:
+    """Tell whoever stops the runs how the mail comes about later."""
+    try:
+        yield
+    except Interrupted as error:
+        raise Interrupted(
+            f"{error}\n  `schedlab series --resume {folder}` goes on and writes the mail."
+        ) from error
+
+
+class _Noted(Watch):
+    """Passes everything on to who watches, and keeps what is said."""
+
+    def __init__(self, watch: Watch) -> None:
+        """Take who watches."""
+        self._watch = watch
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        """Keep a line, and pass it on."""
+        self.said.append(text)
+        self._watch.say(text)
+
+    @contextmanager
+    def task(self, what: str) -> Iterator[Step]:
+        """Pass a long step on."""
+        with self._watch.task(what) as step:
+            yield step
+
+
+def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries:
+    engine, shelf = find_engine(), Shelf()
+    builder = Builder(shelf, engine, watch)
+    builder.build(shelf.base(base).plain)
+    folder.mkdir()
+    name = _name(series)
+    applied: list[str] = []
+    tried: list[Tried] = []
+    for number, patch in enumerate(series.patches, 1):
+        file = folder / f"{number:04}.patch"
+        file.write_text(patch.text, encoding="utf-8", errors="surrogateescape")
+        if tried and tried[-1].state in ("does not apply", "not reached"):
+            tried.append(Tried(subject=patch.subject, state="not reached"))
+            continue
+        noted = _Noted(watch)
+        if not read_patch(file).within(engine)[0].changes:
+            why = "touches nothing that the simulator compiles"
+            tried.append(Tried(subject=patch.subject, state="skipped", why=why))
+            continue
+        state: State = "does not apply"
+        kernel, why = f"{name}-{number}", ""
+        try:
+            recipe = make_recipe(
+                *(shelf, engine, kernel, base, [*applied, str(file)]),
+                hz=None,
+                preempt=None,
+                say=noted.say,
+            )
+            state = "does not build"
+            applied.append(str(file))
+            Builder(shelf, engine, noted).build(recipe)
+            state = "run"
+        except KernelError as error:
+            kernel, why = "", str(error)
+            watch.say(f"{patch.subject}: {state}: {why}")
+        tried.append(
+            Tried(
+                subject=patch.subject,
+                state=state,
+                kernel=kernel,
+                why=why,
+                notices=tuple(dict.fromkeys(noted.said)),
+            )
+        )
+    if not any(each.state == "run" for each in tried):
+        reasons = "".join(f"\n  {each.subject}: {each.why or each.state}" for each in tried)
+        raise KernelError(f"none of the patches was built, so there is nothing to run.{reasons}")
+    return TriedSeries(title=series.title, base=base, patches=tuple(tried))
+
+
+def _with_variants(plan: Plan, tried: TriedSeries) -> Plan:
+    """Return the plan with a variant for the base and each patch, as a sweep over its targets."""
+    variants = tuple(
+        plan.baseline.model_copy(update={"name": name, Kernel.key: kernel})
+        for name, kernel in tried.kernels.items()
+    )
+    sweep = plan.sweep.model_copy(update={"target": plan.sweep.target or (plan.target,)})
+    changed = plan.model_copy(update={"variant": variants, "kernel": (), "sweep": sweep})
+    changed.model_fields_set.discard("target")
+    return changed
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[None]:
+    """Make a folder; it does not stay if the series in it did not come to its first run."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise StoreError(
+            f"{folder}: is there already. Name another folder, or go on with --resume {folder}."
+        ) from None
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        if not (folder / RESULTS).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _name(series: Series) -> str:
+    """Name the kernels of a series: by its title for people, by its content for certain."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", series.title).strip("-").lower()[:32].strip("-")
+    content = hashlib.sha256("\0".join(p.text for p in series.patches).encode(errors="replace"))
+    return f"{words or 'series'}-{content.hexdigest()[:8]}"

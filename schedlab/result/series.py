@@ -1,0 +1,63 @@
+"""The record of a tried patch series: its patches, what became of each, and their kernels."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from schedlab.base.errors import StoreError
+
+RECORD = "series.json"
+BASE = "base"
+
+State = Literal["run", "skipped", "does not build", "does not apply", "not reached"]
+
+
+class Tried(BaseModel):
+    """A patch of a series, and what became of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: str
+    state: State
+    kernel: str = ""
+    """The build that has it and all before it; empty if it is not run."""
+    why: str = ""
+    """Why it was not run."""
+    notices: tuple[str, ...] = ()
+    """What was noted while it was applied and built, such as a hunk that fits only roughly."""
+
+
+class TriedSeries(BaseModel):
+    """A series that was built, as `series.json` keeps it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    base: str
+    """The kernel tree that the first patch goes on."""
+    patches: tuple[Tried, ...]
+
+    def name(self, number: int) -> str:
+        """Return the variant that has the first `number` patches."""
+        return f"patch-{number}" if number else BASE
+
+    @property
+    def kernels(self) -> dict[str, str]:
+        """Return the kernel of each variant that is run, in order, the base first."""
+        built = enumerate((patch.kernel for patch in self.patches), 1)
+        return {BASE: self.base} | {self.name(number): name for number, name in built if name}
+
+
+def read_record(folder: Path) -> TriedSeries:
+    """Return the series that a folder is about.
+
+    Raises:
+        StoreError: it is not the folder of a series.
+    """
+    try:
+        return TriedSeries.model_validate_json((folder / RECORD).read_bytes())
+    except OSError:
+        raise StoreError(f"{folder}: is not the folder of a series: {RECORD} is missing.") from None
+    except ValidationError as error:
+        raise StoreError(f"{folder / RECORD}: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,220 @@
+"""Trying a patch series with a fake engine: reading it, building it step by step, judging steps."""
+
+import mailbox
+import subprocess
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from schedlab.kernels import KernelError
+from schedlab.kernels.series import read_series, series_of_commits
+from tests.helpers.fake_engine import FakeLab, git_tree
+
+RUN = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10", "--looks", 6)
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> FakeLab:
+    made = FakeLab(tmp_path, monkeypatch, capsys)
+    made.add_tree()
+    return made
+
+
+def diff(old: object, new: object, *, file: str = "kernel/sched/fair.c") -> str:
+    return (
+        f"diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}\n@@ -1,7 +1,7 @@\n"
+        " /* Completely pretended scheduler */\n \n int here;\n"
+        f"-int speed = {old};\n+int speed = {new};\n"
+        " int there;\n \n /* More of it. */\n"
+    )
+
+
+WORDS = (
+    "diff --git a/Documentation/scheduler.rst b/Documentation/scheduler.rst\n"
+    "--- a/Documentation/scheduler.rst\n+++ b/Documentation/scheduler.rst\n"
+    "@@ -1 +1 @@\n-Words.\n+More words.\n"
+)
+
+
+def mail(subject: str, body: str) -> EmailMessage:
+    message = EmailMessage()
+    message["From"] = "Somebody <s@example.org>"
+    message["Subject"] = subject
+    message.set_content(body)
+    return message
+
+
+def mbox(path: Path, *messages: EmailMessage) -> Path:
+    box = mailbox.mbox(path)
+    for message in messages:
+        box.add(message)
+    box.close()
+    return path
+
+
+def three(folder: Path) -> Path:
+    """Write a series of three with its cover letter and an answer, the wrong way round."""
+    return mbox(
+        folder / "series.mbx",
+        mail("[PATCH v2 3/3] sched: slower again", f"Why.\n---\n{diff(0.5, 0.9)}"),
+        mail("[PATCH v2 2/3] docs: words", f"Why.\n---\n{WORDS}"),
+        mail("Re: [PATCH v2 1/3] sched: faster", "> --- a/kernel/sched/fair.c\nNice."),
+        mail("[PATCH v2 1/3] sched: faster", f"From here on it is fast.\n---\n{diff('1.0', 0.5)}"),
+        mail("[PATCH v2 0/3] sched: speeds", "Three patches."),
+    )
+
+
+def test_a_mbox_is_put_in_order(tmp_path: Path) -> None:
+    series = read_series(three(tmp_path))
+    assert series.title == "sched: speeds"
+    assert [patch.subject for patch in series.patches] == [
+        "sched: faster",
+        "docs: words",
+        "sched: slower again",
+    ]
+
+
+def test_attachments_and_encodings_are_read(tmp_path: Path) -> None:
+    message = mail("=?utf-8?q?sched=3A_f=C3=BCr_alle?=", "The patch is attached.")
+    message.add_attachment(
+        diff("1.0", 0.5).encode(), maintype="text", subtype="x-patch", filename="a.patch"
+    )
+    [patch] = read_series(mbox(tmp_path / "one.mbx", message)).patches
+    assert patch.subject == "sched: für alle"
+    assert patch.text == diff("1.0", 0.5)
+
+
+def test_a_folder_is_read_by_name(tmp_path: Path) -> None:
+    (tmp_path / "0002-b.patch").write_text(diff(0.5, 0.9))
+    (tmp_path / "0001-a.patch").write_text(diff("1.0", 0.5))
+    (tmp_path / "notes.txt").write_text("no patch")
+    subjects = [patch.subject for patch in read_series(tmp_path).patches]
+    assert subjects == ["0001-a.patch", "0002-b.patch"]
+
+
+@pytest.mark.parametrize(
+    ("subjects", "message"),
+    [
+        (["[PATCH 1/3] a", "[PATCH 3/3] c"], "patch 2 of 3 is missing"),
+        (["[PATCH 1/2] a", "[PATCH 1/2] a", "[PATCH 2/2] b"], "patch 1 of 2 is there twice"),
+        (["[PATCH 1/1] a", "[PATCH v2 1/1] a"], "holds versions 1 and 2 of a series"),
+        (["[PATCH 1/2] a", "[PATCH 1/3] a"], "patches of several series, of 2 and 3 patches"),
+        (["[PATCH 1/2] a", "fixup"], "'fixup' has no number such as [PATCH 2/5]"),
+        (["[PATCH 1/9999] a"], "has 9,999 patches; 200 are the most"),
+    ],
+)
+def test_what_is_not_one_whole_series_is_refused(
+    tmp_path: Path, subjects: list[str], message: str
+) -> None:
+    box = mbox(tmp_path / "box", *(mail(subject, diff("1.0", 0.5)) for subject in subjects))
+    with pytest.raises(KernelError, match=message.replace("[", "\\[").replace("]", "\\]")):
+        read_series(box)
+
+
+def test_what_is_no_series_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(KernelError, match="there is no such file"):
+        read_series(tmp_path / "nowhere")
+    with pytest.raises(KernelError, match=r"has no file that ends in \.patch"):
+        read_series(tmp_path)
+    (tmp_path / "words").write_bytes(b"\xff\0From me\n")
+    with pytest.raises(KernelError, match="holds no patch"):
+        read_series(tmp_path / "words")
+
+
+def test_each_patch_is_judged_against_the_one_before_and_the_base(lab: FakeLab) -> None:
+    out = lab.folder / "out"
+    words = ("series", three(lab.folder), "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
+    status, text, errors = lab.call(*words, "--output", out)
+    assert status == 0, errors
+    assert text.startswith("sched: speeds: patches 1 to 3 on 6.12")
+    assert "   2  docs: words\n        skipped: touches nothing that the simulator" in text
+    rows = [line for line in text.splitlines() if line[:2] in ("1 ", "3 ")]
+    assert [row.split()[0] for row in rows] == ["1", "3"]
+    assert "better" in rows[0]
+    assert rows[1].count("worse") == 1, "than patch 1"
+    assert rows[1].count("better") == 1, "than the base"
+    assert (out / "mail.txt").read_text() == text.partition("\nwrote ")[0] + "\n"
+    assert all(len(line) <= 72 for line in text.splitlines()[:-1])
+    again, whole, _ = lab.call("series", "--resume", out, "--fail-on", "worse")
+    assert (again, whole) == (1, text), "patch 3 made it worse than it was with patch 1"
+
+
+def test_a_patch_that_does_not_build_is_passed_by(lab: FakeLab) -> None:
+    box = mbox(
+        lab.folder / "box",
+        mail("[PATCH 1/2] sched: broken", diff("1.0", "0.5; not C")),
+        mail("[PATCH 2/2] sched: mended", diff("0.5; not C", 0.5)),
+    )
+    words = ("series", box, "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
+    status, text, errors = lab.call(*words, "--output", lab.folder / "out")
+    assert status == 0, errors
+    assert "does not build: " in text
+    assert "expected ';'" in text
+    [row] = [line for line in text.splitlines() if line.startswith("2 ")]
+    assert row.count("better") == 2
+
+
+def test_what_comes_before_a_patch_that_does_not_apply_is_kept(lab: FakeLab) -> None:
+    box = mbox(
+        lab.folder / "box",
+        mail("[PATCH 1/3] sched: faster", diff("1.0", 0.5)),
+        mail("[PATCH 2/3] sched: of another tree", diff(3.0, 0.5)),
+        mail("[PATCH 3/3] sched: more", diff(0.5, 0.4)),
+    )
+    words = ("series", box, "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
+    status, text, errors = lab.call(*words, "--output", lab.folder / "out")
+    assert status == 0, errors
+    assert "does not apply: " in text
+    assert "not reached" in text
+    assert "patch-1 against the one before: 1 better" in text
+
+
+def test_commits_of_a_tree(lab: FakeLab, tmp_path: Path) -> None:
+    tree = git_tree(tmp_path / "repo")
+    fair = tree / "kernel/sched/fair.c"
+    git = ("git", "-C", str(tree), "-c", "user.name=t", "-c", "user.email=t@example.org")
+    for number, (old, new) in enumerate([("1.0", "0.5"), ("0.5", "0.9")], 1):
+        fair.write_text(fair.read_text().replace(f"speed = {old}", f"speed = {new}"))
+        subprocess.run([*git, "commit", "-q", "-a", "-m", f"sched: step {number}"], check=True)
+    base, series = series_of_commits(tree, "v6.12-test..HEAD")
+    assert len(base) == 40
+    assert [patch.subject for patch in series.patches] == ["sched: step 1", "sched: step 2"]
+    words = ("series", "v6.12-test..HEAD", "--tree", tree, "--target", f"sim:{lab.machine}", *RUN)
+    status, text, errors = lab.call(*words, "--output", lab.folder / "out")
+    assert status == 0, errors
+    assert "patch-1 against the one before: 1 better" in text
+    assert "patch-2 against the one before: 1 worse" in text
+    for bad, message in {
+        "HEAD": "is not a range of commits",
+        "nosuch..HEAD": "has no commit 'nosuch'",
+        "HEAD..HEAD": "has no commits in it",
+        "--output=x..HEAD": "is not a range",
+    }.items():
+        with pytest.raises(KernelError, match=message):
+            series_of_commits(tree, bad)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "name the patches"),
+        (("box",), "say what the patches go on"),
+        (("box", "--base", "6.12", "--tree", "x"), "say what the patches go on"),
+        (("box", "--base", "6.12", *RUN), "host is not sim:MACHINE"),
+        (("box", "--base", "6.13", *RUN), "no kernel tree is called '6.13'"),
+        (("box", "--resume", "x"), "--resume takes all from DIR"),
+        (("--resume", "x"), "is not the folder of a series"),
+    ],
+)
+def test_mistakes_are_refused_and_leave_nothing(
+    lab: FakeLab, words: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lab.folder)
+    mbox(lab.folder / "box", mail("[PATCH] a", diff("1.0", 0.5)))
+    before = sorted(lab.folder.iterdir())
+    status, _, errors = lab.call("series", *words)
+    assert (status, message in errors) == (2, True), errors
+    assert sorted(lab.folder.iterdir()) == before
