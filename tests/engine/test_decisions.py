@@ -206,3 +206,86 @@ def test_patched_kernel_is_traced(series: str, tmp_path: Path) -> None:
     )
     events, _ = decisions(Simulator(binary, tmp_path), "numa16", RELEASED, tmp_path / "t")
     assert min(e["weight"] for e in of(events, "group_stats")) > 1000
+
+
+def test_random_numbers_pass_over_domains(sim: Simulator, tmp_path: Path) -> None:
+    """One is drawn for each domain that is reached and worth its cost, and is shown with it."""
+    load: Json = {"name": "t", "count": 40, "program": [{"run": "300us"}, {"sleep": "200us"}]}
+    scenario: Json = {"duration": "50ms", "tasks": [load]}
+    names = "schedlab:newidle*,schedlab:load_balance"
+    events, counters = decisions(sim, "numa16", scenario, tmp_path / "t", names)
+    draws = of(events, "newidle_draw")
+    assert len(draws) == counters["schedlab:newidle_draw"] > 50
+    assert all(0 <= e["d1k"] < 1024 for e in draws)
+    passes = [e for e in of(events, "load_balance") if e["idle"] == "newidle"]
+    assert len(passes) <= len(draws) <= len(of(events, "newidle_domain"))
+
+
+SLEEPERS: Json = {"name": "s", "count": 6, "program": [{"run": "200us"}, {"sleep": "700us"}]}
+
+
+def test_idle_states_are_chosen_as_used(sim: Simulator, tmp_path: Path) -> None:
+    """Every use of a state was a choice, made from a limit and a timer that lies ahead."""
+    path = tmp_path / "t"
+    result = sim(
+        *("smt8", {"duration": "50ms", "tasks": [SLEEPERS]}),
+        *("--trace", str(path), "--trace-events", "idle_choice,cpu_idle"),
+    )
+    chosen: dict[int, str] = {}
+    used = 0
+    for m in lines(path):
+        fields = dict(FIELD.findall(m[6]))
+        if m[5] == "idle_choice":
+            assert fields["cpu"] == str(int(m[3]))
+            assert int(fields["latency_limit"]) > 0
+            assert int(fields["next_timer"]) >= -1
+            chosen[int(m[3])] = fields["state"]
+        elif fields["state"] != "4294967295" and (state := chosen.pop(int(m[3]), None)):
+            used += 1
+            assert result["idle_states"][int(fields["state"])]["name"] == state
+    assert used > 50
+
+
+def test_frequencies_are_asked_for_before_they_change(sim: Simulator, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    scenario: Json = {
+        "duration": "100ms",
+        "tasks": [SLEEPERS],
+        "cpufreq": {"governor": "schedutil"},
+    }
+    result = sim(
+        *("hikey960", scenario, "--trace", str(path), "--trace-boot"),
+        *("--trace-events", "next_freq,cpu_frequency"),
+    )
+    events = [
+        {"event": m[5], **{name: int(value) for name, value in FIELD.findall(m[6])}}
+        for m in lines(path)
+    ]
+    highest = {0: 0, 4: 0}  # of the policies of CPUs 0 to 3 and 4 to 7
+    for e in of(events, "cpu_frequency"):
+        highest[e["cpu_id"] // 4 * 4] = max(highest[e["cpu_id"] // 4 * 4], e["state"])
+    wanted: dict[int, int] = {}
+    changes = 0
+    for e in events:
+        if e["event"] == "next_freq":
+            assert e["util"] <= e["max"] <= 1024
+            wanted[e["policy"]] = e["next_khz"]
+        elif (policy := e["cpu_id"] // 4 * 4) in wanted:
+            changes += 1
+            assert e["state"] >= min(wanted[policy], highest[policy])
+    assert changes > 4 and set(wanted) == {0, 4}
+    assert len(of(events, "next_freq")) >= result["counters"]["schedlab:next_freq"] > 10
+
+
+def test_a_trace_from_power_on(sim: Simulator, tmp_path: Path) -> None:
+    """It begins before the scenario does, ends with it, and changes nothing."""
+    names = ("--trace-events", "schedlab:*")
+    scenario: Json = {"duration": "50ms", "tasks": [SLEEPERS]}
+    ours = sim("smp4", scenario, "--trace", str(tmp_path / "a"), *names)
+    boot = sim("smp4", scenario, "--trace", str(tmp_path / "b"), *names, "--trace-boot")
+    assert ours["trace_hash"] == boot["trace_hash"]
+    later, all_of_it = lines(tmp_path / "a"), lines(tmp_path / "b")
+    assert len(all_of_it) > len(later) > 0
+    assert float(all_of_it[0][4]) < 0.001 < boot["boot_s"]
+    assert all_of_it[-1].group(5, 6) == later[-1].group(5, 6)
+    assert abs(float(all_of_it[-1][4]) - boot["boot_s"] - float(later[-1][4])) < 2e-6

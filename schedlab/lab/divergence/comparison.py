@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks import Case
+from schedlab.kernels.cache import disk_errors
 from schedlab.lab.divergence.runs import Side, find_divergence, window
 from schedlab.lab.divergence.timeline import Timeline
 from schedlab.lab.divergence.wording import Words
@@ -49,8 +50,10 @@ def compare_decisions(
     """
     wanted = wanted or Wanted()
     case = what if isinstance(what, Case) else None
+    names = (variants[0].name, variants[1].name)
     with (
         stoppable(),
+        _written(wanted.timeline, names) as timeline,
         tempfile.TemporaryDirectory() as name,
         closing(target.session([case] if case else [], variants, timeout)) as session,
     ):
@@ -66,14 +69,12 @@ def compare_decisions(
             )
             for variant in variants
         )
-        sides, names = (one, other), (one.name, other.name)
-        if wanted.timeline:
-            with _written(wanted.timeline) as file, Timeline(file, names) as timeline:
-                found, began = find_divergence(sides, seed, timeout, folder, timeline.add)
-                for number, time in enumerate(began):
-                    timeline.begins(number, time)
-        else:
-            found, began = find_divergence(sides, seed, timeout, folder)
+        sides = (one, other)
+        note = timeline.add if timeline else None
+        found, began = find_divergence(sides, seed, timeout, folder, note)
+        for number, time in enumerate(began):
+            if timeline:
+                timeline.begins(number, time)
         yield from Words(found, names, began).lines(wanted.around is not None)
         parting = found.choice or found.anything
         if not parting or not wanted.around:
@@ -86,12 +87,17 @@ def compare_decisions(
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[TextIO]:
-    try:
-        with path.open("w", encoding="utf-8") as file:
-            yield file
-    except OSError as error:
-        raise UsageError(f"--output: {path}: {error.strerror or error}") from error
+def _written(path: Path | None, names: tuple[str, str]) -> Iterator[Timeline | None]:
+    """Yield the timeline that goes to a file, before anything is simulated; None without one."""
+    if not path:
+        yield None
+        return
+    with (
+        disk_errors("--output", path.parent),
+        path.open("w", encoding="utf-8") as file,
+        Timeline(file, names) as timeline,
+    ):
+        yield timeline
 
 
 def _scenario(what: Case | Path, variant: Variant, limit: float) -> Mapping[str, Any]:

@@ -65,6 +65,8 @@ class _Begun:
     entry: Mapping[str, str] | None = None
     """Of the newidle pass that is under way."""
     reached: list[Mapping[str, str]] = field(default_factory=list)
+    drawn: dict[str, str] = field(default_factory=dict)
+    """Random numbers, by the domains they were drawn for."""
     scanned: list[str] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
     pulled: list[str] = field(default_factory=list)
@@ -194,12 +196,18 @@ def _balance(event: _Event, here: _Begun) -> Decision | None:
 def _newidle_entry(event: _Event, here: _Begun) -> None:
     here.entry = event.fields
     here.reached, here.scanned, here.seen, here.pulled = [], [], [], []
+    here.drawn = {}
     here.groups.clear()
     here.moved.clear()
 
 
 def _newidle_domain(event: _Event, here: _Begun) -> None:
     here.reached.append(event.fields)
+
+
+def _newidle_draw(event: _Event, here: _Begun) -> None:
+    if here.reached:
+        here.drawn[here.reached[-1]["domain"]] = event.fields["d1k"]
 
 
 def _newidle_exit(event: _Event, here: _Begun) -> Decision | None:
@@ -226,6 +234,8 @@ def _newidle_exit(event: _Event, here: _Begun) -> Decision | None:
     }
     for each in here.reached[1:]:
         inputs[f"{each['domain']}'s max_newidle_lb_cost"] = _duration(each["max_newidle_lb_cost"])
+    for domain, drawn in here.drawn.items():
+        inputs[f"{domain}'s random d1k"] = drawn
     return event.decision(
         *(NEWIDLE, f"CPU {event.fields['cpu']}"),
         choice=(*here.scanned, *here.pulled, pulled),
@@ -297,6 +307,7 @@ _READERS: Mapping[str, Callable[[_Event, _Begun], Decision | None]] = {
     "load_balance": _balance,
     "newidle_entry": _newidle_entry,
     "newidle_domain": _newidle_domain,
+    "newidle_draw": _newidle_draw,
     "newidle_exit": _newidle_exit,
     "pick_next": _pick,
     "idle_choice": _idle,

@@ -31,7 +31,7 @@ def find_divergence(
     seed: int,
     limit: float,
     folder: Path,
-    note: Callable[[int, Decision], None] = lambda number, decision: None,
+    note: Callable[[int, Decision], None] | None = None,
 ) -> tuple[Divergence, tuple[float, float]]:
     """Simulate both sides from power-on to their end and compare their decisions.
 
@@ -44,7 +44,8 @@ def find_divergence(
 
     def noted(number: int, lines: TextIO) -> Iterator[Decision]:
         for decision in decisions(lines):
-            note(number, decision)
+            if note:
+                note(number, decision)
             yield decision
 
     with ExitStack() as stack:

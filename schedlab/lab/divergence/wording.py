@@ -90,25 +90,19 @@ class Words:
     def _parting(self, parting: Parting) -> Iterator[str]:
         first, second = parting.sides
         place = parting.earliest
-        alike = (
-            first
-            and second
-            and (first.function, first.subject)
-            == (
-                second.function,
-                second.subject,
-            )
-        )
         yield from _wrapped(f"On CPU {place.cpu}, {self._moment(parting)}, in {place.task}:")
-        for name, side in zip(self.names, parting.sides, strict=True):
-            if side is None:
-                yield from _wrapped(f"{name}: nothing more; its run has ended", 1)
-            elif alike:
-                yield from _wrapped(f"{name}: {side.did}", 1)
-            else:
-                yield from _wrapped(f"{name}: {side.function}: {side.did}", 1)
-        if alike and first and second:
+        if first and second and _are_alike(first, second):
+            yield from _wrapped(f"{self.names[0]}: {first.did}", 1)
+            yield from _wrapped(f"{self.names[1]}{_later(first, second)}: {second.did}", 1)
             yield from self._inputs(first, second)
+            return
+        for name, side in zip(self.names, parting.sides, strict=True):
+            if side:
+                saw = ", ".join(f"{key} {value}" for key, value in side.inputs.items())
+                later = _later(place, side)
+                yield from _wrapped(f"{name}{later}: {side.function}: {side.did} ({saw})", 1)
+            else:
+                yield from _wrapped(f"{name}: nothing more; its run has ended", 1)
 
     def _inputs(self, first: Decision, second: Decision) -> Iterator[str]:
         differing = _differing(first, second)
@@ -119,16 +113,16 @@ class Words:
         if same:
             yield from _wrapped(f"both saw {', '.join(same)}", 1)
         if not differing and first.looked_at == second.looked_at:
-            yield from _wrapped("so what they decide by differs, not what they saw", 1)
+            yield from _wrapped("nothing recorded of what they saw differs", 1)
 
     def _difference(self, parting: Parting) -> Iterator[str]:
-        """Tell of two equal decisions that were made at other times or from something else."""
+        """Yield what differs about two equal decisions: what they were made from, and when."""
         first, second = parting.sides
         assert first and second
         differing = _differing(first, second)
         shown = [f"{key} {one} / {other}" for key, (one, other) in differing.items()]
-        if later := round(1e6 * (second.time - first.time)):
-            shown.append(f"{self.names[1]} {abs(later):,} us {'later' if later > 0 else 'earlier'}")
+        if later := _later(first, second):
+            shown.append(f"{self.names[1]}{later}")
         what = f"{first.function} of {first.subject}, {self._moment(parting)}"
         yield from _wrapped(f"The first difference of any kind: {what}: {', '.join(shown)}.")
 
@@ -142,7 +136,7 @@ class Words:
 
     def _first(self, tally: Tally) -> Iterator[str]:
         parting = tally.first
-        if not parting or not parting.first or not parting.second:
+        if not parting or not parting.first or not parting.second or parting == self.found.choice:
             return
         first, second = parting.first, parting.second
         yield from _wrapped(
@@ -159,6 +153,16 @@ class Words:
         since = self._since(parting)
         shown = f"{1e3 * abs(since):,.3f} ms"
         return f"at {shown}" if since >= 0 else f"{shown} before the workload"
+
+
+def _are_alike(first: Decision, second: Decision) -> bool:
+    return (first.function, first.subject) == (second.function, second.subject)
+
+
+def _later(first: Decision, second: Decision) -> str:
+    """Return how much later the second was decided, to follow its name."""
+    later = round(1e6 * (second.time - first.time))
+    return f", {abs(later):,} us {'later' if later > 0 else 'earlier'}" if later else ""
 
 
 def _differing(first: Decision, second: Decision) -> dict[str, tuple[str, str]]:

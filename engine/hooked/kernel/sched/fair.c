@@ -198,6 +198,16 @@ static void count_newidle(struct rq *rq)
 })
 #define update_next_balance(args...)	SHIM_HOOK(REACH_DOMAIN, update_next_balance, args)
 
+/* By which newidle balancing passes over a domain where it seldom finds a task (NI_RANDOM). */
+#define DRAW(name, args...)						\
+({									\
+	u32 __drawn = (name)(args);					\
+									\
+	trace_newidle_draw(raw_cpu_rq(hw.cpu), __drawn);		\
+	__drawn;							\
+})
+#define sched_rng(args...)		SHIM_CALL(DRAW, sched_rng, ##args)
+
 #include <kernel/sched/fair.c>
 
 static void found_queue(struct lb_env *env, struct sched_group *group, struct rq *queue)

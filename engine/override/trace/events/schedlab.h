@@ -256,6 +256,26 @@ TRACE_EVENT(newidle_domain,
 		  __entry->max_cost)
 );
 
+/* The random number that decides whether the domain reached last is passed over, as newidle balancing takes it. */
+TRACE_EVENT(newidle_draw,
+
+	TP_PROTO(struct rq *rq, u32 drawn),
+
+	TP_ARGS(rq, drawn),
+
+	TP_STRUCT__entry(
+		__field(	int,	cpu	)
+		__field(	u32,	d1k	)
+	),
+
+	TP_fast_assign(
+		__entry->cpu	= rq->cpu;
+		__entry->d1k	= drawn % 1024;
+	),
+
+	TP_printk("cpu=%d d1k=%u", __entry->cpu, __entry->d1k)
+);
+
 /* pulled as newidle balancing answers: 1 and more for tasks, -1 for one of a higher class. */
 TRACE_EVENT(newidle_exit,
 
