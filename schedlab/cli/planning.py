@@ -47,7 +47,10 @@ def plan_of(plan_name: str | None, options: Mapping[str, Any]) -> Plan:
         data["benchmark"] = [benchmark_entry(text) for text in options["benchmarks"]]
     if options.get("command") is not None or options.get("metrics"):
         entries = data.get("benchmark", ()) if options["benchmarks"] else ()
-        data["benchmark"] = [*entries, own_entry(options.get("command"), options.get("metrics", ()))]
+        data["benchmark"] = [
+            *entries,
+            own_entry(options.get("command"), options.get("metrics", ())),
+        ]
     if options["workloads"]:
         data["workload"] = options["workloads"]
     return make_plan(data, options, where)
