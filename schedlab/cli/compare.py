@@ -4,11 +4,6 @@ from contextlib import closing
 from pathlib import Path
 
 import click
-from rich.console import Console
-
-from schedlab.judging.sessions import compare as compare_sessions
-from schedlab.report.side_by_side import print_sessions
-from schedlab.result.store import Store
 
 
 @click.command("compare")
@@ -21,5 +16,11 @@ def compare(first: Path, second: Path) -> None:
     from A to B is labelled `between sessions`: it may come from anything that differs between
     them, and is never a claim about a variant.
     """
+    from rich.console import Console
+
+    from schedlab.judging.sessions import compare as compare_sessions
+    from schedlab.report.side_by_side import print_sessions
+    from schedlab.result.store import Store
+
     with closing(Store.open(first)) as ours, closing(Store.open(second)) as theirs:
         print_sessions(ours, theirs, compare_sessions(ours, theirs), Console())

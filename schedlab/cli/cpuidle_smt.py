@@ -1,23 +1,19 @@
 """`schedlab cpuidle-smt`: throughput, wakeup latency and idle states against the wakeup period."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import UsageError
-from schedlab.benchmarks.cpuidle_smt import NAME
 from schedlab.cli.echo import echo
-from schedlab.cli.planning import carry_out, make_plan
 from schedlab.cli.run import chosen_how, experiment_options
-from schedlab.cli.watcher import ConsoleWatcher
-from schedlab.machine.model import Machine
-from schedlab.machine.placement import place
-from schedlab.plan.plan import Plan
 from schedlab.plan.targets import kind_of
-from schedlab.settings.variant import without_idle_state
-from schedlab.targets.choice import find_target
+
+if TYPE_CHECKING:
+    from schedlab.machine.model import Machine
+    from schedlab.plan.plan import Plan
 
 PERIODS = "1,2,5,10,20,50,80,100,120,200,500,1000"
 _ROLES = {"wcpu": "workload", "icpus": "irritators", "acpu": "waker"}
@@ -45,11 +41,19 @@ def cpuidle_smt(**options: Any) -> None:
     schedlab cpuidle-smt --variant base --variant 'teo: idle-governor teo'
     schedlab cpuidle-smt --target sim:power9-lpar-smt4
     """
+    from schedlab.cli.planning import carry_out
+
     how = chosen_how(options)
     carry_out(lambda: _plan(options), how)
 
 
-def _plan(options: Mapping[str, Any]) -> Plan:
+def _plan(options: Mapping[str, Any]) -> "Plan":
+    from schedlab.benchmarks.cpuidle_smt import NAME
+    from schedlab.cli.planning import make_plan
+    from schedlab.cli.watcher import ConsoleWatcher
+    from schedlab.machine.placement import place
+    from schedlab.targets.choice import find_target
+
     periods = _periods(options["periods"] or PERIODS)
     target, *others = options["target"] or ["host"]
     if others:
@@ -94,8 +98,10 @@ def _periods(text: str) -> list[int]:
     return periods
 
 
-def _without_deepest_state(machine: Machine, cpus: str) -> str | None:
+def _without_deepest_state(machine: "Machine", cpus: str) -> str | None:
     """Return the variant, or None where fewer than two states could be left."""
+    from schedlab.settings.variant import without_idle_state
+
     try:
         wanted = set(parse_cpulist(cpus))
     except ValueError as error:

@@ -1,21 +1,19 @@
 """`schedlab diverge`: where two variants part, and what they decide differently."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from schedlab.base.errors import UsageError
-from schedlab.benchmarks import Case, find_benchmark
+from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
 from schedlab.cli.names import BENCHMARK, MACHINE
-from schedlab.cli.planning import single_case
-from schedlab.cli.watcher import ConsoleWatcher
-from schedlab.lab.divergence.comparison import Wanted, compare_decisions, read_scenario
-from schedlab.machine.model import Machine
-from schedlab.plan.plan import LARGEST_SEED
-from schedlab.settings.variant import parse_variant
-from schedlab.targets.sim import SimTarget
+
+if TYPE_CHECKING:
+    from schedlab.benchmarks import Case
+    from schedlab.machine.model import Machine
 
 
 @click.command("diverge")
@@ -78,6 +76,13 @@ def diverge(
     schedlab diverge base 'no-wa: NO_WA_IDLE' --machine epyc-7713-2p-nps1 \\
         --benchmark HackbenchPipeThreads:groups=2,loops=50
     """
+    from schedlab.benchmarks import Case
+    from schedlab.cli.planning import single_case
+    from schedlab.cli.watcher import ConsoleWatcher
+    from schedlab.lab.divergence.comparison import Wanted, compare_decisions, read_scenario
+    from schedlab.settings.variant import parse_variant
+    from schedlab.targets.sim import SimTarget
+
     variants = (parse_variant(first), parse_variant(second))
     if variants[0].name == variants[1].name:
         raise UsageError(f"both variants are called {variants[0].name}; name one of them anew.")
@@ -97,6 +102,8 @@ def diverge(
         echo(f"wrote {output}")
 
 
-def _rt_app(file: Path, machine: Machine) -> Case:
+def _rt_app(file: Path, machine: "Machine") -> "Case":
+    from schedlab.benchmarks import find_benchmark
+
     benchmark = find_benchmark("RtApp", "--workload")
     return benchmark.case(machine, {"file": str(file)}, file.stem, "--workload")

@@ -6,22 +6,24 @@ import shlex
 import sys
 import textwrap
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from schedlab.base.errors import HostError, RestoreError
 from schedlab.base.printable import printable, printable_lines
 from schedlab.cli.echo import echo
-from schedlab.doctor import Finding, Level, possible, sections
-from schedlab.settings.journal import hosts_left_behind, restore_left_behind
-from schedlab.settings.switchable import switchable
 from schedlab.system import LocalSystem, SshSystem
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from schedlab.doctor import Finding, Level
 
 _STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "missing": "bold red"}
 _MARGIN = " " * 12
-_SUMMED: tuple[Level, ...] = ("missing", "warning", "note")
+_SUMMED: tuple["Level", ...] = ("missing", "warning", "note")
 
 
 @click.command("doctor")
@@ -36,6 +38,11 @@ def doctor(as_json: bool, restore: bool) -> None:
 
     Exit status 0: a real experiment is possible. 2: something required is missing.
     """
+    from rich.console import Console
+
+    from schedlab.doctor import possible, sections
+    from schedlab.settings.switchable import switchable
+
     system = LocalSystem()
     if restore:
         _restore(system, as_json)
@@ -52,6 +59,8 @@ def doctor(as_json: bool, restore: bool) -> None:
 
 def _restore(system: LocalSystem, as_json: bool) -> None:
     """Put back what labs left here and, by ssh, elsewhere; a host that fails stops no other."""
+    from schedlab.settings.journal import hosts_left_behind, restore_left_behind
+
     lines = restore_left_behind(system)
     failures = []
     for host in hosts_left_behind(system):
@@ -68,7 +77,7 @@ def _restore(system: LocalSystem, as_json: bool) -> None:
         raise RestoreError("\n".join(failures))
 
 
-def _json(found: dict[str, list[Finding]], variants: list[tuple[str, str]], can_run: bool) -> str:
+def _json(found: "dict[str, list[Finding]]", variants: list[tuple[str, str]], can_run: bool) -> str:
     return json.dumps(
         {
             "possible": can_run,
@@ -86,8 +95,10 @@ def _json(found: dict[str, list[Finding]], variants: list[tuple[str, str]], can_
 
 
 def _print(
-    console: Console, found: dict[str, list[Finding]], variants: list[tuple[str, str]]
+    console: "Console", found: "dict[str, list[Finding]]", variants: list[tuple[str, str]]
 ) -> None:
+    from rich.text import Text
+
     for heading, section in found.items():
         console.print(Text(heading, style="bold"))
         for finding in section:
@@ -103,7 +114,9 @@ def _print(
     console.print(_verdict([finding for section in found.values() for finding in section]))
 
 
-def _print_finding(console: Console, finding: Finding) -> None:
+def _print_finding(console: "Console", finding: "Finding") -> None:
+    from rich.text import Text
+
     line = Text("  ")
     line.append(f"{finding.level:<8}  ", style=_STYLES[finding.level])
     line.append(_wrapped(finding.found))
@@ -127,7 +140,11 @@ def _wrapped(words: str) -> str:
     )
 
 
-def _verdict(findings: list[Finding]) -> Text:
+def _verdict(findings: "list[Finding]") -> "Text":
+    from rich.text import Text
+
+    from schedlab.doctor import possible
+
     counted = Counter(finding.level for finding in findings)
     parts = [
         f"{count} {level}{'s' if count > 1 and level != 'missing' else ''}"

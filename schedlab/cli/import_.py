@@ -6,10 +6,6 @@ import click
 
 from schedlab.base.errors import UsageError
 from schedlab.cli.how import invocation
-from schedlab.cli.result import print_result
-from schedlab.importers import read_publication
-from schedlab.importers.source import Source
-from schedlab.result.store import check_free
 from schedlab.system.inside import inside
 from schedlab.system.interrupt import stoppable
 
@@ -33,6 +29,10 @@ def import_command(files: tuple[Path, ...], output: Path | None) -> None:
     Each file becomes a result folder of its own, the document kept in it. docs/manual/import.md
     shows the shapes that are read. Nothing is written unless all files can be read.
     """
+    from schedlab.cli.result import print_result
+    from schedlab.importers import read_publication
+    from schedlab.importers.source import Source
+
     folders = _folders(files, output)
     sources = [Source.read(file) for file in folders.values()]
     publications = [read_publication(source) for source in sources]
@@ -44,6 +44,8 @@ def import_command(files: tuple[Path, ...], output: Path | None) -> None:
 
 def _folders(files: tuple[Path, ...], output: Path | None) -> dict[Path, Path]:
     """Return the folder of each file; refuse two of one folder, and a folder that is not free."""
+    from schedlab.result.store import check_free
+
     found: dict[Path, Path] = {}
     for file in files:
         if output and len(files) == 1:

@@ -1,30 +1,22 @@
 """`schedlab kernel`: kernel trees and what is built of them for the simulator."""
 
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL, PATCH
-from schedlab.cli.steps import ConsoleSteps
 from schedlab.kernels import KernelError
-from schedlab.kernels.boot_image import ImageBuilder
-from schedlab.kernels.build import Builder
-from schedlab.kernels.debian import debian_tree
 from schedlab.kernels.engine import OLDEST, find_engine
 from schedlab.kernels.preemption import Preempt
-from schedlab.kernels.recipes import make_recipe
-from schedlab.kernels.shelf import (
-    HZ,
-    HZ_USUAL,
-    Recipe,
-    Shelf,
-    check_name,
-)
-from schedlab.kernels.tree import tree_as_it_is, tree_at_ref
+from schedlab.kernels.ticks import HZ, HZ_USUAL
 from schedlab.system.interrupt import stoppable
+
+if TYPE_CHECKING:
+    from schedlab.kernels.build import Builder
+    from schedlab.kernels.shelf import Recipe, Shelf
 
 
 @click.group("kernel")
@@ -39,6 +31,11 @@ def kernel() -> None:
 @click.option("--name", metavar="NAME", help="What to call it; the series, or the folder's name.")
 def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None) -> None:
     """Add a kernel tree: Debian's, or your own."""
+    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.kernels.debian import debian_tree
+    from schedlab.kernels.shelf import Shelf, check_name
+    from schedlab.kernels.tree import tree_as_it_is, tree_at_ref
+
     if (debian is None) == (tree is None):
         raise UsageError("give either --debian SERIES or --tree PATH.")
     if ref and not tree:
@@ -115,6 +112,11 @@ def build(
                  --variant 'on: kernel=ilb; ILB_UTIL' ...
     schedlab kernel build as-debian --base 7.3 --config debian
     """
+    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.kernels.build import Builder
+    from schedlab.kernels.recipes import make_recipe
+    from schedlab.kernels.shelf import Shelf, check_name
+
     check_name(name)
     engine, shelf, watch = find_engine(), Shelf(), ConsoleSteps()
     builder = Builder(shelf, engine, watch)
@@ -149,6 +151,10 @@ def boot_image(name: str) -> None:
     schedlab kernel boot-image wa-off
     schedlab run --target vm:6.12 --variant base --variant 'wa-off: kernel=wa-off' ...
     """
+    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.kernels.boot_image import ImageBuilder
+    from schedlab.kernels.shelf import Shelf
+
     shelf = Shelf()
     with stoppable():
         image = ImageBuilder(shelf, ConsoleSteps()).build(shelf.recipe(name))
@@ -159,6 +165,10 @@ def boot_image(name: str) -> None:
 @kernel.command("list")
 def list_kernels() -> None:
     """List kernel trees and builds."""
+    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.kernels.build import Builder
+    from schedlab.kernels.shelf import Shelf
+
     engine, shelf = find_engine(), Shelf()
     builder = Builder(shelf, engine, ConsoleSteps())
     if not shelf.names():
@@ -187,6 +197,11 @@ def list_kernels() -> None:
 @click.argument("name", type=KERNEL)
 def show(name: str) -> None:
     """Show where a kernel comes from and what is built of it."""
+    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.kernels.boot_image import ImageBuilder
+    from schedlab.kernels.build import Builder
+    from schedlab.kernels.shelf import Shelf
+
     engine, shelf = find_engine(), Shelf()
     recipe = shelf.recipe(name)
     base = shelf.base(recipe.base)
@@ -222,6 +237,10 @@ def show(name: str) -> None:
 @click.argument("names", nargs=-1, required=True, type=KERNEL, metavar="NAME...")
 def remove(names: tuple[str, ...]) -> None:
     """Remove builds, or trees nothing is built on; your own tree itself is not touched."""
+    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.kernels.build import Builder
+    from schedlab.kernels.shelf import Shelf
+
     engine, shelf = find_engine(), Shelf()
     builder = Builder(shelf, engine, ConsoleSteps())
     for name in names:
@@ -230,7 +249,7 @@ def remove(names: tuple[str, ...]) -> None:
         echo(f"{name} is removed.")
 
 
-def _check_free(shelf: Shelf, name: str, origin: str) -> None:
+def _check_free(shelf: "Shelf", name: str, origin: str) -> None:
     """Refuse a name that stands for something else; the same source may be added anew."""
     for recipe in shelf.recipes():
         if recipe.name == name:
@@ -243,7 +262,7 @@ def _check_free(shelf: Shelf, name: str, origin: str) -> None:
             )
 
 
-def _state(builder: Builder, recipe: Recipe) -> str:
+def _state(builder: "Builder", recipe: "Recipe") -> str:
     try:
         return "built    " if builder.find(recipe) else "not built"
     except KernelError:

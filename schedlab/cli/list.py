@@ -1,27 +1,25 @@
 """`schedlab list`: what there is to choose from."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from schedlab.base.errors import KnobError, UsageError
-from schedlab.benchmarks import all_benchmarks
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL
-from schedlab.cli.watcher import ConsoleWatcher
-from schedlab.counters import all_groups
-from schedlab.kernels.shelf import check_name
-from schedlab.plan.plan import BenchmarkEntry, all_plans, all_suites, find_plan, find_suite
-from schedlab.settings import sched_debug
-from schedlab.settings.knob import read_features
 from schedlab.system import LocalSystem
-from schedlab.targets.sim import SimTarget
+
+if TYPE_CHECKING:
+    from schedlab.plan.plan import BenchmarkEntry
 
 _ANY_MACHINE = "smp4"
 """A kernel's features come up alike on every machine."""
 
 
 def _benchmarks() -> Iterator[str]:
+    from schedlab.benchmarks import all_benchmarks
+
     for benchmark in all_benchmarks():
         metrics = ", ".join(f"{m.name} ({m.unit}, {m.better} is better)" for m in benchmark.metrics)
         defaults = ", ".join(f"{key}={value}" for key, value in benchmark.defaults.items())
@@ -31,6 +29,8 @@ def _benchmarks() -> Iterator[str]:
 
 
 def _suites() -> Iterator[str]:
+    from schedlab.plan.plan import all_suites, find_suite
+
     for name in all_suites():
         suite, _ = find_suite(name)
         yield f"{name:24} {suite.title}"
@@ -38,23 +38,32 @@ def _suites() -> Iterator[str]:
 
 
 def _plans() -> Iterator[str]:
+    from schedlab.plan.plan import all_plans, find_plan
+
     for name in all_plans():
         plan, _ = find_plan(name)
         yield f"{name:32} {plan.title}"
 
 
-def _entry(entry: BenchmarkEntry) -> str:
+def _entry(entry: "BenchmarkEntry") -> str:
     swept = (f" ({key} {', '.join(map(str, values))})" for key, values in entry.axis.items())
     return (entry.label or entry.name) + "".join(swept)
 
 
 def _counters() -> Iterator[str]:
+    from schedlab.counters import all_groups
+
     for name, group in all_groups().items():
         yield f"{name:24} {group.summary}"
     yield f"{'SUBSYSTEM:EVENT':24} any tracepoint of this kernel, on all CPUs, by perf stat"
 
 
 def _features(kernel: str | None) -> Iterator[str]:
+    from schedlab.cli.watcher import ConsoleWatcher
+    from schedlab.settings import sched_debug
+    from schedlab.settings.knob import read_features
+    from schedlab.targets.sim import SimTarget
+
     if kernel:
         yield from SimTarget(_ANY_MACHINE, ConsoleWatcher()).features(kernel)
         return
@@ -85,6 +94,8 @@ def list_command(kind: str, kernel: str | None) -> None:
     if kernel and kind != "features":
         raise UsageError(f"--kernel: {kind} are the same for every kernel.")
     if kernel:
+        from schedlab.kernels.shelf import check_name
+
         check_name(kernel)
     for line in _KINDS[kind]() if kind in _KINDS else _features(kernel):
         echo(line)

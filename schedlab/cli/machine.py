@@ -3,32 +3,21 @@
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
-from schedlab.accuracy.here import calibrated
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import HostError, UsageError
 from schedlab.base.printable import printable_lines
 from schedlab.cli.echo import echo, put
 from schedlab.cli.names import KERNEL, MACHINE
-from schedlab.cli.watcher import ConsoleWatcher
-from schedlab.kernels.shelf import check_name
-from schedlab.lab.simulate import simulator_of
-from schedlab.machine import sources
-from schedlab.machine.domains import Domain, listing, read
-from schedlab.machine.drawing import outline
-from schedlab.machine.figures import as_text
-from schedlab.machine.here import describe
-from schedlab.machine.model import Machine, find_machine, known_machines, machine_file
-from schedlab.machine.simulator import description
-from schedlab.machine.standin import completed
-from schedlab.report import ledger_table
-from schedlab.report.machine_page import machine_page
 from schedlab.system import LocalSystem
 from schedlab.system.interrupt import stoppable
-from schedlab.targets.sim import SimTarget
+
+if TYPE_CHECKING:
+    from schedlab.machine.domains import Domain
+    from schedlab.machine.model import Machine
 
 
 @click.group("machine", invoke_without_command=True)
@@ -69,6 +58,10 @@ def machine(
         return
     if kernel and not calibrate:
         raise UsageError("--kernel belongs to --calibrate.")
+    from schedlab.kernels.shelf import check_name
+    from schedlab.machine.here import describe
+    from schedlab.machine.standin import completed
+
     if kernel:
         check_name(kernel)
     text = _calibrated(kernel) if calibrate else completed(describe(LocalSystem())).to_toml()
@@ -80,6 +73,12 @@ def machine(
 
 
 def _calibrated(kernel: str | None) -> str:
+    from rich.console import Console
+
+    from schedlab.accuracy.here import calibrated
+    from schedlab.cli.watcher import ConsoleWatcher
+    from schedlab.lab.simulate import simulator_of
+
     console = Console(stderr=True, highlight=False)
     with stoppable():
         build = simulator_of(kernel, watch=ConsoleWatcher())
@@ -133,10 +132,21 @@ def show(
         )
     if cpus and not kernel:
         raise UsageError("--cpus chooses whose domains are shown; it needs --kernel NAME.")
-    if kernel:
-        check_name(kernel)
     if kernel and not which:
         raise UsageError("--kernel is for a described machine; this host's domains are in debugfs.")
+    from rich.console import Console
+
+    from schedlab.kernels.shelf import check_name
+    from schedlab.machine import sources
+    from schedlab.machine.domains import listing
+    from schedlab.machine.drawing import outline
+    from schedlab.machine.figures import as_text
+    from schedlab.machine.simulator import description
+    from schedlab.report import ledger_table
+    from schedlab.report.machine_page import machine_page
+
+    if kernel:
+        check_name(kernel)
     shown, text = _described(which)
     if as_ledger:
         found = ledger_table.lines(shown, sources.read(text))
@@ -163,16 +173,23 @@ def show(
     )
 
 
-def _described(which: str | None) -> tuple[Machine, str]:
+def _described(which: str | None) -> "tuple[Machine, str]":
     """Return a machine and the text of its file; this host's without a name."""
+    from schedlab.machine.here import describe
+    from schedlab.machine.model import find_machine, machine_file
+
     if which:
         return find_machine(which), machine_file(which).read_text(encoding="utf-8")
     here = describe(LocalSystem())
     return here.machine, here.to_toml()
 
 
-def _domains(shown: Machine, which: str, kernel: str, cpus: str | None) -> list[Domain]:
+def _domains(shown: "Machine", which: str, kernel: str, cpus: str | None) -> "list[Domain]":
     """Return the domains that the kernel builds for the CPUs asked for."""
+    from schedlab.cli.watcher import ConsoleWatcher
+    from schedlab.machine.domains import read
+    from schedlab.targets.sim import SimTarget
+
     present = parse_cpulist(shown.cpus)
     wanted = _wanted(cpus, present)
     with stoppable():
@@ -205,6 +222,8 @@ def _write(path: Path, text: str) -> None:
 @machine.command("list")
 def list_machines() -> None:
     """List the machines that come with schedlab."""
+    from schedlab.machine.model import find_machine, known_machines
+
     for name in known_machines():
         known = find_machine(name)
         echo(f"{name:24} {known.nr_cpus:>4} CPUs  {known.title}")

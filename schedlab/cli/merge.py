@@ -6,10 +6,6 @@ from pathlib import Path
 import click
 
 from schedlab.cli.how import invocation
-from schedlab.cli.planning import looks
-from schedlab.cli.result import print_result
-from schedlab.result.merge import merge
-from schedlab.result.store import Store
 from schedlab.system.interrupt import stoppable
 
 
@@ -43,6 +39,11 @@ def merge_command(folders: tuple[Path, ...], output: Path, looks_: str) -> None:
     schedlab run nps.toml --output boot2          # at one with NPS4; and so on
     schedlab merge boot* --output merged
     """
+    from schedlab.cli.planning import looks
+    from schedlab.cli.result import print_result
+    from schedlab.result.merge import merge
+    from schedlab.result.store import Store
+
     with ExitStack() as open_stores:
         stores = [open_stores.enter_context(closing(Store.open(folder))) for folder in folders]
         with stoppable():

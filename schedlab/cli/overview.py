@@ -6,11 +6,6 @@ from pathlib import Path
 import click
 
 from schedlab.cli.echo import echo
-from schedlab.judging.analysis import analyse
-from schedlab.report import Report, save
-from schedlab.report.overview import overview as page_over
-from schedlab.report.overview import summary
-from schedlab.result.store import Store
 
 
 @click.command("overview")
@@ -26,6 +21,12 @@ from schedlab.result.store import Store
 )
 def overview(folders: tuple[Path, ...], output: Path) -> None:
     """Print a line on what each DIR found; write one page over all, with links to the reports."""
+    from schedlab.judging.analysis import analyse
+    from schedlab.report import Report, save
+    from schedlab.report.overview import overview as page_over
+    from schedlab.report.overview import summary
+    from schedlab.result.store import Store
+
     with ExitStack() as stack:
         stores = [stack.enter_context(closing(Store.open(folder))) for folder in folders]
         reports = [Report(store, analyse(store)) for store in stores]

@@ -9,13 +9,11 @@ from schedlab.cli.echo import echo
 from schedlab.cli.how import How
 from schedlab.judging.analysis import analyse
 from schedlab.lab.result import prepare, preview
-from schedlab.lab.sweep import resume_sweep, run_sweep, sweep_points
+from schedlab.lab.sweep import PAGE, resume_sweep, run_sweep, sweep_points
 from schedlab.plan.plan import Plan
 from schedlab.report import Report, save
 from schedlab.report.overview import overview
 from schedlab.result.store import Store
-
-PAGE = "overview.html"
 
 
 def carry_out_sweep(plan: Plan, how: How) -> None:

@@ -6,16 +6,10 @@ from typing import Literal
 import click
 
 from schedlab.base.errors import UsageError
+from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite
 from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
-from schedlab.cli.planning import single_case
-from schedlab.cli.watcher import ConsoleWatcher
-from schedlab.lab.tracing import Recording, record_run
-from schedlab.plan.plan import LARGEST_SEED
-from schedlab.settings.kinds.kernel import Kernel
-from schedlab.settings.variant import parse_variant
-from schedlab.targets.sim import SimTarget
 
 
 @click.command("trace")
@@ -98,6 +92,13 @@ def trace(
     schedlab trace epyc-7713-2p-nps1 --benchmark HackbenchPipeThreads:groups=1,loops=100 \\
         --events 'sched:sched_migrate_task,sched:sched_switch' --cpus 0-7 --output trace.txt
     """
+    from schedlab.cli.planning import single_case
+    from schedlab.cli.watcher import ConsoleWatcher
+    from schedlab.lab.tracing import Recording, record_run
+    from schedlab.settings.kinds.kernel import Kernel
+    from schedlab.settings.variant import parse_variant
+    from schedlab.targets.sim import SimTarget
+
     target = SimTarget(machine, ConsoleWatcher())
     case = single_case(benchmark, target.machine())
     chosen = parse_variant(variant)

@@ -17,7 +17,7 @@ from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.preemption import Preempt, models
-from schedlab.kernels.shelf import HZ_USUAL
+from schedlab.kernels.ticks import HZ, HZ_USUAL
 from schedlab.system.system import natural
 
 _LINE = re.compile(r"CONFIG_(\w+)=(.*)|# CONFIG_(\w+) is not set")
@@ -208,7 +208,7 @@ def _refuse_misspelt(file: Path, strange: dict[str, int], options: _Options, tre
 
     Nobody sets those that begin with HAVE_ or ARCH_: they are the architecture's.
     """
-    ours = sorted(options.known | {"HZ", *(f"HZ_{rate}" for rate in (100, 250, 300, 1000))})
+    ours = sorted(options.known | {"HZ", *(f"HZ_{rate}" for rate in HZ)})
     meant = {
         name: close[0]
         for name in strange

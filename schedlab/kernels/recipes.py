@@ -8,8 +8,9 @@ from schedlab.kernels.engine import Engine
 from schedlab.kernels.patch_heading import summary
 from schedlab.kernels.patches import Patch, check_applies, read_patch
 from schedlab.kernels.preemption import Preempt
-from schedlab.kernels.shelf import HZ_USUAL, Base, PatchCopy, Recipe, Shelf, check_name, digest_of
+from schedlab.kernels.shelf import Base, PatchCopy, Recipe, Shelf, check_name, digest_of
 from schedlab.kernels.shipped import find_patch
+from schedlab.kernels.ticks import HZ_USUAL
 
 
 def make_recipe(

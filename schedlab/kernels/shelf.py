@@ -23,6 +23,7 @@ from schedlab.kernels import KernelError
 from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
 from schedlab.kernels.preemption import Preempt, models
+from schedlab.kernels.ticks import HZ_USUAL
 from schedlab.system.inside import inside
 from schedlab.system.system import natural
 
@@ -30,11 +31,6 @@ MUST_HAVE = "kernel/sched/core.c"
 """What makes a folder a kernel tree here."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
-
-HZ = (100, 250, 300, 1000)
-"""The tick rates the kernel's own configuration offers."""
-
-HZ_USUAL = 250
 
 
 def _kernel_name(text: str) -> str:

@@ -32,6 +32,8 @@ from schedlab.system.interrupt import stoppable, uninterrupted
 from schedlab.system.process import dying_with_us
 
 PLAN = "sweep.toml"
+PAGE = "overview.html"
+"""The page over all results of a sweep, in its folder."""
 
 
 @dataclass(frozen=True)

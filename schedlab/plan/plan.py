@@ -24,8 +24,10 @@ from pydantic import (
 
 from schedlab.base.data import known_names, named_file
 from schedlab.base.errors import UsageError, nearest
+from schedlab.base.seeds import LARGEST_SEED
 from schedlab.base.validation import LONGEST_NAME, load_toml, read_toml, repeated, validate
 from schedlab.benchmarks import Benchmark, Case, find_benchmark
+from schedlab.kernels.ticks import Hz
 from schedlab.machine.model import Machine
 from schedlab.plan import shared_settings
 from schedlab.plan.design import Design
@@ -42,7 +44,6 @@ _MOST_BLOCKS = 100_000
 """Far more than any comparison needs (docs/internals/statistics.md)."""
 _LONGEST_WARMUP = 1000
 """Seconds, simulated: no clock of the kernel is as long, and the load has to end afterwards."""
-LARGEST_SEED = 2**63 - 1
 
 
 def _warmup(text: str) -> str:
@@ -170,7 +171,7 @@ class KernelEntry(_Data):
     """A kernel tree by its name, such as `6.12`."""
     patches: tuple[str, ...] = ()
     """Files, or features that patches of schedlab's add."""
-    hz: Literal[100, 250, 300, 1000] | None = None
+    hz: Hz | None = None
     """Ticks a second; 250 if neither this nor the configuration says."""
     preempt: Literal["voluntary", "lazy", "full", "none"] | None = None
     """The preemption model; the configuration's or the tree's usual one if not given."""

@@ -28,8 +28,11 @@ BAD = Finding("hackbench", "missing", "hackbench is not installed", "needed", "a
 def findings(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     """Let the doctor find these, and three variants."""
     found = [GOOD, NOTED]
-    monkeypatch.setattr(command, "sections", lambda system: {"a section": found})
-    monkeypatch.setattr(command, "switchable", lambda system: [("NB: sysctl x=1", "switched on")])
+    monkeypatch.setattr("schedlab.doctor.sections", lambda system: {"a section": found})
+    monkeypatch.setattr(
+        "schedlab.settings.switchable.switchable",
+        lambda system: [("NB: sysctl x=1", "switched on")],
+    )
     return found
 
 
@@ -81,7 +84,7 @@ def test_json(findings: list[Finding]) -> None:
 
 def test_restore(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
-    monkeypatch.setattr(command, "restore_left_behind", lambda system: lines)
+    monkeypatch.setattr("schedlab.settings.journal.restore_left_behind", lambda system: lines)
     assert run("--restore").output == "No lab left anything changed.\n"
     lines.append("kernel.numa_balancing: put back to 1")
     assert run("--restore").output == "kernel.numa_balancing: put back to 1\n"
@@ -92,7 +95,7 @@ def test_a_failed_restore_is_for_main_to_print(monkeypatch: pytest.MonkeyPatch) 
     def fail(system: LocalSystem) -> list[str]:
         raise KnobError("cannot")
 
-    monkeypatch.setattr(command, "restore_left_behind", fail)
+    monkeypatch.setattr("schedlab.settings.journal.restore_left_behind", fail)
     assert isinstance(run("--restore").exception, KnobError)
 
 

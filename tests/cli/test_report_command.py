@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from schedlab.base.errors import StoreError
-from schedlab.cli.report import report
-from schedlab.report import save, write_reports
+from schedlab.cli.report import _SHAPES, report
+from schedlab.report import all_shapes, save, write_reports
 from tests.helpers.report_store import HACKBENCH, make_store
 
 
@@ -89,3 +89,8 @@ def test_what_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
 def test_a_full_disk_is_one_clear_error() -> None:
     with pytest.raises(StoreError, match=r"/dev/full: .*No space left on device"):
         save("text", Path("/dev/full"))
+
+
+def test_help_lists_the_shapes_as_they_describe_themselves() -> None:
+    """The command has them in a table of its own, so that help loads none of them."""
+    assert {name: shape.summary for name, shape in all_shapes().items()} == _SHAPES
