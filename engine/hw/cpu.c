@@ -66,6 +66,7 @@ void hw_power_on(void)
 		cpus[i].copies = cache_copies(i);
 		speed_cpu_changed(i);
 	}
+	power_init();
 	event_init(hw_nr_cpus);
 }
 
@@ -176,13 +177,22 @@ enum hw_entry hw_enter(enum hw_entry entry)
 	return before;
 }
 
-/* Brings the accounts of CPUs in user mode or idle up to the present. */
+/* What the present task had of the CPU. */
+static void count_task(struct cpu *c)
+{
+	if (c->task && c->task->account)
+		c->task->account->ran[hw_cpu_topo[c->id].kind] += hw.clk - c->ran_from;
+	c->ran_from = hw.clk;
+}
+
+/* Brings the accounts of CPUs in user mode or idle up to the present, and those of tasks. */
 void hw_settle_accounts(void)
 {
 	for (int i = 0; i < hw_nr_cpus; i++) {
 		struct cpu *c = &cpus[i];
 		simtime ns = hw.clk > c->mark ? hw.clk - c->mark : 0;
 
+		count_task(c);
 		if (c->state == CPU_USER)
 			c->user_ns += ns;
 		else if (c->state == CPU_HALT || c->state == CPU_POLL || c->state == CPU_CHANGE)
@@ -277,11 +287,12 @@ void cpu_update_rate(int cpu)
 
 /* ------------------------------------------------------------------ idle and waiting */
 
-void hw_halt(int polling, simtime until)
+void hw_halt(int state, int polling, simtime until)
 {
 	struct cpu *c = &cpus[hw.cpu];
 
 	account_kernel(c);
+	power_cpu_idle(hw.cpu, state);
 	if (hw.clk < hw.irq_due) {
 		c->state = polling ? CPU_POLL : CPU_HALT;
 		c->resume = until;
@@ -294,16 +305,18 @@ void hw_halt(int polling, simtime until)
 	c->vector[HW_POLL] = HW_NEVER;
 	c->idle_ns += hw.clk - c->mark;
 	c->mark = hw.clk;
+	power_cpu_busy(hw.cpu);
 }
 
 /* Idle for the accounts; busy: siblings see a CPU at work. */
-void hw_idle_change(simtime ns, int busy)
+void hw_idle_change(int state, simtime ns, int busy)
 {
 	struct cpu *c = &cpus[hw.cpu];
 
 	if (!ns)
 		return;
 	account_kernel(c);
+	power_cpu_changes(hw.cpu, state);
 	if (!busy) {
 		c->state = CPU_CHANGE;
 		speed_siblings_changed(hw.cpu);
@@ -316,6 +329,7 @@ void hw_idle_change(simtime ns, int busy)
 	}
 	c->idle_ns += hw.clk - c->mark;
 	c->mark = hw.clk;
+	power_cpu_busy(hw.cpu);
 }
 
 void hw_wait_until(simtime t)
@@ -420,6 +434,7 @@ void hw_context_switch(void *next_task, struct hw_task *next)
 {
 	struct cpu *c = &cpus[hw.cpu];
 
+	count_task(c);
 	hw.current_task = next_task;
 	c->task = next;
 	c->vector[HW_POLL] = HW_NEVER;
@@ -449,6 +464,7 @@ void hw_start_cpu(int cpu, void *sp, void *task)
 	c->clk = c->mark = c->started = c->resume = hw.clk;
 	c->kernel_ns = 0;
 	c->irq_on = 0;
+	power_cpu_busy(cpu);
 	event_set(cpu, hw.clk);
 	speed_siblings_changed(cpu);
 }
@@ -462,6 +478,7 @@ void hw_cpu_dead(void)
 	for (int v = 0; v < HW_NR_VECTORS; v++)
 		c->vector[v] = HW_NEVER;
 	c->irq_due = HW_NEVER;
+	power_cpu_off(hw.cpu);
 	speed_siblings_changed(hw.cpu);
 	give_up(c, HW_NEVER);
 }
@@ -477,6 +494,7 @@ void hw_cpu_alive(int cpu, void *sp, void *task)
 	c->irq_on = 0;
 	c->held = 0;
 	c->state = CPU_KERNEL;
+	power_cpu_busy(cpu);
 	speed_siblings_changed(cpu);
 	event_set(cpu, hw.clk);
 	hw.next = next_of_others();
@@ -507,9 +525,4 @@ void hw_check_time(void)
 unsigned long hw_events(void)
 {
 	return events;
-}
-
-simtime hw_cpu_busy_ns(int cpu)
-{
-	return cpus[cpu].user_ns + cpus[cpu].kernel_ns;
 }

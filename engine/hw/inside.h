@@ -34,6 +34,7 @@ struct cpu {
 	simtime		resume;			/* user work done, or kernel wait over */
 	simtime		since;			/* user work counted up to here */
 	simtime		mark;			/* time accounted up to here */
+	simtime		ran_from;		/* its task's time counted up to here */
 	struct hw_task	*task, *spender;	/* spender: the task if its time is accounted, else NULL */
 	struct pace	pace;			/* of its user code */
 	simtime		vector[HW_NR_VECTORS];	/* arrival, or HW_NEVER */
@@ -69,9 +70,17 @@ void boost_read(json_t *obj);		/* of the machine file, when its CPUs are known *
 void boost_thread(int cpu);		/* its state may have changed */
 void boost_look(int cpu);
 
+/* power.c: what the CPU does from now on */
+void power_init(void);			/* when the machine was read */
+void power_cpu_idle(int cpu, int state);
+void power_cpu_changes(int cpu, int state);	/* into that idle state, or out of it */
+void power_cpu_busy(int cpu);
+void power_cpu_off(int cpu);
+void power_frequency(int domain, unsigned int khz);
+
 /* thermal.c */
 void thermal_read(json_t *zone);		/* of the machine file, when its CPUs are known */
-void thermal_count(void);		/* up to now, at the present frequencies */
+void thermal_count(void);		/* up to now */
 
 /* cache.c */
 void cache_init(void);

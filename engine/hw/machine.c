@@ -11,7 +11,8 @@ struct hw_cpu_topo hw_cpu_topo[HW_MAX_CPUS];
 int hw_nr_cpus, hw_nr_nodes, hw_nr_llcs, hw_nr_cores;
 unsigned int hw_llc_bytes;
 int hw_reclaim_distance;
-int hw_has_priorities, hw_is_hybrid, hw_defers_rearming;
+int hw_nr_kinds, hw_has_priorities, hw_is_hybrid, hw_defers_rearming;
+unsigned int hw_kind_capacity[HW_MAX_KINDS];
 unsigned char hw_cpu_distance[HW_MAX_CPUS][HW_MAX_CPUS];
 struct hw_costs hw_costs;
 struct hw_mechanisms hw_mechanisms = {
@@ -237,6 +238,21 @@ static void set_cpu(int cpu, void *arg)
 	hw_cpu_topo[cpu].priority = g->priority;
 }
 
+/* What CPUs of a domain take in each idle state; absent: 0. */
+static int read_idle_powers(json_t *obj, const struct path *at, const char *key, double mw[])
+{
+	json_t *list = json_object_get(obj, key), *v;
+	size_t i;
+
+	if (!list)
+		return 0;
+	if (!json_is_array(list) || json_array_size(list) > HW_MAX_IDLE_STATES)
+		json_error_at(AT(at, key), "a list of at most %d figures is expected", HW_MAX_IDLE_STATES);
+	json_array_foreach(list, i, v)
+		mw[i] = json_num(v, AT_INDEX(AT(at, key), i), 0, 1000000);
+	return 1;
+}
+
 static int read_opps(json_t *list, const struct path *at, unsigned int capacity)
 {
 	struct hw_freq_domain *d = &hw_freq_domains[hw_nr_freq_domains];
@@ -248,9 +264,10 @@ static int read_opps(json_t *list, const struct path *at, unsigned int capacity)
 	json_array_foreach(list, i, opp) {
 		const struct path *here = AT_INDEX(at, i);
 
-		json_only(opp, here, "mhz", "power_mw", NULL);
+		json_only(opp, here, "mhz", "power_mw", "cluster_mw", NULL);
 		d->opp[i].khz = json_num(json_need(opp, here, "mhz"), AT(here, "mhz"), 1, 10000) * 1000;
 		d->opp[i].power_mw = json_get_num(opp, here, "power_mw", 1, 1000000, 0);
+		d->opp[i].cluster_mw = json_get_num(opp, here, "cluster_mw", 0, 1000000, 0);
 		if (i && d->opp[i].khz <= d->opp[i - 1].khz)
 			json_error_at(AT(here, "mhz"), "operating points must rise");
 	}
@@ -271,6 +288,9 @@ static void read_frequencies(json_t *obj, const struct path *at, struct hw_freq_
 	d->performance = !strcmp(governor, "performance");
 	if (!d->performance && strcmp(governor, "schedutil"))
 		json_error_at(AT(at, "governor"), "schedutil or performance");
+	d->knows_idle = read_idle_powers(obj, at, "idle_mw", d->idle_mw);
+	read_idle_powers(obj, at, "change_mw", d->change_mw);
+	read_idle_powers(obj, at, "cluster_idle_mw", d->cluster_idle_mw);
 }
 
 static void read_cpus(json_t *list)
@@ -285,7 +305,8 @@ static void read_cpus(json_t *list)
 		const struct path *at = AT_INDEX(top, i);
 		struct cpu_group g = { .obj = obj, .at = at, .domain = -1 };
 
-		json_only(obj, at, "cpus", "capacity", "speed", "priority", "opp", "transition", "fast_switch", "governor", NULL);
+		json_only(obj, at, "cpus", "capacity", "speed", "priority", "opp", "transition", "fast_switch", "governor",
+			  "idle_mw", "change_mw", "cluster_idle_mw", NULL);
 		g.capacity = json_get_int(obj, at, "capacity", 1, 1024, 1024);
 		g.speed = json_get_num(obj, at, "speed", 0.01, 1, g.capacity / 1024.0) * 65536;
 		g.priority = json_get_int(obj, at, "priority", 1, 255, 0);
@@ -294,6 +315,31 @@ static void read_cpus(json_t *list)
 			read_frequencies(obj, at, &hw_freq_domains[g.domain]);
 		}
 		json_cpu_list(json_need(obj, at, "cpus"), AT(at, "cpus"), hw_nr_cpus - 1, set_cpu, &g);
+	}
+}
+
+/* A kind for each capacity that there is. */
+static void sort_kinds(void)
+{
+	unsigned int last = 0;
+
+	for (hw_nr_kinds = 0; ; hw_nr_kinds++) {
+		unsigned int next = 0;
+
+		for (int cpu = 0; cpu < hw_nr_cpus; cpu++) {
+			unsigned int capacity = hw_cpu_topo[cpu].capacity;
+
+			if (capacity > last && (!next || capacity < next))
+				next = capacity;
+		}
+		if (!next)
+			return;
+		if (hw_nr_kinds == HW_MAX_KINDS)
+			json_error_at(AT(NULL, "cpu"), "CPUs of more than %d different capacities", HW_MAX_KINDS);
+		hw_kind_capacity[hw_nr_kinds] = last = next;
+		for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
+			if (hw_cpu_topo[cpu].capacity == next)
+				hw_cpu_topo[cpu].kind = hw_nr_kinds;
 	}
 }
 
@@ -340,7 +386,7 @@ static void read_idle(json_t *obj)
 		struct hw_idle_state *s = &hw_idle_states[i];
 
 		json_only(state, at, "name", "latency", "residency", "entry", "exit", "polling",
-			  "declared", "mwait", "firmware", "power_mw", NULL);
+			  "declared", "mwait", "firmware", NULL);
 		snprintf(s->name, sizeof(s->name), "%s", json_text(json_need(state, at, "name"), AT(at, "name")));
 		memcpy(s->desc, s->name, sizeof(s->name));
 		s->latency_us = hardware_time(json_need(state, at, "latency"), AT(at, "latency")) / 1000;
@@ -499,6 +545,7 @@ json_t *hw_read_machine(const char *path)
 	read_topology(json_need(root, NULL, "topology"));
 	if (json_object_get(root, "cpu"))
 		read_cpus(json_object_get(root, "cpu"));
+	sort_kinds();
 	check_priorities();
 	if (json_object_get(root, "smt"))
 		read_smt(json_object_get(root, "smt"));

@@ -155,6 +155,7 @@ void hw_set_frequency(int domain, unsigned int khz)
 	unsigned int top = d->opp[d->nr_opps - 1].khz;
 
 	thermal_count();
+	power_frequency(domain, khz);
 	d->now_khz = khz;
 	for (int cpu = 0; cpu < hw_nr_cpus; cpu++) {
 		if (hw_cpu_topo[cpu].domain != domain)

@@ -336,6 +336,7 @@ void spent_begin_window(void)
 	for (struct hw_account *a = hw_first_account; a; a = a->next) {
 		a->tasks = a->ended = 0;
 		memset(a->ns, 0, sizeof(a->ns));
+		memset(a->ran, 0, sizeof(a->ran));
 	}
 	for (struct hw_task *task = hw_first_task; task; task = task->next)
 		if (task->account) {

@@ -10,29 +10,19 @@ struct hw_thermal hw_thermal;
 
 static long long uk;			/* microkelvin above 0 Celsius */
 static simtime counted;			/* energy is counted up to here */
-static simtime busy[HW_MAX_CPUS];	/* of each CPU up to there */
+static unsigned long long taken;	/* by then */
 
-static unsigned int power_now(const struct hw_freq_domain *d)
-{
-	int i = 0;
-
-	while (d->opp[i].khz < d->now_khz)
-		i++;
-	return d->opp[i].power_mw;
-}
-
-/* Of all CPUs since then, in mW * ns. */
+/* Of all busy CPUs since boot, in mW * ns. */
 static unsigned long long energy(void)
 {
 	unsigned long long sum = 0;
 
-	hw_settle_accounts();
+	hw_settle_power();
 	for (int i = 0; i < hw_nr_cpus; i++) {
-		simtime now = hw_cpu_busy_ns(i);
+		int domain = hw_cpu_topo[i].domain;
 
-		if (hw_cpu_topo[i].domain >= 0)
-			sum += (now - busy[i]) * power_now(&hw_freq_domains[hw_cpu_topo[i].domain]);
-		busy[i] = now;
+		for (int opp = 0; domain >= 0 && opp < hw_freq_domains[domain].nr_opps; opp++)
+			sum += hw_cpu_residency(i)->opp[opp] * hw_freq_domains[domain].opp[opp].power_mw;
 	}
 	return sum;
 }
@@ -94,12 +84,15 @@ static void approach(long long end, long long us)
 
 void thermal_count(void)
 {
+	unsigned long long now;
 	simtime passed;
 
 	if (!hw_thermal.resistance || hw.clk < counted + 1000)
 		return;
 	passed = hw.clk - counted;
-	approach(target(energy() / passed), passed / 1000);
+	now = energy();
+	approach(target((now - taken) / passed), passed / 1000);
+	taken = now;
 	counted = hw.clk;
 }
 

@@ -83,10 +83,14 @@ struct hw_cpu_topo {
 	unsigned int	freq_scale;	/* of utilisation, by the present frequency: 1024 = in full */
 	int		domain;		/* frequency domain, or -1 */
 	int		priority;	/* of preferred cores, 0: unknown */
+	int		kind;		/* its capacity's place among all */
 };
 extern struct hw_cpu_topo hw_cpu_topo[HW_MAX_CPUS];
 extern int hw_nr_cpus, hw_nr_nodes, hw_nr_llcs, hw_nr_cores;
 extern unsigned int hw_llc_bytes;	/* of each */
+#define HW_MAX_KINDS	16
+extern int hw_nr_kinds;			/* of different capacity */
+extern unsigned int hw_kind_capacity[HW_MAX_KINDS];	/* rising */
 extern int hw_has_priorities;		/* of all CPUs, not all the same */
 extern int hw_is_hybrid;		/* cores of several kinds, as CPUID says */
 extern int hw_defers_rearming;		/* its entry code arms the timer last, where the build has that */
@@ -161,6 +165,7 @@ extern const char *hw_idle_governor;
 struct hw_opp {
 	unsigned int	khz;
 	unsigned int	power_mw;	/* 0: unknown, no energy model */
+	double		cluster_mw;	/* of what the domain's CPUs share, while one of them is busy */
 };
 #define HW_MAX_OPPS	32
 struct hw_freq_domain {
@@ -170,6 +175,10 @@ struct hw_freq_domain {
 	simtime		transition_ns;
 	int		performance;	/* the governor; otherwise schedutil */
 	int		fast_switch;	/* the scheduler changes the frequency itself; otherwise a thread does */
+	/* by idle state: of a CPU in it; while it enters or leaves; of what the CPUs share, if none is shallower */
+	int		knows_idle;
+	double		idle_mw[HW_MAX_IDLE_STATES], change_mw[HW_MAX_IDLE_STATES];
+	double		cluster_idle_mw[HW_MAX_IDLE_STATES];
 };
 extern struct hw_freq_domain hw_freq_domains[];
 extern int hw_nr_freq_domains;
@@ -301,6 +310,7 @@ struct hw_account {
 	unsigned long	tasks;			/* that were there in the window */
 	simtime		ended;			/* time in it of those that have ended */
 	simtime		ns[HW_NR_TIMES];
+	simtime		ran[HW_MAX_KINDS];	/* on CPUs of each kind, interrupts there too */
 };
 extern struct hw_account *hw_first_account;
 struct hw_account *hw_account(const char *name);	/* created where there is none yet */
@@ -343,8 +353,8 @@ enum hw_vector { HW_TIMER, HW_CALL, HW_RESCHED, HW_POLL, HW_NR_VECTORS };
 
 /* The running CPU gives the host to others.  All return at the CPU's own time. */
 int hw_run_user(struct hw_task *task);		/* 1: work done, 0: interrupted */
-void hw_halt(int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
-void hw_idle_change(simtime ns, int busy);	/* into an idle state or out of it: nothing interrupts */
+void hw_halt(int state, int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
+void hw_idle_change(int state, simtime ns, int busy);	/* into that or out of it: nothing interrupts */
 void hw_wait_until(simtime t);			/* in the kernel: nothing interrupts */
 void hw_catch_up(void);
 void hw_order(void);
@@ -367,7 +377,6 @@ void hw_cpu_dead(void);				/* off-line: until hw_cpu_alive() */
 void hw_cpu_alive(int cpu, void *sp, void *task);
 void hw_set_boot_cpu(int cpu, void *task);	/* boot: whose code runs; no time passes */
 void hw_start_cpu(int cpu, void *sp, void *task);
-simtime hw_cpu_busy_ns(int cpu);
 
 /* A context's stack pointer is kept while it is stopped; while it runs, the place is NULL. */
 void hw_switch_context(void **save_sp, void **sp);
@@ -495,6 +504,21 @@ unsigned long hw_events(void);		/* since boot */
 void hw_settle_accounts(void);		/* of CPUs that are in user mode or idle, up to the present */
 void hw_begin_window(void);		/* counts begin anew */
 void hw_settle_times(void);		/* of tasks, up to the present; checks that none is lost */
+
+/* Since boot, of CPUs that have operating points. */
+struct hw_residency {
+	simtime		opp[HW_MAX_OPPS];		/* busy */
+	simtime		idle[HW_MAX_IDLE_STATES], change[HW_MAX_IDLE_STATES];
+};
+struct hw_domain_residency {
+	simtime		opp[HW_MAX_OPPS];		/* all time */
+	simtime		awake[HW_MAX_OPPS];		/* one of its CPUs is busy */
+	simtime		idle[HW_MAX_IDLE_STATES];	/* all are idle, one of them no deeper than here */
+	unsigned long	changes;			/* of its frequency */
+};
+void hw_settle_power(void);		/* up to the present, and all accounts with it */
+const struct hw_residency *hw_cpu_residency(int cpu);
+const struct hw_domain_residency *hw_domain_residency(int domain);
 extern int hw_verbose;			/* what the kernel prints is shown */
 simtime hw_percentile(const struct hw_durations *d, double percent);
 simtime hw_duration_of(int bucket);	/* the shortest in a bucket */

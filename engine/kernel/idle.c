@@ -28,7 +28,7 @@ void arch_cpu_idle_exit(void)
 void arch_cpu_idle(void)
 {
 	if (!current_set_polling_and_test())
-		hw_halt(0, HW_NEVER);
+		hw_halt(0, 0, HW_NEVER);
 	__current_clr_polling();
 	shim_arch_cpu_idle_return();
 }
@@ -43,11 +43,11 @@ static int enter_state(struct cpuidle_device *dev, struct cpuidle_driver *drv, i
 		return index;
 	}
 	if (hw_mechanisms.idle_latency)
-		hw_idle_change(state->entry_ns, state->firmware);
+		hw_idle_change(index, state->entry_ns, state->firmware);
 	if (!need_resched())
-		hw_halt(0, HW_NEVER);
+		hw_halt(index, 0, HW_NEVER);
 	if (hw_mechanisms.idle_latency)
-		hw_idle_change(state->exit_ns, state->firmware);
+		hw_idle_change(index, state->exit_ns, state->firmware);
 	if (state->mwait)
 		current_clr_polling();
 	return index;
@@ -64,7 +64,7 @@ static int poll(struct cpuidle_device *dev, struct cpuidle_driver *drv, int inde
 		simtime end = start + cpuidle_poll_time(drv, dev);
 
 		while (!need_resched()) {
-			hw_halt(1, end);
+			hw_halt(index, 1, end);
 			if (hw.clk >= hw.irq_due)
 				shim_irq_window();
 			if (hw.clk >= end) {

@@ -2,6 +2,7 @@
 /* The result of a run as JSON: what was counted in its measured window. */
 #include <stdlib.h>
 #include <string.h>
+#include "energy.h"
 #include "instance.h"
 #include "scenario.h"
 #include "steady.h"
@@ -18,6 +19,7 @@ static struct {
 void results_window_begin(void)
 {
 	hw_begin_window();
+	energy_window_begin();
 	forced_idle_base = kern_forced_idle();
 	memset(&kern_core_stats, 0, sizeof(kern_core_stats));
 	memset(&kern_newidle, 0, sizeof(kern_newidle));
@@ -382,6 +384,8 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	json_object_set_new(root, "kernel_time_ns", kernel_time_json());
 	json_object_set_new(root, "functions", functions_json());
 	json_object_set_new(root, "task_time", task_time_json());
+	json_object_set_new(root, "frequency_domains", energy_domains_json());
+	json_object_set_new(root, "kinds", energy_kinds_json());
 	if (kern_read_file("/proc/schedstat", text, sizeof(text)) >= 0)
 		set_text(root, "schedstat", text);
 	if (kern_read_file("/proc/pressure/cpu", text, sizeof(text)) >= 0)

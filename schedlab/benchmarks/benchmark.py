@@ -15,6 +15,7 @@ from pathlib import Path
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import IncompleteRun, UsageError, nearest
 from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.energy import energy_metric
 from schedlab.benchmarks.exhibits import Curve
 from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
@@ -255,6 +256,8 @@ class Case:
     """The label of the sweep it is a point of, if it is."""
     seconds: float | None = None
     """How long a run is to take: its size is fitted to that before the first run."""
+    besides: tuple[Metric, ...] = ()
+    """What the target measures of it beside its own metrics."""
 
     @property
     def names(self) -> set[str]:
@@ -284,15 +287,23 @@ class Case:
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
-        """Return what this case measures."""
+        """Return what this case measures, and the target besides."""
+        return self._own_metrics + self.besides
+
+    @property
+    def _own_metrics(self) -> tuple[Metric, ...]:
         select = self.benchmark.select
         return tuple(select(**self._own)) if select else self.benchmark.metrics
+
+    def with_energy(self) -> "Case":
+        """Return the case as a machine runs it whose energy is known."""
+        return replace(self, besides=(energy_metric(self._own_metrics),))
 
     def model(self) -> Model | None:
         """Return the case's model, if the benchmark has one."""
         if not self.benchmark.model:
             return None
-        made = self.benchmark.model(**self._own)
+        made = replace(self.benchmark.model(**self._own), besides=self.besides)
         if not self._cpus:
             return made
         return replace(made, workload={**made.workload, "affinity": self._cpus})
@@ -306,10 +317,10 @@ class Case:
         if output.exit_status != 0:
             raise IncompleteRun(f"{_ending(output.exit_status)}{_last_words(output)}")
         parsed = (command.parse or self.benchmark.parse)(output)
-        for metric in self.metrics:
+        for metric in self._own_metrics:
             if metric not in parsed:
                 raise IncompleteRun(f"the output has no {metric.name}")
-        unasked = set(self.benchmark.metrics).difference(self.metrics)
+        unasked = set(self.benchmark.metrics).difference(self._own_metrics)
         asked = {metric: value for metric, value in parsed.items() if metric not in unasked}
         values, caveats = comparable(asked)
         return values, [*self.benchmark.caveats(output), *caveats]

@@ -16,5 +16,7 @@ class Model:
     """For each metric the name of its figure in the simulator's result, e.g. `hackbench.time`."""
     enclosures: tuple[Enclosure, ...] = ()
     """Files beside the scenario."""
+    besides: tuple[Metric, ...] = ()
+    """What is measured of any workload."""
     count: Callable[[Mapping[str, float]], Mapping[str, float]] = field(default=lambda _: {})
     """Gives further figures by their counters' names, from the workload's results by name."""

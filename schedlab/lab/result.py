@@ -191,8 +191,11 @@ def _on_its_host(store: Store, folder: Path, lab: Lab) -> Result:
     target = find_target(store.plan.target, store.plan.machine, store.plan.variant, lab.watcher)
     cases = [
         replace(
-            store.plan.find_benchmark(info.benchmark, str(folder)).case(
-                store.machine, info.params, info.label, f"{folder}: {info.label}"
+            store.plan.measured(
+                store.plan.find_benchmark(info.benchmark, str(folder)).case(
+                    store.machine, info.params, info.label, f"{folder}: {info.label}"
+                ),
+                store.machine,
             ),
             seconds=info.seconds,
         )

@@ -88,6 +88,9 @@ Cost = Annotated[str | int, PlainValidator(_cost, json_schema_input_type=str | i
 Size = Annotated[str, _quantity(_in("KiB|MiB|GiB"), "512KiB")]
 Bandwidth = Annotated[str, _quantity(_in("MB/s|GB/s"), "20GB/s")]
 Number = StrictInt | StrictFloat
+Power = Annotated[Number, Field(ge=0)]
+Powers = Power | tuple[Power, ...]
+"""In mW: of every CPU, or one for each entry of `cpu`, in their order."""
 PositiveInt = Annotated[StrictInt, Field(gt=0)]
 CountOrZero = Annotated[StrictInt, Field(ge=0)]
 
@@ -120,6 +123,8 @@ class OperatingPoint(_Table):
 
     mhz: Annotated[Number, Field(gt=0)]
     power_mw: Annotated[Number, Field(gt=0)] | None = None
+    cluster_mw: Annotated[Number, Field(ge=0)] | None = None
+    """What the CPUs that change frequency together share takes, while one of them is busy."""
 
 
 class Cpu(_Table):
@@ -163,7 +168,12 @@ class IdleState(_Table):
     mwait: bool = False
     firmware: bool = False
     """Entry and exit are code that runs on the core, so that siblings see it at work."""
-    power_mw: Annotated[Number, Field(gt=0)] | None = None
+    power_mw: Powers | None = None
+    """What a CPU in it takes."""
+    change_mw: Powers | None = None
+    """The same while it enters or leaves; as in the shallowest state when left out."""
+    cluster_mw: Powers | None = None
+    """What the CPUs that change frequency together share takes, while none of them is shallower."""
 
 
 class Idle(_Table):
@@ -589,6 +599,20 @@ def _cpu_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:
         if state.cpus is not None:
             key = f"idle.state[{index}].cpus"
             yield from _overlap_problems(key, "cpus", (state.cpus,), cpus)
+    yield from _idle_power_problems(machine)
+
+
+def _idle_power_problems(machine: Machine) -> Iterator[str]:
+    """What idle states take is a figure for all CPUs, or one for each kind."""
+    for index, state in enumerate(machine.idle.state):
+        key = f"idle.state[{index}]"
+        for name in ("power_mw", "change_mw", "cluster_mw"):
+            powers = getattr(state, name)
+            if isinstance(powers, tuple) and len(powers) != len(machine.cpu):
+                kinds = len(machine.cpu)
+                yield f"{key}.{name}: has {len(powers)} figures for {kinds} entries of cpu"
+            if powers is not None and state.power_mw is None:
+                yield f"{key}.{name}: says nothing without power_mw"
 
 
 def _priority_problems(machine: Machine, cpus: frozenset[int]) -> Iterator[str]:

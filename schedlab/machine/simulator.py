@@ -10,13 +10,16 @@ from typing import Any
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import UsageError, nearest
-from schedlab.machine.model import CacheKinds, Cpu, Groups, Machine
+from schedlab.machine.model import CacheKinds, Cpu, Groups, Machine, Powers
 
 ARCHITECTURES = (
     *("aarch64", "armv7l", "i686", "loongarch64", "ppc64", "ppc64le", "riscv64", "s390x", "x86_64"),
     "unknown",
 )
 """As `uname -m` prints them. The kernel's defaults go by them, so another spelling is refused."""
+
+_POWERS = ("power_mw", "change_mw", "cluster_mw")
+"""Of an idle state: the simulator has them beside the CPUs they are of."""
 
 _UNTOLD_TRANSITION = "1ms"
 """What the kernel takes where the driver reports none: CPUFREQ_DEFAULT_TRANSITION_LATENCY_NS."""
@@ -59,11 +62,15 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
         data["work"] = {name: dict(figures) for name, figures in machine.work.items()}
     data["topology"] = _topology(machine, where)
     if machine.cpu:
-        data["cpu"] = [entry for cpu in machine.cpu for entry in _cpu_entries(machine, cpu)]
+        data["cpu"] = [
+            {**entry, **_idle_powers(machine, index)}
+            for index, cpu in enumerate(machine.cpu)
+            for entry in _cpu_entries(machine, cpu)
+        ]
     if machine.idle.state:
         _check_idle(machine, where)
         data["idle"] = machine.idle.model_dump(
-            mode="json", exclude_defaults=True, exclude={"state": {"__all__": {"desc"}}}
+            mode="json", exclude_defaults=True, exclude={"state": {"__all__": {"desc", *_POWERS}}}
         )
     sizes = {
         "l2": _size("l2", machine.cache.below_last(), where),
@@ -115,6 +122,25 @@ def _cpu_entries(machine: Machine, cpu: Cpu) -> Iterator[dict[str, Any]]:
     entry["transition"] = cpu.transition or _UNTOLD_TRANSITION
     for domain in _domains(machine, cpu):
         yield {"cpus": domain, **entry}
+
+
+def _idle_powers(machine: Machine, index: int) -> dict[str, list[float]]:
+    """Return what CPUs of an entry take in each idle state, where the file has it of all."""
+    states = machine.idle.state
+    if not machine.cpu[index].opp or not states or any(s.power_mw is None for s in states):
+        return {}
+
+    def own(powers: Powers | None, missing: float) -> float:
+        if powers is None:
+            return missing
+        return powers[index] if isinstance(powers, tuple) else powers
+
+    shallowest = own(states[0].power_mw, 0)
+    return {
+        "idle_mw": [own(state.power_mw, 0) for state in states],
+        "change_mw": [own(state.change_mw, shallowest) for state in states],
+        "cluster_idle_mw": [own(state.cluster_mw, 0) for state in states],
+    }
 
 
 def _domains(machine: Machine, cpu: Cpu) -> list[str]:

@@ -27,6 +27,7 @@ from schedlab.base.errors import UsageError, nearest
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.base.validation import LONGEST_NAME, load_toml, read_toml, repeated, validate
 from schedlab.benchmarks import Benchmark, Case, find_benchmark
+from schedlab.benchmarks.energy import knows_energy
 from schedlab.kernels.ticks import Hz
 from schedlab.machine.model import Machine
 from schedlab.plan import shared_settings
@@ -303,7 +304,11 @@ class Plan(_Data):
             )
         if label := repeated(case.label for case in cases):
             raise UsageError(f"two benchmarks are labelled '{label}'; give one another label.")
-        return _chosen(cases, self.only)
+        return [self.measured(case, machine) for case in _chosen(cases, self.only)]
+
+    def measured(self, case: Case, machine: Machine) -> Case:
+        """Return a case with what the plan's target measures of it besides."""
+        return case.with_energy() if self.simulated and knows_energy(machine) else case
 
     def find_benchmark(self, name: str, where: str) -> Benchmark:
         """Return the benchmark of that name, of the plan's own first.

@@ -1,10 +1,12 @@
 """Reading the simulator's result: the model's metrics, and counters under the host's names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal
 
+from schedlab.base.cpulist import format_cpulist
 from schedlab.base.errors import IncompleteRun
+from schedlab.benchmarks.energy import energy
 from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
 from schedlab.counters import event_groups, snapshot_groups
@@ -19,6 +21,13 @@ _MADE_OF = {
 
 CPU_TIME = "cpu-time"
 """Counters `cpu-time:WHAT:ns`: the time of all CPUs, by what it was spent on."""
+FREQUENCY = "cpufreq"
+"""Counters `cpufreq:cpuCPUS:533MHz:seconds`: the time of frequency domains at each point."""
+ENERGY_COUNTERS = "energy"
+"""Counters `energy:joules`, and of its parts."""
+_PARTS = {"": "joules", "busy:": "busy_j", "idle:": "idle_j", "cluster:": "cluster_j"}
+KINDS = "ran"
+"""Counters `ran:GROUP:capacity-462:seconds`: the time of a group's tasks on CPUs of a capacity."""
 ENTRIES = engine_names("ENTRIES")
 """What the kernel was entered for."""
 FUNCTIONS = engine_names("FUNCTIONS")
@@ -46,6 +55,11 @@ def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float
         if value is None:
             raise IncompleteRun(f"the simulator's result has no {name}")
         values[metric] = float(value)
+    for metric in model.besides:
+        taken = energy(metric, values, result)
+        if taken is None:
+            raise IncompleteRun(f"the simulator's result has no {metric.name}")
+        values[metric] = taken
     return comparable(values)
 
 
@@ -111,7 +125,7 @@ def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"])
 
 def _counted(result: Mapping[str, Any]) -> dict[str, float]:
     counted = {name: float(value) for name, value in result.get("counters", {}).items()}
-    counted |= _cpu_time(result) | _waits(result)
+    counted |= _cpu_time(result) | _waits(result) | _frequencies(result) | _kinds(result)
     for name, parts in _MADE_OF.items():
         counted[name] = sum(counted.get(part, 0.0) for part in parts)
     for state in result.get("idle_states", []):
@@ -155,6 +169,49 @@ def _waits(result: Mapping[str, Any]) -> dict[str, float]:
         counts[f"{kind}-latency:count"] = float(number)
         counts[f"{kind}-latency:ns"] = number * waits.get("mean_ns", 0.0)
     return counts
+
+
+def _frequencies(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return the time at each frequency and the energy taken, by frequency domain."""
+    counts: dict[str, float] = {}
+
+    def add(name: str, amount: float) -> None:
+        counts[name] = counts.get(name, 0.0) + amount
+
+    domains = result.get("frequency_domains", [])
+    for cpus, alike in _alike(domains).items():
+        for domain in alike:
+            for mhz, seconds in zip(domain["mhz"], domain["seconds"], strict=True):
+                add(f"{FREQUENCY}:cpu{cpus}:{mhz:g}MHz:seconds", seconds)
+            add(f"{FREQUENCY}:cpu{cpus}:transitions", domain["changes"])
+            if "joules" in domain:
+                add(f"{ENERGY_COUNTERS}:cpu{cpus}:joules", domain["joules"])
+    for part, key in _PARTS.items():
+        if domains and all(key in domain for domain in domains):
+            add(f"{ENERGY_COUNTERS}:{part}joules", sum(domain[key] for domain in domains))
+    return counts
+
+
+def _alike(domains: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return domains with the same frequencies together, by the CPUs of all of them."""
+    found: dict[tuple[float, ...], list[Mapping[str, Any]]] = {}
+    for domain in domains:
+        found.setdefault(tuple(domain["mhz"]), []).append(domain)
+    return {
+        format_cpulist(cpu["cpu"] for domain in alike for cpu in domain["cpus"]): alike
+        for alike in found.values()
+    }
+
+
+def _kinds(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return how long each group of tasks ran on CPUs of each capacity, where they differ."""
+    ran = result.get("kinds", [])
+    if len({each["capacity"] for each in ran}) < 2:
+        return {}
+    return {
+        f"{KINDS}:{each['group']}:capacity-{each['capacity']}:seconds": each["seconds"]
+        for each in ran
+    }
 
 
 def _of_idle_state(state: Mapping[str, Any]) -> dict[str, float]:

@@ -97,7 +97,7 @@ def physical(path: str, value: Any) -> bool:
     if table == "cost":
         return key not in ("catch_up", "spin")
     if table.startswith("idle.state["):
-        return key in ("entry", "exit")
+        return key in ("entry", "exit") or (key.endswith("_mw") and value != 0)
     if table.startswith("cpu["):
         return key == "speed" or (key == "opp" and "power_mw" in str(value))
     if path == "core.mhz":  # where nothing says how far it falls with all cores busy
