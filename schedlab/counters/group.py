@@ -44,6 +44,10 @@ class SnapshotGroup(CounterGroup):
             Unavailable: this host has none of them.
         """
 
+    def ranges(self, system: System) -> Counts:
+        """Return of counters that begin anew at 0 after so much, how much that is."""
+        return {}
+
 
 class EventGroup(CounterGroup):
     """Events that perf counts on all CPUs around a run's command."""
@@ -69,6 +73,13 @@ def counter_group(rank: int) -> Callable[[type[Group]], type[Group]]:
     return register
 
 
-def difference(before: Mapping[str, float], after: Mapping[str, float]) -> Counts:
-    """Return what was counted between two readings; CPUs that came or went do not matter."""
-    return {name: after[name] - value for name, value in before.items() if name in after}
+def difference(
+    before: Mapping[str, float], after: Mapping[str, float], ranges: Mapping[str, float]
+) -> Counts:
+    """Return what was counted between two readings; CPUs that came or went do not matter.
+
+    A counter that has a range and is less than before has begun anew, once.
+    """
+    counted = {name: after[name] - value for name, value in before.items() if name in after}
+    begun_anew = (name for name, amount in counted.items() if amount < 0 and name in ranges)
+    return counted | {name: counted[name] + ranges[name] for name in begun_anew}

@@ -47,7 +47,9 @@ class Migrations(EventGroup):
     )
 
 
-_EVENT = re.compile(r"[a-z0-9_]+(:[a-z0-9_]+)?|[a-z]+(-[a-z]+)+", re.IGNORECASE)
+_EVENT = re.compile(
+    r"[a-z0-9_]+(:[a-z0-9_]+)?|[a-z]+(-[a-z]+)+|[a-z0-9_]+/[a-z0-9_-]+/", re.IGNORECASE
+)
 
 
 class PerfStat:
@@ -84,7 +86,7 @@ class PerfStat:
 
 
 def is_event(name: str) -> bool:
-    """Return whether a name can be a perf event: `subsystem:tracepoint` or `context-switches`."""
+    """Return whether a name can be a perf event: `sched:sched_wakeup`, `page-faults`, `pmu/x/`."""
     return _EVENT.fullmatch(name) is not None
 
 

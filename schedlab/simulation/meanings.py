@@ -74,6 +74,7 @@ SIMULATED = (
     Meaning("switches:voluntary", Topic.PREEMPTION, "task left its CPU to wait"),
     Meaning("switches:involuntary", Topic.PREEMPTION, "task was preempted"),
     *(Meaning(f"cost:{name}", topic, words) for name, (topic, words) in _PAID.items()),
+    Meaning("ran:*:seconds", Topic.CPU_TIME, "time that tasks had CPUs of one kind: {}"),
     Meaning("core:forced_idle_ns", Topic.CORE, "time siblings were forced to idle"),
     Meaning("core:mixed_ns", Topic.CORE, "time siblings ran tasks that do not trust each other"),
     Meaning("core:mixed_longest_ns", Topic.CORE, "longest time siblings ran such tasks"),

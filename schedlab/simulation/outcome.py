@@ -1,15 +1,15 @@
 """Reading the simulator's result: the model's metrics, and counters under the host's names."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal
 
-from schedlab.base.cpulist import format_cpulist
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.energy import energy
 from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
 from schedlab.counters import event_groups, snapshot_groups
+from schedlab.counters.cpufreq import add_domain, by_frequencies
 from schedlab.result.record import BRIEF, TOO_SHORT
 from schedlab.simulation.engine_names import engine_names
 
@@ -21,13 +21,8 @@ _MADE_OF = {
 
 CPU_TIME = "cpu-time"
 """Counters `cpu-time:WHAT:ns`: the time of all CPUs, by what it was spent on."""
-FREQUENCY = "cpufreq"
-"""Counters `cpufreq:cpuCPUS:533MHz:seconds`: the time of frequency domains at each point."""
-ENERGY_COUNTERS = "energy"
-"""Counters `energy:joules`, and of its parts."""
 _PARTS = {"": "joules", "busy:": "busy_j", "idle:": "idle_j", "cluster:": "cluster_j"}
-KINDS = "ran"
-"""Counters `ran:GROUP:capacity-462:seconds`: the time of a group's tasks on CPUs of a capacity."""
+"""Of the counters `energy:...joules`, with their keys in the result."""
 ENTRIES = engine_names("ENTRIES")
 """What the kernel was entered for."""
 FUNCTIONS = engine_names("FUNCTIONS")
@@ -174,33 +169,18 @@ def _waits(result: Mapping[str, Any]) -> dict[str, float]:
 def _frequencies(result: Mapping[str, Any]) -> dict[str, float]:
     """Return the time at each frequency and the energy taken, by frequency domain."""
     counts: dict[str, float] = {}
-
-    def add(name: str, amount: float) -> None:
-        counts[name] = counts.get(name, 0.0) + amount
-
     domains = result.get("frequency_domains", [])
-    for cpus, alike in _alike(domains).items():
+    told = [(tuple(d["mhz"]), [cpu["cpu"] for cpu in d["cpus"]], d) for d in domains]
+    for name, alike in by_frequencies(told):
         for domain in alike:
-            for mhz, seconds in zip(domain["mhz"], domain["seconds"], strict=True):
-                add(f"{FREQUENCY}:cpu{cpus}:{mhz:g}MHz:seconds", seconds)
-            add(f"{FREQUENCY}:cpu{cpus}:transitions", domain["changes"])
-            if "joules" in domain:
-                add(f"{ENERGY_COUNTERS}:cpu{cpus}:joules", domain["joules"])
+            spent = dict(zip(domain["mhz"], domain["seconds"], strict=True))
+            add_domain(counts, name, spent, domain["changes"])
+        if all("joules" in domain for domain in alike):
+            counts[f"energy:{name}:joules"] = sum(domain["joules"] for domain in alike)
     for part, key in _PARTS.items():
         if domains and all(key in domain for domain in domains):
-            add(f"{ENERGY_COUNTERS}:{part}joules", sum(domain[key] for domain in domains))
+            counts[f"energy:{part}joules"] = sum(domain[key] for domain in domains)
     return counts
-
-
-def _alike(domains: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """Return domains with the same frequencies together, by the CPUs of all of them."""
-    found: dict[tuple[float, ...], list[Mapping[str, Any]]] = {}
-    for domain in domains:
-        found.setdefault(tuple(domain["mhz"]), []).append(domain)
-    return {
-        format_cpulist(cpu["cpu"] for domain in alike for cpu in domain["cpus"]): alike
-        for alike in found.values()
-    }
 
 
 def _kinds(result: Mapping[str, Any]) -> dict[str, float]:
@@ -209,8 +189,7 @@ def _kinds(result: Mapping[str, Any]) -> dict[str, float]:
     if len({each["capacity"] for each in ran}) < 2:
         return {}
     return {
-        f"{KINDS}:{each['group']}:capacity-{each['capacity']}:seconds": each["seconds"]
-        for each in ran
+        f"ran:{each['group']}:capacity-{each['capacity']}:seconds": each["seconds"] for each in ran
     }
 
 

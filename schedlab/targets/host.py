@@ -315,7 +315,9 @@ class HostSession:
         )
         values, caveats = order.case.measure(command, output)
         for group, earlier in counted:
-            record.counters |= difference(earlier, group.read(self._system))
+            record.counters |= difference(
+                earlier, group.read(self._system), group.ranges(self._system)
+            )
         if self._counters.perf:
             record.counters |= self._counters.perf.read(folder / "perf.csv")
         record.counters |= order.case.benchmark.count(output)

@@ -43,6 +43,9 @@ def engine_counters() -> Iterator[str]:
         yield from (f"migrations:{kind}:{name}" for name in engine_names("DISTANCES")[1:])
     for key in ("usage", "seconds", "above", "below", "rejected"):
         yield f"cpuidle:C1:{key}"
+    yield from ("cpufreq:cpu4-7:903MHz:seconds", "cpufreq:cpu4-7:transitions")
+    yield from (f"energy:{part}joules" for part in ("", "cpu4-7:", "busy:", "idle:", "cluster:"))
+    yield "ran:sender:capacity-462:seconds"
 
 
 def declared(counter: str, meanings: tuple[Meaning, ...]) -> bool:
@@ -65,6 +68,8 @@ def test_a_hosts_counters(name: str) -> None:
             *(f"cpu:{what}-seconds" for what in ("busy", "user", "system", "irq")),
         ],
         "schedstat": SCHEDSTAT,
+        "cpufreq": ["cpufreq:cpu0-3:533MHz:seconds", "cpufreq:cpu0-3:transitions"],
+        "energy": ["energy:package-0/dram:joules", "energy:amd_energy/Ecore:joules"],
     }[name]
     assert all(declared(counter, all_groups()[name].meanings) for counter in counters)
 
