@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from schedlab.benchmarks.metric import Metric
+from schedlab.counters.times import is_time
 from schedlab.judging.stats import Comparison, Verdict, finished, judge, without_effect
 from schedlab.judging.trend import Trend, find_trends
 from schedlab.plan.design import Design
@@ -238,7 +239,8 @@ def _judge_counters(
         for variant in plan.variant[1:]:
             other = table.measured(case.label, variant.name)
             runs = [*base.values(), *other.values()]
-            for counter in dict.fromkeys(name for run in runs for name in run.counters):
+            names = dict.fromkeys(name for run in runs for name in run.counters)
+            for counter in (name for name in names if not is_time(name)):
                 asked.append((case, counter, variant.name))
                 comparisons.append(
                     Comparison(

@@ -7,10 +7,12 @@ from typing import Any
 from schedlab import __version__
 from schedlab.judging.meanings import meaning_of
 from schedlab.judging.stats import Verdict
+from schedlab.judging.why import Part, TimeSpent
 from schedlab.report.content import Report
 from schedlab.report.decided import decision
 from schedlab.report.sensitivity import dependences
 from schedlab.report.shape import shape
+from schedlab.report.why import sentence
 from schedlab.report.wording import counter_unit
 from schedlab.result.document import finite, to_document
 
@@ -60,6 +62,7 @@ def render(report: Report) -> str:
             for counter in report.analysis.counters
         ],
         "decision": _decision(report),
+        "why": [_why(report, spent) for spent in report.times],
         "dependences": [
             {
                 "benchmark": outcome.case.label,
@@ -88,6 +91,32 @@ def render(report: Report) -> str:
         **result,
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _why(report: Report, spent: TimeSpent) -> dict[str, Any]:
+    return {
+        "benchmark": spent.case.label,
+        "baseline": report.baseline,
+        "variant": spent.variant,
+        "text": sentence(spent),
+        "per": spent.per.value,
+        "whole": _part(spent.whole),
+        "parts": [_part(part) for part in spent.parts],
+        "roles": {role: [_part(part) for part in parts] for role, parts in spent.roles.items()},
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    verdict = part.verdict
+    return {
+        "state": part.state,
+        "meaning": part.words,
+        "base_ns": finite(part.base),
+        "other_ns": finite(part.other),
+        "contribution": finite(verdict.effect),
+        "interval": finite(verdict.interval),
+        "interval_adjusted": finite(verdict.interval_adjusted),
+    }
 
 
 def _decision(report: Report) -> list[dict[str, Any]]:

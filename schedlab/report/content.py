@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from schedlab.counters.cpuidle import idle_counter
-from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome
+from schedlab.counters.times import is_time
+from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, counted_runs
 from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Word
+from schedlab.judging.why import TimeSpent, explain
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import IMPORTED, kind_of, split
 from schedlab.report.wording import (
@@ -75,9 +77,9 @@ class CaseReport:
 
     @cached_property
     def lively_counters(self) -> list[str]:
-        """The counters that were not zero in every good run, warm-up too."""
+        """The counters that were not zero in every good run, warm-up too; without tasks' times."""
         names = dict.fromkeys(name for run in self.all_runs for name in run.counters)
-        return [name for name in names if name not in self.silent_counters]
+        return [name for name in names if name not in self.silent_counters and not is_time(name)]
 
     @cached_property
     def silent_counters(self) -> list[str]:
@@ -155,6 +157,11 @@ class Report:
             CaseReport(case, runs[case.label], outcomes[case.label], counters[case.label])
             for case in store.cases
         ]
+
+    @cached_property
+    def times(self) -> list[TimeSpent]:
+        """Where the tasks' time went, for each benchmark and variant in which it was counted."""
+        return explain(self.plan, self.design, self.store.cases, counted_runs(self.store))
 
     @property
     def baseline(self) -> str:

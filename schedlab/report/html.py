@@ -23,6 +23,7 @@ from schedlab.report.exhibits import exhibits
 from schedlab.report.page import environment
 from schedlab.report.shape import shape
 from schedlab.report.sweeps import along
+from schedlab.report.why import HEADING, table, why
 from schedlab.result.carried import in_html
 from schedlab.result.record import RunRecord
 
@@ -58,6 +59,13 @@ def render(report: Report) -> str:
         "topics": _topics,
         "meaning_of": meaning_of,
         "decision": decision(report),
+        "why": lambda variant: why(report, variant),
+        "why_heading": HEADING,
+        "time_tables": lambda case, variant: [
+            table(spent)
+            for spent in report.times
+            if (spent.case, spent.variant) == (case.info, variant)
+        ],
         "exhibits": exhibits(report),
         "curves": curves(report),
         "draw_curve": lambda sweep, number, width: plots.curve(

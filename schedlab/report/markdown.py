@@ -15,6 +15,7 @@ from schedlab.report.content import (
 from schedlab.report.decided import by_topic, decision
 from schedlab.report.exhibits import exhibits
 from schedlab.report.shape import shape
+from schedlab.report.why import HEADING, why
 from schedlab.report.wording import (
     blocks_used,
     count,
@@ -98,6 +99,9 @@ def _summary(report: Report, variant: str) -> Iterator[str]:
             )
         )
     yield from _table(headings, rows)
+    if reasons := why(report, variant):
+        yield from (f"{HEADING}", "")
+        yield from _bullets(reasons)
     if trends := report.trends(variant):
         yield from ("Trends along sweeps; a change that rises gets better:", "")
         yield from _bullets(trends)

@@ -16,6 +16,7 @@ from schedlab.report.exhibit import Exhibit
 from schedlab.report.exhibits import exhibits
 from schedlab.report.screen import add_figures, bullets, new_table, say, section
 from schedlab.report.shape import shape
+from schedlab.report.why import HEADING, why
 from schedlab.report.wording import (
     blocks_used,
     interval,
@@ -67,6 +68,9 @@ def _print(report: Report, console: Console) -> None:
         section(console, f"{name} against {report.baseline}: {report.tally(name)}")
         console.print(_verdicts(report, name, narrow=console.width < _WIDE))
         bullets(console, report.remarks(name))
+        if reasons := why(report, name):
+            say(console, HEADING)
+            bullets(console, reasons)
         if trends := report.trends(name):
             section(console, f"Trends of {name} along its sweeps")
             bullets(console, trends)

@@ -1,6 +1,8 @@
 """What the simulator's own counters say; the kernel's tracepoints say the same as on a host."""
 
 from schedlab.counters.meaning import Meaning, Topic
+from schedlab.counters.times import MEASURED, time_counter
+from schedlab.simulation.engine_names import engine_words
 
 _DISTANCES = ("core", "cluster", "llc", "node", "package", "remote")
 
@@ -86,6 +88,12 @@ SIMULATED = (
     Meaning("cpu-time:user:ns", Topic.CPU_TIME, "CPU time in user mode"),
     Meaning("cpu-time:idle:ns", Topic.CPU_TIME, "CPU time idle"),
     Meaning("cpu-time:*:ns", Topic.CPU_TIME, "CPU time in {}"),
+    Meaning(MEASURED, Topic.BOOKKEEPING, "measured time"),
+    *(
+        Meaning(time_counter(state, role), Topic.CPU_TIME, f"{of}{words}")
+        for state, words in engine_words("TIMES").items()
+        for role, of in (("", ""), ("*", "{}: "))
+    ),
     Meaning("wakeup-latency:count", Topic.WAITING, "woken task waited for its CPU"),
     Meaning("wakeup-latency:ns", Topic.WAITING, "time from wakeups to running"),
     Meaning("queue-latency:count", Topic.WAITING, "preempted task waited for its CPU"),

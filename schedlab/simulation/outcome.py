@@ -10,6 +10,7 @@ from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
 from schedlab.counters import event_groups, snapshot_groups
 from schedlab.counters.cpufreq import add_domain, by_frequencies
+from schedlab.counters.times import MEASURED, time_counter
 from schedlab.result.record import BRIEF, TOO_SHORT
 from schedlab.simulation.engine_names import engine_names
 
@@ -97,7 +98,10 @@ def counted(model: Model, result: Mapping[str, Any]) -> Mapping[str, float]:
 def counters(
     result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]
 ) -> dict[str, float]:
-    """Return the counters of a result: all a comparison can use, or those wanted that there are."""
+    """Return the counters of a result: all a comparison can use, or those wanted that there are.
+
+    Where the tasks' time went is always among them: it explains what the metrics say.
+    """
     counted = _counted(result)
     if wanted == "all":
         return {
@@ -107,7 +111,7 @@ def counters(
         }
     counted = _silent(result) | counted
     names = chain.from_iterable(_members(name, counted) for name in wanted)
-    return {name: counted[name] for name in names if name in counted}
+    return {name: counted[name] for name in names if name in counted} | _task_time(result)
 
 
 def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]) -> list[str]:
@@ -120,7 +124,8 @@ def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"])
 
 def _counted(result: Mapping[str, Any]) -> dict[str, float]:
     counted = {name: float(value) for name, value in result.get("counters", {}).items()}
-    counted |= _cpu_time(result) | _waits(result) | _frequencies(result) | _kinds(result)
+    counted |= _cpu_time(result) | _waits(result) | _task_time(result)
+    counted |= _frequencies(result) | _kinds(result)
     for name, parts in _MADE_OF.items():
         counted[name] = sum(counted.get(part, 0.0) for part in parts)
     for state in result.get("idle_states", []):
@@ -153,6 +158,18 @@ def _cpu_time(result: Mapping[str, Any]) -> dict[str, float]:
         **{function: functions[function]["ns"] for function in FUNCTIONS if function in functions},
     }
     return {f"{CPU_TIME}:{what}:ns": float(ns) for what, ns in spent.items()}
+
+
+def _task_time(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return where the tasks' time went, of all of them and of each role, without what is zero."""
+    counts: dict[str, float] = {}
+    for role, group in result.get("task_time", {}).items():
+        for state, ns in group["parts_ns"].items():
+            if ns:
+                counts[time_counter(state, role)] = float(ns)
+                of_all = time_counter(state)
+                counts[of_all] = counts.get(of_all, 0.0) + ns
+    return {MEASURED: result["window_s"] * 1e9, **counts} if counts else {}
 
 
 def _waits(result: Mapping[str, Any]) -> dict[str, float]:

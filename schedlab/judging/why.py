@@ -1,0 +1,249 @@
+"""Why a result changed: where the tasks' time went, per operation, a variant against the baseline.
+
+In every block the time of all tasks per operation is the sum of its parts. A part's contribution is
+what it changed by, as a share of the baseline's whole: contributions add up to the change of the
+whole. Each is judged as a metric is, on (whole + what the part changed by) / whole
+(docs/internals/statistics.md).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import chain
+
+from schedlab.benchmarks.metric import Metric
+from schedlab.counters.times import MEASURED, time_counter, times
+from schedlab.judging.analysis import RunTable, too_short
+from schedlab.judging.meanings import meaning_of
+from schedlab.judging.stats import Comparison, Verdict, judge_families
+from schedlab.plan.design import Design
+from schedlab.plan.plan import Plan
+from schedlab.result.record import RunRecord
+from schedlab.result.store import CaseInfo
+
+ASLEEP = "asleep_"
+"""How the states begin in which a task waits for another one or for a time."""
+_NOT_PART_OF_IT = f"{ASLEEP}process"
+"""Who only waits for the tasks it started does none of the work."""
+
+_SECONDS = {"s": 1e9, "ms": 1e6}
+_NEARLY = 0.1
+"""A time that differs by less from what was measured is that of all the work."""
+
+
+class Per(Enum):
+    """What the tasks' time is divided by."""
+
+    OPERATION = "operation"
+    RUN = "run"
+    SECOND = "second"
+    """Of a benchmark whose metrics are neither rates nor the time of all its work."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One state: its ns per operation in both, and what it contributes to the change."""
+
+    state: str
+    base: float
+    other: float
+    verdict: Verdict
+    """Its effect and intervals are contributions: shares of the baseline's whole."""
+
+    @property
+    def words(self) -> str:
+        """What the tasks did in this state."""
+        return meaning_of(time_counter(self.state)).words if self.state else "all"
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether a task in it waits for another task or for a time."""
+        return self.state.startswith(ASLEEP)
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether its interval excludes 0."""
+        bounds = self.verdict.interval_adjusted
+        return bounds is not None and (bounds.low > 0 or bounds.high < 0)
+
+
+@dataclass(frozen=True)
+class TimeSpent:
+    """Where the time of a benchmark's tasks went in a variant, against the baseline."""
+
+    case: CaseInfo
+    variant: str
+    per: Per
+    whole: Part
+    parts: tuple[Part, ...]
+    """Those with any time, the largest contributions first."""
+    roles: dict[str, tuple[Part, ...]] = field(default_factory=dict)
+    """The same of each role, as shares of all roles' time; empty where there is one role."""
+
+
+def explain(
+    plan: Plan, design: Design, cases: Sequence[CaseInfo], table: RunTable
+) -> list[TimeSpent]:
+    """Return where the time went in every benchmark that has it counted, for each variant."""
+    if not plan.judging.paired:
+        return []
+    found = [
+        account
+        for case in cases
+        for variant in plan.variant[1:]
+        if (account := _Account.of(plan, case, variant.name, table))
+    ]
+    # What is read first is judged apart from its details, which would widen its intervals.
+    families = [
+        list(chain.from_iterable(account.comparisons("") for account in found)),
+        list(chain.from_iterable(a.comparisons(role) for a in found for role in a.roles)),
+    ]
+    judged = judge_families(families, design)
+    verdicts = {verdict.key: verdict for family in judged for verdict in family}
+    return [account.judged(verdicts) for account in found]
+
+
+class _Account:
+    """The parts of a benchmark's time in two variants, block by block, per operation."""
+
+    def __init__(
+        self,
+        case: CaseInfo,
+        variant: str,
+        per: Per,
+        base: Mapping[int, Mapping[str, Mapping[str, float]]],
+        other: Mapping[int, Mapping[str, Mapping[str, float]]],
+        **judged: object,
+    ) -> None:
+        self.case = case
+        self.variant = variant
+        self.per = per
+        self._base = base
+        self._other = other
+        self._judged = judged
+        runs = [*base.values(), *other.values()]
+        names = dict.fromkeys(role for run in runs for role in run if role)
+        self.roles = tuple(names) if len(names) > 1 else ()
+
+    @classmethod
+    def of(cls, plan: Plan, case: CaseInfo, variant: str, table: RunTable) -> "_Account | None":
+        """Return a benchmark's account; None where the time was not counted in both."""
+        base = table.measured(case.label, plan.baseline.name)
+        other = table.measured(case.label, variant)
+        blocks = [b for b in base.keys() & other.keys() if _counted(base[b]) and _counted(other[b])]
+        if not blocks:
+            return None
+        per, metric = _per([*base.values(), *other.values()], case.metrics)
+        return cls(
+            *(case, variant, per),
+            {block: _per_operation(base[block], per, metric) for block in blocks},
+            {block: _per_operation(other[block], per, metric) for block in blocks},
+            unit=plan.judging.unit,
+            blocks_done=table.blocks_done(case.label),
+            withheld=too_short(base, other),
+        )
+
+    def _states(self, role: str) -> list[str]:
+        runs = [*self._base.values(), *self._other.values()]
+        return list(dict.fromkeys(state for run in runs for state in run.get(role, {})))
+
+    def _key(self, role: str, state: str) -> tuple[str, ...]:
+        return (self.case.label, self.variant, role, state)
+
+    def comparisons(self, role: str) -> list[Comparison]:
+        """Return what is judged: the whole, and the whole as each part alone would change it."""
+        changes = {state: self._changes(role, state) for state in self._states(role)}
+        if not role:
+            changes[""] = {
+                block: sum(change[block] for change in changes.values()) for block in self._base
+            }
+        return [
+            Comparison(
+                key=self._key(role, state),
+                base={block: self._whole(block) for block in self._base},
+                # A part that was all there was, and is gone, leaves nothing to take a logarithm of.
+                other={
+                    block: max(whole + change[block], whole * 1e-9)
+                    for block in self._base
+                    for whole in [self._whole(block)]
+                },
+                better=None,
+                **self._judged,  # type: ignore[arg-type]
+            )
+            for state, change in changes.items()
+        ]
+
+    def _whole(self, block: int) -> float:
+        return sum(self._base[block][""].values())
+
+    def _changes(self, role: str, state: str) -> dict[int, float]:
+        return {
+            block: self._other[block].get(role, {}).get(state, 0.0)
+            - self._base[block].get(role, {}).get(state, 0.0)
+            for block in self._base
+        }
+
+    def judged(self, verdicts: Mapping[object, Verdict]) -> TimeSpent:
+        """Return the account with the verdicts on it."""
+        parts = self._parts("", verdicts)
+        whole = Part(
+            "",
+            sum(part.base for part in parts),
+            sum(part.other for part in parts),
+            verdicts[self._key("", "")],
+        )
+        roles = {role: self._parts(role, verdicts) for role in self.roles}
+        return TimeSpent(self.case, self.variant, self.per, whole, parts, roles)
+
+    def _parts(self, role: str, verdicts: Mapping[object, Verdict]) -> tuple[Part, ...]:
+        parts = [
+            Part(
+                state,
+                self._mean(self._base, role, state),
+                self._mean(self._other, role, state),
+                verdicts[self._key(role, state)],
+            )
+            for state in self._states(role)
+        ]
+        return tuple(sorted(parts, key=lambda part: -abs(part.verdict.effect or 0.0)))
+
+    def _mean(
+        self, runs: Mapping[int, Mapping[str, Mapping[str, float]]], role: str, state: str
+    ) -> float:
+        return sum(run.get(role, {}).get(state, 0.0) for run in runs.values()) / len(runs)
+
+
+def _counted(run: RunRecord) -> bool:
+    return run.counters.get(MEASURED, 0.0) > 0 and any(times(run.counters).get("", {}).values())
+
+
+def _per(runs: Sequence[RunRecord], metrics: Sequence[Metric]) -> tuple[Per, str]:
+    """Return what the tasks' time is divided by, and the metric that counts it."""
+    for metric in metrics:
+        figures = [run.metrics.get(metric.name, 0.0) for run in runs]
+        if min(figures) <= 0:
+            continue
+        if metric.better == "higher" and (metric.unit.endswith("/s") or metric.unit == "jOPS"):
+            return Per.OPERATION, metric.name
+        ns = _SECONDS.get(metric.unit)
+        measured = [run.counters.get(MEASURED, 0.0) for run in runs]
+        if ns and all(
+            abs(figure * ns / window - 1) < _NEARLY
+            for figure, window in zip(figures, measured, strict=True)
+            if window
+        ):
+            return Per.RUN, metric.name
+    return Per.SECOND, ""
+
+
+def _per_operation(run: RunRecord, per: Per, metric: str) -> dict[str, dict[str, float]]:
+    seconds = run.counters[MEASURED] / 1e9
+    operations = {
+        Per.OPERATION: run.metrics.get(metric, 1.0) * seconds,
+        Per.RUN: 1.0,
+        Per.SECOND: seconds,
+    }[per]
+    return {
+        role: {state: ns / operations for state, ns in of.items() if state != _NOT_PART_OF_IT}
+        for role, of in times(run.counters).items()
+    }

@@ -1,0 +1,89 @@
+"""Why a result came out as it did: a sentence under its verdict, and a table with all parts."""
+
+from collections.abc import Sequence
+
+from schedlab.judging.why import Part, Per, TimeSpent
+from schedlab.report.content import Report
+from schedlab.report.exhibit import Exhibit
+from schedlab.report.wording import interval, listing, number, points
+
+HEADING = "Where the tasks' time went, in percent of the baseline's:"
+NAMED = 3
+"""Parts that a sentence names."""
+_LEAST = 0.0005
+"""A contribution that is written as 0.0 % is not named."""
+
+NOTES = (
+    "Each row is one thing the tasks' time went to: its mean time of all tasks together, in ns, and"
+    " what its change contributes, in percent of all the baseline's time. The contributions add up"
+    " to that of all; time asleep until started tasks end is left out.",
+)
+
+
+def why(report: Report, variant: str) -> list[str]:
+    """Return a sentence for each benchmark whose tasks' time was counted, in a variant."""
+    found = [spent for spent in report.times if spent.variant == variant]
+    lines = [f"{spent.case.label}: {sentence(spent)}" for spent in found if _named(spent)]
+    calm = [spent.case.label for spent in found if not _named(spent)]
+    if calm:
+        lines.append(f"{listing(calm)}: {_nothing(found)}")
+    return lines
+
+
+def sentence(spent: TimeSpent) -> str:
+    """Return what the change of the tasks' time is made of, as far as it stands out from noise."""
+    named = _named(spent)
+    if not named:
+        return _nothing([spent])
+    parts = [f"{_signed(part)} {part.words}" for part in named[:NAMED]]
+    asleep = [part for part in spent.parts if part.is_asleep and _is_named(part)]
+    said = f"of {_signed(spent.whole)} % {_basis(spent.per)}: {', '.join(parts)}"
+    if asleep:
+        total = sum(part.verdict.effect or 0.0 for part in asleep)
+        said += f"; {points_of(total)} asleep"
+    return said
+
+
+def _basis(per: Per) -> str:
+    return "tasks' time" if per is Per.SECOND else f"tasks' time per {per.value}"
+
+
+def _nothing(found: Sequence[TimeSpent]) -> str:
+    if all(spent.whole.verdict.interval is None for spent in found):
+        return "too few blocks to tell where the time went from noise"
+    return "nothing stands out from the noise in where the tasks' time went"
+
+
+def _named(spent: TimeSpent) -> list[Part]:
+    return [part for part in spent.parts if _is_named(part) and not part.is_asleep]
+
+
+def _is_named(part: Part) -> bool:
+    return part.stands_out and abs(part.verdict.effect or 0.0) >= _LEAST
+
+
+def _signed(part: Part) -> str:
+    return points_of(part.verdict.effect or 0.0)
+
+
+def points_of(share: float) -> str:
+    """Return a contribution in percent, to the tenth, with its sign."""
+    return f"{100 * share:+.1f}"
+
+
+def table(spent: TimeSpent) -> Exhibit:
+    """Return every part of the time with its contribution and interval; roles below all tasks."""
+    rows = [("all tasks", spent.whole.words, *_figures(spent.whole))]
+    rows += [("all tasks", part.words, *_figures(part)) for part in spent.parts]
+    rows += [
+        (role, part.words, *_figures(part)) for role, parts in spent.roles.items() for part in parts
+    ]
+    headings = ("tasks", "time went to", "baseline, ns", f"{spent.variant}, ns", "%", "interval, %")
+    title = f"{spent.case.label}: {_basis(spent.per)}, {spent.variant}"
+    return Exhibit(title, NOTES, headings, tuple(rows), names=2)
+
+
+def _figures(part: Part) -> tuple[str, ...]:
+    verdict = part.verdict
+    bounds = interval(verdict.interval_adjusted)
+    return (number(part.base), number(part.other), points(verdict.effect), bounds)

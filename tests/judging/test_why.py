@@ -1,0 +1,189 @@
+"""Where the time went: contributions add up, and only what stands out from the noise is named."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from schedlab.benchmarks.metric import Metric
+from schedlab.counters.times import MEASURED, is_time, time_counter, times
+from schedlab.judging.analysis import analyse
+from schedlab.judging.why import Per, TimeSpent
+from schedlab.plan.plan import BenchmarkEntry, Blocks, Judging, Plan
+from schedlab.report import Report, all_shapes
+from schedlab.report.why import sentence, why
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.variant import Variant
+from tests.helpers.report_store import MACHINE, TIME
+
+Spent = Callable[[bool, random.Random], dict[str, float]]
+"""The ns of each state in a run: in the variant or not, its own noise."""
+
+RATE = Metric("rate", unit="1/s", better="higher", label="Rate (1/s)")
+LATENCY = Metric("latency", unit="us", better="lower", label="Latency (us)")
+SECOND = 1e9
+
+
+def report_of(
+    folder: Path,
+    spent: Spent,
+    metric: Metric = TIME,
+    value: Callable[[bool, float], float] = lambda patched, seconds: seconds,
+    nr_blocks: int = 8,
+    seconds: Callable[[bool], float] = lambda patched: 1.5 if patched else 1.0,
+) -> Report:
+    """Return a report on a benchmark with two roles that share the time alike."""
+    rng = random.Random(1)
+    case = CaseInfo("Bench", "Bench", "", "", {}, (metric,))
+    plan = Plan(
+        benchmark=(BenchmarkEntry(name="Bench"),),
+        variant=(Variant(name="base"), Variant(name="patch")),
+        blocks=Blocks(looks=(nr_blocks,), warmup=0),
+        judging=Judging(),
+    )
+    store = Store.create(folder, plan, MACHINE, {}, [case], "schedlab run")
+    for position in range(2 * nr_blocks):
+        patched = position % 2 == 1
+        name = "patch" if patched else "base"
+        run = RunRecord(RunKey("Bench", name, position // 2), position, 0, "", seconds=1.0)
+        parts = spent(patched, rng)
+        run.metrics = {metric.name: value(patched, seconds(patched)) * rng.gauss(1, 0.001)}
+        run.counters = {
+            MEASURED: seconds(patched) * SECOND,
+            **{time_counter(state): ns for state, ns in parts.items()},
+            **{
+                time_counter(state, role): ns / 2
+                for role in ("a", "b")
+                for state, ns in parts.items()
+            },
+        }
+        store.add(run)
+    return Report(store, analyse(store))
+
+
+def only(report: Report) -> TimeSpent:
+    [spent] = report.times
+    return spent
+
+
+def waits(patched: bool, rng: random.Random) -> dict[str, float]:
+    """Half a second more of waiting in the variant, a little less scanning, noise elsewhere."""
+    return {
+        "user": SECOND * rng.gauss(0.5, 0.01),
+        "wait_idle": SECOND * ((0.6 if patched else 0.1) + rng.gauss(0, 0.005)),
+        "newidle": SECOND * (0.1 if patched else 0.15),
+        "asleep_read": SECOND * (0.3 if patched else 0.25),
+        "asleep_process": SECOND * 7,
+    }
+
+
+def test_names_of_counters() -> None:
+    counters = {time_counter("user"): 2.0, time_counter("user", "a:b"): 1.0, MEASURED: 9.0}
+    assert times({**counters, "sched:x": 4.0}) == {"": {"user": 2.0}, "a:b": {"user": 1.0}}
+    assert all(map(is_time, counters))
+
+
+def test_contributions_add_up_to_the_change_of_the_whole(tmp_path: Path) -> None:
+    spent = only(report_of(tmp_path / "r", waits))
+    assert spent.per is Per.RUN
+    parts = {part.state: part for part in spent.parts}
+    assert "asleep_process" not in parts
+    assert parts["wait_idle"].verdict.effect == pytest.approx(0.5, abs=0.01)
+    assert parts["newidle"].verdict.effect == pytest.approx(-0.05, abs=0.002)
+    total = sum(part.verdict.effect or 0.0 for part in spent.parts)
+    assert spent.whole.verdict.effect == pytest.approx(total, abs=0.002)
+    assert spent.whole.base == pytest.approx(SECOND, rel=0.02)
+
+
+def test_the_sentence_names_what_stands_out(tmp_path: Path) -> None:
+    report = report_of(tmp_path / "r", waits)
+    said = sentence(only(report))
+    assert said.startswith("of +49.6 %")
+    assert " % tasks' time per run: +49.9 waiting runnable while a CPU was idle" in said
+    assert "-5.0 newidle balance; +5.0 asleep" in said
+    assert "user code" not in said
+    assert why(report, "patch") == [f"Bench: {said}"]
+
+
+def test_noise_is_not_named(tmp_path: Path) -> None:
+    def alike(patched: bool, rng: random.Random) -> dict[str, float]:
+        return {"user": SECOND * rng.gauss(1, 0.02), "wait_busy": SECOND * rng.gauss(1, 0.02)}
+
+    report = report_of(tmp_path / "r", alike, seconds=lambda patched: 1.0)
+    nothing = "nothing stands out from the noise in where the tasks' time went"
+    assert why(report, "patch") == [f"Bench: {nothing}"]
+    few = report_of(tmp_path / "few", waits, nr_blocks=3)
+    assert why(few, "patch") == ["Bench: too few blocks to tell where the time went from noise"]
+
+
+def test_a_rate_is_turned_into_time_per_operation(tmp_path: Path) -> None:
+    """As long a run, half as many operations: each takes twice the time."""
+
+    def spent(patched: bool, rng: random.Random) -> dict[str, float]:
+        return {"user": SECOND * rng.gauss(0.5, 0.001), "lock": SECOND * 0.5}
+
+    found = only(
+        report_of(
+            *(tmp_path / "r", spent, RATE),
+            value=lambda patched, seconds: 500.0 if patched else 1000.0,
+            seconds=lambda patched: 1.0,
+        )
+    )
+    assert found.per is Per.OPERATION
+    assert found.whole.base == pytest.approx(1e6, rel=0.01)
+    assert found.whole.verdict.effect == pytest.approx(1.0, abs=0.01)
+    assert {part.state: round(part.verdict.effect or 0.0, 2) for part in found.parts} == {
+        "lock": 0.5,
+        "user": 0.5,
+    }
+
+
+def test_a_latency_has_no_operation(tmp_path: Path) -> None:
+    def spent(patched: bool, rng: random.Random) -> dict[str, float]:
+        waited = 0.02 if patched else 0.01
+        return {
+            "wait_busy": SECOND * waited * rng.gauss(1, 0.01),
+            "asleep_timer": SECOND * (1 - waited),
+        }
+
+    found = only(
+        report_of(
+            *(tmp_path / "r", spent, LATENCY),
+            value=lambda patched, seconds: 50.0,
+            seconds=lambda patched: 1.0,
+        )
+    )
+    assert found.per is Per.SECOND
+    said = sentence(found)
+    assert "% tasks' time: +1.0 waiting runnable while no CPU was idle; -1.0 asleep" in said
+
+
+def test_roles_are_judged_apart(tmp_path: Path) -> None:
+    found = only(report_of(tmp_path / "r", waits))
+    assert set(found.roles) == {"a", "b"}
+    of_a = {part.state: part for part in found.roles["a"]}
+    assert of_a["wait_idle"].verdict.effect == pytest.approx(0.25, abs=0.01)
+
+
+def test_times_are_not_among_the_counters(tmp_path: Path) -> None:
+    report = report_of(tmp_path / "r", waits)
+    assert report.analysis.counters == []
+    assert report.cases[0].lively_counters == []
+
+
+@pytest.mark.parametrize("shape", ["terminal", "markdown", "html"])
+def test_every_shape_says_why(tmp_path: Path, shape: str) -> None:
+    text = " ".join(all_shapes()[shape].render(report_of(tmp_path / "r", waits)).split())
+    assert "+49.9 waiting runnable while a CPU was idle" in text.replace("\\", "")
+
+
+def test_json_has_every_part(tmp_path: Path) -> None:
+
+    [found] = json.loads(all_shapes()["json"].render(report_of(tmp_path / "r", waits)))["why"]
+    assert found["text"].startswith("of +49.6 %")
+    assert found["parts"][0]["state"] == "wait_idle"
+    assert found["parts"][0]["interval_adjusted"][0] > 0.45
+    assert len(found["roles"]["a"]) == 4
