@@ -12,7 +12,6 @@
  */
 #include "workload.h"
 
-#define ROUNDS		5		/* of a case; the most frequent answer counts */
 #define SETTLE		(150 * WL_MSEC)
 #define BLINK		(20 * WL_MSEC)
 #define NAP		(250 * WL_MSEC)	/* in it busy CPUs are made busy, and settle */
@@ -20,6 +19,7 @@
 #define MAX_CPUS	256
 
 struct placement {
+	int		rounds;			/* of a case; the most frequent answer counts */
 	unsigned int	stop;
 	unsigned int	answer;
 	unsigned int	word;			/* what a sleeper waits for */
@@ -208,7 +208,7 @@ static void ask(struct placement *p, const char *name, int (*where)(struct place
 	struct answers *answers = wl_new(struct answers, 1);
 
 	wl_sleep(SETTLE);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < p->rounds; i++) {
 		int cpu = where(p);
 
 		heard(answers, core ? cpu & ~1 : cpu);
@@ -222,7 +222,7 @@ static void ask_woken(struct placement *p, const char *name, int first, int coun
 {
 	struct answers *answers = wl_new(struct answers, 1);
 
-	for (int i = 0; i < ROUNDS; i++)
+	for (int i = 0; i < p->rounds; i++)
 		heard(answers, where_woken(p, first, count, spared));
 	result(name, answers);
 }
@@ -231,7 +231,7 @@ static void ask_afar(struct placement *p, const char *name, int waker, int by_pi
 {
 	struct answers *answers = wl_new(struct answers, 1);
 
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < p->rounds; i++) {
 		int cpu = where_woken_from_afar(p, waker, by_pipe);
 
 		heard(answers, core ? cpu & ~1 : cpu);
@@ -247,6 +247,7 @@ static void placement_main(void)
 	if (cpus > MAX_CPUS || wl_llcs() < 2 || cpus / wl_llcs() < 4)
 		wl_refuse("placement wants two last-level caches or more, of four CPUs or more each");
 	llc = cpus / wl_llcs();
+	p->rounds = (int)wl_option("rounds");
 	p->pipe = wl_pipe();
 
 	/* Only one CPU is idle, in the other cache or near; who forks has CPU 0 alone. */
@@ -276,7 +277,10 @@ static void placement_main(void)
 	ask_afar(p, "wake.pipe_from_afar", llc, 1, 1);
 }
 
-static const struct wl_option placement_options[] = { {} };
+static const struct wl_option placement_options[] = {
+	{ "rounds", 'r', WL_COUNT, 5, 1, 1000, NULL, "how often each is asked; the most frequent answer counts" },
+	{}
+};
 
 const struct workload placement_workload = {
 	.name		= "placement",

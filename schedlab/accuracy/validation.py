@@ -22,6 +22,7 @@ from schedlab.accuracy.loads import compared, disturbed, plan_of_loads, table
 from schedlab.accuracy.pairs import Groups, Here, There
 from schedlab.accuracy.pairs import compare as compare_changes
 from schedlab.accuracy.worlds import Native, Simulated
+from schedlab.base.errors import KnobError, UsageError
 from schedlab.doctor.kernel import foreign_parameters
 from schedlab.kernels.build import Build
 from schedlab.kernels.cache import write_whole
@@ -35,10 +36,15 @@ from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
-from schedlab.plan.targets import HOST, SIM
+from schedlab.plan.targets import HOST, SIM, VM
+from schedlab.settings.kinds import check_place
+from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import Variant
+from schedlab.settings.variant_knobs import variant_knobs
+from schedlab.simulation.scenario import settings
 from schedlab.system import LocalSystem, System
 from schedlab.system.interrupt import stoppable
+from schedlab.system.system import legible
 from schedlab.targets.vm import VmTarget
 
 Say = Callable[[str], None]
@@ -107,19 +113,28 @@ class Validation:
         journal.end()
         return self._headed(simulator, f"{summary(made)}\n{change_table(made)}")
 
-    def of_guest(self, booted: str, say: Say) -> bool:
+    def of_guest(self, booted: str, variant: Variant, say: Say) -> bool:
         """Hold the simulator against a kernel in a guest; return whether all is identical.
 
         Domains, features and placement decisions are compared, and counts shown; `say` takes the
         lines.
+
+        Raises:
+            UsageError: the variant sets what a guest or the simulator does not have.
+            KnobError: the guest does not take a setting.
         """
-        variant = Variant(name="base", cmdline=VERBOSE)
-        there = VmTarget(booted, self.machine, [variant], self.watch)
+        if Kernel.of(variant):
+            raise UsageError("--target names the kernel, and --kernel the simulator's.")
+        check_place(variant, VM.name)
+        settings(variant)
+        verbose = variant.model_copy(update={"cmdline": f"{variant.boot_options} {VERBOSE}".strip()})
+        there = VmTarget(booted, self.machine, [verbose], self.watch)
         with stoppable(), closing(there.guests):
-            guest = there.guest(variant)
+            guest = there.guest(verbose)
             machine = completed(describe(guest)).machine
             build = simulator_of(self.kernel or booted, self.machine or "", self.watch)
-            simulated = _simulated(Simulator(machine, self.machine or "", build))
+            simulated = Simulated(build.program, description(machine), variant)
+            _turn(guest, variant)
             say(
                 f"{there.booted(variant).title}\nagainst the simulator of Linux {build.release}"
                 f" ({build.config}), on {machine.nr_cpus} CPUs as in {self.machine}"
@@ -127,6 +142,8 @@ class Validation:
             identical = True
             for aspect in aspects(guest, simulated):
                 say(aspect.verdict)
+                for line in aspect.remarks:
+                    say(f"  {line}")
                 for line in aspect.differences:
                     identical = False
                     say(f"  {line}")
@@ -162,6 +179,16 @@ def _measured(host: System, build: Build) -> str:
     described = describe(host).machine.without_memory().to_toml({}, "")
     about = f"{described} {host.kernel_release()} {build.key}"
     return f"machine-{hashlib.sha256(about.encode()).hexdigest()[:8]}.toml"
+
+
+def _turn(guest: System, variant: Variant) -> None:
+    """Turn a variant's knobs in a guest that nobody uses afterwards."""
+    for knob, value in variant_knobs(guest, variant):
+        before = knob.read(guest)
+        knob.write(guest, value)
+        found = knob.read(guest)
+        if not knob.same(value, found, before):
+            raise KnobError(f"{knob.path}: wrote {value}, read back {legible(found)}.")
 
 
 def _simulated(simulator: Simulator) -> Simulated:

@@ -17,6 +17,8 @@ from schedlab.benchmarks.stand_in import command, named_results
 from schedlab.counters.perf_stat import parse_report
 from schedlab.kernels.native import PROGRAM, schedlab_load
 from schedlab.lab.simulate import simulate
+from schedlab.settings.variant import Variant
+from schedlab.simulation.scenario import settings
 from schedlab.system import LocalSystem, RemoteSystem
 from schedlab.targets.disturbance import BusyWindow
 
@@ -78,10 +80,13 @@ class Native:
 class Simulated:
     """A described machine, by one build of the simulator."""
 
-    def __init__(self, program: Path, machine: Mapping[str, Any]) -> None:
-        """Take the simulator and the machine as it reads it."""
+    def __init__(
+        self, program: Path, machine: Mapping[str, Any], variant: Variant | None = None
+    ) -> None:
+        """Take the simulator, the machine as it reads it, and under what settings."""
         self._program = program
         self._machine = machine
+        self._settings = settings(variant) if variant else {}
 
     def run(self, workload: str, options: Options) -> Outcome:
         """Simulate it, with seed 1."""
@@ -92,6 +97,7 @@ class Simulated:
         scenario = {
             "duration": _LONGEST,
             "settle": "100ms",
+            **self._settings,
             **scenario,
             "end": {"when": "workloads_done", "max_simulated": _LONGEST},
         }

@@ -35,6 +35,11 @@ HERE = Path("results") / "here"
     help="Against that kernel in a guest, shown --machine.",
 )
 @click.option(
+    "--variant",
+    metavar="'NAME: SETTING; ...'",
+    help="With --target: under what settings, in the guest and simulated.",
+)
+@click.option(
     "--published",
     type=PUBLISHED,
     metavar="[NAME]",
@@ -61,6 +66,7 @@ def validate(
     only: str | None,
     output: Path | None,
     target: str | None,
+    variant: str | None,
     published: str | None,
     changes: bool,
     results: Path | None,
@@ -86,6 +92,8 @@ def validate(
     scheduling domains, sched features and placement decisions have to be identical; exit status 1
     if not.
     """
+    if variant and not target:
+        raise UsageError("--variant goes with --target.")
     if published is not None:
         from schedlab.cli.published import RESULTS, validate_published
 
@@ -100,13 +108,15 @@ def validate(
     from schedlab.accuracy.loads import chosen
     from schedlab.accuracy.validation import Validation
     from schedlab.kernels.shelf import check_name
+    from schedlab.settings.variant import parse_variant
 
     if kernel:
         check_name(kernel)
     lab, folder = How(jobs=jobs).lab(), results or HERE
     validation = Validation(which, kernel, lab.watcher)
     if target:
-        if not validation.of_guest(_kernel_of(target), echo):
+        under = parse_variant(variant or "base")
+        if not validation.of_guest(_kernel_of(target), under, echo):
             sys.exit(1)
         return
     if changes:
