@@ -22,15 +22,13 @@ from tests.helpers.patience import PATIENCE_SECONDS
 
 machine = described.machine
 ROOT = Path(__file__).resolve().parents[2]
-SERIES = ("6.12", "6.1")
-NEWER = ("7.3", "7.2")
-NEWER_IN = {"test_basic", "test_cache_groups", "test_decisions", "test_determinism", "test_theory"}
-"""Where 7.3 is tested as well; SCHEDLAB_TEST_NEWER=all has it in every module, and 7.2 in these.
+SERIES = ("6.12", "7.3")
+OTHERS = ("6.1", "7.2")
+OTHERS_IN = {"test_basic", "test_cache_groups", "test_decisions", "test_determinism", "test_theory"}
+"""Where the other two are tested as well: what is built, boots, and decides as it should.
 
-A build of 7.2 takes 80 s of CPU time, too much for every run of the suite.
+SCHEDLAB_TEST_SERIES=all has them in every module.
 """
-DEAR = {"test_patched_kernel_is_traced", "test_newidle_weighs_each_domain"}
-"""Not in these either: each takes 10 s of CPU time."""
 
 Json = dict[str, Any]
 
@@ -100,23 +98,24 @@ class Simulator:
         return result
 
 
-@pytest.fixture(scope="session", params=[*SERIES, *NEWER])
+@pytest.fixture(scope="session", params=[*SERIES, *OTHERS])
 def series(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out newer series where they are not tested: a build and runs of each would be dear."""
-    all_of = {"7.3"} if os.environ.get("SCHEDLAB_TEST_NEWER") == "all" else set()
-    some_of = {"7.2"} if all_of else {"7.3"}
+    """Leave out the other series where they are not tested: a build and runs of each are dear.
+
+    A test that names its series itself has it.
+    """
+    if os.environ.get("SCHEDLAB_TEST_SERIES") == "all":
+        return
 
     def wanted(item: pytest.Item) -> bool:
         asked = getattr(item, "callspec", None)
         series = asked.params.get("series") if asked is not None else None
-        if series not in NEWER or series in all_of:
-            return True
-        name = getattr(item, "originalname", item.name)
-        return series in some_of and item.path.stem in NEWER_IN and name not in DEAR
+        named = any(mark.args[0] == "series" for mark in item.iter_markers("parametrize"))
+        return named or series not in OTHERS or item.path.stem in OTHERS_IN
 
     kept = [item for item in items if wanted(item)]
     config.hook.pytest_deselected(items=[item for item in items if not wanted(item)])

@@ -16,7 +16,7 @@ from tests.helpers.kernel_source import kernel_tree
 
 Made = Callable[[], Path]
 USUAL: tuple[tuple[str, Made], ...] = (
-    *((series, partial(builds.build, series)) for series in ("6.12", "6.1", "7.3")),
+    *((series, partial(builds.build, series)) for series in ("6.12", "7.3", "6.1", "7.2")),
     ("6.12", builds.fully_preempted),
     ("6.12", builds.as_debian),
     ("6.1", builds.of_few_ticks),
