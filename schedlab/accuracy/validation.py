@@ -127,7 +127,9 @@ class Validation:
             raise UsageError("--target names the kernel, and --kernel the simulator's.")
         check_place(variant, VM.name)
         settings(variant)
-        verbose = variant.model_copy(update={"cmdline": f"{variant.boot_options} {VERBOSE}".strip()})
+        verbose = variant.model_copy(
+            update={"cmdline": f"{variant.boot_options} {VERBOSE}".strip()}
+        )
         there = VmTarget(booted, self.machine, [verbose], self.watch)
         with stoppable(), closing(there.guests):
             guest = there.guest(verbose)
