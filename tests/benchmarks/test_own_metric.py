@@ -156,7 +156,7 @@ def test_a_run_without_its_figure_says_what_it_printed(
 
 
 def test_an_expression_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedlab.benchmarks.matching._SECONDS", 1.0)
+    monkeypatch.setattr("schedlab.benchmarks.matching._SECONDS", 1)
     plain, endless = metric(THROUGHPUT), metric("(a+)+b us lower")
     printed = Output(f"throughput: 1\n{'a' * 60}\n")
     with pytest.raises(IncompleteRun) as error:

@@ -130,6 +130,41 @@ def test_the_common_suite_runs(lab: FakeLab, series: str, tmp_path: Path) -> Non
     assert [(run.key, run.error) for run in runs if run.status != "ok"] == []
 
 
+def test_a_result_gives_the_same_hashes_elsewhere(
+    lab: FakeLab, series: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(here)
+    shutil.move(fair_patch(lab, series), here / "half.patch")
+    shutil.copy(Path(__file__).parents[2] / "machines" / "smp4.toml", here / "mine.toml")
+    [periodic] = [path for path in EXAMPLES if path.stem == "periodic"]
+    shutil.copy(periodic, here / "periodic.json")
+    (here / "plan.toml").write_text(
+        "target = 'sim:mine.toml'\nworkload = ['periodic.json']\n"
+        "[[benchmark]]\nname = 'HackbenchPipeThreads'\nparams = { groups = 1, loops = 50 }\n"
+        f"[[kernel]]\nname = 'half-{series}'\nbase = '{series}'\npatches = ['half.patch']\n"
+        f"[[variant]]\nname = 'base'\n[[variant]]\nname = 'half'\nkernel = 'half-{series}'\n"
+        "[blocks]\nlooks = [2]\n"
+    )
+    status, _, errors = lab.call("run", "plan.toml", "--output", "out")
+    assert status == 0, errors
+    shutil.move(here / "out", elsewhere / "result")
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(here)
+    assert lab.call("kernel", "remove", f"half-{series}")[0] == 0
+    status, _, errors = lab.call("run", elsewhere / "result/plan.toml", "--output", "again")
+    assert (status, "not as in the result" in errors) == (0, False), errors
+    hashes = [
+        {record.key: record.trace for record in Store.open(folder).records()}
+        for folder in (elsewhere / "result", tmp_path / "again")
+    ]
+    assert hashes[0] == hashes[1]
+    assert len(hashes[0]) == 8, "two blocks of each benchmark and variant"
+    assert all(hashes[0].values())
+
+
 def test_where_two_variants_part(lab: FakeLab, series: str, tmp_path: Path) -> None:
     file = tmp_path / "both.json"
     asked = (
