@@ -186,6 +186,12 @@ def test_functions_are_counted_by_subject() -> None:
     assert "choice of the next task: 5 / 3 decisions, 1 of 3 differ" in words(found)
 
 
+def test_a_function_of_one_side_only_comes_where_it_began() -> None:
+    frequency = next(line for line in TRACE.splitlines() if "next_freq" in line)
+    text = words(compared(TRACE.replace(frequency, "").replace("C6", "C1"), TRACE))
+    assert "choice of the frequency: 0 / 1 decisions 1402 MHz 0 / 1" in text
+
+
 def test_a_timeline_of_both(tmp_path: Path) -> None:
     file = io.StringIO()
     with Timeline(file, ("base", "mine")) as timeline:
@@ -196,13 +202,16 @@ def test_a_timeline_of_both(tmp_path: Path) -> None:
     events = json.loads(file.getvalue())["traceEvents"]
     names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
     assert names == {1: "base", 2: "mine"}
+    base, mine = ({e["tid"] for e in events if e["pid"] == pid and "tid" in e} for pid in names)
+    assert not base & mine
     for pid in names:
-        mine = [e for e in events if e["pid"] == pid]
-        assert [e["name"] for e in mine if e["ph"] == "X"] == ["receiver-7"]
-        [scan] = [e for e in mine if e["name"] == NEWIDLE]
-        assert (scan["tid"], scan["ts"]) == (40, 139163.0)
+        own = [e for e in events if e["pid"] == pid]
+        assert [e["name"] for e in own if e["ph"] == "X"] == ["receiver-7"]
+        [scan] = [e for e in own if e["name"] == NEWIDLE]
+        of_threads = {e["tid"]: e["args"]["name"] for e in own if e["name"] == "thread_name"}
+        assert (of_threads[scan["tid"]], scan["ts"]) == ("CPU 40", 139163.0)
         assert scan["args"]["avg_idle"] == "120.0 us"
-        assert [e["ts"] for e in mine if e["name"] == "the workload begins"] == [100000.0]
+        assert [e["ts"] for e in own if e["name"] == "the workload begins"] == [100000.0]
 
 
 def test_scenarios_and_files_of_rt_app(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Where two streams of decisions part, and how often from then on."""
 
+import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -41,6 +42,15 @@ class Tally:
     differing: int = 0
     first: Parting | None = None
     """The earliest that differ."""
+    since: float = 0.0
+    """When either run first had one, in simulated seconds since power-on."""
+
+    @property
+    def place(self) -> float:
+        """Return when they began to differ; infinity where only their number does."""
+        if self.first:
+            return self.first.time
+        return self.since if 0 in self.totals else math.inf
 
     @property
     def totals(self) -> tuple[int, int]:
@@ -105,7 +115,7 @@ class _Comparison:
         self._of_subject: dict[tuple[str, str], _Waiting] = defaultdict(_Waiting)
 
     def take(self, side: int, decision: Decision) -> None:
-        tally = self.found.functions.setdefault(decision.function, Tally())
+        tally = self.found.functions.setdefault(decision.function, Tally(since=decision.time))
         tally.outcomes[side][decision.outcome] += 1
         place = self._of_cpu[decision.cpu]
         if place is not None and (pair := _paired(place, side, decision)):

@@ -73,22 +73,34 @@ class Timeline:
         if task in ("", "idle") or end < begin:
             return
         times = {"ts": _microseconds(begin), "dur": _microseconds(end - begin)}
-        self._put({"ph": "X", "pid": number + 1, "tid": cpu, "name": task, **times})
+        self._put(
+            {"ph": "X", "pid": number + 1, "tid": _thread(number, cpu), "name": task, **times}
+        )
 
     def _instant(
         self, number: int, cpu: int, time: float, name: str, args: Mapping[str, str], scope: str
     ) -> None:
-        place = {"pid": number + 1, "tid": cpu, "ts": _microseconds(time), "s": scope}
+        place = {
+            "pid": number + 1,
+            "tid": _thread(number, cpu),
+            "ts": _microseconds(time),
+            "s": scope,
+        }
         self._put({"ph": "i", "name": name, **place, "args": args})
 
     def _named(
         self, what: str, number: int, args: Mapping[str, object], cpu: int | None = None
     ) -> dict[str, Any]:
-        thread = {} if cpu is None else {"tid": cpu}
+        thread = {} if cpu is None else {"tid": _thread(number, cpu)}
         return {"ph": "M", "name": what, "pid": number + 1, **thread, "args": args}
 
     def _put(self, event: Mapping[str, Any]) -> None:
         self._file.write(",\n" + json.dumps(event))
+
+
+def _thread(number: int, cpu: int) -> int:
+    """Return an id that no CPU of the other variant has; Perfetto takes 0 for an idle task."""
+    return 1 + 2 * cpu + number
 
 
 def _details(decision: Decision) -> dict[str, str]:

@@ -32,7 +32,7 @@ class Words:
             return [*self._same()]
         head = [*self._head(self.found.choice, verbose)]
         parted = [item for item in self.found.functions.items() if item[1].parted]
-        parted.sort(key=lambda item: item[1].first.time if item[1].first else float("inf"))
+        parted.sort(key=lambda item: item[1].place)
         blocks = [[*self._function(name, tally)] for name, tally in parted]
         firsts = [[*self._first(tally)] for _, tally in parted]
         if verbose:
@@ -129,8 +129,8 @@ class Words:
     def _function(self, name: str, tally: Tally) -> Iterator[str]:
         one, other = tally.totals
         number = _counted(one, "decision") if one == other else f"{one:,} / {other:,} decisions"
-        differ = f"{tally.differing:,} of {tally.compared:,} differ"
-        yield from _wrapped(f"{name}: {number}, {differ}")
+        differ = f", {tally.differing:,} of {tally.compared:,} differ" if tally.compared else ""
+        yield from _wrapped(f"{name}: {number}{differ}")
         if outcomes := _outcomes(*tally.outcomes):
             yield from _wrapped(outcomes, 1)
 
