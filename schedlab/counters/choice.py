@@ -8,6 +8,7 @@ from schedlab.base.errors import UsageError, nearest
 from schedlab.counters import all_groups, event_groups, snapshot_groups
 from schedlab.counters.group import SnapshotGroup, Unavailable
 from schedlab.counters.perf_stat import PerfStat, is_event, probe
+from schedlab.counters.sched_trace import SchedTrace
 from schedlab.system import System
 
 
@@ -17,6 +18,7 @@ class CounterChoice:
 
     snapshots: tuple[SnapshotGroup, ...]
     perf: PerfStat | None
+    trace: SchedTrace | None
     missing: tuple[str, ...]
     """One line for each counter asked for that this host cannot give."""
 
@@ -38,28 +40,35 @@ def check_names(names: Iterable[str]) -> None:
 
 def choose(system: System, names: Sequence[str] | Literal["all"]) -> CounterChoice:
     """Find out which of the counters asked for this host can give."""
-    wanted = tuple(all_groups()) if names == "all" else tuple(dict.fromkeys(names))
+    usual = (name for name, group in all_groups().items() if group.by_default)
+    wanted = tuple(usual if names == "all" else dict.fromkeys(names))
     check_names(wanted)
     known, counted_by_perf = snapshot_groups(), event_groups()
     missing: list[str] = []
     snapshots = []
+    trace = None
     events: list[str] = []
     for name in wanted:
         if name in counted_by_perf:
             events.extend(counted_by_perf[name].events)
             continue
-        if name not in known:
+        if name not in known and name != SchedTrace.name:
             events.append(name)
             continue
         try:
-            known[name].read(system)
-            snapshots.append(known[name])
+            if name in known:
+                known[name].read(system)
+                snapshots.append(known[name])
+            else:
+                SchedTrace().check(system)
+                trace = SchedTrace()
         except Unavailable as error:
             missing.append(f"{name}: {error}")
     refused = probe(system, tuple(dict.fromkeys(events)))
     missing += _folded(refused)
     counted = tuple(event for event in dict.fromkeys(events) if event not in refused)
-    return CounterChoice(tuple(snapshots), PerfStat(counted) if counted else None, tuple(missing))
+    perf = PerfStat(counted) if counted else None
+    return CounterChoice(tuple(snapshots), perf, trace, tuple(missing))
 
 
 def _folded(refused: dict[str, str]) -> list[str]:

@@ -24,6 +24,10 @@ class CounterGroup(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    by_default: ClassVar[bool] = True
+    """Whether it is among all groups, or has to be named."""
+    simulated: ClassVar[tuple[str, ...]] = ()
+    """What the simulator counts in place of it: beginnings of names."""
     meanings: ClassVar[tuple[Meaning, ...]]
     """What its counters say."""
 
@@ -33,8 +37,6 @@ class SnapshotGroup(CounterGroup):
 
     subsystem: ClassVar[str]
     """What its counters' names have before a colon; no tracepoint is of a subsystem so called."""
-    simulated: ClassVar[tuple[str, ...]] = ()
-    """What the simulator counts in place of it: beginnings of names."""
 
     @abstractmethod
     def read(self, system: System) -> Counts:

@@ -8,7 +8,7 @@ from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.energy import energy
 from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
-from schedlab.counters import event_groups, snapshot_groups
+from schedlab.counters import all_groups, event_groups
 from schedlab.counters.cpufreq import add_domain, by_frequencies
 from schedlab.counters.times import MEASURED, time_counter
 from schedlab.result.record import BRIEF, TOO_SHORT
@@ -142,8 +142,8 @@ def _members(name: str, counted: Iterable[str]) -> Iterable[str]:
     """Return what a host's group of counters is here, or the one counter of that name."""
     if group := event_groups().get(name):
         return group.events
-    if snapshot := snapshot_groups().get(name):
-        return [counter for counter in counted if counter.startswith(snapshot.simulated)]
+    if other := all_groups().get(name):
+        return [counter for counter in counted if counter.startswith(other.simulated)]
     return [name]
 
 

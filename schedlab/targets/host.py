@@ -37,6 +37,8 @@ from schedlab.targets.target import Order, Session, folder_name
 _MOST_OUTPUT = 4 << 20
 """Bytes of a tool's output that are looked at; a tool run wild does not fill our memory."""
 
+_SWITCHES = "switches.data"
+"""The file of a run in which perf records all switches, where they are asked for."""
 _CLOCK_STEP_SECONDS = 0.5
 """A wall clock that moves this much against the monotonic one was set; tools time with it."""
 
@@ -320,6 +322,9 @@ class HostSession:
             )
         if self._counters.perf:
             record.counters |= self._counters.perf.read(folder / "perf.csv")
+        if self._counters.trace:
+            file, program = self._system.place(folder / _SWITCHES), command.argv[0]
+            record.counters |= self._counters.trace.read(self._system, file, program)
         record.counters |= order.case.benchmark.count(output)
         record.metrics = {metric.name: value for metric, value in values.items()}
         record.caveats = caveats
@@ -331,6 +336,8 @@ class HostSession:
     def _execute(self, order: Order, folder: Path, place: Path | None) -> Exit:
         around, command = order.variant.around, self._commands[order.key.case]
         argv = around.prefix + command.argv
+        if self._counters.trace:
+            argv = self._counters.trace.wrap(argv, self._system.place(folder / _SWITCHES))
         if self._counters.perf:
             argv = self._counters.perf.wrap(argv, self._system.place(folder / "perf.csv"))
         return self._system.execute(

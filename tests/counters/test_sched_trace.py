@@ -1,0 +1,115 @@
+"""Where tasks' time went, from the scheduler's tracepoints: traces made by hand, and a real one."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from schedlab.counters import all_groups
+from schedlab.counters.choice import choose
+from schedlab.counters.group import Unavailable
+from schedlab.counters.sched_trace import SchedTrace, account
+from schedlab.counters.times import MEASURED, time_counter, times
+from schedlab.system import LocalSystem
+from tests.helpers.emulated import emulated_system
+
+
+def switch(us: int, cpu: int, prev: tuple[str, int, str], following: tuple[str, int]) -> str:
+    """Return a line of perf script for a switch."""
+    comm, tid, state = prev
+    name, pid = following
+    return (
+        f"{comm:>16} {tid:5} [{cpu:03}] {line_time(us)} sched:sched_switch: prev_comm={comm}"
+        f" prev_pid={tid} prev_prio=120 prev_state={state} ==> next_comm={name} next_pid={pid}"
+        " next_prio=120"
+    )
+
+
+def line_time(us: int) -> str:
+    return f"{100 + us // 1_000_000}.{us % 1_000_000 * 1000:09}:"
+
+
+def other(us: int, cpu: int, event: str, text: str) -> str:
+    return f"        anything   77 [{cpu:03}] {line_time(us)}       sched:{event}: {text}"
+
+
+IDLE = ("swapper/0", 0, "R")
+ROOT, CHILD = ("load", 10), ("child", 11)
+
+
+def begin(us: int, cpu: int) -> list[str]:
+    text = "filename=/usr/bin/load pid=10 old_pid=10"
+    return [other(us, cpu, "sched_process_exec", text)]
+
+
+def test_each_part_of_a_run() -> None:
+    lines = [
+        switch(0, 1, ("x", 5, "S"), ("swapper/1", 0)),
+        *begin(10, 0),
+        other(*(20, 0, "sched_process_fork"), "comm=load pid=10 child_comm=load child_pid=11"),
+        other(25, 0, "sched_wakeup_new", "comm=load pid=11 prio=120 target_cpu=000"),
+        # CPU 1 is idle until 40, while the child waits behind its parent
+        switch(40, 1, ("swapper/1", 0, "R"), ("busy", 6)),
+        switch(60, 0, (*ROOT, "R+"), CHILD),
+        switch(70, 0, (*CHILD, "S"), ROOT),
+        other(80, 0, "sched_waking", "comm=child pid=11 prio=120 target_cpu=001"),
+        switch(82, 1, ("busy", 6, "S"), ("swapper/1", 0)),
+        other(85, 1, "sched_wakeup", "comm=child pid=11 prio=120 target_cpu=001"),
+        switch(90, 1, ("swapper/1", 0, "R"), CHILD),
+        switch(95, 1, (*CHILD, "D"), ("swapper/1", 0)),
+        other(97, 1, "sched_waking", "comm=child pid=11 prio=120 target_cpu=001"),
+        other(97, 1, "sched_wakeup", "comm=child pid=11 prio=120 target_cpu=001"),
+        switch(99, 1, ("swapper/1", 0, "R"), CHILD),
+        switch(100, 1, (*CHILD, "X"), ("swapper/1", 0)),
+        switch(110, 0, (*ROOT, "Z"), ("swapper/0", 0)),
+        switch(500, 0, ("swapper/0", 0, "R"), ("later", 99)),
+    ]
+    found = account(lines, "load")
+    us = {
+        role: {state: ns / 1000 for state, ns in of.items() if ns}
+        for role, of in times(found).items()
+    }
+    assert found[MEASURED] == 100_000
+    assert us["load"] == {"running": 90, "wait_busy": 10}
+    assert us["child"] == {
+        **{"running": 16, "waking": 5 + 5 + 5 + 2, "wait_idle": 15, "wait_busy": 20},
+        **{"asleep_wait": 10, "asleep_io": 2},
+    }
+    # each task from its beginning to its end
+    assert sum(us[""].values()) == 100 + 80
+
+
+def test_another_program_is_not_in_it() -> None:
+    assert account(begin(0, 0), "other") == {}
+    assert account(["nonsense", ""], "load") == {}
+
+
+def test_it_has_to_be_named(tmp_path: Path) -> None:
+    system = emulated_system(tmp_path)
+    assert "task-time" in all_groups()
+    assert choose(system, "all").trace is None
+
+
+def test_without_perf_or_root_it_says_why(tmp_path: Path) -> None:
+    choice = choose(emulated_system(tmp_path, tools={}), ["task-time"])
+    assert choice.trace is None
+    assert choice.missing[0].startswith("task-time: perf is not installed")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("perf") is None, reason="needs root and perf")
+def test_a_real_run(tmp_path: Path) -> None:
+    system, trace = LocalSystem(), SchedTrace()
+    try:
+        trace.check(system)
+    except Unavailable as error:
+        pytest.skip(f"{error}")
+    file = str(tmp_path / "switches.data")
+    subprocess.run(trace.wrap(("sleep", "0.3"), file), check=True, timeout=60)
+    found = trace.read(system, file, "sleep")
+    assert found[MEASURED] >= 0.3e9
+    assert found[time_counter("asleep_wait", "sleep")] > 0.29e9
+    assert found[time_counter("running", "sleep")] > 0
+    whole = sum(times(found)[""].values())
+    assert whole == pytest.approx(found[MEASURED], rel=0.01)
