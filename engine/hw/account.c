@@ -13,6 +13,7 @@ void hw_begin_window(void)
 	spent_begin_window();
 	memset(&hw_counts, 0, sizeof(hw_counts));
 	hw_counts.start = hw.clk;
+	picture_begin();
 }
 
 static void count_duration(struct hw_durations *d, simtime ns)
@@ -53,7 +54,7 @@ void hw_note_switch(struct hw_task *prev, int preempted, struct hw_task *next)
 {
 	if (prev) {
 		if (preempted) {
-			prev->ready_at = hw.clk;
+			prev->ready_at = prev->queued_at = hw.clk;
 			prev->ready_is_wakeup = 0;
 			prev->involuntary++;
 			hw_counts.involuntary++;
@@ -66,6 +67,8 @@ void hw_note_switch(struct hw_task *prev, int preempted, struct hw_task *next)
 		simtime wait = hw.clk > next->ready_at ? hw.clk - next->ready_at : 0;
 
 		count_duration(next->ready_is_wakeup ? &hw_counts.wakeup : &hw_counts.queued, wait);
+		if (picture_on)
+			picture_add(hw.cpu, HW_PICTURE_WAITING, next->queued_at, hw.clk);
 		next->ready_at = 0;
 		next->wait_sum += wait;
 		next->waits++;
@@ -74,10 +77,10 @@ void hw_note_switch(struct hw_task *prev, int preempted, struct hw_task *next)
 	}
 }
 
-void hw_note_runnable(struct hw_task *task, int is_wakeup)
+void hw_note_woken(struct hw_task *task)
 {
-	task->ready_at = hw.clk;
-	task->ready_is_wakeup = is_wakeup;
+	task->ready_at = task->queued_at = hw.clk;
+	task->ready_is_wakeup = 1;
 }
 
 void hw_note_migration(struct hw_task *task, int from, int to, int at_wakeup)
@@ -88,4 +91,11 @@ void hw_note_migration(struct hw_task *task, int from, int to, int at_wakeup)
 	hw_counts.migrations[at_wakeup][hw_cpu_distance[from][to]]++;
 	if (running && running->of_workload)
 		hw_counts.own_migrations++;
+	if (!picture_on)
+		return;
+	picture_moved(from, to);
+	if (task->ready_at && !at_wakeup) {
+		picture_add(from, HW_PICTURE_WAITING, task->queued_at, hw.clk);
+		task->queued_at = hw.clk;
+	}
 }

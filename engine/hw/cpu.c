@@ -158,13 +158,32 @@ void hw_run_until(simtime t)
 	hw.clk = control_due;
 }
 
-static void account_kernel(struct cpu *c)
+static void picture(struct cpu *c, enum hw_picture_kind kind)
+{
+	picture_add(c->id, kind, max_time(c->mark, c->pictured), hw.clk);
+	c->pictured = hw.clk;
+}
+
+/* The time since the CPU's mark goes into one of its accounts, and into the picture. */
+static inline simtime account(struct cpu *c, simtime *sum, enum hw_picture_kind kind)
 {
 	simtime ns = hw.clk - c->mark;
 
-	c->kernel_ns += ns;
-	hw_counts.kernel_ns[c->entry] += ns;
+	*sum += ns;
+	if (picture_on)
+		picture(c, kind);
 	c->mark = hw.clk;
+	return ns;
+}
+
+static inline enum hw_picture_kind busy_with(const struct cpu *c)
+{
+	return HW_PICTURE_BUSY + (c->task ? c->task->group : 0);
+}
+
+static void account_kernel(struct cpu *c)
+{
+	hw_counts.kernel_ns[c->entry] += account(c, &c->kernel_ns, busy_with(c));
 }
 
 enum hw_entry hw_enter(enum hw_entry entry)
@@ -190,18 +209,16 @@ void hw_settle_accounts(void)
 {
 	for (int i = 0; i < hw_nr_cpus; i++) {
 		struct cpu *c = &cpus[i];
-		simtime ns = hw.clk > c->mark ? hw.clk - c->mark : 0;
 
 		count_task(c);
-		if (c->state == CPU_USER)
-			c->user_ns += ns;
-		else if (c->state == CPU_HALT || c->state == CPU_POLL || c->state == CPU_CHANGE)
-			c->idle_ns += ns;
-		else if (c->state == CPU_OFF)
-			c->off_ns += ns;
-		else
+		if (hw.clk <= c->mark)
 			continue;
-		c->mark += ns;
+		if (c->state == CPU_USER)
+			account(c, &c->user_ns, busy_with(c));
+		else if (c->state == CPU_HALT || c->state == CPU_POLL || c->state == CPU_CHANGE)
+			account(c, &c->idle_ns, HW_PICTURE_IDLE);
+		else if (c->state == CPU_OFF)
+			account(c, &c->off_ns, HW_PICTURE_OFFLINE);
 	}
 }
 
@@ -261,8 +278,7 @@ int hw_run_user(struct hw_task *task)
 	spent_in_user(c);
 	speed_task_stops(c);
 	c->state = CPU_KERNEL;
-	c->user_ns += hw.clk - c->mark;
-	c->mark = hw.clk;
+	account(c, &c->user_ns, busy_with(c));
 	return task->work == 0 && hw.clk < hw.irq_due;
 }
 
@@ -303,8 +319,7 @@ void hw_halt(int state, int polling, simtime until)
 		speed_siblings_changed(hw.cpu);
 	}
 	c->vector[HW_POLL] = HW_NEVER;
-	c->idle_ns += hw.clk - c->mark;
-	c->mark = hw.clk;
+	account(c, &c->idle_ns, HW_PICTURE_IDLE);
 	power_cpu_busy(hw.cpu);
 }
 
@@ -327,8 +342,7 @@ void hw_idle_change(int state, simtime ns, int busy)
 		c->state = CPU_KERNEL;
 		speed_siblings_changed(hw.cpu);
 	}
-	c->idle_ns += hw.clk - c->mark;
-	c->mark = hw.clk;
+	account(c, &c->idle_ns, HW_PICTURE_IDLE);
 	power_cpu_busy(hw.cpu);
 }
 
@@ -435,6 +449,8 @@ void hw_context_switch(void *next_task, struct hw_task *next)
 	struct cpu *c = &cpus[hw.cpu];
 
 	count_task(c);
+	if (picture_on)
+		picture(c, busy_with(c));
 	hw.current_task = next_task;
 	c->task = next;
 	c->vector[HW_POLL] = HW_NEVER;
@@ -487,8 +503,8 @@ void hw_cpu_alive(int cpu, void *sp, void *task)
 {
 	struct cpu *c = &cpus[cpu];
 
-	c->off_ns += hw.clk - c->mark;
-	c->mark = c->clk = c->resume = hw.clk;
+	account(c, &c->off_ns, HW_PICTURE_OFFLINE);
+	c->clk = c->resume = hw.clk;
 	c->sp = sp;
 	c->current_task = task;
 	c->irq_on = 0;

@@ -35,6 +35,7 @@ struct cpu {
 	simtime		since;			/* user work counted up to here */
 	simtime		mark;			/* time accounted up to here */
 	simtime		ran_from;		/* its task's time counted up to here */
+	simtime		pictured;		/* and in the picture */
 	struct hw_task	*task, *spender;	/* spender: the task if its time is accounted, else NULL */
 	struct pace	pace;			/* of its user code */
 	simtime		vector[HW_NR_VECTORS];	/* arrival, or HW_NEVER */
@@ -102,6 +103,12 @@ struct machine {
 	int		siblings[HW_MAX_CPUS][8], nr_siblings[HW_MAX_CPUS];
 };
 extern struct machine machine;
+
+/* picture.c */
+extern int picture_on;
+void picture_begin(void);
+void picture_add(int cpu, int kind, simtime from, simtime to);
+void picture_moved(int from, int to);
 
 /* symbols.c */
 const char *symbol_of(const void *addr, unsigned long *offset);	/* NULL: none */

@@ -327,8 +327,10 @@ struct hw_task {
 	int		mem_node;		/* node of the memory it last touched, -1: local */
 	struct hw_task	*next, *previous;
 	int		of_workload;		/* its migrations count as the workloads' own */
+	int		group;			/* of the picture: hw_picture_group(), 0: the kernel's */
 	int		ready_is_wakeup;
 	simtime		ready_at, wait_sum, wait_max;
+	simtime		queued_at;		/* since when it waits where it waits now */
 	unsigned long	waits, migrations, voluntary, involuntary;
 	/* where its time goes (spent.c) */
 	struct hw_account *account;		/* NULL: nobody asks */
@@ -468,10 +470,31 @@ void hw_task_may_run_on(struct hw_task *task, const unsigned long *cpus, int nr)
 void hw_cpu_idles(int cpu, int idles, int is_free);	/* runs its idle task; and has nothing to do */
 
 void hw_note_switch(struct hw_task *prev, int preempted, struct hw_task *next);
-void hw_note_runnable(struct hw_task *task, int is_wakeup);
+void hw_note_woken(struct hw_task *task);
 void hw_note_migration(struct hw_task *task, int from, int to, int at_wakeup);
 void hw_hash(unsigned long long a, unsigned long long b);
 extern unsigned long long hw_trace_hash;
+
+/* ------------------------------------------------------------------ the picture of a run */
+
+/* What a CPU's time goes into; and, beside it, how long tasks waited for that CPU. */
+#define HW_PICTURE_GROUPS	14
+enum hw_picture_kind {
+	HW_PICTURE_WAITING, HW_PICTURE_IDLE, HW_PICTURE_OFFLINE,
+	HW_PICTURE_BUSY,		/* with a task of this group, and those that follow */
+	HW_PICTURE_KINDS = HW_PICTURE_BUSY + HW_PICTURE_GROUPS
+};
+struct hw_picture {
+	int		taken, bins, nr_groups;
+	simtime		bin_ns;
+};
+void hw_ask_picture(void);		/* before the window begins */
+int hw_picture_group(const char *name);	/* of tasks of that name; 0 is the kernel's own */
+const char *hw_picture_name(int group);
+void hw_picture_waits(const struct hw_task *task, int cpu);	/* to the present, as the window ends */
+struct hw_picture hw_picture(void);
+simtime hw_picture_ns(int cpu, int bin, int kind);
+unsigned long hw_picture_moved(int from_llc, int to_llc);
 
 /* ------------------------------------------------------------------ for who runs a scenario on it */
 

@@ -97,6 +97,7 @@ extern int kern_highest_cid;		/* of all threads that ran, with SCHED_MM_CID; els
 void kern_start_housekeeping(simtime period, simtime takes);	/* a work in every CPU's kworker */
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
 void kern_collect(struct kern_task *task);
+int kern_waits_for(const struct kern_task *task);	/* the CPU it is queued at, -1: it runs or sleeps */
 void kern_print_domain(int cpu, int level, char *buf, unsigned long size);	/* span and groups */
 
 /* /proc/vmstat's counters of NUMA balancing, ended by one without name. */

@@ -20,6 +20,13 @@ void kern_collect(struct kern_task *task)
 		task->kernel = NULL;
 }
 
+int kern_waits_for(const struct kern_task *task)
+{
+	const struct task_struct *p = task->kernel;
+
+	return p && p->on_rq && !p->on_cpu && !SHIM_IS_DELAYED(p) ? task_cpu(p) : -1;
+}
+
 static struct kern_balance *find_balance(struct kern_balance *stats, const char *name)
 {
 	while (stats->name[0] && strcmp(stats->name, name))

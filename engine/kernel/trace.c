@@ -19,7 +19,7 @@ static void on_switch(bool preempt, struct task_struct *prev, struct task_struct
 
 static void on_waking(struct task_struct *p)
 {
-	hw_note_runnable(&p->thread.task->hw, 1);
+	hw_note_woken(&p->thread.task->hw);
 	hw_task_is_woken(&p->thread.task->hw);
 	hw_charge(hw_costs.wakeup);
 	hw_stall(hw_costs.wake_lines * hw_costs.line[hw_cpu_distance[hw.cpu][task_cpu(p)]]);
@@ -40,7 +40,7 @@ static void on_migrate(struct task_struct *p, int dest)
 
 static void on_wakeup_new(struct task_struct *p)
 {
-	hw_note_runnable(&p->thread.task->hw, 1);
+	hw_note_woken(&p->thread.task->hw);
 	on_wakeup(p);
 }
 

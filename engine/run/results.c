@@ -390,6 +390,7 @@ void results_write(const char *path, const char *status, double wall, double cpu
 		set_text(root, "schedstat", text);
 	if (kern_read_file("/proc/pressure/cpu", text, sizeof(text)) >= 0)
 		set_text(root, "pressure_cpu", text);
+	json_object_set_new(root, "picture", picture_json());
 	set_int(engine, "events", events);
 	set_int(engine, "window_events", events - events_base);
 	set_int(engine, "peak_kb", peak_kb());

@@ -77,6 +77,9 @@ void task_forget(struct task *task);		/* who waited for its end is done with it 
 void task_released(struct kern_task *task);	/* the kernel has let go of it */
 extern unsigned long tasks_started;
 
+/* picture.c */
+json_t *picture_json(void);		/* NULL: none was asked for */
+
 /* results.c */
 void results_window_begin(void);
 void results_write(const char *path, const char *status, double wall, double cpu);

@@ -538,13 +538,15 @@ void scenario_read(const char *path)
 
 	json_only(root, NULL, "name", "duration", "warmup", "wind_clocks", "settle", "features", "knobs", "cpuidle",
 		  "cpufreq", "core_sched", "cpuset", "boot", "groups",
-		  "tasks", "workloads", "actions", "background", "ablate", "memory", "end", NULL);
+		  "tasks", "workloads", "actions", "background", "ablate", "memory", "picture", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
 	read_warmup(root);
 	scenario.settle = json_get_time(root, NULL, "settle", 0);
 	if (scenario.warmup > scenario.duration)
 		json_error_at(AT(NULL, "warmup"), "longer than the duration");
 	scenario.background = read_background(root);
+	if (json_get_flag(root, NULL, "picture", 0))
+		hw_ask_picture();
 	scenario.features = read_object(root, "features");
 	scenario.knobs = read_object(root, "knobs");
 	scenario.cpuidle = read_object(root, "cpuidle");

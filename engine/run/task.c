@@ -45,6 +45,7 @@ struct task *task_launch(const char *comm, int number, void (*main)(struct kern_
 	else
 		snprintf(name, sizeof(name), "%.15s", comm);
 	memcpy(t->comm, name, sizeof(t->comm) - 1);
+	t->group = parent && !strcmp(parent->comm, comm) ? parent->group : hw_picture_group(comm);
 	t->main = main;
 	t->arg = arg;
 	t->mem_node = -1;
