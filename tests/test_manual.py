@@ -43,6 +43,9 @@ ELSEWHERE = {
         for plan in ("cache-aware", "cgroup-mode", "preempt-lazy", "two-years")
     },
     "schedlab run --target sim:ryzen-5950x --benchmark SchbenchOld": "needs Linux 7.3",
+    "schedlab run --target sim:ivb-ep-2p --benchmark": "needs Linux 7.3",
+    "schedlab run --target sim:kunpeng-920-6426-2p --benchmark HackbenchForkSockets": "the same",
+    "schedlab kernel build group-util-7.3": "the same",
     "schedlab trace ryzen-5950x": "needs Linux 7.3",
     "schedlab run RESULT/plan.toml": "needs that result; tests/lab/test_repeat.py",
     "schedlab series": "needs a series of patches; tests/lab/test_series.py",
