@@ -138,6 +138,18 @@ def test_inputs_that_differ_are_named() -> None:
     assert "both saw max_newidle_lb_cost 0.9 us" in text
 
 
+def test_what_one_side_only_came_to_see() -> None:
+    lines = [line for line in TRACE.splitlines() if "migrate" not in line]
+    one = next(line for line in lines if "newidle_domain" in line)
+    further = one.replace("level=0 domain=SMT", "level=1 domain=MC")
+    other = [line for line in lines if "load_balance: cpu=40" not in line]
+    base = "\n".join(lines).replace(one, f"{one}\n{further}").replace("pulled=1", "pulled=0")
+    text = words(compared(base, "\n".join(other).replace("pulled=1", "pulled=0")))
+    assert "mine: scanned nothing (reached SMT)" in text
+    assert "only base came to see MC's max_newidle_lb_cost 0.9 us" in text
+    assert "they saw differently" not in text
+
+
 def test_a_parting_before_the_workload() -> None:
     found = compared(TRACE, TRACE.replace("state=C6", "state=C1"))
     text = words(found, began=0.2)

@@ -13,6 +13,7 @@ LINES = 20
 
 _WIDTH = 80
 _MOST_OUTCOMES = 4
+_NOT_SEEN = "-"
 _MOST_LOOKED_AT = 12
 """Groups shown of a pass, of those that one side saw only and of those that both did."""
 
@@ -107,9 +108,19 @@ class Words:
     def _inputs(self, first: Decision, second: Decision) -> Iterator[str]:
         differing = _differing(first, second)
         same = [f"{key} {value}" for key, value in first.inputs.items() if key not in differing]
-        if differing:
-            shown = [f"{key} {one} / {other}" for key, (one, other) in differing.items()]
-            yield from _wrapped(f"they saw differently: {', '.join(shown)}", 1)
+        both = [
+            f"{key} {one} / {other}"
+            for key, (one, other) in differing.items()
+            if _NOT_SEEN not in (one, other)
+        ]
+        if both:
+            yield from _wrapped(f"they saw differently: {', '.join(both)}", 1)
+        for name, side, counterpart in zip(
+            self.names, (first, second), (second, first), strict=True
+        ):
+            own = [f"{key} {side.inputs[key]}" for key in side.inputs.keys() - counterpart.inputs]
+            if own:
+                yield from _wrapped(f"only {name} came to see {', '.join(sorted(own))}", 1)
         if same:
             yield from _wrapped(f"both saw {', '.join(same)}", 1)
         if not differing and first.looked_at == second.looked_at:
@@ -167,7 +178,9 @@ def _later(first: Decision, second: Decision) -> str:
 
 def _differing(first: Decision, second: Decision) -> dict[str, tuple[str, str]]:
     keys = dict.fromkeys((*first.inputs, *second.inputs))
-    pairs = {key: (first.inputs.get(key, "-"), second.inputs.get(key, "-")) for key in keys}
+    pairs = {
+        key: (first.inputs.get(key, _NOT_SEEN), second.inputs.get(key, _NOT_SEEN)) for key in keys
+    }
     return {key: (one, other) for key, (one, other) in pairs.items() if one != other}
 
 
