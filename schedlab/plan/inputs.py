@@ -31,7 +31,7 @@ def beside(plan: Mapping[str, Any], file: Path) -> dict[str, Any]:
 
 
 def _led(name: str, file: Path) -> str:
-    place = inside(file.absolute().parent, name, file)
+    place = inside(file.parent.resolve(), name, file)
     if place.is_symlink():
         raise UsageError(f"{file}: {name} is a link; what lies there are files of the plan's own.")
     if not place.is_file():
