@@ -24,13 +24,13 @@ def overview(folders: tuple[Path, ...], output: Path) -> None:
     from schedlab.judging.analysis import analyse
     from schedlab.report import Report, save
     from schedlab.report.overview import overview as page_over
-    from schedlab.report.overview import summary
+    from schedlab.report.overview import summary, totals
     from schedlab.result.store import Store
 
     with ExitStack() as stack:
         stores = [stack.enter_context(closing(Store.open(folder))) for folder in folders]
         reports = [Report(store, analyse(store)) for store in stores]
         text = page_over(reports, output)
-        for line in summary(reports):
+        for line in [*summary(reports), *totals(reports)]:
             echo(line)
     echo(f"wrote {save(text, output)}")

@@ -1,12 +1,18 @@
 """`schedlab report`: write the report of a result in any of its shapes."""
 
 import shlex
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo, put
+
+if TYPE_CHECKING:
+    from schedlab.report import Detail
 
 _SHAPES = {
     "csv": "CSV: a line a run and metric or counter; a failed run has one line without a figure.",
@@ -14,9 +20,11 @@ _SHAPES = {
     "intel": "Plain text, `case load baseline(std%) compare%( std%)`: relative, positive is"
     " better.",
     "json": "JSON: the verdicts, every run, the plan and the machine.",
-    "lkml": "Plain text of 72 columns, `tip / patch (pct)` tables: to paste in a mail.",
+    "lkml": "Plain text of 72 columns to paste in a mail; of several results one table of all"
+    " machines.",
     "markdown": "Markdown: platform, verdicts, then one table a benchmark with a row a run.",
     "mmtests": "Plain text in the shape of mmtests, where a star is a verdict.",
+    "summary": "One page of plain text for somebody who decides; of several results too.",
     "terminal": "Verdicts and what needs attention, for a terminal of 100 columns.",
 }
 """What each shape says of itself, so that help loads none."""
@@ -26,7 +34,9 @@ _SHAPES = {
     "report",
     epilog="\b\n" + "\n".join(f"{name:10}{summary}" for name, summary in _SHAPES.items()),
 )
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument(
+    "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
 @click.option(
     "--format",
     "name",
@@ -46,43 +56,74 @@ _SHAPES = {
     type=click.Choice(["all"]),
     help="Show all counters that changed, not only those that decided.",
 )
-def report(folder: Path, name: str, output: Path | None, counters: str | None) -> None:
-    """Write the report of the result in DIR.
+@click.option(
+    "--platform", is_flag=True, help="Show all of the platform in a mail, names of hosts too."
+)
+def report(
+    folders: tuple[Path, ...], name: str, output: Path | None, counters: str | None, platform: bool
+) -> None:
+    """Write the report of the result in DIR; lkml and summary, of several or of a sweep.
 
     Nothing is measured again: every report is made from what the runs left behind.
     """
-    from rich.console import Console
-
     from schedlab.judging.analysis import analyse
-    from schedlab.lab.sweep import PAGE, is_sweep, results_of_sweep
+    from schedlab.lab.sweep import is_sweep
     from schedlab.report import Detail, Report, all_shapes, save, save_in
     from schedlab.report.terminal import print_report
     from schedlab.result.store import Store
 
-    if is_sweep(folder):
-        results = results_of_sweep(folder)
-        shown = "".join(f"\n  schedlab report {shlex.quote(str(result))}" for result in results)
-        raise UsageError(
-            f"{folder}: holds a sweep, which has a result for each of its points;"
-            f" {folder / PAGE} is the page over all."
-            f"\n  Name one result:{shown}"
-            if results
-            else f"{folder}: holds a sweep of which no result is there yet;"
-            f" `schedlab run --resume {folder}` goes on."
-        )
-    detail = Detail(counters=counters == "all")
-    store = Store.open(folder)
-    try:
-        analysis = analyse(store)
-        if name == "terminal" and output is None:
-            print_report(store, analysis, Console(), detail)
-            return
-        text = all_shapes()[name].render(Report(store, analysis, detail))
-    finally:
-        store.close()
+    detail = Detail(counters=counters == "all", platform=platform)
+    results = [result for folder in folders for result in _results(folder)]
+    if len(results) > 1 or is_sweep(folders[0]):
+        text = _of_several(results, name, detail)
+    else:
+        with closing(Store.open(results[0])) as store:
+            analysis = analyse(store)
+            if name == "terminal" and output is None:
+                from rich.console import Console
+
+                print_report(store, analysis, Console(), detail)
+                return
+            text = all_shapes()[name].render(Report(store, analysis, detail))
     if output is not None:
         echo(f"wrote {save(text, output)}")
     elif name == "html":
-        echo(f"wrote {save_in(folder, 'report.html', text)}")
+        echo(f"wrote {save_in(results[0], 'report.html', text)}")
     else:
         put(text)
+
+
+def _results(folder: Path) -> list[Path]:
+    """Return the folder of a result, or those of a sweep."""
+    from schedlab.lab.sweep import is_sweep, results_of_sweep
+
+    if not is_sweep(folder):
+        return [folder]
+    if results := results_of_sweep(folder):
+        return results
+    raise UsageError(
+        f"{folder}: holds a sweep of which no result is there yet;"
+        f" `schedlab run --resume {folder}` goes on."
+    )
+
+
+def _of_several(results: Sequence[Path], name: str, detail: "Detail") -> str:
+    """Return one report of several results, in a shape that can be."""
+    from schedlab.judging.analysis import analyse
+    from schedlab.report import Report, all_shapes
+    from schedlab.report.wording import listing, plural
+    from schedlab.result.store import Store
+
+    known = all_shapes()
+    write = known[name].several
+    if write is None:
+        shapes = listing([f"`--format {each.name}`" for each in known.values() if each.several])
+        shown = "".join(f"\n  schedlab report {shlex.quote(str(result))}" for result in results)
+        raise UsageError(
+            f"a report of the shape {name} is of one result, and these are"
+            f" {plural(len(results), 'result')}; {shapes} are of several, and `schedlab overview`"
+            f" writes a page over all.\n  Name one result:{shown}"
+        )
+    with ExitStack() as stack:
+        stores = [stack.enter_context(closing(Store.open(result))) for result in results]
+        return write([Report(store, analyse(store), detail) for store in stores])

@@ -12,7 +12,7 @@ from schedlab.lab.result import prepare, preview
 from schedlab.lab.sweep import PAGE, resume_sweep, run_sweep, sweep_points
 from schedlab.plan.plan import Plan
 from schedlab.report import Report, save
-from schedlab.report.overview import overview
+from schedlab.report.overview import overview, totals
 from schedlab.result.store import Store
 
 
@@ -44,6 +44,8 @@ def _print_comparisons(folders: Sequence[Path], page: Path) -> bool:
                     f"{report.store.folder.name}: {variant} against {report.baseline}:"
                     f" {report.tally(variant)}"
                 )
+        for line in totals(reports):
+            echo(line)
         echo(f"wrote {save(overview(reports, page), page)}")
         return any(
             outcome.verdict.word == "worse"

@@ -27,7 +27,7 @@ _POINT = re.compile(r"-\s+(?P<name>\S.{0,40}?):?")
 _KERNEL = re.compile(r"-\s+(?P<name>[\w.+-]+)\s+-\s+(?P<what>.+)")
 _PAIR = re.compile(r"(?P<name>\S[^:]{0,30}?):\s+(?P<value>\S.*)")
 _OWN = "Made with schedlab"
-_SYSTEM, _KERNELS = "system details", "kernel versions"
+_SYSTEM, _KERNELS, _MACHINES = "system details", "kernel versions", "machines"
 
 
 def read_own_mail(source: Source) -> Publication | None:
@@ -53,6 +53,8 @@ def read_text(source: Source) -> Publication | None:
         context = Context(source, source.path.stem, _named_kernels(lines))
         context.described = dict(_described(lines))
         context.is_own = _is_own(lines)
+        machines = [name for name, _ in _machines(lines)]
+        context.machines = machines if len(machines) > 1 else []
         rows = list(_rows(lines, context))
         if rows:
             found, notices = node_lists(source, lines)
@@ -82,6 +84,9 @@ def _heading(lines: Sequence[Line], at: int, context: Context) -> int:
     """Take note of a heading, if it is one; gives where to go on."""
     text = lines[at].text.strip()
     behind = lines[at + 1].text.strip() if at + 1 < len(lines) else ""
+    if context.is_own and (boxed := _BOXED.fullmatch(text)):
+        context.enter(boxed["name"])
+        return at + 1
     if _BOX.fullmatch(text) and (boxed := _BOXED.fullmatch(behind)):
         context.enter(boxed["name"])
         return at + 3
@@ -104,7 +109,7 @@ def _whole_label(lines: Sequence[Line], at: int) -> str:
     """Return a label that ends here with a colon, with the lines it was broken over."""
     parts = [lines[at].text.strip().removesuffix(":")]
     for line in reversed(lines[:at]):
-        if not line.text or line.text.startswith((" ", "$ ")) or line.text.endswith(":"):
+        if not line.text or line.text.startswith((" ", "$ ", "~ ")) or line.text.endswith(":"):
             break
         parts.insert(0, line.text)
     return " ".join(parts)
@@ -139,6 +144,8 @@ def _parts(lines: Sequence[Line], heading: str) -> list[str]:
 def _environment(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
     """Yield what the text says of the system and the kernels."""
     name, value = "", ""
+    if _is_own(lines) and not any(_parts(lines, _SYSTEM)):
+        yield from _machines(lines)
     for text in [*_parts(lines, _SYSTEM), ""]:
         pair = _PAIR.fullmatch(text)
         if text.startswith(" ") and value:
@@ -150,6 +157,14 @@ def _environment(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
     if not _is_own(lines):  # such a one has the kernel in its system
         for name, what in _kernels(lines):
             yield f"Kernel {name}", what
+
+
+def _machines(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
+    """Yield what a mail of schedlab's own says of each machine, by its name."""
+    for text in _parts(lines, _MACHINES):
+        name, colon, what = text.removeprefix("- ").partition(": ")
+        if colon and text.startswith("- "):
+            yield name, what
 
 
 def _kernels(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from schedlab.counters.cpuidle import idle_counter
 from schedlab.counters.times import is_time
@@ -32,6 +33,8 @@ from schedlab.settings.grammar import settings_written
 from schedlab.settings.kinds.boot import Boot, fits
 from schedlab.settings.variant import Variant
 from schedlab.targets.platform import PATCHES
+
+BannerKind = Literal["target", "brief", "screening", "result"]
 
 DISTURBED = 0.05
 """A run is called disturbed when others took more than this part of all CPUs."""
@@ -179,6 +182,18 @@ class Report:
         return self.plan.title.strip() or f"{listing(self.others)} against {self.baseline}"
 
     @property
+    def hints(self) -> int:
+        """How many results rest on too few blocks to be evidence."""
+        verdicts = [outcome.verdict for outcome in self.analysis.outcomes]
+        return sum(verdict.screening for verdict in verdicts if verdict.effect is not None)
+
+    @property
+    def brief_cases(self) -> list[str]:
+        """Which benchmarks were measured for far less than a clock of the kernel."""
+        ran = [(case, run) for case in self.cases for run in case.runs if run.status == "ok"]
+        return list(dict.fromkeys(case.info.label for case, run in ran if run.brief))
+
+    @property
     def _brief(self) -> list[str]:
         """Which benchmarks were measured for far less than a clock of the kernel, as one line."""
         found = [
@@ -196,42 +211,47 @@ class Report:
     @property
     def banners(self) -> list[str]:
         """What a reader must know before any figure."""
-        lines = []
+        return [text for _, text in self.banners_by_kind()]
+
+    def banners_by_kind(self) -> list[tuple[BannerKind, str]]:
+        """Return the banners, each with what it is about."""
+        lines: list[tuple[BannerKind, str]] = []
         if self.plan.aa:
             which = "both" if len(self.plan.variant) == 2 else "all"
-            lines.append(
+            text = (
                 f"A/A run: {which} variants are the same; any difference claimed here is a false"
                 " alarm."
             )
+            lines.append(("result", text))
         kind, which = split(self.plan.target)
         if kind.banner:
-            lines.append(kind.banner.format(which=which, environment=self.store.environment))
+            text = kind.banner.format(which=which, environment=self.store.environment)
+            lines.append(("target", text))
         if self.plan.cold:
-            lines.append(
+            text = (
                 "Every load was measured from its start on an idle machine"
                 ' (load_warmup = "none"): a long run may show something else.'
             )
+            lines.append(("result", text))
         if kind.simulated:
-            lines += self._brief
+            lines += [("brief", text) for text in self._brief]
         if elsewhere := [v.name for v in self.plan.variant if not self._was_here(v)]:
-            lines.append(
+            text = (
                 f"This boot is none of {listing(elsewhere)}: merge its result with those of other"
                 " boots (`schedlab merge`)."
             )
+            lines.append(("result", text))
         if self.unit == "boot":
-            lines.append(
+            text = (
                 f"Merged from {plural(len({b.id for b in self.store.boots}), 'boot')}: every claim"
                 " rests on boots, not on runs."
             )
+            lines.append(("result", text))
         if not any(case.runs for case in self.cases):
-            lines.append("No run has been measured yet.")
-        verdicts = [outcome.verdict for outcome in self.analysis.outcomes]
-        hints = sum(verdict.screening for verdict in verdicts if verdict.effect is not None)
-        if hints:
-            lines.append(
-                f"Screening: {hints} of {plural(len(verdicts), 'result')} rest on fewer than"
-                f" {SCREENING_BELOW} {self.unit}s; such a result is a hint, not evidence."
-            )
+            lines.append(("result", "No run has been measured yet."))
+        if self.hints:
+            of = plural(len(self.analysis.outcomes), "result")
+            lines.append(("screening", screening(self.hints, of, self.unit)))
         return lines
 
     @property
@@ -374,6 +394,17 @@ class Report:
             for (_, values), knobs in alike.items()
         ]
 
+    def method_in_short(self) -> str:
+        """Return the method in two lines of a mail."""
+        design = self.design
+        pairs = f"pairs in {self.unit}s" if self.plan.judging.paired else "runs not paired"
+        looks = listing([str(look) for look in design.looks])
+        rule = "Holm" if design.strict else "Benjamini-Hochberg"
+        return (
+            f"t tests on logs, {pairs}; looks at {looks} {self.unit}s; by {rule}, alpha"
+            f" {share(design.alpha)}, margin of {share(design.margin)}, intervals widened to match."
+        )
+
     def method(self) -> list[str]:
         """Return how the figures were gathered and judged, one sentence or two an item."""
         design, blocks = self.design, self.plan.blocks
@@ -493,6 +524,14 @@ class Report:
             ("capped", "the benchmark stopped at a limit of its own, so it cannot show equality"),
             ("zero variance", "every pair gave the same: nothing to judge the noise by"),
         ]
+
+
+def screening(hints: int, of: str, unit: str) -> str:
+    """Return the banner over results that rest on few blocks."""
+    return (
+        f"Screening: {hints} of {of} rest on fewer than {SCREENING_BELOW} {unit}s; such a result"
+        " is a hint, not evidence."
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

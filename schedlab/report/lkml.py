@@ -1,13 +1,15 @@
-"""The report as kernel mailing lists read it: `tip  patch (pct)` tables in 72 columns."""
+"""The report as one mail of 72 columns: one result, or several machines in one table."""
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from schedlab.base.printable import printable
 from schedlab.judging.analysis import CounterOutcome, Outcome
-from schedlab.report.content import CaseReport, Report
-from schedlab.report.plain import WIDTH, Page, close_mail, open_mail
+from schedlab.report import several
+from schedlab.report.content import Report
+from schedlab.report.plain import WIDTH, Page
+from schedlab.report.several import Place, Table
 from schedlab.report.shape import shape
+from schedlab.report.why import why_of
 from schedlab.report.wording import (
     blocks_used,
     columns,
@@ -15,71 +17,100 @@ from schedlab.report.wording import (
     described,
     fitted,
     interval,
+    listing,
     mean_count,
     number,
+    plural,
     points,
     remark,
     row_name,
+    share,
     verdict_word,
+    wrapped,
 )
 from schedlab.result.store import CaseInfo
 
+_NAME = 16
+"""Columns of a variant's name over its figures."""
+_UNDER = "    "
+_BELOW = 3
+"""Lines under a verdict."""
 _FIGURE = 23
-"""Columns of `12,345 (-12.34 pct)` and the gap before it."""
+"""Columns of a counter's `12,345 (-12.34 pct)` and the gap before it."""
 _VERDICT = 12
 
 
-@shape("lkml", suffix="txt")
-def render(report: Report) -> str:
-    """Plain text of 72 columns, `tip / patch (pct)` tables: to paste in a mail."""
+def mail(reports: Sequence[Report]) -> str:
+    """Write one mail of results that share their benchmarks and variants."""
     page = Page()
-    open_mail(page, report)
-    page.gap()
-    page.say(
-        "In the tables pct is the change against the baseline's mean, positive is better (for a"
-        " counter, positive is more); below it the interval of that change, and the"
-        f" {report.unit}s behind it."
-    )
-    for name, cases in groupby(report.cases, key=lambda case: case.info.benchmark):
-        page.box(name)
-        _section(page, report, list(cases))
-    close_mail(page, report)
+    found = several.places(reports)
+    _open(page, found)
+    for heading, tables in several.tables(found):
+        page.gap()
+        page.lines.append(f"~ {fitted(printable(heading), WIDTH - 4)} ~")
+        if len(found) == 1:
+            _commands(page, reports[0], heading)
+        for table in tables:
+            if table is not tables[0]:
+                page.gap()
+            _table(page, table, heading)
+        for place in found:
+            if place.report.detail.counters:
+                _counters(page, place, heading, len(found) > 1)
+    _close(page, reports)
     return str(page)
 
 
-def _section(page: Page, report: Report, cases: Sequence[CaseReport]) -> None:
-    for case in cases:
-        several = len(cases) > 1 and bool(case.info.command)
-        if several or not is_plain_label(case.info):
-            page.say(f"{case.info.label}:")
-        if case.info.command:
-            page.say(case.info.command, "$ ", "      ")
+@shape("lkml", suffix="txt", several=mail)
+def render(report: Report) -> str:
+    """Plain text of 72 columns to paste in a mail; of several results one table of all machines."""
+    return mail([report])
+
+
+def _open(page: Page, found: Sequence[Place]) -> None:
+    reports = [place.report for place in found]
+    page.say(several.title(reports))
     page.gap()
-    for variant in report.others:
-        outcomes = [outcome for case in cases for outcome in case.outcomes_in(variant)]
-        if len(report.others) > 1:
-            page.heading(variant)
-        for metric in dict.fromkeys(outcome.metric for outcome in outcomes):
-            _head(page, described(metric), report.baseline, variant)
-            rows = [outcome for outcome in outcomes if outcome.metric == metric]
-            shared = _shared_remark(rows)
-            for outcome in rows:
-                _result(page, _row_name(outcome), outcome, not shared)
-            if shared:
-                page.say(f"All rows: {shared}.", "    ")
-            page.gap()
-        changed = [c for case in cases for c in case.changed_in(variant)]
-        if changed:
-            _head(page, "Counters that changed", report.baseline, variant)
-            for counter in changed:
-                several = len(cases) > 1
-                _counter(page, f"{counter.case.label} " if several else "", counter)
-            page.gap()
+    for banner in several.banners(reports):
+        page.say(banner, "*** ", "*** ")
+    page.gap()
+    baseline = reports[0].baseline
+    others = dict.fromkeys(name for report in reports for name in report.others)
+    for name in others:
+        page.say(f"tl;dr: {name} against {baseline}: {several.tally(reports, name)}", "", "  ")
+    _heading(page, "Machines")
+    for place in found:
+        start = f"{place.name}: "
+        page.item(f"{start}{several.about(place, WIDTH - 2 - columns(start))}")
+    for place in found:
+        if place.report.detail.platform:
+            _heading(page, "System Details" if len(found) == 1 else f"System Details: {place.name}")
+            page.pairs(list(place.report.store.environment.items()))
+    _heading(page, "Kernel Versions")
+    kernels = listing(list(dict.fromkeys(report.kernel for report in reports)))
+    for name, sets in several.variants(reports).items():
+        page.item(f"{name} - {kernels}, {sets}")
+    if patches := several.patches(reports):
+        _heading(page, "Patches")
+        for name, texts in patches.items():
+            page.items(f"{name}: {text}" for text in texts)
+    page.gap()
+    page.say(f"pct: change of the mean, positive is better; n: {reports[0].unit}s")
 
 
-def _row_name(outcome: Outcome) -> str:
-    """Name a row by what tells it from the others under the same benchmark."""
-    return row_name(outcome.case.label, outcome.case.benchmark) or outcome.metric.name
+def _heading(page: Page, text: str) -> None:
+    page.gap()
+    page.say(text, "o ", "  ")
+
+
+def _commands(page: Page, report: Report, benchmark: str) -> None:
+    """Name the cases below a benchmark's heading, with their commands."""
+    cases = [case.info for case in report.cases if case.info.benchmark == benchmark]
+    for info in cases:
+        if (len(cases) > 1 and info.command) or not is_plain_label(info):
+            page.say(f"{info.label}:")
+        if info.command:
+            page.say(info.command, "$ ", "      ")
 
 
 def is_plain_label(case: CaseInfo) -> bool:
@@ -88,33 +119,83 @@ def is_plain_label(case: CaseInfo) -> bool:
     return case.label == f"{case.benchmark} {name}".strip()
 
 
+def _table(page: Page, table: Table, heading: str) -> None:
+    """Add a table: a line a row, and below it what is to be known of it."""
+    _, report, first = table.rows[0]
+    page.say(described(first.metric))
+    names = (fitted(name, _NAME) for name in (report.baseline, table.variant))
+    rows = [(row_name(n, heading) or o.metric.name, *_figures(o)) for n, _, o in table.rows]
+    head = ("Test", *names, "pct", "interval", "n", "verdict")
+    widths = [max(columns(row[i]) for row in (head, *rows)) for i in range(1, len(head))]
+    shared = _shared_remark([outcome for _, _, outcome in table.rows])
+    _row(page, head, widths)
+    for row, (_, of, outcome) in zip(rows, table.rows, strict=True):
+        _row(page, row, widths)
+        if not shared:
+            page.lines += _below(of, outcome)
+    if shared:
+        page.say(f"All rows: {shared}.", _UNDER)
+
+
+def _figures(outcome: Outcome) -> tuple[str, ...]:
+    verdict = outcome.verdict
+    if verdict.effect is None:
+        return ("-", "-", "-", "-", blocks_used(verdict), verdict_word(verdict))
+    return (
+        number(verdict.base_mean),
+        number(verdict.other_mean),
+        points(verdict.effect_better),
+        interval(verdict.interval_adjusted_better),
+        blocks_used(verdict),
+        verdict_word(verdict),
+    )
+
+
+def _row(page: Page, row: Sequence[str], widths: Sequence[int]) -> None:
+    """Add a row; a name too long for its place stands on the lines above."""
+    padded = [f"{' ' * (w - columns(text))}{text}" for w, text in zip(widths, row[1:], strict=True)]
+    figures = f"{' '.join(padded[:-1])}  {row[-1]}"
+    room = WIDTH - columns(" ".join(padded)) - 1
+    if room < 1:  # figures of odd sizes
+        figures, room = " ".join(row[1:]), 1
+    name = f"{printable(row[0])}:"
+    if columns(name) < room:
+        page.lines.append(f"{name}{' ' * (room - columns(name))}{figures}")
+    else:
+        page.say(name)
+        page.lines.append(f"{' ' * room}{figures}")
+
+
+def _below(report: Report, outcome: Outcome) -> list[str]:
+    """Return what stands under a verdict, in so many lines at most."""
+    lines: list[str] = []
+    reasons = why_of(report, outcome) if outcome.metric == outcome.case.metrics[0] else []
+    for text in filter(None, [remark(outcome.verdict), *reasons]):
+        more = wrapped(text, WIDTH, _UNDER)
+        if not lines or len(lines) + len(more) <= _BELOW:
+            lines += more
+    return lines
+
+
 def _shared_remark(outcomes: Sequence[Outcome]) -> str:
     """Return what is to be said of every row of a table and of none more, if that is so."""
     remarks = {remark(outcome.verdict) for outcome in outcomes}
-    bare = not any(outcome.verdict.interval_adjusted for outcome in outcomes)
-    return remarks.pop() if len(outcomes) > 1 and len(remarks) == 1 and bare else ""
+    return remarks.pop() if len(outcomes) > 1 and len(remarks) == 1 else ""
 
 
-def _head(page: Page, what: str, baseline: str, variant: str) -> None:
-    page.say(what)
-    first, second = (fitted(name, _FIGURE - 2) for name in (baseline, variant))
-    _cells(page, "Test:", first, second, "verdict")
-
-
-def _result(page: Page, name: str, outcome: Outcome, with_details: bool) -> None:
-    verdict = outcome.verdict
-    base = f"{number(verdict.base_mean)} (0.00 pct)"
-    change = points(verdict.effect_better, plus=False)
-    other = f"{number(verdict.other_mean)} ({change} pct)"
-    if verdict.effect is None:
-        base = other = "-"
-    _cells(page, f"{name}:", base, other, verdict_word(verdict))
-    if not with_details:
-        return
-    details = [f"{blocks_used(verdict)} {verdict.unit}s", remark(verdict)]
-    if verdict.interval_adjusted_better:
-        details.insert(0, f"{interval(verdict.interval_adjusted_better)} pct")
-    page.say("; ".join(filter(None, details)), "    ")
+def _counters(page: Page, place: Place, heading: str, on: bool) -> None:
+    """Add the counters of a benchmark that changed on a machine, in each variant."""
+    report = place.report
+    cases = [c for c in report.cases if heading == (c.info.label if on else c.info.benchmark)]
+    for variant in report.others:
+        changed = [counter for case in cases for counter in case.changed_in(variant)]
+        if changed:
+            page.gap()
+            page.say("Counters that changed")
+            _counter_row(page, "Test:", report.baseline, variant, "verdict")
+        for counter in changed:
+            label = f"{counter.case.label} " if on or len(cases) > 1 else ""
+            _counter(page, f"{label}{place.name} " if on else label, counter)
 
 
 def _counter(page: Page, prefix: str, counter: CounterOutcome) -> None:
@@ -122,20 +203,44 @@ def _counter(page: Page, prefix: str, counter: CounterOutcome) -> None:
     page.say(f"{prefix}{counter.counter}, {counter_unit(counter.counter)}:", "", "  ")
     change = points(verdict.effect, plus=False)
     base = f"{mean_count(verdict.base_mean)} (0.00 pct)"
-    _cells(page, "", base, f"{mean_count(verdict.other_mean)} ({change} pct)", verdict.word)
-    page.say(f"{interval(verdict.interval_adjusted)} pct", "    ")
+    other = f"{mean_count(verdict.other_mean)} ({change} pct)"
+    _counter_row(page, "", base, other, verdict.word)
+    page.say(f"{interval(verdict.interval_adjusted)} pct", _UNDER)
 
 
-def _cells(page: Page, name: str, base: str, other: str, verdict: str) -> None:
-    """Add a row; what does not fit beside its name stands on the next line."""
-    name = printable(name)
+def _counter_row(page: Page, name: str, base: str, other: str, verdict: str) -> None:
     room = WIDTH - 2 * _FIGURE - _VERDICT
-    if columns(name) > room:
-        page.say(name)
-        name = ""
-    padding = " " * (room - columns(name))
-    row = f"{name}{padding}{base:>{_FIGURE}}{other:>{_FIGURE}}  {verdict}"
-    if columns(row) <= WIDTH:
-        page.lines.append(row)
-    else:
-        page.say(f"{name} {base}, {other}, {verdict}".strip(), "    ")
+    first, second = (fitted(text, _FIGURE - 2) for text in (base, other))
+    page.lines.append(f"{name:<{room}}{first:>{_FIGURE}}{second:>{_FIGURE}}  {verdict}")
+
+
+def _close(page: Page, reports: Sequence[Report]) -> None:
+    for report in reports:
+        for name in report.others:
+            if trends := report.trends(name):
+                page.heading(f"Trends of {name} along sweeps; a change that rises gets better")
+                page.items(trends)
+    page.gap()
+    for report in reports:
+        if report.failed:
+            runs = plural(len(report.records), "run")
+            first = report.failed[0]
+            key = first.key
+            page.say(
+                f"Failed: {len(report.failed)} of {runs} ({key.case}, {key.variant}, block"
+                f" {key.block}: {first.error})."
+            )
+        if report.disturbed:
+            page.say(
+                f"Disturbed: others took {share(report.disturbed[0].busy_during or 0)} of all CPUs"
+                f" in the worst of {plural(len(report.disturbed), 'run')}."
+            )
+    for text in dict.fromkeys(report.method_in_short() for report in reports):
+        page.say(text)
+    page.gap()
+    versions = listing(list(dict.fromkeys(report.store.version for report in reports)))
+    targets = listing(list(dict.fromkeys(report.plan.target for report in reports)))
+    seeds = listing(list(dict.fromkeys(str(report.plan.blocks.seed) for report in reports)))
+    page.say(f"Made with schedlab {versions}, target {targets}, seed {seeds}")
+    if len(reports) == 1:
+        page.say(reports[0].store.invocation, "  ", "      ")

@@ -11,6 +11,8 @@ from schedlab.report.beside import beside
 from schedlab.report.content import Report
 from schedlab.report.findings import findings, headline, plot_range
 from schedlab.report.page import environment
+from schedlab.report.several import tally
+from schedlab.report.wording import plural
 
 
 def overview(reports: Sequence[Report], page: Path) -> str:
@@ -37,6 +39,17 @@ def summary(reports: Sequence[Report]) -> list[str]:
         printable(f"{heading}{_kind(report)}: {_found(report)}.")
         for report, heading in zip(reports, headings(reports), strict=True)
     ]
+
+
+def totals(reports: Sequence[Report]) -> list[str]:
+    """Return a line for each variant: its verdicts in all results together."""
+    pairs = dict.fromkeys((name, report.baseline) for report in reports for name in report.others)
+    lines = []
+    for name, baseline in pairs:
+        of = [r for r in reports if name in r.others and r.baseline == baseline]
+        counted = f"{plural(len(of), 'result')}: {tally(of, name)}"
+        lines.append(printable(f"In all, {name} against {baseline} in {counted}."))
+    return lines
 
 
 def _kind(report: Report) -> str:

@@ -5,12 +5,13 @@ A module of this package that registers a function is all it takes to add a shap
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from schedlab.report.content import Report
 
 Render = Callable[[Report], str]
+Several = Callable[[Sequence[Report]], str]
 
 
 @dataclass(frozen=True)
@@ -21,18 +22,20 @@ class Shape:
     suffix: str
     summary: str
     render: Render
+    several: Several | None = None
+    """Writes one report of several results; None where a report is of one."""
 
 
 REGISTRY: dict[str, Shape] = {}
 
 
-def shape(name: str, *, suffix: str) -> Callable[[Render], Render]:
+def shape(name: str, *, suffix: str, several: Several | None = None) -> Callable[[Render], Render]:
     """Register a function as a shape; its docstring becomes the summary."""
 
     def register(render: Render) -> Render:
         assert name not in REGISTRY, name
         summary = (inspect.getdoc(render) or "").splitlines()[0]
-        REGISTRY[name] = Shape(name, suffix, summary, render)
+        REGISTRY[name] = Shape(name, suffix, summary, render, several)
         return render
 
     return register

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from schedlab.judging.analysis import Outcome
 from schedlab.judging.why import Part, Per, TimeSpent
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
@@ -28,6 +29,12 @@ def why(report: Report, variant: str) -> list[str]:
     if calm:
         lines.append(f"{listing(calm)}: {_nothing(found)}")
     return lines
+
+
+def why_of(report: Report, outcome: Outcome) -> list[str]:
+    """Return the sentence for one benchmark in one variant, if something stands out."""
+    asked = (outcome.case, outcome.variant)
+    return [sentence(s) for s in report.times if (s.case, s.variant) == asked and _named(s)]
 
 
 def sentence(spent: TimeSpent) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from schedlab.base.errors import StoreError
+from schedlab.base.errors import StoreError, UsageError
 from schedlab.cli.report import _SHAPES, report
 from schedlab.report import all_shapes, save, write_reports
 from tests.helpers.report_store import HACKBENCH, make_store
@@ -48,6 +48,24 @@ def test_a_shape_goes_to_a_file(folder: Path, tmp_path: Path) -> None:
     result = call(folder, "--format", "json", "--output", tmp_path / "r.json")
     assert result.output == f"wrote {tmp_path / 'r.json'}\n"
     assert json.loads((tmp_path / "r.json").read_text())["schema"] == "schedlab-report/1"
+
+
+@pytest.mark.parametrize("name", ["lkml", "summary"])
+def test_several_results_are_one_mail(folder: Path, tmp_path: Path, name: str) -> None:
+    make_store(tmp_path / "other", [HACKBENCH], nr_blocks=6).close()
+    result = call(folder, tmp_path / "other", "--format", name)
+    assert result.exit_code == 0
+    assert "result" in result.output  # two machines of one name are told apart by their folders
+    assert "other" in result.output
+    assert "ARMv2-3" not in result.output
+    assert "ARMv2-3" in call(folder, "--format", "lkml", "--platform").output
+
+
+def test_of_several_results_only_some_shapes_are_made(folder: Path) -> None:
+    result = call(folder, folder, "--format", "markdown")
+    assert isinstance(result.exception, UsageError)
+    assert "`--format lkml` and `--format summary` are of several" in str(result.exception)
+    assert f"schedlab report {folder}" in str(result.exception)
 
 
 def test_a_page_goes_beside_the_result(folder: Path) -> None:

@@ -18,7 +18,7 @@ from schedlab.report.completion import completion
 from schedlab.report.content import by_variant
 from schedlab.report.cpu_time import cpu_time
 from schedlab.report.findings import findings, headline, plot_range
-from schedlab.report.overview import headings, overview, summary
+from schedlab.report.overview import headings, overview, summary, totals
 from schedlab.simulation import outcome
 from tests.helpers.report_store import HACKBENCH, SCHED_PIPE, Bench, make_store, plan_of
 
@@ -267,6 +267,15 @@ def test_an_overview_links_every_report(tmp_path: Path) -> None:
     assert page.index("What was found") < page.index("<table>")
     assert page.count('<svg class="effect') == 2
     assert [line.partition(":")[0] for line in summary(reports)] == headings(reports)
+
+
+def test_the_verdicts_of_several_results_are_counted(tmp_path: Path) -> None:
+    stores = [make_store(tmp_path / name, nr_blocks=12) for name in "ab"]
+    reports = [Report(store, analyse(store)) for store in stores]
+    assert totals(reports) == [
+        "In all, NB-OFF against Default in 2 results:"
+        " 2 better, 2 worse, 2 equivalent, 2 can't tell."
+    ]
 
 
 def test_an_overview_shows_published_figures_and_what_others_took(tmp_path: Path) -> None:

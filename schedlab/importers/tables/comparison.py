@@ -42,7 +42,7 @@ _NO_CHANGE = ("-", *(f"{sign}{what}" for sign in ("", "+", "-") for what in ("na
 _COUNTERS = "Counters that changed"
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """Which figure a row is."""
 
     benchmark: str
@@ -141,7 +141,7 @@ def _rows(
             yield row
 
 
-def _row(context: Context, each: PrintedRow, place: _Place) -> Row:
+def _row(context: Context, each: PrintedRow, place: Place) -> Row:
     cells = _cells(context, each, place.label)
     for cell in cells:
         if cell.figure.value <= 0:
@@ -204,10 +204,10 @@ def _counter(context: Context, each: PrintedRow) -> Row:
     )
 
 
-def _place(context: Context, name: str, parameter: str, metric: Metric | None) -> _Place:
+def _place(context: Context, name: str, parameter: str, metric: Metric | None) -> Place:
     """Classify a row's name: a full name, a load, a test at a load, or a metric."""
     if metric:
-        return _own_place(context, name, metric)
+        return own_place(context, name, metric)
     if name in context.described:
         return _described_place(context, name)
     bare = name.removeprefix(f"{context.benchmark}-")
@@ -222,20 +222,22 @@ def _place(context: Context, name: str, parameter: str, metric: Metric | None) -
     else:
         rest, named = "", bare
     label, params = context.placed(rest, **params)
-    return _Place(context.benchmark, label, params, named)
+    return Place(context.benchmark, label, params, named)
 
 
-def _own_place(context: Context, name: str, metric: Metric) -> _Place:
+def own_place(context: Context, name: str, metric: Metric) -> Place:
     """Place a row of the shape lkml, whose table is of one metric."""
     benchmark = context.benchmark
+    if name in context.machines:
+        return Place(benchmark, f"{benchmark} {name}", {"machine": name}, metric.name, metric)
     names = {row_name(label, benchmark) or metric.name: label for label in context.labels}
     plain = benchmark if name == metric.name else f"{benchmark} {name}"
     label = names.get(name, plain)
     params = placed_by_name(row_name(label, benchmark))
-    return _Place(benchmark, label, params, metric.name, metric)
+    return Place(benchmark, label, params, metric.name, metric)
 
 
-def _described_place(context: Context, name: str) -> _Place:
+def _described_place(context: Context, name: str) -> Place:
     """Place a row of the shape mmtests; a case with several metrics has theirs behind its name."""
     metric = context.described[name]
     label = name.removesuffix(f" {metric.name}")
@@ -243,7 +245,7 @@ def _described_place(context: Context, name: str) -> _Place:
         label = name
     params = placed_by_name(label)
     benchmark = str(params.pop("setting", label))
-    return _Place(benchmark, label, params, metric.name, metric)
+    return Place(benchmark, label, params, metric.name, metric)
 
 
 def _of_kind(row: Row, kind: str) -> Row:

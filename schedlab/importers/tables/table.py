@@ -38,6 +38,8 @@ class Context:
     """Cases that a report of schedlab's own lists below the benchmark's heading."""
     placed_labels: list[str] = field(default_factory=list)
     """Cases read below the benchmark's heading."""
+    machines: list[str] = field(default_factory=list)
+    """The machines of a mail of schedlab's own that is of several."""
     described: dict[str, Metric] = field(default_factory=dict)
     """Metrics that a report of schedlab's own describes, by the names of its rows."""
 

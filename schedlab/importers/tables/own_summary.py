@@ -1,0 +1,76 @@
+"""schedlab's own summaries: `BENCHMARK: METRIC (lower is better) went from 5 to 4 s: ...`."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from schedlab.benchmarks.metric import Better, Metric
+from schedlab.importers.number import PATTERN
+from schedlab.importers.publication import Cell, Row
+from schedlab.importers.source import Line
+from schedlab.importers.tables.table import Context, Found, table
+
+_HEAD = re.compile(r"(?P<other>\S+) against (?P<base>\S+): of [\d,]+ results? .*")
+_KIND = {"Better:": "better", "Worse:": "worse", "The same:": "equivalent"}
+_OTHER_KINDS = ("Not touched by the change:", "Not known:")
+_ITEM = re.compile(
+    r"- (?P<label>.+): (?P<metric>.+) \((?P<better>higher|lower) is better\) went from"
+    rf" (?P<base>{PATTERN}) to (?P<other>{PATTERN}) (?P<unit>[^:]*): (?P<change>{PATTERN}) %"
+    r" (?P<way>better|worse)\b.*"
+)
+
+
+@table("own summary")
+def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
+    """Read what is said of one variant, from its heading to the next text at the left."""
+    head = _HEAD.fullmatch(lines[at].text) if context.is_own else None
+    if not head:
+        return None
+    variants = context.variant(head["base"]), context.variant(head["other"])
+    end = next((i for i in range(at + 1, len(lines)) if _ends(lines[i].text)), len(lines))
+    rows: list[Row] = []
+    said = ""
+    for line in _items(lines[at + 1 : end]):
+        if line.text in (*_KIND, *_OTHER_KINDS):
+            said = _KIND.get(line.text, "")
+        elif item := _ITEM.fullmatch(line.text):
+            rows.append(_row(line, item, said, variants, context))
+    return rows, end
+
+
+def _ends(text: str) -> bool:
+    """Return whether a text stands at the left that is no heading of a kind of results."""
+    return bool(text) and not text.startswith(("- ", " ")) and text not in (*_KIND, *_OTHER_KINDS)
+
+
+def _items(lines: Sequence[Line]) -> Iterator[Line]:
+    """Yield headings and items, those that were too long for a line put together again."""
+    whole: Line | None = None
+    for line in lines:
+        if whole and line.text.startswith(" "):
+            whole = Line(whole.number, f"{whole.text} {line.text.strip()}")
+            continue
+        if whole:
+            yield whole
+        whole = line if line.text else None
+    if whole:
+        yield whole
+
+
+def _row(
+    line: Line, item: re.Match[str], said: str, variants: tuple[str, str], context: Context
+) -> Row:
+    base, other = (context.number(item[which], line.number) for which in ("base", "other"))
+    if min(base.value, other.value) <= 0:
+        context.source.refuse(line.number, f"no ratio can be made of '{line.text[:60]}'.")
+    sign = "-" if item["way"] == "worse" else ""
+    change = context.number(f"{sign}{item['change']}", line.number)
+    better: Better = "lower" if item["better"] == "lower" else "higher"
+    return Row(
+        line=line.number,
+        benchmark=item["label"],
+        cells=(Cell(variants[0], base), Cell(variants[1], other, change, said=said)),
+        label=item["label"],
+        metric=item["metric"],
+        unit=base.unit,
+        own=Metric(item["metric"], item["unit"], better, item["metric"]),
+    )
