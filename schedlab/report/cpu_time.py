@@ -28,7 +28,7 @@ def cpu_time(report: Report) -> Exhibit | None:
     if not rows:
         return None
     headings = ("Benchmark", "Variant", "Busy (%)", "user", *ENTRIES, *FUNCTIONS)
-    return Exhibit("CPU time", _NOTES, headings, tuple(rows), names=2)
+    return Exhibit("CPU time", _NOTES, headings, tuple(rows), names=2, of_counters=True)
 
 
 def _shares(runs: Sequence[RunRecord]) -> list[str]:

@@ -16,5 +16,7 @@ class Exhibit:
     """As many cells as headings; the first ones name, the others are figures."""
     names: int = 1
     """How many columns name the row."""
+    of_counters: bool = False
+    """Shown on a terminal where all counters are."""
     axis: Axis | None = None
     """The sweep it shows, which a page draws as well."""

@@ -54,7 +54,7 @@ def _table(report: Report, axis: Axis) -> Exhibit:
     notes = (" ".join([*ways, "A positive change is better."]),)
     title = f"{axis.name} over {axis.parameter}"
     names = 1 + (len(metrics) > 1) + several
-    return Exhibit(title, notes, headings, rows, names, axis)
+    return Exhibit(title, notes, headings, rows, names, axis=axis)
 
 
 def _cells(outcome: Outcome) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 import io
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from schedlab.base.printable import printable
@@ -14,7 +13,7 @@ from schedlab.report.content import CaseReport, Detail, Report, describe_variant
 from schedlab.report.decided import by_topic, counter_line, decision
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.exhibits import exhibits
-from schedlab.report.screen import add_figures, bullets, new_table, say, section
+from schedlab.report.screen import bullets, print_rows, say, section
 from schedlab.report.shape import shape
 from schedlab.report.why import HEADING, why
 from schedlab.report.wording import (
@@ -32,7 +31,8 @@ from schedlab.result.store import DATABASE, Store
 
 _STYLES = {"better": "bold green", "worse": "bold red", "equivalent": "cyan"}
 _WIDE = 100
-"""Columns from which on a result needs no second line for its unit."""
+"""Columns of a report that is written to a file."""
+_METHOD = "The method in full: `schedlab report DIR --format markdown`."
 _SHOWN = 8
 """Lines of a list that is only there to draw attention."""
 
@@ -66,7 +66,7 @@ def _print(report: Report, console: Console) -> None:
         say(console, line)
     for name in report.others:
         section(console, f"{name} against {report.baseline}: {report.tally(name)}")
-        console.print(_verdicts(report, name, narrow=console.width < _WIDE))
+        _verdicts(report, name, console)
         bullets(console, report.remarks(name))
         if reasons := why(report, name):
             say(console, HEADING)
@@ -76,7 +76,8 @@ def _print(report: Report, console: Console) -> None:
             bullets(console, trends)
     _decision(report, console)
     for exhibit in exhibits(report):
-        _exhibit(exhibit, console)
+        if report.detail.counters or not exhibit.of_counters:
+            _exhibit(exhibit, console)
     if report.failed:
         section(console, f"Failed runs ({len(report.failed)})")
         bullets(console, [_failure(record) for record in report.failed], _SHOWN)
@@ -87,7 +88,7 @@ def _print(report: Report, console: Console) -> None:
     say(console, report.disturbance())
     bullets(console, [_disturbed(record) for record in report.disturbed], _SHOWN)
     section(console, "Method")
-    bullets(console, report.method())
+    bullets(console, [report.method_in_short(), _METHOD])
     section(console, "Origin")
     seed = report.plan.blocks.seed
     say(console, f"schedlab {report.store.version}, kernel {report.kernel}, seed {seed}")
@@ -95,30 +96,30 @@ def _print(report: Report, console: Console) -> None:
     say(console, f"raw data: {report.store.folder}/raw, {report.store.folder}/{DATABASE}")
 
 
-def _verdicts(report: Report, variant: str, narrow: bool) -> Table:
-    """One row a result; where columns are few, two lines a row."""
-    table = new_table()
-    table.add_column(
-        "benchmark\nunit, better" if narrow else "benchmark, unit, better", overflow="fold"
-    )
-    change = "change, %\n+ = better"
-    figures = [f"{change}\ninterval, %"] if narrow else [change, "interval, %"]
-    add_figures(table, report.baseline, variant, *figures, f"{report.unit}s")
-    table.add_column("verdict", no_wrap=True)
-    for outcome in report.outcomes_in(variant):
-        verdict = outcome.verdict
-        effect = points(verdict.effect_better)
-        bounds = interval(verdict.interval_adjusted_better)
-        name, unit = printable(report.name_of(outcome)), _unit(outcome.metric)
-        table.add_row(
-            Text(f"{name}\n{unit}" if narrow else f"{name}, {unit}"),
-            number(verdict.base_mean),
-            number(verdict.other_mean),
-            *([Text(f"{effect}\n{bounds}")] if narrow else [effect, Text(bounds)]),
-            blocks_used(verdict),
+def _verdicts(report: Report, variant: str, console: Console) -> None:
+    """Print a row for each result."""
+    figures = ("% better", "interval, %", f"{report.unit}s", "verdict")
+    headings = ("benchmark, unit, better", report.baseline, variant, *figures)
+    rows = [
+        (
+            *_texts(
+                f"{report.name_of(outcome)}, {_unit(outcome.metric)}",
+                number(verdict.base_mean),
+                number(verdict.other_mean),
+                points(verdict.effect_better),
+                interval(verdict.interval_adjusted_better),
+                blocks_used(verdict),
+            ),
             _verdict(verdict),
         )
-    return table
+        for outcome in report.outcomes_in(variant)
+        for verdict in [outcome.verdict]
+    ]
+    print_rows(console, headings, rows, last_is_word=True)
+
+
+def _texts(*cells: str) -> tuple[Text, ...]:
+    return tuple(Text(printable(cell)) for cell in cells)
 
 
 def _unit(metric: Metric) -> str:
@@ -158,12 +159,7 @@ def _counters(case: CaseReport, variant: str, baseline: str, console: Console) -
 def _exhibit(exhibit: Exhibit, console: Console) -> None:
     section(console, exhibit.title)
     bullets(console, exhibit.notes)
-    table = new_table(*exhibit.headings[: exhibit.names])
-    for heading in exhibit.headings[exhibit.names :]:
-        table.add_column(Text(heading), justify="right", overflow="fold")
-    for row in exhibit.rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    console.print(table)
+    print_rows(console, exhibit.headings, [_texts(*row) for row in exhibit.rows], exhibit.names)
 
 
 def _verdict(verdict: Verdict) -> Text:

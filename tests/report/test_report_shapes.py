@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.analysis import analyse
 from schedlab.report import Detail, Report, all_shapes
 from schedlab.report.content import describe_variant
-from schedlab.report.wording import columns
+from schedlab.report.terminal import print_report
+from schedlab.report.wording import columns, number
 from schedlab.result.store import Store
 from schedlab.settings.variant import Variant, parse_variant
 from tests.helpers.report_store import (
@@ -138,7 +140,7 @@ def test_what_must_be_known_comes_with_every_shape(kinds: dict[str, Report], nam
     method = ("margin of 2 %", "alpha 5 %", "6, 12, 24 and 40 blocks", "by Benjamini-Hochberg")
     for expected in method:
         assert expected in everything["common"], expected
-    if name != "lkml":
+    if name not in ("lkml", "terminal"):
         assert "alpha x R / (looks x m), with R =" in everything["common"]
     assert "by Holm" in everything["strict"]
 
@@ -283,6 +285,37 @@ def test_one_mail_of_three_machines(tmp_path: Path) -> None:
     assert PLATFORM["Node name"] not in text
     with_platform = several([Report(r.store, r.analysis, Detail(platform=True)) for r in reports])
     assert PLATFORM["Node name"] in with_platform
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_no_word_is_broken_on_a_terminal(tmp_path: Path, width: int) -> None:
+    """Twelve benchmarks in five variants, with names and figures as long as they come."""
+    names = ("tip", "a-patch-series-v2", "NO_WA_IDLE", "short", "no-wa+nosis", "kernel-6.12")
+    variants = [Variant(name=name) for name in names]
+    benches = [
+        replace(bench, label=f"{bench.label}:groups={n},loops=60", typical=bench.typical * 10**n)
+        for bench in COMMON
+        for n in (1, 4, 5)
+    ]
+    store = make_store(
+        tmp_path / "r",
+        [replace(bench, effects={"short": 0.5}, silent_in={}) for bench in benches],
+        plan_of(variants),
+        nr_blocks=6,
+        invocation="schedlab run",
+    )
+    page = io.StringIO()
+    console = Console(file=page, width=width, color_system=None, highlight=False)
+    report = report_of(store)
+    print_report(store, report.analysis, console)
+    lines = page.getvalue().splitlines()
+    assert max(map(columns, lines)) <= width
+    words = {word for line in lines for word in line.split()}
+    for outcome in report.analysis.outcomes:
+        assert f"{outcome.case.label}," in words
+        for figure in (outcome.verdict.base_mean, outcome.verdict.other_mean):
+            assert number(figure) in words
+    assert {*names[1:]} <= words
 
 
 def test_one_page_for_who_decides(tmp_path: Path) -> None:
