@@ -118,7 +118,10 @@ def guest_domains(guest: RemoteSystem) -> dict[str, str]:
 
 
 def _spans(log: str) -> dict[str, str]:
-    """Read the kernel's log: each domain's span and groups; the last time it was built counts."""
+    """Read the kernel's log: each domain's span and groups; the last time it was built counts.
+
+    Another message may come between a domain's groups, which then go on in a line of their own.
+    """
     spans: dict[str, str] = {}
     cpu = domain = ""
     for line in log.splitlines():
@@ -127,9 +130,9 @@ def _spans(log: str) -> dict[str, str]:
         elif found := _SPAN.search(line):
             domain = f"{cpu}/domain{found[1]}"
             spans[domain] = f"span={found[2]}"
-        elif "groups:" in line and domain:
-            groups = ",".join(f"{{{span}}}" for span in _GROUP.findall(line))
-            spans[domain] += f" groups={groups}"
+        elif domain and (parts := _GROUP.findall(line)):
+            groups = ",".join(f"{{{span}}}" for span in parts)
+            spans[domain] += f",{groups}" if "groups=" in spans[domain] else f" groups={groups}"
     return spans
 
 

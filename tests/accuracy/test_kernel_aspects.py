@@ -48,3 +48,19 @@ def test_what_differs_is_asked_again(
     assert len(aspect.differences) == differences
     assert FakeFar.asked == [{}, {"rounds": 15}][:asked]
     assert len(aspect.remarks) == asked - 1
+
+
+def test_groups_that_another_message_cuts_in_two() -> None:
+    log = """\
+[    1.1] CPU0 attaching sched-domain(s):
+[    1.2]  domain-0: span=0-3 level=MC
+[    1.3]   groups: 0:{ span=0-1 cap=2048 }
+[    1.4] clocksource: tsc: mask 0xffff
+[    1.5] , 2:{ span=2-3 cap=2048 }
+[    1.6]   domain-1: span=0-7 level=NUMA
+[    1.7]    groups: 0:{ span=0-3 cap=4096 }, 4:{ span=4-7 cap=4096 }
+"""
+    assert kernel._spans(log) == {
+        "cpu0/domain0": "span=0-3 groups={0-1},{2-3}",
+        "cpu0/domain1": "span=0-7 groups={0-3},{4-7}",
+    }
