@@ -9,17 +9,17 @@ whole. Each is judged as a metric is, on (whole + what the part changed by) / wh
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import chain
+from itertools import chain, pairwise
 
 from schedlab.benchmarks.metric import Metric
 from schedlab.counters.times import MEASURED, time_counter, times
-from schedlab.judging.analysis import RunTable, too_short
+from schedlab.judging.analysis import RunTable, counted_runs, too_short
 from schedlab.judging.meanings import meaning_of
 from schedlab.judging.stats import Comparison, Verdict, judge_families
 from schedlab.plan.design import Design
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunRecord
-from schedlab.result.store import CaseInfo
+from schedlab.result.store import CaseInfo, Store
 
 ASLEEP = "asleep_"
 """How the states begin in which a task waits for another one or for a time."""
@@ -101,6 +101,14 @@ def explain(
     judged = judge_families(families, design)
     verdicts = {verdict.key: verdict for family in judged for verdict in family}
     return [account.judged(verdicts) for account in found]
+
+
+def explain_steps(store: Store) -> list[TimeSpent]:
+    """Return where the time went in every benchmark, each variant against the one before it."""
+    table = counted_runs(store)
+    steps = pairwise(store.plan.variant)
+    plans = [store.plan.model_copy(update={"variant": pair}) for pair in steps]
+    return [spent for plan in plans for spent in explain(plan, store.design, store.cases, table)]
 
 
 class _Account:

@@ -108,7 +108,7 @@ def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries
     applied: list[str] = []
     tried: list[Tried] = []
     for number, patch in enumerate(series.patches, 1):
-        file = folder / f"{number:04}.patch"
+        file = folder / f"{number:04}-{_plain(patch.subject)}.patch"
         file.write_text(patch.text, encoding="utf-8", errors="surrogateescape")
         if tried and tried[-1].state in ("does not apply", "not reached"):
             tried.append(Tried(subject=patch.subject, state="not reached"))
@@ -181,6 +181,10 @@ def _new_folder(folder: Path) -> Iterator[None]:
 
 def _name(series: Series) -> str:
     """Name the kernels of a series: by its title for people, by its content for certain."""
-    words = re.sub(r"[^A-Za-z0-9]+", "-", series.title).strip("-").lower()[:32].strip("-")
     content = hashlib.sha256("\0".join(p.text for p in series.patches).encode(errors="replace"))
-    return f"{words or 'series'}-{content.hexdigest()[:8]}"
+    return f"{_plain(series.title)[:32]}-{content.hexdigest()[:8]}"
+
+
+def _plain(text: str) -> str:
+    """Return a text as part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")[:52].strip("-") or "series"

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from schedlab.judging.analysis import Outcome, judge_steps
+from schedlab.judging.why import explain_steps
 from schedlab.report.content import Report
 from schedlab.report.plain import Page
+from schedlab.report.why import sentence
 from schedlab.report.wording import (
     described,
     interval,
@@ -67,6 +69,8 @@ def _found(variant: str, reports: Sequence[Report]) -> str:
 
 def _tables(page: Page, tried: TriedSeries, report: Report) -> None:
     steps = {_key(outcome): outcome for outcome in judge_steps(report.store)}
+    reasons = {(spent.case.label, spent.variant): spent for spent in explain_steps(report.store)}
+    notes: list[str] = []
     for case in report.cases:
         for metric in case.info.metrics:
             base = next((o for o in case.outcomes if o.metric == metric), None)
@@ -84,11 +88,18 @@ def _tables(page: Page, tried: TriedSeries, report: Report) -> None:
                 if not patch.kernel or against_base is None:
                     page.lines.append(f"{index:<7}{patch.state}")
                     continue
-                _row(page, index, steps[_key(against_base)], against_base)
+                step = steps[_key(against_base)]
+                _row(page, index, step, against_base, notes)
+                spent = reasons.get((case.info.label, name))
+                if spent and step.verdict.word in ("better", "worse"):
+                    page.say(sentence(spent), " " * 8)
             page.gap()
+    for place, note in enumerate(notes, 1):
+        page.say(note, f"({place}) ", "    ")
 
 
-def _row(page: Page, index: int, step: Outcome, against_base: Outcome) -> None:
+def _row(page: Page, index: int, step: Outcome, against_base: Outcome, notes: list[str]) -> None:
+    """Add a row; what is to be said of its verdict is a note, which others may share."""
     verdict, whole = step.verdict, against_base.verdict
     cells = (
         f"{points(verdict.effect_better):>{_CHANGE - 1}} "
@@ -96,9 +107,12 @@ def _row(page: Page, index: int, step: Outcome, against_base: Outcome) -> None:
         f"{verdict_word(verdict):<{_VERDICT}}"
         f" {points(whole.effect_better):>{_CHANGE}} {verdict_word(whole)}"
     )
-    page.lines.append(f"{index:<6}{cells}".rstrip())
+    place = ""
     if said := remark(verdict):
-        page.say(said, " " * 8)
+        if said not in notes:
+            notes.append(said)
+        place = f"({notes.index(said) + 1})"
+    page.lines.append(f"{index:<6}{cells:<60} {place}".rstrip())
 
 
 def _key(outcome: Outcome) -> tuple[str, str, str]:
