@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
 
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.counters.group import CounterGroup, Counts, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
 from schedlab.counters.times import MEASURED, time_counter
@@ -21,6 +22,7 @@ EVENTS = (
     *("sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_wakeup_new"),
     *("sched:sched_migrate_task", "sched:sched_process_fork", "sched:sched_process_exec"),
 )
+_ONLINE = "/sys/devices/system/cpu/online"
 _READING_SECONDS = 600
 _BUFFER = "4M"
 """Of each CPU; less loses events on a machine that switches often."""
@@ -81,7 +83,8 @@ class SchedTrace(CounterGroup):
         done = system.capture(command, timeout=_READING_SECONDS)
         if done.returncode:
             raise Unavailable(f"perf script: {done.stderr.strip().partition(chr(10))[0]}")
-        counts = account(done.stdout.splitlines(), program)
+        cpus = parse_cpulist(system.read(_ONLINE))
+        counts = account(done.stdout.splitlines(), program, cpus)
         if not counts:
             raise Unavailable(f"task-time: {program} is not in what perf recorded")
         return counts
@@ -121,14 +124,15 @@ class _Task:
 class _Trace:
     """The tasks of a program, and which CPUs are idle, as events go by."""
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, idle: Iterable[int]) -> None:
+        """Take the program's name, and which CPUs are idle as the trace begins."""
         self._program = PurePath(program).name
         self._root = 0
         self._alive: dict[int, _Task] = {}
         self._ended: list[_Task] = []
-        self._idles: set[int] = set()
+        self._idles = set(idle)
         """CPUs that run their idle task."""
-        self._free: set[int] = set()
+        self._free = set(idle)
         """Those of them to which no task is on its way."""
         self._idle_ns = self._now = self._began = self._over = 0
 
@@ -238,12 +242,25 @@ class _Trace:
             self._over = self._now
 
 
-def account(lines: Iterable[str], program: str) -> Counts:
+def account(lines: Iterable[str], program: str, cpus: Iterable[int]) -> Counts:
     """Return where the time of a program's tasks went, from the lines of `perf script`."""
-    trace = _Trace(program)
-    for event in _events(lines):
+    events = list(_events(lines))
+    trace = _Trace(program, _idle_at_first(events, cpus))
+    for event in events:
         trace.see(event)
     return trace.counts()
+
+
+def _idle_at_first(events: Iterable[_Event], cpus: Iterable[int]) -> set[int]:
+    """Return the CPUs that leave idle before anything else, or never do anything."""
+    idle, seen = set(cpus), set()
+    for event in events:
+        found = _SWITCH.match(event.text) if event.name == "sched_switch" else None
+        if found and event.cpu not in seen:
+            seen.add(event.cpu)
+            if int(found[2]):
+                idle.discard(event.cpu)
+    return idle
 
 
 def _events(lines: Iterable[str]) -> Iterator[_Event]:

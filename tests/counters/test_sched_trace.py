@@ -46,11 +46,11 @@ def begin(us: int, cpu: int) -> list[str]:
 
 def test_each_part_of_a_run() -> None:
     lines = [
-        switch(0, 1, ("x", 5, "S"), ("swapper/1", 0)),
+        switch(0, 0, ("x", 5, "S"), ROOT),
         *begin(10, 0),
         other(*(20, 0, "sched_process_fork"), "comm=load pid=10 child_comm=load child_pid=11"),
         other(25, 0, "sched_wakeup_new", "comm=load pid=11 prio=120 target_cpu=000"),
-        # CPU 1 is idle until 40, while the child waits behind its parent
+        # CPU 1 is idle from the beginning until 40; the child waits for CPU 0
         switch(40, 1, ("swapper/1", 0, "R"), ("busy", 6)),
         switch(60, 0, (*ROOT, "R+"), CHILD),
         switch(70, 0, (*CHILD, "S"), ROOT),
@@ -66,7 +66,7 @@ def test_each_part_of_a_run() -> None:
         switch(110, 0, (*ROOT, "Z"), ("swapper/0", 0)),
         switch(500, 0, ("swapper/0", 0, "R"), ("later", 99)),
     ]
-    found = account(lines, "load")
+    found = account(lines, "load", [0, 1])
     us = {
         role: {state: ns / 1000 for state, ns in of.items() if ns}
         for role, of in times(found).items()
@@ -81,9 +81,22 @@ def test_each_part_of_a_run() -> None:
     assert sum(us[""].values()) == 100 + 80
 
 
+def test_a_cpu_that_never_switches_is_idle() -> None:
+    lines = [
+        switch(0, 0, ("x", 5, "S"), ROOT),
+        *begin(0, 0),
+        switch(10, 0, (*ROOT, "R"), ("x", 5)),
+        switch(30, 0, ("x", 5, "S"), ROOT),
+        switch(40, 0, (*ROOT, "X"), ("swapper/0", 0)),
+    ]
+    alone, beside = (times(account(lines, "load", range(n)))[""] for n in (1, 2))
+    assert (alone["wait_busy"], alone.get("wait_idle", 0)) == (20_000, 0)
+    assert (beside.get("wait_busy", 0), beside["wait_idle"]) == (0, 20_000)
+
+
 def test_another_program_is_not_in_it() -> None:
-    assert account(begin(0, 0), "other") == {}
-    assert account(["nonsense", ""], "load") == {}
+    assert account(begin(0, 0), "other", [0]) == {}
+    assert account(["nonsense", ""], "load", []) == {}
 
 
 def test_it_has_to_be_named(tmp_path: Path) -> None:
