@@ -167,9 +167,10 @@ void hw_lock_wait(simtime *acquired, simtime released, int last)
 
 	wait_for_lock(acquired, released, last);
 	hw_charge(hw_costs.lock);
-	if (last)
+	if (last) {
 		hw_stall(line_cost(last - 1));
-	hw_spent(HW_TIME_LOCK, arrived);
+		hw_spent(HW_TIME_LOCK, arrived);
+	}
 }
 
 /* A look at a lock that does not wait for it: 1 if somebody has it now. */
@@ -211,7 +212,8 @@ static void take_turn(simtime *from, simtime until, simtime far)
 	hw_counts.hot_line_waits += waited > 0;
 	hw_counts.hot_line_wait_ns += waited;
 	hw_stall(handed_on(far, waited));
-	hw_spent(HW_TIME_LOCK, arrived);
+	if (hw.clk != arrived)
+		hw_spent(HW_TIME_LOCK, arrived);
 }
 
 /* ------------------------------------------------------------------ hot lines */
@@ -406,15 +408,18 @@ void hw_line_change_if(struct hw_line *line)
 /* A short sleeping lock whose holder never blocks: waiters queue by arrival. */
 void hw_line_lock(struct hw_line *line)
 {
+	int elsewhere;
 	simtime arrived;
 
 	hw_order();
 	arrived = hw.clk;
+	elsewhere = line->owner != hw.cpu + 1;
 	if (hw_mechanisms.locks)
 		wait_for_lock(&line->acquired, line->released, line->owner);
 	hw_charge(hw_costs.lock);
 	hw_line_move(line, 1);
-	hw_spent(HW_TIME_LOCK, arrived);
+	if (elsewhere)
+		hw_spent(HW_TIME_LOCK, arrived);
 }
 
 /*

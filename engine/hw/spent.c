@@ -89,14 +89,17 @@ void hw_task_may_run_on(struct hw_task *task, const unsigned long *cpus, int nr)
 		task->places = find_places(cpus) ?: add_places(cpus);
 }
 
+/* Up to now; clocks of CPUs differ a little, and another one may have counted further. */
 static simtime idle_time(struct hw_places *p)
 {
-	if (p->at < hw.clk) {		/* clocks of CPUs differ a little */
+	simtime ahead = p->at > hw.clk ? p->at - hw.clk : 0;
+
+	if (!ahead) {
 		if (p->idle)
 			p->idle_ns += hw.clk - p->at;
 		p->at = hw.clk;
 	}
-	return p->idle_ns;
+	return p->idle && p->idle_ns > ahead ? p->idle_ns - ahead : p->idle_ns;
 }
 
 /* ------------------------------------------------------------------ a task's time */
@@ -115,8 +118,10 @@ static void spend_waiting(struct hw_task *task)
 	simtime idle = 0;
 
 	if (task->places) {
-		idle = idle_time(task->places) - task->idle_before;
-		task->idle_before += idle;
+		simtime now = idle_time(task->places);
+
+		idle = now > task->idle_before ? now - task->idle_before : 0;
+		task->idle_before = now;
 	}
 	if (idle && hw.clk > task->accounted)
 		spend(task, HW_TIME_WAIT_IDLE,
