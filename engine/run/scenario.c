@@ -469,6 +469,22 @@ static void read_cpuset(json_t *obj, const struct path *at)
 	scenario.workloads_group = g->path;
 }
 
+/* The same with bounds on utilisation. */
+static void read_uclamp(json_t *obj, const struct path *at)
+{
+	struct group_spec *g = &scenario.groups[scenario.nr_groups++];
+	json_t *group = json_object();
+
+	json_only(obj, at, "group", "min", "max", NULL);
+	if (scenario.workloads_group)
+		json_error_at(at, "the workloads are in the group of `cpuset`; one group is possible");
+	json_object_set(group, "path", json_need(obj, at, "group"));
+	json_object_set(group, "cpu.uclamp.min", json_need(obj, at, "min"));
+	json_object_set(group, "cpu.uclamp.max", json_need(obj, at, "max"));
+	read_group(group, at, g);
+	scenario.workloads_group = scenario.uclamp_group = g->path;
+}
+
 /* What is for the workloads must have one that takes it. */
 static void refuse_without_effect(void)
 {
@@ -477,7 +493,8 @@ static void refuse_without_effect(void)
 	for (int i = 0; i < scenario.nr_workloads; i++)
 		in_group += scenario.workloads[i].group == scenario.workloads_group;
 	if (scenario.workloads_group && !in_group)
-		json_error_at(AT(NULL, "cpuset"), "no workload is in it: there is none, or each names a group of its own");
+		json_error_at(AT(NULL, scenario.uclamp_group ? "uclamp" : "cpuset"),
+			      "no workload is in it: there is none, or each names a group of its own");
 	if (scenario.workloads_cookie && !scenario.nr_workloads)
 		json_error_at(AT(AT(NULL, "core_sched"), "workloads"), "there is no workload; a task takes `cookie`");
 }
@@ -537,7 +554,7 @@ void scenario_read(const char *path)
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "duration", "warmup", "wind_clocks", "settle", "features", "knobs", "cpuidle",
-		  "cpufreq", "core_sched", "cpuset", "boot", "groups",
+		  "cpufreq", "core_sched", "cpuset", "uclamp", "boot", "groups",
 		  "tasks", "workloads", "actions", "background", "ablate", "memory", "picture", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
 	read_warmup(root);
@@ -564,6 +581,8 @@ void scenario_read(const char *path)
 	read_list("groups", scenario.groups, scenario.nr_groups, read_group);
 	if (json_object_get(root, "cpuset"))
 		read_cpuset(read_object(root, "cpuset"), AT(NULL, "cpuset"));
+	if (json_object_get(root, "uclamp"))
+		read_uclamp(read_object(root, "uclamp"), AT(NULL, "uclamp"));
 	read_list("memory", scenario.memory, scenario.nr_memory, read_memory);
 	read_list("tasks", scenario.tasks, scenario.nr_tasks, read_task);
 	read_list("workloads", scenario.workloads, scenario.nr_workloads, read_workload);

@@ -104,6 +104,7 @@ struct scenario {
 	struct cookie	*cookies;
 	const struct cookie *workloads_cookie;	/* of those that name none */
 	const char	*workloads_group;	/* likewise */
+	const char	*uclamp_group;		/* that, where it is for its bounds; or NULL */
 	int		nr_memory;
 	int		nr_tasks, nr_workloads, nr_actions, nr_groups;
 };
