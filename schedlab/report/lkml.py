@@ -128,7 +128,7 @@ def _table(page: Page, table: Table, heading: str) -> None:
     head = ("Test", *names, "pct", "interval", "n", "verdict")
     widths = [max(columns(row[i]) for row in (head, *rows)) for i in range(1, len(head))]
     shared = _shared_remark([outcome for _, _, outcome in table.rows])
-    _row(page, head, widths)
+    _row(page, head, widths, is_head=True)
     for row, (_, of, outcome) in zip(rows, table.rows, strict=True):
         _row(page, row, widths)
         if not shared:
@@ -151,7 +151,7 @@ def _figures(outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def _row(page: Page, row: Sequence[str], widths: Sequence[int]) -> None:
+def _row(page: Page, row: Sequence[str], widths: Sequence[int], is_head: bool = False) -> None:
     """Add a row; a name too long for its place stands on the lines above."""
     padded = [f"{' ' * (w - columns(text))}{text}" for w, text in zip(widths, row[1:], strict=True)]
     figures = f"{' '.join(padded[:-1])}  {row[-1]}"
@@ -161,6 +161,8 @@ def _row(page: Page, row: Sequence[str], widths: Sequence[int]) -> None:
     name = f"{printable(row[0])}:"
     if columns(name) < room:
         page.lines.append(f"{name}{' ' * (room - columns(name))}{figures}")
+    elif is_head:
+        page.lines.append(" ".join([name, *row[1:]]))
     else:
         page.say(name)
         page.lines.append(f"{' ' * room}{figures}")
