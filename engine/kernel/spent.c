@@ -32,7 +32,8 @@ static void look_throttled(struct rq *rq)
 		struct task_struct *p = kern_task_of(task)->kernel;
 
 		next = task->next_waiting;
-		if (throttled(p, cpu) != (task->spends == HW_TIME_THROTTLED))
+		/* what is about to end may be preempted once more */
+		if (p && throttled(p, cpu) != (task->spends == HW_TIME_THROTTLED))
 			hw_task_waits(task, cpu, throttled(p, cpu));
 	}
 }

@@ -42,6 +42,7 @@ def test_slices_end_at_ticks_where_kconfig_has_no_deferred_rearming(newer: Simul
     assert switches(chosen) > 350
 
 
+@pytest.mark.parametrize("series", ["6.12", "6.1"], indirect=True)
 def test_it_changes_nothing_in_older_trees(sim: Simulator) -> None:
     unnamed, hogs = machine("smp4"), {key: HOGS[key] for key in ("duration", "tasks")}
     assert (
