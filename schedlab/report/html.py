@@ -21,6 +21,7 @@ from schedlab.report.curve import curves
 from schedlab.report.decided import by_topic, decision
 from schedlab.report.exhibits import exhibits
 from schedlab.report.page import environment
+from schedlab.report.pictures import pictures
 from schedlab.report.shape import shape
 from schedlab.report.sweeps import along
 from schedlab.report.why import HEADING, table, why
@@ -84,6 +85,7 @@ def render(report: Report) -> str:
             ),
             width,
         ),
+        "pictures": pictures(report),
         "raw_rows": lambda case: _raw_rows(report, case),
         "machine": Markup.escape(printable_lines(draw(report.store.machine))),
         "result": Markup(in_html(report.store)),

@@ -108,6 +108,14 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def brief_duration(seconds: float) -> str:
+    """Return a time as short as a switch or as long as a run: `350 ns`, `3.4 ms`."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{1e9 * seconds:.3g} ns"
+
+
 def direction(metric: Metric) -> str:
     """Return which way a metric improves."""
     return f"{metric.better} is better"

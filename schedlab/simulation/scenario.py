@@ -80,11 +80,16 @@ def read_back(variant: Variant, found: Mapping[str, str]) -> dict[str, str]:
 
 
 def scenario(
-    model: Model, variant: Variant, host_seconds: float, warm_up: str = COLD
+    model: Model,
+    variant: Variant,
+    host_seconds: float,
+    warm_up: str = COLD,
+    picture: bool = False,
 ) -> dict[str, Any]:
     """Return the scenario of one run; it ends with its workload, or after so much host time.
 
     `warm_up` is how long its load goes on before it is measured: `settled`, `none` or a time.
+    `picture` has the result tell what each CPU did when.
     """
     own = settings(variant)
     return {
@@ -92,6 +97,7 @@ def scenario(
         **({} if warm_up == COLD else {"warmup": warm_up}),
         "settle": SETTLE,
         "background": True,
+        **({"picture": True} if picture else {}),
         **own,
         "knobs": SESSION | own["knobs"],
         "workloads": [dict(model.workload)],

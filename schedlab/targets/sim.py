@@ -28,6 +28,7 @@ from schedlab.machine.simulator import description
 from schedlab.plan.duration import seconds
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import SIM
+from schedlab.result.pictures import PICTURED
 from schedlab.result.record import RunRecord
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.kinds.sched_features import SchedFeatures
@@ -383,7 +384,8 @@ class SimSession:
             seed=order.seed,
             more=more,
         )
-        asked = scenario(model, order.variant, self._limit, self._warm_up)
+        picture = order.key.block == PICTURED
+        asked = scenario(model, order.variant, self._limit, self._warm_up, picture)
         text = json.dumps(asked, indent=1)
         finished = Finished.read(call, text)
         if finished is None:

@@ -484,6 +484,67 @@ def disturbance(records: Sequence[RunRecord]) -> Markup:
         )
 
 
+def waits(curves: Mapping[str, Sequence[tuple[float, float]]], caption: Caption) -> Markup:
+    """Draw, for each variant, the part of wakeups that waited longer than so many us."""
+    with _figure(PHONE, 220) as figure:
+        axes = _axes(figure, 58, 10, 8, 38)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for which, points in enumerate(curves.values()):
+            colour, _ = _look(which)
+            axes.step(
+                [us for us, _ in points],
+                [part for _, part in points],
+                where="post",
+                color=colour,
+                linewidth=1.5,
+                linestyle=_CURVE_LINES[which % len(_CURVE_LINES)],
+            )
+        axes.xaxis.set_major_locator(LogLocator(numticks=6))
+        axes.xaxis.set_major_formatter(lambda value, _: _tick(value))
+        axes.yaxis.set_major_locator(LogLocator(numticks=6))
+        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.10g} %")
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.set_xlabel("us from waking to running; up: part that waited longer")
+        return _svg(figure, caption)
+
+
+_CURVE_LINES = ("-", "--", "-.", ":")
+
+
+def percentiles(
+    families: Mapping[str, Sequence[tuple[float, float]]], unit: str, caption: Caption
+) -> Markup:
+    """Draw a benchmark's own percentiles: its values by variant, each with its percentage."""
+    with _figure(PHONE, 200) as figure:
+        axes = _axes(figure, 66, 16, 8, 38)
+        values = [value for points in families.values() for _, value in points]
+        percents = sorted({percent for points in families.values() for percent, _ in points})
+        for which, points in enumerate(families.values()):
+            colour, marker = _look(which)
+            at = [percents.index(percent) for percent, _ in points]
+            axes.plot(at, [v for _, v in points], color=colour, linewidth=1.2)
+            axes.plot(
+                at,
+                [v for _, v in points],
+                **_POINTS,
+                marker=marker,
+                markersize=4.5,
+                color=colour,
+            )
+        if max(values) > _FAR_APART * min(values):
+            axes.set_yscale("log")
+            axes.yaxis.set_minor_formatter(NullFormatter())
+        else:
+            axes.set_ylim(bottom=0)
+            axes.yaxis.set_major_locator(MaxNLocator(5))
+        axes.yaxis.set_major_formatter(lambda value, _: _tick(value))
+        axes.set_xticks(range(len(percents)), [f"p{percent:g}" for percent in percents])
+        axes.set_xlabel(printable(f"percentile; up: {unit}"))
+        return _svg(figure, caption)
+
+
 def variant_class(which: int) -> str:
     """Return the style class that colours a variant's name as its points are."""
     return f"v{which % len(_SERIES)}"
