@@ -35,6 +35,8 @@ _NAME = 16
 _UNDER = "    "
 _BELOW = 3
 """Lines under a verdict."""
+_NOTICES = 3
+"""What a mail says of how it was run, a setting without effect first."""
 _FIGURE = 23
 """Columns of a counter's `12,345 (-12.34 pct)` and the gap before it."""
 _VERDICT = 12
@@ -222,6 +224,11 @@ def _close(page: Page, reports: Sequence[Report]) -> None:
             if trends := report.trends(name):
                 page.heading(f"Trends of {name} along sweeps; a change that rises gets better")
                 page.items(trends)
+    if notices := list(dict.fromkeys(text for report in reports for text in report.notices)):
+        _heading(page, "Notices")
+        page.items(notices[:_NOTICES])
+        if len(notices) > _NOTICES:
+            page.item(f"and {len(notices) - _NOTICES} more, in the reports")
     page.gap()
     for report in reports:
         if report.failed:
