@@ -196,7 +196,8 @@ def _counters(page: Page, place: Place, heading: str, on: bool) -> None:
         if changed:
             page.gap()
             page.say("Counters that changed")
-            _counter_row(page, "Test:", report.baseline, variant, "verdict")
+            names = (fitted(name, _FIGURE - 2) for name in (report.baseline, variant))
+            _counter_row(page, "Test:", *names, "verdict")
         for counter in changed:
             label = f"{counter.case.label} " if on or len(cases) > 1 else ""
             _counter(page, f"{label}{place.name} " if on else label, counter)
@@ -214,8 +215,11 @@ def _counter(page: Page, prefix: str, counter: CounterOutcome) -> None:
 
 def _counter_row(page: Page, name: str, base: str, other: str, verdict: str) -> None:
     room = WIDTH - 2 * _FIGURE - _VERDICT
-    first, second = (fitted(text, _FIGURE - 2) for text in (base, other))
-    page.lines.append(f"{name:<{room}}{first:>{_FIGURE}}{second:>{_FIGURE}}  {verdict}")
+    row = f"{name:<{room}}{base:>{_FIGURE}}{other:>{_FIGURE}}  {verdict}"
+    if columns(row) <= WIDTH:
+        page.lines.append(row)
+    else:  # figures of odd sizes
+        page.say(f"{base}, {other}, {verdict}", _UNDER)
 
 
 def _close(page: Page, reports: Sequence[Report]) -> None:

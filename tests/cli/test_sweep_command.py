@@ -162,7 +162,7 @@ def test_a_stopped_sweep_goes_on(lab: FakeLab, tmp_path: Path) -> None:
     assert (process.returncode, "kept below" in errors) == (130, True), errors
     status, text, errors = lab.call("run", "--resume", cut)
     assert status == 0, errors
-    assert text.count("no-wa against base") == 2
+    assert text.count("no-wa against base: ") == 2, "a line for each result"
     for name in ("seed-1", "seed-2"):
         assert essence(cut / name) == essence(whole / name)
 
