@@ -196,8 +196,9 @@ def _counters(page: Page, place: Place, heading: str, on: bool) -> None:
         if changed:
             page.gap()
             page.say("Counters that changed")
-            names = (fitted(name, _FIGURE - 2) for name in (report.baseline, variant))
-            _counter_row(page, "Test:", *names, "verdict")
+            room = _FIGURE - 2
+            base, other = fitted(report.baseline, room), fitted(variant, room)
+            _counter_row(page, "Test:", base, other, "verdict")
         for counter in changed:
             label = f"{counter.case.label} " if on or len(cases) > 1 else ""
             _counter(page, f"{label}{place.name} " if on else label, counter)
