@@ -18,7 +18,7 @@ LAYERS = (
     "judging targets",
     "report",
     "importers lab",
-    "accuracy",
+    "accuracy checks",
     "cli",
 )
 """From the bottom up; a package imports those below its own line alone."""

@@ -16,6 +16,7 @@ from schedlab.cli.echo import echo
 from schedlab.cli.internal_error import report_defect
 
 _COMMANDS = {
+    "check": "Simulate scenarios and check what must hold in them: a kernel's regression tests.",
     "compare": "Set two results side by side: two machines, or two dates.",
     "completion": "Print the code with which a SHELL completes commands, options and names.",
     "cpuidle-smt": "Sweep the period at which a core's idle threads are woken beside one that"

@@ -96,6 +96,12 @@ def _pages() -> Iterable[str]:
     return manual_pages()
 
 
+def _checks() -> Iterable[str]:
+    from schedlab.checks.check import known_checks
+
+    return known_checks()
+
+
 PLAN = Name(_plans, file=True)
 SUITE = Name(_suites, file=True)
 MACHINE = Name(_machines, file=True)
@@ -106,3 +112,4 @@ COUNTERS = Name(_counters, several=True)
 PATCH = Name(_patches, file=True)
 PUBLISHED = Name(_published)
 PAGE = Name(_pages)
+CHECK = Name(_checks, file=True)

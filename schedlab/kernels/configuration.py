@@ -144,6 +144,11 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
     )
 
 
+def choices(engine: Engine) -> tuple[str, ...]:
+    """Return the options that a build has or has not, as one likes."""
+    return tuple(sorted(_Options.of(engine).choice))
+
+
 def tell_left_out(configuration: Configuration, say: Callable[[str], None]) -> None:
     """Name what a configuration has and the build does not."""
     if configuration.left_out:

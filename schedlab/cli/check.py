@@ -1,0 +1,145 @@
+"""`schedlab check`: scenarios as regression tests."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from schedlab.base.errors import UsageError
+from schedlab.cli.echo import echo
+from schedlab.cli.finite import Finite
+from schedlab.cli.names import CHECK, KERNEL, MACHINE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedlab.checks.check import Named
+    from schedlab.checks.session import Options, Verdict
+
+
+@click.command("check")
+@click.argument("checks", nargs=-1, type=CHECK, metavar="[NAME|FILE|FOLDER]...")
+@click.option(
+    "--kernel",
+    "kernels",
+    multiple=True,
+    type=KERNEL,
+    metavar="NAME",
+    help="Run on this kernel instead of those that the checks name.",
+)
+@click.option(
+    "--machine",
+    "machines",
+    multiple=True,
+    type=MACHINE,
+    metavar="NAME|FILE",
+    help="Run on this machine instead of those that the checks name.",
+)
+@click.option(
+    "--seeds", type=click.IntRange(1, 1000), metavar="N", help="So many seeds of each run."
+)
+@click.option(
+    "--bugs", is_flag=True, help="Bring each check's bug back as well: it has to be caught."
+)
+@click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Runs at a time.")
+@click.option(
+    "--budget",
+    type=Finite(min=1),
+    metavar="SECONDS",
+    help="Begin no run after so long; the rest is not run, and said so.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Keep verdicts here, and the files of what failed; a run whose verdict is there already"
+    " is not made again.",
+)
+@click.option(
+    "--junit",
+    "junit_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the verdicts as JUnit's XML.",
+)
+@click.option(
+    "--reduce/--no-reduce",
+    "reduce_",
+    default=True,
+    show_default=True,
+    help="Make what failed smaller: fewer tasks and CPUs, shorter. With --output.",
+)
+@click.option("--list", "list_", is_flag=True, help="List the checks and what they are for.")
+def check_command(
+    checks: tuple[str, ...],
+    kernels: tuple[str, ...],
+    machines: tuple[str, ...],
+    seeds: int | None,
+    bugs: bool,
+    jobs: int | None,
+    budget: float | None,
+    output: Path | None,
+    junit_file: Path | None,
+    reduce_: bool,
+    list_: bool,
+) -> None:
+    """Simulate scenarios and check what must hold in them: a kernel's regression tests.
+
+    Without names, all checks that come with schedlab. Exit status: 0 all passed, 1 some failed,
+    2 a check or the command asks for something that cannot be.
+
+    \b
+    schedlab check --kernel mybranch --jobs 2 --budget 300 --junit check.xml
+    schedlab check --bugs smt-spread
+    """
+    from schedlab.checks.check import find_checks
+    from schedlab.checks.session import Options
+
+    found = find_checks(checks)
+    if list_:
+        width = max(len(named.name) for named in found)
+        for named in found:
+            echo(f"{named.name:{width}}  {named.check.title}")
+        return
+    options = Options(kernels, machines, seeds, bugs, jobs, budget, output)
+    verdicts = _run(found, options, reduce_)
+    if junit_file:
+        from schedlab.checks.junit import junit
+        from schedlab.report import save
+
+        echo(f"wrote {save(junit(verdicts), junit_file)}")
+    words = {verdict.word for verdict in verdicts}
+    if "refused" in words:
+        sys.exit(2)
+    if words & {"failed", "missed"}:
+        sys.exit(1)
+    if words == {"not run"}:
+        raise UsageError("the budget left no time for a single run.")
+
+
+def _run(found: "Sequence[Named]", options: "Options", reduce_: bool) -> "list[Verdict]":
+    """Make the runs, print what comes out, and leave the files of what failed."""
+    from schedlab.checks.session import BAD, Session
+    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.system.interrupt import stoppable
+
+    steps = ConsoleSteps()
+    with stoppable():
+        session = Session(found, options, steps)
+        for name in session.without:
+            steps.say(f"{name}: left out: none of its kernels is there")
+        verdicts = []
+        for verdict in session.run():
+            verdicts.append(verdict)
+            place = f"[{len(verdicts)}/{len(session.planned)}] {verdict.place}"
+            echo(f"{place}: {verdict.word} ({verdict.seconds:.1f} s)")
+            for line in verdict.told if verdict.word in BAD else ():
+                echo(f"    {line}")
+        if options.output:
+            for line in session.leave(verdicts, options.output, reduce_):
+                echo(line)
+    counts = Counter(verdict.word for verdict in verdicts)
+    echo(", ".join(f"{number} {word}" for word, number in sorted(counts.items())))
+    return verdicts

@@ -1,0 +1,104 @@
+"""Checks run for real: bugs are caught, kernels without them pass, what fails becomes smaller."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner, Result
+
+from schedlab.cli import schedlab
+from tests.helpers import builds
+
+CAUGHT = ("isolated-sibling", "two-balancers")
+"""The rest of the corpus is `schedlab check --bugs`: each bug is a build of its own."""
+
+CROWDED = """
+title = "Three tasks share one CPU"
+machines = ["smt8"]
+{more}
+[scenario]
+duration = "400ms"
+[[scenario.tasks]]
+name = "crowd"
+count = 6
+affinity = "0"
+program = [{{ run = "50ms" }}]
+[[scenario.tasks]]
+name = "beside"
+program = [{{ run = "1ms" }}, {{ sleep = "1ms" }}]
+[[expect]]
+that = "{that}"
+{rest}
+"""
+
+
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):  # type: ignore[no-untyped-def]
+    builds.build("6.12")
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(builds.CACHE))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(schedlab, ["check", *words])
+
+    return run
+
+
+def crowded(tmp_path: Path, that: str, rest: str, more: str = "") -> str:
+    path = tmp_path / "crowded.toml"
+    path.write_text(CROWDED.format(that=that, rest=rest, more=more))
+    return str(path)
+
+
+def test_bugs_are_caught_and_written_as_junit(checked, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    done = checked(
+        *CAUGHT, "--kernel", "6.12", "--bugs", "--junit", "check.xml", "--output", "kept"
+    )
+    assert done.exit_code == 0, done.output
+    assert "2 caught, 2 passed" in done.output
+    suites = ET.parse(tmp_path / "check.xml").getroot()
+    assert {suite.get("name"): suite.get("tests") for suite in suites} == dict.fromkeys(CAUGHT, "2")
+    verdicts = (tmp_path / "kept/verdicts.jsonl").read_text()
+    again = checked(*CAUGHT, "--kernel", "6.12", "--bugs", "--output", "kept")
+    assert "2 caught, 2 passed" in again.output
+    assert (tmp_path / "kept/verdicts.jsonl").read_text() == verdicts, "nothing ran again"
+
+
+def test_what_fails_becomes_smaller(checked, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    check = crowded(tmp_path, "no-stall", 'tasks = "crowd*"\nlongest = "4ms"')
+    done = checked(check, "--output", "kept")
+    assert done.exit_code == 1, done.output
+    assert "no-stall: crowd" in done.output
+    place = tmp_path / "kept/crowded"
+    scenario = json.loads((place / "scenario.json").read_text())
+    assert [task["name"] for task in scenario["tasks"]] == ["crowd"]
+    assert scenario["tasks"][0]["count"] == 3
+    assert len(json.loads((place / "machine.json").read_text())["topology"]["llc"]) == 1
+    assert "sched_switch" in (place / "trace.txt").read_text()
+    smaller = checked(str(place / "check.toml"))
+    assert smaller.exit_code == 1, smaller.output
+
+
+@pytest.mark.parametrize(
+    ("that", "rest", "more", "said"),
+    [
+        ("no-stall", 'longest = "1s"\ntasks = "corwd*"', "", "no task that ran is called 'corwd*'"),
+        ("figure", 'name = "no-such"\nat_most = 1', "", "no metric or counter 'no-such'"),
+        ("no-stall", 'longest = "1s"', 'settings = "NO_SUCH_FEATURE"', "no such scheduler feature"),
+        ("no-stall", 'longest = "1s"', 'settings = "kernel=6.12"', "named in `kernels`"),
+        ("decision", 'event = "no_such"\nat_most = 1', "", 'no tracepoint "no_such"'),
+        ("no-stall", 'longest = "1s"', 'config = ["CPUSTES=y"]', "Did you mean CPUSETS"),
+    ],
+)
+def test_what_cannot_be_is_refused(  # type: ignore[no-untyped-def]
+    checked, tmp_path: Path, that: str, rest: str, more: str, said: str
+) -> None:
+    done = checked(crowded(tmp_path, that, rest, more))
+    assert said in done.output + str(done.exception)
+    assert done.exit_code != 0
+
+
+def test_no_time_is_said_so(checked, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    done = checked(*CAUGHT, "--kernel", "6.12", "--budget", "1", "--seeds", "40", "--jobs", "1")
+    assert "not run" in done.output
