@@ -15,7 +15,7 @@ from typing import NamedTuple
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.counters.group import CounterGroup, Counts, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
-from schedlab.counters.times import MEASURED, time_counter
+from schedlab.counters.times import GONE, MEASURED, time_counter
 from schedlab.system import System
 
 EVENTS = (
@@ -153,9 +153,11 @@ class _Trace:
             return {}
         for tid in list(self._alive):
             self._end(tid)
-        found: Counts = {MEASURED: float((self._over or self._now) - self._began)}
+        measured = float((self._over or self._now) - self._began)
+        found: Counts = {MEASURED: measured}
         for task in self._ended:
-            for state, ns in task.ns.items():
+            gone = max(0.0, measured - sum(task.ns.values()))
+            for state, ns in (*task.ns.items(), (GONE, gone)):
                 for counter in (time_counter(state), time_counter(state, task.role)):
                     found[counter] = found.get(counter, 0.0) + ns
         return found

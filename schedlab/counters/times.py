@@ -12,6 +12,10 @@ MEASURED = f"{_FIRST}measured{_LAST}"
 """How long was measured: what the states of one task add up to if it was there all the time."""
 
 
+GONE = "gone"
+"""The state of a task of the run that had not been started yet, or had ended already."""
+
+
 def time_counter(state: str, role: str = "") -> str:
     """Return the counter of a state of all tasks, or of those of one role."""
     return f"{_FIRST}{role}{':' if role else ''}{state}{_LAST}"

@@ -1,18 +1,18 @@
 """Why a result changed: where the tasks' time went, per operation, a variant against the baseline.
 
 In every block the time of all tasks per operation is the sum of its parts. A part's contribution is
-what it changed by, as a share of the baseline's whole: contributions add up to the change of the
-whole. Each is judged as a metric is, on (whole + what the part changed by) / whole
-(docs/internals/statistics.md).
+what it changed by, as a share of the baseline's whole, in the mean of the blocks: contributions add
+up to the change of the whole. Each is judged as a metric is, on (whole + what the part changed by) /
+whole (docs/internals/statistics.md).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain, pairwise
 
 from schedlab.benchmarks.metric import Metric
-from schedlab.counters.times import MEASURED, time_counter, times
+from schedlab.counters.times import GONE, MEASURED, time_counter, times
 from schedlab.judging.analysis import RunTable, counted_runs, too_short
 from schedlab.judging.meanings import meaning_of
 from schedlab.judging.stats import Comparison, Verdict, judge_families
@@ -26,9 +26,9 @@ ASLEEP = "asleep_"
 _NOT_PART_OF_IT = f"{ASLEEP}process"
 """Who only waits for the tasks it started does none of the work."""
 
-_SECONDS = {"s": 1e9, "ms": 1e6}
-_NEARLY = 0.1
-"""A time that differs by less from what was measured is that of all the work."""
+_MOST_GONE = 0.5
+"""If more of all tasks' time is before they start or after they end, it says nothing: they come and
+go all the time, and that they do is the work."""
 
 
 class Per(Enum):
@@ -36,8 +36,7 @@ class Per(Enum):
 
     OPERATION = "operation"
     RUN = "run"
-    SECOND = "second"
-    """Of a benchmark whose metrics are neither rates nor the time of all its work."""
+    """Of a benchmark that has no rate: its runs do the same work, or last as long."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,10 @@ class Part:
     state: str
     base: float
     other: float
+    contribution: float
+    """Its change as a share of the baseline's whole, in the mean of the blocks."""
     verdict: Verdict
-    """Its effect and intervals are contributions: shares of the baseline's whole."""
+    """Whose intervals are of the contribution."""
 
     @property
     def words(self) -> str:
@@ -59,6 +60,11 @@ class Part:
     def is_asleep(self) -> bool:
         """Whether a task in it waits for another task or for a time."""
         return self.state.startswith(ASLEEP)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it is the time before a task starts and after it has ended."""
+        return self.state == GONE
 
     @property
     def stands_out(self) -> bool:
@@ -142,10 +148,15 @@ class _Account:
         if not blocks:
             return None
         per, metric = _per([*base.values(), *other.values()], case.metrics)
+        left_out = {_NOT_PART_OF_IT}
+        if per is Per.OPERATION or any(
+            _comes_and_goes(run) for block in blocks for run in (base[block], other[block])
+        ):
+            left_out.add(GONE)
         return cls(
             *(case, variant, per),
-            {block: _per_operation(base[block], per, metric) for block in blocks},
-            {block: _per_operation(other[block], per, metric) for block in blocks},
+            {block: _per_operation(base[block], metric, left_out) for block in blocks},
+            {block: _per_operation(other[block], metric, left_out) for block in blocks},
             unit=plan.judging.unit,
             blocks_done=table.blocks_done(case.label),
             withheld=too_short(base, other),
@@ -198,6 +209,7 @@ class _Account:
             "",
             sum(part.base for part in parts),
             sum(part.other for part in parts),
+            sum(part.contribution for part in parts),
             verdicts[self._key("", "")],
         )
         roles = {role: self._parts(role, verdicts) for role in self.roles}
@@ -209,11 +221,16 @@ class _Account:
                 state,
                 self._mean(self._base, role, state),
                 self._mean(self._other, role, state),
+                self._contribution(role, state),
                 verdicts[self._key(role, state)],
             )
             for state in self._states(role)
         ]
-        return tuple(sorted(parts, key=lambda part: -abs(part.verdict.effect or 0.0)))
+        return tuple(sorted(parts, key=lambda part: -abs(part.contribution)))
+
+    def _contribution(self, role: str, state: str) -> float:
+        changes = self._changes(role, state)
+        return sum(change / self._whole(block) for block, change in changes.items()) / len(changes)
 
     def _mean(
         self, runs: Mapping[int, Mapping[str, Mapping[str, float]]], role: str, state: str
@@ -222,36 +239,34 @@ class _Account:
 
 
 def _counted(run: RunRecord) -> bool:
-    return run.counters.get(MEASURED, 0.0) > 0 and any(times(run.counters).get("", {}).values())
+    spent = times(run.counters).get("", {})
+    works = any(ns for state, ns in spent.items() if state not in (_NOT_PART_OF_IT, GONE))
+    return run.counters.get(MEASURED, 0.0) > 0 and works
 
 
 def _per(runs: Sequence[RunRecord], metrics: Sequence[Metric]) -> tuple[Per, str]:
     """Return what the tasks' time is divided by, and the metric that counts it."""
     for metric in metrics:
-        figures = [run.metrics.get(metric.name, 0.0) for run in runs]
-        if min(figures) <= 0:
-            continue
-        if metric.better == "higher" and (metric.unit.endswith("/s") or metric.unit == "jOPS"):
-            return Per.OPERATION, metric.name
-        ns = _SECONDS.get(metric.unit)
-        measured = [run.counters.get(MEASURED, 0.0) for run in runs]
-        if ns and all(
-            abs(figure * ns / window - 1) < _NEARLY
-            for figure, window in zip(figures, measured, strict=True)
-            if window
-        ):
-            return Per.RUN, metric.name
-    return Per.SECOND, ""
+        is_rate = metric.unit.endswith("/s") or metric.unit == "jOPS"
+        if metric.better == "higher" and is_rate:
+            if min(run.metrics.get(metric.name, 0.0) for run in runs) > 0:
+                return Per.OPERATION, metric.name
+    return Per.RUN, ""
 
 
-def _per_operation(run: RunRecord, per: Per, metric: str) -> dict[str, dict[str, float]]:
-    seconds = run.counters[MEASURED] / 1e9
-    operations = {
-        Per.OPERATION: run.metrics.get(metric, 1.0) * seconds,
-        Per.RUN: 1.0,
-        Per.SECOND: seconds,
-    }[per]
+def _comes_and_goes(run: RunRecord) -> bool:
+    spent = times(run.counters)[""]
+    return spent.get(GONE, 0.0) > _MOST_GONE * sum(
+        ns for state, ns in spent.items() if state != _NOT_PART_OF_IT
+    )
+
+
+def _per_operation(
+    run: RunRecord, metric: str, left_out: Collection[str]
+) -> dict[str, dict[str, float]]:
+    """Return the parts of a run's time; without a rate, of the whole run."""
+    operations = run.metrics.get(metric, 1.0) * run.counters[MEASURED] / 1e9 if metric else 1.0
     return {
-        role: {state: ns / operations for state, ns in of.items() if state != _NOT_PART_OF_IT}
+        role: {state: ns / operations for state, ns in of.items() if state not in left_out}
         for role, of in times(run.counters).items()
     }

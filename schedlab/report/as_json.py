@@ -113,7 +113,7 @@ def _part(part: Part) -> dict[str, Any]:
         "meaning": part.words,
         "base_ns": finite(part.base),
         "other_ns": finite(part.other),
-        "contribution": finite(verdict.effect),
+        "contribution": finite(part.contribution),
         "interval": finite(verdict.interval),
         "interval_adjusted": finite(verdict.interval_adjusted),
     }

@@ -43,16 +43,20 @@ def sentence(spent: TimeSpent) -> str:
     if not named:
         return _nothing([spent])
     parts = [f"{_signed(part)} {part.words}" for part in named[:NAMED]]
-    asleep = [part for part in spent.parts if part.is_asleep and _is_named(part)]
     said = f"of {_signed(spent.whole)} % {_basis(spent.per)}: {', '.join(parts)}"
-    if asleep:
-        total = sum(part.verdict.effect or 0.0 for part in asleep)
-        said += f"; {points_of(total)} asleep"
-    return said
+    follows = [
+        f"{points_of(sum(part.contribution for part in of))} {words}"
+        for words, of in (
+            ("asleep", [part for part in spent.parts if part.is_asleep and _is_named(part)]),
+            ("ended early", [part for part in spent.parts if part.is_gone and _is_named(part)]),
+        )
+        if of
+    ]
+    return f"{said}; {', '.join(follows)}" if follows else said
 
 
 def _basis(per: Per) -> str:
-    return "tasks' time" if per is Per.SECOND else f"tasks' time per {per.value}"
+    return f"tasks' time per {per.value}"
 
 
 def _nothing(found: Sequence[TimeSpent]) -> str:
@@ -62,15 +66,16 @@ def _nothing(found: Sequence[TimeSpent]) -> str:
 
 
 def _named(spent: TimeSpent) -> list[Part]:
-    return [part for part in spent.parts if _is_named(part) and not part.is_asleep]
+    """Return the parts that make the change; sleep and the end of tasks follow from them."""
+    return [p for p in spent.parts if _is_named(p) and not (p.is_asleep or p.is_gone)]
 
 
 def _is_named(part: Part) -> bool:
-    return part.stands_out and abs(part.verdict.effect or 0.0) >= _LEAST
+    return part.stands_out and abs(part.contribution) >= _LEAST
 
 
 def _signed(part: Part) -> str:
-    return points_of(part.verdict.effect or 0.0)
+    return points_of(part.contribution)
 
 
 def points_of(share: float) -> str:
@@ -93,4 +98,4 @@ def table(spent: TimeSpent) -> Exhibit:
 def _figures(part: Part) -> tuple[str, ...]:
     verdict = part.verdict
     bounds = interval(verdict.interval_adjusted)
-    return (number(part.base), number(part.other), points(verdict.effect), bounds)
+    return (number(part.base), number(part.other), points(part.contribution), bounds)

@@ -1,7 +1,7 @@
 """What the simulator's own counters say; the kernel's tracepoints say the same as on a host."""
 
 from schedlab.counters.meaning import Meaning, Topic
-from schedlab.counters.times import MEASURED, time_counter
+from schedlab.counters.times import GONE, MEASURED, time_counter
 from schedlab.simulation.engine_names import engine_words
 
 _DISTANCES = ("core", "cluster", "llc", "node", "package", "remote")
@@ -76,7 +76,7 @@ SIMULATED = (
     Meaning("switches:voluntary", Topic.PREEMPTION, "task left its CPU to wait"),
     Meaning("switches:involuntary", Topic.PREEMPTION, "task was preempted"),
     *(Meaning(f"cost:{name}", topic, words) for name, (topic, words) in _PAID.items()),
-    Meaning("ran:*:seconds", Topic.CPU_TIME, "time that tasks had CPUs of one kind: {}"),
+    Meaning("ran:*:capacity-*:seconds", Topic.CPU_TIME, "time {} ran on CPUs of capacity {}"),
     Meaning("core:forced_idle_ns", Topic.CORE, "time siblings were forced to idle"),
     Meaning("core:mixed_ns", Topic.CORE, "time siblings ran tasks that do not trust each other"),
     Meaning("core:mixed_longest_ns", Topic.CORE, "longest time siblings ran such tasks"),
@@ -91,7 +91,10 @@ SIMULATED = (
     Meaning(MEASURED, Topic.BOOKKEEPING, "measured time"),
     *(
         Meaning(time_counter(state, role), Topic.CPU_TIME, f"{of}{words}")
-        for state, words in engine_words("TIMES").items()
+        for state, words in {
+            **engine_words("TIMES"),
+            GONE: "not started yet, or ended before the others",
+        }.items()
         for role, of in (("", ""), ("*", "{}: "))
     ),
     Meaning("wakeup-latency:count", Topic.WAITING, "woken task waited for its CPU"),

@@ -10,7 +10,7 @@ from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
 from schedlab.counters import all_groups, event_groups
 from schedlab.counters.cpufreq import add_domain, by_frequencies
-from schedlab.counters.times import MEASURED, time_counter
+from schedlab.counters.times import GONE, MEASURED, time_counter
 from schedlab.result.record import BRIEF, TOO_SHORT
 from schedlab.simulation.engine_names import engine_names
 
@@ -163,13 +163,15 @@ def _cpu_time(result: Mapping[str, Any]) -> dict[str, float]:
 def _task_time(result: Mapping[str, Any]) -> dict[str, float]:
     """Return where the tasks' time went, of all of them and of each role, without what is zero."""
     counts: dict[str, float] = {}
+    window = result.get("window_s", 0.0) * 1e9
     for role, group in result.get("task_time", {}).items():
-        for state, ns in group["parts_ns"].items():
+        gone = max(0.0, group["tasks"] * window - group["ns"])
+        for state, ns in (*group["parts_ns"].items(), (GONE, gone)):
             if ns:
                 counts[time_counter(state, role)] = float(ns)
                 of_all = time_counter(state)
                 counts[of_all] = counts.get(of_all, 0.0) + ns
-    return {MEASURED: result["window_s"] * 1e9, **counts} if counts else {}
+    return {MEASURED: window, **counts} if counts else {}
 
 
 def _waits(result: Mapping[str, Any]) -> dict[str, float]:

@@ -75,7 +75,7 @@ def test_each_part_of_a_run() -> None:
     assert us["load"] == {"running": 90, "wait_busy": 10}
     assert us["child"] == {
         **{"running": 16, "waking": 5 + 5 + 5 + 2, "wait_idle": 15, "wait_busy": 20},
-        **{"asleep_wait": 10, "asleep_io": 2},
+        **{"asleep_wait": 10, "asleep_io": 2, "gone": 20},
     }
     # each task from its beginning to its end
     assert sum(us[""].values()) == 100 + 80

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.benchmarks.metric import Metric
-from schedlab.counters.times import MEASURED, is_time, time_counter, times
+from schedlab.counters.times import GONE, MEASURED, is_time, time_counter, times
 from schedlab.judging.analysis import analyse
 from schedlab.judging.why import Per, TimeSpent
 from schedlab.plan.plan import BenchmarkEntry, Blocks, Judging, Plan
@@ -91,9 +91,10 @@ def test_contributions_add_up_to_the_change_of_the_whole(tmp_path: Path) -> None
     assert spent.per is Per.RUN
     parts = {part.state: part for part in spent.parts}
     assert "asleep_process" not in parts
-    assert parts["wait_idle"].verdict.effect == pytest.approx(0.5, abs=0.01)
-    assert parts["newidle"].verdict.effect == pytest.approx(-0.05, abs=0.002)
-    total = sum(part.verdict.effect or 0.0 for part in spent.parts)
+    assert parts["wait_idle"].contribution == pytest.approx(0.5, abs=0.01)
+    assert parts["newidle"].contribution == pytest.approx(-0.05, abs=0.002)
+    total = sum(part.contribution for part in spent.parts)
+    assert spent.whole.contribution == pytest.approx(total, rel=1e-9)
     assert spent.whole.verdict.effect == pytest.approx(total, abs=0.002)
     assert spent.whole.base == pytest.approx(SECOND, rel=0.02)
 
@@ -135,7 +136,7 @@ def test_a_rate_is_turned_into_time_per_operation(tmp_path: Path) -> None:
     assert found.per is Per.OPERATION
     assert found.whole.base == pytest.approx(1e6, rel=0.01)
     assert found.whole.verdict.effect == pytest.approx(1.0, abs=0.01)
-    assert {part.state: round(part.verdict.effect or 0.0, 2) for part in found.parts} == {
+    assert {part.state: round(part.contribution, 2) for part in found.parts} == {
         "lock": 0.5,
         "user": 0.5,
     }
@@ -156,16 +157,51 @@ def test_a_latency_has_no_operation(tmp_path: Path) -> None:
             seconds=lambda patched: 1.0,
         )
     )
-    assert found.per is Per.SECOND
+    assert found.per is Per.RUN
     said = sentence(found)
-    assert "% tasks' time: +1.0 waiting runnable while no CPU was idle; -1.0 asleep" in said
+    assert "time per run: +1.0 waiting runnable while no CPU was idle; -1.0 asleep" in said
+
+
+def test_a_run_that_is_longer_has_more_time_whatever_its_metric_is(tmp_path: Path) -> None:
+    """The metric is that of a part of the run: the same work takes half as long again."""
+    spent = only(
+        report_of(tmp_path / "r", waits, value=lambda patched, seconds: 0.7 if patched else 0.5)
+    )
+    assert spent.per is Per.RUN
+    assert sentence(spent).startswith("of +49.6 % tasks' time per run: +49.9 waiting runnable")
+
+
+def test_tasks_that_end_before_the_others_are_a_part_of_the_run(tmp_path: Path) -> None:
+    def spent(patched: bool, rng: random.Random) -> dict[str, float]:
+        return {
+            "user": SECOND * rng.gauss(2, 0.01),
+            "wait_idle": SECOND * (0.5 if patched else 0.1),
+            GONE: SECOND * (0.9 if patched else 0.1),
+        }
+
+    said = sentence(only(report_of(tmp_path / "r", spent)))
+    assert said.startswith("of +54.")
+    assert "% tasks' time per run: +18.2 waiting runnable" in said
+    assert said.endswith("idle; +36.3 ended early")
+
+
+def test_tasks_that_come_and_go_have_no_time_beside_their_lives(tmp_path: Path) -> None:
+    def spent(patched: bool, rng: random.Random) -> dict[str, float]:
+        return {
+            "user": SECOND * (2 if patched else 1) * rng.gauss(1, 0.01),
+            GONE: SECOND * (700 if patched else 800),
+        }
+
+    found = only(report_of(tmp_path / "r", spent))
+    assert [part.state for part in found.parts] == ["user"]
+    assert found.whole.contribution == pytest.approx(1.0, abs=0.05)
 
 
 def test_roles_are_judged_apart(tmp_path: Path) -> None:
     found = only(report_of(tmp_path / "r", waits))
     assert set(found.roles) == {"a", "b"}
     of_a = {part.state: part for part in found.roles["a"]}
-    assert of_a["wait_idle"].verdict.effect == pytest.approx(0.25, abs=0.01)
+    assert of_a["wait_idle"].contribution == pytest.approx(0.25, abs=0.01)
 
 
 def test_times_are_not_among_the_counters(tmp_path: Path) -> None:
