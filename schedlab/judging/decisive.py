@@ -36,6 +36,8 @@ class Ranked:
     clearness: float
     alignment: float
     """With the metric of the case that changed most clearly, -1 to 1."""
+    size: float = 1.0
+    """How much it changed, as a part of what that metric changed by, both as logarithms."""
     alike: tuple[str, ...] = ()
     """Counters that say the same or move together with it, for which it stands."""
 
@@ -81,15 +83,22 @@ class _Runs:
 
     def clearness(self, logs: Array) -> float:
         """Return how many of its own standard deviations a figure moved, without a sign."""
-        base, other = logs[: len(self._base)], logs[len(self._base) :]
+        base, other = self._apart(logs)
         if min(len(base), len(other)) < 2:
             return 0.0
         if self._paired:
-            change, noise = float(np.mean(other - base)), float(np.std(other - base, ddof=1))
+            noise = float(np.std(other - base, ddof=1))
         else:
-            change = float(np.mean(other) - np.mean(base))
             noise = math.hypot(float(np.std(base, ddof=1)), float(np.std(other, ddof=1)))
-        return abs(change) / math.hypot(noise, self._floor)
+        return self.change(logs) / math.hypot(noise, self._floor)
+
+    def change(self, logs: Array) -> float:
+        """Return how much a figure moved, without a sign."""
+        base, other = self._apart(logs)
+        return abs(float(np.mean(other) - np.mean(base)))
+
+    def _apart(self, logs: Array) -> tuple[Array, Array]:
+        return logs[: len(self._base)], logs[len(self._base) :]
 
     def alignment(self, one: Array, other: Array) -> float:
         """Return the correlation of two figures over the runs, each less the mean of its block."""
@@ -125,11 +134,13 @@ def rank(
     figures = [f for o in outcomes if (f := runs.figures(o.metric.name)) is not None]
     metric = max(figures, key=runs.clearness, default=None)
     logs = {counter.counter: runs.counts(counter.counter) for counter in moved}
+    moved_by = 0.0 if metric is None else runs.change(metric)
     found = [
         Ranked(
             counter,
             runs.clearness(logs[counter.counter]),
             0.0 if metric is None else runs.alignment(logs[counter.counter], metric),
+            runs.change(logs[counter.counter]) / moved_by if moved_by else 1.0,
         )
         for counter in moved
     ]

@@ -18,6 +18,8 @@ MOST = 8
 """Lines of a report."""
 _OF_A_TOPIC = 2
 """Lines of one topic, so that the many counters of one function leave room for others."""
+_LEAST_SIZE = 0.25
+"""A counter that changed by less than this part of what the result did has no line."""
 _AS_LONG = 0.02
 """Runs of two variants that differ by less in length are compared by the second."""
 _TIMES = {"ns": 1.0, "us": 1e3, "s": 1e9}
@@ -68,7 +70,8 @@ def decision(report: Report) -> Decision:
     for case, variant, ranked in found:
         lines = [each for each in ranked if each in shown]
         if lines:
-            lines.sort(key=lambda each: _TOPICS.index(each.topic))
+            topics = list(dict.fromkeys(each.topic for each in lines))  # the weightiest first
+            lines.sort(key=lambda each: topics.index(each.topic))
             words = tuple(in_words(report, case, each.outcome) for each in lines)
             parts.append(Decided(case.info.label, variant, tuple(lines), words))
     moved = sum(len(case.moved_in(v)) for case in report.cases for v in report.others)
@@ -105,7 +108,8 @@ def _spread(ranked: Sequence[Ranked]) -> list[Ranked]:
     shown: list[Ranked] = []
     for each in ranked:
         of_topic = sum(other.topic == each.topic for other in shown)
-        if each.topic is not Topic.BOOKKEEPING and of_topic < _OF_A_TOPIC:
+        explains = each.topic is not Topic.BOOKKEEPING and each.size >= _LEAST_SIZE
+        if explains and of_topic < _OF_A_TOPIC:
             shown.append(each)
     return shown
 
@@ -169,7 +173,8 @@ def _seconds(report: Report, run: RunRecord) -> float:
 def _amounts(means: Sequence[float], unit: str) -> list[str]:
     """Write two amounts in one unit."""
     if unit not in _TIMES:
-        return [_figure(mean) for mean in means]
+        first, second = map(_figure, means)
+        return [first, second if unit == "events" else f"{second} {unit}"]
     ns = [mean * _TIMES[unit] for mean in means]
     scale, name = next(
         (s, n) for s, n in ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (0, "ns")) if max(ns) >= s

@@ -13,6 +13,8 @@ NAMED = 3
 """Parts that a sentence names."""
 _LEAST = 0.0005
 """A contribution that is written as 0.0 % is not named."""
+_LEAST_OF_LARGEST = 0.05
+"""Nor is one that is next to nothing beside the largest."""
 
 NOTES = (
     "Each row is one thing the tasks' time went to: its mean time of all tasks together, in ns, and"
@@ -67,7 +69,9 @@ def _nothing(found: Sequence[TimeSpent]) -> str:
 
 def _named(spent: TimeSpent) -> list[Part]:
     """Return the parts that make the change; sleep and the end of tasks follow from them."""
-    return [p for p in spent.parts if _is_named(p) and not (p.is_asleep or p.is_gone)]
+    parts = [p for p in spent.parts if _is_named(p) and not (p.is_asleep or p.is_gone)]
+    largest = max((abs(part.contribution) for part in parts), default=0.0)
+    return [part for part in parts if abs(part.contribution) >= _LEAST_OF_LARGEST * largest]
 
 
 def _is_named(part: Part) -> bool:

@@ -133,7 +133,7 @@ def described(metric: Metric) -> str:
 
 def counter_unit(counter: str) -> str:
     """Return the unit of a counter, which its name ends with unless it counts events."""
-    units = {"seconds": "s", "ns": "ns", "us": "us", "share": "%"}
+    units = {"seconds": "s", "ns": "ns", "us": "us", "share": "%", "joules": "J"}
     return units.get(re.split("[:_-]", counter)[-1], "events")
 
 

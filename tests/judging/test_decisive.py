@@ -127,10 +127,29 @@ def test_a_report_has_eight_at_most_of_several_topics(tmp_path: Path) -> None:
         assert len(found.parts) == min(nr_cases, MOST)
         for part in found.parts:
             topics = [each.topic for each in part.ranked]
-            assert topics == sorted(topics, key=list(Topic).index)
+            weights = [each.weight for each in part.ranked]
+            assert topics == sorted(topics, key=topics.index)  # those of one topic together
+            assert weights[0] == max(weights)
             assert max(map(topics.count, topics)) <= 2
             assert Topic.BOOKKEEPING not in topics
         assert found.more == 31 * nr_cases - MOST
+
+
+def test_what_changed_little_does_not_carry_a_large_change(tmp_path: Path) -> None:
+    """However clearly: the metric changes by a third and more."""
+
+    def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        return {
+            "vmstat:numa_pages_migrated": (10 if patched else 9_000) * rng.gauss(1, 0.05),
+            "newidle:entries": (9_500 if patched else 9_000) * rng.gauss(1, 0.001),
+        }
+
+    store = store_of(tmp_path / "r", count)
+    assert len(ranked(store)) == 2
+    found = decision(Report(store, analyse(store)))
+    [part] = found.parts
+    assert [each.outcome.counter for each in part.ranked] == ["vmstat:numa_pages_migrated"]
+    assert found.more == 1
 
 
 def test_in_a_users_words(tmp_path: Path) -> None:
