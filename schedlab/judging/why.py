@@ -2,8 +2,8 @@
 
 In every block the time of all tasks per operation is the sum of its parts. A part's contribution is
 what it changed by, as a share of the baseline's whole, in the mean of the blocks: contributions add
-up to the change of the whole. Each is judged as a metric is, on (whole + what the part changed by) /
-whole (docs/internals/statistics.md).
+up to the change of the whole. Each is judged as a metric is, on (whole + what the part changed by)
+/ whole (docs/internals/statistics.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -248,9 +248,9 @@ def _per(runs: Sequence[RunRecord], metrics: Sequence[Metric]) -> tuple[Per, str
     """Return what the tasks' time is divided by, and the metric that counts it."""
     for metric in metrics:
         is_rate = metric.unit.endswith("/s") or metric.unit == "jOPS"
-        if metric.better == "higher" and is_rate:
-            if min(run.metrics.get(metric.name, 0.0) for run in runs) > 0:
-                return Per.OPERATION, metric.name
+        least = min(run.metrics.get(metric.name, 0.0) for run in runs)
+        if metric.better == "higher" and is_rate and least > 0:
+            return Per.OPERATION, metric.name
     return Per.RUN, ""
 
 
