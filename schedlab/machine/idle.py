@@ -12,10 +12,15 @@ _NO_FIGURE = 0xFFFFFFFF
 """What a driver that gives no power figure leaves in the unsigned file."""
 _POLLING = ("POLL", "snooze")
 """States that poll: drivers/cpuidle/poll_state.c, cpuidle-pseries.c and cpuidle-powernv.c."""
+_LONGEST_POLL = "/sys/module/haltpoll/parameters/guest_halt_poll_ns"
 
 
 def read(system: System, cpus: Sequence[int]) -> Idle:
-    """Return the states in the order each CPU has them; a state not all have names its CPUs."""
+    """Return the states in the order each CPU has them; a state not all have names its CPUs.
+
+    The governor haltpoll never polls where it may not poll for any time: such CPUs halt, as any
+    governor has them do that knows of no state beside it.
+    """
     of_cpu = {
         cpu: [
             _state(system, folder) for folder in system.glob(f"{CPU}/cpu{cpu}/cpuidle/state[0-9]*")
@@ -28,7 +33,10 @@ def read(system: System, cpus: Sequence[int]) -> Idle:
             if state is not None:
                 only = None if len(have) == len(cpus) else format_cpulist(have)
                 found.append(state.model_copy(update={"cpus": only}))
-    return Idle(governor=governor(system), state=tuple(found)) if found else Idle()
+    name = governor(system)
+    if name == "haltpoll" and system.read_or(_LONGEST_POLL, "") == "0":
+        name, found = "menu", [state for state in found if not state.polling]
+    return Idle(governor=name, state=tuple(found)) if found else Idle()
 
 
 def governor(system: System) -> str:

@@ -103,6 +103,25 @@ def test_kunpeng(generated: dict[str, Description]) -> None:
     assert machine.topology.distance[1] == (12, 10, 22, 24)
 
 
+@pytest.mark.parametrize(
+    ("longest", "governor", "states"),
+    [("200000", "haltpoll", ["POLL", "haltpoll idle"]), ("0", "menu", ["haltpoll idle"])],
+)
+def test_a_guest_that_may_poll_for_no_time_halts(
+    tmp_path: Path, longest: str, governor: str, states: list[str]
+) -> None:
+    specs = [
+        StateSpec("POLL", "CPUIDLE CORE POLL IDLE", 0, 0),
+        StateSpec("haltpoll idle", "default architecture idle", 1, 1),
+    ]
+    files = {
+        f"{CPU}/cpuidle/current_governor": "haltpoll",
+        "/sys/module/haltpoll/parameters/guest_halt_poll_ns": longest,
+    }
+    idle = machine_of(tmp_path, idle=dict.fromkeys(range(4), specs), files=files).idle
+    assert (idle.governor, [state.name for state in idle.state]) == (governor, states)
+
+
 def test_epyc(generated: dict[str, Description]) -> None:
     machine = generated["epyc-nps4"].machine
     assert machine.topology.core[:2] == ("0,128", "1,129")
