@@ -197,14 +197,14 @@ class Here:
 class There:
     """The simulator."""
 
-    def __init__(self, simulated: Simulated) -> None:
-        """Take the machine and the build."""
+    def __init__(self, simulated: Callable[[int], Simulated]) -> None:
+        """Take what returns a seed's simulator: each draws what is not known of the machine."""
         self._simulated = simulated
 
     def figure(self, setup: Setup, figure: str, seed: int) -> float:
         """Simulate a setup once and return the figure."""
-        asked = scenario(setup)
-        return self._simulated.run_scenario(setup.workload, asked, seed).results[figure]
+        simulated = self._simulated(seed)
+        return simulated.run_scenario(setup.workload, scenario(setup), seed).results[figure]
 
 
 def scenario(setup: Setup) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from schedlab.accuracy.changes import CHANGES, summary
@@ -32,6 +33,7 @@ from schedlab.lab.kept import brought_to_its_end
 from schedlab.lab.result import Lab, check_any_good
 from schedlab.lab.simulate import simulator_of
 from schedlab.lab.watcher import UNWATCHED
+from schedlab.machine.draws import draw, drawn
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
@@ -106,9 +108,9 @@ class Validation:
         groups = Groups()
         with stoppable(), groups.enclosure():
             simulator = self._this_host(folder, say)
-            about = f"{simulator.build.key} {simulator.machine.to_toml({}, '')}"
+            about = f"drawn {simulator.build.key} {simulator.machine.to_toml({}, '')}"
             journal = Journal(folder / "changes.jsonl", about)
-            there = There(_simulated(simulator))
+            there = There(partial(_drawn, simulator))
             made = list(compare_changes(Here(Native(), groups), there, CHANGES, journal, say))
         journal.end()
         return self._headed(simulator, f"{summary(made)}\n{change_table(made)}")
@@ -193,5 +195,7 @@ def _turn(guest: System, variant: Variant) -> None:
             raise KnobError(f"{knob.path}: wrote {value}, read back {legible(found)}.")
 
 
-def _simulated(simulator: Simulator) -> Simulated:
-    return Simulated(simulator.build.program, description(simulator.machine))
+def _drawn(simulator: Simulator, seed: int) -> Simulated:
+    """Return the simulator of the machine that a seed draws, one for both sides of a block."""
+    machine = drawn(simulator.machine, draw(simulator.machine, seed))
+    return Simulated(simulator.build.program, description(machine))

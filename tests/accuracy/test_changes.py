@@ -194,7 +194,9 @@ def test_both_worlds_are_run_block_by_block(tmp_path: Path, no_groups: Groups) -
     native, simulated = FakeNative(), FakeSimulated()
     lines: list[str] = []
     journal = Journal(tmp_path / "j", "x")
-    [found] = compare(Here(native, no_groups), There(simulated), [NICE], journal, lines.append)
+    [found] = compare(
+        Here(native, no_groups), There(lambda _: simulated), [NICE], journal, lines.append
+    )
     assert found.native
     assert found.simulated
     assert (found.native.mean, found.simulated.mean) == pytest.approx((-0.5, -0.25))
@@ -204,9 +206,21 @@ def test_both_worlds_are_run_block_by_block(tmp_path: Path, no_groups: Groups) -
     assert lines == ["change 1 of 1: nice"]
 
 
+def test_both_sides_of_a_block_are_of_one_drawn_machine(tmp_path: Path, no_groups: Groups) -> None:
+    drawn: list[int] = []
+
+    def machine_of(seed: int) -> Simulated:
+        drawn.append(seed)
+        return FakeSimulated()
+
+    journal = Journal(tmp_path / "j", "x")
+    list(compare(Here(FakeNative(), no_groups), There(machine_of), [NICE], journal, lambda _: None))
+    assert drawn == [seed for seed in range(1, BLOCKS + 1) for _ in range(2)]
+
+
 def test_an_interrupted_comparison_goes_on(tmp_path: Path, no_groups: Groups) -> None:
     changes = [Change(f"nice {n}", "lps", BASE, NICE.other) for n in range(3)]
-    left = [BLOCKS * 2 + 3]
+    left, fake = [BLOCKS * 2 + 3], lambda _: FakeSimulated()
 
     def fail() -> None:
         left[0] -= 1
@@ -215,11 +229,11 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, no_groups: Groups) ->
 
     journal = Journal(tmp_path / "j", "this host")
     with pytest.raises(Interrupted, match="1 of 3 changes are kept, the same command goes on"):
-        list(compare(Here(FakeNative(fail), no_groups), There(FakeSimulated()), changes, journal,
+        list(compare(Here(FakeNative(fail), no_groups), There(fake), changes, journal,
                      lambda _: None))  # fmt: skip
     again, lines = FakeNative(), list[str]()
     journal = Journal(tmp_path / "j", "this host")
-    found = list(compare(Here(again, no_groups), There(FakeSimulated()), changes, journal,
+    found = list(compare(Here(again, no_groups), There(fake), changes, journal,
                          lines.append))  # fmt: skip
     assert len(found) == 3
     assert len(again.ran) == 2 * BLOCKS * 2
