@@ -81,14 +81,15 @@ class Validation:
             only: the labels of some loads; none: all.
             lab: how plans are run.
         """
-        with stoppable():
-            there = self._this_host(folder, lab.watcher.say)
         host = plan_of_loads(HOST.target(""), only=only)
-        simulated = plan_of_loads(SIM.target(there.which), self.kernel, only)
-        described = there.machine.to_toml({}, "")
         with ExitStack() as stack:
-            here = brought_to_its_end(folder, "host", host, lab, schedlab_load().parent.name)
+            with Groups().enclosure():
+                with stoppable():
+                    there = self._this_host(folder, lab.watcher.say)
+                here = brought_to_its_end(folder, "host", host, lab, schedlab_load().parent.name)
             stack.enter_context(closing(here))
+            simulated = plan_of_loads(SIM.target(there.which), self.kernel, only)
+            described = there.machine.to_toml({}, "")
             ours = brought_to_its_end(folder, "simulated", simulated, lab, described)
             stack.enter_context(closing(ours))
             check_any_good(here)

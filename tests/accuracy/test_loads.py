@@ -1,5 +1,6 @@
 """The suite of `schedlab validate`: one plan for a host and for the simulator."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from schedlab.accuracy.loads import (
 )
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks import Output, find_benchmark
+from schedlab.kernels.native import schedlab_load
 from schedlab.machine.model import find_machine
 from schedlab.plan.plan import Plan, find_suite
 from schedlab.result.record import RunKey, RunRecord
@@ -103,6 +105,16 @@ def test_every_load_says_what_its_counts_are_divided_by() -> None:
     loads = [(entry.params["load"], entry.params.get("cpus", "")) for entry in suite.benchmark]
     assert len(set(loads)) == len(loads)
     assert all(entry.params["per"] for entry in suite.benchmark)
+
+
+@pytest.mark.parametrize("label", workloads()["deathstarbench"])
+def test_no_thread_of_wrk_is_without_a_connection(label: str) -> None:
+    words = label.split()
+    words[words.index("--duration") + 1] = "10ms"
+    done = subprocess.run(
+        [schedlab_load(), *words], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
