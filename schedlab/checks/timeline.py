@@ -98,7 +98,7 @@ class Timeline:
 
     def end(self, result: Mapping[str, Any]) -> None:
         """End the run; what is under way ends with it."""
-        time = max(self._time, 0)
+        time = max(self._time, round(float(result.get("window_s", 0)) * 1e9))
         for cpu, task in enumerate(self.running):
             if task:
                 self._ran(task, cpu, time)
