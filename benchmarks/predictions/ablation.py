@@ -24,7 +24,7 @@ from schedlab.accuracy.published import Work, predicted, works
 from schedlab.accuracy.scoring import GRADES, Prediction, Score
 from schedlab.base.validation import read_toml
 from schedlab.lab.kept import brought_to_its_end
-from schedlab.lab.result import Lab
+from schedlab.lab.result import Lab, prepare
 from schedlab.machine.simulator import description
 from schedlab.plan.plan import Plan, find_plan
 from schedlab.simulation.scenario import scenario
@@ -126,7 +126,7 @@ def graded(work: Work, part: Part, results: Path, lab: Lab) -> list[Prediction]:
     with taken_away(part):
         store = brought_to_its_end(results, work.plan_name, work.plan, lab, *about)
     with closing(store):
-        return predicted(work, store).rows
+        return predicted(work, store, prepare(work.plan, lab)[1]).rows
 
 
 def counted(rows: Sequence[Prediction]) -> Score:

@@ -16,7 +16,7 @@ from schedlab.accuracy.published import (
 from schedlab.accuracy.scoring import Prediction, with_what_is_missing
 from schedlab.accuracy.study import study
 from schedlab.base.errors import HostError, Interrupted
-from schedlab.lab.kept import brought_to_its_end, whole_before
+from schedlab.lab.kept import case_by_case, kept_before
 from schedlab.lab.result import Lab, prepare
 from schedlab.report.wording import duration, plural
 
@@ -26,7 +26,7 @@ def predict_published(
 ) -> list[Prediction]:
     """Run what is owed of the plans of published changes; return every published row's score.
 
-    The study is written after every plan, of all that is whole by then.
+    A plan is run case by case. The study is written after every case, of all that is whole by then.
 
     Args:
         name: a file of published/; empty: all.
@@ -41,40 +41,45 @@ def predict_published(
     done: dict[str, Predicted] = {}
     measured: dict[str, float] = {}
     for work in found:
-        if before := whole_before(results, work.plan_name, work.plan, lab):
-            with closing(before):
-                done[work.plan_name] = predicted(work, before)
+        if before := kept_before(results, work.plan_name, work.plan, lab):
+            store, cases = before
+            with closing(store):
+                done[work.plan_name] = predicted(work, store, cases)
     if done:
         _write(study_file, found, done)
     for place, work in enumerate(found, start=1):
-        if work.plan_name in done:
+        if _is_whole(done.get(work.plan_name)):
             lab.watcher.say(f"plan {place} of {len(found)}: {work.plan_name}: whole")
             continue
-        owed = [w for w in found if w.plan_name not in done]
+        owed = [w for w in found if not _is_whole(done.get(w.plan_name))]
         left = cpu_seconds_left(owed, lambda work: _runs(work, lab), measured)
         words = (
             "" if left is None else f"; at most {duration(left / (lab.jobs or 1))} of CPU time left"
         )
         lab.watcher.say(f"plan {place} of {len(found)}: {work.plan_name}{words}")
         try:
-            store = brought_to_its_end(results, work.plan_name, work.plan, lab)
+            for result in case_by_case(results, work.plan_name, work.plan, lab):
+                done[work.plan_name] = predicted(work, result.store, result.cases)
+                seconds = [record.seconds for record in result.store.records()]
+                if seconds:
+                    measured[work.plan_name] = sum(seconds) / len(seconds)
+                _write(study_file, found, done)
         except Interrupted as error:
-            written = f", and stand in {study_file}" if study_file and done else ""
+            whole = sum(map(_is_whole, done.values()))
+            written = f"; what is whole stands in {study_file}" if study_file and done else ""
             raise Interrupted(
-                f"{error}; {plural(len(done), 'plan')} of {len(found)} were whole{written}; what is"
+                f"{error}; {plural(whole, 'plan')} of {len(found)} were whole{written}; what is"
                 f" recorded of the others stays in {results}.\n  The same command goes on."
             ) from error
-        with closing(store):
-            done[work.plan_name] = predicted(work, store)
-            seconds = [record.seconds for record in store.records()]
-            if seconds:
-                measured[work.plan_name] = sum(seconds) / len(seconds)
-        _write(study_file, found, done)
     return _rows(found, done)
 
 
+def _is_whole(prediction: Predicted | None) -> bool:
+    return prediction is not None and not prediction.owed
+
+
 def _rows(found: list[Work], done: Mapping[str, Predicted]) -> list[Prediction]:
-    """Return the rows of all that is whole in the plans' order, and those that are missing."""
+    """Return the rows of all whole cases in the plans' order, and those that are missing."""
     rows = [row for work in found if work.plan_name in done for row in done[work.plan_name].rows]
     return with_what_is_missing(rows, dict(references_of(found)), plans_of(found))
 

@@ -11,6 +11,7 @@ from schedlab.benchmarks import Case
 from schedlab.judging.analysis import analyse
 from schedlab.judging.matched import Counted, counted
 from schedlab.judging.reference import Counts, Reference, Table, all_references, find_reference
+from schedlab.lab.runner import is_whole
 from schedlab.machine.model import find_machine
 from schedlab.plan.plan import Plan, all_plans, find_plan
 from schedlab.plan.targets import kind_of, split
@@ -131,10 +132,14 @@ class Predicted:
     counts: list[Counted]
     engine: Mapping[str, str]
     """What simulated it, by rows of the platform table."""
+    cases: int = 1
+    """How many its plan has."""
+    owed: int = 0
+    """How many of them are not whole yet, and have no row."""
 
 
-def predicted(work: Work, store: Store) -> Predicted:
-    """Set the rows and counts of a change beside what a result has of them so far."""
+def predicted(work: Work, store: Store, cases: Sequence[Case]) -> Predicted:
+    """Set the rows and counts of a change beside what a result has of them: its whole cases."""
     reference = find_reference(work.reference)
     plan, records = work.plan, store.records()
     rows = predictions(
@@ -143,7 +148,14 @@ def predicted(work: Work, store: Store) -> Predicted:
     )  # fmt: skip
     counts = counted(reference, plan.target, plan.baseline.name, store.cases, records)
     engine = {row: store.environment[row] for row in ENGINE if row in store.environment}
-    return Predicted(list(rows), list(counts), engine)
+    whole = {case.label for case in cases if is_whole(store, [case])}
+    return Predicted(
+        [row for row in rows if row.label in whole],
+        [count for count in counts if count.label in whole],
+        engine,
+        cases=len(cases),
+        owed=len(cases) - len(whole),
+    )
 
 
 def plans_of(found: Sequence[Work]) -> Mapping[tuple[str, str], tuple[str, bool]]:

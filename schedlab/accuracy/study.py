@@ -40,7 +40,7 @@ def study(
     Args:
         rows: all predictions, those of calibration rows and of rows not simulated yet too.
         references: the changes they are of, by name.
-        simulated: what came out of each plan, by name; None of those that are not whole.
+        simulated: what came out of each plan's whole cases, by name; None of plans not begun.
         before: the page as it is now, whose explanations are kept.
     """
     whole = score(rows)
@@ -50,7 +50,7 @@ def study(
         _wrapped(
             "`schedlab validate --published` writes this page: it simulates the quick plan of every"
             " file in published/ and sets each row beside the published one; the page is written"
-            " anew after every plan, of what is whole by then. Tables are generated; the"
+            " anew after every case, of what is whole by then. Tables are generated; the"
             " explanations of wrong claims are kept when it is written again."
             " docs/studies/accuracy.md says how a row is graded."
         ),
@@ -72,8 +72,11 @@ def study(
 def _provenance(simulated: Mapping[str, Predicted | None]) -> str:
     lines = [table_row(("plan", *ENGINE)), table_row(["---"] * (1 + len(ENGINE)))]
     for name, done in simulated.items():
-        cells = [done.engine.get(row, "") for row in ENGINE] if done else ["not whole", "", ""]
-        lines.append(table_row([name, *cells]))
+        if done is None or done.owed == done.cases:
+            lines.append(table_row([name, "not simulated", "", ""]))
+            continue
+        part = f" ({done.cases - done.owed} of {done.cases} cases)" if done.owed else ""
+        lines.append(table_row([name + part, *(done.engine.get(row, "") for row in ENGINE)]))
     return "\n".join(lines)
 
 

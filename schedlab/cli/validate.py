@@ -86,7 +86,7 @@ def validate(
 
     With --published the quick plans of published changes are simulated, and the score of the
     predictions is printed; of all changes it is also written, to docs/studies/predictions.md or
-    --output, after every plan anew. It can be stopped; the same command goes on.
+    --output, after every case anew. It can be stopped; the same command goes on.
 
     With --target vm:KERNEL the simulator is held against the real kernel on the same CPUs:
     scheduling domains, sched features and placement decisions have to be identical; exit status 1

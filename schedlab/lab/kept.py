@@ -2,10 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
-from schedlab.lab.result import Lab, begin, prepare, reopen, run_results
+from schedlab.benchmarks import Case
+from schedlab.lab.result import Lab, Result, begin, prepare, reopen, run_results
 from schedlab.lab.runner import is_whole
 from schedlab.plan.plan import Plan
 from schedlab.result.boots import BOOT
@@ -26,17 +29,13 @@ def kept_folder(
     return results / f"{name}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
-def whole_before(results: Path, name: str, plan: Plan, lab: Lab, *about: str) -> Store | None:
-    """Return the result of a plan whose runs were all made by earlier calls, if there is one."""
+def kept_before(
+    results: Path, name: str, plan: Plan, lab: Lab, *about: str
+) -> tuple[Store, list[Case]] | None:
+    """Return the result of a plan that earlier calls began, and its cases; None if none did."""
     target, cases = prepare(plan, lab)
     folder = kept_folder(results, name, plan, target.environment(plan, cases), *about)
-    if not folder.exists():
-        return None
-    store = Store.open(folder)
-    if is_whole(store, cases):
-        return store
-    store.close()
-    return None
+    return (Store.open(folder), cases) if folder.exists() else None
 
 
 def brought_to_its_end(results: Path, name: str, plan: Plan, lab: Lab, *about: str) -> Store:
@@ -46,16 +45,38 @@ def brought_to_its_end(results: Path, name: str, plan: Plan, lab: Lab, *about: s
         UsageError: the plan cannot be run on its target.
         Interrupted: SIGINT or SIGTERM; the same call goes on.
     """
-    target, cases = prepare(plan, lab)
-    folder = kept_folder(results, name, plan, target.environment(plan, cases), *about)
-    if folder.exists():
-        result = reopen(folder, lab)
-    else:
-        results.mkdir(parents=True, exist_ok=True)
-        result = begin(plan, cases, target, folder, lab)
+    result = _begun(results, name, plan, lab, *about)
     try:
         run_results({name: result}, lab)
     except BaseException:
         result.store.close()
         raise
     return result.store
+
+
+def case_by_case(results: Path, name: str, plan: Plan, lab: Lab, *about: str) -> Iterator[Result]:
+    """Run what the result of a plan owes, all blocks of a case before the next one's.
+
+    The result is yielded after each case, and closed at the end. Simulated runs do not depend on
+    their order, so this is for them alone.
+
+    Raises:
+        UsageError: the plan cannot be run on its target.
+        Interrupted: SIGINT or SIGTERM; the same call goes on.
+    """
+    result = _begun(results, name, plan, lab, *about)
+    with closing(result.store):
+        for case in result.cases:
+            if not is_whole(result.store, [case]):
+                run_results({name: replace(result, cases=[case])}, lab)
+            yield result
+
+
+def _begun(results: Path, name: str, plan: Plan, lab: Lab, *about: str) -> Result:
+    """Return the result of a plan to go on with: one that earlier calls began, or a new one."""
+    target, cases = prepare(plan, lab)
+    folder = kept_folder(results, name, plan, target.environment(plan, cases), *about)
+    if folder.exists():
+        return reopen(folder, lab)
+    results.mkdir(parents=True, exist_ok=True)
+    return begin(plan, cases, target, folder, lab)

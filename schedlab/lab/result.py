@@ -425,9 +425,10 @@ def _runner(
     store, plan = result.store, result.store.plan
     records = store.records()
     at_a_time = simulators.at_a_time if isinstance(session, SessionOfMany) else 1
-    pace = Pace(at_a_time, expected(plan, store.environment, result.cases, store.cases))
-    budget = Budget(plan, store.spent)
     labels = [case.label for case in result.cases]
+    infos = [info for info in store.cases if info.label in labels]
+    pace = Pace(at_a_time, expected(plan, store.environment, result.cases, infos))
+    budget = Budget(plan, store.spent)
     forecast = Forecast(plan, len(plan.here(store.environment)), labels, pace, budget, records)
     progress = watcher.progress(plan, forecast, name)
     runner = Runner(store, result.cases, session, progress, simulators, pace, budget)

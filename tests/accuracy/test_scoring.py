@@ -277,9 +277,14 @@ SIMULATED = {"a-plan": Predicted(ROWS, [], {"Engine version": "e1", "Kernels": "
 
 
 def test_the_study_has_a_section_for_each_wrong_claim() -> None:
-    page = study(ROWS, references(), {**SIMULATED, "b-plan": None})
+    begun = Predicted([], [], {"Engine version": "e1"}, cases=4, owed=4)
+    part = replace(begun, owed=1)
+    others = {"b-plan": None, "c-plan": begun, "d-plan": part}
+    page = study(ROWS, references(), {**SIMULATED, **others})
     assert "| a-plan | e1 |  | 6.1 |" in page
-    assert "| b-plan | not whole |  |  |" in page
+    assert "| b-plan | not simulated |  |  |" in page
+    assert "| c-plan | not simulated |  |  |" in page
+    assert "| d-plan (3 of 4 cases) | e1 |  |  |" in page
     assert "| **all** | 5 | 2 | 1 | 0 | 0 | 2 | 0 | 0 | 2 of 3 | 1 of 5 |" in page
     assert "| all | 6 | 5 | 0 | 5 |" in page
     assert "two thirds of the signs right" in page

@@ -125,15 +125,40 @@ def test_the_study_is_written_after_every_plan(
     status, _, errors = call(lab, published, "--output", page)
     assert status == 130
     assert "plan 1 of 2: second: whole" in errors
-    assert f"1 plan of 2 were whole, and stand in {page}" in errors
+    assert f"1 plan of 2 were whole; what is whole stands in {page}" in errors
     study = page.read_text()
-    assert "| no-wa-plan | not whole |" in study
+    assert "| no-wa-plan | not simulated |" in study
     assert "### second: PerfBenchSchedPipe, time" in study
     monkeypatch.setattr(command, "run_results", run_results)
     page.write_text(study.replace("Not explained yet.", "It is a fake."))
     assert call(lab, published, "--output", page)[0] == 0
-    assert "not whole" not in page.read_text()
+    assert "not simulated |" not in page.read_text()
     assert "It is a fake." in page.read_text()
+
+
+def test_a_case_that_is_whole_counts_before_its_plan_is(
+    lab: FakeLab, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = published.parent / "predictions.md"
+    run_results, ran = command.run_results, list[str]()
+
+    def first_only(results: Mapping[str, Result], lab: Lab) -> None:
+        [result] = results.values()
+        [case] = result.cases
+        if ran:
+            raise Interrupted("stopped")
+        ran.append(case.label)
+        run_results(results, lab)
+
+    monkeypatch.setattr(command, "run_results", first_only)
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 130
+    assert ran == ["HackbenchPipeThreads"]
+    assert f"0 plans of 1 were whole; what is whole stands in {page}" in errors
+    study = page.read_text()
+    assert "| no-wa-plan (1 of 2 cases) |" in study
+    assert "| all | 2 | 1 | 0 | 1 |" in study
+    assert "Published and not simulated: 1 of 2 rows." in study
 
 
 def test_other_options_and_bad_files_are_refused(lab: FakeLab, published: Path) -> None:
