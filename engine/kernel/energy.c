@@ -2,6 +2,8 @@
 /* The energy model of a frequency domain, and what a limit on frequency takes from capacity. */
 #include <linux/cpufreq.h>
 #include <linux/energy_model.h>
+#include <linux/sched/topology.h>
+#include <linux/workqueue.h>
 #include "shim.h"
 
 /* Where cpufreq's core tells schedutil; elsewhere schedutil itself has the scheduler's domains follow. */
@@ -12,10 +14,18 @@ void shim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governo
 #endif
 }
 
-/* The scheduler's domains are built with the energy model there, once. */
+static void rebuild_domains(struct work_struct *work)
+{
+	rebuild_sched_domains_energy();
+}
+
+/* Where schedutil asks the energy model for it, as it comes and goes: not under the caller's locks. */
 void em_rebuild_sched_domains(void);
 void em_rebuild_sched_domains(void)
 {
+	static DECLARE_WORK(rebuild, rebuild_domains);
+
+	schedule_work(&rebuild);
 }
 
 #ifdef TREE_HAS_CPUFREQ_PRESSURE

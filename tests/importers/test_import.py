@@ -71,9 +71,12 @@ def test_the_numa_balancing_report_with_its_counters(cli: Cli, tmp_path: Path) -
     out = tmp_path / "out"
     status, text, err = cli("import", PUBLISHED / "numa-balancing.md", "--output", out)
     assert status == 0, err
-    assert "not known, so they are not taken as pairs" in " ".join(text.split())
-    assert "sched:sched_swap_numa" in text
+    assert "the order of the runs is not stated, so they are judged unpaired" in " ".join(
+        text.split()
+    )
     report = (out / "report.md").read_text()
+    assert "not known, so they are not taken as pairs" in report
+    assert "sched:sched_swap_numa" in report
     assert "|Default-1-0|12.792|1,915,621|9|228|234|2,605|" in report.replace(" ", "")
 
 
