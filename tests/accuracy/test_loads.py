@@ -1,10 +1,14 @@
 """The suite of `schedlab validate`: one plan for a host and for the simulator."""
 
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from schedlab.accuracy import validation
 from schedlab.accuracy.loads import (
     SUITE,
     chosen,
@@ -14,9 +18,11 @@ from schedlab.accuracy.loads import (
     table,
     workloads,
 )
+from schedlab.accuracy.validation import Validation
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks import Output, find_benchmark
 from schedlab.kernels.native import schedlab_load
+from schedlab.lab.result import Lab
 from schedlab.machine.model import find_machine
 from schedlab.plan.plan import Plan, find_suite
 from schedlab.result.record import RunKey, RunRecord
@@ -83,6 +89,36 @@ def test_the_table_sets_both_side_by_side(tmp_path: Path) -> None:
         " exit status 1: out of pipes |  |",
     ]
     assert disturbed(found) == ""
+
+
+def test_a_host_is_measured_in_a_group_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, made = [False], dict[str, bool]()
+
+    class Groups:
+        @contextmanager
+        def enclosure(self) -> Iterator[None]:
+            inside[0] = True
+            yield
+            inside[0] = False
+
+    def this_host(self: Validation, folder: Path, say: object) -> SimpleNamespace:
+        made["calibration"] = inside[0]
+        return SimpleNamespace(which="smp4", machine=MACHINE)
+
+    def brought(results: Path, name: str, plan: Plan, *about: object) -> Store:
+        made[name] = inside[0]
+        return store(tmp_path / name, plan, {PIPE: 99.0})
+
+    monkeypatch.setattr(validation, "Groups", Groups)
+    monkeypatch.setattr(validation, "brought_to_its_end", brought)
+    monkeypatch.setattr(validation, "schedlab_load", lambda: Path("build/schedlab-load"))
+    monkeypatch.setattr(Validation, "_this_host", this_host)
+    monkeypatch.setattr(Validation, "_headed", lambda self, there, words: words)
+    text = Validation(kernel="6.12").of_loads(tmp_path, (), Lab())
+    assert f"| `{PIPE}` | ops/sec | 100 | 100 | 1.00 |" in text
+    assert made == {"calibration": True, "host": True, "simulated": False}
 
 
 def test_less_is_faster_where_the_figure_is_a_time(tmp_path: Path) -> None:
