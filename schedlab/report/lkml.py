@@ -1,6 +1,8 @@
 """The report as one mail of 72 columns: one result, or several machines in one table."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from schedlab.base.printable import printable
 from schedlab.judging.analysis import CounterOutcome, Outcome
@@ -30,6 +32,7 @@ from schedlab.report.wording import (
 )
 from schedlab.result.store import CaseInfo
 
+_CLAIMS = ("better", "worse")
 _NAME = 16
 """Columns of a variant's name over its figures."""
 _UNDER = "    "
@@ -37,6 +40,10 @@ _BELOW = 3
 """Lines under a verdict."""
 _NOTICES = 3
 """What a mail says of how it was run, a setting without effect first."""
+_LINES = 80
+"""A mail of several results with more has no tables of what metrics beside the first did."""
+_OTHERS = 2
+"""Tables of such metrics, of those that a change is claimed of."""
 _FIGURE = 23
 """Columns of a counter's `12,345 (-12.34 pct)` and the gap before it."""
 _VERDICT = 12
@@ -44,23 +51,64 @@ _VERDICT = 12
 
 def mail(reports: Sequence[Report]) -> str:
     """Write one mail of results that share their benchmarks and variants."""
-    page = Page()
     found = several.places(reports)
+    page = _written(found, _OTHERS)
+    if len(found) > 1 and str(page).count("\n") > _LINES:
+        page = _written(found, 0)
+    return str(page)
+
+
+def _written(found: Sequence[Place], others: int) -> Page:
+    page = Page()
     _open(page, found)
     for heading, tables in several.tables(found):
         page.gap()
         page.lines.append(f"~ {fitted(printable(heading), WIDTH - 4)} ~")
         if len(found) == 1:
-            _commands(page, reports[0], heading)
-        for table in tables:
+            _commands(page, found[0].report, heading)
+            shown, left = tables, list[Outcome]()
+        else:
+            shown, left = _weighty(tables, others)
+        for table in shown:
             if table is not tables[0]:
                 page.gap()
             _table(page, table, heading)
+        if left:
+            page.gap()
+            page.say(_counted(left))
         for place in found:
             if place.report.detail.counters:
                 _counters(page, place, heading, len(found) > 1)
-    _close(page, reports)
-    return str(page)
+    _close(page, [place.report for place in found])
+    return page
+
+
+def _weighty(tables: Sequence[Table], others: int) -> tuple[list[Table], list[Outcome]]:
+    """Return the tables to show, and what is left out.
+
+    Shown are the first metric, and of the others the rows that a change is claimed of.
+    """
+    first = tables[0].title
+    shown = [table for table in tables if table.title == first]
+    rest = [table for table in tables if table.title != first]
+    claimed = [
+        replace(table, rows=rows)
+        for table in rest
+        if (rows := tuple(row for row in table.rows if row[2].verdict.word in _CLAIMS))
+    ]
+    claimed.sort(key=lambda table: -max(abs(row[2].verdict.effect or 0.0) for row in table.rows))
+    claimed = claimed[:others]
+    told = {id(row[2]) for table in claimed for row in table.rows}
+    left = [row[2] for table in rest for row in table.rows if id(row[2]) not in told]
+    return [*shown, *claimed], left
+
+
+def _counted(left: Sequence[Outcome]) -> str:
+    """Return what metrics that have no table came out as."""
+    metrics = len({outcome.metric.name for outcome in left})
+    counted = Counter(outcome.verdict.word for outcome in left)
+    words = listing([f"{number} {word}" for word, number in counted.most_common()])
+    return f"Of {plural(metrics, 'other metric')}, in the reports: {words}."
 
 
 @shape("lkml", suffix="txt", several=mail)
@@ -82,7 +130,7 @@ def _open(page: Page, found: Sequence[Place]) -> None:
         page.say(f"tl;dr: {name} against {baseline}: {several.tally(reports, name)}", "", "  ")
     _heading(page, "Machines")
     for place in found:
-        start = f"{place.name}: "
+        start = f"{place.short}: {place.name}, " if place.short else f"{place.name}: "
         page.item(f"{start}{several.about(place, WIDTH - 2 - columns(start))}")
     for place in found:
         if place.report.detail.platform:
@@ -94,8 +142,7 @@ def _open(page: Page, found: Sequence[Place]) -> None:
         page.item(f"{name} - {kernels}, {sets}")
     if patches := several.patches(reports):
         _heading(page, "Patches")
-        for name, texts in patches.items():
-            page.items(f"{name}: {text}" for text in texts)
+        page.items(f"{names}: {text}" for names, text in patches)
     page.gap()
     page.say(f"pct: change of the mean, positive is better; n: {reports[0].unit}s")
 
@@ -201,7 +248,7 @@ def _counters(page: Page, place: Place, heading: str, on: bool) -> None:
             _counter_row(page, "Test:", base, other, "verdict")
         for counter in changed:
             label = f"{counter.case.label} " if on or len(cases) > 1 else ""
-            _counter(page, f"{label}{place.name} " if on else label, counter)
+            _counter(page, f"{label}{place.label} " if on else label, counter)
 
 
 def _counter(page: Page, prefix: str, counter: CounterOutcome) -> None:

@@ -10,6 +10,7 @@ from schedlab.report import wording
 from schedlab.report.beside import beside
 from schedlab.report.content import Report
 from schedlab.report.findings import findings, headline, plot_range
+from schedlab.report.matrix import matrices
 from schedlab.report.page import environment
 from schedlab.report.several import tally
 from schedlab.report.wording import plural
@@ -28,6 +29,8 @@ def overview(reports: Sequence[Report], page: Path) -> str:
         "headline": _found,
         "kind": _kind,
         "plot_range": plot_range,
+        "matrices": matrices(reports),
+        "title": reports[0].title if _is_one_question(reports) else "Results",
     }
     template = templates.get_template("overview.html.j2")
     return template.render(results=list(zip(reports, headings(reports), links, strict=True)))
@@ -63,8 +66,15 @@ def _found(report: Report) -> str:
 
 def headings(reports: Sequence[Report]) -> list[str]:
     """Return a name for each result that tells it from the others."""
+    if _is_one_question(reports):
+        return [report.store.folder.name for report in reports]
     titles = Counter(report.title for report in reports)
     return [
         report.title if titles[report.title] == 1 else f"{report.title}: {report.store.folder.name}"
         for report in reports
     ]
+
+
+def _is_one_question(reports: Sequence[Report]) -> bool:
+    """Return whether several results have one title, as those of a sweep."""
+    return len(reports) > 1 and len({report.title for report in reports}) == 1

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from textwrap import shorten
 
 from schedlab.base.printable import printable
 from schedlab.judging.analysis import Outcome
@@ -18,6 +17,8 @@ from schedlab.targets.platform import PATCHES
 _PATCH = re.compile(
     r"(?P<subject>.+?) \((?P<hash>(?:sha256 )?[0-9a-f]{12})\), (?P<stat>[^;]*)(?:; |$)"
 )
+_LONG = 12
+"""Columns of a name that leave room for figures."""
 _TOLD: tuple[Word, ...] = ("better", "worse", "equivalent", "can't tell", "no effect")
 
 
@@ -27,6 +28,13 @@ class Place:
 
     name: str
     report: Report
+    short: str = ""
+    """The beginning of its name, where that tells it from the others and the name is long."""
+
+    @property
+    def label(self) -> str:
+        """The name in a row of figures."""
+        return self.short or self.name
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,25 @@ def places(reports: Sequence[Report]) -> list[Place]:
         names = [printable(way(report)) for report in reports]
         if len(set(names)) == len(names):
             break
-    return [Place(name, report) for name, report in zip(names, reports, strict=True)]
+    shorts = _beginnings(names)
+    return [Place(*each) for each in zip(names, reports, shorts, strict=True)]
+
+
+def _beginnings(names: Sequence[str]) -> list[str]:
+    """Return the first parts of names such as `epyc-7713-2p`, as many as tell all apart.
+
+    Empty where nothing is gained: none is long, or a name begins alike up to its last part.
+    """
+    if len(names) < 2 or max(map(len, names)) <= _LONG:
+        return [""] * len(names)
+    parts = [name.split("-") for name in names]
+    for number in range(1, max(map(len, parts))):
+        shorts = ["-".join(each[:number]) for each in parts]
+        if len(set(shorts)) == len(shorts):
+            return [
+                "" if short == name else short for short, name in zip(shorts, names, strict=True)
+            ]
+    return [""] * len(names)
 
 
 def _machine(report: Report) -> str:
@@ -64,7 +90,7 @@ def _machine(report: Report) -> str:
 
 
 def about(place: Place, width: int) -> str:
-    """Return what a machine is, in a line of so many columns: `Four CPUs, 4 CPUs, 2 nodes`."""
+    """Return what a machine is, in so many columns if it can be: `A test machine, 4 CPUs`."""
     machine, rows = place.report.store.machine, place.report.store.environment
     title = machine.title or machine.processor
     sizes = [
@@ -72,13 +98,19 @@ def about(place: Place, width: int) -> str:
         for row, word in (("CPUs", "CPU"), ("NUMA nodes", "node"))
         if rows.get(row, "").isdecimal()
     ]
-    room = width - sum(len(size) + 2 for size in sizes)
-    known = (
-        [shorten(printable(title), room, placeholder=" ...")]
-        if title and title != place.name and room > 5
-        else []
-    )
-    return ", ".join([*known, *sizes]) or "nothing is known of it"
+    room = max(width - sum(len(size) + 2 for size in sizes), 0)
+    known = [_fitting(printable(title), room)] if title and title != place.name else []
+    return ", ".join(filter(None, [*known, *sizes])) or "nothing is known of it"
+
+
+def _fitting(title: str, room: int) -> str:
+    """Return as many of a title's clauses as there is room for; the first at least."""
+    clauses = re.split(r"(?=[,:] )", title)
+    for number in range(len(clauses), 0, -1):
+        text = "".join(clauses[:number])
+        if len(text) <= room:
+            return text
+    return clauses[0]
 
 
 def tables(found: Sequence[Place]) -> Iterator[tuple[str, list[Table]]]:
@@ -91,7 +123,7 @@ def tables(found: Sequence[Place]) -> Iterator[tuple[str, list[Table]]]:
             for outcome in case.outcomes:
                 of = rows.setdefault(heading, {})
                 title = outcome.metric.name
-                name = place.name if several else outcome.case.label
+                name = place.label if several else outcome.case.label
                 of.setdefault((title, outcome.variant), []).append((name, place.report, outcome))
     for heading, of in rows.items():
         yield heading, [Table(title, variant, tuple(r)) for (title, variant), r in of.items()]
@@ -142,13 +174,14 @@ def variants(reports: Sequence[Report]) -> dict[str, str]:
     return {name: " / ".join(texts) for name, texts in found.items()}
 
 
-def patches(reports: Sequence[Report]) -> dict[str, list[str]]:
-    """Return the patches of each variant's kernel: `Patch "subject" (hash), diffstat`."""
+def patches(reports: Sequence[Report], diffstat: bool = True) -> list[tuple[str, str]]:
+    """Return the patches of kernels, `Patch "subject" (hash), diffstat`, with who has each."""
     found: dict[str, dict[str, None]] = {}
     for report in reports:
         for variant in report.plan.variant:
             value = report.store.environment.get(f"{PATCHES} {Kernel.of(variant)}", "")
             for patch in _PATCH.finditer(value):
-                text = f'Patch "{patch["subject"]}" ({patch["hash"]}), {patch["stat"]}'
-                found.setdefault(variant.name, {})[text] = None
-    return {name: list(texts) for name, texts in found.items()}
+                stat = f", {patch['stat']}" if diffstat else ""
+                text = f'Patch "{patch["subject"]}" ({patch["hash"]}){stat}'
+                found.setdefault(text, {})[variant.name] = None
+    return [(listing(list(names)), text) for text, names in found.items()]

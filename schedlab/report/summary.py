@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from schedlab.judging.analysis import Outcome
-from schedlab.judging.stats import Verdict
+from schedlab.judging.stats import Interval, Verdict
 from schedlab.report import several
 from schedlab.report.content import Report
 from schedlab.report.plain import Page
 from schedlab.report.several import Place
 from schedlab.report.shape import shape
-from schedlab.report.wording import direction, listing, number, outlook, plural, points, share
+from schedlab.report.why import main_part
+from schedlab.report.wording import direction, listing, number, outlook, plural, share
+
+_DIGITS = 3
 
 _KINDS = {
     "better": ("Better", 5),
@@ -35,9 +38,8 @@ def pages(reports: Sequence[Report]) -> str:
     page.gap()
     for name, sets in several.variants(reports).items():
         page.say(f"{name} is: {sets}", "", "  ")
-    for name, texts in several.patches(reports).items():
-        for text in texts:
-            page.say(f"{name} has {text}", "", "  ")
+    for names, text in several.patches(reports, diffstat=False):
+        page.say(f"{names}: {text}", "", "  ")
     machines = listing([place.name for place in found])
     page.say(f"Tried on {machines}.", "", "  ")
     page.gap()
@@ -64,10 +66,12 @@ def _variant(page: Page, found: Sequence[Place], variant: str) -> None:
     ]
     page.gap()
     results = plural(len(of), "result")
-    page.say(f"{variant} against {baseline}: of {results} {listing(counted) or 'none is there'}.")
+    counts = listing(counted) or "none is there"
+    # What stands at the left again ends the list, for who imports it.
+    page.say(f"{variant} against {baseline}: of {results} {counts}.", "", "  ")
     for word, (heading, most) in _KINDS.items():
         mine = [each for each in of if each[1].verdict.word == word]
-        mine.sort(key=lambda each: -abs(each[1].verdict.effect_better or 0.0))
+        mine.sort(key=_weight)
         if not mine:
             continue
         page.gap()
@@ -77,30 +81,51 @@ def _variant(page: Page, found: Sequence[Place], variant: str) -> None:
             page.item(f"and {len(mine) - most} more")
 
 
+def _weight(each: tuple[Place, Outcome]) -> tuple[bool, bool, float]:
+    """Return what results are sorted by: a benchmark's first metric first, then what moved most."""
+    outcome = each[1]
+    effect = outcome.verdict.effect_better
+    return effect is None, outcome.metric != outcome.case.metrics[0], -abs(effect or 0.0)
+
+
 def _sentence(place: Place, outcome: Outcome, on: bool) -> str:
     """Return what one figure did: `Hackbench: time (lower is better) went from 5 to 4 s: ...`."""
     verdict, metric = outcome.verdict, outcome.metric
     where = f"{outcome.case.label}{f' on {place.name}' if on else ''}"
     if verdict.effect is None:
         return f"{where}: {metric.name} was not measured"
-    went = f"went from {number(verdict.base_mean)} to {number(verdict.other_mean)} {metric.unit}"
-    return f"{where}: {metric.name} ({direction(metric)}) {went}: {'; '.join(_judged(verdict))}"
+    base, other = (number(m, _DIGITS) for m in (verdict.base_mean, verdict.other_mean))
+    went = f"went from {base} to {other} {metric.unit}"
+    said = [*_judged(verdict)]
+    if verdict.word in ("better", "worse"):
+        said += main_part(place.report, outcome)
+    return f"{where}: {metric.name} ({direction(metric)}) {went}: {'; '.join(said)}"
 
 
 def _judged(verdict: Verdict) -> Iterator[str]:
     effect, bounds = verdict.effect_better or 0.0, verdict.interval_adjusted_better
     way = "worse" if effect < 0 else "better"
-    size = f"{points(abs(effect), plus=False)} % {way}"
+    size = f"{_percent(effect)} % {way}"
     if bounds is not None:
-        size += f", between {_end(bounds.low)} and {_end(bounds.high)}"
+        size += f", {_span(bounds)}"
     yield size
     if verdict.word == "can't tell":
         more = outlook(verdict).replace(f"{verdict.unit}s", "repetitions")
         yield more or "not enough was measured"
 
 
-def _end(value: float) -> str:
-    return f"{points(abs(value), plus=False)} % {'worse' if value < 0 else 'better'}"
+def _span(bounds: Interval) -> str:
+    low, high = bounds
+    if low > 0 or high < 0:
+        least, most = sorted((low, high), key=abs)
+        return f"between {_percent(least)} and {_percent(most)} %"
+    return f"between {_percent(low)} % worse and {_percent(high)} % better"
+
+
+def _percent(ratio: float) -> str:
+    """Return the size of a change: whole percents, tenths of what is small."""
+    size = 100 * abs(ratio)
+    return f"{size:,.0f}" if round(size, 1) >= 10 else f"{size:.1f}"
 
 
 def _how_sure(page: Page, reports: Sequence[Report]) -> None:

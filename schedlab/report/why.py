@@ -39,6 +39,18 @@ def why_of(report: Report, outcome: Outcome) -> list[str]:
     return [sentence(s) for s in report.times if (s.case, s.variant) == asked and _named(s)]
 
 
+def main_part(report: Report, outcome: Outcome) -> list[str]:
+    """Return what made at least half of a result's change, if one thing did."""
+    asked = (outcome.case, outcome.variant)
+    return [
+        f"most of it {part.words} ({_signed(part)} % of the time)"
+        for spent in report.times
+        if (spent.case, spent.variant) == asked and spent.whole.contribution
+        for part in _named(spent)[:1]
+        if part.contribution / spent.whole.contribution >= 0.5
+    ]
+
+
 def sentence(spent: TimeSpent) -> str:
     """Return what the change of the tasks' time is made of, as far as it stands out from noise."""
     named = _named(spent)
@@ -84,7 +96,8 @@ def _signed(part: Part) -> str:
 
 def points_of(share: float) -> str:
     """Return a contribution in percent, to the tenth, with its sign."""
-    return f"{100 * share:+.1f}"
+    text = f"{100 * share:+.1f}"
+    return "0.0" if text.strip("+-") == "0.0" else text
 
 
 def table(spent: TimeSpent) -> Exhibit:

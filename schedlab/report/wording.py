@@ -24,16 +24,17 @@ MARKS = {
 """A sign for each verdict, so that none is recognised by its colour alone."""
 
 
-def number(value: float | None) -> str:
-    """Return a mean to five significant digits."""
+def number(value: float | None, significant: int = 5) -> str:
+    """Return a mean to so many significant digits."""
     if value is None:
         return NONE
-    size = abs(float(f"{value:.4e}"))
+    after = significant - 1
+    size = abs(float(f"{value:.{after}e}"))
     if size == 0:
         return "0"
     if not 1e-4 <= size < 1e9:
-        return f"{value:.4e}"
-    digits = max(0, 4 - math.floor(math.log10(size)))
+        return f"{value:.{after}e}"
+    digits = max(0, after - math.floor(math.log10(size)))
     return f"{value:,.{digits}f}"
 
 

@@ -58,6 +58,8 @@ class Bench:
     label: str
     command: str
     metric: Metric = TIME
+    further: Sequence[Metric] = ()
+    """Metrics with the same figures."""
     typical: float = 10.0
     noise: float = 0.01
     effects: Mapping[str, float] = field(default_factory=dict)
@@ -78,7 +80,7 @@ class Bench:
             summary=self.summary,
             command=self.command,
             params={"loops": 20_000},
-            metrics=(self.metric,),
+            metrics=(self.metric, *self.further),
         )
 
 
@@ -193,7 +195,12 @@ def _record(bench: Bench, key: RunKey, position: int, rng: random.Random) -> Run
         started=(datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=position)).isoformat(),
         seconds=bench.typical if bench.metric.unit == "s" else 60.0,
         exit_status=1 if error else 0,
-        metrics={} if error else {bench.metric.name: min(float(f"{value:.8g}"), 1e306)},
+        metrics={}
+        if error
+        else {
+            metric.name: min(float(f"{value:.8g}"), 1e306)
+            for metric in (bench.metric, *bench.further)
+        },
         counters={} if error else counters,
         settings={"kernel.numa_balancing": "0" if key.variant == "NB-OFF" else "1"},
         caveats=list(bench.caveats),

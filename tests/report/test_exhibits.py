@@ -1,5 +1,6 @@
 """Tables beside the verdicts: published results, and where the CPUs' time went."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,10 @@ from schedlab.report.completion import completion
 from schedlab.report.content import by_variant
 from schedlab.report.cpu_time import cpu_time
 from schedlab.report.findings import findings, headline, plot_range
+from schedlab.report.matrix import matrices
 from schedlab.report.overview import headings, overview, summary, totals
 from schedlab.simulation import outcome
-from tests.helpers.report_store import HACKBENCH, SCHED_PIPE, Bench, make_store, plan_of
+from tests.helpers.report_store import HACKBENCH, MACHINE, SCHED_PIPE, Bench, make_store, plan_of
 
 PLANS = Path(__file__).parents[2] / "plans"
 PUBLISHED = """
@@ -276,6 +278,29 @@ def test_the_verdicts_of_several_results_are_counted(tmp_path: Path) -> None:
         "In all, NB-OFF against Default in 2 results:"
         " 2 better, 2 worse, 2 equivalent, 2 can't tell."
     ]
+
+
+def test_several_machines_are_a_matrix_first_of_all(tmp_path: Path) -> None:
+    effects = {"smp4": 0.7, "small-2n-smt2": 1.0}
+    reports = []
+    for name, effect in effects.items():
+        plan = plan_of(target=f"sim:{name}")
+        benches = [replace(HACKBENCH, effects={"NB-OFF": effect}), SCHED_PIPE]
+        machine = MACHINE.model_copy(update={"name": name})
+        store = make_store(tmp_path / name, benches, plan, nr_blocks=12, machine=machine)
+        reports.append(Report(store, analyse(store)))
+    [matrix] = matrices(reports)
+    assert matrix.machines == ("smp4", "small")
+    assert [row.name for row in matrix.rows] == ["HackbenchPipeThreads", "PerfBenchSchedPipe"]
+    words = [[cell and cell.verdict.word for cell in row.cells] for row in matrix.rows]
+    assert words == [["better", "equivalent"], ["equivalent", "equivalent"]]
+    assert matrix.sentence.startswith("NB-OFF against Default: 1 better, 0 worse, 3 equivalent")
+    assert "; most of all HackbenchPipeThreads on smp4, +" in matrix.sentence
+    page = overview(reports, tmp_path / "report.html")
+    assert page.index('<table class="matrix">') < page.index('<svg class="effect')
+    assert '<td class="evidence better"' in page
+    assert headings(reports) == ["smp4", "small-2n-smt2"]  # they ask one question
+    assert matrices(reports[:1]) == []
 
 
 def test_an_overview_shows_published_figures_and_what_others_took(tmp_path: Path) -> None:

@@ -245,12 +245,15 @@ def test_a_variant_without_settings_says_so() -> None:
     assert describe_variant(DEFAULT, plan_of()) == "no settings: the machine as it is"
 
 
-def machines_of(folder: Path) -> list[Report]:
+def machines_of(folder: Path, further: Sequence[Metric] = ()) -> list[Report]:
     """Return results of three benchmarks on three simulated machines, with verdicts of all kinds.
 
     Their names are as long as those that come with schedlab.
     """
-    benches = [replace(bench, label=f"{bench.label}:groups=16,loops=60") for bench in COMMON[1:]]
+    benches = [
+        replace(bench, label=f"{bench.label}:groups=16,loops=60", further=further)
+        for bench in COMMON[1:]
+    ]
     base, other = (Variant(name=name, kernel=name) for name in ("base", "newidle"))
     rows = {
         "Patches of newidle": "sched/fair: Skip newidle balance when the CPU idles briefly"
@@ -280,11 +283,27 @@ def test_one_mail_of_three_machines(tmp_path: Path) -> None:
     assert len(lines) - below + 3 * verdicts <= 80
     assert max(map(columns, lines)) <= 72
     for report in reports:
-        assert sum(report.store.machine.name in line for line in lines) >= 1 + 3
+        name = report.store.machine.name
+        short = name.partition("-")[0]
+        assert sum(line.startswith(f"- {short}: {name}, ") for line in lines) == 1
+        assert sum(line.startswith(f"{short}: ") for line in lines) == 3
     assert 'Patch "sched/fair: Skip newidle balance' in text
     assert PLATFORM["Node name"] not in text
     with_platform = several([Report(r.store, r.analysis, Detail(platform=True)) for r in reports])
     assert PLATFORM["Node name"] in with_platform
+
+
+def test_a_mail_of_benchmarks_with_many_metrics(tmp_path: Path) -> None:
+    """Of metrics beside the first it has what is claimed, or how many verdicts of each kind."""
+    several = SHAPES["lkml"].several
+    assert several is not None
+    percentiles = [Metric(f"p{n}", unit="us", better="lower", label=f"p{n}") for n in range(12)]
+    one = machines_of(tmp_path / "one", percentiles[:1])[:2]
+    assert sum("p0, us, lower is better" in line for line in several(one).splitlines()) > 0
+    many = several(machines_of(tmp_path / "many", percentiles))
+    assert len(many.splitlines()) <= 80
+    assert "p0, us" not in many
+    assert many.count("Of 12 other metrics, in the reports: ") == 3
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
