@@ -87,7 +87,10 @@ def test_forks_and_execs_are_apart(flags: str, function: str) -> None:
             ("avg_idle=120000", "avg_idle=800"),
             "avg_idle 0.8 us < max_newidle_lb_cost 0.9 us",
         ),
-        (("avg_idle=120000", "avg_idle=120000"), "reached SMT"),
+        (
+            ("avg_idle=120000", "avg_idle=120000"),
+            "left before SMT; no condition of an unpatched kernel says so",
+        ),
     ],
 )
 def test_what_newidle_balancing_left_by(change: tuple[str, str], condition: str) -> None:
@@ -100,6 +103,26 @@ def test_what_newidle_balancing_left_by(change: tuple[str, str], condition: str)
     ]
     assert newidle.did == f"scanned nothing ({condition})"
     assert newidle.outcome == "scanned nothing"
+
+
+@pytest.mark.parametrize(
+    ("after", "condition"),
+    [
+        ("newidle_draw: cpu=40 d1k=700", "passed over SMT by random draw"),
+        (
+            "newidle_domain: cpu=40 level=1 domain=MC avg_idle=120000 max_newidle_lb_cost=900",
+            "reached SMT, MC",
+        ),
+    ],
+)
+def test_where_newidle_balancing_went_on(after: str, condition: str) -> None:
+    lines = [line for line in TRACE.splitlines() if "migrate" not in line]
+    reached = next(line for line in lines if "newidle_domain" in line)
+    lines = [line for line in lines if "load_balance: cpu=40" not in line]
+    further = reached.partition("newidle_domain")[0] + after
+    text = "\n".join(lines).replace(reached, f"{reached}\n{further}")
+    [newidle] = [d for d in read(text.replace("pulled=1", "pulled=0")) if d.function == NEWIDLE]
+    assert newidle.did == f"scanned nothing ({condition})"
 
 
 def test_equal_runs() -> None:
@@ -145,7 +168,7 @@ def test_what_one_side_only_came_to_see() -> None:
     other = [line for line in lines if "load_balance: cpu=40" not in line]
     base = "\n".join(lines).replace(one, f"{one}\n{further}").replace("pulled=1", "pulled=0")
     text = words(compared(base, "\n".join(other).replace("pulled=1", "pulled=0")))
-    assert "mine: scanned nothing (reached SMT)" in text
+    assert "mine: scanned nothing (left before SMT; no condition of an unpatched kernel" in text
     assert "only base came to see MC's max_newidle_lb_cost 0.9 us" in text
     assert "they saw differently" not in text
 

@@ -79,7 +79,8 @@ def compare_decisions(
         parting = found.choice or found.anything
         if not parting or not wanted.around:
             return
-        begin, end = parting.time - wanted.around / 1e6, parting.time + wanted.around / 1e6
+        begin = max(0.0, parting.time - wanted.around / 1e6)
+        end = parting.time + wanted.around / 1e6
         for number, side in enumerate(sides):
             since = f"{begin:.6f} to {end:.6f} s since power-on"
             yield f"\n{side.name}, {since} (its workload begins at {began[number]:.6f} s):"

@@ -225,7 +225,8 @@ def _newidle_exit(event: _Event, here: _Begun) -> Decision | None:
     elif here.scanned:
         did, outcome = f"scanned {scanned} and found nothing", "found nothing"
     else:
-        did, outcome = f"scanned nothing{_condition(entry, here.reached)}", "scanned nothing"
+        did = f"scanned nothing{_condition(entry, here.reached, here.drawn)}"
+        outcome = "scanned nothing"
     inputs = {
         "avg_idle": _duration(entry["avg_idle"]),
         "max_newidle_lb_cost": _duration(entry["max_newidle_lb_cost"]),
@@ -246,7 +247,9 @@ def _newidle_exit(event: _Event, here: _Begun) -> Decision | None:
     )
 
 
-def _condition(entry: Mapping[str, str], reached: list[Mapping[str, str]]) -> str:
+def _condition(
+    entry: Mapping[str, str], reached: list[Mapping[str, str]], drawn: Mapping[str, str]
+) -> str:
     """Return which of the conditions that unpatched kernels leave by is true."""
     if entry["pending"] == "1":
         return " (a wakeup is pending)"
@@ -256,6 +259,11 @@ def _condition(entry: Mapping[str, str], reached: list[Mapping[str, str]]) -> st
         idle, cost = each["avg_idle"], each["max_newidle_lb_cost"]
         if idle.isdecimal() and cost.isdecimal() and int(idle) < int(cost):
             return f" (avg_idle {_duration(idle)} < max_newidle_lb_cost {_duration(cost)})"
+    if drawn:
+        return f" (passed over {', '.join(drawn)} by random draw)"
+    if len(reached) == 1:
+        first = reached[0]["domain"]
+        return f" (left before {first}; no condition of an unpatched kernel says so)"
     return f" (reached {', '.join(each['domain'] for each in reached)})" if reached else ""
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from schedlab.base.printable import printable
 from schedlab.report.picture_data import OTHERS, Film, Moves
-from schedlab.report.wording import brief_duration, number
+from schedlab.report.wording import brief_duration
 
 WIDTH = 370
 """CSS pixels: it fits a phone as it is, and two stand side by side on a desk."""
@@ -119,7 +119,7 @@ def matrix(moves: Moves, most: int, name: str, said: str) -> Markup:
     if step >= 44:
         texts += [
             f'<text x="{_LEFT + step * b + step // 2}" y="{14 + step * a + step // 2 + 4}"'
-            f' text-anchor="middle">{number(moves.of(a, b))}</text>'
+            f' text-anchor="middle">{moves.of(a, b):,}</text>'
             for a in range(count)
             for b in range(count)
         ]
