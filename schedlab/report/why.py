@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from schedlab.counters.sched_trace import RUNNING
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.why import Part, Per, TimeSpent
 from schedlab.report.content import Report
@@ -15,6 +16,10 @@ _LEAST = 0.0005
 """A contribution that is written as 0.0 % is not named."""
 _LEAST_OF_LARGEST = 0.05
 """Nor is one that is next to nothing beside the largest."""
+_NOT_SPLIT = (
+    "Recorded on a host: running is user code and kernel at whatever speed, undivided; what tasks"
+    " slept for is not known."
+)
 
 NOTES = (
     "Each row is one thing the tasks' time went to: its mean time of all tasks together, in ns, and"
@@ -30,6 +35,8 @@ def why(report: Report, variant: str) -> list[str]:
     calm = [spent.case.label for spent in found if not _named(spent)]
     if calm:
         lines.append(f"{listing(calm)}: {_nothing(found)}")
+    if any(part.state == RUNNING for spent in found for part in spent.parts):
+        lines.append(_NOT_SPLIT)
     return lines
 
 

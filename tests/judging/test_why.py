@@ -197,6 +197,19 @@ def test_tasks_that_come_and_go_have_no_time_beside_their_lives(tmp_path: Path) 
     assert found.whole.contribution == pytest.approx(1.0, abs=0.05)
 
 
+def test_of_a_host_it_says_what_it_cannot_split(tmp_path: Path) -> None:
+    def recorded(patched: bool, rng: random.Random) -> dict[str, float]:
+        return {
+            "running": SECOND * rng.gauss(0.5, 0.01),
+            "wait_busy": SECOND * (0.6 if patched else 0.1),
+        }
+
+    first, second = why(report_of(tmp_path / "host", recorded), "patch")
+    assert "+83." in first
+    assert second.startswith("Recorded on a host: running is user code and kernel")
+    assert len(why(report_of(tmp_path / "simulated", waits), "patch")) == 1
+
+
 def test_roles_are_judged_apart(tmp_path: Path) -> None:
     found = only(report_of(tmp_path / "r", waits))
     assert set(found.roles) == {"a", "b"}
