@@ -343,7 +343,7 @@ def test_one_page_for_who_decides(tmp_path: Path) -> None:
     text = several(machines_of(tmp_path))
     assert len(text.splitlines()) <= 70
     assert max(map(columns, text.splitlines())) <= 72
-    assert 'newidle has Patch "sched/fair: Skip newidle balance' in text
+    assert 'newidle: Patch "sched/fair: Skip newidle balance' in text
     jargon = ("Benjamini", "t test", "logarithm", "p-value", "pct", "alpha")
     assert not [word for word in jargon if word in text]
 
