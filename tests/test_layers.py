@@ -11,6 +11,7 @@ LAYERS = (
     "base",
     "system",
     "counters kernels machine settings",
+    "recording",
     "benchmarks",
     "doctor plan",
     "result",

@@ -49,6 +49,7 @@ static const struct event_name {
 	{ "timer", RT_TIMER, NULL }, { "suspend", RT_SUSPEND, NULL }, { "resume", RT_RESUME, NULL },
 	{ "mem", RT_MEM, NULL }, { "iorun", RT_IORUN, NULL }, { "yield", RT_YIELD, NULL },
 	{ "barrier", RT_BARRIER, NULL }, { "fork", RT_FORK, NULL },
+	{ "replay", RT_REPLAY, NULL },
 	{ "memrun", 0, "reading and chasing through memory is not modelled; mem is" },
 	{ "sem_post", 0, "semaphores are not modelled" },
 	{ "sem_wait", 0, "semaphores are not modelled" },
@@ -179,6 +180,9 @@ void rt_read_event(struct rt_app *app, struct rt_task *task, const struct at *at
 	case RT_FORK:
 		event->child = find_task(app, at);
 		event->what = resource(app, RT_FORKS, event->child->name);
+		break;
+	case RT_REPLAY:
+		rt_read_replay(app, task, at, event);
 		break;
 	}
 }

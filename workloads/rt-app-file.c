@@ -10,6 +10,7 @@
 
 #define MAX_THREADS	10000
 #define MAX_NAME	40
+#define RECORDED_VERSION 1	/* of a recording's words; schedlab/recording/workload.py */
 
 /* ------------------------------------------------------------------ tasks */
 
@@ -169,6 +170,7 @@ static void read_tasks(struct rt_app *app, const struct at *tasks, enum wl_polic
 	struct at at;
 
 	name_tasks(app, tasks);
+	rt_replay_name_tasks(app);
 	task = app->task;
 	each_member(tasks, it, at)
 		read_task(app, &at, task++, standard);
@@ -253,7 +255,7 @@ static void check_resources(const struct at *resources)
 
 struct rt_app *rt_app_read(const char *path)
 {
-	static const char *const keys[] = { "tasks", "global", "resources", NULL };
+	static const char *const keys[] = { "tasks", "global", "resources", "recorded", NULL };
 	struct rt_app *app = wl_new(struct rt_app, 1);
 	struct at root = at_root(path), at;
 	enum wl_policy standard = WL_NORMAL;
@@ -265,6 +267,8 @@ struct rt_app *rt_app_read(const char *path)
 	at_only(&root, keys);
 	if (at_find(&root, "global", &at))
 		standard = read_global(app, &at);
+	if (at_find(&root, "recorded", &at) && at_get_number(&at, "version", 0, INT_MAX, 0) != RECORDED_VERSION)
+		at_refuse(&at, "\"version\" is not %d; this schedlab cannot replay it", RECORDED_VERSION);
 	if (at_find(&root, "resources", &at))
 		check_resources(&at);
 	if (!at_find(&root, "tasks", &at))

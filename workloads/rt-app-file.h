@@ -57,6 +57,12 @@ const char *at_need_reference(const struct at *object, const char *key);
 int rt_is_event(const struct at *at);		/* by its key */
 void rt_read_event(struct rt_app *app, struct rt_task *task, const struct at *at, struct rt_event *event);
 
+/* ------------------------------------------------------------------ rt-app-replay.c */
+
+void rt_replay_name_tasks(struct rt_app *app);		/* before their events are read */
+void rt_read_replay(struct rt_app *app, const struct rt_task *task, const struct at *at,
+		    struct rt_event *event);
+
 /* ------------------------------------------------------------------ rt-app-sched.c */
 
 enum wl_policy rt_read_policy(const struct at *at);

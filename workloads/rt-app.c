@@ -22,6 +22,7 @@ struct run;
 
 struct thread {
 	struct rt_log	log;
+	struct rt_task	*task;
 	struct run	*run;
 	struct wl_task	*handle;
 	unsigned long long first;		/* where timers begin */
@@ -31,10 +32,12 @@ struct thread {
 	const struct rt_sched *in_force;
 	const char	*cpus, *group;
 	int		node;
+	struct rt_replay replay;
 };
 
 struct run {
 	struct rt_app	*app;
+	struct wl_histogram *answered;		/* requests of replays */
 	unsigned long long began, zero;
 	unsigned int	work;			/* ns in 1024 of its ns, on the reference CPU */
 	unsigned int	over;
@@ -151,7 +154,7 @@ static void write_nowhere(struct thread *t, unsigned long bytes)
 		wl_syscall();
 }
 
-static void fork_thread(struct run *run, const struct rt_task *task, struct rt_resource *counter);
+static void fork_thread(struct run *run, struct rt_task *task, struct rt_resource *counter);
 
 static void perform(struct thread *t, const struct rt_event *e, struct rt_row *row)
 {
@@ -206,6 +209,9 @@ static void perform(struct thread *t, const struct rt_event *e, struct rt_row *r
 		break;
 	case RT_FORK:
 		fork_thread(t->run, e->child, e->what);
+		break;
+	case RT_REPLAY:
+		rt_replay(&t->replay, t->task, e);
 		break;
 	}
 }
@@ -314,13 +320,18 @@ static void thread_main(void *arg)
 	go(t);
 }
 
-static void start_thread(struct run *run, const struct rt_task *task, int fork)
+static void start_recorded(void *thread, struct rt_task *task);
+
+static void start_thread(struct run *run, struct rt_task *task, int fork)
 {
 	struct thread *t = wl_new(struct thread, 1);
 	struct rt_resource *r = task->timers;
 	struct rt_app *app = run->app;
 
 	t->run = run;
+	t->task = task;
+	t->replay = (struct rt_replay) { .thread = t, .start = start_recorded, .answered = run->answered,
+					 .over = &run->over, .began = run->began };
 	t->log.task = task;
 	t->log.index = run->nr_threads++;
 	t->log.fork = fork;
@@ -337,13 +348,23 @@ static void start_thread(struct run *run, const struct rt_task *task, int fork)
 	app->last_log = &t->log;
 }
 
-static void fork_thread(struct run *run, const struct rt_task *task, struct rt_resource *counter)
+static void fork_thread(struct run *run, struct rt_task *task, struct rt_resource *counter)
 {
 	wl_lock(&run->lock);
 	if (counter->forks == MOST_FORKS)
 		wl_refuse("task %s is forked more than %d times", task->name, MOST_FORKS);
 	start_thread(run, task, counter->forks++);
 	wl_unlock(&run->lock);
+}
+
+/* By a replay: each task once. */
+static void start_recorded(void *thread, struct rt_task *task)
+{
+	struct thread *t = thread;
+
+	wl_lock(&t->run->lock);
+	start_thread(t->run, task, 0);
+	wl_unlock(&t->run->lock);
 }
 
 /* ------------------------------------------------------------------ the run */
@@ -393,6 +414,9 @@ static void rt_app(void)
 	app->logs = app->last_log = NULL;	/* it may be called again */
 	for (struct rt_resource *r = app->resources; r; r = r->next)
 		r->forks = 0;
+	for (int i = 0; i < app->nr_tasks; i++)
+		app->task[i].wakes = app->task[i].asleep = app->task[i].born = 0;
+	run->answered = wl_histogram();
 	if (app->reference >= 0)
 		wl_join(wl_thread("calibration", calibrate, run));
 	wl_barrier_init(&run->start, app->nr_threads);
@@ -409,6 +433,10 @@ static void rt_app(void)
 		wait_for_all(run);
 	wl_store(&run->over, 1);
 	wl_end();
+	if (app->replays)
+		wl_result("time", wl_elapsed(), "s");
+	if (wl_count(run->answered))
+		wl_result_latency("request", run->answered);
 }
 
 static void *prepare(void)

@@ -8,6 +8,7 @@
 enum rt_kind {
 	RT_RUN, RT_RUNTIME, RT_SLEEP, RT_TIMER, RT_LOCK, RT_UNLOCK, RT_WAIT, RT_SIGNAL, RT_BROAD,
 	RT_SYNC, RT_BARRIER, RT_SUSPEND, RT_RESUME, RT_YIELD, RT_MEM, RT_IORUN, RT_FORK,
+	RT_REPLAY,
 };
 
 struct rt_timer {
@@ -39,6 +40,8 @@ struct rt_event {
 	unsigned long	bytes;			/* mem, iorun */
 	struct rt_resource *what, *mutex;
 	struct rt_task	*child;
+	int		nr_steps;
+	struct rt_step	*step;			/* replay */
 };
 
 /* What a task or phase says of its scheduling; what it leaves out stays as it is. */
@@ -72,12 +75,16 @@ struct rt_task {
 	struct rt_resource *timers;		/* one of each for every thread */
 	int		nr_timers;
 	int		line, meets;		/* meets: has a barrier among its events */
+	long long	id;			/* what its name ends in, -1: no number */
+	unsigned int	wakes, asleep;		/* of its replay: those to come; it waits for one */
+	unsigned long long born;		/* the request that the last of them handed on */
 };
 
 struct rt_app {
 	int		duration;		/* seconds; 0: until all threads have ended */
 	int		nr_tasks, nr_threads;
-	struct rt_task	*task;
+	struct rt_task	*task, **by_id;
+	int		replays;		/* has a replay among its events */
 	struct rt_resource *resources;
 	int		reference;		/* CPU whose speed makes a us of work a us, -1: the fastest */
 	int		ns_per_loop;		/* of rt-app's loop, the unit of perf */
@@ -112,6 +119,17 @@ struct rt_log {
 
 struct rt_app *rt_app_read(const char *path);		/* rt-app-file.c; refuses what is wrong */
 const char *rt_policy_name(enum wl_policy policy);	/* rt-app-sched.c */
+
+/* rt-app-replay.c: what a thread knows as it replays. */
+struct rt_replay {
+	void		*thread;
+	void		(*start)(void *thread, struct rt_task *task);
+	struct wl_histogram *answered;		/* ns from the beginning of a request to its end */
+	const unsigned int *over;
+	unsigned long long began, next, born;	/* next: point of a grid; born: the request it has */
+	int		handed_on;
+};
+void rt_replay(struct rt_replay *replay, struct rt_task *self, const struct rt_event *event);
 
 /* rt-app-log.c */
 void rt_log_row(struct rt_log *log, const struct rt_row *row);

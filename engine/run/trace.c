@@ -103,13 +103,16 @@ struct event {
 	unsigned long len;
 };
 
-/* Four letters, as kernels before 5.17 print: not every reader knows the fifth. */
+/*
+ * Four letters, as kernels before 5.17 print: not every reader knows the fifth.  Nanoseconds, as
+ * trace-cmd prints them with -t.
+ */
 static void ftrace_write(FILE *f, const struct event *e)
 {
 	simtime since = trace_clock();
 
-	fprintf(f, "%16s-%-7d [%03d] %s %5llu.%06llu: %s: %.*s\n", e->comm, e->pid, hw.cpu,
-		e->flags, since / SEC, since % SEC / 1000, e->tp->name, (int)e->len, e->text);
+	fprintf(f, "%16s-%-7d [%03d] %s %5llu.%09llu: %s: %.*s\n", e->comm, e->pid, hw.cpu,
+		e->flags, since / SEC, since % SEC, e->tp->name, (int)e->len, e->text);
 }
 
 static void write_event(FILE *f, const struct event *e)

@@ -3,6 +3,7 @@
 Where rt-app is not installed our own schedlab-load stands in, and says so.
 """
 
+import json
 import math
 import re
 import subprocess
@@ -33,6 +34,9 @@ SLACK = Metric("slack", unit="us", better="higher", label="Slack, mean (us)", si
 RUN = Metric("run", unit="us", better="lower", label="Time for the work of a phase (us)")
 PERF = Metric("perf", unit="loops", better="higher", label="Work done in a phase (loops)")
 PERIOD = Metric("period", unit="us", better="lower", label="Duration of a phase (us)")
+TIME = Metric("time", unit="s", better="lower", label="Time for all recorded work (s)")
+REQUEST = Metric("request", unit="us", better="lower", label="Request, mean (us)")
+REQUEST_P99 = Metric("request_p99", unit="us", better="lower", label="Request, p99 (us)")
 
 _FIGURES = {
     WAKEUP: "wu_lat mean",
@@ -41,6 +45,9 @@ _FIGURES = {
     RUN: "run mean",
     PERF: "perf mean",
     PERIOD: "period mean",
+    TIME: "time",
+    REQUEST: "request mean",
+    REQUEST_P99: "request p99",
 }
 """What the simulator's result calls them."""
 
@@ -64,6 +71,8 @@ class Row(NamedTuple):
 def metrics(file: str) -> tuple[Metric, ...]:
     """Return what a file's logs can contain: timers, work, or time given for it."""
     description = RtAppFile(file)
+    if description.has("replay"):
+        return (TIME, REQUEST, REQUEST_P99) if description.has_requests() else (TIME,)
     timers = description.has("timer")
     found = {
         WAKEUP: timers,
@@ -101,6 +110,20 @@ def parse(output: Output) -> Values:
     return values
 
 
+def parse_replay(output: Output) -> Values:
+    """Read the figures of a replay, which our own program prints.
+
+    Raises:
+        IncompleteRun: there are none.
+    """
+    try:
+        results = json.loads(output.stdout)["results"]
+        found = {result["name"]: float(result["value"]) for result in results}
+    except (ValueError, KeyError, TypeError):
+        raise IncompleteRun(f"{PROGRAM} printed no results") from None
+    return {metric: found[name] for metric, name in _FIGURES.items() if name in found}
+
+
 def read_log(path: Path) -> list[Row]:
     """Read the log of one thread; IncompleteRun where a line is damaged."""
     rows = []
@@ -126,7 +149,9 @@ def rt_app_model(file: str) -> Model:
     """Return the same file to the simulator."""
     enclosed = RtAppFile(file).as_written()
     figures = {metric: f"rt-app.{_FIGURES[metric]}" for metric in metrics(file)}
-    workload = {"kind": "rt-app", "file": enclosed.name, "logdir": "."}
+    workload = {"kind": "rt-app", "file": enclosed.name}
+    if TIME not in figures:
+        workload["logdir"] = "."
     return Model(workload, figures, (enclosed,))
 
 
@@ -157,6 +182,17 @@ def _note(description: RtAppFile) -> str:
     return "; ".join(notes)
 
 
+def _replay(description: RtAppFile) -> Command:
+    """Return the command for a recording, which rt-app itself cannot replay."""
+    ours = description.as_written()
+    return Command(
+        *(PROGRAM, "rt-app", "--file", ours.name, "--json"),
+        parse=parse_replay,
+        enclosures=(ours,),
+        check=partial(check, description.path),
+    )
+
+
 @benchmark(
     "RtApp",
     tool=RT_APP,
@@ -169,6 +205,8 @@ def _note(description: RtAppFile) -> str:
 def rt_app(file: str) -> Sequence[Command]:
     """Threads as a file of rt-app describes them (`--workload FILE.json`)."""
     description = RtAppFile(file)
+    if description.has("replay"):
+        return [_replay(description)]
     theirs, ours = description.for_rt_app(), description.as_written()
     return [
         Command(

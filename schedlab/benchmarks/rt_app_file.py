@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 _EVENTS = (
     *("run", "runtime", "sleep", "timer", "lock", "unlock", "wait", "signal", "broad", "sync"),
     *("barrier", "suspend", "resume", "yield", "mem", "iorun", "fork", "sem_post", "sem_wait"),
+    "replay",
 )
 """What an event's key begins with."""
 _PROPERTIES = (
@@ -80,6 +81,15 @@ class RtAppFile:
             for _, key in self._members()
         )
 
+    def has_requests(self) -> bool:
+        """Return whether a replay has something that begins a request: a sleep, an arrival."""
+        return any(
+            re.search(r"(?:^| )[st@]\d", str(value))
+            for _, task in self._root.get("tasks")
+            for key, value in (task if _is(task) else ())
+            if key.startswith("replay")
+        )
+
     def calibrates(self) -> bool:
         """Return whether rt-app is left to measure its loop before each run."""
         settings = self._root.get("global")
@@ -114,8 +124,9 @@ class RtAppFile:
     def _name(self) -> str:
         """Return a name that changes with the content, so that every command line shows it."""
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:8]
-        stem = re.sub(r"[^\w.-]", "_", Path(self.path).stem)
-        return f"{stem}-{digest}.json"
+        path = Path(self.path)
+        stem = re.sub(r"[^\w.-]", "_", path.stem)
+        return f"{stem}-{digest}{'.slw' if path.suffix == '.slw' else '.json'}"
 
 
 def _is(value: Any) -> bool:

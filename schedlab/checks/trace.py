@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-_LINE = re.compile(r"\s*(.*)-(\d+)\s+\[(\d+)\] \S+ +(\d+)\.(\d{6}): (\w+): (.*)\n?")
+_LINE = re.compile(r"\s*(.*)-(\d+)\s+\[(\d+)\] \S+ +(\d+)\.(\d{9}): (\w+): (.*)\n?")
 _FIELD = re.compile(r"(\w+)=(\S*)")
 
 USUAL = (
@@ -22,7 +22,7 @@ class Event:
     """One event: when, where, which, and its text."""
 
     time: int
-    """Nanoseconds since the scenario began; a trace has microseconds."""
+    """Nanoseconds since the scenario began."""
     cpu: int
     name: str
     text: str
@@ -37,6 +37,6 @@ def events(lines: Iterable[str]) -> Iterator[Event]:
     """Yield the events of a trace; lines of other kinds are passed over."""
     for line in lines:
         if match := _LINE.match(line):
-            _, _, cpu, seconds, micros, name, text = match.groups()
-            time = int(seconds) * 1_000_000_000 + int(micros) * 1_000
+            _, _, cpu, seconds, nanoseconds, name, text = match.groups()
+            time = int(seconds) * 1_000_000_000 + int(nanoseconds)
             yield Event(time, int(cpu), name, text)

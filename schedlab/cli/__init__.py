@@ -39,6 +39,7 @@ _COMMANDS = {
     "trace": "Simulate one run of a benchmark on MACHINE and record what the scheduler does.",
     "validate": "Run every workload here and simulated, and show both side by side.",
     "version": "Print the version of schedlab.",
+    "workload": "Make a workload of a trace; show, trim, scale and merge such files.",
 }
 """How the help of each command begins, so that a list of them loads none."""
 

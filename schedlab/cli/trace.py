@@ -1,4 +1,4 @@
-"""`schedlab trace`: one simulated run, recorded event by event."""
+"""`schedlab trace`: one simulated run, recorded event by event; and what a trace shows."""
 
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,52 @@ from schedlab.cli.finite import Finite
 from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
 
 
-@click.command("trace")
+class _Trace(click.Group):
+    """A group whose first word may be left out: without one, a run is simulated."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args[:1] not in ([name] for name in (*self.commands, *ctx.help_option_names)):
+            args = ["simulate", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("trace", cls=_Trace)
+def trace() -> None:
+    """Simulate one run of a benchmark on MACHINE and record what the scheduler does.
+
+    `simulate` may be left out; `stats` says what a trace shows, whoever recorded it.
+
+    \b
+    schedlab trace smp4 --benchmark HackbenchPipeThreads:groups=1,loops=9 --output trace.txt
+    schedlab trace stats trace.txt
+    """
+
+
+@trace.command("stats")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--tasks", metavar="PATTERN,...", help="Only tasks with such names, e.g. 'nginx*,php*'."
+)
+@click.option("--machine", type=MACHINE, metavar="NAME", help="Whose topology names the moves.")
+@click.option("--rows", type=click.IntRange(1, 10_000), default=20, show_default=True)
+def stats(file: Path, tasks: str | None, machine: str | None, rows: int) -> None:
+    """Print what the trace in FILE shows: time by state, wakeups, who wakes whom, moves.
+
+    FILE is text of ftrace, trace-cmd or perf script, perf.data, or trace.dat.
+    """
+    from schedlab.machine.model import find_machine
+    from schedlab.recording.distance import mover
+    from schedlab.recording.inference import Choice
+    from schedlab.recording.reading import read_trace
+    from schedlab.recording.stats import describe_stats, trace_stats
+
+    moves = mover(find_machine(machine) if machine else None)
+    found = trace_stats(read_trace(file), Choice(tuple(tasks.split(",")) if tasks else ()), moves)
+    for line in describe_stats(found, rows):
+        echo(line)
+
+
+@trace.command("simulate")
 @click.argument("machine", type=MACHINE)
 @click.option(
     "--benchmark",
@@ -67,7 +112,7 @@ from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
     type=click.Path(path_type=Path, dir_okay=False),
     help="Where the trace goes.",
 )
-def trace(
+def simulate(
     machine: str,
     benchmark: str,
     variant: str,

@@ -20,7 +20,7 @@ END: dict[str, Any] = {
 
 
 def line(cpu: int, ms: float, event: str, text: str) -> str:
-    return f"            task-12      [{cpu:03}] d..2     {ms / 1e3:.6f}: {event}: {text}\n"
+    return f"            task-12      [{cpu:03}] d..2     {ms / 1e3:.9f}: {event}: {text}\n"
 
 
 def switch(cpu: int, ms: float, before: str, after: str, state: str = "S") -> str:

@@ -117,7 +117,7 @@ def test_text_is_as_readers_expect(sim: Simulator, tmp_path: Path) -> None:
     traced(sim, tmp_path / "t", "ftrace")
     text = (tmp_path / "t").read_text()
     assert text.startswith("# tracer")
-    line = re.compile(r"^ *\S.*-\d+ +\[\d{3}\] [d.][N.][Hhs.][0-9a-f.] +\d+\.\d{6}: \w+: \S")
+    line = re.compile(r"^ *\S.*-\d+ +\[\d{3}\] [d.][N.][Hhs.][0-9a-f.] +\d+\.\d{9}: \w+: \S")
     lines = [one for one in text.splitlines() if not one.startswith("#")]
     assert len(lines) > 100 and all(map(line.match, lines))
     assert "pid=-" not in text

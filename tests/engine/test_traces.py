@@ -16,7 +16,7 @@ SCENARIO: Json = {
     ],
 }
 
-LINE = re.compile(r"^ *(.{1,16})-(\d+) +\[(\d{3})\] \S{4} +(\d+\.\d{6}): (\w+): (.*)$")
+LINE = re.compile(r"^ *(.{1,16})-(\d+) +\[(\d{3})\] \S{4} +(\d+\.\d{9}): (\w+): (.*)$")
 
 
 def lines(path: Path) -> list[re.Match[str]]:

@@ -1,5 +1,6 @@
 """rt-app's files on this host: our reader, our threads and rt-app itself."""
 
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from schedlab.base.data import data_folder
 from schedlab.benchmarks.rt_app import read_log
 from schedlab.benchmarks.rt_app_file import RtAppFile
+from schedlab.recording.workload import RecordedTask, RecordedWorkload
 from tests.helpers.load import start
 from tests.helpers.patience import PATIENCE_SECONDS
 from tests.helpers.rt_app_files import EXAMPLES, NATIVE, ROWS, files
@@ -217,3 +219,22 @@ def test_no_damage_to_a_file_breaks_the_reader(
     done = sanitized("--file", tmp_path / "x.json", "--logdir", tmp_path / "none")
     assert done.returncode == 2
     assert re.fullmatch(r"schedlab-load rt-app: [^\n]+\n", done.stderr), done.stderr
+
+
+def test_a_recording_is_replayed(tmp_path: Path) -> None:
+    """Two tasks hand a token to and fro, started by a third; all of it ends."""
+    tasks = [
+        RecordedTask(1, "main", "1000 +2 +3"),
+        RecordedTask(2, "a", " ".join([">3 500 w"] * 20), {"instance": 0}),
+        RecordedTask(3, "b", " ".join(["w 500 >2"] * 20), {"instance": 0}),
+    ]
+    file = tmp_path / "x.slw"
+    RecordedWorkload(tasks, {}).write(file)
+    done = run("--file", file, "--json")
+    assert done.returncode == 0, done.stderr
+    found = {each["name"]: each["value"] for each in json.loads(done.stdout)["results"]}
+    assert 0 < found["time"] < PATIENCE_SECONDS
+    file.write_text(file.read_text().replace(">3 500 w", "?3", 1))
+    done = run("--file", file)
+    assert done.returncode == 2
+    assert 'tasks.a-2.replay: "?3 >3 500 w' in done.stderr

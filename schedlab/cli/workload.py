@@ -1,0 +1,149 @@
+"""`schedlab workload`: recordings as workloads."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from schedlab.base.errors import UsageError
+from schedlab.cli.echo import echo
+from schedlab.cli.finite import Finite
+from schedlab.cli.names import MACHINE
+
+if TYPE_CHECKING:
+    from schedlab.recording.workload import RecordedWorkload
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+TASKS = click.option(
+    "--tasks", metavar="PATTERN,...", help="Only tasks with such names, e.g. 'nginx*,php*'."
+)
+OUTPUT = click.option("--output", required=True, metavar="FILE.slw", type=FILE)
+
+
+@click.group("workload")
+def workload() -> None:
+    """Make a workload of a trace; show, trim, scale and merge such files.
+
+    \b
+    schedlab workload import trace.txt --output prod.slw
+    schedlab run --workload prod.slw --target sim:smp4 --variant 'no-wa: NO_WA_IDLE'
+    """
+
+
+@workload.command("import")
+@click.argument("trace", type=FILE)
+@TASKS
+@click.option(
+    "--machine", type=MACHINE, metavar="NAME", help="Where it was recorded: the speed of its CPUs."
+)
+@click.option(
+    "--probe",
+    type=FILE,
+    metavar="TRACE",
+    help="A trace, from the same system, of a replay of what `schedlab workload probe` writes.",
+)
+@OUTPUT
+def import_(
+    trace: Path, tasks: str | None, machine: str | None, probe: Path | None, output: Path
+) -> None:
+    """Make a workload file of a trace: text of ftrace, trace-cmd, perf script; perf.data."""
+    from schedlab.machine.model import find_machine
+    from schedlab.recording.closure import word_costs
+    from schedlab.recording.distance import speeds
+    from schedlab.recording.inference import Choice, infer
+    from schedlab.recording.reading import read_trace
+
+    speed = speeds(find_machine(machine) if machine else None)
+    costs: dict[str, float] = {}
+    if probe:
+        costs = word_costs(infer(read_trace(probe), Choice(speed=speed), str(probe)))
+        if not costs:
+            raise UsageError(f"{probe}: does not hold the probe's replay.")
+    patterns = tuple(tasks.split(",")) if tasks else ()
+    made = infer(read_trace(trace), Choice(patterns, speed, costs), trace.name)
+    _write(made, output)
+
+
+@workload.command("show")
+@click.argument("file", type=FILE)
+def show(file: Path) -> None:
+    """Print what a workload file does, and what it does not hold."""
+    from schedlab.recording.showing import describe
+    from schedlab.recording.workload import read_workload
+
+    for line in describe(read_workload(file)):
+        echo(line)
+
+
+@workload.command("trim")
+@click.argument("file", type=FILE)
+@click.option("--first", type=Finite(min=1e-6), metavar="SECONDS", help="Only so much of it.")
+@TASKS
+@OUTPUT
+def trim(file: Path, first: float | None, tasks: str | None, output: Path) -> None:
+    """Write the beginning of a workload, or some of its tasks."""
+    from schedlab.recording import editing
+    from schedlab.recording.workload import read_workload
+
+    if first is None and not tasks:
+        raise UsageError("give --first SECONDS, --tasks PATTERN, or both.")
+    patterns = tuple(tasks.split(",")) if tasks else ()
+    _write(editing.trim(read_workload(file), first, patterns), output)
+
+
+@workload.command("scale")
+@click.argument("file", type=FILE)
+@click.option(
+    "--clients",
+    default="x1",
+    show_default=True,
+    metavar="xN",
+    help="So many copies of all tasks, side by side.",
+)
+@click.option(
+    "--rate",
+    type=Finite(min=0.001, max=1000),
+    default=1.0,
+    show_default=True,
+    metavar="R",
+    help="Sleeps, timers and arrivals come R times as fast.",
+)
+@OUTPUT
+def scale(file: Path, clients: str, rate: float, output: Path) -> None:
+    """Write a workload with more clients, or faster ones."""
+    from schedlab.recording import editing
+    from schedlab.recording.workload import read_workload
+
+    number = clients.removeprefix("x")
+    if not number.isdecimal() or not 1 <= int(number) <= editing.MOST_TASKS:
+        raise UsageError(f"--clients: '{clients}' is not a whole number such as x2.")
+    _write(editing.scale(read_workload(file), int(number), rate), output)
+
+
+@workload.command("merge")
+@click.argument("files", type=FILE, nargs=-1, required=True)
+@OUTPUT
+def merge(files: Sequence[Path], output: Path) -> None:
+    """Write one workload of several, begun together."""
+    from schedlab.recording import editing
+    from schedlab.recording.workload import read_workload
+
+    _write(editing.merge([read_workload(file) for file in files]), output)
+
+
+@workload.command("probe")
+@OUTPUT
+def probe(output: Path) -> None:
+    """Write the workload whose replay shows what a replay's own calls cost (`import --probe`)."""
+    from schedlab.recording import closure
+
+    _write(closure.probe(), output)
+
+
+def _write(made: "RecordedWorkload", output: Path) -> None:
+    made.write(output)
+    for note in made.recorded.get("notes", []):
+        echo(f"note: {note}")
+    size = output.stat().st_size
+    echo(f"wrote {output}: {len(made.tasks)} tasks, {size / 1e6:.2f} MB")

@@ -1,0 +1,1 @@
+"""Recordings of real or simulated systems: traces in, workloads and statistics out."""

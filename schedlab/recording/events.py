@@ -1,0 +1,77 @@
+"""The events of a trace as columns: what the scheduler did, in the order it was recorded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+class Kind(IntEnum):
+    """What happened; the comment says what the columns `one`, `two` and `three` hold."""
+
+    SWITCH = 1  # task before, task after, why the first stopped (Stop)
+    WAKING = 2  # task woken
+    WAKEUP_NEW = 3  # task woken for the first time
+    MIGRATE = 4  # task, CPU before, CPU after
+    FORK = 5  # parent, child
+    EXIT = 6  # task
+    IRQ_ENTRY = 7  # interrupt of a device
+    IRQ_EXIT = 8
+    SOFTIRQ_ENTRY = 9  # number of the vector
+    SOFTIRQ_EXIT = 10
+    TIMER_ENTRY = 11  # a timer's interrupt or function
+    TIMER_EXIT = 12
+    FREQUENCY = 13  # kHz, CPU
+
+
+class Stop(IntEnum):
+    """Why a task left its CPU."""
+
+    PREEMPTED = 0
+    SLEEP = 1
+    UNINTERRUPTIBLE = 2
+    DEAD = 3
+    OTHER = 4  # stopped, traced, parked
+
+
+class Context(IntEnum):
+    """In what an event was raised, by the flags of its line."""
+
+    UNKNOWN = 0
+    TASK = 1
+    SOFTIRQ = 2
+    INTERRUPT = 3
+
+
+@dataclass
+class Events:
+    """A trace, sorted by time; events of one instant stay in the order of the file."""
+
+    ns: Numbers
+    cpu: Numbers
+    kind: NDArray[np.int8]
+    context: NDArray[np.int8]
+    current: Numbers
+    """The task that ran on the CPU, as the event's line says."""
+    one: Numbers
+    two: Numbers
+    three: Numbers
+    names: Mapping[int, str]
+    """The last name of each task."""
+    priorities: Mapping[int, int] = field(default_factory=dict)
+    """The last priority of each task, as the kernel counts: 120 is nice 0, below 100 real-time."""
+    notes: Sequence[str] = field(default_factory=tuple)
+    """What is wrong or lacks, a sentence each."""
+
+    def __len__(self) -> int:
+        """Return the number of events."""
+        return len(self.ns)
+
+    def of(self, kind: Kind) -> Numbers:
+        """Return where the events of a kind are."""
+        return np.flatnonzero(self.kind == kind)

@@ -1,0 +1,66 @@
+"""Recordings replayed in the simulator: a trace of the engine's becomes a workload again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from conftest import ROOT, Json, Simulator
+
+sys.path.insert(0, str(ROOT))
+
+from schedlab.recording.closure import probe, word_costs
+from schedlab.recording.inference import TASK, TIMER, Choice, infer
+from schedlab.recording.reading import read_trace
+from schedlab.recording.workload import WAKE, RecordedTask, RecordedWorkload
+
+TURNS = 300
+PIPE: Json = {"kind": "sched-pipe", "loop": TURNS}
+
+
+def traced(sim: Simulator, workload: Json, name: str) -> tuple[Json, Path]:
+    """Return the result of a run, and its trace."""
+    path = sim.scratch / f"{name}.txt"
+    end = {"when": "workloads_done", "max_simulated": "100s"}
+    asked = {"duration": "100s", "settle": "100ms", "workloads": [workload], "end": end}
+    return sim("smp4", asked, "--trace", str(path)), path
+
+
+def replay_of(sim: Simulator, workload: RecordedWorkload, name: str) -> Json:
+    file = sim.scratch / f"{name}.slw"
+    workload.write(file)
+    return {"kind": "rt-app", "file": str(file)}
+
+
+def steps(workload: RecordedWorkload, letter: str) -> int:
+    return sum(found == letter for task in workload.tasks for found, _ in task.steps())
+
+
+def test_a_replay_hands_on_as_often_as_the_original(sim: Simulator) -> None:
+    """It takes longer than that, by its own calls; with their costs known, about as long."""
+    original, trace_of_original = traced(sim, PIPE, "pipe")
+    _, known = traced(sim, replay_of(sim, probe(), "probe"), "probe")
+    costs = word_costs(infer(read_trace(known), Choice(), "probe"))
+    assert costs["w"] > 0
+    made = infer(read_trace(trace_of_original), Choice(("sched-pipe",), costs=costs), "pipe")
+    assert made.recorded["waits"][TASK]["count"] >= 2 * TURNS
+    assert steps(made, WAKE) >= 2 * TURNS
+    again, trace = traced(sim, replay_of(sim, made, "again"), "again")
+    repeated = infer(read_trace(trace), Choice(("sched-pipe*",)), "again")
+    assert abs(steps(repeated, WAKE) - steps(made, WAKE)) < 0.02 * TURNS
+    took = original["metrics"]["sched-pipe.time"]
+    bare = infer(read_trace(trace_of_original), Choice(("sched-pipe",)), "pipe")
+    longer, _ = traced(sim, replay_of(sim, bare, "bare"), "bare")
+    off = [abs(run["metrics"]["rt-app.time"] / took - 1) for run in (again, longer)]
+    assert off[0] < 0.25 and off[0] < off[1] / 2
+
+
+def test_requests_are_timed_from_what_begins_them_to_their_answer(sim: Simulator) -> None:
+    """Ten times a millisecond's sleep; what it wakes works 200 us and answers."""
+    client = RecordedTask(1, "client", " ".join(["s1000000 1000 >2"] * 10))
+    server = RecordedTask(2, "server", " ".join(["w 200000"] * 10))
+    workload = RecordedWorkload([client, server], {})
+    result, trace = traced(sim, replay_of(sim, workload, "request"), "request")
+    assert 201 < result["metrics"]["rt-app.request mean"] < 300
+    waits = infer(read_trace(trace), Choice(("client*", "server*")), "x").recorded["waits"]
+    assert waits[TIMER]["count"] >= 9

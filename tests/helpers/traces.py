@@ -1,0 +1,68 @@
+"""Traces written by hand: lines as ftrace, trace-cmd and perf script print them."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from schedlab.recording.events import Events
+from schedlab.recording.text import read_text
+
+
+class Line(NamedTuple):
+    """One event; `context` is the letter of its flags about interrupts."""
+
+    ns: int
+    cpu: int
+    task: str
+    pid: int
+    event: str
+    text: str
+    context: str = "."
+
+
+def switch(ns: int, cpu: int, before: tuple[str, int], state: str, after: tuple[str, int]) -> Line:
+    text = (
+        f"prev_comm={before[0]} prev_pid={before[1]} prev_prio=120 prev_state={state} ==>"
+        f" next_comm={after[0]} next_pid={after[1]} next_prio=120"
+    )
+    return Line(ns, cpu, *before, "sched_switch", text)
+
+
+def waking(
+    ns: int, cpu: int, by: tuple[str, int], whom: tuple[str, int], context: str = "."
+) -> Line:
+    text = f"comm={whom[0]} pid={whom[1]} prio=120 target_cpu=000"
+    return Line(ns, cpu, *by, "sched_waking", text, context)
+
+
+def fork(ns: int, cpu: int, by: tuple[str, int], child: tuple[str, int]) -> Line:
+    text = f"comm={by[0]} pid={by[1]} child_comm={child[0]} child_pid={child[1]}"
+    return Line(ns, cpu, *by, "sched_process_fork", text)
+
+
+def ftrace(line: Line) -> str:
+    seconds, ns = divmod(line.ns, 10**9)
+    return (
+        f"{line.task:>16}-{line.pid:<7} [{line.cpu:03}] d.{line.context}. {seconds:5}.{ns:09}:"
+        f" {line.event}: {line.text}"
+    )
+
+
+def perf_script(line: Line) -> str:
+    seconds, ns = divmod(line.ns, 10**9)
+    return (
+        f"{line.task:>16} {line.pid:7} [{line.cpu:03}] {seconds:5}.{ns:09}:"
+        f" {'sched:' + line.event:>30}: {line.text}"
+    )
+
+
+def trace_cmd(line: Line) -> str:
+    seconds, ns = divmod(line.ns, 10**9)
+    return (
+        f"{line.task:>16}-{line.pid:<5} [{line.cpu:03}] d.{line.context}1. {seconds:5}.{ns:09}:"
+        f" {line.event + ':':22} {line.text}"
+    )
+
+
+def read(lines: Iterable[Line], form: Callable[[Line], str] = ftrace) -> Events:
+    text = "".join(f"{form(line)}\n" for line in lines)
+    return read_text([text.encode()], "trace.txt")
