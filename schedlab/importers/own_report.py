@@ -56,15 +56,13 @@ def _carried(source: Source) -> str | None:
     text = source.text
     if _OBJECT.match(text):
         return text
-    if text.lstrip()[:15].casefold().startswith("<!doctype html"):
-        carried = carried_by_html(text)
-        if carried is None:
-            source.refuse(1, f"is a page that carries no result of schedlab, or not all.{_AGAIN}")
-        return carried
+    is_page = text.lstrip()[:15].casefold().startswith("<!doctype html")
     try:
-        carried = carried_by_markdown(text, MOST_BYTES)
+        carried = (carried_by_html if is_page else carried_by_markdown)(text, MOST_BYTES)
     except ValueError as error:
         source.refuse(None, f"the result it carries is damaged: {error}.{_AGAIN}")
+    if carried is None and is_page:
+        source.refuse(1, f"is a page that carries no result of schedlab, or not all.{_AGAIN}")
     if carried is None and _OLD_MARKDOWN.search(text):
         source.refuse(
             1,

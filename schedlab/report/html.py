@@ -1,5 +1,7 @@
 """The report as one HTML page that needs no network: summary, figures, every run, how and where."""
 
+from dataclasses import replace
+
 from markupsafe import Markup
 
 from schedlab.base.printable import printable, printable_lines
@@ -27,6 +29,10 @@ from schedlab.report.sweeps import along
 from schedlab.report.why import HEADING, table, why
 from schedlab.result.carried import in_html
 from schedlab.result.record import RunRecord
+
+_MOST_RUNS = 200
+"""A page of more runs has no counter of each and no mean of those that did not change, draws the
+runs of first metrics only, and has the tasks' time without its roles."""
 
 
 @shape("html", suffix="html")
@@ -57,13 +63,17 @@ def render(report: Report) -> str:
                 f"{len(case.runs)} runs; the raw values are in the table below.",
             ),
         ),
-        "topics": _topics,
+        "topics": lambda case, variant: _topics(report, case, variant),
+        "unchanged": lambda case, variant: _unchanged(report, case, variant),
+        "is_large": _is_large(report),
+        "raw_counters": lambda case: _raw_counters(report, case),
+        "drawn_metrics": lambda case: case.info.metrics[: 1 if _is_large(report) else None],
         "meaning_of": meaning_of,
         "decision": decision(report),
         "why": lambda variant: why(report, variant),
         "why_heading": HEADING,
         "time_tables": lambda case, variant: [
-            table(spent)
+            table(replace(spent, roles={}) if _is_large(report) else spent)
             for spent in report.times
             if (spent.case, spent.variant) == (case.info, variant)
         ],
@@ -124,16 +134,36 @@ def _series(report: Report, axis: Axis, metric: Metric) -> dict[str, list[tuple[
     return {name: list(measured.items()) for name, measured in series.items()}
 
 
-def _topics(case: CaseReport, variant: str) -> list[tuple[Topic, list[CounterOutcome]]]:
+def _is_large(report: Report) -> bool:
+    return len(report.records) > _MOST_RUNS
+
+
+def _topics(
+    report: Report, case: CaseReport, variant: str
+) -> list[tuple[Topic, list[CounterOutcome]]]:
     """Sort a variant's counters by what the scheduler does, without those always zero."""
+    left_out = {*case.silent_counters, *_unchanged(report, case, variant)}
+    return by_topic([c for c in case.counters_in(variant) if c.counter not in left_out])
+
+
+def _unchanged(report: Report, case: CaseReport, variant: str) -> list[str]:
+    """Return the counters that a large page only names: those without a change."""
+    if not _is_large(report):
+        return []
+    moved = {counter.counter for counter in case.moved_in(variant)}
     silent = set(case.silent_counters)
-    return by_topic([c for c in case.counters_in(variant) if c.counter not in silent])
+    names = (counter.counter for counter in case.counters_in(variant))
+    return [name for name in names if name not in moved and name not in silent]
+
+
+def _raw_counters(report: Report, case: CaseReport) -> list[str]:
+    return [] if _is_large(report) else case.lively_counters
 
 
 def _raw_rows(report: Report, case: CaseReport) -> list[tuple[str, Markup, str]]:
     """Return a style class, the cells and the remark of every run, in run order."""
     metrics = [metric.name for metric in case.info.metrics]
-    counters = case.lively_counters
+    counters = _raw_counters(report, case)
     rows: list[tuple[str, Markup, str]] = []
     for run in case.all_runs:
         cells = [f"{run.position}", run.key.variant, f"{run.key.block}"]

@@ -20,7 +20,7 @@ from schedlab.report.picture_data import (
 from schedlab.report.wording import points, verdict_word
 from schedlab.result.pictures import PICTURED, Pictured, pictured
 
-_MOST_CASES = 12
+_MOST_CASES = 8
 """Benchmarks with pictures of a block; more would make a page of a large suite too long to send."""
 _PERCENTILE = re.compile(r"(?P<of>.*)_p(?P<whole>\d\d)(?:_(?P<part>\d+))?")
 _FEWEST = 3

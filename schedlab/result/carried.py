@@ -1,7 +1,8 @@
 """The data a report carries: a result's document within a page or a text, and taken out again.
 
-A page has it as JSON in a script element that no browser runs. A text in Markdown has it in a
-comment at its end, compressed and in letters, so that nothing in it can end the comment.
+A page has it as JSON in a script element that no browser runs. A text in Markdown, and a page of
+which it would be most, has it in a comment at its end, compressed and in letters, so that nothing
+in it can end the comment.
 """
 
 import base64
@@ -19,24 +20,38 @@ _BEGIN_MARKDOWN = "<!-- schedlab-result: JSON, zlib, base64"
 _END_MARKDOWN = "-->"
 _BLANKS = re.compile(r"\s+")
 _WIDTH = 100
+MOST_PLAIN = 1_000_000
+"""Characters of JSON in a page; more are compressed."""
 
 
 def in_html(store: Store) -> str:
     """Return the element for a page."""
+    text = _json(store)
+    if len(text) > MOST_PLAIN:
+        return _packed(text)
     # Without a "<" no text of the result can end the element or begin another.
-    inert = _json(store).replace("<", "\\u003c")
+    inert = text.replace("<", "\\u003c")
     return f"{_BEGIN_HTML}{inert}{_END_HTML}"
 
 
 def in_markdown(store: Store) -> str:
     """Return the comment for a text, with its line end."""
-    letters = base64.b64encode(zlib.compress(_json(store).encode(), 9)).decode()
+    return _packed(_json(store))
+
+
+def _packed(text: str) -> str:
+    letters = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
     return "\n".join([_BEGIN_MARKDOWN, *textwrap.wrap(letters, _WIDTH), f"{_END_MARKDOWN}\n"])
 
 
-def carried_by_html(text: str) -> str | None:
-    """Return the JSON that a page carries; None if it carries none."""
-    return _between(text, _BEGIN_HTML, _END_HTML)
+def carried_by_html(text: str, most: int) -> str | None:
+    """Return the JSON that a page carries; None if it carries none.
+
+    Raises:
+        ValueError: the data is damaged, or longer than `most` bytes.
+    """
+    plain = _between(text, _BEGIN_HTML, _END_HTML)
+    return carried_by_markdown(text, most) if plain is None else plain
 
 
 def carried_by_markdown(text: str, most: int) -> str | None:

@@ -20,6 +20,7 @@ from schedlab.importers import import_file
 from schedlab.importers.bounds import MOST_BYTES, MOST_ELEMENTS
 from schedlab.judging.analysis import analyse
 from schedlab.report import Report, all_shapes
+from schedlab.result import carried
 from schedlab.result.carried import carried_by_html, carried_by_markdown
 from tests.helpers.report_store import HACKBENCH, make_store, plan_of
 
@@ -37,13 +38,13 @@ def pages(folder: Path) -> dict[str, str]:
 
 
 def data_of(shape: str, text: str) -> Any:
-    carried = {
-        "html": carried_by_html,
+    found = {
+        "html": lambda text: carried_by_html(text, MOST_BYTES),
         "markdown": lambda text: carried_by_markdown(text, MOST_BYTES),
         "json": lambda text: text,
     }[shape](text)
-    assert carried
-    return json.loads(carried)
+    assert found
+    return json.loads(found)
 
 
 def packed(data: bytes) -> str:
@@ -59,6 +60,21 @@ def with_data(shape: str, page: str, data: str) -> str:
             return MARKDOWN.sub(lambda found: found[1] + packed(data.encode()) + found[3], page)
         case _:
             return data
+
+
+def test_a_large_page_carries_its_data_compressed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = pages(tmp_path / "plain")["html"]
+    monkeypatch.setattr(carried, "MOST_PLAIN", 1000)
+    small = pages(tmp_path / "packed")["html"]
+    assert len(small) < len(plain)
+    assert "application/json" not in small
+    one, other = data_of("html", plain), data_of("html", small)
+    assert one["runs"] == other["runs"]
+    import_text(tmp_path, "html", small)
+    cut = small[: small.rfind("-->") - 100] + "-->"
+    assert "the result it carries is damaged" in refused(tmp_path / "plain", "html", cut)
 
 
 def import_text(folder: Path, shape: str, text: str) -> None:

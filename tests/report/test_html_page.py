@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.judging.analysis import analyse
-from schedlab.report import Report, all_shapes
+from schedlab.report import Report, all_shapes, html
 from schedlab.result.store import Store
 from schedlab.settings.variant import Variant
 from tests.helpers.browser import Page, run_browser
@@ -16,6 +16,7 @@ from tests.helpers.report_store import (
     DEFAULT,
     HACKBENCH,
     NB_OFF,
+    SCHED_PIPE,
     SYSBENCH_THREADS,
     make_store,
     plan_of,
@@ -140,3 +141,22 @@ def test_a_browser_shows_the_page(tmp_path: Path, browser: list[str], width: int
     page.write_text(page_of(idle_store(tmp_path / "r")))
     run_browser(browser, f"--window-size={width},2000", f"--screenshot={picture}", page.as_uri())
     assert picture.stat().st_size > 30_000
+
+
+def test_a_page_of_many_runs_leaves_out_what_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counters of each run and of what did not change; their names stay."""
+    store = make_store(tmp_path / "many", [HACKBENCH, SCHED_PIPE], nr_blocks=6)
+    report = Report(store, analyse(store))
+    whole = all_shapes()["html"].render(report)
+    monkeypatch.setattr(html, "_MOST_RUNS", 10)
+    brief = all_shapes()["html"].render(report)
+    raw = ", events</th>"
+    assert raw in whole
+    assert raw not in brief
+    assert len(brief) < len(whole)
+    assert "No change shown, in this page of many runs" in brief
+    assert "No change shown" not in whole
+    for case in report.cases:
+        assert all(name in brief for name in case.lively_counters)
