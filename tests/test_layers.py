@@ -15,11 +15,9 @@ LAYERS = (
     "benchmarks",
     "doctor plan",
     "result",
-    "simulation",
     "judging targets",
-    "report",
-    "importers lab",
-    "accuracy checks",
+    "checks lab report",
+    "accuracy importers",
     "cli",
 )
 """From the bottom up; a package imports those below its own line alone."""

@@ -27,8 +27,8 @@ from schedlab.lab.kept import brought_to_its_end
 from schedlab.lab.result import Lab, prepare
 from schedlab.machine.simulator import description
 from schedlab.plan.plan import Plan, find_plan
-from schedlab.simulation.scenario import scenario
 from schedlab.targets import sim
+from schedlab.targets.simulated.scenario import scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 Table = dict[str, Any]

@@ -17,7 +17,7 @@ from schedlab.plan.targets import kind_of
 from schedlab.result.record import RunRecord
 from schedlab.result.store import CaseInfo, Store
 from schedlab.settings.variant import Variant
-from schedlab.simulation.scenario import COLD
+from schedlab.targets.simulated.scenario import COLD
 
 SUITE = "validate"
 _COUNTERS = {

@@ -16,9 +16,10 @@ from schedlab.accuracy.published import (
 from schedlab.accuracy.scoring import Prediction, with_what_is_missing
 from schedlab.accuracy.study import study
 from schedlab.base.errors import HostError, Interrupted
+from schedlab.base.words import plural
 from schedlab.lab.kept import case_by_case, kept_before
 from schedlab.lab.result import Lab, prepare
-from schedlab.report.wording import duration, plural
+from schedlab.report.wording import duration
 
 
 def predict_published(

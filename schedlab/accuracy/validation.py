@@ -43,10 +43,10 @@ from schedlab.settings.kinds import check_place
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import Variant
 from schedlab.settings.variant_knobs import variant_knobs
-from schedlab.simulation.scenario import settings
 from schedlab.system import LocalSystem, System
 from schedlab.system.interrupt import stoppable
 from schedlab.system.system import legible
+from schedlab.targets.simulated.scenario import settings
 from schedlab.targets.vm import VmTarget
 
 Say = Callable[[str], None]

@@ -18,9 +18,9 @@ from schedlab.counters.perf_stat import parse_report
 from schedlab.kernels.native import PROGRAM, schedlab_load
 from schedlab.lab.simulate import simulate
 from schedlab.settings.variant import Variant
-from schedlab.simulation.scenario import settings
 from schedlab.system import LocalSystem, RemoteSystem
 from schedlab.targets.disturbance import BusyWindow
+from schedlab.targets.simulated.scenario import settings
 
 Options = Mapping[str, object]
 

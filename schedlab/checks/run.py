@@ -23,8 +23,8 @@ from schedlab.machine.model import Machine
 from schedlab.machine.simulator import description
 from schedlab.settings.grammar import parse_settings
 from schedlab.settings.variant import Variant
-from schedlab.simulation.scenario import scenario, under
 from schedlab.targets.sim_program import Call, Ended, Processes, failure, is_usage, read_result
+from schedlab.targets.simulated.scenario import scenario, under
 
 Word = Literal["passed", "failed", "refused"]
 """How a run ended. Refused: the check asks for something that cannot be."""

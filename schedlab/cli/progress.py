@@ -6,11 +6,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from schedlab.base.printable import printable
+from schedlab.base.words import plural
 from schedlab.judging.analysis import Outcome
 from schedlab.lab.forecast import Forecast, are
 from schedlab.lab.watcher import PlanProgress
 from schedlab.plan.plan import Plan
-from schedlab.report.wording import plural
 from schedlab.result.record import RunRecord
 from schedlab.targets.target import Order
 

@@ -109,9 +109,9 @@ def _results(folder: Path) -> list[Path]:
 
 def _of_several(results: Sequence[Path], name: str, detail: "Detail") -> str:
     """Return one report of several results, in a shape that can be."""
+    from schedlab.base.words import listing, plural
     from schedlab.judging.analysis import analyse
     from schedlab.report import Report, all_shapes
-    from schedlab.report.wording import listing, plural
     from schedlab.result.store import Store
 
     known = all_shapes()

@@ -80,6 +80,7 @@ def series_command(
         )
 
     # Only here: a mistake in the options is reported at once, without loading what runs plans.
+    from schedlab.cli.sweep import write_reports_of
     from schedlab.lab.series import resume_series, run_series
 
     lab = how.lab()
@@ -92,6 +93,7 @@ def series_command(
         series, tree_name = _read(patches, base, tree)
         folder = how.output or _default_folder(series)
         tried, swept = run_series(series, tree_name, plan, folder, lab)
+    write_reports_of(swept)
     worse = _tell(tried, swept, folder)
     swept.check()
     if how.fail_on and worse:

@@ -9,9 +9,9 @@ from schedlab.cli.echo import echo
 from schedlab.cli.how import How
 from schedlab.judging.analysis import analyse
 from schedlab.lab.result import prepare, preview
-from schedlab.lab.sweep import PAGE, resume_sweep, run_sweep, sweep_points
+from schedlab.lab.sweep import PAGE, Swept, resume_sweep, run_sweep, sweep_points
 from schedlab.plan.plan import Plan
-from schedlab.report import Report, save
+from schedlab.report import Report, save, write_reports
 from schedlab.report.overview import overview, totals
 from schedlab.result.store import Store
 
@@ -27,10 +27,19 @@ def carry_out_sweep(plan: Plan, how: How) -> None:
                 echo(line)
         return
     swept = resume_sweep(how.resume, lab) if how.resume else run_sweep(plan, how.output, lab)
+    write_reports_of(swept)
     worse = _print_comparisons(swept.whole, swept.folder / PAGE)
     swept.check()
     if how.fail_on and worse:
         sys.exit(1)
+
+
+def write_reports_of(swept: Swept) -> None:
+    """Leave each simulated result its reports; those run on hosts have theirs already."""
+    for folder in swept.whole:
+        with closing(Store.open(folder)) as store:
+            if store.plan.simulated:
+                write_reports(store)
 
 
 def _print_comparisons(folders: Sequence[Path], page: Path) -> bool:

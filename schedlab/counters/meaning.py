@@ -1,7 +1,7 @@
 """What a counter says of the scheduler: a topic, and the event in a user's words.
 
 Meanings stand where their counters are declared: in the module of a group, in
-`schedlab/simulation/meanings.py` for the simulator's own, in a benchmark for what it counts.
+`schedlab/counters/simulated.py` for the simulator's own, in a benchmark for what it counts.
 """
 
 import re

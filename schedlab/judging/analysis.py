@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from schedlab.benchmarks.metric import Metric
 from schedlab.counters.times import is_time
+from schedlab.judging.readers import what_was_missing
 from schedlab.judging.stats import Comparison, Verdict, finished, judge, without_effect
 from schedlab.judging.trend import Trend, find_trends
 from schedlab.plan.design import Design
@@ -15,7 +16,6 @@ from schedlab.result.printed import Printed
 from schedlab.result.record import RunRecord
 from schedlab.result.store import CaseInfo, Store
 from schedlab.settings.variant import Variant
-from schedlab.simulation.readers import what_was_missing
 
 
 @dataclass(frozen=True)

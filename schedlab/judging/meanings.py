@@ -5,8 +5,8 @@ from functools import cache
 from schedlab.benchmarks.cpuidle_smt import MEANINGS as OF_CPUIDLE_SMT
 from schedlab.counters import all_groups
 from schedlab.counters.meaning import Meaning, find_meaning
+from schedlab.counters.simulated import SIMULATED
 from schedlab.counters.tracepoints import entry_of
-from schedlab.simulation.meanings import SIMULATED
 
 
 @cache

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from schedlab.base.words import plural
 from schedlab.lab.pace import Budget, Pace
 from schedlab.plan.plan import Plan
-from schedlab.report.wording import plural
 from schedlab.result.record import RunRecord
 
 LONG = 30 * 60.0

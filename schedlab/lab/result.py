@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from schedlab.base.errors import HostError, Interrupted, UsageError
+from schedlab.base.words import plural
 from schedlab.benchmarks import Case
 from schedlab.judging.reference import find_reference
 from schedlab.kernels import KernelError
@@ -29,7 +30,6 @@ from schedlab.lab.runner import Runner, is_whole, run_together
 from schedlab.lab.watcher import UNWATCHED, Watcher
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
-from schedlab.report.wording import plural
 from schedlab.result.boots import BOOT, Boot
 from schedlab.result.store import IMPORT, MERGE, RUN, Store, describe
 from schedlab.system.interrupt import stoppable

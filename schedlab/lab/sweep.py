@@ -26,7 +26,6 @@ from schedlab.lab.result import (
 )
 from schedlab.plan.plan import Plan, load_plan
 from schedlab.plan.sweep import Point, points
-from schedlab.report import write_reports
 from schedlab.result.store import DATABASE, Store
 from schedlab.system.interrupt import stoppable, uninterrupted
 from schedlab.system.process import dying_with_us
@@ -87,8 +86,8 @@ def sweep_points(plan: Plan, lab: Lab) -> dict[str, Point]:
 def run_sweep(plan: Plan, folder: Path | None = None, lab: Lab | None = None) -> Swept:
     """Run all plans of a sweep into a new folder; those that are simulated share the processors.
 
-    Of the others each host has its own process, and one run at a time. Each result that is whole
-    has its reports; some may have failed, which `Swept.check` raises.
+    Of the others each host has its own process, and one run at a time. Some results may have
+    failed, which `Swept.check` raises.
 
     Raises:
         UsageError: a plan cannot be run on its target; none has begun.
@@ -158,8 +157,6 @@ def _simulate(simulated: Mapping[str, Point], folder: Path, lab: Lab) -> list[st
             except HostError as error:
                 lab.watcher.say(f"{name}: {error}")
                 failed.append(name)
-            else:
-                write_reports(result.store)
     return failed
 
 

@@ -9,17 +9,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from schedlab.base.cpulist import format_cpulist
+from schedlab.base.words import plural
 from schedlab.machine.levels import Level
 from schedlab.machine.model import Cpu, Machine
-from schedlab.machine.tree import (
-    WORDS,
-    Group,
-    named,
-    nodes_without_cpus,
-    plural,
-    threads,
-    tree,
-)
+from schedlab.machine.tree import WORDS, Group, named, nodes_without_cpus, threads, tree
 
 _COUNTED: tuple[Level, ...] = ("cluster", "llc", "node", "package")
 _WIDTH = 96

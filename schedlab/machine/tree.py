@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.words import plural
 from schedlab.machine.levels import Level
 from schedlab.machine.model import Machine
 
@@ -72,11 +73,6 @@ def named(labels: Sequence[Label]) -> str:
         note = f" ({notes.pop()})" if len(notes) == 1 and "" not in notes else ""
         names.append(f"{WORDS[level]} {format_cpulist(x.number for x in of_level)}{note}")
     return ", ".join(names)
-
-
-def plural(number: int, word: str) -> str:
-    """Write `1 core`, `2 cores`."""
-    return f"{number} {word}{'s' if number != 1 else ''}"
 
 
 def _outermost_first(machine: Machine) -> list[Level]:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import scipy
 
 from schedlab.base.errors import SchedlabError
+from schedlab.base.words import plural
 from schedlab.judging.matched import NOTABLE, Matched, matched
 from schedlab.judging.reference import find_reference
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
-from schedlab.report.wording import number, plural, points, verdict_word
+from schedlab.report.wording import number, points, verdict_word
 
 
 def beside(report: Report) -> Exhibit | None:

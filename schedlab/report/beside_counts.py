@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from schedlab.base.errors import SchedlabError
+from schedlab.base.words import listing, plural
 from schedlab.judging.matched import Counted, counted
 from schedlab.judging.reference import find_reference
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
-from schedlab.report.wording import listing, mean_count, plural
+from schedlab.report.wording import mean_count
 
 
 def beside_counts(report: Report) -> Exhibit | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from schedlab.base.words import listing, plural
 from schedlab.counters.cpuidle import idle_counter
 from schedlab.counters.times import is_time
 from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, counted_runs
@@ -19,8 +20,6 @@ from schedlab.report.wording import (
     duration,
     is_evidence,
     is_tracepoint,
-    listing,
-    plural,
     points,
     remark,
     share,
@@ -28,11 +27,10 @@ from schedlab.report.wording import (
 )
 from schedlab.result.boots import BOOT, boot_of
 from schedlab.result.record import RunRecord
-from schedlab.result.store import CaseInfo, Store
+from schedlab.result.store import PATCHES, CaseInfo, Store
 from schedlab.settings.grammar import settings_written
 from schedlab.settings.kinds.boot import Boot, fits
 from schedlab.settings.variant import Variant
-from schedlab.targets.platform import PATCHES
 
 BannerKind = Literal["target", "brief", "screening", "result"]
 

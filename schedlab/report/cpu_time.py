@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from schedlab.counters.simulated import CPU_TIME, ENTRIES, FUNCTIONS
 from schedlab.report.content import Report, by_variant
 from schedlab.report.exhibit import Exhibit
 from schedlab.result.record import RunRecord
-from schedlab.simulation.outcome import CPU_TIME, ENTRIES, FUNCTIONS
 
 _NOTES = (
     "Busy: part of all CPUs' time that was not idle. All others are parts of the busy time: user"

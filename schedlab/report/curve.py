@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from schedlab.base.words import listing
 from schedlab.benchmarks.benchmark import REGISTRY
 from schedlab.benchmarks.exhibits import Curve
 from schedlab.benchmarks.metric import Metric
@@ -12,7 +13,7 @@ from schedlab.judging.axis import Axis, find_axes
 from schedlab.machine.model import microseconds
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
-from schedlab.report.wording import listing, number
+from schedlab.report.wording import number
 from schedlab.result.record import RunRecord
 
 

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from schedlab.base.words import plural
 from schedlab.counters.meaning import Topic
+from schedlab.counters.simulated import CPU_TIME, ENTRIES
 from schedlab.judging.analysis import CounterOutcome, RunTable, counted_runs
 from schedlab.judging.decisive import Ranked, rank
 from schedlab.judging.meanings import meaning_of
 from schedlab.report.content import CaseReport, Report
-from schedlab.report.wording import counter_unit, interval, mean_count, plural, points
+from schedlab.report.wording import counter_unit, interval, mean_count, points
 from schedlab.result.record import RunRecord
-from schedlab.simulation.outcome import CPU_TIME, ENTRIES
 
 MOST = 8
 """Lines of a report."""

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from schedlab.base.words import plural
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.stats import Interval, Verdict
 from schedlab.report.content import Report
-from schedlab.report.wording import outlook, plural, points, share
+from schedlab.report.wording import outlook, points, share
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
+from schedlab.base import words
 from schedlab.base.printable import printable, printable_lines
 from schedlab.benchmarks.metric import Metric
 from schedlab.counters.meaning import Topic
@@ -44,6 +45,7 @@ def render(report: Report) -> str:
     templates = environment()
     templates.globals |= {
         "wording": wording,
+        "words": words,
         "plots": plots,
         "describe_variant": describe_variant,
         "run_name": run_name,

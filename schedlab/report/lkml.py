@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schedlab.base.printable import printable
+from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import CounterOutcome, Outcome
 from schedlab.report import several
 from schedlab.report.content import Report
@@ -19,10 +20,8 @@ from schedlab.report.wording import (
     described,
     fitted,
     interval,
-    listing,
     mean_count,
     number,
-    plural,
     points,
     remark,
     row_name,

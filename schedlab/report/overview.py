@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schedlab.base.printable import printable
+from schedlab.base.words import plural
 from schedlab.report import wording
 from schedlab.report.beside import beside
 from schedlab.report.content import Report
@@ -13,7 +14,6 @@ from schedlab.report.findings import findings, headline, plot_range
 from schedlab.report.matrix import matrices
 from schedlab.report.page import environment
 from schedlab.report.several import tally
-from schedlab.report.wording import plural
 
 
 def overview(reports: Sequence[Report], page: Path) -> str:

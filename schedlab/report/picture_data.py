@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from schedlab.report.wording import brief_duration, listing, plural, share
+from schedlab.base.words import listing, plural
+from schedlab.report.wording import brief_duration, share
 from schedlab.result.pictures import CpuPicture, Picture, Row, Waits
 
 OTHERS = 3

@@ -2,6 +2,7 @@
 
 import math
 
+from schedlab.base.words import plural
 from schedlab.judging.analysis import Outcome, RunTable, counted_runs
 from schedlab.judging.sensitivity import FEWEST_BLOCKS, Dependence, claimed, strongest
 from schedlab.machine.figures import brief
@@ -9,7 +10,7 @@ from schedlab.machine.ledger import at
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.ledger_table import span
-from schedlab.report.wording import plural, points
+from schedlab.report.wording import points
 
 
 def sensitivity(report: Report) -> Exhibit | None:

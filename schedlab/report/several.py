@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from schedlab.base.printable import printable
+from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.stats import Word
 from schedlab.plan.targets import kind_of, split
 from schedlab.report.content import Report, describe_variant, screening
-from schedlab.report.wording import listing, plural
+from schedlab.result.store import PATCHES
 from schedlab.settings.kinds.kernel import Kernel
-from schedlab.targets.platform import PATCHES
 
 _PATCH = re.compile(
     r"(?P<subject>.+?) \((?P<hash>(?:sha256 )?[0-9a-f]{12})\), (?P<stat>[^;]*)(?:; |$)"

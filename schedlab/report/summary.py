@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.stats import Interval, Verdict
 from schedlab.report import several
@@ -10,7 +11,7 @@ from schedlab.report.plain import Page
 from schedlab.report.several import Place
 from schedlab.report.shape import shape
 from schedlab.report.why import main_part
-from schedlab.report.wording import direction, listing, number, outlook, plural, share
+from schedlab.report.wording import direction, number, outlook, share
 
 _DIGITS = 3
 

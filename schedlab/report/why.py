@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from schedlab.base.words import listing
 from schedlab.counters.sched_trace import RUNNING
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.why import Part, Per, TimeSpent
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
-from schedlab.report.wording import interval, listing, number, points
+from schedlab.report.wording import interval, number, points
 
 HEADING = "Where the tasks' time went, in percent of the baseline's:"
 NAMED = 3

@@ -5,7 +5,7 @@ Nothing is worked out here: all figures come from the verdicts and the runs.
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from unicodedata import east_asian_width
 
 from schedlab.base.printable import printable
@@ -89,16 +89,6 @@ def share(part: float) -> str:
 def interval(value: Interval | None) -> str:
     """Return an interval of a ratio - 1, in percent but without saying so."""
     return NONE if value is None else f"[{points(value.low)}, {points(value.high)}]"
-
-
-def plural(n: int, word: str) -> str:
-    """Count things: `1 block`, `12 blocks`."""
-    return f"{n:,} {word}{'' if n == 1 else 's'}"
-
-
-def listing(items: Sequence[str]) -> str:
-    """Join items as in a sentence: `a, b and c`."""
-    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
 def duration(seconds: float) -> str:

@@ -43,6 +43,8 @@ _LONGEST_VALUE = 256 << 20
 _FORMAT = 1
 Origin = Literal["run", "import", "merge"]
 """How a result came about; only one that was run can be gone on with."""
+PATCHES = "Patches of"
+"""How the rows of the environment begin that name a simulated kernel's patches."""
 RUN: Origin = "run"
 IMPORT: Origin = "import"
 MERGE: Origin = "merge"

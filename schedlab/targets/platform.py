@@ -12,8 +12,6 @@ from schedlab.system import System
 
 MEMORY = "Memory (GB)"
 """The row of the table that can change while a guest runs."""
-PATCHES = "Patches of"
-"""How the rows of simulated machines begin that name a kernel's patches."""
 
 
 def platform_table(system: System, machine: Machine, commands: Iterable[Command]) -> dict[str, str]:

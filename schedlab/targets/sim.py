@@ -30,17 +30,17 @@ from schedlab.plan.plan import Plan
 from schedlab.plan.targets import SIM
 from schedlab.result.pictures import PICTURED
 from schedlab.result.record import RunRecord
+from schedlab.result.store import PATCHES
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.kinds.sched_features import SchedFeatures
 from schedlab.settings.knob import feature_name
 from schedlab.settings.sched_debug import FEATURES
 from schedlab.settings.variant import Variant
-from schedlab.simulation import outcome
-from schedlab.simulation.scenario import COLD, read_back, scenario, settings, shown, trial
-from schedlab.simulation.without_effect import without_effect
-from schedlab.targets.platform import PATCHES
 from schedlab.targets.sim_kernels import kernels_of
 from schedlab.targets.sim_program import Call, Processes, failure, is_usage, read_result
+from schedlab.targets.simulated import outcome
+from schedlab.targets.simulated.scenario import COLD, read_back, scenario, settings, shown, trial
+from schedlab.targets.simulated.without_effect import without_effect
 from schedlab.targets.simulators import Finished, Simulators, simulated
 from schedlab.targets.target import Order, Wait, folder_name
 

@@ -8,12 +8,11 @@ import pytest
 from schedlab.base.data import data_folder
 from schedlab.benchmarks import cpuidle_smt
 from schedlab.counters import all_groups, event_groups, snapshot_groups
+from schedlab.counters.engine_names import engine_names
 from schedlab.counters.meaning import Meaning, Topic, find_meaning
+from schedlab.counters.simulated import ENTRIES, FUNCTIONS, SIMULATED
 from schedlab.counters.tracepoints import TRACEPOINTS
 from schedlab.judging.meanings import meaning_of, twins_of
-from schedlab.simulation.engine_names import engine_names
-from schedlab.simulation.meanings import SIMULATED
-from schedlab.simulation.outcome import ENTRIES, FUNCTIONS
 from tests.counters.test_counters import SCHEDSTAT
 
 _TRACE_EVENT = re.compile(r"^TRACE_EVENT\((\w+),", re.MULTILINE)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from schedlab.simulation.engine_names import engine_names
+from schedlab.counters.engine_names import engine_names
 
 if TYPE_CHECKING:
     from conftest import Simulator

@@ -7,8 +7,8 @@ import re
 import described
 from conftest import ROOT, Simulator
 
-from schedlab.simulation.engine_names import engine_names
-from schedlab.simulation.outcome import ENTRIES, FUNCTIONS
+from schedlab.counters.engine_names import engine_names
+from schedlab.counters.simulated import ENTRIES, FUNCTIONS
 
 
 def test_results_have_the_names_of_the_lists(sim: Simulator) -> None:

@@ -14,7 +14,7 @@ from described import machine as described
 from switching import CACHE_CASES, CASES, CLAMPED, DEBUG, MIX, likely_first
 
 from schedlab.settings.sched_debug import FEATURES
-from schedlab.simulation.without_effect import WITHOUT_EFFECT
+from schedlab.targets.simulated.without_effect import WITHOUT_EFFECT
 from tests.helpers.kernel_source import kernel_source
 
 ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"

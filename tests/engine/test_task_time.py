@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from conftest import Simulator
 
-from schedlab.simulation.engine_names import engine_names, engine_words
+from schedlab.counters.engine_names import engine_names, engine_words
 
 Json = dict[str, Any]
 

@@ -21,7 +21,7 @@ from schedlab.plan.design import Design
 from schedlab.report import Report, as_json
 from schedlab.report.sensitivity import sensitivity
 from schedlab.result.store import Store
-from tests.simulation.test_no_effect import CASE, PLAN, runs
+from tests.judging.test_no_effect import CASE, PLAN, runs
 
 SMP4 = find_machine("smp4")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import UsageError
+from schedlab.counters.simulated import CPU_TIME, ENTRIES
 from schedlab.judging.analysis import analyse
 from schedlab.judging.marks import figures_set_by, mark_of, rows_of_machines
 from schedlab.judging.reference import all_references, find_reference, mean
@@ -21,7 +22,7 @@ from schedlab.report.cpu_time import cpu_time
 from schedlab.report.findings import findings, headline, plot_range
 from schedlab.report.matrix import matrices
 from schedlab.report.overview import headings, overview, summary, totals
-from schedlab.simulation import outcome
+from schedlab.targets.simulated import outcome
 from tests.helpers.report_store import HACKBENCH, MACHINE, SCHED_PIPE, Bench, make_store, plan_of
 
 PLANS = Path(__file__).parents[2] / "plans"
@@ -180,12 +181,12 @@ def test_cpu_time_adds_up(tmp_path: Path) -> None:
     counters = outcome.counters(
         {
             "per_cpu": [{"user_ns": 100, "idle_ns": 500}, {"user_ns": 200, "idle_ns": 0}],
-            "kernel_time_ns": dict.fromkeys(outcome.ENTRIES, 0) | {"syscall": 600, "timer": 100},
+            "kernel_time_ns": dict.fromkeys(ENTRIES, 0) | {"syscall": 600, "timer": 100},
             "functions": {"newidle_balance": {"calls": 3, "ns": 67}},
         },
         "all",
     )
-    spent = {name: ns for name, ns in counters.items() if name.startswith(outcome.CPU_TIME)}
+    spent = {name: ns for name, ns in counters.items() if name.startswith(CPU_TIME)}
     spent = {name: ns * 1e6 for name, ns in spent.items()}
     bench = Bench("HackbenchPipeThreads", "hackbench", counters=spent)
     table = cpu_time(report_of(tmp_path, bench))
@@ -193,7 +194,7 @@ def test_cpu_time_adds_up(tmp_path: Path) -> None:
     cells = dict(zip(table.headings, table.rows[0], strict=True))
     assert float(cells["Busy (%)"]) == pytest.approx(66.7, abs=3)
     assert float(cells["newidle_balance"]) == pytest.approx(6.7, abs=0.5)
-    entries = ("user", *outcome.ENTRIES)
+    entries = ("user", *ENTRIES)
     assert sum(float(cells[entry]) for entry in entries) == pytest.approx(100, abs=0.1)
 
 

@@ -16,9 +16,9 @@ from schedlab.plan.targets import kind_of
 from schedlab.report.content import describe_variant
 from schedlab.settings.grammar import settings_written
 from schedlab.settings.kinds import all_settings, check_place
+from schedlab.settings.kinds import given as given_to_simulator
 from schedlab.settings.setting import PLACES, REGISTRY, Setting, setting
 from schedlab.settings.variant import Variant, parse_variant
-from schedlab.simulation.scenario import given as given_to_simulator
 from schedlab.targets.choice import find_target
 from tests.helpers.report_store import plan_of
 

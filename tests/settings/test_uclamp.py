@@ -8,8 +8,8 @@ from schedlab.base.errors import KnobError, UsageError
 from schedlab.settings.kinds.uclamp import Uclamp, UclampSetting
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import Variant, parse_variant
-from schedlab.simulation.scenario import settings, shown
 from schedlab.system import LocalSystem
+from schedlab.targets.simulated.scenario import settings, shown
 
 GROUP = "sys/fs/cgroup/bench"
 

@@ -14,8 +14,8 @@ from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey
 from schedlab.result.store import Store
 from schedlab.settings.variant import parse_variant
-from schedlab.simulation.scenario import settings
 from schedlab.targets.host import _served
+from schedlab.targets.simulated.scenario import settings
 from schedlab.targets.target import folder_name
 from tests.helpers.command_line import Cli
 from tests.helpers.emulated import NUMA_BALANCING, PROGRAMS, emulated_host

@@ -15,8 +15,8 @@ from schedlab.benchmarks.tool import Tool
 from schedlab.judging.analysis import analyse, flagged
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store
-from schedlab.simulation.outcome import brief
 from schedlab.targets import sim_program
+from schedlab.targets.simulated.outcome import brief
 from tests.helpers.emulated import emulated_host
 from tests.helpers.fake_engine import FakeLab, write_machine, write_tree
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until

@@ -9,7 +9,7 @@ from schedlab.base.errors import UsageError, nearest
 from schedlab.checks.expect.expectation import Expectation
 from schedlab.checks.given import Given
 from schedlab.checks.timeline import Watcher
-from schedlab.simulation.outcome import counters
+from schedlab.targets.simulated.outcome import counters
 
 Number = Annotated[float, Field(strict=False)]
 

@@ -15,9 +15,9 @@ from schedlab.lab.divergence.runs import Side, find_divergence, window
 from schedlab.lab.divergence.timeline import Timeline
 from schedlab.lab.divergence.wording import Words
 from schedlab.settings.variant import Variant
-from schedlab.simulation.scenario import scenario, under
 from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
+from schedlab.targets.simulated.scenario import scenario, under
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 from typing import Any
 
 from schedlab.base.errors import UsageError
-from schedlab.settings.setting import PLACES, REGISTRY, Setting
+from schedlab.settings.setting import PLACES, REGISTRY, Setting, Simulated
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
@@ -40,3 +41,17 @@ def check_place(variant: Any, place: str) -> None:
                 f"variant {variant.name}: {kind.name} has no meaning on {PLACES[place][0]}:"
                 f" {kind.elsewhere}.\n  It is for {where}. Here there are: {here}."
             )
+
+
+def given(variant: Any) -> Iterator[Simulated]:
+    """Yield what each of a variant's settings writes into a scenario of the simulator.
+
+    Raises:
+        UsageError: one of them cannot be simulated.
+    """
+    for kind in all_settings():
+        if value := kind.of(variant):
+            try:
+                yield from kind.simulated(value)
+            except ValueError as error:
+                raise UsageError(f"variant {variant.name}: {error}") from None

@@ -10,7 +10,7 @@ from schedlab.benchmarks.model import Model
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
 from schedlab.plan.plan import Plan
-from schedlab.simulation import outcome
+from schedlab.targets.simulated import outcome
 
 RATE = Metric("events", unit="1/s", better="higher", label="Events/sec")
 TIME = Metric("time", unit="s", better="lower", label="Time (sec)")

@@ -1,8 +1,17 @@
 """What the simulator's own counters say; the kernel's tracepoints say the same as on a host."""
 
+from schedlab.counters.engine_names import engine_names, engine_words
 from schedlab.counters.meaning import Meaning, Topic
 from schedlab.counters.times import GONE, MEASURED, time_counter
-from schedlab.simulation.engine_names import engine_words
+
+CPU_TIME = "cpu-time"
+"""Counters `cpu-time:WHAT:ns`: the time of all CPUs, by what it was spent on."""
+
+ENTRIES = engine_names("ENTRIES")
+"""What the kernel was entered for."""
+
+FUNCTIONS = engine_names("FUNCTIONS")
+"""Functions of the scheduler, with what they call."""
 
 _DISTANCES = ("core", "cluster", "llc", "node", "package", "remote")
 

@@ -10,9 +10,9 @@ from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
 from schedlab.counters import all_groups, event_groups
 from schedlab.counters.cpufreq import add_domain, by_frequencies
+from schedlab.counters.simulated import CPU_TIME, ENTRIES, FUNCTIONS
 from schedlab.counters.times import GONE, MEASURED, time_counter
 from schedlab.result.record import BRIEF, TOO_SHORT
-from schedlab.simulation.engine_names import engine_names
 
 _MADE_OF = {
     "context-switches": ("switches:voluntary", "switches:involuntary"),
@@ -20,14 +20,8 @@ _MADE_OF = {
 }
 """What perf counts on a host, from what the simulator counts."""
 
-CPU_TIME = "cpu-time"
-"""Counters `cpu-time:WHAT:ns`: the time of all CPUs, by what it was spent on."""
 _PARTS = {"": "joules", "busy:": "busy_j", "idle:": "idle_j", "cluster:": "cluster_j"}
 """Of the counters `energy:...joules`, with their keys in the result."""
-ENTRIES = engine_names("ENTRIES")
-"""What the kernel was entered for."""
-FUNCTIONS = engine_names("FUNCTIONS")
-"""Functions of the scheduler, with what they call."""
 
 FAR = 10
 """A window so many times shorter than a busy CPU's slowest balance sees next to none of it."""
@@ -189,8 +183,8 @@ def _frequencies(result: Mapping[str, Any]) -> dict[str, float]:
     """Return the time at each frequency and the energy taken, by frequency domain."""
     counts: dict[str, float] = {}
     domains = result.get("frequency_domains", [])
-    told = [(tuple(d["mhz"]), [cpu["cpu"] for cpu in d["cpus"]], d) for d in domains]
-    for name, alike in by_frequencies(told):
+    measured = [(tuple(d["mhz"]), [cpu["cpu"] for cpu in d["cpus"]], d) for d in domains]
+    for name, alike in by_frequencies(measured):
         for domain in alike:
             spent = dict(zip(domain["mhz"], domain["seconds"], strict=True))
             add_domain(counts, name, spent, domain["changes"])

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from schedlab.settings.kinds import given
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.setting import Simulated
 from schedlab.settings.variant import Variant
-from schedlab.simulation.scenario import given
 
 
 def what_was_missing(baseline: Variant, other: Variant) -> str:

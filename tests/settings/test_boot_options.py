@@ -4,7 +4,7 @@ import pytest
 
 from schedlab.base.errors import UsageError
 from schedlab.settings.variant import parse_variant
-from schedlab.simulation.scenario import settings, shown
+from schedlab.targets.simulated.scenario import settings, shown
 
 
 def test_they_become_a_scenarios_boot() -> None:

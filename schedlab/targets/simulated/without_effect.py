@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from schedlab.settings.kinds import all_settings
+from schedlab.settings.kinds import all_settings, given
 from schedlab.settings.variant import Variant
-from schedlab.simulation.scenario import given
 
 WITHOUT_EFFECT = tuple(each for kind in all_settings() for each in kind.without_effect)
 

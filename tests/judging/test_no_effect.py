@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.judging.analysis import Outcome, RunTable, analyse, judge_metrics, settled_cases
+from schedlab.judging.readers import what_was_missing
 from schedlab.plan.plan import BenchmarkEntry, Plan
 from schedlab.report import Report
 from schedlab.report.findings import headline
@@ -14,7 +15,6 @@ from schedlab.result.record import RunKey, RunRecord
 from schedlab.result.store import CaseInfo, Store
 from schedlab.settings.kinds.sched_features import READ_IN
 from schedlab.settings.variant import Variant
-from schedlab.simulation.readers import what_was_missing
 from tests.helpers.kernel_source import kernel_source
 from tests.helpers.report_store import MACHINE, TIME
 

@@ -1,12 +1,11 @@
 """Scenarios: a model's workload under a variant's settings, on a machine up for a while."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.model import Model
-from schedlab.settings.kinds import all_settings, check_place
-from schedlab.settings.setting import Simulated
+from schedlab.settings.kinds import check_place, given
 from schedlab.settings.variant import Variant
 
 SETTLE = "600ms"
@@ -29,20 +28,6 @@ SESSION = {"/proc/sys/kernel/sched_autogroup_enabled": "1"}
 
 _ALWAYS = ("features", "knobs", "cpuidle", "cpufreq")
 """Tables that every scenario has."""
-
-
-def given(variant: Variant) -> Iterator[Simulated]:
-    """Yield what each of a variant's settings writes into a scenario.
-
-    Raises:
-        UsageError: one of them cannot be simulated.
-    """
-    for kind in all_settings():
-        if value := kind.of(variant):
-            try:
-                yield from kind.simulated(value)
-            except ValueError as error:
-                raise UsageError(f"variant {variant.name}: {error}") from None
 
 
 def settings(variant: Variant) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,13 @@
+"""Numbers and lists as parts of a sentence."""
+
+from collections.abc import Sequence
+
+
+def plural(n: int, word: str) -> str:
+    """Count things: `1 block`, `12 blocks`."""
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def listing(items: Sequence[str]) -> str:
+    """Join items as in a sentence: `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
