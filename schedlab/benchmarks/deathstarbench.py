@@ -7,9 +7,8 @@ first K last-level caches, which it finds in $CCDS.
 """
 
 import os
-import re
 
-from schedlab.base.errors import IncompleteRun
+from schedlab.benchmarks import wrk
 from schedlab.benchmarks.benchmark import Command, Output, Values
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
@@ -25,8 +24,6 @@ DEATHSTARBENCH = Tool(
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
 LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
 
-_MICROSECONDS = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6}
-
 
 def parse(output: Output) -> Values:
     """Read wrk's or wrk2's throughput and the tail of its latencies.
@@ -34,16 +31,7 @@ def parse(output: Output) -> Values:
     Raises:
         IncompleteRun: requests failed, or a figure is missing.
     """
-    for pattern in (r"Non-2xx or 3xx responses: \d+", r"Socket errors: .*"):
-        if wrong := re.search(pattern, output.stdout):
-            raise IncompleteRun(f"requests failed: {wrong[0]}")
-    tail = re.search(r"^\s*99(?:\.000)?%\s+([\d.]+)(us|ms|s|m)$", output.stdout, re.MULTILINE)
-    if not tail:
-        raise IncompleteRun("the output has no latency of 99 %")
-    return {
-        THROUGHPUT: output.number_after("Requests/sec:"),
-        LATENCY_P99: float(tail[1]) * _MICROSECONDS[tail[2]],
-    }
+    return {THROUGHPUT: wrk.throughput(output), LATENCY_P99: wrk.latency(output, 99)}
 
 
 def originals(ccds: int, connections: int, time: int) -> list[Command]:

@@ -2,15 +2,17 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from schedlab.base.errors import HostError
+from schedlab.base.errors import HostError, IncompleteRun, SystemLost
 from schedlab.benchmarks.benchmark import Server
 from schedlab.settings.companion import Companion
 from schedlab.system import Launch, Running, System
 
 _POLL_SECONDS = 0.02
+_MOST_WORDS = 600
+"""Bytes of a server's output that a message quotes."""
 
 
 @contextmanager
@@ -20,16 +22,30 @@ def serving(
     """Keep a benchmark's server running inside a `with` block, in `place` if that is given.
 
     Raises:
-        HostError: it did not start to listen, or its port is taken.
+        HostError: it did not start to listen, had ended before the block did, or its port is
+            taken.
     """
     if server is None:
         yield
         return
     if system.listens(server.port):
         raise HostError(f"port {server.port} is taken: another {server.argv[0]} runs; end it first")
-    with system.beside(_launch(server.argv, raw / "server", env, place)) as child:
-        _await(child, server.argv[0], server.seconds, lambda: system.listens(server.port))
-        yield
+    name, launch = server.argv[0], _launch(server.argv, raw / "server", env, place)
+    try:
+        with system.beside(launch) as child:
+            _await(child, name, server.seconds, lambda: system.listens(server.port))
+            try:
+                yield
+            except IncompleteRun as error:
+                if not child.running():
+                    raise IncompleteRun(f"{error}; the server {name} had ended") from error
+                raise
+            if not child.running():
+                raise HostError(f"the server {name} ended before the run did")
+    except (HostError, IncompleteRun) as error:
+        if isinstance(error, SystemLost) or not (words := _last_words(launch)):
+            raise
+        raise type(error)(f"{error}; the last words of {name}: {words}") from error
 
 
 @contextmanager
@@ -64,6 +80,17 @@ def _beside(
         yield
         if not child.running():
             raise HostError(f"companion {companion.command[0]} ended before the run did")
+
+
+def _last_words(launch: Launch) -> str:
+    """Return the end of what a server printed, brought here when it has ended; may be empty."""
+    for file in (launch.stderr, launch.stdout):
+        with suppress(OSError), file.open("rb") as printed:
+            printed.seek(max(file.stat().st_size - _MOST_WORDS, 0))
+            lines = printed.read().decode(errors="replace").strip().splitlines()
+            if lines:
+                return " | ".join(line.strip() for line in lines[-3:])
+    return ""
 
 
 def _launch(

@@ -409,7 +409,7 @@ def _check_tools(system: System, cases: Sequence[Case], commands: Mapping[str, C
         for program in commands[case.label].programs:
             if system.which(program) is None:
                 missing.setdefault(program, {})[case.sweep or case.label] = None
-                packages.add(case.benchmark.tool.package)
+                packages.add(_package(case, program))
     if missing:
         lines = [f"{tool} is not installed: {', '.join(by)}" for tool, by in missing.items()]
         known = sorted(filter(None, packages))
@@ -419,6 +419,13 @@ def _check_tools(system: System, cases: Sequence[Case], commands: Mapping[str, C
                 "A program of your own: name it as ./PROGRAM or /PATH/PROGRAM, make it executable"
             )
         raise HostError(f"{'; '.join(lines)}.\n  {'; '.join(advice)}; or use --only for others.")
+
+
+def _package(case: Case, program: str) -> str:
+    """Return the Debian package of a program of a case; empty where the user has to see to it."""
+    tools = (case.benchmark.tool, *case.benchmark.tools)
+    known = (tool.package for tool in tools if (program,) in tool.wanted)
+    return next(known, case.benchmark.tool.package)
 
 
 def _check_variants(system: System, plan: Plan) -> None:

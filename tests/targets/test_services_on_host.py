@@ -142,3 +142,65 @@ def test_a_tool_that_is_not_there_is_stood_in_for(system: LocalSystem, tmp_path:
     assert target.command(case).tool == "schedlab-load", "there is no netserver"
     install(tmp_path, netserver="#!/bin/sh\n")
     assert target.command(case).tool == "netperf"
+
+
+REDIS = f"""#!{sys.executable}
+import os, pathlib, socket, sys, time
+print("Ready to accept connections", flush=True)
+pathlib.Path("pid").write_text(str(os.getpid()))
+words = sys.argv[1:]
+address = words[words.index("--bind") + 1], int(words[words.index("--port") + 1])
+with socket.create_server(address):
+    while not pathlib.Path("full").exists():
+        time.sleep(0.01)
+print("Can't save in background: No space left on device", file=sys.stderr, flush=True)
+os._exit(1)
+"""
+REDIS_BENCHMARK = """#!/bin/sh
+case "$*" in
+*-q | --version) exit 0 ;;
+esac
+BEFORE
+sed '1,/--- stdout/d;/--- stderr/,$d' RECORDED
+"""
+
+
+def redis(before: str) -> dict[str, str]:
+    load = REDIS_BENCHMARK.replace("RECORDED", str(TOOLS / "redis-benchmark.txt"))
+    return {"redis-server": REDIS, "redis-benchmark": load.replace("BEFORE", before)}
+
+
+def test_a_server_is_ended_with_its_run(system: LocalSystem, tmp_path: Path) -> None:
+    install(tmp_path, **redis(":"))
+    record = one_run(system, tmp_path, "Redis")
+    assert (record.error, record.caveats) == ("", [])
+    assert record.metrics["throughput"] == 53908.36
+    assert not system.listens(16379)
+    assert not (tmp_path / record.raw / "db").exists()
+
+
+def test_a_run_whose_server_ended_fails_with_its_last_words(
+    system: LocalSystem, tmp_path: Path
+) -> None:
+    """The load's result is whole; it does not count."""
+    install(
+        tmp_path,
+        **redis("touch full; until grep -q ') Z' /proc/$(cat pid)/stat; do sleep 0.02; done"),
+    )
+    record = one_run(system, tmp_path, "Redis")
+    assert record.status == "failed"
+    assert record.error == (
+        "the server redis-server ended before the run did; the last words of redis-server:"
+        " Can't save in background: No space left on device"
+    )
+    assert record.metrics == {}
+
+
+def test_a_load_that_fails_is_told_with_the_servers_last_words(
+    system: LocalSystem, tmp_path: Path
+) -> None:
+    install(tmp_path, **redis("exit 3"))
+    record = one_run(system, tmp_path, "Redis")
+    assert record.error == (
+        "exit status 3; the last words of redis-server: Ready to accept connections"
+    )

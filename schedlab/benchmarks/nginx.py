@@ -1,0 +1,81 @@
+"""nginx: workers with epoll that serve a small file to wrk's connections over loopback."""
+
+from schedlab.benchmarks import wrk
+from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values, benchmark
+from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.tool import Tool
+
+NGINX = Tool("nginx", package="nginx-light", version=("nginx", "-v"))
+WRK = Tool("wrk", package="wrk", version=("wrk", "-v"), use="the clients of nginx")
+
+THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
+LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
+LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
+
+_PORT = 18080
+"""Beside the usual 80 and 8080, on which the user may have a server of their own."""
+_PAGE = Enclosure("index.html", "0123456789abcde\n" * 64, __name__)
+_SCRATCH = "temp"
+
+
+def parse(output: Output) -> Values:
+    """Read wrk's throughput, and the median and tail of its latencies.
+
+    Raises:
+        IncompleteRun: requests failed, or a figure is missing.
+    """
+    return {
+        THROUGHPUT: wrk.throughput(output),
+        LATENCY_P50: wrk.latency(output, 50),
+        LATENCY_P99: wrk.latency(output, 99),
+    }
+
+
+def _configuration(workers: int, connections: int) -> Enclosure:
+    """Return the whole configuration: nothing of an installed nginx's is read or written."""
+    modules = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    folders = "\n".join(f"    {module}_temp_path {_SCRATCH}/{module};" for module in modules)
+    text = f"""\
+daemon off;
+user root;
+pid {_SCRATCH}/nginx.pid;
+error_log stderr;
+worker_processes {workers};
+events {{
+    worker_connections {connections + 64};
+}}
+http {{
+    access_log off;
+    sendfile on;
+    keepalive_requests 1000000000;
+{folders}
+    server {{
+        listen 127.0.0.1:{_PORT};
+        root .;
+    }}
+}}
+"""
+    return Enclosure("nginx.conf", text, __name__)
+
+
+@benchmark(
+    "Nginx",
+    tool=NGINX,
+    tools=[WRK],
+    metrics=[THROUGHPUT, LATENCY_P50, LATENCY_P99],
+    parse=parse,
+    defaults={"workers": "cpus/2", "threads": "cpus/2", "connections": "cpus*8", "time": 10},
+)
+def nginx(workers: int, threads: int, connections: int, time: Span) -> Command:
+    """Connections of wrk in a closed loop ask nginx for a file of 1 KiB."""
+    load = ("wrk", "-t", str(threads), "-c", str(connections), "--latency")
+    url = f"http://127.0.0.1:{_PORT}/{_PAGE.name}"
+    return Command(
+        *(*load, "-d", f"{time.whole_seconds}s", url),
+        parse=parse,
+        server=Server(("nginx", "-e", "stderr", "-p", ".", "-c", "nginx.conf"), _PORT),
+        setup=[(*load, "-d", "1s", url)],
+        enclosures=(_PAGE, _configuration(workers, connections)),
+        scratch=(_SCRATCH,),
+    )

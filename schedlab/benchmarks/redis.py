@@ -1,0 +1,71 @@
+"""Redis: one event loop that answers the connections of redis-benchmark over loopback."""
+
+import csv
+
+from schedlab.base.errors import IncompleteRun, UsageError
+from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.tool import Tool
+
+REDIS = Tool("redis-server", package="redis-server", version=("redis-server", "--version"))
+REDIS_BENCHMARK = Tool(
+    "redis-benchmark",
+    package="redis-tools",
+    version=("redis-benchmark", "--version"),
+    use="the clients of Redis",
+)
+
+THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
+LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
+LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
+
+_PORT = 16379
+"""Beside the usual 6379, on which Debian's package keeps a server of its own."""
+_TESTS = ("get", "set")
+_KEYS = 10_000
+_SCRATCH = "db"
+
+
+def parse(output: Output) -> Values:
+    """Read the rate, and the median and tail of the latencies, of the only test.
+
+    Raises:
+        IncompleteRun: there is no row with them, so redis-benchmark did not finish.
+    """
+    rows = list(csv.DictReader(output.stdout.splitlines()))
+    if len(rows) != 1:
+        raise IncompleteRun(f"the output has {len(rows)} tests; one was asked for")
+    try:
+        return {
+            THROUGHPUT: float(rows[0]["rps"]),
+            LATENCY_P50: float(rows[0]["p50_latency_ms"]) * 1e3,
+            LATENCY_P99: float(rows[0]["p99_latency_ms"]) * 1e3,
+        }
+    except (KeyError, TypeError, ValueError):
+        raise IncompleteRun("the output has no rate, or no latency of 50 and 99 %") from None
+
+
+@benchmark(
+    "Redis",
+    tool=REDIS,
+    tools=[REDIS_BENCHMARK],
+    metrics=[THROUGHPUT, LATENCY_P50, LATENCY_P99],
+    parse=parse,
+    defaults={"test": "get", "clients": 50, "requests": 1_000_000},
+    grows="requests",
+)
+def redis(test: str, clients: int, requests: int) -> Command:
+    """Connections in a closed loop on a Redis of 10,000 keys, kept in memory only."""
+    if test not in _TESTS:
+        raise UsageError(f"Redis: test is {' or '.join(_TESTS)}, not '{test}'.")
+    ask = ("redis-benchmark", "-h", "127.0.0.1", "-p", str(_PORT), "-r", str(_KEYS), "-d", "64")
+    # Ten times as many random keys as there are: all but one in 22,000 is written.
+    load = (*ask, "-t", "set", "-n", str(10 * _KEYS), "-P", "16", "-q")
+    server = ("redis-server", "--port", str(_PORT), "--bind", "127.0.0.1", "--dir", _SCRATCH)
+    return Command(
+        *(*ask, "-t", test, "-n", str(requests), "-c", str(clients), "--csv"),
+        parse=parse,
+        server=Server((*server, "--save", "", "--appendonly", "no"), _PORT),
+        setup=[load],
+        scratch=(_SCRATCH,),
+    )

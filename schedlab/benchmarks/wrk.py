@@ -1,0 +1,28 @@
+"""What wrk and wrk2 print: the throughput, and how long requests took."""
+
+import re
+
+from schedlab.base.errors import IncompleteRun
+from schedlab.benchmarks.benchmark import Output
+
+_MICROSECONDS = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6}
+
+
+def throughput(output: Output) -> float:
+    """Return the requests a second.
+
+    Raises:
+        IncompleteRun: requests failed, or the figure is missing.
+    """
+    for pattern in (r"Non-2xx or 3xx responses: \d+", r"Socket errors: .*"):
+        if wrong := re.search(pattern, output.stdout):
+            raise IncompleteRun(f"requests failed: {wrong[0]}")
+    return output.number_after("Requests/sec:")
+
+
+def latency(output: Output, percent: int) -> float:
+    """Return a percentile of the latencies in microseconds; IncompleteRun where there is none."""
+    row = rf"^\s*{percent}(?:\.000)?%\s+([\d.]+)(us|ms|s|m)$"
+    if not (found := re.search(row, output.stdout, re.MULTILINE)):
+        raise IncompleteRun(f"the output has no latency of {percent} %")
+    return float(found[1]) * _MICROSECONDS[found[2]]
