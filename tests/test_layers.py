@@ -17,7 +17,7 @@ LAYERS = (
     "result",
     "judging targets",
     "checks lab report",
-    "accuracy importers",
+    "accuracy bisecting importers",
     "cli",
 )
 """From the bottom up; a package imports those below its own line alone."""

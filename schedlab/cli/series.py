@@ -89,7 +89,7 @@ def series_command(
         tried, swept = resume_series(folder, lab)
     else:
         assert patches is not None
-        plan = _plan(plan_name, settings, options)
+        plan = plan_for_kernels(plan_name, settings, options)
         series, tree_name = _read(patches, base, tree)
         folder = how.output or _default_folder(series)
         tried, swept = run_series(series, tree_name, plan, folder, lab)
@@ -100,8 +100,8 @@ def series_command(
         sys.exit(1)
 
 
-def _plan(plan_name: str | None, settings: str | None, options: dict[str, Any]) -> Any:
-    """Return the plan; its first variant has the settings that all patches share."""
+def plan_for_kernels(plan_name: str | None, settings: str | None, options: dict[str, Any]) -> Any:
+    """Return the plan; its first variant has the settings that all kernels share."""
     from schedlab.cli.planning import plan_of
 
     variants: tuple[str, ...] = ()

@@ -79,18 +79,7 @@ def series_of_commits(tree: Path, commits: str) -> tuple[str, Series]:
     Raises:
         KernelError: it is not a git tree or not such a range, or there are no commits in it.
     """
-    match = _RANGE.fullmatch(commits)
-    if not match:
-        raise KernelError(f"'{commits[:60]}' is not a range of commits; write it as v6.12..topic")
-    ends = []
-    for ref in (match["base"], match["tip"]):
-        status, commit = _git(
-            tree, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
-        )
-        if status:
-            raise KernelError(f"{tree}: has no commit '{ref}', or is not a git tree.")
-        ends.append(commit.strip())
-    base, tip = ends
+    base, tip = ends_of_range(tree, commits)
     between = f"{base}..{tip}"
     status, merges = _git(tree, "rev-list", "--merges", "--count", between)
     if status or merges.strip() != "0":
@@ -110,6 +99,26 @@ def series_of_commits(tree: Path, commits: str) -> tuple[str, Series]:
         raise KernelError(f"{tree}: {commits}: git cannot write its patches: {mbox[-300:]}")
     messages = _messages(mbox.encode(errors="surrogateescape"), commits)
     return base, _ordered(list(messages), f"{tree}: {commits}", commits)
+
+
+def ends_of_range(tree: Path, commits: str) -> tuple[str, str]:
+    """Return the two commits of a range `A..B` of a git tree.
+
+    Raises:
+        KernelError: it is not a git tree or not such a range.
+    """
+    match = _RANGE.fullmatch(commits)
+    if not match:
+        raise KernelError(f"'{commits[:60]}' is not a range of commits; write it as v6.12..topic")
+    ends = []
+    for ref in (match["base"], match["tip"]):
+        status, commit = _git(
+            tree, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
+        )
+        if status:
+            raise KernelError(f"{tree}: has no commit '{ref}', or is not a git tree.")
+        ends.append(commit.strip())
+    return ends[0], ends[1]
 
 
 def _content(file: Path) -> bytes:

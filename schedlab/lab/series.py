@@ -16,15 +16,15 @@ from schedlab.kernels import KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.patches import read_patch
-from schedlab.kernels.progress import Step, Watch
-from schedlab.kernels.recipes import make_recipe
+from schedlab.kernels.progress import Watch
 from schedlab.kernels.series import Series
 from schedlab.kernels.shelf import Shelf
+from schedlab.lab.patched import build_patched
 from schedlab.lab.result import Lab
 from schedlab.lab.sweep import Swept, resume_sweep, run_sweep
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import kind_of
-from schedlab.result.series import RECORD, State, Tried, TriedSeries, read_record
+from schedlab.result.series import RECORD, Tried, TriedSeries, read_record
 from schedlab.settings.kinds.kernel import Kernel
 
 RESULTS = "results"
@@ -79,26 +79,6 @@ def _resumed_by_its_name(folder: Path) -> Iterator[None]:
         ) from error
 
 
-class _Noted(Watch):
-    """Passes everything on to who watches, and keeps what is said."""
-
-    def __init__(self, watch: Watch) -> None:
-        """Take who watches."""
-        self._watch = watch
-        self.said: list[str] = []
-
-    def say(self, text: str) -> None:
-        """Keep a line, and pass it on."""
-        self.said.append(text)
-        self._watch.say(text)
-
-    @contextmanager
-    def task(self, what: str) -> Iterator[Step]:
-        """Pass a long step on."""
-        with self._watch.task(what) as step:
-            yield step
-
-
 def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries:
     engine, shelf = find_engine(), Shelf()
     builder = Builder(shelf, engine, watch)
@@ -113,34 +93,23 @@ def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries
         if tried and tried[-1].state in ("does not apply", "not reached"):
             tried.append(Tried(subject=patch.subject, state="not reached"))
             continue
-        noted = _Noted(watch)
         if not read_patch(file).within(engine)[0].changes:
             why = "touches nothing that the simulator compiles"
             tried.append(Tried(subject=patch.subject, state="skipped", why=why))
             continue
-        state: State = "does not apply"
-        kernel, why = f"{name}-{number}", ""
-        try:
-            recipe = make_recipe(
-                *(shelf, engine, kernel, base, [*applied, str(file)]),
-                hz=None,
-                preempt=None,
-                say=noted.say,
-            )
-            state = "does not build"
+        kernel = f"{name}-{number}"
+        made = build_patched(shelf, engine, kernel, base, [*applied, str(file)], watch)
+        if made.state != "does not apply":
             applied.append(str(file))
-            Builder(shelf, engine, noted).build(recipe)
-            state = "run"
-        except KernelError as error:
-            kernel, why = "", str(error)
-            watch.say(f"{patch.subject}: {state}: {why}")
+        if made.why:
+            watch.say(f"{patch.subject}: {made.state}: {made.why}")
         tried.append(
             Tried(
                 subject=patch.subject,
-                state=state,
-                kernel=kernel,
-                why=why,
-                notices=tuple(dict.fromkeys(noted.said)),
+                state=made.state,
+                kernel=kernel if made.state == "run" else "",
+                why=made.why,
+                notices=made.notices,
             )
         )
     if not any(each.state == "run" for each in tried):

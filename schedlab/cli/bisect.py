@@ -1,0 +1,125 @@
+"""`schedlab bisect`: the commit of a range at which something got worse, on a simulated machine."""
+
+from dataclasses import fields
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from schedlab.base.errors import UsageError
+from schedlab.cli.echo import echo
+from schedlab.cli.how import How, given_options
+from schedlab.cli.names import CHECK, MACHINE, PLAN
+from schedlab.cli.run import evidence_options, load_options
+
+if TYPE_CHECKING:
+    from schedlab.bisecting.record import Asked
+    from schedlab.lab.result import Lab
+
+ANSWER = "answer.txt"
+
+
+@click.command("bisect")
+@click.argument("commits", required=False, metavar="[GOOD..BAD]")
+@click.option(
+    "--tree", type=click.Path(path_type=Path), metavar="PATH", help="The git tree of the commits."
+)
+@click.option(
+    "--plan", "plan_name", type=PLAN, metavar="PLAN", help="The plan whose benchmarks are run."
+)
+@click.option("--metric", metavar="NAME", help="The metric that got worse.")
+@click.option("--decision", is_flag=True, help="Find the first commit with other decisions.")
+@click.option(
+    "--scenario", type=CHECK, metavar="NAME|FILE", help="Find the first commit failing this check."
+)
+@click.option(
+    "--machine", type=MACHINE, metavar="NAME|FILE", help="For --scenario: instead of its own."
+)
+@click.option(
+    "--settings", metavar="'SETTING; ...'", help="Settings of all commits, as in a variant."
+)
+@load_options
+@evidence_options
+def bisect_command(
+    commits: str | None,
+    tree: Path | None,
+    plan_name: str | None,
+    metric: str | None,
+    decision: bool,
+    scenario: str | None,
+    machine: str | None,
+    settings: str | None,
+    **options: Any,
+) -> None:
+    """Find the commit of GOOD..BAD at which something got worse, on a simulated machine.
+
+    Builds commits that touch what the simulator compiles, several a step, and judges each beside
+    GOOD, with more seeds while it cannot tell. What does not build is passed over. At the end the
+    culprit runs beside its parent with the whole plan.
+
+    \b
+    schedlab bisect v6.12..topic --tree ~/linux --target sim:smt8 --suite hackbench --metric time
+    schedlab bisect v6.12..topic --tree ~/linux --scenario smt-spread
+    schedlab bisect --resume results/...
+    """
+    how = How(**{f.name: options.pop(f.name) for f in fields(How) if f.name in options})
+    evidence = list(given_options(options))
+    named = [commits, tree, plan_name, metric, decision, scenario, machine, settings]
+    if how.resume and (how.output or evidence or any(named)):
+        raise UsageError("--resume takes all from DIR; give no commits and no plan with it.")
+    if not how.resume:
+        if commits is None or tree is None:
+            raise UsageError("name the commits and their tree: GOOD..BAD --tree PATH.")
+        if [metric is not None, decision, scenario is not None].count(True) != 1:
+            raise UsageError("say what to look for: one of --metric, --decision and --scenario.")
+        if scenario and (plan_name or settings or evidence):
+            raise UsageError("--scenario names all that is run; give no plan with it.")
+        if machine and not scenario:
+            raise UsageError("--machine is for --scenario; a plan's machine is --target sim:NAME.")
+
+    from schedlab.bisecting.bisection import begin_bisection, bisect
+    from schedlab.bisecting.text import answer_text
+    from schedlab.report import save
+
+    lab = how.lab()
+    if how.resume:
+        folder = how.resume
+    else:
+        assert commits and tree
+        if scenario:
+            asked = _check(scenario, machine)
+        else:
+            asked = _plan(plan_name, settings, {**options}, metric, lab)
+        stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
+        folder = how.output or Path("results") / f"{stamp}-bisect"
+        begin_bisection(tree, commits, asked, folder)
+    answer = answer_text(bisect(folder, lab))
+    echo(answer)
+    echo(f"wrote {save(answer, folder / ANSWER)}")
+
+
+def _check(scenario: str, machine: str | None) -> "Asked":
+    """Return the question of a check."""
+    from schedlab.bisecting.record import Asked
+    from schedlab.checks.check import find_checks
+
+    checks = find_checks([scenario])
+    if len(checks) != 1:
+        raise UsageError(f"--scenario {scenario}: names {len(checks)} checks; name one.")
+    where = str(Path(machine).resolve()) if machine and machine.endswith(".toml") else machine
+    return Asked(scenario=str(checks[0].path.resolve()), machine=where or "")
+
+
+def _plan(
+    plan_name: str | None,
+    settings: str | None,
+    options: dict[str, Any],
+    metric: str | None,
+    lab: "Lab",
+) -> "Asked":
+    """Return the question of a plan; its first variant has the settings of all commits."""
+    from schedlab.bisecting.questions import asked_of_plan
+    from schedlab.cli.series import plan_for_kernels
+
+    return asked_of_plan(plan_for_kernels(plan_name, settings, options), metric, lab)

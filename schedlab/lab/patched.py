@@ -1,0 +1,66 @@
+"""Building a base tree with patches on it, for those who try many of them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from schedlab.kernels import KernelError
+from schedlab.kernels.build import Builder
+from schedlab.kernels.engine import Engine
+from schedlab.kernels.progress import Step, Watch
+from schedlab.kernels.recipes import make_recipe
+from schedlab.kernels.shelf import Shelf
+
+
+@dataclass(frozen=True)
+class Patched:
+    """What became of a build with patches."""
+
+    state: Literal["run", "does not apply", "does not build"]
+    """`run`: it is there and can be run."""
+    why: str = ""
+    notices: tuple[str, ...] = ()
+    """What was noted on the way, such as a hunk that fits only roughly."""
+
+
+def build_patched(
+    shelf: Shelf, engine: Engine, name: str, base: str, patches: Sequence[str], watch: Watch
+) -> Patched:
+    """Build the files `patches` on a tree, as a kernel called `name`."""
+    noted = _Noted(watch)
+    state: Literal["does not apply", "does not build"] = "does not apply"
+    try:
+        recipe = make_recipe(
+            shelf, engine, name, base, patches, hz=None, preempt=None, say=noted.say
+        )
+        state = "does not build"
+        Builder(shelf, engine, noted).build(recipe)
+    except KernelError as error:
+        return Patched(state, str(error), noted.notices)
+    return Patched("run", notices=noted.notices)
+
+
+class _Noted(Watch):
+    """Passes everything on to who watches, and keeps what is said."""
+
+    def __init__(self, watch: Watch) -> None:
+        """Take who watches."""
+        self._watch = watch
+        self._said: list[str] = []
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Return what was said, each line once."""
+        return tuple(dict.fromkeys(self._said))
+
+    def say(self, text: str) -> None:
+        """Keep a line, and pass it on."""
+        self._said.append(text)
+        self._watch.say(text)
+
+    @contextmanager
+    def task(self, what: str) -> Iterator[Step]:
+        """Pass a long step on."""
+        with self._watch.task(what) as step:
+            yield step

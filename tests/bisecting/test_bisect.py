@@ -1,0 +1,171 @@
+"""Bisecting a generated git history with a fake engine, from the command line."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.fake_engine import FakeLab, git_tree
+
+RUN = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10", "--looks", 10)
+TIME = ("--metric", "time")
+
+
+@pytest.fixture
+def lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> FakeLab:
+    return FakeLab(tmp_path, monkeypatch, capsys)
+
+
+class History:
+    """A git tree of the fake kernel, a commit at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tree = git_tree(folder)
+        self.fair = self.tree / "kernel/sched/fair.c"
+        self.ids: list[str] = []
+
+    def git(self, *words: str) -> str:
+        name = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+        done = subprocess.run(
+            ["git", "-C", str(self.tree), *name, *words], capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    def commit(self, subject: str) -> None:
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", subject)
+        self.ids.append(self.git("rev-parse", "HEAD"))
+
+    def change(self, old: str, new: str, subject: str) -> None:
+        self.fair.write_text(self.fair.read_text().replace(old, new))
+        self.commit(subject)
+
+    def note(self, number: int) -> None:
+        """Commit what the simulator compiles, and what changes nothing."""
+        self.fair.write_text(self.fair.read_text() + f"/* note {number} */\n")
+        self.commit(f"sched: note {number}")
+
+    def words(self, number: int) -> None:
+        """Commit what the simulator does not compile."""
+        (self.tree / "Documentation/scheduler.rst").write_text(f"Words {number}.\n")
+        self.commit(f"docs: words {number}")
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    """Sixteen commits: six are words, three do not build, the twelfth is slower."""
+    made = History(tmp_path / "repo")
+    for number in range(1, 7):
+        made.words(number) if number % 2 else made.note(number)
+    made.change("int there;", "int there; not C", "sched: broken")
+    made.note(7)
+    made.words(8)
+    made.change("int there; not C", "int there;", "sched: mended")
+    made.words(10)
+    made.change("speed = 1.0", "speed = 1.3", "sched: slower")
+    for number in range(12, 16):
+        made.note(number) if number % 2 else made.words(number)
+    return made
+
+
+def bisect(lab: FakeLab, history: History, *words: object) -> tuple[int, str, str]:
+    given = ("--tree", history.tree, "--target", f"sim:{lab.machine}", *RUN)
+    return lab.call("bisect", "v6.12-test..HEAD", *given, *words)
+
+
+def test_the_culprit_is_found_and_explained(lab: FakeLab, history: History) -> None:
+    out = lab.folder / "out"
+    status, text, errors = bisect(lab, history, *TIME, "--jobs", 2, "--output", out)
+    assert status == 0, errors
+    assert text.startswith(f"{history.ids[11]} is the first bad commit: sched: slower\n")
+    assert "culprit: HackbenchPipeThreads:groups=1,loops=10 time -" in text
+    assert "16 commits, 7 of them touch nothing that the simulator compiles; " in text
+    record = json.loads((out / "bisect.json").read_text())
+    assert record["steps"] <= 4
+    assert record["builds"] <= 8
+    again, same, _ = lab.call("bisect", "--resume", out)
+    assert (again, same) == (0, text), "nothing was run again"
+    for commit in record["commits"]:
+        if commit["step"] == record["steps"]:
+            commit.update(answer=None, step=0, why="")
+    (out / "bisect.json").write_text(json.dumps({**record, "steps": record["steps"] - 1}))
+    again, same, _ = lab.call("bisect", "--resume", out)
+    assert (again, same.splitlines()[0]) == (0, text.splitlines()[0]), "the last step is judged"
+    history.git("bisect", "replay", str(out / "bisect.log"))
+    replayed = history.git("bisect", "log")
+    assert f"git bisect bad {history.ids[11]}" in replayed
+
+
+def test_a_range_that_cannot_be_narrowed_is_an_answer(lab: FakeLab, tmp_path: Path) -> None:
+    history = History(tmp_path / "repo")
+    history.note(1)
+    history.change("int there;", "int there; not C", "sched: broken")
+    history.change("speed = 1.0", "speed = 1.3", "sched: slower")
+    history.change("int there; not C", "int there;", "sched: mended")
+    status, text, errors = bisect(lab, history, *TIME, "--output", lab.folder / "out")
+    assert status == 0, errors
+    assert text.startswith("the first bad commit is one of 3; those between cannot be told:\n")
+    assert "does not build: sched: slower" in text
+
+
+def test_the_first_other_decision(lab: FakeLab, history: History) -> None:
+    status, text, errors = bisect(
+        lab, history, "--decision", "--looks", 2, "--output", lab.folder / "out"
+    )
+    assert status == 0, errors
+    assert text.startswith(f"{history.ids[11]} is the first bad commit")
+
+
+def test_ends_that_do_not_differ_are_refused(lab: FakeLab, tmp_path: Path) -> None:
+    history = History(tmp_path / "repo")
+    history.note(1)
+    status, _, errors = bisect(lab, history, *TIME, "--output", lab.folder / "out")
+    assert (status, "is not bad beside" in errors) == (2, True), errors
+    history.change("speed = 1.0", "speed = 0.5", "sched: faster")
+    status, _, errors = bisect(lab, history, *TIME, "--output", lab.folder / "other")
+    assert (status, "time +" in errors, "better" in errors) == (2, True, True), errors
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "name the commits and their tree"),
+        (("a..b", "--tree", "repo"), "one of --metric, --decision and --scenario"),
+        (("a..b", "--tree", "repo", "--metric", "x", "--decision"), "one of --metric"),
+        (("a..b", "--tree", "repo", "--scenario", "smt-spread", *RUN), "names all that is run"),
+        (("a..b", "--tree", "repo", *TIME, *RUN), "host is not sim:MACHINE"),
+        (("--resume", "repo", *TIME), "--resume takes all from DIR"),
+        (("--resume", "repo"), "is not the folder of a bisection"),
+    ],
+)
+def test_mistakes_are_refused(
+    lab: FakeLab, words: tuple[object, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lab.folder)
+    status, _, errors = lab.call("bisect", *words)
+    assert (status, message in errors) == (2, True), errors
+    assert not (lab.folder / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("commits", "metric", "message"),
+    [
+        ("HEAD..HEAD", "time", "none of its 0 commits touches"),
+        ("HEAD~1..HEAD", "time", "none of its 1 commits touches"),
+        ("HEAD..v6.12-test", "time", "is not an ancestor"),
+        ("nosuch..HEAD", "time", "has no commit 'nosuch'"),
+        ("v6.12-test..HEAD", "tme", "Did you mean time?"),
+    ],
+)
+def test_ranges_that_cannot_be_searched_leave_nothing(
+    lab: FakeLab, history: History, commits: str, metric: str, message: str
+) -> None:
+    history.words(17)
+    out = lab.folder / "out"
+    words = ("--tree", history.tree, "--target", f"sim:{lab.machine}", *RUN, "--metric", metric)
+    status, _, errors = lab.call("bisect", commits, *words, "--output", out)
+    assert (status, message in errors) == (2, True), errors
+    assert not out.exists()
