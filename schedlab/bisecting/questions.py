@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from schedlab.base.errors import UsageError, nearest
+from schedlab.base.words import plural
 from schedlab.bisecting.record import Asked
 from schedlab.bisecting.search import Answer
 from schedlab.checks.check import Named
@@ -19,7 +20,7 @@ from schedlab.plan.sweep import points as points_of
 from schedlab.plan.targets import kind_of
 from schedlab.report import write_reports
 from schedlab.report.why import sentence
-from schedlab.report.wording import interval, plural, points, verdict_word
+from schedlab.report.wording import interval, points, verdict_word
 from schedlab.result.store import DATABASE, Store
 from schedlab.settings.kinds.kernel import Kernel
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from schedlab.base.words import plural
 from schedlab.bisecting.record import Bisected, Commit
 from schedlab.bisecting.search import narrowed
-from schedlab.report.wording import plural
 
 
 def answer_text(record: Bisected) -> str:
