@@ -77,13 +77,14 @@ def broken(
     expected: dict[str, Any],
     scenario: dict[str, Any] | None = None,
     machine: str = "smp4",
+    window: float = 0,
 ) -> list[str]:
     watcher = parse_expectation(expected).watch(
         Given(find_machine(machine), SCENARIO if scenario is None else scenario)
     )
     timeline = Timeline(find_machine(machine).nr_cpus, [watcher])
     timeline.follow(events(lines))
-    timeline.end(END)
+    timeline.end({**END, "window_s": window})
     return [what for _, what in watcher.problems]
 
 
@@ -132,6 +133,13 @@ def test_a_limited_task_may_wait_beside_idle_cpus() -> None:
     lines = [each.replace("b/2", "limited/2").replace("=b ", "=limited ") for each in WAITING]
     assert not broken(lines, {"that": "work-conservation", "waits": "20ms"})
     assert broken(lines, {"that": "no-stall", "longest": "20ms"})
+
+
+def test_a_wait_lasts_to_the_end_of_the_run_though_no_event_follows() -> None:
+    """As that of a task which is throttled for good and leaves its CPU idle."""
+    lines = [woken("a/1", 0, 0), switch(0, 0, "0", "a/1"), switch(0, 40, "a/1", "0", "R")]
+    assert not broken(lines, {"that": "no-stall", "longest": "20ms"}, window=0.05)
+    assert broken(lines, {"that": "no-stall", "longest": "20ms"}, window=0.1)
 
 
 def test_both_times_have_to_pass() -> None:
