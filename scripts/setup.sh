@@ -27,7 +27,7 @@ install_packages() {
 	missing=$(missing_packages)
 	[ -n "$missing" ] || return 0
 	if ! command -v apt-get >/dev/null; then
-		echo "setup: this is no Debian; install what stands for these packages: $missing"
+		echo "setup: not a Debian system; install the equivalents of: $missing"
 		return 1
 	fi
 	root=""
@@ -78,11 +78,13 @@ make_environment() {
 		"$(cat requirements.txt requirements-dev.txt pyproject.toml | sha256sum)" ]; then
 		return 0
 	fi
-	if [ "$purpose" = build ]; then
+	if [ "$purpose" = build ] || [ ! -e .venv ]; then
 		echo "setup: making the virtual environment .venv"
 		rm -f "$stamp"
 		python=$(find_python)
 		"$python" -m venv .venv
+	fi
+	if [ "$purpose" = build ]; then
 		# The commands about kernels load no figures and no statistics.
 		light=$(sed '/^#/d' requirements.txt |
 			grep -Eiv '^(numpy|scipy|matplotlib|contourpy|cycler|fonttools|kiwisolver|pillow|pyparsing)=')
@@ -92,6 +94,7 @@ make_environment() {
 		return 0
 	fi
 	pip_install -r "$requirements"
+	[ -x .venv/bin/schedlab ] || pip_install --no-deps -e .
 	echo "$wanted" >"$stamp"
 }
 

@@ -189,6 +189,8 @@ def test_a_later_moment_is_not_a_decision() -> None:
     assert "took the same 6 decisions" in text
     assert "the runs differ in moments or inputs only" in text
     assert "wakeup placement of sender 2-9, at 39.161 ms: mine, 8 us later" in text
+    barely = words(compared(TRACE, TRACE.replace("0.139161: select", "0.139161200: select")))
+    assert "wakeup placement of sender 2-9, at 39.161 ms: mine, 200 ns later." in barely
     both = words(compared(TRACE, later.replace("comm=receiver pid=7 prev", "comm=x pid=8 prev")))
     assert "mine, 8 us later" in both and "mine: picked x-8" in both
 

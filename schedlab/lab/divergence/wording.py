@@ -60,7 +60,7 @@ class Words:
         number = f"{_counted(self.found.equal, 'decision')}, from power-on to the end"
         if not anything:
             yield from _wrapped(
-                f"No difference: {one} and {other} took the same {number}, to the microsecond."
+                f"No difference: {one} and {other} took the same {number}, to the nanosecond."
             )
             return
         yield from _wrapped(
@@ -172,8 +172,9 @@ def _are_alike(first: Decision, second: Decision) -> bool:
 
 def _later(first: Decision, second: Decision) -> str:
     """Return how much later the second was decided, to follow its name."""
-    later = round(1e6 * (second.time - first.time))
-    return f", {abs(later):,} us {'later' if later > 0 else 'earlier'}" if later else ""
+    later = round(1e9 * (second.time - first.time))
+    apart = f"{abs(later)} ns" if abs(later) < 1000 else f"{round(abs(later) / 1000):,} us"
+    return f", {apart} {'later' if later > 0 else 'earlier'}" if later else ""
 
 
 def _differing(first: Decision, second: Decision) -> dict[str, tuple[str, str]]:
