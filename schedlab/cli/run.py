@@ -111,9 +111,12 @@ _EVIDENCE = (
         is_flag=True,
         help="Simulate the machine's values alone; without it blocks draw from their ranges.",
     ),
-    click.option("--fail-on", type=click.Choice(["worse"]), help="Exit 1 if anything got worse."),
 )
 """Options on where a plan is run and how its evidence is gathered."""
+
+fail_on_option = click.option(
+    "--fail-on", type=click.Choice(["worse"]), help="Exit 1 if anything got worse."
+)
 
 
 _LOAD = (
@@ -132,9 +135,9 @@ _LOAD = (
     click.option(
         "--workload",
         "workloads",
-        metavar="FILE.json",
+        metavar="FILE",
         multiple=True,
-        help="A workload described by a file of rt-app (docs/internals/workloads.md).",
+        help="A workload described by a file of rt-app or a recording (docs/manual/rt-app.md).",
     ),
     click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one."),
 )
@@ -143,7 +146,7 @@ _LOAD = (
 
 def experiment_options(command: Command) -> Command:
     """Add the options of every command that compares variants."""
-    return _with(command, _COMPARED + _EVIDENCE)
+    return _with(command, (*_COMPARED, *_EVIDENCE, fail_on_option))
 
 
 def load_options(command: Command) -> Command:

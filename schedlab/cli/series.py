@@ -13,7 +13,7 @@ from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
 from schedlab.cli.names import KERNEL, PLAN
-from schedlab.cli.run import evidence_options, load_options
+from schedlab.cli.run import evidence_options, fail_on_option, load_options
 
 if TYPE_CHECKING:
     from schedlab.kernels.series import Series
@@ -46,6 +46,7 @@ MAIL = "mail.txt"
 )
 @load_options
 @evidence_options
+@fail_on_option
 def series_command(
     patches: Path | None,
     base: str | None,

@@ -48,12 +48,20 @@ def why_of(report: Report, outcome: Outcome) -> list[str]:
 
 
 def main_part(report: Report, outcome: Outcome) -> list[str]:
-    """Return what made at least half of a result's change, if one thing did."""
+    """Return what made at least half of a result's change, if one thing did.
+
+    The account is of the benchmark's first metric: more time is worse. Of another metric, and where
+    the tasks' time went the other way than the metric, it says nothing.
+    """
+    if outcome.metric != outcome.case.metrics[0]:
+        return []
     asked = (outcome.case, outcome.variant)
+    is_worse = (outcome.verdict.effect_better or 0.0) < 0
     return [
         f"most of it {part.words} ({_signed(part)} % of the time)"
         for spent in report.times
         if (spent.case, spent.variant) == asked and spent.whole.contribution
+        if (spent.whole.contribution > 0) == is_worse
         for part in _named(spent)[:1]
         if part.contribution / spent.whole.contribution >= 0.5
     ]

@@ -13,7 +13,7 @@ from schedlab.judging.analysis import analyse
 from schedlab.judging.why import Per, TimeSpent
 from schedlab.plan.plan import BenchmarkEntry, Blocks, Judging, Plan
 from schedlab.report import Report, all_shapes
-from schedlab.report.why import sentence, why
+from schedlab.report.why import main_part, sentence, why
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.result.store import CaseInfo, Store
 from schedlab.settings.variant import Variant
@@ -236,3 +236,18 @@ def test_json_has_every_part(tmp_path: Path) -> None:
     assert found["parts"][0]["state"] == "wait_idle"
     assert found["parts"][0]["interval_adjusted"][0] > 0.45
     assert len(found["roles"]["a"]) == 4
+
+
+def test_a_summary_names_the_cause_only_where_the_time_goes_the_metrics_way(
+    tmp_path: Path,
+) -> None:
+    """More waiting does not explain a figure that got better."""
+    report = report_of(tmp_path / "r", waits)
+    [outcome] = report.cases[0].outcomes_in("patch")
+    assert main_part(report, outcome) == [
+        "most of it waiting runnable while a CPU was idle (+49.9 % of the time)"
+    ]
+    better = report_of(tmp_path / "s", waits, LATENCY, lambda patched, _: 1.0 if patched else 2.0)
+    [outcome] = better.cases[0].outcomes_in("patch")
+    assert outcome.verdict.word == "better"
+    assert main_part(better, outcome) == []
