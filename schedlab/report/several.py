@@ -104,10 +104,15 @@ def about(place: Place, width: int) -> str:
 
 
 def _fitting(title: str, room: int) -> str:
-    """Return as many of a title's clauses as there is room for; the first at least."""
-    clauses = re.split(r"(?=[,:] )", title)
-    for number in range(len(clauses), 0, -1):
-        text = "".join(clauses[:number])
+    """Return a title, or as many clauses of it as there is room for; the first at least.
+
+    What follows a colon is a list, which would be false if it were cut.
+    """
+    if len(title) <= room:
+        return title
+    clauses = title.partition(": ")[0].split(", ")
+    for number in range(len(clauses), 1, -1):
+        text = ", ".join(clauses[:number])
         if len(text) <= room:
             return text
     return clauses[0]
