@@ -35,6 +35,7 @@ LONG = {"runtime=8s": "runtime=20ms", "groups=2,loops=50": "groups=1,loops=9"}
 """Sizes that take more than a moment; a small one shows that the command is right."""
 ELSEWHERE = {
     "schedlab kernel add --debian": "downloads; `make test` does it before the tests",
+    'schedlab kernel add --tree "$tree"': "of a script; tests/kernels has trees of all kinds",
     "schedlab kernel boot-image": "builds a whole kernel",
     "schedlab doctor --restore": "changes this host; tests/cli/test_doctor_command.py",
     "schedlab run --target vm:": "boots a guest; tests/targets/test_vm.py",
