@@ -123,7 +123,9 @@ def unknown_words(words: list[str]) -> list[str]:
     context = command.make_context("schedlab", [], resilient_parsing=True)
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         if words[0] not in command.list_commands(context):
-            return words[:1]
+            if not hasattr(command, "default"):
+                return words[:1]
+            words = [command.default, *words]
         found = command.get_command(context, words[0])
         assert found
         command, words = found, words[1:]

@@ -15,9 +15,11 @@ from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
 class _Trace(click.Group):
     """A group whose first word may be left out: without one, a run is simulated."""
 
+    default = "simulate"
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args[:1] not in ([name] for name in (*self.commands, *ctx.help_option_names)):
-            args = ["simulate", *args]
+            args = [self.default, *args]
         return super().parse_args(ctx, args)
 
 

@@ -34,7 +34,7 @@ GOOD = {
 @pytest.fixture
 def no_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what takes time and is not looked at."""
-    monkeypatch.setattr("schedlab.lab.sweep.write_reports", lambda _: [])
+    monkeypatch.setattr("schedlab.cli.sweep.write_reports", lambda _: [])
 
 
 def plan(**changes: Any) -> Plan:
