@@ -46,11 +46,16 @@ void lockdep_assert_cpus_held(void)
 }
 
 #ifndef CONFIG_CPUSETS
+/* Taken twice, the lock would be waited for by who holds it, as soon as a CPU is to go off-line. */
 void rebuild_sched_domains(void)
 {
+#ifdef TREE_HAS_CPUSET_TAKES_LOCK
+	rebuild_sched_domains_cpuslocked();
+#else
 	cpus_read_lock();
 	rebuild_sched_domains_cpuslocked();
 	cpus_read_unlock();
+#endif
 }
 #endif
 
