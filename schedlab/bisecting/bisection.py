@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from schedlab.base.errors import Interrupted, SchedlabError, StoreError, UsageError
+from schedlab.base.errors import Interrupted, SchedlabError, UsageError
 from schedlab.bisecting.history import History, history_of, write_difference
 from schedlab.bisecting.questions import question_of
 from schedlab.bisecting.record import Asked, Bisected, Commit, read_bisected
@@ -20,6 +20,7 @@ from schedlab.kernels.build import Builder
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.tree import tree_at_ref
+from schedlab.lab.new_folder import make_folder
 from schedlab.lab.patched import build_patched
 from schedlab.lab.result import Lab
 
@@ -46,15 +47,8 @@ def begin_bisection(tree: Path, commits: str, asked: Asked, folder: Path) -> Bis
         commits=[Commit(id=commit, subject=subject) for commit, subject in history.commits],
         others=history.others,
     )
-    try:
-        folder.mkdir(parents=True)
-        (folder / "patches").mkdir()
-    except FileExistsError:
-        raise StoreError(
-            f"{folder}: is there already. Name another folder, or go on with --resume {folder}."
-        ) from None
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+    make_folder(folder)
+    make_folder(folder / "patches")
     record.save(folder)
     return record
 

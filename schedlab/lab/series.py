@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from schedlab.base.errors import Interrupted, StoreError, UsageError
+from schedlab.base.errors import Interrupted, UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.engine import find_engine
@@ -19,6 +19,7 @@ from schedlab.kernels.patches import read_patch
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.series import Series
 from schedlab.kernels.shelf import Shelf
+from schedlab.lab.new_folder import make_folder
 from schedlab.lab.patched import build_patched
 from schedlab.lab.result import Lab
 from schedlab.lab.sweep import Swept, resume_sweep, run_sweep
@@ -133,14 +134,7 @@ def _with_variants(plan: Plan, tried: TriedSeries) -> Plan:
 @contextmanager
 def _new_folder(folder: Path) -> Iterator[None]:
     """Make a folder; it does not stay if the series in it did not come to its first run."""
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        raise StoreError(
-            f"{folder}: is there already. Name another folder, or go on with --resume {folder}."
-        ) from None
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+    make_folder(folder)
     try:
         yield
     finally:

@@ -1,0 +1,21 @@
+"""Making the folder of what is begun, and no other's."""
+
+from pathlib import Path
+
+from schedlab.base.errors import StoreError
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it.
+
+    Raises:
+        StoreError: it is there already, or cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise StoreError(
+            f"{folder}: is there already. Name another folder, or go on with --resume {folder}."
+        ) from None
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
