@@ -12,7 +12,7 @@
  *	dN	waits N ns for a device it has asked itself
  *
  * What comes from outside (s, t, @) begins a request.  A wake hands the request on, and it is
- * answered when who has it waits again without having woken anybody.
+ * answered when the task that has it waits again without having woken another one.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -168,7 +168,7 @@ def _keep(asked: Asked, folder: Path, keep: Path) -> None:
 
 @contextmanager
 def _naming(where: Path) -> Iterator[None]:
-    """Say of every problem in which check it is."""
+    """Name the check in every problem that is reported in it."""
     try:
         yield
     except BadCheck:

@@ -180,7 +180,7 @@ def variants(reports: Sequence[Report]) -> dict[str, str]:
 
 
 def patches(reports: Sequence[Report], diffstat: bool = True) -> list[tuple[str, str]]:
-    """Return the patches of kernels, `Patch "subject" (hash), diffstat`, with who has each."""
+    """Return the patches of kernels, `Patch "subject" (hash), diffstat`, and their variants."""
     found: dict[str, dict[str, None]] = {}
     for report in reports:
         for variant in report.plan.variant:
