@@ -22,11 +22,6 @@ LAYERS = (
 )
 """From the bottom up; a package imports those below its own line alone."""
 
-ON_A_TERMINAL = {"screen", "side_by_side", "terminal"}
-"""Modules of `report` that lay tables out for a terminal; the command line imports them."""
-
-BELOW_ACCURACY = {name for line in LAYERS[:-2] for name in line.split()} - {"doctor"}
-
 
 def test_no_arrow_runs_back_up() -> None:
     height = {name: at for at, line in enumerate(LAYERS) for name in line.split()}
@@ -41,15 +36,11 @@ def test_the_library_imports_neither_click_nor_rich() -> None:
     found = {
         f"{path.relative_to(ROOT)}: {name}"
         for package, path in modules()
-        if package in BELOW_ACCURACY and (package, path.stem) not in _terminal()
+        if package != "cli"
         for name in imports(path)
         if name.split(".")[0] in ("click", "rich")
     }
     assert not found
-
-
-def _terminal() -> set[tuple[str, str]]:
-    return {("report", name) for name in ON_A_TERMINAL}
 
 
 def test_the_lab_loads_neither_click_nor_rich() -> None:

@@ -99,7 +99,7 @@ def _mhz(thousand_cycles: str | int) -> int:
 
 
 def _pairs(machine: Machine) -> dict[str, tuple[int, int]]:
-    """Give, for each distance there is here, CPU 0's nearest partner at it; LLC mates first."""
+    """Return, for each distance there is here, CPU 0's nearest partner at it; LLC mates first."""
     first = min(cpu for group in machine.groups("core") for cpu in group)
     pairs: dict[str, tuple[int, int]] = {}
     for cpu in sorted({cpu for group in machine.groups("core") for cpu in group} - {first}):

@@ -157,7 +157,7 @@ def _written(value: float | None) -> str:
 
 
 def disturbed(found: Sequence[Compared]) -> str:
-    """Say, where others had too much of the host meanwhile, what that does; else nothing."""
+    """Return a warning where others had too much of the host meanwhile; else nothing."""
     worst = max((item.native.others for item in found), default=0.0)
     if worst <= QUIET:
         return ""

@@ -185,7 +185,7 @@ class Output:
 Parser = Callable[[Output], Values]
 Caveats = Callable[[Output], list[str]]
 Build = Callable[..., "Command | Sequence[Command]"]
-"""Gives the command of some parameters, or several in order of preference: the first whose
+"""Returns the command of some parameters, or several in order of preference: the first whose
 programs are at hand is run."""
 Count = Callable[[Output], Mapping[str, float]]
 
@@ -206,11 +206,11 @@ class Benchmark:
     defaults: Mapping[str, Parameter]
     caveats: Caveats = field(default=lambda _: [])
     count: Count = field(default=lambda _: {})
-    """Gives further figures by their counters' names: explanations, not results."""
+    """Returns further figures by their counters' names: explanations, not results."""
     model: Callable[..., Model] | None = None
-    """Gives the same behaviour for the simulator, from the same parameters."""
+    """Returns the same behaviour for the simulator, from the same parameters."""
     select: Callable[..., Sequence[Metric]] | None = None
-    """Gives those of the metrics that a case with these parameters has; all if there is none."""
+    """Returns those of the metrics that a case with these parameters has; all if there is none."""
     grows: str = ""
     """The parameter the running time grows with in proportion, where it is a number of things."""
     alike: str = ""

@@ -74,7 +74,7 @@ def remarks(params: Mapping[str, int | str], machine: Machine) -> Iterator[str]:
     core = next((c for c in machine.groups("core") if int(params["wcpu"]) in c), ())
     if set(parse_cpulist(str(params["icpus"]))) - set(core):
         yield (
-            "The irritators are no SMT siblings of the workload: no idle state of theirs gives it"
+            "The irritators are not SMT siblings of the workload: no idle state of theirs gives it"
             " more of a core."
         )
 

@@ -85,6 +85,6 @@ class Curve:
     note_without: str
     """What stands there where there are none."""
     share_of: Callable[[str], str | None] = _no_share
-    """Gives the idle state whose share of the time, in percent, a counter is, if it is one."""
+    """Returns the idle state whose share of the time, in percent, a counter is, if it is one."""
     remarks: Callable[[Mapping[str, int | str], Machine], Iterable[str]] = _no_remarks
-    """Gives what is to be said of a case with these parameters on a machine."""
+    """Returns notes about a case with these parameters on a machine."""

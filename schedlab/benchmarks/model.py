@@ -19,4 +19,4 @@ class Model:
     besides: tuple[Metric, ...] = ()
     """What is measured of any workload."""
     count: Callable[[Mapping[str, float]], Mapping[str, float]] = field(default=lambda _: {})
-    """Gives further figures by their counters' names, from the workload's results by name."""
+    """Returns further figures by their counters' names, from the workload's results by name."""

@@ -18,7 +18,7 @@ _PORT = "12866"
 
 
 def parse(output: Output) -> Values:
-    """Read each client's rate and give their mean, as published tables do.
+    """Read each client's rate and return their mean, as published tables do.
 
     Raises:
         IncompleteRun: a client found no server, or printed no rate.

@@ -75,7 +75,7 @@ class RtAppFile:
         return root
 
     def has(self, event: str) -> bool:
-        """Return whether any task has an event of that name; `runtime` is no `run`."""
+        """Return whether any task has an event of that name; `runtime` is not `run`."""
         return any(
             key.startswith(event) and (event != "run" or not key.startswith("runtime"))
             for _, key in self._members()
@@ -134,7 +134,7 @@ def _is(value: Any) -> bool:
 
 
 def _strict(text: str) -> str:
-    """Drop comments and spare commas, give keys without a value null; lines stay."""
+    """Drop comments and spare commas, set keys without a value to null; lines stay."""
     tokens = [_without_comment(match) for match in _TOKEN.finditer(text)]
     solid = [at for at, token in enumerate(tokens) if not token.isspace()]
     inside: list[str] = []

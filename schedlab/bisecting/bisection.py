@@ -107,29 +107,27 @@ class _Bisection:
         why = self._build(self._last)
         if why:
             raise KernelError(f"the bad end, {record.bad[:12]}, does not build: {why}")
-        if record.asked.scenario:
-            again = {"": record.base, GOOD: record.base}
-            told, runs = self._question.ask(again, folder)
-            record.runs += runs
-            if told[GOOD].answer != "good":
-                raise UsageError(
-                    f"the good end, {record.good[:12]}, is bad: it fails"
-                    f" {record.asked.words}: {told[GOOD].why}\n  Begin at an earlier commit."
-                )
         kernels = {GOOD: record.base, BAD: self._kernel(self._last)}
-        told, runs = self._question.ask(kernels, folder)
+        if record.asked.scenario:
+            kernels = {"": record.base, **kernels}  # a check is asked of the good end as well
+        answers, runs = self._question.ask(kernels, folder)
         record.runs += runs
-        if told[BAD].answer != "bad":
+        if record.asked.scenario and answers[GOOD].answer != "good":
+            raise UsageError(
+                f"the good end, {record.good[:12]}, is bad: it fails {record.asked.words}:"
+                f" {answers[GOOD].why}\n  Begin at an earlier commit."
+            )
+        if answers[BAD].answer != "bad":
             raise UsageError(
                 f"the bad end, {record.bad[:12]}, is not bad beside {record.good[:12]}:"
-                f" {record.asked.words}: {told[BAD].why}."
+                f" {record.asked.words}: {answers[BAD].why}."
                 "\n  There is nothing to search in this range; are its ends the right ones, and"
                 " does the plan show the difference?"
             )
-        record.ends = told[BAD].why
+        record.ends = answers[BAD].why
         if record.asked.plan:
             # One false answer misleads the whole search.
-            judging, effect = record.asked.plan.judging, abs(told[BAD].effect or 0.0)
+            judging, effect = record.asked.plan.judging, abs(answers[BAD].effect or 0.0)
             record.asked.alpha = judging.alpha / expected_steps(self._last, self._width)
             record.asked.margin = max(judging.margin, min(effect / 2, MOST_MARGIN))
         self._keep()
@@ -146,11 +144,11 @@ class _Bisection:
         kernels = {self._name(at): self._kernel(at) for at in chosen if at not in answers}
         if kernels:
             place = self._folder / f"step-{step}"
-            told, runs = self._question.ask({GOOD: record.base, **kernels}, place)
+            found, runs = self._question.ask({GOOD: record.base, **kernels}, place)
             record.runs += runs
             for at in chosen:
                 if at not in answers:
-                    one = told[self._name(at)]
+                    one = found[self._name(at)]
                     answers[at], record.commits[at - 1].why = one.answer, one.why
         record.steps = step
         for at, answer in answers.items():

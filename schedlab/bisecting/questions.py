@@ -29,7 +29,7 @@ _SAME = ("equivalent", "no effect", "better")
 
 
 @dataclass(frozen=True)
-class Told:
+class Answered:
     """An answer, and what it rests on."""
 
     answer: Answer
@@ -41,7 +41,7 @@ class Told:
 class Question(Protocol):
     """Asks kernels, beside the one that is known to be good."""
 
-    def ask(self, kernels: Mapping[str, str], folder: Path) -> tuple[dict[str, Told], int]:
+    def ask(self, kernels: Mapping[str, str], folder: Path) -> tuple[dict[str, Answered], int]:
         """Return the answer of each kernel but the first, which is good, and the runs made.
 
         Args:
@@ -61,7 +61,7 @@ class PlanQuestion:
         assert asked.plan
         self._asked, self._plan, self._lab = asked, asked.plan, lab
 
-    def ask(self, kernels: Mapping[str, str], folder: Path) -> tuple[dict[str, Told], int]:
+    def ask(self, kernels: Mapping[str, str], folder: Path) -> tuple[dict[str, Answered], int]:
         """Run the benchmark on all, until there is a verdict or the plan ends."""
         stricter = {
             key: value
@@ -80,17 +80,17 @@ class PlanQuestion:
         failed = {each.key.variant: each.error for each in records if each.status != "ok"}
         if failed and len(others) > 1:
             # A benchmark that keeps failing in one kernel is left out in all of them.
-            told: dict[str, Told] = {}
+            found: dict[str, Answered] = {}
             runs = len(records)
             for one in others:
                 answer, more = self.ask(dict([good, one]), folder / "alone" / one[0])
-                told |= answer
+                found |= answer
                 runs += more
-            return told, runs
+            return found, runs
         answers = {
-            name: Told("can't tell", f"a run failed: {failed[name]}")
+            name: Answered("can't tell", f"a run failed: {failed[name]}")
             if name in failed
-            else self._told(name, outcomes)
+            else self._answered(name, outcomes)
             for name, _ in others
         }
         return answers, len(records)
@@ -120,7 +120,7 @@ class PlanQuestion:
             plan.model_copy(update={"variant": variants, "kernel": ()}), folder, self._lab
         )
 
-    def _told(self, name: str, outcomes: list[Outcome]) -> Told:
+    def _answered(self, name: str, outcomes: list[Outcome]) -> Answered:
         mine = [outcome for outcome in outcomes if outcome.variant == name]
         if not self._asked.metric:
             return _decided(mine)
@@ -133,15 +133,15 @@ class PlanQuestion:
         answer: Answer = "can't tell"
         if not asked.verdict.withheld:
             answer = "bad" if word in _DIFFERS else "good" if word in _SAME else answer
-        return Told(answer, _words(asked), asked.verdict.effect_better)
+        return Answered(answer, _words(asked), asked.verdict.effect_better)
 
 
-def _decided(outcomes: list[Outcome]) -> Told:
+def _decided(outcomes: list[Outcome]) -> Answered:
     same = [outcome for outcome in outcomes if outcome.verdict.word == "no effect"]
     if outcomes and len(same) == len(outcomes):
-        return Told("good", outcomes[0].verdict.note)
+        return Answered("good", outcomes[0].verdict.note)
     other = [outcome.case.label for outcome in outcomes if outcome not in same]
-    return Told("bad", f"other decisions in {', '.join(dict.fromkeys(other))}")
+    return Answered("bad", f"other decisions in {', '.join(dict.fromkeys(other))}")
 
 
 def _words(outcome: Outcome) -> str:
@@ -162,7 +162,7 @@ class CheckQuestion:
         self._machines = (asked.machine,) if asked.machine else ()
         self._lab = lab
 
-    def ask(self, kernels: Mapping[str, str], folder: Path) -> tuple[dict[str, Told], int]:
+    def ask(self, kernels: Mapping[str, str], folder: Path) -> tuple[dict[str, Answered], int]:
         """Run the check on all but the good kernel, which has passed it.
 
         Raises:
@@ -180,21 +180,24 @@ class CheckQuestion:
         failed: dict[str, str] = {}
         for verdict in verdicts:
             if verdict.word == "refused":
-                raise UsageError(f"{verdict.place}: {'; '.join(verdict.told)}")
+                raise UsageError(f"{verdict.place}: {'; '.join(verdict.shown)}")
             if verdict.word == "failed":
                 where = f"{verdict.machine}, seed {verdict.seed}"
-                failed.setdefault(verdict.kernel, f"{where}: {'; '.join(verdict.told)}")
-        told = {
-            name: Told("bad", failed[kernel]) if kernel in failed else Told("good", "passed")
+                failed.setdefault(verdict.kernel, f"{where}: {'; '.join(verdict.shown)}")
+        answers = {
+            name: Answered("bad", failed[kernel])
+            if kernel in failed
+            else Answered("good", "passed")
             for name, kernel in asked.items()
         }
-        return told, len(verdicts)
+        return answers, len(verdicts)
 
     def explain(self, kernels: Mapping[str, str], folder: Path) -> tuple[str, int]:
         """Return the check's own words on each kernel."""
         first, *_ = kernels.items()
-        told, runs = self.ask({"": first[1], **kernels}, folder)
-        return "\n".join(f"{name}: {each.answer}: {each.why}" for name, each in told.items()), runs
+        answers, runs = self.ask({"": first[1], **kernels}, folder)
+        lines = [f"{name}: {each.answer}: {each.why}" for name, each in answers.items()]
+        return "\n".join(lines), runs
 
 
 def question_of(asked: Asked, lab: Lab) -> Question:

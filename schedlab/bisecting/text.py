@@ -18,7 +18,7 @@ def _lines(record: Bisected) -> Iterator[str]:
     if len(remaining) == 1:
         yield f"{remaining[0].id} is the first bad commit: {remaining[0].subject}"
     else:
-        yield f"the first bad commit is one of {len(remaining)}; those between cannot be told:"
+        yield f"the first bad commit is one of {len(remaining)}; those between give no answer:"
         for commit in remaining:
             yield f"  {_answered(commit)}"
     yield ""

@@ -48,4 +48,4 @@ def _suite(root: ET.Element, name: str, verdicts: Sequence[Verdict]) -> None:
 def _problems(verdict: Verdict) -> Sequence[str]:
     if verdict.word == "missed":
         return ["the kernel has the bug, and nothing that is expected is broken"]
-    return verdict.told
+    return verdict.shown

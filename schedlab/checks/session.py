@@ -26,8 +26,8 @@ GOOD = ("passed", "caught")
 BAD = ("failed", "missed", "refused")
 
 VERDICTS = "verdicts.jsonl"
-_TOLD = 3
-"""Problems of a run that are told; the rest is counted."""
+_SHOWN = 3
+"""Problems of a run that are shown; the rest is counted."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Verdict:
         return f"{self.check} on {self.machine}, {self.kernel}{with_bug}, seed {self.seed}"
 
     @property
-    def told(self) -> list[str]:
+    def shown(self) -> list[str]:
         """Return the first problems, and how many more there are."""
-        more = len(self.problems) - _TOLD
-        return [*self.problems[:_TOLD], *([f"and {more} more"] if more > 0 else [])]
+        more = len(self.problems) - _SHOWN
+        return [*self.problems[:_SHOWN], *([f"and {more} more"] if more > 0 else [])]
 
 
 @dataclass(frozen=True)
@@ -171,10 +171,10 @@ class Session:
             smaller: whether the run is made smaller first.
         """
         by_place = {planned.verdict("not run").place: planned for planned in self.planned}
-        told: set[str] = set()
+        left: set[str] = set()
         for verdict in verdicts:
-            if verdict.word == "failed" and verdict.check not in told:
-                told.add(verdict.check)
+            if verdict.word == "failed" and verdict.check not in left:
+                left.add(verdict.check)
                 planned = by_place[verdict.place]
                 place = folder / verdict.check
                 asked = self.asked(planned)

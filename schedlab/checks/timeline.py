@@ -1,4 +1,4 @@
-"""Who ran, waited and slept when, and which CPU was idle, told to whoever watches a trace."""
+"""Who ran, waited and slept when, and which CPU was idle: what a trace means, for its watchers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

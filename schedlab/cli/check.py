@@ -135,7 +135,7 @@ def _run(found: "Sequence[Named]", options: "Options", reduce_: bool) -> "list[V
             verdicts.append(verdict)
             place = f"[{len(verdicts)}/{len(session.planned)}] {verdict.place}"
             echo(f"{place}: {verdict.word} ({verdict.seconds:.1f} s)")
-            for line in verdict.told if verdict.word in BAD else ():
+            for line in verdict.shown if verdict.word in BAD else ():
                 echo(f"    {line}")
         if options.output:
             for line in session.leave(verdicts, options.output, reduce_):

@@ -18,8 +18,8 @@ def compare(first: Path, second: Path) -> None:
     """
     from rich.console import Console
 
+    from schedlab.cli.side_by_side import print_sessions
     from schedlab.judging.sessions import compare as compare_sessions
-    from schedlab.report.side_by_side import print_sessions
     from schedlab.result.store import Store
 
     with closing(Store.open(first)) as ours, closing(Store.open(second)) as theirs:

@@ -85,7 +85,7 @@ def diverge(
 
     variants = (parse_variant(first), parse_variant(second))
     if variants[0].name == variants[1].name:
-        raise UsageError(f"both variants are called {variants[0].name}; name one of them anew.")
+        raise UsageError(f"both variants are called {variants[0].name}; rename one of them.")
     target = SimTarget(machine, ConsoleWatcher())
     if benchmark and not workload:
         what: Case | Path = single_case(benchmark, target.machine())

@@ -66,10 +66,10 @@ def report(
 
     Nothing is measured again: every report is made from what the runs left behind.
     """
+    from schedlab.cli.screen import print_report
     from schedlab.judging.analysis import analyse
     from schedlab.lab.sweep import is_sweep
     from schedlab.report import Detail, Report, all_shapes, save, save_in
-    from schedlab.report.terminal import print_report
     from schedlab.result.store import Store
 
     detail = Detail(counters=counters == "all", platform=platform)

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How
+from schedlab.cli.screen import print_report
 from schedlab.judging.analysis import analyse
 from schedlab.lab.result import (
     Result,
@@ -20,7 +21,6 @@ from schedlab.lab.result import (
 )
 from schedlab.plan.plan import Plan
 from schedlab.report import write_reports
-from schedlab.report.terminal import print_report
 from schedlab.result.store import Store
 
 

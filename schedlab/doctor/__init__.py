@@ -46,7 +46,7 @@ def examine(system: System) -> list[Finding]:
 
 
 def sections(system: System) -> dict[str, list[Finding]]:
-    """Make every check, and give what was found by heading."""
+    """Make every check, and return what was found by heading."""
     return {heading: list(_made(heading, check, system)) for heading, check in CHECKS.items()}
 
 

@@ -20,7 +20,7 @@ _READERS: tuple[Callable[[Source], Publication | None], ...] = (
     read_markdown_report,
     read_text,
 )
-"""In the order they are tried: each gives None for a document that is not its own."""
+"""In the order they are tried: each returns None for a document that is not its own."""
 
 
 def import_file(path: Path, folder: Path, invocation: str) -> Store:

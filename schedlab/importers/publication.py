@@ -162,7 +162,7 @@ def _check_figures(record: RunRecord) -> None:
     for value in (*record.metrics.values(), *record.counters.values(), *known):
         in_range(value, f"{value:g}")
     if min(known) < 0:
-        raise ValueError("it took less than no time")
+        raise ValueError("its time is negative")
 
 
 @dataclass(frozen=True)

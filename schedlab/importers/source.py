@@ -70,7 +70,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """The file's name, to quote: bytes in it that are no UTF-8 are written out."""
+        """The file's name, to quote: bytes in it that are not UTF-8 are written out."""
         return self.path.name.encode(errors="backslashreplace").decode()
 
     @property

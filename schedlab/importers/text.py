@@ -81,7 +81,7 @@ def _rows(lines: Sequence[Line], context: Context) -> Iterator[Row]:
 
 
 def _heading(lines: Sequence[Line], at: int, context: Context) -> int:
-    """Take note of a heading, if it is one; gives where to go on."""
+    """Take note of a heading, if it is one; return where to go on."""
     text = lines[at].text.strip()
     behind = lines[at + 1].text.strip() if at + 1 < len(lines) else ""
     if context.is_own and (boxed := _BOXED.fullmatch(text)):

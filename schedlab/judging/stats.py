@@ -314,7 +314,7 @@ def _test(samples: Sequence[_Sample], design: Design) -> None:
 
 
 def _paired(a: Array, b: Array, margin: float) -> tuple[Array, ...]:
-    """Test rows of pairs; gives the columns of _Evidence."""
+    """Test rows of pairs; return the columns of _Evidence."""
     d = b - a
     n = d.shape[1]
     varied = np.ptp(d, axis=1) > _CONSTANT
@@ -334,7 +334,7 @@ def _paired(a: Array, b: Array, margin: float) -> tuple[Array, ...]:
 
 
 def _unpaired(a: Array, b: Array, margin: float, alpha: float) -> tuple[Array, ...]:
-    """Test rows of two samples; gives the columns of _Evidence."""
+    """Test rows of two samples; return the columns of _Evidence."""
     n_a, n_b = a.shape[1], b.shape[1]
     # From moments: on a sample that is constant in one variant only, which is fine for Welch,
     # ttest_ind() itself warns of lost precision.
@@ -631,7 +631,7 @@ def _blocks_needed(s: _Sample, now: _Evidence, claims: _Claims, design: Design) 
 
 
 def _futile(s: _Sample, design: Design) -> bool:
-    """Tell, from the second look on, whether the last look is not likely to settle it either.
+    """Return, from the second look on, whether the last look is not likely to settle it either.
 
     Generous: as if every other metric of the report had been claimed.
     """

@@ -178,7 +178,7 @@ class ImageBuilder:
     def _make(
         self, tree: WholeTree, target: str, jobs: int = 1, keep_open: Sequence[int] = ()
     ) -> Iterator[str]:
-        """Call the kernel's make; give what it makes as it does."""
+        """Call the kernel's make; yield the targets as it makes them."""
         argv = ["make", "-C", str(tree.source), f"-j{jobs}"]
         argv += [f"O={tree.objects}", f"CC={self._cc}", target]
         env = {**plain_environment(), "KBUILD_BUILD_USER": "schedlab", "KBUILD_BUILD_HOST": "-"}

@@ -56,7 +56,7 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextmanager
 def only_one(path: Path, waiting: Callable[[str], None]) -> Iterator[int]:
-    """Hold a lock file; gives its descriptor, which children may inherit to hold it as well.
+    """Hold a lock file; return its descriptor, which children may inherit to hold it as well.
 
     Calls `waiting` with who holds it when another process does, and waits.
     """

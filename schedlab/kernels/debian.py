@@ -248,7 +248,7 @@ def _download(package: _Package, folder: Path, watch: Watch) -> Path:
 
 
 def _unpack(package: _Package, archive: Path, folder: Path, reach: Sequence[str]) -> Iterator[int]:
-    """Unpack through pipes, so that only the parts wanted reach the disk; gives bytes read."""
+    """Unpack through pipes, so that only the parts wanted reach the disk; return bytes read."""
     wanted = [f"{package.name}/{part}" for part in reach] or [package.name]
     pipeline = [
         ["xz", "-d", "-c", "-T0"],

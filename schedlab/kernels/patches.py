@@ -80,7 +80,7 @@ class Patch:
         return "".join(f"{line}\n" for change in self.changes for line in change.text)
 
     def within(self, engine: Engine) -> tuple["Patch", list[str]]:
-        """Leave out files the engine cannot read, such as documentation; give those too."""
+        """Leave out files the engine cannot read, such as documentation; return those too."""
         kept = tuple(change for change in self.changes if engine.reaches(change.path))
         left_out = [change.path for change in self.changes if not engine.reaches(change.path)]
         return Patch(self.name, kept, self.heading), left_out
@@ -121,7 +121,7 @@ def parse_patch(text: str, where: str) -> list[FileChange]:
 
 
 def check_applies(tree: Path, patches: Sequence[Patch], origin: str) -> list[str]:
-    """Try a series of patches on copies; give a line for each hunk that fits only roughly.
+    """Try a series of patches on copies; return a line for each hunk that fits only roughly.
 
     Raises:
         KernelError: one does not apply; with its file, hunk and the nearest place.
@@ -213,7 +213,7 @@ def _whole(change: FileChange, place: str) -> FileChange:
 
 
 def _hunk(lines: list[str], at: int, where: str) -> tuple[Hunk, int]:
-    """Read the hunk whose `@@` line is at `at`; give it and the line after it."""
+    """Read the hunk whose `@@` line is at `at`; return it and the line after it."""
     match = _HUNK.match(lines[at])
     assert match
     if any(len(number or "") > _MOST_DIGITS for number in match.groups()):
@@ -344,7 +344,7 @@ def _refusal(
 
 
 def _nearest_place(hunk: Hunk, lines: Sequence[str]) -> tuple[int, str, str]:
-    """Find where most of a hunk's lines stand; give the first line that differs there."""
+    """Find where most of a hunk's lines stand; return the first line that differs there."""
 
     def alike(start: int) -> tuple[int, int]:
         there = lines[start : start + len(hunk.before)]

@@ -38,7 +38,7 @@ def lines(
     env: dict[str, str] | None = None,
     keep_open: Sequence[int] = (),
 ) -> Generator[str, None, None]:
-    """Run a program and give its lines, of both outputs; the last is its exit status."""
+    """Run a program and return its lines, of both outputs; the last is its exit status."""
     with started(
         argv,
         cwd=cwd,
@@ -55,7 +55,7 @@ def lines(
 
 
 def output(argv: Sequence[str], cwd: Path | None = None) -> tuple[int, str]:
-    """Run a short program; give its exit status and all it wrote."""
+    """Run a short program; return its exit status and all it wrote."""
     *printed, status = lines(argv, cwd=cwd, env=plain_environment())
     return int(status), "\n".join(printed)
 

@@ -24,7 +24,7 @@ def make_recipe(
     say: Callable[[str], None],
     config: str | None = None,
 ) -> Recipe:
-    """Keep a recipe under its name, and give it.
+    """Keep a recipe under its name, and return it.
 
     Args:
         shelf: where it is kept.

@@ -30,7 +30,7 @@ def is_unpacked(folder: Path, reach: Sequence[str]) -> bool:
 def unpacked(folder: Path, reach: Sequence[str], watch: Watch) -> Iterator[Path | None]:
     """Return an empty folder to unpack into; at the end of the block it takes the tree's place.
 
-    One process at a time; gives None where another has unpacked the tree in the meantime.
+    One process at a time; return None where another has unpacked the tree in the meantime.
     """
 
     def waiting(holder: str) -> None:
@@ -54,7 +54,7 @@ def unpacked(folder: Path, reach: Sequence[str], watch: Watch) -> Iterator[Path 
 
 
 def pour(source: Path, pipeline: Sequence[Sequence[str]]) -> Iterator[int]:
-    """Send a file through programs one behind the other; gives the bytes sent so far.
+    """Send a file through programs one behind the other; return the bytes sent so far.
 
     Raises:
         KernelError: one of them failed; with its words.

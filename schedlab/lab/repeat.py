@@ -16,7 +16,7 @@ from schedlab.plan.plan import Plan, find_suite
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.targets.sim_kernels import kernels_of
 
-_TELLING = ("Kernels", "Engine version", "Compiler")
+_DECISIVE = ("Kernels", "Engine version", "Compiler")
 """The rows of the platform table on which the hashes of simulated runs depend."""
 _LONGEST_ROW = 400
 
@@ -97,7 +97,7 @@ def missing_sources(plan: Plan, error: KernelError) -> KernelError:
 
 
 def _made_with(environment: Mapping[str, str]) -> dict[str, str]:
-    rows = {row: environment[row] for row in _TELLING if row in environment}
+    rows = {row: environment[row] for row in _DECISIVE if row in environment}
     return {**rows, "schedlab": __version__}
 
 
@@ -126,11 +126,11 @@ def _kernels(plan: Plan, found: Repeatable) -> dict[str, Any]:
     if not any(Kernel.of(variant) for variant in variants):
         name = recipes[variants[0].name].name
         variants = tuple(each.model_copy(update={Kernel.key: name}) for each in variants)
-    told = [
+    full = [
         each.model_dump(mode="json", exclude_unset=True, exclude_none=True) for each in variants
     ]
     described = {"kernel": list(made.values())} if made else {}
-    return {**described, "variant": told}
+    return {**described, "variant": full}
 
 
 def _described(recipe: Recipe, shelf: Shelf, found: Repeatable) -> dict[str, Any]:

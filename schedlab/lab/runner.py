@@ -81,7 +81,7 @@ class Runner:
         run_together([self])
 
     def steps(self) -> Generator[Wait]:
-        """Do as `run`, giving what is waited for to whoever asks for the next step."""
+        """Like `run`, but a generator that yields what it waits for."""
         settled: set[str] = set()
         for stretch in stretches(self._plan):
             open_cases = [case for case in self._cases if case.label not in settled]

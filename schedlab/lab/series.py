@@ -71,7 +71,7 @@ def resume_series(folder: Path, lab: Lab | None = None) -> tuple[TriedSeries, Sw
 
 @contextmanager
 def _resumed_by_its_name(folder: Path) -> Iterator[None]:
-    """Tell whoever stops the runs how the mail comes about later."""
+    """Add to an interruption how the mail can be had later."""
     try:
         yield
     except Interrupted as error:

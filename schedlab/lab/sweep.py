@@ -136,7 +136,7 @@ def _new_folder(plan: Plan, folder: Path) -> None:
 
 
 def _simulate(simulated: Mapping[str, Point], folder: Path, lab: Lab) -> list[str]:
-    """Simulate all at the same time; gives those of which every run failed."""
+    """Simulate all at the same time; return those of which every run failed."""
     failed: list[str] = []
     if not simulated:
         return failed
@@ -161,7 +161,7 @@ def _simulate(simulated: Mapping[str, Point], folder: Path, lab: Lab) -> list[st
 
 
 def _run_on_hosts(there: Mapping[str, Point], folder: Path, lab: Lab) -> list[str]:
-    """Run each plan in a process of its own; gives those that failed.
+    """Run each plan in a process of its own; return those that failed.
 
     Hosts work at the same time; what happens on this one happens one after the other.
     """
@@ -204,7 +204,7 @@ class _Labs:
         self._lock = threading.Lock()
 
     def run(self, lane: Mapping[str, Sequence[str]]) -> list[str]:
-        """Run one after the other, telling what they say; give the names of those that failed."""
+        """Run one after the other, telling what they say; return the names of those that failed."""
         return [name for name, words in lane.items() if not self._well(name, words)]
 
     def stop(self) -> None:

@@ -405,7 +405,9 @@ def _of_entry(
             case = benchmark.case(machine, {**params, key: value}, entry.label, f"{where}.axis")
             number = case.params[key]
             if not isinstance(number, int):
-                raise UsageError(f"{where}.axis.{key}: an axis takes numbers, '{value}' is none.")
+                raise UsageError(
+                    f"{where}.axis.{key}: an axis takes numbers, and '{value}' is not one."
+                )
             label = f"{case.label}-{number}-{key.replace('_', '-')}"
             yield replace(case, label=label, sweep=case.label, seconds=seconds)
 

@@ -100,6 +100,6 @@ def _noise_floor(report: Report, outcomes: Sequence[Outcome]) -> str:
     if len(widths) > 1:
         floor += f" to ±{points(most, plus=False)} % ({loudest})"
     return (
-        f"the host against itself: {alarms}; its noise after {plural(blocks, 'block')}: {floor},"
-        " less than that cannot be told here"
+        f"the host against itself: {alarms}; its noise after {plural(blocks, 'block')}: {floor};"
+        " a smaller difference cannot be seen here"
     )

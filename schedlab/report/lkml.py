@@ -97,8 +97,8 @@ def _weighty(tables: Sequence[Table], others: int) -> tuple[list[Table], list[Ou
     ]
     claimed.sort(key=lambda table: -max(abs(row[2].verdict.effect or 0.0) for row in table.rows))
     claimed = claimed[:others]
-    told = {id(row[2]) for table in claimed for row in table.rows}
-    left = [row[2] for table in rest for row in table.rows if id(row[2]) not in told]
+    tabled = {id(row[2]) for table in claimed for row in table.rows}
+    left = [row[2] for table in rest for row in table.rows if id(row[2]) not in tabled]
     return [*shown, *claimed], left
 
 

@@ -1,4 +1,4 @@
-"""Several results told as one: the machines they are of, and what holds for all of them."""
+"""Several results as one: the machines they are of, and what holds for all of them."""
 
 import re
 from collections import Counter

@@ -1,19 +1,12 @@
 """The report on a terminal: verdicts first, then what needs attention."""
 
-import io
-
-from rich.console import Console
-from rich.text import Text
-
-from schedlab.base.printable import printable
 from schedlab.benchmarks.metric import Metric
-from schedlab.judging.analysis import Analysis
 from schedlab.judging.stats import Verdict
-from schedlab.report.content import CaseReport, Detail, Report, describe_variant
+from schedlab.report.content import CaseReport, Report, describe_variant
 from schedlab.report.decided import by_topic, counter_line, decision
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.exhibits import exhibits
-from schedlab.report.screen import bullets, print_rows, say, section
+from schedlab.report.screen import Screen, Styled
 from schedlab.report.shape import shape
 from schedlab.report.why import HEADING, why
 from schedlab.report.wording import (
@@ -27,7 +20,7 @@ from schedlab.report.wording import (
     verdict_word,
 )
 from schedlab.result.record import RunRecord
-from schedlab.result.store import DATABASE, Store
+from schedlab.result.store import DATABASE
 
 _STYLES = {"better": "bold green", "worse": "bold red", "equivalent": "cyan"}
 _WIDE = 100
@@ -40,63 +33,54 @@ _SHOWN = 8
 @shape("terminal", suffix="txt")
 def render(report: Report) -> str:
     """Verdicts and what needs attention, for a terminal of 100 columns."""
-    page = io.StringIO()
-    _print(report, Console(file=page, width=_WIDE, no_color=True, highlight=False))
-    return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
+    return screen_of(report, _WIDE).plain
 
 
-def print_report(
-    store: Store, analysis: Analysis, console: Console, detail: Detail | None = None
-) -> None:
-    """Print the report as wide as the console is, in colour where it can."""
-    if isinstance(console.file, io.TextIOWrapper):
-        # A terminal that is not UTF-8 shows our signs as escapes, rather than not at all.
-        console.file.reconfigure(errors="backslashreplace")
-    _print(Report(store, analysis, detail), console)
-
-
-def _print(report: Report, console: Console) -> None:
-    say(console, report.title, "bold")
+def screen_of(report: Report, width: int) -> Screen:
+    """Return the report as lines of at most `width` columns."""
+    screen = Screen(width)
+    screen.say(report.title, "bold")
     for banner in report.banners:
-        say(console, banner, "bold yellow")
-    say(console, report.run_count())
+        screen.say(banner, "bold yellow")
+    screen.say(report.run_count())
     for variant in report.plan.variant:
-        say(console, f"{variant.name}: {describe_variant(variant, report.plan)}")
+        screen.say(f"{variant.name}: {describe_variant(variant, report.plan)}")
     for line in report.patches:
-        say(console, line)
+        screen.say(line)
     for name in report.others:
-        section(console, f"{name} against {report.baseline}: {report.tally(name)}")
-        _verdicts(report, name, console)
-        bullets(console, report.remarks(name))
+        screen.section(f"{name} against {report.baseline}: {report.tally(name)}")
+        _verdicts(report, name, screen)
+        screen.bullets(report.remarks(name))
         if reasons := why(report, name):
-            say(console, HEADING)
-            bullets(console, reasons)
+            screen.say(HEADING)
+            screen.bullets(reasons)
         if trends := report.trends(name):
-            section(console, f"Trends of {name} along its sweeps")
-            bullets(console, trends)
-    _decision(report, console)
+            screen.section(f"Trends of {name} along its sweeps")
+            screen.bullets(trends)
+    _decision(report, screen)
     for exhibit in exhibits(report):
         if report.detail.counters or not exhibit.of_counters:
-            _exhibit(exhibit, console)
+            _exhibit(exhibit, screen)
     if report.failed:
-        section(console, f"Failed runs ({len(report.failed)})")
-        bullets(console, [_failure(record) for record in report.failed], _SHOWN)
+        screen.section(f"Failed runs ({len(report.failed)})")
+        screen.bullets([_failure(record) for record in report.failed], _SHOWN)
     if report.notices:
-        section(console, "Notices")
-        bullets(console, report.notices)
-    section(console, "Disturbance")
-    say(console, report.disturbance())
-    bullets(console, [_disturbed(record) for record in report.disturbed], _SHOWN)
-    section(console, "Method")
-    bullets(console, [report.method_in_short(), _METHOD])
-    section(console, "Origin")
+        screen.section("Notices")
+        screen.bullets(report.notices)
+    screen.section("Disturbance")
+    screen.say(report.disturbance())
+    screen.bullets([_disturbed(record) for record in report.disturbed], _SHOWN)
+    screen.section("Method")
+    screen.bullets([report.method_in_short(), _METHOD])
+    screen.section("Origin")
     seed = report.plan.blocks.seed
-    say(console, f"schedlab {report.store.version}, kernel {report.kernel}, seed {seed}")
-    say(console, f"command: {report.store.invocation}")
-    say(console, f"raw data: {report.store.folder}/raw, {report.store.folder}/{DATABASE}")
+    screen.say(f"schedlab {report.store.version}, kernel {report.kernel}, seed {seed}")
+    screen.say(f"command: {report.store.invocation}")
+    screen.say(f"raw data: {report.store.folder}/raw, {report.store.folder}/{DATABASE}")
+    return screen
 
 
-def _verdicts(report: Report, variant: str, console: Console) -> None:
+def _verdicts(report: Report, variant: str, screen: Screen) -> None:
     """Print a row for each result."""
     figures = ("% better", "interval, %", f"{report.unit}s", "verdict")
     headings = ("benchmark, unit, better", report.baseline, variant, *figures)
@@ -115,56 +99,56 @@ def _verdicts(report: Report, variant: str, console: Console) -> None:
         for outcome in report.outcomes_in(variant)
         for verdict in [outcome.verdict]
     ]
-    print_rows(console, headings, rows, last_is_word=True)
+    screen.table(headings, rows, last_is_word=True)
 
 
-def _texts(*cells: str) -> tuple[Text, ...]:
-    return tuple(Text(printable(cell)) for cell in cells)
+def _texts(*cells: str) -> tuple[Styled, ...]:
+    return tuple(map(Styled, cells))
 
 
 def _unit(metric: Metric) -> str:
-    return printable(f"{metric.unit}, {metric.better}")
+    return f"{metric.unit}, {metric.better}"
 
 
-def _decision(report: Report, console: Console) -> None:
+def _decision(report: Report, screen: Screen) -> None:
     found = decision(report)
     if found.parts:
-        section(console, found.title)
+        screen.section(found.title)
     for part in found.parts:
-        say(console, f"{part.case}, {part.variant} against {report.baseline}:")
-        bullets(console, part.lines)
+        screen.say(f"{part.case}, {part.variant} against {report.baseline}:")
+        screen.bullets(part.lines)
     if report.detail.counters:
         for case in report.cases:
             for name in report.others:
-                _counters(case, name, report.baseline, console)
+                _counters(case, name, report.baseline, screen)
     elif found.rest:
-        bullets(console, [found.rest])
+        screen.bullets([found.rest])
     checks = [check for name in report.others for check in report.manipulation_checks(name)]
     if checks:
-        section(console, "Manipulation checks: the setting took; these are not results")
-        bullets(console, checks)
+        screen.section("Manipulation checks: the setting took; these are not results")
+        screen.bullets(checks)
 
 
-def _counters(case: CaseReport, variant: str, baseline: str, console: Console) -> None:
+def _counters(case: CaseReport, variant: str, baseline: str, screen: Screen) -> None:
     """Print every counter that changed, under what the scheduler does."""
     changed = case.moved_in(variant)
     if changed:
-        section(console, f"Counters of {case.info.label}, {variant} against {baseline}")
+        screen.section(f"Counters of {case.info.label}, {variant} against {baseline}")
     for topic, counters in by_topic(changed):
-        say(console, f"{topic}:", "dim")
+        screen.say(f"{topic}:", "dim")
         for counter in counters:
-            bullets(console, [counter_line(counter)])
+            screen.bullets([counter_line(counter)])
 
 
-def _exhibit(exhibit: Exhibit, console: Console) -> None:
-    section(console, exhibit.title)
-    bullets(console, exhibit.notes)
-    print_rows(console, exhibit.headings, [_texts(*row) for row in exhibit.rows], exhibit.names)
+def _exhibit(exhibit: Exhibit, screen: Screen) -> None:
+    screen.section(exhibit.title)
+    screen.bullets(exhibit.notes)
+    screen.table(exhibit.headings, [_texts(*row) for row in exhibit.rows], exhibit.names)
 
 
-def _verdict(verdict: Verdict) -> Text:
+def _verdict(verdict: Verdict) -> Styled:
     style = _STYLES.get(verdict.word, "bold") if is_evidence(verdict) else ""
-    return Text(f"{mark(verdict)} {verdict_word(verdict)}", style)
+    return Styled(f"{mark(verdict)} {verdict_word(verdict)}", style)
 
 
 def _failure(record: RunRecord) -> str:

@@ -93,7 +93,7 @@ class LocalSystem(System):
     def capture(
         self, argv: tuple[str, ...], env: Mapping[str, str] | None = None, timeout: float = 20
     ) -> subprocess.CompletedProcess[str]:
-        """Run a short program and give its output; FileNotFoundError where there is none."""
+        """Run a short program and return its output; FileNotFoundError where there is none."""
         return subprocess.run(
             argv,
             capture_output=True,

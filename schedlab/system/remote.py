@@ -207,7 +207,7 @@ class RemoteSystem(System):
     def capture(
         self, argv: tuple[str, ...], env: Mapping[str, str] | None = None, timeout: float = 20
     ) -> subprocess.CompletedProcess[str]:
-        """Run a short program and give its output."""
+        """Run a short program and return its output."""
         if self.which(argv[0]) is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), argv[0])
         answer = self.run(_command(argv, env or {}, timeout), timeout + _LINE_SECONDS)

@@ -60,7 +60,7 @@ class Shell:
         self.run(f"D=$(mktemp -d {_FOLDER})")
 
     def run(self, script: str, seconds: float = _PATIENCE_SECONDS) -> Answer:
-        """Run commands and give their status and output.
+        """Run commands and return their status and output.
 
         Raises:
             SystemLost: no answer came within that time, or the line has ended.

@@ -247,7 +247,7 @@ class SshSystem(RemoteSystem):
         return line
 
     def _hang_up(self) -> str:
-        """End the line; give the last that ssh said."""
+        """End the line; return the last that ssh said."""
         with suppress(subprocess.TimeoutExpired):
             self._client.wait(0.5)  # one whose line is cut is about to say why
         _end_client(self._client)

@@ -79,7 +79,7 @@ class System(ABC):
     def capture(
         self, argv: tuple[str, ...], env: Mapping[str, str] | None = None, timeout: float = 20
     ) -> subprocess.CompletedProcess[str]:
-        """Run a short program and give its output; FileNotFoundError where there is none."""
+        """Run a short program and return its output; FileNotFoundError where there is none."""
 
     @abstractmethod
     def execute(self, launch: Launch) -> Exit:

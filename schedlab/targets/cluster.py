@@ -118,7 +118,7 @@ class ClusterSimulators:
                 )
 
     def _program(self, path: Path) -> str:
-        """Have every worker keep a simulator, those that come later too; give its name there."""
+        """Have every worker keep a simulator, those that come later too; return its name there."""
         if path not in self._programs:
             content = path.read_bytes()
             name = f"schedsim-{hashlib.sha256(content).hexdigest()[:16]}"

@@ -372,7 +372,7 @@ def _make_folder(folder: Path) -> None:
 
 @contextmanager
 def _furnished(command: Command, folder: Path) -> Iterator[Path | None]:
-    """Put a command's files and folders into the run's; give where it is to run, if not here."""
+    """Put a command's files and folders into the run's; return where it is to run, if not here."""
     for enclosure in command.enclosures:
         enclosure.put(folder)
     try:

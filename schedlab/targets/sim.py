@@ -258,7 +258,7 @@ class SimSession:
         asked: Mapping[str, Any],
         enclosures: Sequence[Enclosure],
     ) -> Mapping[str, Any]:
-        """Have the simulator read a scenario that ends at once; give its result."""
+        """Have the simulator read a scenario that ends at once; return its result."""
         with disk_errors("trying the settings", raw), TemporaryDirectory() as folder:
             place, out = Path(folder) / "trial.json", Path(folder) / "result.json"
             place.write_text(json.dumps(asked))
@@ -306,7 +306,7 @@ class SimSession:
     def run_many(
         self, orders: Iterable[Order], raw: Path, simulators: Simulators
     ) -> Iterator[Wait | RunRecord]:
-        """Simulate several runs at a time; gives the records in the order of the orders."""
+        """Simulate several runs at a time; return the records in the order of the orders."""
         under_way: deque[tuple[Order, Call, Future[Finished]]] = deque()  # oldest first
 
         def oldest() -> Iterator[Wait | RunRecord]:
@@ -346,7 +346,7 @@ class SimSession:
         return {} if self._exact else draw(self._machine, seed)
 
     def _ask(self, variant: Variant, raw: Path, place: Path | None, more: tuple[str, ...]) -> str:
-        """Call the simulator for a moment; give what it prints.
+        """Call the simulator for a moment; return what it prints.
 
         Raises:
             UsageError: the machine or a setting is refused, in the simulator's words.

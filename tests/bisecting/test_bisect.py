@@ -107,7 +107,7 @@ def test_a_range_that_cannot_be_narrowed_is_an_answer(lab: FakeLab, tmp_path: Pa
     history.change("int there; not C", "int there;", "sched: mended")
     status, text, errors = bisect(lab, history, *TIME, "--output", lab.folder / "out")
     assert status == 0, errors
-    assert text.startswith("the first bad commit is one of 3; those between cannot be told:\n")
+    assert text.startswith("the first bad commit is one of 3; those between give no answer:\n")
     assert "does not build: sched: slower" in text
 
 

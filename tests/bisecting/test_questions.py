@@ -35,10 +35,10 @@ def asking(monkeypatch: pytest.MonkeyPatch, word: Word) -> CheckQuestion:
 
 
 def test_one_failed_run_is_bad(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    told, runs = asking(monkeypatch, "failed").ask(KERNELS, tmp_path)
+    answers, runs = asking(monkeypatch, "failed").ask(KERNELS, tmp_path)
     assert runs == 4
-    assert {name: each.answer for name, each in told.items()} == {"one": "good", "other": "bad"}
-    assert told["other"].why == "smp4, seed 2: why"
+    assert {name: each.answer for name, each in answers.items()} == {"one": "good", "other": "bad"}
+    assert answers["other"].why == "smp4, seed 2: why"
 
 
 def test_a_check_that_cannot_be_run_ends_the_search(

@@ -155,8 +155,8 @@ def test_both_times_have_to_pass() -> None:
 def test_migrations_are_counted_by_task() -> None:
     lines = [*APART[:2], migrated("a/1", 1, 0, 1), migrated("a/1", 2, 1, 0)]
     assert not broken(lines, {"that": "migrations", "tasks": "a", "at_most": 2})
-    [told] = broken(lines, {"that": "migrations", "tasks": "a", "at_most": 1})
-    assert "from CPU 1 to 0" in told
+    [problem] = broken(lines, {"that": "migrations", "tasks": "a", "at_most": 1})
+    assert "from CPU 1 to 0" in problem
     assert broken(lines, {"that": "migrations", "tasks": "a", "at_least": 3})
     assert not broken(lines, {"that": "migrations", "tasks": "a", "at_most": 1, "since": "2ms"})
 

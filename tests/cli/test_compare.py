@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import UsageError
+from schedlab.cli.side_by_side import BETWEEN
 from schedlab.judging.sessions import compare
-from schedlab.report.side_by_side import BETWEEN
 from tests.helpers.command_line import Cli
 from tests.helpers.report_store import (
     COMMON,

@@ -38,12 +38,12 @@ from rich.console import Console
 
 from schedlab.base.errors import SchedlabError
 from schedlab.benchmarks.metric import Metric
+from schedlab.cli.side_by_side import print_sessions
 from schedlab.importers import import_file
 from schedlab.judging.analysis import analyse
 from schedlab.judging.sessions import compare
 from schedlab.plan.plan import Plan
 from schedlab.report import Report, all_shapes
-from schedlab.report.side_by_side import print_sessions
 from schedlab.result.boots import Boot
 from schedlab.result.merge import merge
 from schedlab.result.printed import Printed

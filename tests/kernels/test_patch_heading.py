@@ -57,5 +57,5 @@ def test_a_patch_is_named_by_its_subject_and_hash(tmp_path: Path, heading: str, 
 
 def test_lines_are_counted_file_by_file(tmp_path: Path) -> None:
     assert said(tmp_path, MAIL).endswith("), kernel/sched/fair.c +3 -2")
-    told = said(tmp_path, MAIL, *"abcdef")
-    assert told.endswith("kernel/sched/d.c +3 -2, 2 more files +6 -4")
+    printed = said(tmp_path, MAIL, *"abcdef")
+    assert printed.endswith("kernel/sched/d.c +3 -2, 2 more files +6 -4")

@@ -99,7 +99,7 @@ def test_it_says_at_which_periods_the_deep_state_pays(report: Report) -> None:
         in " ".join(table.notes)
     )
     assert "Target residencies: CEDE 100 us." in table.notes
-    assert not any("no SMT siblings" in note for note in table.notes)
+    assert not any("not SMT siblings" in note for note in table.notes)
 
 
 def test_what_the_machine_lacks_is_said(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_what_the_machine_lacks_is_said(tmp_path: Path) -> None:
     report = invented(tmp_path / "out", bare)
     [table] = curve_tables(report)
     assert table
-    assert any("no SMT siblings" in note for note in table.notes)
+    assert any("not SMT siblings" in note for note in table.notes)
     [curve] = curves(report)
     assert curve.residencies == {}
 

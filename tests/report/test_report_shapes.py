@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from schedlab.benchmarks.metric import Metric
+from schedlab.cli.screen import print_report
 from schedlab.judging.analysis import analyse
 from schedlab.report import Detail, Report, all_shapes
 from schedlab.report.content import describe_variant
-from schedlab.report.terminal import print_report
 from schedlab.report.wording import columns, number
 from schedlab.result.store import Store
 from schedlab.settings.variant import Variant, parse_variant

@@ -17,7 +17,7 @@ TIME = Metric("time", unit="s", better="lower", label="Time (sec)")
 
 
 def domain(cpus: range, joules: float | None) -> dict[str, object]:
-    told: dict[str, object] = {
+    found: dict[str, object] = {
         "mhz": [500.0, 1000.0],
         "seconds": [0.5, 1.5],
         "changes": 4,
@@ -25,7 +25,7 @@ def domain(cpus: range, joules: float | None) -> dict[str, object]:
         "busy_j": 1.0,
     }
     known = {"joules": joules, "idle_j": 0.5, "cluster_j": 0.25}
-    return told | (known if joules is not None else {})
+    return found | (known if joules is not None else {})
 
 
 def result(*domains: dict[str, object]) -> dict[str, object]:
@@ -67,10 +67,10 @@ def test_powers_are_of_every_kind_of_cpu() -> None:
 
 
 def test_energy_is_of_a_run_or_of_an_operation() -> None:
-    told = result(domain(range(4), 3.0), domain(range(4, 8), 5.0))
-    assert energy(ENERGY, {TIME: 2.0}, told) == 8.0
+    answer = result(domain(range(4), 3.0), domain(range(4, 8), 5.0))
+    assert energy(ENERGY, {TIME: 2.0}, answer) == 8.0
     # 8 J in 2 s are 4 W; at 100 operations a second one takes 40 mJ
-    assert energy(ENERGY_PER_OPERATION, {RATE: 100.0}, told) == pytest.approx(40.0)
+    assert energy(ENERGY_PER_OPERATION, {RATE: 100.0}, answer) == pytest.approx(40.0)
     assert energy(ENERGY, {TIME: 2.0}, result(domain(range(8), None))) is None
 
 
@@ -96,11 +96,11 @@ def test_a_result_without_it_is_incomplete() -> None:
     misfit = find_benchmark("Misfit", "here")
     model = misfit.case(find_machine("hikey960"), {}, None, "here").with_energy().model()
     assert model and model.besides == (ENERGY,)
-    told = {"metrics": {"misfit.longest": 1.0, "misfit.mean": 1.0}, "window_s": 1.0}
+    answer = {"metrics": {"misfit.longest": 1.0, "misfit.mean": 1.0}, "window_s": 1.0}
     plain = Model(model.workload, {TIME: "misfit.longest"}, besides=model.besides)
     with pytest.raises(IncompleteRun, match="no energy"):
-        outcome.metrics(plain, told)
-    values, _ = outcome.metrics(plain, {**told, **result(domain(range(8), 3.0))})
+        outcome.metrics(plain, answer)
+    values, _ = outcome.metrics(plain, {**answer, **result(domain(range(8), 3.0))})
     assert values == {TIME: 1.0, ENERGY: 3.0}
 
 

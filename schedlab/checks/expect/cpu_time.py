@@ -33,7 +33,7 @@ class Bandwidth(OfTasks):
 class Fairness(OfTasks):
     """Each task's time is its share by weight, `within` a part of it: overall, or in each part.
 
-    Weights are those of the tasks' nice levels, or told by name.
+    Weights are those of the tasks' nice levels, or given by name.
     """
 
     kind: ClassVar = "fairness"

@@ -30,7 +30,9 @@ def read_runs(lines: Sequence[Line], at: int, context: Context) -> Found | None:
             if not time:
                 if not times:
                     break
-                context.source.refuse(lines[end].number, f"is no 'total time:': '{text[:60]}'.")
+                context.source.refuse(
+                    lines[end].number, f"'total time:' is expected, not '{text[:60]}'."
+                )
             times.append(context.number(time["time"], lines[end].number).in_unit("s"))
             end += 1
         if not times:

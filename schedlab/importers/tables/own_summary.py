@@ -28,17 +28,17 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
     variants = context.variant(head["base"]), context.variant(head["other"])
     end = next((i for i in range(at + 1, len(lines)) if _ends(lines[i].text)), len(lines))
     rows: list[Row] = []
-    said = ""
+    kind = ""
     for line in _items(lines[at + 1 : end]):
         if line.text in (*_KIND, *_OTHER_KINDS):
-            said = _KIND.get(line.text, "")
+            kind = _KIND.get(line.text, "")
         elif item := _ITEM.fullmatch(line.text):
-            rows.append(_row(line, item, said, variants, context))
+            rows.append(_row(line, item, kind, variants, context))
     return rows, end
 
 
 def _ends(text: str) -> bool:
-    """Return whether a text stands at the left that is no heading of a kind of results."""
+    """Return whether a text at the left is something other than a heading of results."""
     return bool(text) and not text.startswith(("- ", " ")) and text not in (*_KIND, *_OTHER_KINDS)
 
 
@@ -57,7 +57,7 @@ def _items(lines: Sequence[Line]) -> Iterator[Line]:
 
 
 def _row(
-    line: Line, item: re.Match[str], said: str, variants: tuple[str, str], context: Context
+    line: Line, item: re.Match[str], kind: str, variants: tuple[str, str], context: Context
 ) -> Row:
     base, other = (context.number(item[which], line.number) for which in ("base", "other"))
     if min(base.value, other.value) <= 0:
@@ -68,7 +68,7 @@ def _row(
     return Row(
         line=line.number,
         benchmark=item["label"],
-        cells=(Cell(variants[0], base), Cell(variants[1], other, change, said=said)),
+        cells=(Cell(variants[0], base), Cell(variants[1], other, change, said=kind)),
         label=item["label"],
         metric=item["metric"],
         unit=base.unit,

@@ -106,7 +106,7 @@ READERS: dict[str, Reader] = {}
 
 
 def table(name: str) -> Callable[[Reader], Reader]:
-    """Register a function that reads a shape of table, or gives None where none begins."""
+    """Register a function that reads a shape of table, or returns None where none begins."""
 
     def register(reader: Reader) -> Reader:
         READERS[name] = reader

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from schedlab.base.printable import printable
 from schedlab.benchmarks.metric import Metric
+from schedlab.cli.screen import show
 from schedlab.judging.sessions import Sessions
 from schedlab.judging.stats import Verdict
-from schedlab.report.screen import add_figures, bullets, new_table, say, section
+from schedlab.report.screen import Screen
 from schedlab.report.wording import blocks_used, interval, number, points, verdict_word
 from schedlab.result.store import Store
 
@@ -27,26 +28,46 @@ _WHY = (
 def print_sessions(first: Store, second: Store, sessions: Sessions, console: Console) -> None:
     """Print what two results say of the same variants, and what changed from one to the other."""
     names = [_name(store, letter) for store, letter in ((first, "A"), (second, "B"))]
-    say(console, f"{names[0]} and {names[1]}", "bold")
-    bullets(console, [_WHY])
     baselines = [store.plan.baseline.name for store in (first, second)]
-    section(
-        console, f"Effects inside each session, against {' and '.join(dict.fromkeys(baselines))}"
-    )
+    screen = Screen(console.width)
+    screen.say(f"{names[0]} and {names[1]}", "bold")
+    screen.bullets([_WHY])
+    screen.section(f"Effects inside each session, against {' and '.join(dict.fromkeys(baselines))}")
+    show(screen, console)
     console.print(_effects(sessions))
-    section(console, f"The same variant in A and B: {BETWEEN}")
+    _section(console, f"The same variant in A and B: {BETWEEN}")
     console.print(_levels(sessions))
     if sessions.platform:
-        section(console, "What differs in the platform")
-        table = new_table("", "A", "B")
+        _section(console, "What differs in the platform")
+        table = _new_table("", "A", "B")
         for row in sessions.platform:
             table.add_row(*(Text(printable(cell)) for cell in row))
         console.print(table)
     lines = [*sessions.unlike, *_missing("A", sessions.missing[0])]
     lines += _missing("B", sessions.missing[1])
     if lines:
-        section(console, "Not compared")
-        bullets(console, lines)
+        _section(console, "Not compared", lines)
+
+
+def _section(console: Console, heading: str, lines: Sequence[str] = ()) -> None:
+    screen = Screen(console.width)
+    screen.section(heading)
+    screen.bullets(lines)
+    show(screen, console)
+
+
+def _new_table(*names: str) -> Table:
+    """Begin a table with columns of names."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    for name in names:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _add_figures(table: Table, *headings: str) -> None:
+    """Add columns of figures."""
+    for heading in headings:
+        table.add_column(Text(heading), justify="right", no_wrap=True)
 
 
 def _name(store: Store, letter: str) -> str:
@@ -60,8 +81,8 @@ def _missing(letter: str, names: Sequence[str]) -> list[str]:
 
 
 def _effects(sessions: Sessions) -> Table:
-    table = new_table("benchmark, variant")
-    add_figures(table, "in A, %\n+ = better", "in B, %\n+ = better", "B against A, %\ninterval, %")
+    table = _new_table("benchmark, variant")
+    _add_figures(table, "in A, %\n+ = better", "in B, %\n+ = better", "B against A, %\ninterval, %")
     table.add_column("verdict in A, in B\nof the effects", overflow="fold")
     for row in sessions.effects:
         between = row.between
@@ -79,8 +100,8 @@ def _effects(sessions: Sessions) -> Table:
 
 
 def _levels(sessions: Sessions) -> Table:
-    table = new_table("benchmark, variant")
-    add_figures(table, "A", "B", "change, %\ninterval, %", "runs")
+    table = _new_table("benchmark, variant")
+    _add_figures(table, "A", "B", "change, %\ninterval, %", "runs")
     table.add_column("verdict", overflow="fold")
     for row in sessions.levels:
         table.add_row(
