@@ -39,7 +39,11 @@ LONGEST = (
         "engine/test_build.py",
         "importers/test_round_trip.py",
     ),
-    *("system/test_interrupt.py", "report/test_report_shapes.py", "engine/test_machine_domains.py"),
+    *(
+        "base/system/test_interrupt.py",
+        "report/test_report_shapes.py",
+        "engine/test_machine_domains.py",
+    ),
 )
 """The files that take a minute or a good part of one, the longest first."""
 

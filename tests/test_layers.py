@@ -5,19 +5,17 @@ import subprocess
 import sys
 
 from schedlab import lab
-from tests.helpers.layers import ROOT, graph, imports, listing, modules
+from tests.helpers.layers import ROOT, graph, imports, layers, listing, modules
 
 LAYERS = (
     "base",
-    "system",
     "counters kernels machine settings",
-    "recording",
     "benchmarks",
     "doctor plan",
     "result",
     "judging targets",
-    "checks lab report",
-    "accuracy bisecting importers",
+    "report",
+    "importers lab",
     "cli",
 )
 """From the bottom up; a package imports those below its own line alone."""
@@ -30,6 +28,11 @@ def test_no_arrow_runs_back_up() -> None:
     assert height.keys() == arrows.keys(), "every package has its place, and no other"
     up = {f"{a} -> {b}" for a, below in arrows.items() for b in below if height[a] <= height[b]}
     assert not up, f"these imports run up:\n{listing()}"
+
+
+def test_folders_of_a_package_import_each_other_in_one_direction() -> None:
+    for package in sorted(graph()):
+        assert layers(graph(ROOT / package)), package
 
 
 def test_the_library_imports_neither_click_nor_rich() -> None:

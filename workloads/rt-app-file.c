@@ -10,7 +10,7 @@
 
 #define MAX_THREADS	10000
 #define MAX_NAME	40
-#define RECORDED_VERSION 1	/* of a recording's words; schedlab/recording/workload.py */
+#define RECORDED_VERSION 1	/* of a recording's words; schedlab/lab/recording/workload.py */
 
 /* ------------------------------------------------------------------ tasks */
 

@@ -20,10 +20,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from schedlab.base.system import LocalSystem
 from schedlab.kernels.native import cpuidle_smt_performance
 from schedlab.machine.here import describe
 from schedlab.machine.placement import place
-from schedlab.system import LocalSystem
 
 PERIODS = (1000, 200)
 PR_SET_TIMERSLACK = 29

@@ -25,12 +25,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from schedlab.base.system import LocalSystem
+from schedlab.base.system.lock import LOCK
+from schedlab.base.system.process import adopt_orphans
 from schedlab.cli import main as schedlab
 from schedlab.result.store import DATABASE
 from schedlab.settings.journal import Journal
-from schedlab.system import LocalSystem
-from schedlab.system.lock import LOCK
-from schedlab.system.process import adopt_orphans
 
 SYSTEM = LocalSystem()
 KNOBS = {

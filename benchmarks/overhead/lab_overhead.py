@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from schedlab.base.system import LocalSystem
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.tool import Tool
@@ -27,7 +28,6 @@ from schedlab.lab.runner import Runner
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store, describe
-from schedlab.system import LocalSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from schedlab.accuracy.markdown import percent, table_row
-from schedlab.accuracy.published import Work, predicted, works
-from schedlab.accuracy.scoring import GRADES, Prediction, Score
 from schedlab.base.validation import read_toml
+from schedlab.lab.accuracy.markdown import percent, table_row
+from schedlab.lab.accuracy.published import Work, predicted, works
+from schedlab.lab.accuracy.scoring import GRADES, Prediction, Score
 from schedlab.lab.kept import brought_to_its_end
 from schedlab.lab.result import Lab, prepare
 from schedlab.machine.simulator import description

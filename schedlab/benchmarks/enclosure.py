@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.base.errors import HostError
-from schedlab.system.inside import inside
+from schedlab.base.system.inside import inside
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from schedlab.cli.names import CHECK, MACHINE, PLAN
 from schedlab.cli.run import evidence_options, load_options
 
 if TYPE_CHECKING:
-    from schedlab.bisecting.record import Asked
+    from schedlab.lab.bisecting.record import Asked
     from schedlab.lab.result import Lab
 
 ANSWER = "answer.txt"
@@ -78,8 +78,8 @@ def bisect_command(
         if machine and not scenario:
             raise UsageError("--machine is for --scenario; a plan's machine is --target sim:NAME.")
 
-    from schedlab.bisecting.bisection import begin_bisection, bisect
-    from schedlab.bisecting.text import answer_text
+    from schedlab.lab.bisecting.bisection import begin_bisection, bisect
+    from schedlab.lab.bisecting.text import answer_text
     from schedlab.report import save
 
     lab = how.lab()
@@ -101,8 +101,8 @@ def bisect_command(
 
 def _check(scenario: str, machine: str | None) -> "Asked":
     """Return the question of a check."""
-    from schedlab.bisecting.record import Asked
-    from schedlab.checks.check import find_checks
+    from schedlab.lab.bisecting.record import Asked
+    from schedlab.lab.checks.check import find_checks
 
     checks = find_checks([scenario])
     if len(checks) != 1:
@@ -119,7 +119,7 @@ def _plan(
     lab: "Lab",
 ) -> "Asked":
     """Return the question of a plan; its first variant has the settings of all commits."""
-    from schedlab.bisecting.questions import asked_of_plan
     from schedlab.cli.series import plan_for_kernels
+    from schedlab.lab.bisecting.questions import asked_of_plan
 
     return asked_of_plan(plan_for_kernels(plan_name, settings, options), metric, lab)

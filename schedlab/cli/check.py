@@ -15,8 +15,8 @@ from schedlab.cli.names import CHECK, KERNEL, MACHINE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schedlab.checks.check import Named
-    from schedlab.checks.session import Options, Verdict
+    from schedlab.lab.checks.check import Named
+    from schedlab.lab.checks.session import Options, Verdict
 
 
 @click.command("check")
@@ -94,8 +94,8 @@ def check_command(
     schedlab check --kernel mybranch --jobs 2 --budget 300 --junit check.xml
     schedlab check --bugs smt-spread
     """
-    from schedlab.checks.check import find_checks
-    from schedlab.checks.session import Options
+    from schedlab.lab.checks.check import find_checks
+    from schedlab.lab.checks.session import Options
 
     found = find_checks(checks)
     if list_:
@@ -106,7 +106,7 @@ def check_command(
     options = Options(kernels, machines, seeds, bugs, jobs, budget, output)
     verdicts = _run(found, options, reduce_)
     if junit_file:
-        from schedlab.checks.junit import junit
+        from schedlab.lab.checks.junit import junit
         from schedlab.report import save
 
         echo(f"wrote {save(junit(verdicts), junit_file)}")
@@ -121,9 +121,9 @@ def check_command(
 
 def _run(found: "Sequence[Named]", options: "Options", reduce_: bool) -> "list[Verdict]":
     """Make the runs, print what comes out, and leave the files of what failed."""
-    from schedlab.checks.session import BAD, Session
+    from schedlab.base.system.interrupt import stoppable
     from schedlab.cli.steps import ConsoleSteps
-    from schedlab.system.interrupt import stoppable
+    from schedlab.lab.checks.session import BAD, Session
 
     steps = ConsoleSteps()
     with stoppable():

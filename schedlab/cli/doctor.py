@@ -12,8 +12,8 @@ import click
 
 from schedlab.base.errors import HostError, RestoreError
 from schedlab.base.printable import printable, printable_lines
+from schedlab.base.system import LocalSystem, SshSystem
 from schedlab.cli.echo import echo
-from schedlab.system import LocalSystem, SshSystem
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from schedlab.base.errors import UsageError
+from schedlab.base.system.inside import inside
+from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.how import invocation
-from schedlab.system.inside import inside
-from schedlab.system.interrupt import stoppable
 
 _IMPORTED = Path("results") / "imported"
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from schedlab.base.errors import UsageError
+from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL, PATCH
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import OLDEST, find_engine
 from schedlab.kernels.preemption import Preempt
 from schedlab.kernels.ticks import HZ, HZ_USUAL
-from schedlab.system.interrupt import stoppable
 
 if TYPE_CHECKING:
     from schedlab.kernels.build import Builder

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from schedlab.base.errors import KnobError, UsageError
+from schedlab.base.system import LocalSystem
 from schedlab.cli.echo import echo
 from schedlab.cli.names import KERNEL
-from schedlab.system import LocalSystem
 
 if TYPE_CHECKING:
     from schedlab.plan.plan import BenchmarkEntry

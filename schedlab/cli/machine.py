@@ -10,10 +10,10 @@ import click
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import HostError, UsageError
 from schedlab.base.printable import printable_lines
+from schedlab.base.system import LocalSystem
+from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.echo import echo, put
 from schedlab.cli.names import KERNEL, MACHINE
-from schedlab.system import LocalSystem
-from schedlab.system.interrupt import stoppable
 
 if TYPE_CHECKING:
     from schedlab.machine.domains import Domain
@@ -75,8 +75,8 @@ def machine(
 def _calibrated(kernel: str | None) -> str:
     from rich.console import Console
 
-    from schedlab.accuracy.here import calibrated
     from schedlab.cli.watcher import ConsoleWatcher
+    from schedlab.lab.accuracy.here import calibrated
     from schedlab.lab.simulate import simulator_of
 
     console = Console(stderr=True, highlight=False)

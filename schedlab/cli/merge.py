@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.how import invocation
-from schedlab.system.interrupt import stoppable
 
 
 @click.command("merge")

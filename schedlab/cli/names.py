@@ -97,7 +97,7 @@ def _pages() -> Iterable[str]:
 
 
 def _checks() -> Iterable[str]:
-    from schedlab.checks.check import known_checks
+    from schedlab.lab.checks.check import known_checks
 
     return known_checks()
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from schedlab.accuracy.predicting import predict_published
-from schedlab.accuracy.scoring import GRADES, Prediction, by_mechanism, extents, score
 from schedlab.base.words import plural
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How
+from schedlab.lab.accuracy.predicting import predict_published
+from schedlab.lab.accuracy.scoring import GRADES, Prediction, by_mechanism, extents, score
 
 RESULTS = Path("results") / "published"
 STUDY = Path("docs") / "studies" / "predictions.md"

@@ -47,11 +47,11 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int) -> None
 
     FILE is text of ftrace, trace-cmd or perf script, perf.data, or trace.dat.
     """
+    from schedlab.lab.recording.distance import mover
+    from schedlab.lab.recording.inference import Choice
+    from schedlab.lab.recording.reading import read_trace
+    from schedlab.lab.recording.stats import describe_stats, trace_stats
     from schedlab.machine.model import find_machine
-    from schedlab.recording.distance import mover
-    from schedlab.recording.inference import Choice
-    from schedlab.recording.reading import read_trace
-    from schedlab.recording.stats import describe_stats, trace_stats
 
     moves = mover(find_machine(machine) if machine else None)
     found = trace_stats(read_trace(file), Choice(tuple(tasks.split(",")) if tasks else ()), moves)

@@ -105,9 +105,9 @@ def validate(
         raise UsageError("--changes compares this host; give no --only and no --target with it.")
     if jobs and (changes or target):
         raise UsageError("--jobs goes with loads and with --published.")
-    from schedlab.accuracy.loads import chosen
-    from schedlab.accuracy.validation import Validation
     from schedlab.kernels.shelf import check_name
+    from schedlab.lab.accuracy.loads import chosen
+    from schedlab.lab.accuracy.validation import Validation
     from schedlab.settings.variant import parse_variant
 
     if kernel:

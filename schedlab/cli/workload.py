@@ -12,7 +12,7 @@ from schedlab.cli.finite import Finite
 from schedlab.cli.names import MACHINE
 
 if TYPE_CHECKING:
-    from schedlab.recording.workload import RecordedWorkload
+    from schedlab.lab.recording.workload import RecordedWorkload
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 TASKS = click.option(
@@ -48,11 +48,11 @@ def import_(
     trace: Path, tasks: str | None, machine: str | None, probe: Path | None, output: Path
 ) -> None:
     """Make a workload file of a trace: text of ftrace, trace-cmd, perf script; perf.data."""
+    from schedlab.lab.recording.closure import word_costs
+    from schedlab.lab.recording.distance import speeds
+    from schedlab.lab.recording.inference import Choice, infer
+    from schedlab.lab.recording.reading import read_trace
     from schedlab.machine.model import find_machine
-    from schedlab.recording.closure import word_costs
-    from schedlab.recording.distance import speeds
-    from schedlab.recording.inference import Choice, infer
-    from schedlab.recording.reading import read_trace
 
     speed = speeds(find_machine(machine) if machine else None)
     costs: dict[str, float] = {}
@@ -69,8 +69,8 @@ def import_(
 @click.argument("file", type=FILE)
 def show(file: Path) -> None:
     """Print what a workload file does, and what it does not hold."""
-    from schedlab.recording.showing import describe
-    from schedlab.recording.workload import read_workload
+    from schedlab.lab.recording.showing import describe
+    from schedlab.lab.recording.workload import read_workload
 
     for line in describe(read_workload(file)):
         echo(line)
@@ -83,8 +83,8 @@ def show(file: Path) -> None:
 @OUTPUT
 def trim(file: Path, first: float | None, tasks: str | None, output: Path) -> None:
     """Write the beginning of a workload, or some of its tasks."""
-    from schedlab.recording import editing
-    from schedlab.recording.workload import read_workload
+    from schedlab.lab.recording import editing
+    from schedlab.lab.recording.workload import read_workload
 
     if first is None and not tasks:
         raise UsageError("give --first SECONDS, --tasks PATTERN, or both.")
@@ -112,8 +112,8 @@ def trim(file: Path, first: float | None, tasks: str | None, output: Path) -> No
 @OUTPUT
 def scale(file: Path, clients: str, rate: float, output: Path) -> None:
     """Write a workload with more clients, or faster ones."""
-    from schedlab.recording import editing
-    from schedlab.recording.workload import read_workload
+    from schedlab.lab.recording import editing
+    from schedlab.lab.recording.workload import read_workload
 
     number = clients.removeprefix("x")
     if not number.isdecimal() or not 1 <= int(number) <= editing.MOST_TASKS:
@@ -126,8 +126,8 @@ def scale(file: Path, clients: str, rate: float, output: Path) -> None:
 @OUTPUT
 def merge(files: Sequence[Path], output: Path) -> None:
     """Write one workload of several, begun together."""
-    from schedlab.recording import editing
-    from schedlab.recording.workload import read_workload
+    from schedlab.lab.recording import editing
+    from schedlab.lab.recording.workload import read_workload
 
     _write(editing.merge([read_workload(file) for file in files]), output)
 
@@ -136,7 +136,7 @@ def merge(files: Sequence[Path], output: Path) -> None:
 @OUTPUT
 def probe(output: Path) -> None:
     """Write the workload whose replay shows what a replay's own calls cost (`import --probe`)."""
-    from schedlab.recording import closure
+    from schedlab.lab.recording import closure
 
     _write(closure.probe(), output)
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from schedlab.base.errors import UsageError, nearest
+from schedlab.base.system import System
 from schedlab.counters import all_groups, event_groups, snapshot_groups
 from schedlab.counters.group import SnapshotGroup, Unavailable
 from schedlab.counters.perf_stat import PerfStat, is_event, probe
 from schedlab.counters.sched_trace import SchedTrace
-from schedlab.system import System
 
 
 @dataclass(frozen=True)

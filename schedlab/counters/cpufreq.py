@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from schedlab.base.cpulist import format_cpulist
+from schedlab.base.system import System
+from schedlab.base.system.numbers import amount, whole
 from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
-from schedlab.system import System
-from schedlab.system.numbers import amount, whole
 
 _NAME = "cpufreq"
 _POLICIES = "/sys/devices/system/cpu/cpufreq/policy[0-9]*"

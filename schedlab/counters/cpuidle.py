@@ -1,9 +1,9 @@
 """cpuidle: how often and how long each idle state was used, summed over CPUs."""
 
+from schedlab.base.system import System
+from schedlab.base.system.numbers import amount
 from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
-from schedlab.system import System
-from schedlab.system.numbers import amount
 
 _STATES = "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*"
 _NAME = "cpuidle"

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from schedlab.base.system import System
+from schedlab.base.system.numbers import amount
 from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
-from schedlab.system import System
-from schedlab.system.numbers import amount
 
 _NAME = "energy"
 _ZONES = "/sys/class/powercap/intel-rapl:*"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, TypeVar
 
 from schedlab.base.errors import SchedlabError
+from schedlab.base.system import System
 from schedlab.counters.meaning import Meaning
-from schedlab.system import System
 
 Counts = dict[str, float]
 

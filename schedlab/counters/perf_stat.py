@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
+from schedlab.base.system import System
 from schedlab.counters.group import Counts, EventGroup, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
 from schedlab.counters.tracepoints import TRACEPOINTS as KERNEL_TRACEPOINTS
-from schedlab.system import System
 
 TRACEPOINTS = (
     "sched:sched_migrate_task",

@@ -1,9 +1,9 @@
 """/proc/stat: context switches and busy time of the whole machine."""
 
+from schedlab.base.system import System
+from schedlab.base.system.numbers import amount, field
 from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
-from schedlab.system import System
-from schedlab.system.numbers import amount, field
 
 _FILE = "/proc/stat"
 _TICKS_PER_SECOND = 100  # USER_HZ, fixed in the kernel's interface

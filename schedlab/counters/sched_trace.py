@@ -13,10 +13,10 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.system import System
 from schedlab.counters.group import CounterGroup, Counts, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
 from schedlab.counters.times import GONE, MEASURED, time_counter
-from schedlab.system import System
 
 EVENTS = (
     *("sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_wakeup_new"),

@@ -3,10 +3,10 @@
 The columns are those of Documentation/scheduler/sched-stats.rst, versions 15 to 17.
 """
 
+from schedlab.base.system import System
+from schedlab.base.system.numbers import amount, field, whole
 from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
-from schedlab.system import System
-from schedlab.system.numbers import amount, field, whole
 
 _FILE = "/proc/schedstat"
 _NAME = "schedstat"

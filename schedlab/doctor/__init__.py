@@ -6,6 +6,7 @@ says how to add one.
 
 from collections.abc import Callable, Iterator
 
+from schedlab.base.system import System
 from schedlab.doctor import (
     container,
     kernel,
@@ -19,7 +20,6 @@ from schedlab.doctor import (
     virtual,
 )
 from schedlab.doctor.finding import Finding, Level
-from schedlab.system import System
 
 __all__ = ["CHECKS", "Finding", "Level", "examine", "possible", "sections"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schedlab.system import System
+from schedlab.base.system import System
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.system import System
 from schedlab.doctor.cgroups import tightest
 from schedlab.doctor.finding import Finding
 from schedlab.doctor.permissions import status_field
 from schedlab.machine.cpus import CPU, number
-from schedlab.system import System
 
 _MARKS = {
     "/.dockerenv": "Docker",

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from schedlab.base.system import System
 from schedlab.doctor.finding import Finding
 from schedlab.settings.effects import numa_balancing_without
-from schedlab.system import System
 
 _SYS = "/proc/sys/kernel"
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"

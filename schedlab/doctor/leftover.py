@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from schedlab.base.errors import SchedlabError
+from schedlab.base.system import System
 from schedlab.doctor.finding import Finding
 from schedlab.settings.journal import hosts_left_behind, left_behind
-from schedlab.system import System
 
 
 def check(system: System) -> Iterator[Finding]:

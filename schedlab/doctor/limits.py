@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.system import System
 from schedlab.doctor.cgroups import tightest
 from schedlab.doctor.finding import Finding
 from schedlab.doctor.permissions import status_field
 from schedlab.machine.cpus import CPU, number
-from schedlab.system import System
 
 HACKBENCH_GROUPS = 10
 TASKS_PER_GROUP = 40

@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from schedlab.base.system import System
+from schedlab.base.system.numbers import whole
 from schedlab.doctor.finding import Finding
-from schedlab.system import System
-from schedlab.system.numbers import whole
 
 WINDOW_SECONDS = 0.5
 _BUSY_SHARE = 0.02

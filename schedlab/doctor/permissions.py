@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from schedlab.base.system import System
 from schedlab.doctor.finding import Finding
-from schedlab.system import System
 
 CAPABILITIES = {"CAP_SYS_ADMIN": 21, "CAP_SYS_NICE": 23, "CAP_PERFMON": 38}
 """Bit numbers, as in include/uapi/linux/capability.h."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from schedlab.base.cpulist import format_cpulist
 from schedlab.base.errors import HostError
+from schedlab.base.system import System
 from schedlab.doctor.finding import Finding
 from schedlab.machine import cpus, idle
 from schedlab.settings.effects import idle_states_without
-from schedlab.system import System
 
 CPU = cpus.CPU
 _NO_TURBO = f"{CPU}/intel_pstate/no_turbo"

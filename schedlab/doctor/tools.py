@@ -5,10 +5,10 @@ import re
 import subprocess
 from collections.abc import Iterator, Sequence
 
+from schedlab.base.system import System
 from schedlab.benchmarks import Tool, all_benchmarks, all_tools
 from schedlab.doctor.finding import Finding, Level
 from schedlab.kernels.native import PROGRAM
-from schedlab.system import System
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 

@@ -7,10 +7,10 @@ import errno
 import re
 from collections.abc import Iterator
 
+from schedlab.base.system import System
 from schedlab.counters.perf_stat import TRACEPOINTS
 from schedlab.doctor.finding import Finding
 from schedlab.settings.sched_debug import features_path
-from schedlab.system import System
 
 DEBUGFS = "/sys/kernel/debug"
 _TRACEFS = ("/sys/kernel/tracing", f"{DEBUGFS}/tracing")

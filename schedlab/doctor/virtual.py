@@ -4,9 +4,9 @@ import re
 import subprocess
 from collections.abc import Iterator
 
+from schedlab.base.system import System
+from schedlab.base.system.numbers import whole
 from schedlab.doctor.finding import Finding
-from schedlab.system import System
-from schedlab.system.numbers import whole
 
 _DMI = "/sys/class/dmi/id"
 _DMI_MAKERS = {

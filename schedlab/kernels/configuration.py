@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.base.errors import nearest
+from schedlab.base.system.system import natural
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.preemption import Preempt, models
 from schedlab.kernels.ticks import HZ, HZ_USUAL
-from schedlab.system.system import natural
 
 _LINE = re.compile(r"CONFIG_(\w+)=(.*)|# CONFIG_(\w+) is not set")
 _DEFAULT = re.compile(r"^#define CONFIG_(\w+) 1$", re.M)

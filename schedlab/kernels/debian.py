@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
+from schedlab.base.system.inside import followed, inside
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import full_disk
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
@@ -17,7 +18,6 @@ from schedlab.kernels.shelf import Base, Shelf
 from schedlab.kernels.suites import suites
 from schedlab.kernels.tree import series_and_release
 from schedlab.kernels.unpacking import is_unpacked, pour, unpacked
-from schedlab.system.inside import followed, inside
 
 _SUITES = "apt"
 """The folder of the shelf with the lists of Debian's other suites."""

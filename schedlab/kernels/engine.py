@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from schedlab.base.data import data_folder
+from schedlab.base.system.system import natural
 from schedlab.kernels import KernelError
-from schedlab.system.system import natural
 
 _ALWAYS = ("Makefile", "include", "io_uring", "kernel", "lib", "mm")
 """kernel/sched includes headers of io_uring and mm by their place in the tree."""

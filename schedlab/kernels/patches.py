@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from schedlab.base.errors import nearest
+from schedlab.base.system.inside import inside, parts
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.process import output
-from schedlab.system.inside import inside, parts
 
 _NOWHERE = "/dev/null"
 _MOST_BYTES = 64 << 20

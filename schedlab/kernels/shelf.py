@@ -19,13 +19,13 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from schedlab.base.errors import nearest
+from schedlab.base.system.inside import inside
+from schedlab.base.system.system import natural
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
 from schedlab.kernels.preemption import Preempt, models
 from schedlab.kernels.ticks import HZ_USUAL
-from schedlab.system.inside import inside
-from schedlab.system.system import natural
 
 MUST_HAVE = "kernel/sched/core.c"
 """What makes a folder a kernel tree here."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from schedlab.base.data import data_folder
 from schedlab.base.errors import nearest
+from schedlab.base.system.system import natural
 from schedlab.kernels import KernelError
-from schedlab.system.system import natural
 
 _ADDED_FEATURE = re.compile(r"^\+SCHED_FEAT\((\w+),", re.M)
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from schedlab.base.errors import OutsideError
+from schedlab.base.system.inside import inside
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import write_whole
 from schedlab.kernels.debian import unpack_whole
@@ -23,7 +24,6 @@ from schedlab.kernels.process import output
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Base, Shelf
 from schedlab.kernels.tree import export_whole
-from schedlab.system.inside import inside
 
 _NEVER_COPIED = {".git"}
 

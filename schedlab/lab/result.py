@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from schedlab.base.errors import HostError, Interrupted, UsageError
+from schedlab.base.system.interrupt import stoppable
 from schedlab.base.words import plural
 from schedlab.benchmarks import Case
 from schedlab.judging.reference import find_reference
@@ -32,7 +33,6 @@ from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
 from schedlab.result.boots import BOOT, Boot
 from schedlab.result.store import IMPORT, MERGE, RUN, Store, describe
-from schedlab.system.interrupt import stoppable
 from schedlab.targets.choice import find_target
 from schedlab.targets.platform import MEMORY
 from schedlab.targets.simulators import LocalSimulators, Simulators

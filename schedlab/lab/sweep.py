@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.base.errors import HostError, Interrupted, StoreError
+from schedlab.base.system.interrupt import stoppable, uninterrupted
+from schedlab.base.system.process import dying_with_us
 from schedlab.kernels.progress import Watch
 from schedlab.lab.forecast import are
 from schedlab.lab.result import (
@@ -27,8 +29,6 @@ from schedlab.lab.result import (
 from schedlab.plan.plan import Plan, load_plan
 from schedlab.plan.sweep import Point, points
 from schedlab.result.store import DATABASE, Store
-from schedlab.system.interrupt import stoppable, uninterrupted
-from schedlab.system.process import dying_with_us
 
 PLAN = "sweep.toml"
 PAGE = "overview.html"

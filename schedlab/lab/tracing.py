@@ -8,10 +8,10 @@ from typing import Literal
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import IncompleteRun, UsageError
+from schedlab.base.system.interrupt import stoppable
 from schedlab.benchmarks import Case
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.settings.variant import Variant
-from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.target import Order
 

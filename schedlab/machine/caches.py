@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.system import System
 from schedlab.machine.cpus import CPU, Groups, distinct, number, written
 from schedlab.machine.model import CacheKind
 from schedlab.machine.sharing import sharing
-from schedlab.system import System
 
 _MOST_LEVELS = 4
 

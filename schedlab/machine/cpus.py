@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import HostError
-from schedlab.system import System
+from schedlab.base.system import System
 
 CPU = "/sys/devices/system/cpu"
 Groups = tuple[tuple[int, ...], ...]

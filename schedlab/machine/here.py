@@ -7,12 +7,12 @@ from pydantic import ValidationError
 
 from schedlab.base.cpulist import format_cpulist
 from schedlab.base.errors import HostError
+from schedlab.base.system import System
 from schedlab.base.validation import first_problem
 from schedlab.machine import caches, cpus, identity, idle, nodes, power
 from schedlab.machine.cpus import Groups, written
 from schedlab.machine.model import Machine
 from schedlab.machine.sharing import all_levels
-from schedlab.system import System
 
 _SYS = "/sys/devices/system"
 _READ = (

@@ -5,7 +5,7 @@ Nothing here tells one machine of a kind from another: no host name, no serial n
 
 import re
 
-from schedlab.system import System
+from schedlab.base.system import System
 
 CPUINFO = "/proc/cpuinfo"
 _DEVICE_TREE_MODEL = "/proc/device-tree/model"

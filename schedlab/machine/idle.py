@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from schedlab.base.cpulist import format_cpulist
+from schedlab.base.system import System
 from schedlab.machine.cpus import CPU, number, together
 from schedlab.machine.model import Idle, IdleState
-from schedlab.system import System
 
 _NO_FIGURE = 0xFFFFFFFF
 """What a driver that gives no power figure leaves in the unsigned file."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
-from schedlab.system import System
+from schedlab.base.system import System
 
 NODE = "/sys/devices/system/node"
 _MEMORY = re.compile(r"MemTotal:\s+(\d+) kB")

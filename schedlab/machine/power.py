@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from schedlab.base.cpulist import format_cpulist
+from schedlab.base.system import System
 from schedlab.machine.cpus import CPU, Groups, number, together
 from schedlab.machine.model import Cpu, OperatingPoint
 from schedlab.machine.sharing import sharing
-from schedlab.system import System
 
 _UNKNOWN_TRANSITION = 0xFFFFFFFF
 """CPUFREQ_ETERNAL: the driver does not know."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import UsageError
+from schedlab.base.system.inside import inside
 from schedlab.plan.targets import SIM
-from schedlab.system.inside import inside
 
 FOLDER = "inputs"
 _BESIDE = f"{FOLDER}/"

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from schedlab.base.errors import OutsideError, UsageError
+from schedlab.base.system.inside import followed
 from schedlab.base.validation import validate
 from schedlab.result.record import RunRecord
-from schedlab.system.inside import followed
 
 PICTURED = 0
 """The block whose runs have a picture."""

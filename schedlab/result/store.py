@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from schedlab import __version__
 from schedlab.base.errors import StoreError, UsageError
+from schedlab.base.system.lock import FileLock, Taken
 from schedlab.base.validation import validate
 from schedlab.benchmarks import Case
 from schedlab.benchmarks.enclosure import Enclosure
@@ -31,7 +32,6 @@ from schedlab.plan.plan import Plan
 from schedlab.result.boots import Boot
 from schedlab.result.printed import Printed
 from schedlab.result.record import Amount, Fit, RunRecord
-from schedlab.system.lock import FileLock, Taken
 
 DATABASE = "results.sqlite"
 _LOCK = ".lock"

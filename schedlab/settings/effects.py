@@ -1,7 +1,7 @@
 """What a host has, but cannot have an effect here: said by doctor, avoided by `--variant auto`."""
 
+from schedlab.base.system import System
 from schedlab.settings.kinds import sysctl
-from schedlab.system import System
 
 NUMA_BALANCING = sysctl.knob("kernel.numa_balancing")
 _STATES = "/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*/name"

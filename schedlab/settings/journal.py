@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import KnobError, RestoreError, StoreError
+from schedlab.base.system import System, hosts_known
+from schedlab.base.system.system import legible
 from schedlab.settings.knob import ChoiceKnob, FeatureKnob, FileKnob, Knob
 from schedlab.settings.siblings import sibling_knob
-from schedlab.system import System, hosts_known
-from schedlab.system.system import legible
 
 _FILE = "journal.json"
 _ROUNDS = 4

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from schedlab.base.errors import KnobError, nearest
+from schedlab.base.system import System
+from schedlab.base.system.system import legible
 from schedlab.settings.spelling import same_value
-from schedlab.system import System
-from schedlab.system.system import legible
 
 _CHOICE = re.compile(r"[\w-]+|\[[\w-]+\]|\([\w-]+\)")
 _CPU = re.compile(r".*/cpu([0-9]{1,6})/.*")

@@ -4,8 +4,8 @@ Since 5.13 both live in /sys/kernel/debug/sched/; before, features had a file of
 the knobs were sysctls named kernel.sched_*.
 """
 
+from schedlab.base.system import System
 from schedlab.settings.knob import ChoiceKnob, FeatureKnob, FileKnob, feature_name
-from schedlab.system import System
 
 DEBUG_FOLDER = "/sys/kernel/debug/sched"
 FEATURES = f"{DEBUG_FOLDER}/features"

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from schedlab.base.system import System
 from schedlab.settings.companion import Companion
 from schedlab.settings.knob import Knob, chosen_word
-from schedlab.system import System
 
 PLACES = {
     "host": ("a host", "--target host or ssh:HOST"),

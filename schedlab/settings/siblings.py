@@ -6,10 +6,10 @@ is written, and those that the writing changed are put back with it.
 
 from collections.abc import Iterable, Mapping
 
+from schedlab.base.system import System
 from schedlab.settings.kinds import sysctl
 from schedlab.settings.knob import FeatureKnob, FileKnob, Knob
 from schedlab.settings.sched_debug import DEBUG_FOLDER, FEATURES, debug_knob
-from schedlab.system import System
 
 _LAST_PID = f"{sysctl.FOLDER}kernel/ns_last_pid"
 """Changes with every process that starts."""

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from schedlab.base.errors import KnobError
+from schedlab.base.system import System
+from schedlab.base.system.system import natural
 from schedlab.settings import sched_debug
 from schedlab.settings.effects import (
     NUMA_BALANCING,
@@ -12,8 +14,6 @@ from schedlab.settings.effects import (
 from schedlab.settings.kinds.cpuidle import disable_knobs
 from schedlab.settings.knob import read_features
 from schedlab.settings.variant import without_idle_state
-from schedlab.system import System
-from schedlab.system.system import natural
 
 
 def switchable(system: System) -> list[tuple[str, str]]:

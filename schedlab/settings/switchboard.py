@@ -6,15 +6,15 @@ from contextlib import contextmanager, suppress
 
 from schedlab.base.cpulist import format_cpulist
 from schedlab.base.errors import KnobError
+from schedlab.base.system import System
+from schedlab.base.system.interrupt import uninterrupted
+from schedlab.base.system.system import legible
 from schedlab.settings.journal import Entry, Journal, restore
 from schedlab.settings.kinds import sysctl
 from schedlab.settings.knob import Knob
 from schedlab.settings.siblings import Siblings, sibling_knob
 from schedlab.settings.variant import Variant
 from schedlab.settings.variant_knobs import variant_knobs
-from schedlab.system import System
-from schedlab.system.interrupt import uninterrupted
-from schedlab.system.system import legible
 
 
 class Switchboard:

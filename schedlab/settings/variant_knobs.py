@@ -1,10 +1,10 @@
 """Which knobs a variant turns on this host, and to what."""
 
 from schedlab.base.errors import KnobError
+from schedlab.base.system import System
 from schedlab.settings.kinds import all_settings
 from schedlab.settings.knob import Knob
 from schedlab.settings.variant import Variant
-from schedlab.system import System
 
 
 def variant_knobs(system: System, variant: Variant) -> list[tuple[Knob, str]]:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from schedlab.base.errors import UsageError
+from schedlab.base.system import System
 from schedlab.kernels.progress import Watch
 from schedlab.plan.targets import TARGETS, TargetKind, kind_of, split
 from schedlab.settings.kinds import check_place
 from schedlab.settings.variant import Variant
-from schedlab.system import System
 from schedlab.targets.target import Target
 
 

@@ -16,7 +16,7 @@ from distributed import Client, KilledWorker, Worker, WorkerPlugin, get_worker
 from distributed import Future as DaskFuture
 
 from schedlab.base.errors import HostError
-from schedlab.system.inside import inside
+from schedlab.base.system.inside import inside
 from schedlab.targets.sim_program import Call, Ended, Processes
 from schedlab.targets.simulators import Finished, now
 

@@ -6,9 +6,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from schedlab.base.errors import HostError, IncompleteRun, SystemLost
+from schedlab.base.system import Launch, Running, System
 from schedlab.benchmarks.benchmark import Server
 from schedlab.settings.companion import Companion
-from schedlab.system import Launch, Running, System
 
 _POLL_SECONDS = 0.02
 _MOST_WORDS = 600

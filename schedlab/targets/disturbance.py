@@ -2,8 +2,8 @@
 
 import time
 
+from schedlab.base.system import System
 from schedlab.counters.procstat import machine_busy_seconds, machine_stolen_seconds
-from schedlab.system import System
 
 
 class BusyWindow:

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from schedlab.base.system import Child, Exit, Launch, LocalSystem
 from schedlab.base.validation import load_toml
 from schedlab.kernels.progress import Watch
 from schedlab.plan.targets import EMULATED
 from schedlab.settings.knob import feature_name
 from schedlab.settings.variant import Variant
-from schedlab.system import Child, Exit, Launch, LocalSystem
 from schedlab.targets.host import HostTarget
 
 _VALUE = "@VALUE@"

@@ -10,6 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from schedlab.base.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
+from schedlab.base.system import Exit, Launch, LocalSystem, System
+from schedlab.base.system.interrupt import uninterrupted
+from schedlab.base.system.process import TAG
 from schedlab.benchmarks import Case, Command, Output
 from schedlab.counters.choice import CounterChoice, check_names, choose
 from schedlab.counters.group import Unavailable, difference
@@ -26,9 +29,6 @@ from schedlab.settings.kinds import check_place
 from schedlab.settings.setting import Around
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import Variant
-from schedlab.system import Exit, Launch, LocalSystem, System
-from schedlab.system.interrupt import uninterrupted
-from schedlab.system.process import TAG
 from schedlab.targets.companion import accompanied, serving
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.platform import platform_table

@@ -4,11 +4,11 @@ import re
 import subprocess
 from collections.abc import Iterable
 
+from schedlab.base.system import System
 from schedlab.benchmarks import Command, all_tools
 from schedlab.kernels.native import OWN
 from schedlab.machine.model import Machine
 from schedlab.result.boots import BOOT
-from schedlab.system import System
 
 MEMORY = "Memory (GB)"
 """The row of the table that can change while a guest runs."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import IncompleteRun
-from schedlab.system.process import dying_with_us, ended_within
+from schedlab.base.system.process import dying_with_us, ended_within
 
 _USAGE = 2
 _BOUND = 4

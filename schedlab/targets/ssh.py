@@ -8,13 +8,13 @@ from pathlib import Path
 from types import TracebackType
 
 from schedlab.base.errors import HostError, SystemLost
+from schedlab.base.system import SshSystem
 from schedlab.benchmarks import Case
 from schedlab.kernels.progress import Watch
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import SSH
 from schedlab.result.record import RunRecord
 from schedlab.settings.variant import Variant
-from schedlab.system import SshSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order, Session
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.base.errors import IncompleteRun, UsageError
+from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import Case, Output, Tool, all_benchmarks, all_tools, find_benchmark
 from schedlab.benchmarks.benchmark import CPUS, Benchmark, Values
 from schedlab.importers.known import known_metric
@@ -15,7 +16,6 @@ from schedlab.kernels.native import OWN
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import all_suites, find_suite
-from schedlab.system import LocalSystem
 from tests.helpers.rt_app_files import EXAMPLES
 from tests.helpers.sysfs_tree import kunpeng_920
 from tests.helpers.tool_output import recorded

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schedlab.base.errors import KnobError, SchedlabError
+from schedlab.base.system import LocalSystem
 from schedlab.cli import doctor as command
 from schedlab.doctor import CHECKS, Finding, examine, load, possible
 from schedlab.machine.here import describe
-from schedlab.system import LocalSystem
 from tests.helpers import sysfs_tree
 
 RECORDED = Path(__file__).parents[1] / "data" / "sysfs" / "vm-epyc-2"

@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from schedlab.base.errors import SchedlabError
+from schedlab.base.system import LocalSystem
 from schedlab.cli.machine import machine
 from schedlab.machine.drawing import draw
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine, load_machine
-from schedlab.system import LocalSystem
 from tests.helpers import sysfs_tree
 
 

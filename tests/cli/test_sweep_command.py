@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from schedlab.base.errors import StoreError, UsageError
+from schedlab.base.system.process import end_descendants
 from schedlab.base.validation import validate
 from schedlab.plan.plan import Plan
 from schedlab.plan.sweep import points
 from schedlab.result.store import DATABASE, Store
-from schedlab.system.process import end_descendants
 from tests.helpers.fake_engine import FakeLab, write_machine, write_tree
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until
 from tests.helpers.processes import is_alive

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedlab.base.errors import HostError, UsageError
+from schedlab.base.system import LocalSystem
 from schedlab.counters import all_groups, snapshot_groups
 from schedlab.counters.choice import check_names, choose
 from schedlab.counters.cpuidle import CpuidleGroup
@@ -14,7 +15,6 @@ from schedlab.counters.group import SnapshotGroup, Unavailable, counter_group, d
 from schedlab.counters.perf_stat import TRACEPOINTS, parse_report
 from schedlab.counters.procstat import ProcStatGroup
 from schedlab.counters.schedstat import SchedstatGroup
-from schedlab.system import LocalSystem
 from tests.helpers.emulated import emulated_system
 from tests.helpers.tool_output import TOOLS, recorded
 

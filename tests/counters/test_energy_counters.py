@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import HostError
+from schedlab.base.system import LocalSystem
 from schedlab.counters.choice import check_names
 from schedlab.counters.cpufreq import CpufreqGroup
 from schedlab.counters.energy import EnergyGroup
 from schedlab.counters.group import Unavailable, difference
 from schedlab.counters.perf_stat import is_event, parse_report
-from schedlab.system import LocalSystem
 
 # A Skylake server of one package, as `grep . intel-rapl*/{name,energy_uj,...}` shows it.
 RAPL = {

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.system import LocalSystem
 from schedlab.counters import all_groups
 from schedlab.counters.choice import choose
 from schedlab.counters.group import Unavailable
 from schedlab.counters.sched_trace import SchedTrace, account
 from schedlab.counters.times import MEASURED, time_counter, times
-from schedlab.system import LocalSystem
 from tests.helpers.emulated import emulated_system
 
 

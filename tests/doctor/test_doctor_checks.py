@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import KnobError
+from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import all_tools, find_benchmark
 from schedlab.counters.perf_stat import TRACEPOINTS
 from schedlab.doctor import (
@@ -23,7 +24,6 @@ from schedlab.doctor import (
     virtual,
 )
 from schedlab.plan.plan import find_suite
-from schedlab.system import LocalSystem
 from tests.helpers.sysfs_tree import CPU, NODE, Tree
 
 FULL = "000001ffffffffff"

@@ -8,11 +8,11 @@ import pytest
 from conftest import Simulator
 
 from schedlab.base.errors import UsageError
+from schedlab.base.system import LocalSystem
 from schedlab.machine.here import describe
 from schedlab.machine.model import load_machine
 from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
-from schedlab.system import LocalSystem
 from tests.helpers import sysfs_tree
 from tests.helpers.sysfs_tree import Spec, split, write
 

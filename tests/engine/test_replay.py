@@ -9,10 +9,10 @@ from conftest import ROOT, Json, Simulator
 
 sys.path.insert(0, str(ROOT))
 
-from schedlab.recording.closure import probe, word_costs
-from schedlab.recording.inference import TASK, TIMER, Choice, infer
-from schedlab.recording.reading import read_trace
-from schedlab.recording.workload import WAKE, RecordedTask, RecordedWorkload
+from schedlab.lab.recording.closure import probe, word_costs
+from schedlab.lab.recording.inference import TASK, TIMER, Choice, infer
+from schedlab.lab.recording.reading import read_trace
+from schedlab.lab.recording.workload import WAKE, RecordedTask, RecordedWorkload
 
 TURNS = 300
 PIPE: Json = {"kind": "sched-pipe", "loop": TURNS}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from scenarios import Json, cpu_list, mixed, policy, us
 
-from schedlab.system.system import natural
+from schedlab.base.system.system import natural
 from tests.helpers.kernel_source import sched_features
 
 # How often each machine comes: the host needs half a second to boot the biggest.

@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from schedlab.system import LocalSystem
+from schedlab.base.system import LocalSystem
 
 ORIGINAL = {
     **{f"kernel.{kind}_{i}": "60" for kind in ("spell", "round", "clamp", "grant") for i in (0, 1)},

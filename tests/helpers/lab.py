@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import schedlab.lab.result
+from schedlab.base.system import LocalSystem
 from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.tool import Tool
 from schedlab.cli import main
-from schedlab.system import LocalSystem
 from schedlab.targets.host import HostTarget
 
 TIME = Metric("time", "s", "lower", "Time (sec)")

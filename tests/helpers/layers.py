@@ -11,12 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2] / "schedlab"
 
 
-def modules() -> Iterator[tuple[str, Path]]:
-    """Yield every module with the package it is of; modules of no package are left out."""
-    for path in sorted(ROOT.rglob("*.py")):
-        package, *inside = path.relative_to(ROOT).parts
-        if inside:
-            yield package, path
+def modules(below: Path = ROOT) -> Iterator[tuple[str, Path]]:
+    """Yield every module below a folder with the package it is of, those of none with their own."""
+    for path in sorted(below.rglob("*.py")):
+        package, *inside = path.relative_to(below).parts
+        if inside or below != ROOT:
+            yield package.removesuffix(".py"), path
 
 
 def imports(path: Path) -> set[str]:
@@ -31,15 +31,16 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def graph() -> dict[str, set[str]]:
-    """Return the packages that each package imports."""
-    packages = {package for package, _ in modules()}
+def graph(below: Path = ROOT) -> dict[str, set[str]]:
+    """Return the packages that each package imports, of those right below a folder."""
+    packages = {package for package, _ in modules(below)}
     arrows: dict[str, set[str]] = {package: set() for package in packages}
-    for package, path in modules():
+    depth = len(below.relative_to(ROOT.parent).parts)
+    for package, path in modules(below):
         for name in imports(path):
-            top, *inside = name.split(".")
-            if top == "schedlab" and inside and inside[0] in packages - {package}:
-                arrows[package].add(inside[0])
+            parts = name.split(".")
+            if tuple(parts[:depth]) == below.relative_to(ROOT.parent).parts:
+                arrows[package] |= {*parts[depth : depth + 1]} & (packages - {package})
     return arrows
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from schedlab.recording.events import Events
-from schedlab.recording.text import read_text
+from schedlab.lab.recording.events import Events
+from schedlab.lab.recording.text import read_text
 
 
 class Line(NamedTuple):

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import HostError
+from schedlab.base.system import LocalSystem
 from schedlab.machine.here import SOURCES, Description, describe
 from schedlab.machine.model import Machine, load_machine
-from schedlab.system import LocalSystem
 from tests.helpers import sysfs_tree
 from tests.helpers.sysfs_tree import (
     CPU,

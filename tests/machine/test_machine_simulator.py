@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from schedlab.base.errors import UsageError
+from schedlab.base.system import LocalSystem
 from schedlab.cli.machine import machine as command
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
-from schedlab.system import LocalSystem
 from tests.helpers import sysfs_tree
 
 MINIMAL = """

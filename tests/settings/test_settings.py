@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import HostError, KnobError, RestoreError, StoreError
+from schedlab.base.system import LocalSystem
+from schedlab.base.system.system import natural
 from schedlab.settings.journal import Journal, left_behind, restore_left_behind
 from schedlab.settings.kinds import sysctl
 from schedlab.settings.knob import cpu_of
@@ -16,8 +18,6 @@ from schedlab.settings.switchable import switchable
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import Variant, parse_variant
 from schedlab.settings.variant_knobs import variant_knobs
-from schedlab.system import LocalSystem
-from schedlab.system.system import natural
 from tests.helpers.emulated import NUMA_BALANCING, emulated_system
 from tests.helpers.fake_sysctl import ORIGINAL, FakeKernel
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import KnobError, UsageError
+from schedlab.base.system import LocalSystem
 from schedlab.settings.kinds.uclamp import Uclamp, UclampSetting
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import Variant, parse_variant
-from schedlab.system import LocalSystem
 from schedlab.targets.simulated.scenario import settings, shown
 
 GROUP = "sys/fs/cgroup/bench"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from schedlab.base.errors import HostError
+from schedlab.base.system import Exit, Launch, LocalSystem
 from schedlab.benchmarks import Case, Command, Output, find_benchmark
 from schedlab.benchmarks.benchmark import Benchmark, Server, Values
 from schedlab.benchmarks.enclosure import Enclosure
@@ -18,7 +19,6 @@ from schedlab.benchmarks.metric import Metric
 from schedlab.kernels.native import schedlab_load
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
-from schedlab.system import Exit, Launch, LocalSystem
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order

@@ -9,6 +9,8 @@ import pytest
 
 import schedlab.targets.cluster
 from schedlab.base.errors import OutsideError
+from schedlab.base.system import LocalSystem
+from schedlab.base.system.inside import parts
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.kernels import KernelError, debian
 from schedlab.kernels.debian import package_file
@@ -17,8 +19,6 @@ from schedlab.kernels.unpacking import pour
 from schedlab.plan.plan import Plan
 from schedlab.plan.sweep import points
 from schedlab.result.record import RunKey
-from schedlab.system import LocalSystem
-from schedlab.system.inside import parts
 from schedlab.targets.cluster import simulate
 from schedlab.targets.emulated import EmulatedSystem
 from schedlab.targets.sim_program import Call

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from schedlab.base.errors import HostError, Interrupted
+from schedlab.base.system import LocalSystem
+from schedlab.base.system.interrupt import stoppable
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
-from schedlab.system import LocalSystem
-from schedlab.system.interrupt import stoppable
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order
 from tests.helpers.emulated import SMALL_SERVER
@@ -95,7 +95,7 @@ def test_output_without_end_is_cut_off(
     system: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedlab.plan.own._MOST_OUTPUT", 1 << 20)
-    monkeypatch.setattr("schedlab.system.process._LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("schedlab.base.system.process._LOOK_SECONDS", 0.01)
     record = one_run(system, tmp_path, "exec yes")
     assert "printed more than 1 MiB; it and all it started were killed" in record.error
     assert (tmp_path / record.raw / "stdout.txt").stat().st_size == 1 << 20

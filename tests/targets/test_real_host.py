@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import KnobError
+from schedlab.base.system import LocalSystem
 from schedlab.counters.perf_stat import TRACEPOINTS, probe
 from schedlab.judging.analysis import analyse
 from schedlab.result.store import Store
 from schedlab.settings.switchable import switchable
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import parse_variant
-from schedlab.system import LocalSystem
 from tests.helpers.command_line import Cli
 
 SYSTEM = LocalSystem()

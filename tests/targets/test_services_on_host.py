@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import find_benchmark
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
-from schedlab.system import LocalSystem
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order
 from tests.helpers.emulated import SMALL_SERVER

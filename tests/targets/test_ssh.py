@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-import schedlab.system.ssh
+import schedlab.base.system.ssh
 from schedlab.base.errors import HostError, Interrupted, SystemLost
+from schedlab.base.system import Launch, LocalSystem, SshSystem
+from schedlab.base.system.lock import HostLock
 from schedlab.result.store import Store
-from schedlab.system import Launch, LocalSystem, SshSystem
-from schedlab.system.lock import HostLock
 from tests.helpers.command_line import Cli
 from tests.helpers.far_host import SSHD, FarHost
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until
@@ -30,7 +30,7 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FarHost]:
     if not (SSHD.exists() and shutil.which("ssh")):
         pytest.skip("no ssh or sshd here (Debian packages openssh-client and openssh-server)")
     # Labs that other tests run on this host do not disturb these.
-    monkeypatch.setattr(schedlab.system.ssh, "_STATE_THERE", STATE_THERE)
+    monkeypatch.setattr(schedlab.base.system.ssh, "_STATE_THERE", STATE_THERE)
     host = FarHost(tmp_path)
     monkeypatch.setenv("PATH", host.path)
     host.up()
@@ -133,13 +133,13 @@ def test_after_an_interruption_the_host_can_be_put_in_order(far: FarHost, tmp_pa
 
 LAB = """
 import sys
-import schedlab.system.ssh, schedlab.targets.ssh
+import schedlab.base.system.ssh, schedlab.targets.ssh
 from schedlab.benchmarks.benchmark import Command, benchmark
 from schedlab.cli import main
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.tool import Tool
 
-schedlab.system.ssh._STATE_THERE = "$XDG_CACHE_HOME/state"
+schedlab.base.system.ssh._STATE_THERE = "$XDG_CACHE_HOME/state"
 TIME = Metric("time", "s", "lower", "Time (sec)")
 
 @benchmark("Slow", tool=Tool("sh", package="dash"), metrics=[TIME], defaults={},
@@ -257,7 +257,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FarHo
     hosts = FarHost(tmp_path / "one", apart=True), FarHost(tmp_path / "two", apart=True)
     (tmp_path / "one/config").write_text("".join(host.config.read_text() for host in hosts))
     monkeypatch.setenv("PATH", hosts[0].path)
-    patch = f"import schedlab.system.ssh as ssh\nssh._STATE_THERE = '{STATE_THERE}'\n"
+    patch = f"import schedlab.base.system.ssh as ssh\nssh._STATE_THERE = '{STATE_THERE}'\n"
     (tmp_path / "sitecustomize.py").write_text(patch)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     yield hosts

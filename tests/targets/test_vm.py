@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.accuracy.kernel import VERBOSE, aspects
-from schedlab.accuracy.worlds import Simulated
 from schedlab.base.errors import SchedlabError, SystemLost, UsageError
 from schedlab.kernels.progress import Watch
+from schedlab.lab.accuracy.kernel import VERBOSE, aspects
+from schedlab.lab.accuracy.worlds import Simulated
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description

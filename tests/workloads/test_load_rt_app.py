@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from schedlab.base.data import data_folder
 from schedlab.benchmarks.rt_app import read_log
 from schedlab.benchmarks.rt_app_file import RtAppFile
-from schedlab.recording.workload import RecordedTask, RecordedWorkload
+from schedlab.lab.recording.workload import RecordedTask, RecordedWorkload
 from tests.helpers.load import start
 from tests.helpers.patience import PATIENCE_SECONDS
 from tests.helpers.rt_app_files import EXAMPLES, NATIVE, ROWS, files

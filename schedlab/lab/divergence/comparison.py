@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import UsageError
+from schedlab.base.system.interrupt import stoppable
 from schedlab.benchmarks import Case
 from schedlab.kernels.cache import disk_errors
 from schedlab.lab.divergence.runs import Side, find_divergence, window
 from schedlab.lab.divergence.timeline import Timeline
 from schedlab.lab.divergence.wording import Words
 from schedlab.settings.variant import Variant
-from schedlab.system.interrupt import stoppable
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.simulated.scenario import scenario, under
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from schedlab.base.errors import KnobError
+from schedlab.base.system import System
 from schedlab.settings.knob import FileKnob, Knob, cpu_of
 from schedlab.settings.setting import Simulated, WordSetting, setting
 from schedlab.settings.text import Word
-from schedlab.system import System
 
 _LABEL = "cpufreq governor"
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from schedlab.base.errors import KnobError, nearest
+from schedlab.base.system import System
 from schedlab.settings.knob import FileKnob, Knob
 from schedlab.settings.setting import Simulated, WordSetting, setting
 from schedlab.settings.text import Word
-from schedlab.system import System
 
 _LABEL = "cpuidle governor"
 _CURRENT = "/sys/devices/system/cpu/cpuidle/current_governor"

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from schedlab.base.system import System
 from schedlab.settings.kinds.sysctl import MEMORY_TIERS
 from schedlab.settings.knob import Knob
 from schedlab.settings.sched_debug import debug_knob, debug_path
 from schedlab.settings.setting import Simulated, TableSetting, WithoutEffect, setting
 from schedlab.settings.text import KnobName, Value
-from schedlab.system import System
 
 _WARNING = "it only has the kernel print a warning about latency"
 _ALL = ("6.1", "6.12", "7.3")

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
+from schedlab.base.system import System
 from schedlab.base.validation import repeated
 from schedlab.settings.knob import Knob, feature_name
 from schedlab.settings.sched_debug import FEATURES, feature_knob
 from schedlab.settings.setting import ListSetting, Simulated, WithoutEffect, setting
-from schedlab.system import System
 
 _FEATURE = re.compile(r"[A-Z][A-Z0-9_]*")
 

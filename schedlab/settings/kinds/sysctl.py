@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from schedlab.base.system import System
 from schedlab.settings.knob import FileKnob, Knob
 from schedlab.settings.setting import Simulated, TableSetting, WithoutEffect, setting
 from schedlab.settings.text import KnobName, Value
-from schedlab.system import System
 
 _TIED = (
     ("vm/dirty_bytes", "vm/dirty_ratio"),

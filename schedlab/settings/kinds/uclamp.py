@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from schedlab.base.errors import KnobError
+from schedlab.base.system import System
 from schedlab.settings.knob import FileKnob, Knob
 from schedlab.settings.setting import Around, Setting, Simulated, setting
 from schedlab.settings.text import Data
-from schedlab.system import System
 
 _CGROUPS = "/sys/fs/cgroup"
 _GROUP = re.compile(r"[\w.@:-]+(/[\w.@:-]+)*")

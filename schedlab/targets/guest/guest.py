@@ -12,12 +12,12 @@ from pathlib import Path
 
 from schedlab.base.data import data_folder
 from schedlab.base.errors import HostError, SystemLost
+from schedlab.base.system import RemoteSystem
+from schedlab.base.system.shell import Answer, Shell
 from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.debian import package_file
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import Watch
-from schedlab.system import RemoteSystem
-from schedlab.system.shell import Answer, Shell
 from schedlab.targets.guest.accelerator import KVM, Accelerator, candidates, give_up_kvm
 from schedlab.targets.guest.initramfs import Initramfs
 from schedlab.targets.guest.kernel import Kernel

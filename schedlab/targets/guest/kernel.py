@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.base.errors import UsageError
+from schedlab.base.system.system import natural
 from schedlab.kernels.boot_image import ImageBuilder
 from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.debian import matching_packages, package_file
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Shelf
-from schedlab.system.system import natural
 
 _SERIES = re.compile(r"\d+\.\d+")
 _PACKAGES = ("linux-image-", "linux-binary-")

@@ -1,0 +1,188 @@
+"""Running the quick plans of published changes, one after the other, and setting them beside."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from schedlab.base.errors import UsageError, nearest
+from schedlab.benchmarks import Case
+from schedlab.judging.analysis import analyse
+from schedlab.judging.matched import Counted, counted
+from schedlab.judging.reference import Counts, Reference, Table, all_references, find_reference
+from schedlab.lab.accuracy.scoring import Prediction, predictions
+from schedlab.lab.runner import is_whole
+from schedlab.machine.model import find_machine
+from schedlab.plan.plan import Plan, all_plans, find_plan
+from schedlab.plan.targets import kind_of, split
+from schedlab.result.store import Store
+
+ENGINE = ("Engine version", "Compiler", "Kernels")
+"""The rows of the platform table that say what simulated a plan."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A quick plan of a published change."""
+
+    reference: str
+    plan_name: str
+    plan: Plan
+
+
+def works(name: str) -> list[Work]:
+    """Return the plans of one published change, or of all for an empty name.
+
+    Raises:
+        UsageError: there is none, it does not fit, or no plan of ours runs the same.
+    """
+    found = []
+    for each in [name] if name else all_references():
+        reference = find_reference(each)
+        check_rows(each, reference)
+        for plan_name in reference.plans:
+            plan, where = find_plan(plan_name)
+            if not plan.simulated:
+                raise UsageError(f"{where}: its target is {plan.target}; only sim:MACHINE predicts")
+            found.append(Work(each, Path(plan_name).stem, plan))
+    if not found:
+        raise UsageError(f"{name}: it names no plan of ours that runs the same (plans = [...]).")
+    return found
+
+
+def check_rows(name: str, reference: Reference) -> None:
+    """Refuse rows that no plan of a document can repeat, as a typo would make them.
+
+    Raises:
+        UsageError: a target, variant, label, metric or parameter is of none of the plans.
+    """
+    where = name if name.endswith(".toml") else f"published/{name}.toml"
+    plans = [
+        find_plan(plan)[0] for plan in dict.fromkeys([*reference.plans, *_showing().get(name, ())])
+    ]
+    if not plans:
+        return
+    sized: dict[tuple[str, str], Mapping[str, Case]] = {}
+    tables: list[tuple[str, Table | Counts]] = [
+        *((f"{where}: table[{index}]", table) for index, table in enumerate(reference.table)),
+        *((f"{where}: counts[{index}]", table) for index, table in enumerate(reference.counts)),
+    ]
+    for place, table in tables:
+        if not kind_of(table.target).simulated:
+            continue
+        key = (table.target, table.variant)
+        if key not in sized:
+            sized[key] = _cases_for(place, table, plans)
+        _check_table(place, table, sized[key])
+
+
+@cache
+def _showing() -> Mapping[str, tuple[str, ...]]:
+    """Return the plans of ours that show a document beside their results: the long ones too."""
+    found: dict[str, tuple[str, ...]] = {}
+    for plan in all_plans():
+        document = find_plan(plan)[0].published
+        found[document] = (*found.get(document, ()), plan)
+    return found
+
+
+def _cases_for(where: str, table: Table | Counts, plans: Sequence[Plan]) -> Mapping[str, Case]:
+    """Return what the plans with a table's variant run on its target, by label."""
+    try:
+        machine = find_machine(split(table.target)[1])
+    except UsageError as error:
+        raise UsageError(f"{where}.target: {error}") from error
+    variants = {variant.name for plan in plans for variant in plan.variant[1:]}
+    if table.variant not in variants:
+        raise UsageError(
+            f"{where}.variant: '{table.variant}' is not a variant of the document's plans."
+            f"{nearest(table.variant, variants)}"
+        )
+    having = [plan for plan in plans if table.variant in {v.name for v in plan.variant[1:]}]
+    return {case.label: case for plan in having for case in plan.cases(machine)}
+
+
+def _check_table(where: str, table: Table | Counts, cases: Mapping[str, Case]) -> None:
+    for index, (label, _, _) in enumerate(table.rows):
+        if label not in cases:
+            raise UsageError(
+                f"{where}.rows[{index}]: '{label}' is not a benchmark of the document's plans."
+                f"{nearest(label, cases)}"
+            )
+        case = cases[label]
+        for key in table.per:
+            if key not in case.params:
+                raise UsageError(
+                    f"{where}.per: '{key}' is not a parameter of {label}."
+                    f"{nearest(key, case.params)}"
+                )
+        metrics = {metric.name for metric in case.metrics}
+        if isinstance(table, Table) and table.metric not in metrics:
+            raise UsageError(
+                f"{where}.metric: '{table.metric}' is not a metric of {label}."
+                f"{nearest(table.metric, metrics)}"
+            )
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What a result says of a published change."""
+
+    rows: list[Prediction]
+    counts: list[Counted]
+    engine: Mapping[str, str]
+    """What simulated it, by rows of the platform table."""
+    cases: int = 1
+    """How many its plan has."""
+    owed: int = 0
+    """How many of them are not whole yet, and have no row."""
+
+
+def predicted(work: Work, store: Store, cases: Sequence[Case]) -> Predicted:
+    """Set the rows and counts of a change beside what a result has of them: its whole cases."""
+    reference = find_reference(work.reference)
+    plan, records = work.plan, store.records()
+    rows = predictions(
+        work.reference, reference, work.plan_name, plan.target, analyse(store).outcomes,
+        store.machine, plan.cold,
+    )  # fmt: skip
+    counts = counted(reference, plan.target, plan.baseline.name, store.cases, records)
+    engine = {row: store.environment[row] for row in ENGINE if row in store.environment}
+    whole = {case.label for case in cases if is_whole(store, [case])}
+    return Predicted(
+        [row for row in rows if row.label in whole],
+        [count for count in counts if count.label in whole],
+        engine,
+        cases=len(cases),
+        owed=len(cases) - len(whole),
+    )
+
+
+def plans_of(found: Sequence[Work]) -> Mapping[tuple[str, str], tuple[str, bool]]:
+    """Return by change and target the plan that runs the same, and whether its runs are cold."""
+    return {(w.reference, w.plan.target): (w.plan_name, w.plan.cold) for w in found}
+
+
+def references_of(found: Sequence[Work]) -> Iterator[tuple[str, Reference]]:
+    """Return each change once, by name."""
+    for name in dict.fromkeys(work.reference for work in found):
+        yield name, find_reference(name)
+
+
+def cpu_seconds_left(
+    found: Sequence[Work], runs: Callable[[Work], int], measured: Mapping[str, float]
+) -> float | None:
+    """Return the CPU seconds the plans of a list still take; None where nothing is known of one.
+
+    Args:
+        found: the plans that are still to be run.
+        runs: how many runs a plan is made of.
+        measured: CPU seconds of a run, by the plan's name, as far as they are known.
+    """
+    total = 0.0
+    for work in found:
+        each = measured.get(work.plan_name, work.plan.run_seconds)
+        if each is None:
+            return None
+        total += each * runs(work)
+    return total

@@ -1,0 +1,282 @@
+"""The study of predictions: a Markdown page whose tables are generated and whose words are kept.
+
+Each wrong claim has a section of its own. What somebody wrote below its heading stays when the page
+is written again, as long as the claim is wrong.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from textwrap import fill
+
+from schedlab.judging.matched import Counted
+from schedlab.judging.reference import Reference
+from schedlab.lab.accuracy.markdown import percent, table_row
+from schedlab.lab.accuracy.published import ENGINE, Predicted
+from schedlab.lab.accuracy.scoring import GRADES, Prediction, Score, by_mechanism, extents, score
+
+UNEXPLAINED = "Not explained yet."
+FACTOR = 2
+"""A baseline that is off by more than this is of another state than the published one."""
+FEW = 10
+"""Counts below this are a few events, whose ratio says nothing."""
+_NOT_NOW = "*Not simulated now.*"
+_SECTION = re.compile(r"^### ([^\n]+)\n(.*?)(?=^#{2,3} |\Z)", re.M | re.S)
+
+
+def explanations(page: str) -> dict[str, str]:
+    """Return what a page says of each wrong claim, by the row's key."""
+    found = {key.strip(): words.strip() for key, words in _SECTION.findall(page)}
+    return {key: _without_figures(words) for key, words in found.items()}
+
+
+def study(
+    rows: Sequence[Prediction],
+    references: Mapping[str, Reference],
+    simulated: Mapping[str, Predicted | None],
+    before: str = "",
+) -> str:
+    """Write the page.
+
+    Args:
+        rows: all predictions, those of calibration rows and of rows not simulated yet too.
+        references: the changes they are of, by name.
+        simulated: what came out of each plan's whole cases, by name; None of plans not begun.
+        before: the page as it is now, whose explanations are kept.
+    """
+    whole = score(rows)
+    counts = {name: done.counts if done else [] for name, done in simulated.items()}
+    parts = [
+        "# Predictions against published changes",
+        _wrapped(
+            "`schedlab validate --published` writes this page: it simulates the quick plan of every"
+            " file in published/ and sets each row beside the published one; the page is written"
+            " anew after every case, of what is whole by then. Tables are generated; the"
+            " explanations of wrong claims are kept when it is written again."
+            " docs/studies/accuracy.md says how a row is graded."
+        ),
+        "## What simulated it",
+        _provenance(simulated),
+        "## Score",
+        _scores(rows),
+        _extents(rows),
+        _aims(whole),
+        "## What was changed",
+        _changes(references),
+        *(_of_change(name, reference, rows, counts) for name, reference in references.items()),
+        "## Wrong claims, one by one",
+        _wrong(rows, explanations(before)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _provenance(simulated: Mapping[str, Predicted | None]) -> str:
+    lines = [table_row(("plan", *ENGINE)), table_row(["---"] * (1 + len(ENGINE)))]
+    for name, done in simulated.items():
+        if done is None or done.owed == done.cases:
+            lines.append(table_row([name, "not simulated", "", ""]))
+            continue
+        part = f" ({done.cases - done.owed} of {done.cases} cases)" if done.owed else ""
+        lines.append(table_row([name + part, *(done.engine.get(row, "") for row in ENGINE)]))
+    return "\n".join(lines)
+
+
+def _scores(rows: Sequence[Prediction]) -> str:
+    head = ("mechanism", "rows", *GRADES, "cases right", "intervals that hold", "rank correlation")
+    lines = [table_row(head), table_row(["---", *["---:"] * (len(head) - 1)])]
+    scores = [*by_mechanism(rows), ("**all**", score(rows))]
+    if (cold := score(rows, cold=True)).rows:
+        scores.append(("*cold runs*", cold))
+    for name, each in scores:
+        rank = "" if each.rank is None else f"{each.rank:+.2f}"
+        counts = [str(each.count(grade)) for grade in GRADES]
+        shares = [f"{some} of {most}" for some, most in (each.right_cases, each.held)]
+        lines.append(table_row([name, str(len(each.rows)), *counts, *shares, rank]))
+    calibration = sum(row.mark == "calibration" and row.simulated is not None for row in rows)
+    words = [
+        "*right*, *wrong* and *invented* are claims. *Cases right* counts the metrics of one"
+        " benchmark case as one claim, as they come from the same runs. *Intervals that hold* are"
+        " simulated intervals with the published change in them.",
+        f"{calibration} simulated rows set a figure of their machine (calibration) and are not"
+        " counted.",
+    ]
+    if cold.rows:
+        words.append(
+            "Cold runs are measured from their start on an idle machine, so that the slow state of"
+            " the scheduler is not the load's; they count in no other line and in no aim."
+        )
+    return "\n".join(lines) + "\n\n" + _wrapped(" ".join(words))
+
+
+def _extents(rows: Sequence[Prediction]) -> str:
+    head = ("validation rows", "published", "simulated", "of these cold", "judged")
+    lines = [table_row(head), table_row(["---", *["---:"] * (len(head) - 1)])]
+    for each in extents(rows):
+        counts = (each.published, each.simulated, each.cold, each.judged)
+        lines.append(table_row([each.size, *map(str, counts)]))
+    return "\n".join(lines)
+
+
+def _aims(whole: Score) -> str:
+    lines = [f"- {aim.words}: {aim.reached}, **{aim.outcome}**" for aim in whole.aims()]
+    right, claimed = whole.right_cases
+    held, intervals = whole.held
+    lines.append(f"- claims right by case: {right} of {claimed}")
+    lines.append(f"- simulated intervals that hold the published effect: {held} of {intervals}")
+    return "\n".join(lines)
+
+
+def _changes(references: Mapping[str, Reference]) -> str:
+    lines = [table_row(("change", "mechanism", "published on", "source")), table_row(["---"] * 4)]
+    for reference in references.values():
+        lines.append(
+            table_row(
+                (
+                    reference.title,
+                    reference.mechanism or "",
+                    f"{reference.machine}; {reference.kernel}".strip("; "),
+                    reference.source,
+                )
+            )
+        )
+    return "\n".join(lines)
+
+
+def _of_change(
+    name: str,
+    reference: Reference,
+    rows: Sequence[Prediction],
+    counts: Mapping[str, Sequence[Counted]],
+) -> str:
+    of_change = [row for row in rows if row.reference == name]
+    own = [row for row in of_change if row.simulated is not None]
+    lines = [f"## {reference.title}", ""]
+    lines += [_wrapped(f"- {line}") for line in reference.open]
+    if not own:
+        return "\n".join(lines) + "\n\nNot simulated yet."
+    head = ("row", "metric", "baseline", "published %", "simulated %", "interval %")
+    table = [
+        table_row((*head, "verdict", "grade")),
+        table_row(["---", "---", *["---:"] * 4, "---", "---"]),
+    ]
+    for row in own:
+        interval = (
+            ""
+            if row.low is None or row.high is None
+            else f"{percent(row.low)} to {percent(row.high)}"
+        )
+        grade = row.grade if row.counts else row.mark
+        table.append(
+            table_row(
+                (
+                    row.label,
+                    row.metric,
+                    "" if row.ratio is None else f"{row.ratio:.2g}",
+                    percent(row.published),
+                    "" if row.simulated is None else percent(row.simulated),
+                    interval,
+                    row.verdict,
+                    f"{grade} (cold)" if row.cold else grade,
+                )
+            )
+        )
+    plans = dict.fromkeys(row.plan for row in own)
+    shown = [(plan, row) for plan in plans for row in counts.get(plan, ())]
+    parts = ["\n".join(lines), "\n".join(table), _remarks(own, shown), _counts(shown)]
+    known = [row.holds for row in own if row.holds is not None and row.counts]
+    if known:
+        parts.append(
+            f"Simulated intervals that hold the published effect: {sum(known)} of {len(known)}."
+        )
+    if missing := len(of_change) - len(own):
+        parts.append(f"Published and not simulated: {missing} of {len(of_change)} rows.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _remarks(rows: Sequence[Prediction], counts: Sequence[tuple[str, Counted]]) -> str:
+    """Return why rows are not judged, and whose baseline was in another state."""
+    lines = [f"{row.label}, {row.metric}: {row.note}" for row in rows if not row.judged]
+    lines += [
+        f"{row.label}, {row.metric}: the baseline is {_times(row.ratio)}"
+        for row in rows
+        if row.ratio is not None and _far(row.ratio)
+    ]
+    claimed = dict.fromkeys(row.case for row in rows if row.verdict in ("better", "worse"))
+    for plan, label in claimed:
+        for name, each in counts:
+            if (name, each.label) == (plan, label) and each.is_baseline and _another_state(each):
+                lines.append(f"{label}: {_state(each)}")
+    return "\n".join(_wrapped(f"- {line}") for line in lines)
+
+
+def _far(ratio: float) -> bool:
+    return not 1 / FACTOR <= ratio <= FACTOR
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2g} times the published: another state"
+
+
+def _another_state(count: Counted) -> bool:
+    return _far(max(count.here, FEW) / max(count.published, FEW))
+
+
+def _state(count: Counted) -> str:
+    what = "switches" if count.counter == "context-switches" else count.counter
+    if not count.published:
+        return f"the baseline's {what} are {count.here:,.0f}, the published none: another state"
+    return f"the baseline's {what} are {_times(count.here / count.published)}"
+
+
+def _counts(counts: Sequence[tuple[str, Counted]]) -> str:
+    """Return the table of published counts, for the size that was simulated; without zeros."""
+    head = ("row", "counter", "variant", "published", "simulated", "ratio")
+    lines = [table_row(head), table_row(["---"] * 3 + ["---:"] * 3)]
+    for _, each in counts:
+        if each.published or each.here:
+            ratio = f"{each.here / each.published:.2g}" if each.published else ""
+            figures = (f"{each.published:,.0f}", f"{each.here:,.0f}", ratio)
+            lines.append(table_row((each.label, each.counter, each.variant, *figures)))
+    return "\n".join(lines) if len(lines) > 2 else ""
+
+
+def _wrong(rows: Sequence[Prediction], kept: Mapping[str, str]) -> str:
+    """Explain what is wrong; of rows that are not simulated now what was said of them is kept."""
+    wrong = [r for r in rows if r.counts and r.grade in ("wrong", "invented", "missed")]
+    sections = [
+        f"### {row.key}\n\n{_figures(row)}\n\n{kept.get(row.key) or UNEXPLAINED}" for row in wrong
+    ]
+    sections += [
+        f"### {row.key}\n\n{_NOT_NOW}\n\n{kept[row.key]}"
+        for row in rows
+        if row.simulated is None and kept.get(row.key)
+    ]
+    return "\n\n".join(sections) or "There are none."
+
+
+def _figures(row: Prediction) -> str:
+    simulated = "nothing" if row.simulated is None else f"{percent(row.simulated)} %"
+    words = {
+        "wrong": "claimed with the other sign",
+        "invented": "claimed where nothing was published",
+        "missed": "called equivalent, or without effect, where an effect was published",
+    }
+    return f"*Published {percent(row.published)} %, simulated {simulated}: {words[row.grade]}.*"
+
+
+def _without_figures(words: str) -> str:
+    """Leave out the generated line, and the words that stand for none."""
+    lines = words.splitlines()
+    if lines and lines[0].startswith(("*Published ", _NOT_NOW)):
+        lines = lines[1:]
+    text = "\n".join(lines).strip()
+    return "" if text == UNEXPLAINED else text
+
+
+def _wrapped(text: str) -> str:
+    return fill(
+        text,
+        width=100,
+        subsequent_indent="  " if text.startswith("- ") else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,202 @@
+"""The simulator held against this host, or against a kernel in a guest.
+
+Loads are one plan, run on this host and simulated. What stands apart from plans: `--changes`
+compares single tasks in control groups under settings that each task has for itself, which no
+variant of a plan can give; it also alternates the two sides of each pair by itself. A guest is
+compared decision by decision, and no figure of it is judged.
+"""
+
+import hashlib
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from schedlab.base.errors import KnobError, UsageError
+from schedlab.base.system import LocalSystem, System
+from schedlab.base.system.interrupt import stoppable
+from schedlab.base.system.system import legible
+from schedlab.doctor.kernel import foreign_parameters
+from schedlab.kernels.build import Build
+from schedlab.kernels.cache import write_whole
+from schedlab.kernels.native import schedlab_load
+from schedlab.kernels.progress import Watch
+from schedlab.lab.accuracy.changes import CHANGES, summary
+from schedlab.lab.accuracy.changes import table as change_table
+from schedlab.lab.accuracy.here import calibrated
+from schedlab.lab.accuracy.journal import Journal
+from schedlab.lab.accuracy.kernel import VERBOSE, aspects, counts
+from schedlab.lab.accuracy.loads import compared, disturbed, plan_of_loads, table
+from schedlab.lab.accuracy.pairs import Groups, Here, There
+from schedlab.lab.accuracy.pairs import compare as compare_changes
+from schedlab.lab.accuracy.worlds import Native, Simulated
+from schedlab.lab.kept import brought_to_its_end
+from schedlab.lab.result import Lab, check_any_good
+from schedlab.lab.simulate import simulator_of
+from schedlab.lab.watcher import UNWATCHED
+from schedlab.machine.draws import draw, drawn
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine, find_machine
+from schedlab.machine.simulator import description
+from schedlab.machine.standin import completed
+from schedlab.plan.targets import HOST, SIM, VM
+from schedlab.settings.kinds import check_place
+from schedlab.settings.kinds.kernel import Kernel
+from schedlab.settings.variant import Variant
+from schedlab.settings.variant_knobs import variant_knobs
+from schedlab.targets.simulated.scenario import settings
+from schedlab.targets.vm import VmTarget
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """A machine, and the build that simulates it."""
+
+    machine: Machine
+    which: str
+    """The machine's name or file."""
+    build: Build
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Which simulator is held against what is real."""
+
+    machine: str | None = None
+    """The machine's name or file; None: this host is described and measured first."""
+    kernel: str | None = None
+    """The simulator's kernel."""
+    watch: Watch = UNWATCHED
+
+    def of_loads(self, folder: Path, only: tuple[str, ...], lab: Lab) -> str:
+        """Return a table of how fast loads are here and simulated.
+
+        Args:
+            folder: where results are kept; what is there of this host, machine and simulator is
+                not run again.
+            only: the labels of some loads; none: all.
+            lab: how plans are run.
+        """
+        host = plan_of_loads(HOST.target(""), only=only)
+        with ExitStack() as stack:
+            with Groups().enclosure():
+                with stoppable():
+                    there = self._this_host(folder, lab.watcher.say)
+                here = brought_to_its_end(folder, "host", host, lab, schedlab_load().parent.name)
+            stack.enter_context(closing(here))
+            simulated = plan_of_loads(SIM.target(there.which), self.kernel, only)
+            described = there.machine.to_toml({}, "")
+            ours = brought_to_its_end(folder, "simulated", simulated, lab, described)
+            stack.enter_context(closing(ours))
+            check_any_good(here)
+            check_any_good(ours)
+            found = list(compared(here, ours))
+        words = (
+            "In each pair the first is this host. Speed ratio: simulated over real, 1 is right."
+            f"\n{disturbed(found)}\n{table(found)}"
+        )
+        return self._headed(there, words)
+
+    def of_changes(self, folder: Path, say: Say) -> str:
+        """Return a table of what changes do here and simulated; `say` takes each step's words.
+
+        What is measured is kept in the folder until all is, so that the same call goes on.
+        """
+        groups = Groups()
+        with stoppable(), groups.enclosure():
+            simulator = self._this_host(folder, say)
+            about = f"drawn {simulator.build.key} {simulator.machine.to_toml({}, '')}"
+            journal = Journal(folder / "changes.jsonl", about)
+            there = There(partial(_drawn, simulator))
+            made = list(compare_changes(Here(Native(), groups), there, CHANGES, journal, say))
+        journal.end()
+        return self._headed(simulator, f"{summary(made)}\n{change_table(made)}")
+
+    def of_guest(self, booted: str, variant: Variant, say: Say) -> bool:
+        """Hold the simulator against a kernel in a guest; return whether all is identical.
+
+        Domains, features and placement decisions are compared, and counts shown; `say` takes the
+        lines.
+
+        Raises:
+            UsageError: the variant sets what a guest or the simulator does not have.
+            KnobError: the guest does not take a setting.
+        """
+        if Kernel.of(variant):
+            raise UsageError("--target names the kernel, and --kernel the simulator's.")
+        check_place(variant, VM.name)
+        settings(variant)
+        verbose = variant.model_copy(
+            update={"cmdline": f"{variant.boot_options} {VERBOSE}".strip()}
+        )
+        there = VmTarget(booted, self.machine, [verbose], self.watch)
+        with stoppable(), closing(there.guests):
+            guest = there.guest(verbose)
+            machine = completed(describe(guest)).machine
+            build = simulator_of(self.kernel or booted, self.machine or "", self.watch)
+            simulated = Simulated(build.program, description(machine), variant)
+            _turn(guest, variant)
+            say(
+                f"{there.booted(variant).title}\nagainst the simulator of Linux {build.release}"
+                f" ({build.config}), on {machine.nr_cpus} CPUs as in {self.machine}"
+            )
+            identical = True
+            for aspect in aspects(guest, simulated):
+                say(aspect.verdict)
+                for line in aspect.remarks:
+                    say(f"  {line}")
+                for line in aspect.differences:
+                    identical = False
+                    say(f"  {line}")
+            for line in counts(guest, simulated):
+                say(line)
+        return identical
+
+    def _headed(self, there: Simulator, words: str) -> str:
+        """Return a comparison under a line on what was compared."""
+        host, build = LocalSystem(), there.build
+        parameters = "".join(f", booted with {word}" for word in foreign_parameters(host))
+        return (
+            f"{there.machine.title or there.machine.name}, Linux {host.kernel_release()}"
+            f"{parameters} against the scheduler of Linux {build.release} ({build.config}),"
+            f" {date.today()}.\n{words}"
+        )
+
+    def _this_host(self, folder: Path, say: Say) -> Simulator:
+        """Return this host as described, or as an earlier comparison measured it, or now."""
+        build = simulator_of(self.kernel, self.machine or "smp4", self.watch)
+        if self.machine:
+            return Simulator(find_machine(self.machine), self.machine, build)
+        kept = folder / _measured(LocalSystem(), build)
+        if not kept.exists():
+            measured = calibrated(LocalSystem(), build.program, say)
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(kept, measured.to_toml())
+        return Simulator(find_machine(str(kept)), str(kept), build)
+
+
+def _measured(host: System, build: Build) -> str:
+    """Name the file of this host as it was measured: another one for another kernel or build."""
+    described = describe(host).machine.without_memory().to_toml({}, "")
+    about = f"{described} {host.kernel_release()} {build.key}"
+    return f"machine-{hashlib.sha256(about.encode()).hexdigest()[:8]}.toml"
+
+
+def _turn(guest: System, variant: Variant) -> None:
+    """Turn a variant's knobs in a guest that nobody uses afterwards."""
+    for knob, value in variant_knobs(guest, variant):
+        before = knob.read(guest)
+        knob.write(guest, value)
+        found = knob.read(guest)
+        if not knob.same(value, found, before):
+            raise KnobError(f"{knob.path}: wrote {value}, read back {legible(found)}.")
+
+
+def _drawn(simulator: Simulator, seed: int) -> Simulated:
+    """Return the simulator of the machine that a seed draws, one for both sides of a block."""
+    machine = drawn(simulator.machine, draw(simulator.machine, seed))
+    return Simulated(simulator.build.program, description(machine))

@@ -1,0 +1,124 @@
+"""The record of a bisection, `bisect.json`: the question, the commits, every answer so far."""
+
+import json
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from schedlab.base.errors import StoreError
+from schedlab.lab.bisecting.search import Answer
+from schedlab.plan.plan import Plan
+
+RECORD = "bisect.json"
+LOG = "bisect.log"
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Asked(_Data):
+    """What is asked of every commit: a metric or the decisions of a plan, or a check."""
+
+    plan: Plan | None = None
+    metric: str = ""
+    case: str = ""
+    """The benchmark with the metric."""
+    scenario: str = ""
+    alpha: float | None = None
+    """The false-alarm rate of a step: the plan's, shared by the steps that are expected."""
+    margin: float | None = None
+    """Differences from the good end that count as none: half of the bad end's, the plan's at
+    least."""
+    machine: str = ""
+    """For a check, instead of its own."""
+
+    @property
+    def words(self) -> str:
+        """Name it for people."""
+        if self.scenario:
+            return f"check {Path(self.scenario).stem}"
+        return f"{self.metric} of {self.case}" if self.metric else "the scheduler's decisions"
+
+
+class Commit(_Data):
+    """A commit that touches what the simulator compiles."""
+
+    id: str
+    subject: str
+    answer: Answer | None = None
+    why: str = ""
+    """What the answer rests on."""
+    step: int = 0
+    """At which it was tried."""
+
+
+class Bisected(_Data):
+    """A bisection, as far as it has come."""
+
+    tree: str
+    commits_asked: str
+    """The range as it was given."""
+    base: str
+    """The name of the kernel tree at the good end."""
+    good: str
+    bad: str
+    asked: Asked
+    commits: list[Commit]
+    """Oldest first."""
+    others: int
+    """Commits of the range that touch nothing the simulator compiles."""
+    ends: str = ""
+    """How the bad end differs from the good one; empty until that has been seen."""
+    steps: int = 0
+    builds: int = 0
+    runs: int = 0
+    seconds: float = 0.0
+    final: str = ""
+    """What the culprit does beside its parent; empty until that has been run."""
+
+    @property
+    def answers(self) -> dict[int, Answer]:
+        """Return the answers by number of the commit; 0 is the good end."""
+        numbered = enumerate(self.commits, 1)
+        return {number: commit.answer for number, commit in numbered if commit.answer}
+
+    def save(self, folder: Path) -> None:
+        """Write the record, and the answers as `git bisect replay` reads them."""
+        for name, text in ((RECORD, self._json()), (LOG, self._log())):
+            new = folder / f".{name}"
+            new.write_text(text, encoding="utf-8")
+            new.replace(folder / name)
+
+    def _json(self) -> str:
+        data = self.model_dump(mode="json", exclude={"asked": {"plan"}})
+        if self.asked.plan:  # a plan knows which of its keys were given
+            data["asked"]["plan"] = self.asked.plan.model_dump(
+                mode="json", exclude_unset=True, exclude_none=True
+            )
+        return f"{json.dumps(data, indent=1)}\n"
+
+    def _log(self) -> str:
+        lines = ["git bisect start", f"git bisect good {self.good}", f"git bisect bad {self.bad}"]
+        for commit in sorted(self.commits, key=lambda commit: commit.step):
+            if commit.answer and commit.step:
+                word = commit.answer if commit.answer in ("good", "bad") else "skip"
+                lines += [f"# {commit.answer}: [{commit.id}] {commit.subject}"]
+                lines += [f"git bisect {word} {commit.id}"]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def read_bisected(folder: Path) -> Bisected:
+    """Return the bisection in a folder.
+
+    Raises:
+        StoreError: there is none.
+    """
+    try:
+        return Bisected.model_validate_json((folder / RECORD).read_bytes())
+    except OSError:
+        raise StoreError(
+            f"{folder}: is not the folder of a bisection: {RECORD} is missing."
+        ) from None
+    except ValidationError as error:
+        raise StoreError(f"{folder / RECORD}: {str(error).splitlines()[0]}") from error

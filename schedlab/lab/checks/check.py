@@ -1,0 +1,175 @@
+"""A check: a scenario, the machines, kernels and seeds it runs on, and what must hold."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from schedlab.base.data import data_folder
+from schedlab.base.errors import UsageError, nearest
+from schedlab.base.validation import load_toml
+from schedlab.lab.checks.expect import parse_expectation
+from schedlab.lab.checks.expect.expectation import Expectation
+from schedlab.lab.checks.text import Data
+
+SCENARIOS = "scenarios"
+"""The folder of the checks that come with schedlab."""
+PATCHES = "patches"
+"""Beside the folder of a check: SERIES/NAME.patch brings its bug back."""
+
+_COMMIT = re.compile(r"[0-9a-f]{12,40}")
+_SERIES = re.compile(r"\d+\.\d+")
+
+
+def _commit(text: str) -> str:
+    if not _COMMIT.fullmatch(text):
+        raise ValueError(f"'{text}' is not a commit; write at least 12 hexadecimal digits")
+    return text
+
+
+def _series(text: object) -> object:
+    if not isinstance(text, str) or not _SERIES.fullmatch(text):
+        raise ValueError(f'{text!r} is not a kernel series; write it as "6.12"')
+    return text
+
+
+Commit = Annotated[str, BeforeValidator(_commit)]
+Series = Annotated[str, BeforeValidator(_series)]
+Expected = Annotated[Expectation, BeforeValidator(parse_expectation)]
+Text = Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+class Bug(Data):
+    """The bug that a check is for. Its patch makes a kernel that has it."""
+
+    fix: Commit
+    """The commit that mended it."""
+    mended: Series
+    """The first series with it."""
+    what: Text
+    """What goes wrong, in a sentence."""
+
+
+class Benchmark(Data):
+    """One of `schedlab list benchmarks`."""
+
+    name: str
+    params: dict[str, int | str] = Field(default={})
+
+
+class Check(Data):
+    """The content of a check's file."""
+
+    title: Text
+    machines: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    kernels: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = ("6.12",)
+    since: Series | None = None
+    """Kernels of older series are left out."""
+    before: Series | None = None
+    """Kernels of this series and later ones are left out."""
+    seeds: Annotated[int, Field(ge=1, le=1000)] = 1
+    """How many: 1, 2, ..."""
+    settings: str = ""
+    """As a variant of a plan has them."""
+    config: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """Options of the kernel's configuration that the check needs, as `CPUSETS=y`."""
+    benchmark: Benchmark | None = None
+    """Instead of a scenario."""
+    scenario: dict[str, Any] = Field(default={})
+    """The engine's (docs/internals/engine.md)."""
+    expect: Annotated[tuple[Expected, ...], Field(strict=False)] = ()
+    bug: Bug | None = None
+
+    @model_validator(mode="after")
+    def _one_load(self) -> "Check":
+        if bool(self.benchmark) == bool(self.scenario):
+            raise ValueError("has either a benchmark or a scenario; give one of the two")
+        if self.scenario and not (self.scenario.get("tasks") or self.scenario.get("workloads")):
+            raise ValueError("scenario: has neither tasks nor workloads, so nothing would run")
+        return self
+
+
+class Named:
+    """A check and the file it is from."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file.
+
+        Raises:
+            UsageError: it cannot be read or does not fit.
+        """
+        self.path = path
+        self.name = path.stem
+        self.check = load_toml(path, Check)
+
+    def patch(self, series: str) -> Path | None:
+        """Return the patch that brings the bug back into a series, if there is one."""
+        for folder in (self.path.parent, self.path.parent.parent):
+            place = folder / PATCHES / series / f"{self.name}.patch"
+            if place.is_file():
+                return place
+        return None
+
+    def patched_series(self) -> list[str]:
+        """Return the series that the bug can be brought back into."""
+        found = {
+            place.parent.name
+            for folder in (self.path.parent, self.path.parent.parent)
+            for place in (folder / PATCHES).glob(f"*/{self.name}.patch")
+        }
+        return sorted(found, key=lambda series: [int(part) for part in series.split(".")])
+
+    def suits(self, series: str) -> bool:
+        """Return whether kernels of a series are among those the check is for."""
+        number = _number(series)
+        after = self.check.since is None or number >= _number(self.check.since)
+        return after and (self.check.before is None or number < _number(self.check.before))
+
+
+def find_checks(named: Sequence[str]) -> list[Named]:
+    """Return the checks of files, folders and names, each once; all that come along if none is.
+
+    Raises:
+        UsageError: something is not there, or has no checks in it.
+    """
+    found: dict[Path, None] = {}
+    for word in named or [str(data_folder(SCENARIOS))]:
+        for path in _files(word):
+            found[path.resolve()] = None
+    return [Named(path) for path in found]
+
+
+def known_checks() -> dict[str, Path]:
+    """Return the files of the checks that come with schedlab, by name."""
+    return {path.stem: path for path in _below(data_folder(SCENARIOS))}
+
+
+def _files(word: str) -> Iterable[Path]:
+    path = Path(word)
+    if path.is_dir():
+        files = list(_below(path))
+        if not files:
+            raise UsageError(f"{path}: has no checks: no file *.toml.")
+        return files
+    if path.is_file() or path.suffix == ".toml":
+        return [path]
+    known = known_checks()
+    if word in known:
+        return [known[word]]
+    folder = data_folder(SCENARIOS) / word
+    if folder.is_dir():
+        return list(_below(folder))
+    raise UsageError(
+        f"no check is called '{word}', and it is not a file or folder.{nearest(word, known)}"
+        f"\n  `schedlab check --list` names those that come with schedlab."
+    )
+
+
+def _below(folder: Path) -> Iterable[Path]:
+    return sorted(folder.rglob("*.toml"), key=lambda path: (path.parent, path.name))
+
+
+def _number(series: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in series.split("."))

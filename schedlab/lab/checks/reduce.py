@@ -1,0 +1,109 @@
+"""Making a run that failed smaller: fewer CPUs, fewer tasks, shorter, as long as it fails."""
+
+import copy
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from schedlab.base.errors import SchedlabError
+from schedlab.base.validation import read_toml
+from schedlab.lab.checks.run import Asked, ask, judge
+from schedlab.lab.checks.text import nanoseconds
+from schedlab.machine.model import Machine, find_machine, known_machines
+from schedlab.targets.sim_program import Processes
+
+LONGEST = 60.0
+"""Seconds of host time that making one run smaller may take."""
+
+_LISTS = ("actions", "tasks", "workloads", "groups")
+_SHORTEST_NS = 20_000_000
+
+
+def reduced(asked: Asked, where: Path, processes: Processes, longest: float = LONGEST) -> Asked:
+    """Return the smallest run found that breaks one of the same expectations.
+
+    What a benchmark does is its own, so of its runs only the machine becomes smaller.
+    """
+    end = time.monotonic() + longest
+    broken = judge(asked, processes).broken
+    progress = True
+    while progress:
+        progress = False
+        for scenario, machine in _smaller(asked):
+            if time.monotonic() > end:
+                return asked
+            try:
+                smaller = _of(asked, where, scenario, machine)
+                found = judge(smaller, processes).broken
+            except SchedlabError:
+                continue  # what is asked does not fit any more
+            if found & broken:
+                asked, progress = smaller, True
+                break
+    return asked
+
+
+def described(asked: Asked) -> str:
+    """Name what a run is made of, for people."""
+    tasks = sum(int(each.get("count", 1)) for each in asked.check.scenario.get("tasks", []))
+    duration = asked.check.scenario.get("duration", "")
+    parts = [f"{tasks} tasks"] if tasks else []
+    parts += [f"{asked.machine.nr_cpus} CPUs ({asked.machine.name})"]
+    return ", ".join([*parts, *([duration] if duration else [])])
+
+
+def as_file(asked: Asked, where: Path) -> str:
+    """Return the check's file with a smaller run's scenario and machine."""
+    content = read_toml(where)
+    content.pop("bug", None)
+    content |= {"machines": [asked.machine.name], "seeds": asked.seed}
+    if asked.check.scenario:
+        content["scenario"] = dict(asked.check.scenario)
+    return tomli_w.dumps(content)
+
+
+def _smaller(asked: Asked) -> Iterator[tuple[Mapping[str, Any], Machine]]:
+    """Yield scenarios and machines of which one is smaller by one thing, the biggest first."""
+    for machine in _machines(asked.machine):
+        yield asked.check.scenario, machine
+    for scenario in _scenarios(asked.check.scenario):
+        yield scenario, asked.machine
+
+
+def _of(asked: Asked, where: Path, scenario: Mapping[str, Any], machine: Machine) -> Asked:
+    check = asked.check.model_copy(update={"scenario": dict(scenario)})
+    return replace(ask(where, check, machine, asked.build, asked.seed), where=asked.where)
+
+
+def _machines(machine: Machine) -> Iterator[Machine]:
+    """Yield the machines of schedlab's with at most half as many CPUs, the smallest first."""
+    found = [find_machine(name) for name in known_machines()]
+    fitting = [other for other in found if 2 * other.nr_cpus <= machine.nr_cpus and other.costs()]
+    yield from sorted(fitting, key=lambda other: other.nr_cpus)
+
+
+def _scenarios(scenario: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if "duration" in scenario and "end" not in scenario:
+        half = _ns(scenario["duration"]) // 2
+        if half >= _SHORTEST_NS:
+            yield {**scenario, "duration": f"{half // 1000}us"}
+    for key in _LISTS:
+        for number in range(len(scenario.get(key, []))):
+            less = dict(copy.deepcopy(scenario))
+            del less[key][number]
+            yield less
+    for number, task in enumerate(scenario.get("tasks", [])):
+        if task.get("count", 1) > 1:
+            less = dict(copy.deepcopy(scenario))
+            less["tasks"][number]["count"] = task["count"] // 2
+            yield less
+
+
+def _ns(text: str) -> int:
+    found = nanoseconds(text)
+    assert isinstance(found, int)
+    return found

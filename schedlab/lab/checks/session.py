@@ -1,0 +1,243 @@
+"""Running checks on their machines, kernels and seeds, several at a time, within a budget."""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from schedlab.base.errors import SchedlabError, UsageError
+from schedlab.kernels import KernelError
+from schedlab.kernels.progress import Watch
+from schedlab.lab.checks.builds import Kernels, Wanted
+from schedlab.lab.checks.check import Named
+from schedlab.lab.checks.reduce import as_file, described, reduced
+from schedlab.lab.checks.run import Asked, Judged, ask, judge
+from schedlab.machine.model import Machine, find_machine
+from schedlab.targets.sim_program import Processes
+
+Word = Literal["passed", "failed", "caught", "missed", "refused", "not run"]
+"""How a run ended. Caught and missed are of kernels with the check's bug."""
+GOOD = ("passed", "caught")
+BAD = ("failed", "missed", "refused")
+
+VERDICTS = "verdicts.jsonl"
+_SHOWN = 3
+"""Problems of a run that are shown; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How one run of a check ended."""
+
+    check: str
+    machine: str
+    kernel: str
+    seed: int
+    bug: bool
+    word: Word
+    seconds: float = 0.0
+    problems: tuple[str, ...] = ()
+    key: str = ""
+    """Names all that the run depended on."""
+
+    @property
+    def place(self) -> str:
+        """Name the run, for people."""
+        with_bug = " with the bug" if self.bug else ""
+        return f"{self.check} on {self.machine}, {self.kernel}{with_bug}, seed {self.seed}"
+
+    @property
+    def shown(self) -> list[str]:
+        """Return the first problems, and how many more there are."""
+        more = len(self.problems) - _SHOWN
+        return [*self.problems[:_SHOWN], *([f"and {more} more"] if more > 0 else [])]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which runs are made, and how."""
+
+    kernels: tuple[str, ...] = ()
+    """Instead of those that the checks name."""
+    machines: tuple[str, ...] = ()
+    seeds: int | None = None
+    bugs: bool = False
+    """Each bug is brought back as well, and has to be caught."""
+    jobs: int | None = None
+    budget: float | None = None
+    """Seconds after which no run begins."""
+    output: Path | None = None
+    """A folder for verdicts; those it has already are not made again."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run that is to be made."""
+
+    named: Named
+    machine: Machine
+    wanted: Wanted
+    seed: int
+
+    def ended(self, judged: Judged, key: str) -> Verdict:
+        """Return the verdict on it."""
+        word: Word = judged.word
+        if self.wanted.bug and word in ("passed", "failed"):
+            word = "caught" if word == "failed" else "missed"
+        return self.verdict(word, judged.seconds, judged.problems, key)
+
+    def verdict(
+        self, word: Word, seconds: float = 0.0, problems: tuple[str, ...] = (), key: str = ""
+    ) -> Verdict:
+        """Return a verdict on it."""
+        return Verdict(
+            *(self.named.name, self.machine.name, self.wanted.kernel, self.seed, self.wanted.bug),
+            *(word, round(seconds, 3), problems, key),
+        )
+
+
+class Session:
+    """The runs of some checks."""
+
+    def __init__(self, checks: Sequence[Named], options: Options, watch: Watch) -> None:
+        """Find the machines and kernels of all checks.
+
+        Raises:
+            SchedlabError: a machine or a kernel is not there, or a bug's patch does not apply.
+        """
+        self.options = options
+        self.kernels = Kernels(watch)
+        self.planned = [run for named in checks for run in self._runs(named)]
+        self.without = [
+            named.name
+            for named in checks
+            if named.name not in {run.named.name for run in self.planned}
+        ]
+        """Checks none of whose kernels is there."""
+        self._processes = Processes()
+        if not self.planned:
+            raise KernelError(
+                "none of the checks' kernels is there."
+                "\n  `schedlab kernel add --debian 6.12` fetches one; --kernel NAME names yours."
+            )
+
+    def run(self) -> Iterator[Verdict]:
+        """Make the runs, in any order; yield each as it ends.
+
+        Raises:
+            KernelError: a kernel does not build.
+        """
+        began = time.monotonic()
+        known = self._known()
+        jobs = self.options.jobs or len(os.sched_getaffinity(0))
+        waiting = list(reversed(self.planned))
+        under_way: set[Future[Verdict]] = set()
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                while waiting or under_way:
+                    while waiting and len(under_way) < jobs:
+                        planned = waiting.pop()
+                        spent = time.monotonic() - began
+                        if self.options.budget is not None and spent > self.options.budget:
+                            yield planned.verdict("not run")
+                            continue
+                        try:
+                            asked = self.asked(planned)
+                        except UsageError as error:
+                            yield planned.verdict("refused", problems=(str(error),))
+                            continue
+                        key = key_of(asked, planned.wanted.bug)
+                        if key in known:
+                            yield known[key]
+                            continue
+                        under_way.add(pool.submit(self._judged, planned, asked, key))
+                    done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        yield self._kept(future.result())
+            finally:
+                self._processes.stop()
+
+    def leave(self, verdicts: Sequence[Verdict], folder: Path, smaller: bool) -> Iterator[str]:
+        """Leave the files of each check that failed; yield where they are.
+
+        Args:
+            verdicts: of this session.
+            folder: gets a folder for each.
+            smaller: whether the run is made smaller first.
+        """
+        by_place = {planned.verdict("not run").place: planned for planned in self.planned}
+        left: set[str] = set()
+        for verdict in verdicts:
+            if verdict.word == "failed" and verdict.check not in left:
+                left.add(verdict.check)
+                planned = by_place[verdict.place]
+                place = folder / verdict.check
+                asked = self.asked(planned)
+                if smaller:
+                    asked = reduced(asked, Path(planned.named.path), Processes())
+                    (place).mkdir(parents=True, exist_ok=True)
+                    (place / "check.toml").write_text(as_file(asked, planned.named.path))
+                judge(asked, Processes(), place)
+                yield f"wrote {place}: {described(asked)}"
+
+    def asked(self, planned: Planned) -> Asked:
+        """Return what a planned run is made of; its kernel is built if need be."""
+        build = self.kernels.build(planned.wanted)
+        named = planned.named
+        return ask(named.path, named.check, planned.machine, build, planned.seed)
+
+    def _runs(self, named: Named) -> Iterator[Planned]:
+        check = named.check
+        machines = [
+            find_machine(_beside(named.path, which))
+            for which in self.options.machines or check.machines
+        ]
+        for wanted in self.kernels.wanted(named, self.options.kernels, self.options.bugs):
+            for machine in machines:
+                for seed in range(1, (self.options.seeds or check.seeds) + 1):
+                    yield Planned(named, machine, wanted, seed)
+
+    def _judged(self, planned: Planned, asked: Asked, key: str) -> Verdict:
+        try:
+            return planned.ended(judge(asked, self._processes), key)
+        except SchedlabError as error:
+            return planned.verdict("refused", problems=(str(error),))
+
+    def _known(self) -> dict[str, Verdict]:
+        """Return the verdicts of the folder, by what they depended on."""
+        found: dict[str, Verdict] = {}
+        if self.options.output:
+            file = self.options.output / VERDICTS
+            for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+                try:
+                    about = json.loads(line)
+                    verdict = Verdict(**{**about, "problems": tuple(about["problems"])})
+                except (ValueError, TypeError, KeyError):
+                    continue  # cut off where the lab was killed
+                found[verdict.key] = verdict
+        return found
+
+    def _kept(self, verdict: Verdict) -> Verdict:
+        if self.options.output and verdict.key:
+            self.options.output.mkdir(parents=True, exist_ok=True)
+            with (self.options.output / VERDICTS).open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(asdict(verdict))}\n")
+        return verdict
+
+
+def key_of(asked: Asked, bug: bool) -> str:
+    """Name all that a run's verdict depends on."""
+    expected = [each.model_dump_json() for each in asked.check.expect]
+    parts = [asked.build.key, asked.machine.model_dump_json(), json.dumps(asked.scenario)]
+    parts += [str(asked.seed), str(bool(bug)), *expected, *(e.text for e in asked.enclosures)]
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
+
+
+def _beside(check: Path, which: str) -> str:
+    """Return a machine's name, or its file as seen from the check's folder."""
+    return str(check.parent / which) if which.endswith(".toml") else which

@@ -1,0 +1,177 @@
+"""Who ran, waited and slept when, and which CPU was idle: what a trace means, for its watchers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from schedlab.lab.checks.trace import Event
+
+_KERNELS_PIDS = 4_000_000
+"""The kernel's own threads have pids from 4194303 down (docs/internals/engine.md)."""
+_NAME_BYTES = 15
+
+
+@dataclass(eq=False)
+class Task:
+    """A task as the trace shows it."""
+
+    pid: int
+    name: str
+    cpu: int = 0
+    state: Literal["asleep", "waiting", "running"] = "asleep"
+    since: int = 0
+    woken: bool = False
+    """It waits because it was woken, not because it was preempted."""
+
+    @property
+    def kernels(self) -> bool:
+        """Whether it is one of the kernel's threads."""
+        return self.pid >= _KERNELS_PIDS
+
+
+class Watcher:
+    """Takes what happens in a run, in order; this one looks away.
+
+    `problems` are what it found, with the moment each began.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing found."""
+        self.problems: list[tuple[int, str]] = []
+
+    def found(self, time: int, what: str) -> None:
+        """Keep a problem."""
+        self.problems.append((time, what))
+
+    def event(self, event: Event) -> None:
+        """Take any event."""
+
+    def begins(self, task: Task, cpu: int, time: int) -> None:
+        """Take that a task begins to run."""
+
+    def ran(self, task: Task, cpu: int, begin: int, end: int) -> None:
+        """Take that a task ran on a CPU."""
+
+    def waits(self, task: Task, time: int) -> None:
+        """Take that a task begins to wait for a CPU."""
+
+    def waited(self, task: Task, begin: int, end: int) -> None:
+        """Take that a task waited for a CPU; it runs now, or the run is over."""
+
+    def idles(self, cpu: int, time: int) -> None:
+        """Take that a CPU becomes idle."""
+
+    def idled(self, cpu: int, begin: int, end: int) -> None:
+        """Take that a CPU was idle; it is not any more, or the run is over."""
+
+    def moved(self, task: Task, origin: int, cpu: int, time: int) -> None:
+        """Take that a task went to another CPU."""
+
+    def ended(self, time: int, result: Mapping[str, Any]) -> None:
+        """Take the end of the run and the simulator's result."""
+
+
+class Timeline:
+    """Follows the events of a run and tells the watchers what they mean."""
+
+    def __init__(self, cpus: int, watchers: Sequence[Watcher]) -> None:
+        """Begin on an idle machine, as a trace does."""
+        self.tasks: dict[int, Task] = {}
+        self.running: list[Task | None] = [None] * cpus
+        self.idle_since: list[int | None] = [0] * cpus
+        self._watchers = watchers
+        self._time = 0
+
+    def follow(self, events: Iterable[Event]) -> None:
+        """Take the events of a run."""
+        for event in events:
+            self._time = event.time
+            match event.name:
+                case "sched_switch":
+                    self._switch(event)
+                case "sched_wakeup" | "sched_wakeup_new":
+                    self._woken(event)
+                case "sched_migrate_task":
+                    self._migrated(event)
+            for watcher in self._watchers:
+                watcher.event(event)
+
+    def end(self, result: Mapping[str, Any]) -> None:
+        """End the run; what is under way ends with it."""
+        time = max(self._time, round(float(result.get("window_s", 0)) * 1e9))
+        for cpu, task in enumerate(self.running):
+            if task:
+                self._ran(task, cpu, time)
+            self._end_idle(cpu, time)
+        for task in self.tasks.values():
+            if task.state == "waiting":
+                self._waited(task, time)
+        for watcher in self._watchers:
+            watcher.ended(time, result)
+
+    def _task(self, pid: str, name: str) -> Task:
+        number = int(pid)
+        task = self.tasks.get(number)
+        if task is None:
+            task = self.tasks[number] = Task(number, name)
+        task.name = name[:_NAME_BYTES]
+        return task
+
+    def _switch(self, event: Event) -> None:
+        fields, cpu, time = event.fields, event.cpu, event.time
+        if fields["prev_pid"] != "0":
+            before = self._task(fields["prev_pid"], fields["prev_comm"])
+            if before.state == "running":
+                self._ran(before, cpu, time)
+            before.state, before.since, before.woken = "asleep", time, False
+            if fields["prev_state"].startswith("R"):
+                self._wait(before, cpu, time, woken=False)
+        self.running[cpu] = None
+        if fields["next_pid"] == "0":
+            if self.idle_since[cpu] is None:
+                self.idle_since[cpu] = time
+                for watcher in self._watchers:
+                    watcher.idles(cpu, time)
+            return
+        self._end_idle(cpu, time)
+        after = self._task(fields["next_pid"], fields["next_comm"])
+        if after.state == "waiting":
+            self._waited(after, time)
+        after.state, after.since, after.cpu = "running", time, cpu
+        self.running[cpu] = after
+        for watcher in self._watchers:
+            watcher.begins(after, cpu, time)
+
+    def _woken(self, event: Event) -> None:
+        fields = event.fields
+        task = self._task(fields["pid"], fields["comm"])
+        if task.state == "asleep":
+            self._wait(task, int(fields["target_cpu"]), event.time, woken=True)
+
+    def _migrated(self, event: Event) -> None:
+        fields = event.fields
+        task = self._task(fields["pid"], fields["comm"])
+        task.cpu = int(fields["dest_cpu"])
+        for watcher in self._watchers:
+            watcher.moved(task, int(fields["orig_cpu"]), task.cpu, event.time)
+
+    def _wait(self, task: Task, cpu: int, time: int, woken: bool) -> None:
+        task.state, task.since, task.cpu, task.woken = "waiting", time, cpu, woken
+        for watcher in self._watchers:
+            watcher.waits(task, time)
+
+    def _waited(self, task: Task, time: int) -> None:
+        for watcher in self._watchers:
+            watcher.waited(task, task.since, time)
+
+    def _ran(self, task: Task, cpu: int, time: int) -> None:
+        for watcher in self._watchers:
+            watcher.ran(task, cpu, task.since, time)
+
+    def _end_idle(self, cpu: int, time: int) -> None:
+        since = self.idle_since[cpu]
+        if since is None:
+            return
+        self.idle_since[cpu] = None
+        for watcher in self._watchers:
+            watcher.idled(cpu, since, time)

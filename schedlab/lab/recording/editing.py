@@ -1,0 +1,247 @@
+"""Changing a recorded workload: part of its time, some of its tasks, more clients, two in one."""
+
+import heapq
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+
+from schedlab.base.errors import UsageError
+from schedlab.lab.recording.workload import (
+    ARRIVAL,
+    DEVICE,
+    GRID,
+    SLEEP,
+    START,
+    WAIT,
+    WAKE,
+    RecordedTask,
+    RecordedWorkload,
+)
+
+MOST_TASKS = 10_000
+
+
+@dataclass
+class _Going:
+    """A task on a machine with a CPU for everybody."""
+
+    steps: Sequence[tuple[str, int]]
+    at: int = 0
+    time: int = 0
+    next: int = 0
+    wakes: deque[tuple[int, int]] = field(default_factory=deque)
+    """The time and the waker of those that came and were not waited for yet."""
+    waits: bool = False
+    times: list[int] = field(default_factory=list)
+    """When each step began."""
+    wakers: dict[int, int] = field(default_factory=dict)
+    """Of each wait that ended: who ended it."""
+    ended: dict[int, int] = field(default_factory=dict)
+    """Of each wait: when it was over."""
+
+
+class IdealRun:
+    """The workload as it would go with a CPU for every task: no task ever waits for a CPU."""
+
+    def __init__(self, workload: RecordedWorkload) -> None:
+        """Go through all steps."""
+        self._all = {task.id: _Going(list(task.steps())) for task in workload.tasks}
+        self._ready: list[tuple[int, int]] = []
+        for task in workload.tasks:
+            if task.settings.get("instance", 1):
+                delay = int(task.settings.get("delay", 0)) * 1000
+                heapq.heappush(self._ready, (delay, task.id))
+        self.ns = 0
+        while self._ready:
+            time, task_id = heapq.heappop(self._ready)
+            self._go(time, task_id)
+
+    def times(self, task_id: int) -> list[int]:
+        """Return when each step of a task began, ns; shorter where it never came to its end."""
+        return self._all[task_id].times
+
+    def wake_of(self, task_id: int, step: int) -> tuple[int, int] | None:
+        """Return who ended a wait, and when; None where nobody did."""
+        going = self._all[task_id]
+        return (going.wakers[step], going.ended[step]) if step in going.wakers else None
+
+    def _go(self, time: int, task_id: int) -> None:
+        """Do one step, so that steps of all tasks come in the order of time."""
+        task = self._all[task_id]
+        task.time = max(task.time, time)
+        if task.at == len(task.steps):
+            self.ns = max(self.ns, task.time)
+            return
+        letter, number = task.steps[task.at]
+        if len(task.times) == task.at:
+            task.times.append(task.time)
+        if letter == WAIT:
+            if not task.wakes:
+                task.waits = True
+                return
+            when, waker = task.wakes.popleft()
+            task.wakers[task.at] = waker
+            task.time = max(task.time, when)
+            task.ended[task.at] = task.time
+        elif letter == WAKE:
+            self._wake(number, task.time, task_id)
+        elif letter == START and number in self._all:
+            heapq.heappush(self._ready, (task.time, number))
+        elif letter == GRID:
+            task.next = (task.next or task.time) + number
+            task.next += max(0, task.time - task.next) // number * number
+            task.time = max(task.time, task.next)
+        elif letter == ARRIVAL:
+            task.time = max(task.time, number)
+        elif letter in ("", SLEEP, DEVICE):
+            task.time += number
+        task.at += 1
+        heapq.heappush(self._ready, (task.time, task_id))
+
+    def _wake(self, number: int, time: int, waker: int) -> None:
+        other = self._all.get(number)
+        if not other:
+            return
+        other.wakes.append((time, waker))
+        if other.waits:
+            other.waits = False
+            heapq.heappush(self._ready, (time, number))
+
+
+def trim(
+    workload: RecordedWorkload, seconds: float | None, patterns: Sequence[str]
+) -> RecordedWorkload:
+    """Return the beginning of a workload, or some of its tasks.
+
+    The cut is at one moment of the ideal run, so that no task waits for what was cut off. What a
+    task that goes had woken arrives from outside at that moment.
+
+    Raises:
+        UsageError: no task is left.
+    """
+    run = IdealRun(workload)
+    kept = {
+        task.id: task
+        for task in workload.tasks
+        if not patterns or any(fnmatch(task.name, pattern) for pattern in patterns)
+    }
+    limit = run.ns + 1 if seconds is None else int(seconds * 1e9)
+    tasks = []
+    for task in kept.values():
+        steps = []
+        for at, ((letter, number), time) in enumerate(
+            zip(task.steps(), run.times(task.id), strict=False)
+        ):
+            if time >= limit:
+                break
+            step: tuple[str, int] | None = (letter, number)
+            if letter == "":
+                step = (letter, min(number, limit - time))
+            elif letter in (WAKE, START) and number not in kept:
+                step = None
+            elif letter == WAIT:
+                wake = run.wake_of(task.id, at)
+                if not wake or wake[1] >= limit:
+                    break
+                if wake[0] not in kept:
+                    step = (ARRIVAL, wake[1])
+            if step:
+                steps.append(step)
+        tasks.append(_started(_with(task, steps), workload, kept, run))
+    if not any(task.words for task in tasks):
+        names = sorted({task.name for task in workload.tasks})
+        shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+        raise UsageError(f"no task is left. The recording has: {shown}")
+    recorded = {**workload.recorded, "trimmed": _words(seconds, patterns)}
+    return RecordedWorkload(tasks, recorded)
+
+
+def _words(seconds: float | None, patterns: Sequence[str]) -> str:
+    parts = [f"first {seconds:g} s"] if seconds is not None else []
+    return ", ".join([*parts, *([f"tasks {' '.join(patterns)}"] if patterns else [])])
+
+
+def _started(
+    task: RecordedTask,
+    workload: RecordedWorkload,
+    kept: dict[int, RecordedTask],
+    run: IdealRun,
+) -> RecordedTask:
+    """Let a task begin by itself where who started it is gone."""
+    if task.settings.get("instance", 1):
+        return task
+    starters = (
+        other.id in kept
+        for other in workload.tasks
+        for letter, number in other.steps()
+        if letter == START and number == task.id
+    )
+    if next(starters, False):
+        return task
+    begins = (run.times(task.id) or [0])[0]
+    settings = {key: value for key, value in task.settings.items() if key != "instance"}
+    return replace(task, settings={**settings, "delay": begins // 1000})
+
+
+def _with(task: RecordedTask, steps: list[tuple[str, int]]) -> RecordedTask:
+    left = iter(steps)
+    return task.edited(lambda _letter, _number: next(left, None))
+
+
+def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWorkload:
+    """Return so many copies of all tasks, side by side; what comes by time comes faster by `rate`.
+
+    Raises:
+        UsageError: there would be too many tasks.
+    """
+    if clients * len(workload.tasks) > MOST_TASKS:
+        raise UsageError(
+            f"{clients} times {len(workload.tasks)} tasks are more than {MOST_TASKS:,}."
+        )
+    step = max((task.id for task in workload.tasks), default=0) + 1
+    tasks = [
+        _moved(_faster(task, rate), copy * step)
+        for copy in range(clients)
+        for task in workload.tasks
+    ]
+    recorded = {**workload.recorded, "scaled": f"clients x{clients}, rate x{rate:g}"}
+    return RecordedWorkload(tasks, recorded)
+
+
+def _faster(task: RecordedTask, rate: float) -> RecordedTask:
+    def edit(letter: str, number: int) -> tuple[str, int]:
+        timed = letter in (SLEEP, GRID, ARRIVAL)
+        return letter, max(1, round(number / rate)) if timed else number
+
+    return task if rate == 1 else task.edited(edit)
+
+
+def _moved(task: RecordedTask, by: int) -> RecordedTask:
+    def edit(letter: str, number: int) -> tuple[str, int]:
+        return letter, number + by if letter in (WAKE, START) else number
+
+    return task if not by else replace(task.edited(edit), id=task.id + by)
+
+
+def merge(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
+    """Return all workloads as one, begun together.
+
+    Raises:
+        UsageError: there would be too many tasks.
+    """
+    tasks: list[RecordedTask] = []
+    for workload in workloads:
+        by = max((task.id for task in tasks), default=0)
+        tasks.extend(_moved(task, by) for task in workload.tasks)
+    if len(tasks) > MOST_TASKS:
+        raise UsageError(f"together they have {len(tasks):,} tasks, more than {MOST_TASKS:,}.")
+    sources = [str(workload.recorded.get("source", "")) for workload in workloads]
+    seconds = max((float(w.recorded.get("seconds", 0)) for w in workloads), default=0.0)
+    notes = [str(note) for w in workloads for note in w.recorded.get("notes", [])]
+    recorded = {
+        "source": " + ".join(sources),
+        "seconds": seconds,
+        "notes": list(dict.fromkeys(notes)),
+    }
+    return RecordedWorkload(tasks, recorded)

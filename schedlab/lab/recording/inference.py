@@ -1,0 +1,473 @@
+"""From a trace to a workload: what each task did between waits, and what each wait was for.
+
+The work of a task is its time on CPUs, preempted pieces merged, interrupts that the trace shows
+taken off. Each wait has one cause: a task that woke it, at a point of that task's own work; a
+timer; a device; or, where the trace does not show it, nothing that is known.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from typing import Any
+
+import numpy as np
+
+from schedlab.base.errors import UsageError
+from schedlab.lab.recording.closure import without_costs
+from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
+from schedlab.lab.recording.pieces import Pieces, find_pieces, merge_pieces, task_key
+from schedlab.lab.recording.workload import (
+    ARRIVAL,
+    DEVICE,
+    GRID,
+    SLEEP,
+    START,
+    WAIT,
+    WAKE,
+    RecordedTask,
+    RecordedWorkload,
+    join_words,
+)
+
+TIMER_SLACK = 50_000
+"""ns by which the kernel lets a timer of a task that is not real-time end late (prctl(2),
+PR_SET_TIMERSLACK): a replay's sleep gets it again."""
+_KERNEL = re.compile(
+    r"(swapper|kworker|ksoftirqd|migration|rcu|rcuop|rcuog|rcub|rcuc|cpuhp|irq|idle_inject|jbd2|"
+    r"kcompactd|kswapd|scsi_eh|xfs|nvme|watchdog)[/_\d]|"
+    r"(kthreadd|khugepaged|kdevtmpfs|kauditd|khungtaskd|oom_reaper|ksmd|kblockd|rcu_\w+|init|daemon)$"
+)
+"""Tasks of the kernel itself, which does in every run what they do; `daemon` is what the simulator
+runs on a machine beside the load."""
+_TOOLS = re.compile(r"(perf|trace-cmd|schedlab)$")
+_VECTOR_TIMER, _VECTOR_NET_RX, _VECTOR_HRTIMER = 1, 3, 8
+_FEWEST_OF_GRID = 8
+"""Wakes by a timer, before they are looked at for a period."""
+
+TASK, TIMER, ANSWER, OUTSIDE, UNSEEN = "task", "timer", "device", "outside", "unseen"
+CAUSES: Mapping[str, str] = {
+    TASK: "woken by a task of the recording",
+    TIMER: "ended by a timer",
+    ANSWER: "for a device the task had asked",
+    OUTSIDE: "for what came from outside: network, tasks that are not part of it",
+    UNSEEN: "not seen in the trace; replayed as sleeps",
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which tasks are taken, and how fast CPUs are."""
+
+    patterns: Sequence[str] = ()
+    """Of tasks' names; none: all but the kernel's own and the recorder."""
+    speed: Callable[[int], float] = lambda _: 1.0
+    """Of a CPU, against the fastest."""
+    costs: Mapping[str, float] = field(default_factory=dict)
+    """What a replay's calls cost where it was recorded (schedlab/lab/recording/closure.py)."""
+
+    def takes(self, name: str) -> bool:
+        """Return whether a task of that name is taken."""
+        if self.patterns:
+            return any(fnmatch(name, pattern) for pattern in self.patterns)
+        return not _KERNEL.match(name) and not _TOOLS.match(name)
+
+
+@dataclass
+class _Waits:
+    """Waits of the chosen tasks, each between two blocks, or before the first."""
+
+    task: Numbers
+    place: Numbers
+    """Where the task stopped; 0 for a wait that was under way as the trace begins."""
+    offset: Numbers
+    """ns of work it had done."""
+    began: Numbers
+    ended: Numbers
+    """ns of the wake, or of the switch back where none was seen."""
+    disk: Numbers
+    waking: Numbers
+    """The place of the wake; -1: not seen."""
+    cause: Numbers
+    """Index into CAUSES."""
+    waker: Numbers
+    """The piece of the waking task; -1: none."""
+
+
+def infer(events: Events, choice: Choice, source: str) -> RecordedWorkload:
+    """Return the workload that a trace shows.
+
+    Raises:
+        UsageError: the trace does not have what it takes.
+    """
+    return _Inference(events, choice).workload(source)
+
+
+class _Inference:
+    def __init__(self, events: Events, choice: Choice) -> None:
+        for kind, name in ((Kind.SWITCH, "sched_switch"), (Kind.WAKING, "sched_waking")):
+            if not np.any(events.kind == kind):
+                raise UsageError(
+                    f"the trace has no {name}, without which a workload cannot be inferred."
+                    " Record sched_switch, sched_waking, sched_wakeup_new and"
+                    " sched_process_fork (docs/manual/recording.md)."
+                )
+        self.events = events
+        self.costs = choice.costs
+        self.pieces = find_pieces(events)
+        speeds = np.array([choice.speed(cpu) for cpu in range(int(events.cpu.max()) + 1)])
+        self.speed = speeds[self.pieces.cpu]
+        self.inside = _Interrupts(events)
+        spent = self.pieces.until - self.pieces.since - self.inside.time_in(self.pieces)
+        self.spent = np.maximum(spent * self.speed, 0).astype(np.int64)
+        self.blocks = merge_pieces(self.pieces, self.spent)
+        pids = self.pieces.lives.pid
+        names = [events.names.get(int(pid), "task") for pid in pids]
+        self.names = names
+        self.taken = np.array([choice.takes(name) for name in names], bool)
+        if not np.any(self.taken):
+            raise UsageError("no task of the trace is chosen; `--tasks` are patterns of names.")
+        total = np.concatenate([[0], np.cumsum(self.spent)])
+        starts = np.searchsorted(self.pieces.task, self.pieces.task, "left")
+        self.before = total[:-1] - total[starts]
+        on_cpu = np.argsort(task_key(self.pieces.cpu, self.pieces.begin), kind="stable")
+        self.on_cpu = on_cpu
+        self.on_cpu_keys = task_key(self.pieces.cpu, self.pieces.begin)[on_cpu]
+
+    def workload(self, source: str) -> RecordedWorkload:
+        waits = self._waits()
+        births = self._births()
+        steps = self._steps(waits, births)
+        seconds = float(self.events.ns[-1] - self.events.ns[0]) / 1e9
+        recorded = {
+            "source": source,
+            "seconds": round(seconds, 9),
+            "cpus": int(self.events.cpu.max()) + 1,
+            "events": len(self.events),
+            "waits": self._causes(waits),
+            "notes": self._notes(),
+        }
+        return RecordedWorkload(self._tasks(steps, births), recorded)
+
+    # ------------------------------------------------------------------ waits
+
+    def _running(self, places: Numbers) -> Numbers:
+        """Return the piece that ran on the CPU of each event; -1: the idle task."""
+        if not len(self.on_cpu_keys):
+            return np.full(len(places), -1)
+        keys = task_key(self.events.cpu[places], places)
+        at = np.searchsorted(self.on_cpu_keys, keys, "right") - 1
+        piece = self.on_cpu[np.maximum(at, 0)]
+        there = (at >= 0) & (self.pieces.cpu[piece] == self.events.cpu[places])
+        found: Numbers = np.where(there & (self.pieces.end[piece] >= places), piece, -1)
+        return found
+
+    def _offset(self, piece: Numbers, places: Numbers) -> Numbers:
+        """Return how much a task had worked at an event in one of its pieces."""
+        since = self.events.ns[places] - self.pieces.since[piece]
+        worked = (since * self.speed[piece]).astype(np.int64)
+        offset: Numbers = self.before[piece] + np.minimum(worked, self.spent[piece])
+        return offset
+
+    def _waits(self) -> _Waits:
+        b = self.blocks
+        first = np.ones(len(b.task), bool)
+        first[1:] = b.task[1:] != b.task[:-1]
+        started = self._started(b.task)
+        chosen = np.flatnonzero(self.taken[b.task] & (~first | (~started & (b.begin > 0))))
+        before = np.maximum(chosen - 1, 0)
+        head = first[chosen]
+        low = np.where(head, 0, b.last[before])
+        wakings = self.events.of(Kind.WAKING)
+        target = self.pieces.lives.task(self.events.one[wakings], wakings)
+        keys = task_key(target, wakings)
+        order = np.argsort(keys, kind="stable")
+        keys, wakings = keys[order], wakings[order]
+        at = np.searchsorted(keys, task_key(b.task[chosen], b.begin[chosen]), "left") - 1
+        seen = (at >= 0) & (keys[np.maximum(at, 0)] >= task_key(b.task[chosen], low))
+        # A task that was there before and neither ran nor woke at first was preempted.
+        keep = ~head | seen
+        chosen, before, at = (a[keep] for a in (chosen, before, at))
+        head, seen = head[keep], seen[keep]
+        waking = np.where(seen, wakings[np.maximum(at, 0)], -1)
+        stop = np.where(head, int(Stop.SLEEP), b.stop[before])
+        waits = _Waits(
+            task=b.task[chosen],
+            place=np.where(head, 0, b.end[before]),
+            offset=np.where(head, 0, b.before[before] + b.work[before]),
+            began=np.where(head, self.events.ns[0], b.until[before]),
+            ended=np.where(seen, self.events.ns[np.maximum(waking, 0)], b.since[chosen]),
+            disk=(stop == int(Stop.UNINTERRUPTIBLE)).astype(np.int64),
+            waking=waking,
+            cause=np.zeros(len(chosen), np.int64),
+            waker=np.full(len(chosen), -1),
+        )
+        self._judge(waits)
+        return waits
+
+    def _judge(self, waits: _Waits) -> None:
+        """Fill in each wait's cause and waker."""
+        seen = np.flatnonzero(waits.waking >= 0)
+        places = waits.waking[seen]
+        context, vector, timer = self.inside.at(places)
+        piece = self._running(places)
+        taken = (piece >= 0) & self.taken[self.pieces.task[np.maximum(piece, 0)]]
+        other = taken & (self.pieces.task[np.maximum(piece, 0)] != waits.task[seen])
+        soft_timer = (vector == _VECTOR_TIMER) | (vector == _VECTOR_HRTIMER)
+        by_timer = ((context == Context.INTERRUPT) & timer) | (
+            (context == Context.SOFTIRQ) & soft_timer
+        )
+        by_softirq = (context == Context.SOFTIRQ) & ((vector == _VECTOR_NET_RX) | (vector < 0))
+        by_task = ((context == Context.TASK) | by_softirq) & other
+        unknown = (context == Context.UNKNOWN) & (piece < 0)
+        disk = waits.disk[seen] == 1
+        order = list(CAUSES)
+        cause = np.full(len(waits.task), order.index(UNSEEN))
+        cause[seen] = np.select(
+            [by_task, by_timer | unknown, disk],
+            [order.index(TASK), order.index(TIMER), order.index(ANSWER)],
+            order.index(OUTSIDE),
+        )
+        waits.cause[:] = cause
+        waits.waker[seen] = np.where(by_task, piece, -1)
+
+    def _started(self, task: Numbers) -> Flags:
+        """Return whether tasks were forked within the trace."""
+        forks = self.events.of(Kind.FORK)
+        children = self.pieces.lives.task(self.events.two[forks], forks)
+        return np.isin(task, children)
+
+    def _births(self) -> dict[int, tuple[int, int]]:
+        """Return for each chosen task forked in the trace the place, and the forking piece."""
+        forks = self.events.of(Kind.FORK)
+        children = self.pieces.lives.task(self.events.two[forks], forks)
+        piece = self._running(forks)
+        births = {}
+        for child, place, by in zip(children.tolist(), forks.tolist(), piece.tolist(), strict=True):
+            if child >= 0 and self.taken[child]:
+                parent = by >= 0 and bool(self.taken[self.pieces.task[by]])
+                births[child] = (place, by if parent else -1)
+        return births
+
+    # ------------------------------------------------------------------ steps
+
+    def _steps(self, waits: _Waits, births: Mapping[int, tuple[int, int]]) -> "_Steps":
+        order = list(CAUSES)
+        by_task = np.flatnonzero(waits.cause == order.index(TASK))
+        letters = np.full(len(waits.task), ord(SLEEP))
+        amounts = np.maximum(waits.ended - waits.began, 0)
+        realtime = np.array(
+            [self.events.priorities.get(int(pid), 120) < 100 for pid in self.pieces.lives.pid]
+        )
+        slack = np.where(realtime[waits.task], 0, TIMER_SLACK)
+        letters[by_task] = ord(WAIT)
+        outside = waits.cause == order.index(OUTSIDE)
+        letters[outside] = ord(ARRIVAL)
+        letters[waits.cause == order.index(ANSWER)] = ord(DEVICE)
+        amounts = np.where(outside, waits.ended - self.events.ns[0], amounts)
+        amounts = np.maximum(amounts - slack, 0)
+        self._find_grids(waits, letters, amounts)
+        amounts[by_task] = 0
+        started = [(place, by, child) for child, (place, by) in births.items() if by >= 0]
+        place, by, child = (
+            (np.array(column, np.int64) for column in zip(*started, strict=True))
+            if started
+            else (np.zeros(0, np.int64),) * 3
+        )
+        waker, woken = waits.waker[by_task], waits.waking[by_task]
+        return _Steps(
+            task=np.concatenate([waits.task, self.pieces.task[waker], self.pieces.task[by]]),
+            place=np.concatenate([waits.place, woken, place]),
+            offset=np.concatenate(
+                [waits.offset, self._offset(waker, woken), self._offset(by, place)]
+            ),
+            letter=np.concatenate(
+                [letters, np.full(len(waker), ord(WAKE)), np.full(len(by), ord(START))]
+            ),
+            amount=np.concatenate([amounts, waits.task[by_task], child]),
+        )
+
+    def _find_grids(self, waits: _Waits, letters: Numbers, amounts: Numbers) -> None:
+        """Mark the timers that end on a grid in time, not so long after the task's last work."""
+        timers = np.flatnonzero(waits.cause == list(CAUSES).index(TIMER))
+        tasks, counts = np.unique(waits.task[timers], return_counts=True)
+        for task in tasks[counts >= _FEWEST_OF_GRID].tolist():
+            own = timers[waits.task[timers] == task]
+            period = grid_period(waits.ended[own], waits.ended[own] - waits.began[own])
+            if period:
+                letters[own] = ord(GRID)
+                amounts[own] = period
+
+    # ------------------------------------------------------------------ tasks
+
+    def _tasks(self, steps: "_Steps", births: Mapping[int, tuple[int, int]]) -> list[RecordedTask]:
+        chosen = np.flatnonzero(self.taken)
+        ids = self._ids()
+        order = np.argsort(task_key(steps.task, steps.place), kind="stable")
+        task = steps.task[order]
+        low = np.searchsorted(task, chosen, "left")
+        high = np.searchsorted(task, chosen, "right")
+        total = np.bincount(self.pieces.task, self.spent, len(self.taken)).astype(np.int64)
+        found = []
+        for t, a, b in zip(chosen.tolist(), low.tolist(), high.tolist(), strict=True):
+            mine = order[a:b]
+            offset = np.maximum.accumulate(steps.offset[mine])
+            work = np.diff(offset, prepend=0).tolist()
+            letters = [chr(letter) for letter in steps.letter[mine].tolist()]
+            amounts = steps.amount[mine].tolist()
+            words = []
+            for ns, letter, amount in zip(work, letters, amounts, strict=True):
+                words.append(("", ns))
+                words.append((letter, ids[amount] if letter in (WAKE, START) else amount))
+            words.append(("", int(total[t] - (offset[-1] if len(offset) else 0))))
+            name = re.sub(r"[^\w.:+-]", "_", self.names[t])[:24] or "task"
+            settings = self._settings(t, births)
+            steps_left = without_costs(words, self.costs)
+            found.append(RecordedTask(ids[t], name, join_words(steps_left), settings))
+        return found
+
+    def _ids(self) -> dict[int, int]:
+        """Return a number for each task: its pid, or a free one where that is used again."""
+        pids = self.pieces.lives.pid.tolist()
+        free = max(pids, default=0) + 1
+        used: set[int] = set()
+        ids = {}
+        for task, pid in enumerate(pids):
+            if pid in used:
+                pid, free = free, free + 1
+            used.add(pid)
+            ids[task] = pid
+        return ids
+
+    def _settings(self, task: int, births: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
+        pid = int(self.pieces.lives.pid[task])
+        priority = self.events.priorities.get(pid, 120)
+        settings: dict[str, Any] = {}
+        if 0 <= priority < 100:
+            settings |= {"policy": "SCHED_FIFO", "priority": max(99 - priority, 1)}
+        elif priority not in (-1, 120):
+            settings["priority"] = priority - 120
+        if task in births:
+            place, by = births[task]
+            if by >= 0:
+                settings["instance"] = 0
+            else:
+                settings["delay"] = int(self.events.ns[place] - self.events.ns[0]) // 1000
+        return settings
+
+    # ------------------------------------------------------------------ what is reported
+
+    def _causes(self, waits: _Waits) -> dict[str, Any]:
+        """Return for each cause how many waits, and their share of all waiting."""
+        long = np.maximum(waits.ended - waits.began, 0)
+        whole = max(int(long.sum()), 1)
+        found = {}
+        for index, cause in enumerate(CAUSES):
+            of = waits.cause == index
+            if np.any(of):
+                share = round(float(long[of].sum()) / whole, 4)
+                found[cause] = {"count": int(of.sum()), "share_of_time": share}
+        return found
+
+    def _notes(self) -> list[str]:
+        notes = list(self.events.notes)
+        if self.pieces.lost:
+            notes.append(
+                f"{self.pieces.lost:,} times a CPU leaves another task than it went to: switches"
+                " were lost; the work around them is a guess."
+            )
+        if not np.any(self.events.kind == Kind.FORK):
+            notes.append("sched_process_fork is not recorded: all tasks are there from the start.")
+        if np.all(self.events.context == Context.UNKNOWN) and not self.inside.known:
+            notes.append(
+                "Neither flags nor interrupts are recorded: a wake by an interrupt counts as one by"
+                " the task that was interrupted."
+            )
+        if any(self.events.priorities.get(int(pid)) == -1 for pid in self.pieces.lives.pid):
+            notes.append("Deadline tasks are replayed as normal ones: a trace lacks their budget.")
+        notes.append(
+            "Not seen in a trace: spinning in user space (it counts as work), memory and caches,"
+            " and what the program would decide otherwise under another order of events."
+        )
+        return notes
+
+
+@dataclass
+class _Steps:
+    task: Numbers
+    place: Numbers
+    offset: Numbers
+    letter: Numbers
+    amount: Numbers
+
+
+def grid_period(ended: Numbers, slept: Numbers) -> int:
+    """Return the period of wakes that lie on a grid of time; 0 where they do not.
+
+    On a grid the time from wake to wake is the same though the work between differs; a relative
+    sleep is itself the same, and the time from wake to wake is not.
+    """
+    between = np.diff(ended)
+    period = int(np.median(between))
+    if period <= 0:
+        return 0
+    turns = np.maximum(np.round(between / period), 1)
+    off = np.abs(between - turns * period)
+    tolerance = max(2 * TIMER_SLACK, period // 50)
+    if np.count_nonzero(off <= tolerance) < 0.9 * len(between):
+        return 0
+    if float(np.std(slept[1:])) <= float(np.median(off)) + 1000:
+        return 0
+    whole = int(turns.sum())
+    return round((int(ended[-1]) - int(ended[0])) / whole)
+
+
+class _Interrupts:
+    """Interrupts of each CPU that the trace shows by their entries and exits."""
+
+    _ENTRIES = (Kind.IRQ_ENTRY, Kind.SOFTIRQ_ENTRY, Kind.TIMER_ENTRY)
+    _EXITS = (Kind.IRQ_EXIT, Kind.SOFTIRQ_EXIT, Kind.TIMER_EXIT)
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        kinds = np.array([*self._ENTRIES, *self._EXITS])
+        place = np.flatnonzero(np.isin(events.kind, kinds))
+        self.known = len(place) > 0
+        keys = task_key(events.cpu[place], place)
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._place = keys[order], place[order]
+        self._enters = np.isin(events.kind[self._place], np.array(self._ENTRIES))
+
+    def at(self, places: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return context, softirq vector (-1: not known), and whether it is a timer's interrupt."""
+        context = self._events.context[places].astype(np.int64)
+        vector = np.full(len(places), -1)
+        if not self.known:
+            return context, vector, context == Context.INTERRUPT
+        keys = task_key(self._events.cpu[places], places)
+        at = np.searchsorted(self._keys, keys, "left") - 1
+        last = self._place[np.maximum(at, 0)]
+        same = (at >= 0) & (self._events.cpu[last] == self._events.cpu[places])
+        within = same & self._enters[np.maximum(at, 0)]
+        kind = self._events.kind[last]
+        soft = within & (kind == Kind.SOFTIRQ_ENTRY)
+        by_kind = np.where(soft, int(Context.SOFTIRQ), int(Context.INTERRUPT))
+        unknown = context == Context.UNKNOWN
+        context = np.where(unknown, np.where(within, by_kind, int(Context.TASK)), context)
+        vector = np.where(soft, self._events.one[last], vector)
+        timer = within & (kind == Kind.TIMER_ENTRY)
+        return context, vector, timer
+
+    def time_in(self, pieces: Pieces) -> Numbers:
+        """Return how long of each piece interrupts took; the innermost entry to its exit."""
+        if not self.known:
+            return np.zeros(len(pieces.task), np.int64)
+        cpu = self._events.cpu[self._place]
+        pair = self._enters[:-1] & ~self._enters[1:] & (cpu[:-1] == cpu[1:])
+        opens = np.flatnonzero(pair)
+        long = self._events.ns[self._place[opens + 1]] - self._events.ns[self._place[opens]]
+        total = np.concatenate([[0], np.cumsum(long)])
+        keys = self._keys[opens]
+        low = np.searchsorted(keys, task_key(pieces.cpu, pieces.begin), "left")
+        high = np.searchsorted(keys, task_key(pieces.cpu, pieces.end), "left")
+        return np.asarray(total[high] - total[low], np.int64)

@@ -1,0 +1,150 @@
+"""Which task ran where and when: the pieces of time between the switches of each CPU."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.lab.recording.events import Events, Kind, Numbers, Stop
+
+_SHIFT = 34
+"""A key of a task and a place in the trace is one number: task << _SHIFT | place."""
+
+
+@dataclass
+class Pieces:
+    """Pieces of tasks' time on CPUs, sorted by task and then by time; the idle task has none."""
+
+    task: Numbers
+    """Numbers from 0; one for each life of a process number."""
+    pid: Numbers
+    cpu: Numbers
+    begin: Numbers
+    """Places in the trace."""
+    end: Numbers
+    """The place of the switch away; the trace's length where the trace ends before."""
+    since: Numbers
+    """ns"""
+    until: Numbers
+    stop: Numbers
+    """Why it ended (Stop); -1 where the trace ends, or where a switch was lost."""
+    lives: "Lives"
+    lost: int
+    """Switches whose task is not the one that was switched to before."""
+
+
+def task_key(task: Numbers, place: Numbers) -> Numbers:
+    """Return keys that sort by task and then by place."""
+    return task << _SHIFT | place
+
+
+def find_pieces(events: Events) -> Pieces:
+    """Return the pieces of a trace."""
+    switch = events.of(Kind.SWITCH)
+    order = np.argsort(events.cpu[switch], kind="stable")
+    at = switch[order]
+    cpu = events.cpu[at]
+    same = cpu[1:] == cpu[:-1]
+    fits = same & (events.one[at][1:] == events.two[at][:-1])
+    lost = int(np.count_nonzero(same & ~fits))
+    last = np.append(~same, True) if len(at) else np.zeros(0, bool)
+    first = np.insert(~same, 0, True) if len(at) else np.zeros(0, bool)
+    following = np.append(at[1:], len(events)) if len(at) else at
+    end_place = np.where(last, len(events), following)
+    end_ns = events.ns[np.minimum(end_place, len(events) - 1)]
+    stop = np.full(len(at), -1)
+    stop[:-1][fits] = events.three[at][1:][fits]
+    # Before the first switch of a CPU ran the task that it leaves.
+    head = at[first]
+    pid = np.concatenate([events.one[head], events.two[at]])
+    begin = np.concatenate([np.zeros(len(head), np.int64), at])
+    end = np.concatenate([head, end_place])
+    since = np.concatenate([np.full(len(head), events.ns[0]), events.ns[at]])
+    until = np.concatenate([events.ns[head], end_ns])
+    why = np.concatenate([events.three[head], stop])
+    where = np.concatenate([events.cpu[head], cpu])
+    busy = pid != 0
+    pid, begin, end, since, until, why, where = (
+        column[busy] for column in (pid, begin, end, since, until, why, where)
+    )
+    lives = Lives(events, pid, begin)
+    task = lives.task(pid, begin)
+    order = np.argsort(task_key(task, begin), kind="stable")
+    return Pieces(
+        *(task[order], pid[order], where[order], begin[order], end[order]),
+        *(since[order], until[order], why[order]),
+        lives=lives,
+        lost=lost,
+    )
+
+
+class Lives:
+    """The lives of process numbers, which may be used again: each life begins with a fork."""
+
+    def __init__(self, events: Events, pid: Numbers, place: Numbers) -> None:
+        """Number the lives that ran, by their process numbers and places, from 0."""
+        born = events.of(Kind.FORK)
+        self._forks = np.sort(task_key(events.two[born], born))
+        self._lives = np.unique(self._keys(pid, place))
+
+    @property
+    def pid(self) -> Numbers:
+        """Return the process number of each task."""
+        return self._lives >> _SHIFT
+
+    def task(self, pid: Numbers, place: Numbers) -> Numbers:
+        """Return whose life it is at a place of the trace; -1 where that one never ran."""
+        keys = self._keys(pid, place)
+        if not len(self._lives):
+            return np.full(len(keys), -1)
+        at = np.minimum(np.searchsorted(self._lives, keys), len(self._lives) - 1)
+        return np.where(self._lives[at] == keys, at, -1)
+
+    def _keys(self, pid: Numbers, place: Numbers) -> Numbers:
+        before = np.searchsorted(self._forks, task_key(pid, place), "right")
+        earlier = np.searchsorted(self._forks, task_key(pid, np.zeros_like(pid)), "left")
+        return task_key(pid, before - earlier)
+
+
+@dataclass
+class Blocks:
+    """What tasks did between two waits, preempted pieces merged; sorted as their pieces are."""
+
+    task: Numbers
+    begin: Numbers
+    """Place of the first switch to the task."""
+    last: Numbers
+    """Place where its last piece began."""
+    end: Numbers
+    """Place of the switch away."""
+    since: Numbers
+    until: Numbers
+    work: Numbers
+    """ns on CPUs."""
+    before: Numbers
+    """ns that the task had worked before."""
+    stop: Numbers
+
+
+def waits(stop: Numbers) -> NDArray[np.bool_]:
+    """Return which of the stops are waits, or the end of the task."""
+    return stop > int(Stop.PREEMPTED)
+
+
+def merge_pieces(pieces: Pieces, spent: Numbers) -> Blocks:
+    """Return the blocks that pieces make; `spent` is the work of each."""
+    n = len(pieces.task)
+    new_task = np.ones(n, bool)
+    new_task[1:] = pieces.task[1:] != pieces.task[:-1]
+    first = new_task.copy()
+    first[1:] |= waits(pieces.stop[:-1])
+    at = np.flatnonzero(first)
+    over = np.append(at[1:], n) - 1 if n else at
+    total = np.concatenate([[0], np.cumsum(spent)])
+    task_start = at[np.flatnonzero(new_task[at])] if n else at
+    of_task = np.cumsum(new_task[at]) - 1
+    return Blocks(
+        *(pieces.task[at], pieces.begin[at], pieces.begin[over], pieces.end[over]),
+        *(pieces.since[at], pieces.until[over], total[over + 1] - total[at]),
+        *(total[at] - total[task_start[of_task]] if n else total[:0], pieces.stop[over]),
+    )

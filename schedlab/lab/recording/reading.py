@@ -1,0 +1,91 @@
+"""Traces of all kinds, read as events: by what the file begins with."""
+
+import gzip
+import shutil
+import subprocess
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from schedlab.base.errors import UsageError
+from schedlab.lab.recording.events import Events
+from schedlab.lab.recording.text import read_text
+
+LARGEST = 10 << 30
+"""bytes of text; no trace is longer."""
+_PIECE = 4 << 20
+_PERF = (b"PERFILE2", b"2ELIFREP")
+_TRACE_CMD = b"\x17\x08\x44tracing"
+_GZIP = b"\x1f\x8b"
+
+
+def read_trace(path: Path) -> Events:
+    """Read a trace: text of ftrace, trace-cmd or perf script, perf.data, or trace.dat.
+
+    Raises:
+        UsageError: it cannot be read, is of another kind, or has no event of the scheduler.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}.") from None
+    if head.startswith(_PERF):
+        fields = "comm,tid,cpu,time,event,trace"
+        options = ("--ns", "--show-lost-events", "-F", fields, "-i", str(path))
+        pieces = _printed(("perf", "script", *options), "linux-perf", path)
+    elif head.startswith(_TRACE_CMD):
+        pieces = _printed(("trace-cmd", "report", "-t", "-R", "-i", str(path)), "trace-cmd", path)
+    elif head.startswith(_GZIP):
+        pieces = _unpacked(path)
+    elif b"\0" in head:
+        raise UsageError(
+            f"{path}: is neither text, nor perf.data, nor trace.dat. Of a trace of Perfetto's"
+            " `traceconv text FILE` makes the text that is read here."
+        )
+    else:
+        pieces = _pieces(path)
+    return read_text(_limited(pieces, path), str(path))
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    try:
+        with gzip.open(path) as file:
+            while piece := file.read(_PIECE):
+                yield piece
+    except (OSError, EOFError, zlib.error) as error:
+        raise UsageError(f"{path}: is not whole: {error}.") from None
+
+
+def _limited(pieces: Iterator[bytes], path: Path) -> Iterator[bytes]:
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > LARGEST:
+            raise UsageError(f"{path}: is longer than {LARGEST >> 30} GiB of text; cut it.")
+        yield piece
+
+
+def _printed(argv: tuple[str, ...], package: str, path: Path) -> Iterator[bytes]:
+    """Yield what a tool prints; it is ended when nobody reads on."""
+    if shutil.which(argv[0]) is None:
+        raise UsageError(
+            f"{path}: {argv[0]} is needed to read it.\n  Install: apt-get install {package}"
+        )
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+        assert tool.stdout and tool.stderr
+        try:
+            while piece := tool.stdout.read(_PIECE):
+                yield piece
+        finally:
+            tool.stdout.close()
+            said = tool.stderr.read(4096).decode(errors="replace").strip()
+            status = tool.wait()
+    if status:
+        raise UsageError(f"{path}: {argv[0]}: {said.partition(chr(10))[0] or 'failed'}")

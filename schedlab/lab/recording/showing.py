@@ -1,0 +1,50 @@
+"""A recorded workload at a glance."""
+
+import re
+from collections.abc import Iterator
+
+from schedlab.lab.recording.editing import IdealRun
+from schedlab.lab.recording.inference import CAUSES
+from schedlab.lab.recording.workload import WAIT, WAKE, RecordedWorkload
+
+_MOST_GROUPS = 30
+
+
+def describe(workload: RecordedWorkload) -> Iterator[str]:
+    """Yield lines on where it comes from, what it does, and what it does not hold."""
+    about = workload.recorded
+    run = IdealRun(workload)
+    groups: dict[str, list[int]] = {}
+    for task in workload.tasks:
+        row = groups.setdefault(group_of(task.name), [0, 0, 0, 0, 0])
+        row[0] += 1
+        for letter, number in task.steps():
+            row[1] += number if not letter else 0
+            row[2] += letter == WAIT
+            row[3] += letter == WAKE
+            row[4] += letter not in ("", WAIT, WAKE)
+    work = sum(row[1] for row in groups.values())
+    yield f"from {about.get('source', 'somewhere')}, {about.get('seconds', 0):g} s recorded"
+    yield f"{len(workload.tasks)} tasks, {work / 1e9:g} s of work; with a CPU for each task it"
+    yield f"takes {run.ns / 1e9:g} s"
+    yield ""
+    yield f"{'tasks':24} {'number':>7} {'work (ms)':>11} {'waits':>9} {'wakes':>9} {'timed':>9}"
+    largest = sorted(groups.items(), key=lambda item: -item[1][1])
+    for name, (number, ns, waits, wakes, timed) in largest[:_MOST_GROUPS]:
+        yield f"{name:24} {number:7} {ns / 1e6:11.3f} {waits:9} {wakes:9} {timed:9}"
+    if len(largest) > _MOST_GROUPS:
+        yield f"and {len(largest) - _MOST_GROUPS} more"
+    causes = about.get("waits")
+    if isinstance(causes, dict) and causes:
+        yield ""
+        yield f"{'what waits were for':58} {'number':>9} {'of time':>8}"
+        for cause, found in causes.items():
+            words = CAUSES.get(cause, cause)
+            yield f"{words:58} {found['count']:9} {100 * found['share_of_time']:7.1f}%"
+    for note in about.get("notes", []):
+        yield f"note: {note}"
+
+
+def group_of(name: str) -> str:
+    """Return what tasks that differ by numbers alone are called together."""
+    return re.sub(r"\d+", "*", name)

@@ -1,0 +1,216 @@
+"""What the scheduler did in a trace: waiting, wakeups, who wakes whom, moves."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedlab.lab.recording.events import Context, Events, Kind, Numbers, Stop
+from schedlab.lab.recording.inference import Choice
+from schedlab.lab.recording.pieces import Pieces, find_pieces, task_key
+from schedlab.lab.recording.showing import group_of
+
+_PERCENTILES = (50, 90, 99, 99.9)
+
+
+@dataclass(frozen=True)
+class GroupTime:
+    """Where the time of tasks of one name went, ns."""
+
+    name: str
+    tasks: int
+    running: int
+    waiting: int
+    """For a CPU."""
+    waiting_idle: int
+    """The part of it while some CPU was idle."""
+    asleep: int
+    uninterruptible: int
+    wakeups: int
+    moves: int
+
+
+@dataclass(frozen=True)
+class TraceStats:
+    """The figures of one trace."""
+
+    seconds: float
+    cpus: int
+    busy: float
+    """CPUs that ran a task, on average."""
+    latency: dict[str, float]
+    """us from wake to CPU: mean, percentiles, max."""
+    groups: Sequence[GroupTime]
+    wakes: Sequence[tuple[str, str, int]]
+    """Who wakes whom, and how often, the most first."""
+    moves: dict[str, int]
+    """Changes of CPU by distance."""
+    notes: Sequence[str]
+
+
+def trace_stats(
+    events: Events, choice: Choice, distance: Callable[[int, int], str] = lambda _a, _b: "other CPU"
+) -> TraceStats:
+    """Return what a trace shows of the chosen tasks."""
+    pieces = find_pieces(events)
+    names = [events.names.get(int(pid), "task") for pid in pieces.lives.pid]
+    group_names = sorted({group_of(name) for name in names})
+    group = np.array([group_names.index(group_of(name)) for name in names], np.int64)
+    taken = np.array([choice.takes(name) for name in names], bool)
+    same = pieces.task[1:] == pieces.task[:-1]
+    gaps = np.flatnonzero(same)
+    woken, waker = _wakings(events, pieces, gaps)
+    stop = pieces.stop[gaps]
+    since, back = pieces.until[gaps], pieces.since[gaps + 1]
+    asleep = stop > int(Stop.PREEMPTED)
+    ready = np.where(asleep, np.where(woken >= 0, events.ns[np.maximum(woken, 0)], back), since)
+    ready = np.clip(ready, since, back)
+    idle = _IdleTime(events)
+    moved = pieces.cpu[gaps] != pieces.cpu[gaps + 1]
+    latency = (back - ready)[asleep & (woken >= 0) & taken[pieces.task[gaps]]]
+    of_gap = group[pieces.task[gaps]]
+
+    def summed(values: Numbers, where: Numbers) -> Numbers:
+        return np.bincount(where, values, len(group_names)).astype(np.int64)
+
+    disk = stop == int(Stop.UNINTERRUPTIBLE)
+    waiting = summed(back - ready, of_gap)
+    while_idle = summed(idle.between(ready, back), of_gap)
+    sleeping = summed(np.where(asleep & ~disk, ready - since, 0), of_gap)
+    blocked = summed(np.where(disk, ready - since, 0), of_gap)
+    running = summed(pieces.until - pieces.since, group[pieces.task])
+    wakeups = summed((asleep & (woken >= 0)).astype(np.int64), of_gap)
+    moves = summed(moved.astype(np.int64), of_gap)
+    tasks = np.bincount(group[taken], minlength=len(group_names))
+    groups = [
+        GroupTime(name, *(int(c[i]) for c in (tasks, running, waiting, while_idle, sleeping)),
+                  *(int(c[i]) for c in (blocked, wakeups, moves)))
+        for i, name in enumerate(group_names)
+        if tasks[i]
+    ]  # fmt: skip
+    span = max(int(events.ns[-1] - events.ns[0]), 1)
+    return TraceStats(
+        seconds=span / 1e9,
+        cpus=int(events.cpu.max()) + 1,
+        busy=float((pieces.until - pieces.since).sum()) / span,
+        latency=_latency(latency),
+        groups=sorted(groups, key=lambda g: -(g.running + g.waiting)),
+        wakes=_who(waker, pieces.task[gaps], pieces, group, group_names, taken),
+        moves=_distances(pieces.cpu[gaps][moved], pieces.cpu[gaps + 1][moved], distance),
+        notes=[*events.notes],
+    )
+
+
+def _wakings(events: Events, pieces: Pieces, gaps: Numbers) -> tuple[Numbers, Numbers]:
+    """Return for each gap the place of the wake (-1: none), and the task that woke (-1: none)."""
+    wakings = events.of(Kind.WAKING)
+    keys = task_key(pieces.lives.task(events.one[wakings], wakings), wakings)
+    order = np.argsort(keys, kind="stable")
+    keys, wakings = keys[order], wakings[order]
+    none = np.full(len(gaps), -1)
+    if not len(keys):
+        return none, none
+    at = np.searchsorted(keys, task_key(pieces.task[gaps], pieces.begin[gaps + 1]), "left") - 1
+    low = task_key(pieces.task[gaps], pieces.begin[gaps])
+    seen = (at >= 0) & (keys[np.maximum(at, 0)] >= low)
+    place = np.where(seen, wakings[np.maximum(at, 0)], -1)
+    there = np.maximum(place, 0)
+    waker = pieces.lives.task(events.current[there], there)
+    by_task = seen & (events.current[there] > 0) & (events.context[there] != Context.INTERRUPT)
+    return place, np.where(by_task, waker, -1)
+
+
+class _IdleTime:
+    """How long at least one CPU was idle, up to any moment."""
+
+    def __init__(self, events: Events) -> None:
+        switch = events.of(Kind.SWITCH)
+        change = (events.two[switch] == 0).astype(np.int64) - (events.one[switch] == 0)
+        at = events.ns[switch]
+        order = np.argsort(at, kind="stable")
+        _, first = np.unique(events.cpu[switch], return_index=True)
+        idle = int(np.count_nonzero(events.one[switch[first]] == 0))
+        count = idle + np.concatenate([[0], np.cumsum(change[order])])
+        self._at = np.concatenate([events.ns[:1], at[order]])
+        long = np.diff(self._at, append=self._at[-1:])
+        spent = np.where(count > 0, long, 0)
+        self._before = np.concatenate([[0], np.cumsum(spent)[:-1]])
+
+    def between(self, since: Numbers, until: Numbers) -> Numbers:
+        """Return how much of each interval it was."""
+        found: Numbers = (
+            np.interp(until, self._at, self._before) - np.interp(since, self._at, self._before)
+        ).astype(np.int64)
+        return found
+
+
+def _latency(ns: Numbers) -> dict[str, float]:
+    if not len(ns):
+        return {}
+    figures = {"mean": float(ns.mean()) / 1e3}
+    for percent in _PERCENTILES:
+        figures[f"p{percent:g}"] = float(np.percentile(ns, percent)) / 1e3
+    return {**figures, "max": float(ns.max()) / 1e3}
+
+
+def _who(
+    waker: Numbers,
+    task: Numbers,
+    pieces: Pieces,
+    group: Numbers,
+    names: Sequence[str],
+    taken: Numbers,
+) -> list[tuple[str, str, int]]:
+    by = np.where(waker >= 0, group[np.maximum(waker, 0)] if len(group) else -1, -1)
+    counted = taken[task] & (waker >= 0)
+    pairs, counts = np.unique(
+        np.stack([by[counted], group[task[counted]]]), axis=1, return_counts=True
+    )
+    found = [(names[a], names[b], int(n)) for a, b, n in zip(*pairs.tolist(), counts, strict=True)]
+    return sorted(found, key=lambda row: -row[2])
+
+
+def _distances(
+    before: Numbers, after: Numbers, distance: Callable[[int, int], str]
+) -> dict[str, int]:
+    moves: dict[str, int] = {}
+    pairs, counts = np.unique(np.stack([before, after]), axis=1, return_counts=True)
+    for a, b, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
+        name = distance(a, b)
+        moves[name] = moves.get(name, 0) + count
+    return moves
+
+
+def describe_stats(stats: TraceStats, most: int = 20) -> Iterator[str]:
+    """Yield the lines of a table for a terminal."""
+    yield (
+        f"{stats.seconds:g} s, {stats.cpus} CPUs, {stats.busy:.2f} busy on average"
+        if stats.seconds
+        else "nothing"
+    )
+    if stats.latency:
+        figures = ", ".join(f"{name} {us:,.1f}" for name, us in stats.latency.items())
+        yield f"from wake to CPU (us): {figures}"
+    yield ""
+    yield (
+        f"{'time of tasks (ms)':22} {'tasks':>6} {'running':>11} {'waiting':>11} {'CPUs idle':>11}"
+        f" {'asleep':>11} {'disk':>9} {'wakeups':>9} {'moves':>8}"
+    )
+    for g in stats.groups[:most]:
+        times = (g.running, g.waiting, g.waiting_idle, g.asleep)
+        columns = " ".join(f"{ns / 1e6:11.3f}" for ns in times)
+        yield (
+            f"{g.name:22} {g.tasks:6} {columns} {g.uninterruptible / 1e6:9.3f} {g.wakeups:9}"
+            f" {g.moves:8}"
+        )
+    if stats.wakes:
+        yield ""
+        yield f"{'who wakes':22} {'whom':22} {'times':>9}"
+        for who, whom, wakes in stats.wakes[:most]:
+            yield f"{who:22} {whom:22} {wakes:9}"
+    if stats.moves:
+        yield ""
+        total = ", ".join(f"{name} {count:,}" for name, count in sorted(stats.moves.items()))
+        yield f"changes of CPU: {total}"
+    for note in stats.notes:
+        yield f"note: {note}"

@@ -1,0 +1,106 @@
+"""Calibration and comparison, on worlds that are known."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from schedlab.lab.accuracy.calibration import CYCLES, LINES, STEPS, Costs, calibrate
+from schedlab.lab.accuracy.here import _distance, _pairs
+from schedlab.lab.accuracy.worlds import Outcome, _outcome
+from schedlab.machine.model import find_machine
+
+START = {**find_machine("epyc-7713-2p-nps1").costs(), CYCLES: "272ns"}
+
+
+def world(costs: Costs) -> Outcome:
+    """A simulator that pays each constant as the steps say, and a system call everywhere."""
+    ns = {name: float(str(value).removesuffix("ns")) for name, value in costs.items()}
+    return Outcome(
+        {
+            step.operation: 10
+            + ns["syscall"] * (step.operation != "atomic")
+            + step.times * sum(ns[name] for name in step.constants) * (step.operation != "syscall")
+            for step in STEPS
+        }
+    )
+
+
+def in_ns(costs: Costs) -> Costs:
+    units = {"ns": 1, "us": 1000, "ms": 1e6}
+    found: dict[str, str | int] = {}
+    for name, value in costs.items():
+        unit = next((unit for unit in units if str(value).endswith(unit)), "")
+        number = float(str(value).removesuffix(unit)) * units.get(unit, 1)
+        found[name] = f"{number:.0f}ns" if unit else int(number)
+    return found
+
+
+def test_known_constants_are_found_again() -> None:
+    true = {**in_ns(START), "syscall": "47ns", "pipe": "31ns", "fork": "34000ns", "lock": "5ns"}
+    true |= {"fork_child": "9000ns", "exit": "14000ns", "ipi_latency": "2500ns"}
+    found = calibrate(world(true), world, in_ns(START), {})
+    for name in ("syscall", "pipe", "lock", "ipi_latency"):
+        assert abs(float(str(found.costs[name])[:-2]) - float(str(true[name])[:-2])) <= 2, name
+    assert all(abs(off) < 5 for off in found.off.values())
+    shared = (float(str(found.costs[name])[:-2]) for name in ("fork", "fork_child", "exit"))
+    assert sum(shared) == pytest.approx(57000, abs=100)
+    assert found.costs["tick"] == in_ns(START)["tick"]
+    assert "tick" not in found.measured
+
+
+def test_what_cannot_be_reached_is_told() -> None:
+    """An operation faster than its other parts leaves its constant at nothing, and is off."""
+    real = world(in_ns(START))
+    fast = Outcome({**real.results, "pipe turn": 1.0})
+    found = calibrate(fast, world, in_ns(START), {})
+    assert found.costs["pipe"] == "0ns"
+    assert found.off["pipe turn"] > 100
+
+
+@pytest.mark.parametrize(
+    ("measured", "expected"),
+    [
+        ({}, {}),
+        ({"line_llc": 187.0}, {"line_node": "187ns", "line_package": "187ns"}),
+        ({"line_llc": 10.0, "line_remote": 90.0}, {"line_cluster": "10ns", "line_node": "90ns"}),
+    ],
+)
+def test_a_line_from_farther_never_comes_sooner(
+    measured: Mapping[str, float], expected: Mapping[str, str]
+) -> None:
+    found = calibrate(world(in_ns(START)), world, in_ns(START), measured).costs
+    assert {name: found[name] for name in expected} == expected
+    ways = [float(str(found[name])[:-2]) for name in LINES]
+    assert ways == sorted(ways)
+
+
+def test_distances_on_a_machine() -> None:
+    machine = find_machine("epyc-7713-2p-nps1")
+    assert _distance(machine, 0, 128) == "line_core"
+    assert _distance(machine, 0, 1) == "line_llc"
+    assert _distance(machine, 0, 8) == "line_node"
+    assert _distance(machine, 0, 64) == "line_remote"
+    pairs = _pairs(machine)
+    assert next(iter(pairs)) == "line_llc"
+    assert set(pairs.values()) == {(0, 1), (0, 128), (0, 8), (0, 64)}
+
+
+SAID = '{"results": [{"name": "loops per second", "value": 12.5}]}'
+COUNTED = """\
+# started on Mon Mar  2 12:00:00 2026
+
+120,,context-switches,628397,100.00,,
+80,,sched:sched_wakeup,628397,100.00,,
+<not counted>,,cpu-migrations,0,0.00,,
+"""
+
+
+def test_what_perf_counted_is_read_and_what_it_did_not_is_unknown() -> None:
+    expected = Outcome({"loops per second": 12.5}, switches=120, wakeups=80, migrations=None)
+    assert _outcome(SAID, COUNTED) == expected
+    assert _outcome(SAID, "") == Outcome({"loops per second": 12.5})
+
+
+def test_counts_of_user_mode_alone_are_none() -> None:
+    of_a_user = COUNTED.replace("switches,", "switches:u,").replace("wakeup,", "wakeup:u,")
+    assert _outcome(SAID, of_a_user) == Outcome({"loops per second": 12.5})

@@ -1,0 +1,203 @@
+"""Each kind of expectation holds on one trace and is broken by another."""
+
+from typing import Any
+
+import pytest
+
+from schedlab.base.errors import UsageError
+from schedlab.lab.checks.expect import all_kinds, parse_expectation
+from schedlab.lab.checks.given import Given
+from schedlab.lab.checks.timeline import Timeline
+from schedlab.lab.checks.trace import events
+from schedlab.machine.model import find_machine
+
+END: dict[str, Any] = {
+    "metrics": {"ops_per_s": 10.0},
+    "counters": {"switches:voluntary": 3},
+    "settings": {"/sys/fs/cgroup/a/cpu.max": "max 100000\n"},
+    "tracepoints": ["sched:sched_stat_wait"],
+}
+
+
+def line(cpu: int, ms: float, event: str, text: str) -> str:
+    return f"            task-12      [{cpu:03}] d..2     {ms / 1e3:.9f}: {event}: {text}\n"
+
+
+def switch(cpu: int, ms: float, before: str, after: str, state: str = "S") -> str:
+    """Return a switch; tasks are NAME/PID, idle is 0."""
+
+    def named(task: str) -> tuple[str, str]:
+        name, _, pid = task.partition("/")
+        return (f"swapper/{cpu}", "0") if task == "0" else (name, pid)
+
+    (old, old_pid), (new, new_pid) = named(before), named(after)
+    return line(
+        *(cpu, ms, "sched_switch"),
+        f"prev_comm={old} prev_pid={old_pid} prev_prio=120 prev_state={state} ==>"
+        f" next_comm={new} next_pid={new_pid} next_prio=120",
+    )
+
+
+def woken(task: str, ms: float, cpu: int) -> str:
+    name, _, pid = task.partition("/")
+    text = f"comm={name} pid={pid} prio=120 target_cpu={cpu:03}"
+    return line(0, ms, "sched_wakeup", text)
+
+
+def migrated(task: str, ms: float, origin: int, cpu: int) -> str:
+    name, _, pid = task.partition("/")
+    text = f"comm={name} pid={pid} prio=120 orig_cpu={origin} dest_cpu={cpu}"
+    return line(0, ms, "sched_migrate_task", text)
+
+
+SCENARIO: dict[str, Any] = {
+    "tasks": [
+        {"name": "a", "affinity": "0-1"},
+        {"name": "b"},
+        {"name": "limited", "group": "/small"},
+    ],
+    "groups": [{"path": "/small", "cpu.max": "1000 100000"}],
+}
+
+# a runs on CPU 0 for 40 ms, b waits for it for 30 ms and runs for 10 ms; CPU 1 is idle all the time
+WAITING = [
+    *(woken("a/1", 0, 0), switch(0, 0, "0", "a/1"), woken("b/2", 10, 0)),
+    switch(0, 40, "a/1", "b/2", "R"),
+    switch(0, 50, "b/2", "a/1"),
+]
+# the same on two CPUs
+APART = [
+    *(woken("a/1", 0, 0), switch(0, 0, "0", "a/1"), woken("b/2", 10, 1)),
+    *(switch(1, 10, "0", "b/2"), switch(1, 50, "b/2", "0"), switch(0, 50, "a/1", "0")),
+]
+
+
+def broken(
+    lines: list[str],
+    expected: dict[str, Any],
+    scenario: dict[str, Any] | None = None,
+    machine: str = "smp4",
+    window: float = 0,
+) -> list[str]:
+    watcher = parse_expectation(expected).watch(
+        Given(find_machine(machine), SCENARIO if scenario is None else scenario)
+    )
+    timeline = Timeline(find_machine(machine).nr_cpus, [watcher])
+    timeline.follow(events(lines))
+    timeline.end({**END, "window_s": window})
+    return [what for _, what in watcher.problems]
+
+
+@pytest.mark.parametrize(
+    ("expected", "good", "bad"),
+    [
+        ({"that": "work-conservation", "waits": "20ms"}, APART, WAITING),
+        ({"that": "no-stall", "longest": "20ms"}, APART, WAITING),
+        ({"that": "latency", "tasks": "b", "at_most": "20ms"}, APART, WAITING),
+        ({"that": "placement", "tasks": "b", "cpus": "1"}, APART, WAITING),
+        ({"that": "isolation", "cpus": "0", "only": "a"}, APART, WAITING),
+        ({"that": "bandwidth", "at_most": 1.2}, WAITING, APART),
+        ({"that": "bandwidth", "tasks": "b", "at_least": 0.5}, APART, WAITING),
+        ({"that": "bandwidth", "tasks": "b", "at_most": 0.5, "every": "10ms"}, WAITING[:3], APART),
+        ({"that": "fairness", "within": 0.2}, APART, WAITING),
+        ({"that": "fairness", "within": 0.1, "weights": {"a": 4, "b": 1}}, WAITING, APART),
+        ({"that": "spread", "over": "core", "longest": "20ms"}, APART, WAITING),
+    ],
+    ids=lambda value: value["that"] if isinstance(value, dict) else "",
+)
+def test_holds_and_breaks(expected: dict[str, Any], good: list[str], bad: list[str]) -> None:
+    assert not broken(good, expected)
+    assert broken(bad, expected)
+
+
+def test_every_kind_says_what_it_means() -> None:
+    assert len(all_kinds()) >= 12
+    assert all(kind.meaning for kind in all_kinds().values())
+
+
+def test_a_wait_counts_only_for_cpus_that_a_task_may_use() -> None:
+    bound = {"tasks": [{"name": "b", "affinity": "0"}]}
+    assert not broken(WAITING, {"that": "work-conservation", "waits": "20ms"}, bound)
+    later = {**bound, "actions": [{"at": "5ms", "task": "b", "affinity": "0-3"}]}
+    assert broken(WAITING, {"that": "work-conservation", "waits": "20ms"}, later)
+    away = {
+        "tasks": [{"name": "b", "affinity": "0,1"}],
+        "actions": [{"at": "5ms", "offline": 1}],
+    }
+    assert not broken(WAITING, {"that": "work-conservation", "waits": "20ms"}, away)
+    isolated = {"tasks": [{"name": "b"}], "boot": {"isolcpus": "1-3"}}
+    assert not broken(WAITING, {"that": "work-conservation", "waits": "20ms"}, isolated)
+
+
+def test_a_limited_task_may_wait_beside_idle_cpus() -> None:
+    lines = [each.replace("b/2", "limited/2").replace("=b ", "=limited ") for each in WAITING]
+    assert not broken(lines, {"that": "work-conservation", "waits": "20ms"})
+    assert broken(lines, {"that": "no-stall", "longest": "20ms"})
+
+
+def test_a_wait_lasts_to_the_end_of_the_run_though_no_event_follows() -> None:
+    """As that of a task which is throttled for good and leaves its CPU idle."""
+    lines = [woken("a/1", 0, 0), switch(0, 0, "0", "a/1"), switch(0, 40, "a/1", "0", "R")]
+    assert not broken(lines, {"that": "no-stall", "longest": "20ms"}, window=0.05)
+    assert broken(lines, {"that": "no-stall", "longest": "20ms"}, window=0.1)
+
+
+def test_both_times_have_to_pass() -> None:
+    """The wait has lasted longer than X at a moment at which the CPU was idle longer than Y."""
+    busy = [switch(1, 15, "0", "a/1"), switch(1, 30, "a/1", "0")]
+    lines = [switch(0, 0, "0", "c/9"), *WAITING[2:3], *busy, switch(0, 60, "c/9", "b/2")]
+    scenario = {"tasks": [{"name": "b", "affinity": "0-1"}]}
+    kept = {"that": "work-conservation", "waits": "10ms"}
+    assert broken(lines, {**kept, "idle": "20ms"}, scenario)
+    assert not broken(lines, {**kept, "idle": "35ms"}, scenario)
+
+
+def test_migrations_are_counted_by_task() -> None:
+    lines = [*APART[:2], migrated("a/1", 1, 0, 1), migrated("a/1", 2, 1, 0)]
+    assert not broken(lines, {"that": "migrations", "tasks": "a", "at_most": 2})
+    [problem] = broken(lines, {"that": "migrations", "tasks": "a", "at_most": 1})
+    assert "from CPU 1 to 0" in problem
+    assert broken(lines, {"that": "migrations", "tasks": "a", "at_least": 3})
+    assert not broken(lines, {"that": "migrations", "tasks": "a", "at_most": 1, "since": "2ms"})
+
+
+def test_decisions_are_counted_and_bounded() -> None:
+    lines = [
+        line(2, 5, "load_balance", "cpu=2 level=1 ours=1"),
+        line(3, 6, "load_balance", "cpu=3 level=1 ours=0"),
+    ]
+    asked = {"that": "decision", "event": "schedlab:load_balance"}
+    assert not broken(lines, {**asked, "where": {"ours": 1}, "at_most": 1})
+    assert broken(lines, {**asked, "where": {"level": [1, 2]}, "at_most": 1})
+    assert not broken(lines, {**asked, "cpu": 3, "at_most": 1, "at_least": 1})
+    assert not broken(lines, {**asked, "field": "cpu", "at_most": 3})
+    assert broken(lines, {**asked, "field": "cpu", "at_most": 2})
+    assert not broken(lines, {**asked, "field": "cpu", "at_most": 2, "until": "5ms"})
+    with pytest.raises(UsageError, match=r"no field 'levle'. Did you mean level"):
+        broken(lines, {**asked, "where": {"levle": 1}})
+
+
+def test_figures_and_files_of_the_result() -> None:
+    assert not broken([], {"that": "figure", "name": "ops_per_s", "at_least": 10})
+    assert broken([], {"that": "figure", "name": "ops_per_s", "at_most": 9})
+    assert not broken([], {"that": "figure", "name": "sched:sched_stat_wait", "at_most": 0})
+    with pytest.raises(
+        UsageError, match=r"no metric or counter 'ops_per_ss'. Did you mean ops_per"
+    ):
+        broken([], {"that": "figure", "name": "ops_per_ss", "at_most": 9})
+    file = "/sys/fs/cgroup/a/cpu.max"
+    assert not broken([], {"that": "setting", "file": file, "reads": "max 100000"})
+    assert broken([], {"that": "setting", "file": file, "reads": "max 50000"})
+    with pytest.raises(UsageError, match="not among the files"):
+        broken([], {"that": "setting", "file": f"{file}x", "reads": ""})
+
+
+def test_cpus_by_their_kind() -> None:
+    placed = {"that": "placement", "tasks": "a", "cpus": "biggest"}
+    assert broken(APART, placed, {}, "hikey960")  # its CPUs 4 to 7 are the big ones
+    with pytest.raises(UsageError, match="all CPUs have one capacity"):
+        broken(APART, placed)
+    with pytest.raises(UsageError, match="has CPUs 0 to 3"):
+        broken(APART, {**placed, "cpus": "8"})
+    with pytest.raises(UsageError, match="one node"):
+        broken(APART, {"that": "spread", "over": "node", "longest": "1ms"})

@@ -1,0 +1,154 @@
+"""Workload files: written and read back, cut, scaled, merged."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedlab.base.errors import UsageError
+from schedlab.lab.recording.closure import probe, without_costs, word_costs
+from schedlab.lab.recording.editing import IdealRun, merge, scale, trim
+from schedlab.lab.recording.showing import describe
+from schedlab.lab.recording.workload import RecordedTask, RecordedWorkload, read_workload
+
+
+def workload(**tasks: str) -> RecordedWorkload:
+    made = [RecordedTask(int(key[1:]), key[0], words) for key, words in tasks.items()]
+    return RecordedWorkload(made, {"source": "test", "seconds": 1.0})
+
+
+PING = workload(a1="1000 >2 500 w 1000 >3", b2="w 2000 >1", c3="w s5000 100")
+
+
+def balance(made: RecordedWorkload) -> dict[int, int]:
+    """Wakes less waits, of each task."""
+    count = {task.id: 0 for task in made.tasks}
+    for task in made.tasks:
+        for letter, number in task.steps():
+            if letter == "w":
+                count[task.id] -= 1
+            elif letter == ">":
+                count[number] += 1
+    return count
+
+
+def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
+    PING.write(tmp_path / "x.slw")
+    back = read_workload(tmp_path / "x.slw")
+    assert [(t.id, t.name, t.words) for t in back.tasks] == [
+        (t.id, t.name, t.words) for t in PING.tasks
+    ]
+    assert back.recorded == PING.recorded
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("{", "is not a workload file"),
+        ("[]", "it is not a recording"),
+        ('{"recorded": {"version": 2}, "tasks": {}}', "version is 2"),
+        ('{"recorded": {"version": 1}, "tasks": {"x": {}}}', "is called NAME-NUMBER"),
+        ('{"recorded": {"version": 1}, "tasks": {"x-1": {}}}', '"replay" is missing'),
+        ('{"recorded": {"version": 1}, "tasks": {"x-1": {"replay": "9 q"}}}', "'q' is not a word"),
+        ('{"recorded": {"version": 1}, "tasks": {"x-1": {"replay": "w9"}}}', "'w9' is not a word"),
+        ("[" * 100_000, "is not a workload file"),
+    ],
+)
+def test_what_is_wrong_with_a_file(tmp_path: Path, document: str, message: str) -> None:
+    file = tmp_path / "x.slw"
+    file.write_text(document)
+    with pytest.raises(UsageError, match=message):
+        read_workload(file)
+
+
+def test_the_ideal_run_has_a_cpu_for_everybody() -> None:
+    run = IdealRun(PING)
+    assert run.times(1) == [0, 1000, 1000, 1500, 3000, 4000]
+    assert run.wake_of(2, 0) == (1, 1000)
+    assert run.ns == 4000 + 5000 + 100
+
+
+def test_trim_by_time_leaves_nobody_waiting() -> None:
+    made = trim(PING, 3200e-9, ())
+    assert {task.key: task.words for task in made.tasks} == {
+        "a-1": "1000 >2 500 w 200",
+        "b-2": "w 2000 >1",
+        "c-3": "",
+    }
+
+
+def test_trim_by_task_lets_what_others_did_arrive() -> None:
+    made = trim(PING, None, ("b",))
+    assert {task.key: task.words for task in made.tasks} == {"b-2": "@1000 2000"}
+    with pytest.raises(UsageError, match=r"no task is left\. The recording has: "):
+        trim(PING, None, ("x",))
+
+
+def test_scale() -> None:
+    twice = scale(PING, 2, 10)
+    assert {task.key: task.words for task in twice.tasks} == {
+        "a-1": "1000 >2 500 w 1000 >3", "b-2": "w 2000 >1", "c-3": "w s500 100",
+        "a-5": "1000 >6 500 w 1000 >7", "b-6": "w 2000 >5", "c-7": "w s500 100",
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="more than 10,000"):
+        scale(PING, 5000, 1)
+
+
+def test_merge_gives_everybody_a_number_of_its_own() -> None:
+    made = merge([PING, PING])
+    assert [task.id for task in made.tasks] == [1, 2, 3, 4, 5, 6]
+    assert not any(balance(made).values())
+
+
+def test_costs_come_off_the_work_that_follows() -> None:
+    costs = {"task": 100.0, "w": 300.0, ">": 50.0}
+    steps = [("", 1000), ("w", 0), ("", 200), (">", 2), ("", 500)]
+    assert list(without_costs(steps, costs)) == [
+        ("", 900),
+        ("w", 0),
+        (">", 2),
+        ("", 350),
+    ]
+
+
+def test_the_probe_finds_the_costs_that_were_added() -> None:
+    costs = {"task": 70_000.0, "w": 1500.0, ">": 800.0, "+": 90_000.0, "s": 900.0}
+    recorded = []
+    for task in probe().tasks:
+        steps = list(task.steps())
+        extra = costs["task"]
+        for letter, _ in steps:
+            extra += costs.get(letter, 0.0)
+        steps.append(("", int(extra)))
+        left = iter(steps)
+        words = " ".join(letter if letter == "w" else f"{letter}{n}" for letter, n in left)
+        recorded.append(RecordedTask(task.id + 40, task.key, words))
+    found = word_costs(RecordedWorkload(recorded, {}))
+    assert found == pytest.approx(costs, rel=0.01)
+    assert word_costs(PING) == {}
+
+
+def test_show_has_every_group(tmp_path: Path) -> None:
+    text = "\n".join(describe(probe()))
+    assert "probe*" in text
+    assert "13 tasks" in text
+
+
+WORDS = st.lists(
+    st.sampled_from(["w", ">1", ">2", ">3", "s900", "t700", "@5000", "400"]), max_size=25
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(WORDS, WORDS, WORDS, st.integers(1, 20_000))
+def test_what_is_trimmed_can_always_end(a: list[str], b: list[str], c: list[str], ns: int) -> None:
+    """A wait is kept only with the wake that ends it, whoever waits too long in the original."""
+    whole = workload(a1=" ".join(a), b2=" ".join(b), c3=" ".join(c))
+    try:
+        made = trim(whole, ns / 1e9, ())
+    except UsageError:
+        return
+    assert all(count >= 0 for count in balance(made).values())
+    assert json.dumps({task.key: task.words for task in made.tasks})

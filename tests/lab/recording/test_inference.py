@@ -1,0 +1,253 @@
+"""From traces written by hand to the words of their tasks."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedlab.base.errors import UsageError
+from schedlab.lab.recording.inference import TIMER_SLACK, Choice, grid_period, infer
+from schedlab.lab.recording.workload import RecordedWorkload
+from tests.helpers.traces import Line, fork, perf_script, read, switch, waking
+
+IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("b", 11), ("kworker/0:1", 12)
+MS = 1_000_000
+
+
+def words(lines: list[Line], choice: Choice | None = None) -> dict[str, str]:
+    return {task.key: task.words for task in inferred(lines, choice).tasks}
+
+
+def inferred(lines: list[Line], choice: Choice | None = None) -> RecordedWorkload:
+    return infer(read(lines), choice or Choice(), "x")
+
+
+def test_a_wake_is_an_edge_at_a_point_of_the_wakers_work() -> None:
+    found = words(
+        [
+            switch(0, 0, IDLE, "R", A),
+            switch(0, 1, IDLE, "R", B),
+            switch(3_000, 1, B, "S", IDLE),
+            waking(5_000, 0, A, B),
+            switch(6_000, 1, IDLE, "R", B),
+            switch(7_000, 0, A, "S", IDLE),
+            switch(9_000, 1, B, "S", IDLE),
+        ]
+    )
+    assert found == {"a-10": "5000 >11 2000", "b-11": "3000 w 3000"}
+
+
+def test_preemption_is_no_wait() -> None:
+    found = words(
+        [
+            switch(0, 0, IDLE, "R", A),
+            switch(1_000, 0, A, "R+", B),
+            switch(4_000, 0, B, "R", A),
+            switch(6_000, 0, A, "S", IDLE),
+            waking(8_000, 0, IDLE, A, "h"),
+            switch(8_000, 0, IDLE, "R", A),
+            switch(9_000, 0, A, "S", IDLE),
+        ]
+    )
+    assert found["b-11"] == "3000"
+    assert found["a-10"].startswith("3000 s") and found["a-10"].endswith(" 1000")
+
+
+def test_a_child_starts_where_its_parent_forks_it() -> None:
+    lines = [
+        switch(0, 0, IDLE, "R", A),
+        waking(500, 0, A, B),
+        fork(1_000, 0, A, B),
+        switch(2_000, 0, A, "R", B),
+        switch(5_000, 0, B, "X", A),
+        switch(6_000, 0, A, "S", IDLE),
+    ]
+    made = inferred(lines)
+    by_key = {task.key: task for task in made.tasks}
+    assert by_key["a-10"].words == "1000 +11 2000"
+    assert by_key["b-11"].words == "3000"
+    assert by_key["b-11"].settings["instance"] == 0
+
+
+def test_a_number_used_again_is_another_task() -> None:
+    life = [
+        fork(1_000, 0, A, B),
+        switch(2_000, 0, A, "R", B),
+        switch(5_000, 0, B, "X", A),
+    ]
+    again = [line._replace(ns=line.ns + 10_000) for line in life]
+    again[1] = switch(12_000, 0, A, "R", B)
+    found = words(
+        [switch(0, 0, IDLE, "R", A), waking(1, 0, A, C), *life, *again,
+         switch(20_000, 0, A, "S", IDLE)]
+    )  # fmt: skip
+    assert found["b-11"] == found["b-12"] == "3000"
+    assert found["a-10"] == "1000 +11 7000 +12 6000"
+
+
+def test_a_task_that_was_asleep_before_waits_first() -> None:
+    found = words(
+        [
+            switch(0, 0, IDLE, "R", A),
+            waking(2_000, 0, A, B),
+            switch(3_000, 1, IDLE, "R", B),
+            switch(4_000, 1, B, "S", IDLE),
+            switch(4_000, 0, A, "S", IDLE),
+        ]
+    )
+    assert found == {"a-10": "2000 >11 2000", "b-11": "w 1000"}
+
+
+def test_one_wake_of_several_counts() -> None:
+    """The kernel tells a waking only where it finds the task asleep; a second one is its second."""
+    found = words(
+        [
+            switch(0, 0, IDLE, "R", A),
+            switch(0, 1, IDLE, "R", B),
+            switch(1_000, 1, B, "S", IDLE),
+            waking(2_000, 0, A, B),
+            waking(2_100, 0, A, B),
+            switch(3_000, 1, IDLE, "R", B),
+            switch(4_000, 1, B, "S", IDLE),
+            switch(5_000, 0, A, "S", IDLE),
+        ]
+    )
+    assert found["a-10"].count(">") == found["b-11"].count("w") == 1
+
+
+@pytest.mark.parametrize(
+    ("context", "state", "letter"),
+    [("h", "S", "s"), ("h", "D", "s"), ("s", "D", "d"), ("s", "S", "@"), (".", "S", "@")],
+)
+def test_causes_that_are_no_task_of_the_recording(context: str, state: str, letter: str) -> None:
+    ms = 5 * MS
+    by = IDLE if context != "." else C
+    found = words(
+        [
+            switch(0, 0, IDLE, "R", A),
+            switch(1_000, 0, A, state, C),
+            waking(ms, 0, by, A, context) if by == C else waking(ms, 1, by, A, context),
+            switch(ms, 0, C, "S", A),
+            switch(ms + 1_000, 0, A, "S", IDLE),
+        ]
+    )
+    assert list(found) == ["a-10"]
+    assert found["a-10"].split()[1][0] == letter
+    assert len(found["a-10"].split()) == 3
+
+
+def test_periods_on_a_grid() -> None:
+    lines = [switch(0, 0, IDLE, "R", A)]
+    for turn in range(1, 20):
+        worked = (turn * 7919) % 900_000
+        lines += [
+            switch((turn - 1) * MS + worked, 0, A, "S", IDLE),
+            waking(turn * MS, 0, IDLE, A, "h"),
+            switch(turn * MS, 0, IDLE, "R", A),
+        ]
+    lines.append(switch(20 * MS, 0, A, "S", IDLE))
+    assert words(lines)["a-10"].count(f"t{MS}") == 19
+
+
+def test_sleeps_of_one_length_are_no_grid() -> None:
+    ended, slept, at = [], [], 0
+    for turn in range(30):
+        at += (turn * 7919) % 900_000 + 500_000
+        ended.append(at)
+        slept.append(500_000)
+    assert grid_period(np.array(ended), np.array(slept)) == 0
+
+
+def test_the_slack_of_timers_is_not_replayed_twice() -> None:
+    found = words(
+        [
+            switch(0, 0, IDLE, "R", A),
+            switch(1_000, 0, A, "S", IDLE),
+            waking(1_000 + MS, 0, IDLE, A, "h"),
+            switch(1_000 + MS, 0, IDLE, "R", A),
+            switch(2_000 + MS, 0, A, "S", IDLE),
+        ]
+    )
+    assert found["a-10"] == f"1000 s{MS - TIMER_SLACK} 1000"
+
+
+def test_interrupts_are_taken_off_where_they_are_recorded() -> None:
+    lines = [
+        switch(0, 0, IDLE, "R", A),
+        waking(10, 0, A, B),
+        Line(1_000, 0, "a", 10, "irq_handler_entry", "irq=9 name=eth0", "h"),
+        Line(3_000, 0, "a", 10, "irq_handler_exit", "irq=9 ret=handled", "h"),
+        switch(10_000, 0, A, "S", IDLE),
+    ]
+    assert words(lines)["a-10"] == "8000"
+
+
+def test_without_flags_interrupts_are_known_by_their_events() -> None:
+    lines = [
+        switch(0, 0, IDLE, "R", A),
+        switch(1_000, 1, B, "S", IDLE),
+        Line(5 * MS, 0, "a", 10, "hrtimer_expire_entry", "hrtimer=0 now=1"),
+        waking(5 * MS + 1, 0, A, B),
+        Line(5 * MS + 2, 0, "a", 10, "hrtimer_expire_exit", "hrtimer=0"),
+        switch(5 * MS + 100, 1, IDLE, "R", B),
+        switch(6 * MS, 1, B, "S", IDLE),
+        switch(6 * MS, 0, A, "S", IDLE),
+    ]
+    made = infer(read(lines, perf_script), Choice(), "x")
+    found = {task.key: task.words for task in made.tasks}
+    assert ">" not in found["a-10"]
+    assert found["b-11"].split()[1][0] == "s"
+
+
+def test_slow_cpus_do_less() -> None:
+    lines = [
+        switch(0, 0, IDLE, "R", A),
+        waking(10, 0, A, B),
+        switch(10_000, 0, A, "S", IDLE),
+    ]
+    assert words(lines, Choice(speed=lambda _: 0.5))["a-10"] == "5000"
+
+
+def test_no_sched_waking_is_refused_and_says_what_to_record() -> None:
+    with pytest.raises(UsageError, match="the trace has no sched_waking"):
+        inferred([switch(0, 0, IDLE, "R", A), switch(10, 0, A, "S", IDLE)])
+
+
+def test_lost_switches_are_told() -> None:
+    made = inferred([switch(0, 0, IDLE, "R", A), waking(1, 0, A, B), switch(10, 0, B, "S", IDLE)])
+    assert any("1 times a CPU leaves another task" in note for note in made.recorded["notes"])
+
+
+def test_no_task_of_such_a_name() -> None:
+    with pytest.raises(UsageError, match="no task of the trace is chosen"):
+        inferred(
+            [switch(0, 0, IDLE, "R", A), waking(1, 0, A, B), switch(10, 0, A, "S", IDLE)],
+            Choice(("nginx*",)),
+        )
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0, 5)), max_size=60))
+def test_every_wait_has_its_wake(steps: list[tuple[int, int, int]]) -> None:
+    """Whatever tasks do and whatever is missing: as many wakes as waits, so all waits end."""
+    tasks = [IDLE, *((f"t{i}", 10 + i) for i in range(1, 6))]
+    on = [tasks[0], tasks[0]]
+    lines = [switch(0, 0, IDLE, "R", tasks[1]), waking(1, 0, tasks[1], tasks[2])]
+    on[0] = tasks[1]
+    for turn, (what, cpu, which) in enumerate(steps, 1):
+        ns, task = turn * 1_000, tasks[which]
+        if what < 2 and task not in on:
+            lines.append(switch(ns, cpu, on[cpu], "SR"[what], task))
+            on[cpu] = task
+        elif what == 2 and task != IDLE:
+            lines.append(waking(ns, cpu, on[cpu], task))
+        elif what == 3 and task != IDLE:
+            lines.append(fork(ns, cpu, on[cpu], task))
+    made = inferred(lines)
+    waits = {task.id: task.words.split().count("w") for task in made.tasks}
+    wakes = dict.fromkeys(waits, 0)
+    for task in made.tasks:
+        for letter, number in task.steps():
+            if letter == ">":
+                wakes[number] += 1
+    assert waits == wakes

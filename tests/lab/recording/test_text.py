@@ -1,0 +1,121 @@
+"""Reading traces as text: three tools' lines, and all that can be wrong with a file."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedlab.base.errors import UsageError
+from schedlab.lab.recording.events import Context, Kind, Stop
+from schedlab.lab.recording.text import read_text
+from tests.helpers.traces import Line, fork, ftrace, perf_script, read, switch, trace_cmd, waking
+
+IDLE, A, B = ("swapper/0", 0), ("my app-1", 10), ("b [x]", 11)
+LINES = [
+    switch(1_000, 0, IDLE, "R", A),
+    fork(1_500, 0, A, B),
+    waking(2_000, 0, A, B),
+    waking(2_500, 0, A, B, "h"),
+    switch(3_000, 0, A, "D", B),
+    switch(4_000, 0, B, "R+", A),
+    switch(5_000, 0, A, "X", IDLE),
+]
+
+
+@pytest.mark.parametrize("form", [ftrace, perf_script, trace_cmd])
+def test_each_tools_lines(form: Callable[[Line], str]) -> None:
+    events = read(LINES, form)
+    assert events.ns.tolist() == [line.ns for line in LINES]
+    assert events.kind.tolist() == [
+        *(Kind.SWITCH, Kind.FORK, Kind.WAKING, Kind.WAKING),
+        *(Kind.SWITCH, Kind.SWITCH, Kind.SWITCH),
+    ]
+    assert events.current.tolist() == [0, 10, 10, 10, 10, 11, 10]
+    assert events.one[4:].tolist() == [10, 11, 10]
+    assert events.three[4:].tolist() == [Stop.UNINTERRUPTIBLE, Stop.PREEMPTED, Stop.DEAD]
+    assert (events.names[10], events.names[11]) == ("my app-1", "b [x]")
+    assert events.priorities[10] == 120
+    assert not events.notes
+    flags = [Context.TASK, Context.INTERRUPT] if form is not perf_script else [Context.UNKNOWN] * 2
+    assert events.context[2:4].tolist() == flags
+
+
+def test_the_short_form_of_trace_cmd() -> None:
+    text = b"  a-10  [001]  5.000000001: sched_switch:  a:10 [120] S ==> swapper/1:0 [120]\n"
+    events = read_text([text], "x")
+    assert (events.one[0], events.two[0], events.three[0]) == (10, 0, Stop.SLEEP)
+    assert events.ns[0] == 5_000_000_001
+
+
+def test_pieces_may_end_anywhere() -> None:
+    text = "".join(f"{ftrace(line)}\n" for line in LINES).encode()
+    whole = read_text([text], "x")
+    for size in (1, 7, 100):
+        pieces = [text[i : i + size] for i in range(0, len(text), size)]
+        assert read_text(pieces, "x").ns.tolist() == whole.ns.tolist()
+
+
+def test_a_file_cut_off_in_a_line_is_read_up_to_there() -> None:
+    text = "".join(f"{ftrace(line)}\n" for line in LINES).encode()
+    events = read_text([text[:-30]], "x")
+    assert len(events) == len(LINES) - 1
+    assert "1 lines are damaged" in events.notes[0]
+
+
+def test_lost_events_are_told() -> None:
+    text = f"{ftrace(LINES[0])}\nCPU:0 [LOST 17 EVENTS]\n{ftrace(LINES[1])}\n"
+    assert read_text([text.encode()], "x").notes == ["17 events were lost while it was recorded."]
+    perf = b"PERF_RECORD_LOST lost 5\n" + ftrace(LINES[0]).encode()
+    assert "5 events were lost" in read_text([perf], "x").notes[0]
+
+
+def test_a_clock_that_goes_back_is_told_and_sorted() -> None:
+    events = read([LINES[1], LINES[0], *LINES[2:]])
+    assert np.all(np.diff(events.ns) >= 0)
+    assert "goes back 1 times" in events.notes[0]
+
+
+def test_clocks_of_two_cpus_a_little_apart_keep_the_files_order() -> None:
+    events = read([waking(2_000, 0, A, B), switch(1_900, 1, IDLE, "R", B)])
+    assert events.kind.tolist() == [Kind.WAKING, Kind.SWITCH]
+    assert not events.notes
+
+
+def test_buffers_of_cpus_one_after_another_are_sorted() -> None:
+    late = [line._replace(ns=line.ns + 10**9) for line in LINES]
+    events = read([*late, *(line._replace(cpu=1) for line in LINES)])
+    assert np.all(np.diff(events.ns) >= 0)
+
+
+@pytest.mark.parametrize("text", [b"", b"\n\n", b"hello\n" * 100, b"# tracer: nop\n"])
+def test_what_is_no_trace_is_refused(text: bytes) -> None:
+    with pytest.raises(UsageError, match="no line is an event"):
+        read_text([text], "x")
+
+
+def test_a_line_without_end_is_refused() -> None:
+    with pytest.raises(UsageError, match="a line is longer"):
+        read_text([b"x" * 4096] * 1000, "x")
+
+
+def test_numbers_too_long_are_damage() -> None:
+    line = ftrace(LINES[2]).replace("pid=11", "pid=" + "9" * 30)
+    assert "damaged" in read_text([f"{ftrace(LINES[0])}\n{line}\n".encode()], "x").notes[0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_no_damage_ends_in_anything_but_a_message(data: st.DataObject) -> None:
+    text = bytearray("".join(f"{ftrace(line)}\n" for line in LINES).encode())
+    for _ in range(data.draw(st.integers(1, 8))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        text[at : at + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
+        if not text:
+            break
+    try:
+        events = read_text([bytes(text)], "x")
+    except UsageError:
+        return
+    assert len(events) <= text.count(b"\n") + 1
