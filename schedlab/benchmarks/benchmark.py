@@ -19,6 +19,7 @@ from schedlab.benchmarks.energy import energy_metric
 from schedlab.benchmarks.exhibits import Curve
 from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.server import Server, placed
 from schedlab.benchmarks.sizes import amount, count, span
 from schedlab.benchmarks.tool import Tool
 from schedlab.machine.model import Machine
@@ -80,16 +81,6 @@ class Cpus(str):
         return self.each()[0]
 
 
-@dataclass(frozen=True)
-class Server:
-    """A program that must serve before the benchmark starts."""
-
-    argv: tuple[str, ...]
-    port: int
-    seconds: float = 5.0
-    """How long it may take until it listens."""
-
-
 class Command:
     """A program with its arguments, what has to be there before it, and how to read it."""
 
@@ -103,6 +94,7 @@ class Command:
         teardown: Sequence[tuple[str, ...]] = (),
         enclosures: tuple[Enclosure, ...] = (),
         scratch: tuple[str, ...] = (),
+        passing: tuple[str, ...] = (),
         note: str = "",
         check: Callable[[], None] = lambda: None,
         timeout: float | None = None,
@@ -114,9 +106,10 @@ class Command:
         where the benchmark's parser does not. `setup` are programs to run before, when the server
         is there, `teardown` to run after, however it ended. With `enclosures`, files to read, or
         `scratch`, folders that are removed after the run, it and all that belongs to it run in the
-        run's folder. `note` is what a reader of the results should know of this command. `check`
-        raises UsageError, before the first run, where a file is not what the tool takes. `timeout`
-        is in seconds, in place of the plan's; what prints more than `most_output` bytes is ended.
+        run's folder. `passing` are patterns of files there that go once they are read. `note` is
+        what a reader of the results should know of this command. `check` raises UsageError, before
+        the first run, where a file is not what the tool takes. `timeout` is in seconds, in place of
+        the plan's; what prints more than `most_output` bytes is ended.
         """
         self.argv = argv
         self.tool = tool or argv[0]
@@ -126,6 +119,7 @@ class Command:
         self.teardown = teardown
         self.enclosures = enclosures
         self.scratch = scratch
+        self.passing = passing
         self.note = note
         self.check = check
         self.timeout = timeout
@@ -137,15 +131,36 @@ class Command:
         there = copy(self)
         there.argv = (*bound, *self.argv)
         if self.server:
-            there.server = replace(self.server, argv=(*bound, *self.server.argv))
+            there.server = self.server.bound(bound)
+        return there
+
+    def usual(self) -> "Command":
+        """Return the command as it is run where its server's usual port is free."""
+        return self.at(self.server.port, ".") if self.server else self
+
+    def at(self, port: int, folder: str) -> "Command":
+        """Return the command of a run whose server is at this port, in this folder."""
+        there = copy(self)
+        there.argv = placed(self.argv, port, folder)
+        there.setup = [placed(argv, port, folder) for argv in self.setup]
+        there.teardown = [placed(argv, port, folder) for argv in self.teardown]
+        there.enclosures = tuple(
+            replace(file, text=placed((file.text,), port, folder)[0]) for file in self.enclosures
+        )
+        there.server = self.server and self.server.at(port, folder)
         return there
 
     @property
     def programs(self) -> tuple[str, ...]:
         """Return all that must be at hand."""
-        servers = self.server.argv[:1] if self.server else ()
+        servers = self.server.programs if self.server else ()
         around = (argv[0] for argv in (*self.setup, *self.teardown))
         return tuple(dict.fromkeys((self.tool, *servers, *around)))
+
+    @property
+    def served_by(self) -> tuple[str, ...]:
+        """Return the server's program, if there is one."""
+        return (self.server.name,) if self.server else ()
 
     @property
     def in_folder(self) -> bool:

@@ -1,9 +1,10 @@
 """netperf: requests and responses over loopback, each client one at a time."""
 
 from schedlab.base.errors import UsageError
-from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values
+from schedlab.benchmarks.benchmark import Command, Output, Span, Values
 from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.server import PORT, Server
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.benchmarks.tool import Tool
 
@@ -13,7 +14,7 @@ TRANSACTIONS = Metric(
     "transactions_per_client", unit="1/s", better="higher", label="Transactions/sec per client"
 )
 
-_PORT = "12866"
+_PORT = 12866
 """Beside the usual 12865, on which Debian's package keeps a netserver of its own."""
 
 
@@ -31,7 +32,7 @@ def parse(output: Output) -> Values:
 
 def originals(test: str, clients: int, length: Span, pinned: str) -> list[Command]:
     """Return netperf's own command: so many clients of one netserver."""
-    client = ["netperf", "-4", "-H", "127.0.0.1", "-p", _PORT, "-t", test]
+    client = ["netperf", "-4", "-H", "127.0.0.1", "-p", PORT, "-t", test]
     client += ["-l", str(length.whole_seconds), "-P", "0", "--", "-k", "THROUGHPUT"]
     return [
         Command(
@@ -39,7 +40,7 @@ def originals(test: str, clients: int, length: Span, pinned: str) -> list[Comman
             tool="netperf",
             parse=parse,
             enclosures=(SCRIPT,),
-            server=Server(("netserver", "-D", "-4", "-L", "127.0.0.1", "-p", _PORT), int(_PORT)),
+            server=Server(("netserver", "-D", "-4", "-L", "127.0.0.1", "-p", PORT), _PORT),
         )
     ]
 

@@ -1,12 +1,13 @@
 """nginx: workers with epoll that serve a small file to wrk's connections over loopback."""
 
 from schedlab.benchmarks import wrk
-from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values, benchmark
+from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.server import PORT, Server
 from schedlab.benchmarks.tool import Tool
 
-NGINX = Tool("nginx", package="nginx-light", version=("nginx", "-v"))
+NGINX = Tool("nginx", package="nginx-light", version=("nginx", "-v"), folders=("/usr/sbin",))
 WRK = Tool("wrk", package="wrk", version=("wrk", "-v"), use="the clients of nginx")
 
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
@@ -51,7 +52,7 @@ http {{
     keepalive_requests 1000000000;
 {folders}
     server {{
-        listen 127.0.0.1:{_PORT};
+        listen 127.0.0.1:{PORT};
         root .;
     }}
 }}
@@ -70,7 +71,7 @@ http {{
 def nginx(workers: int, threads: int, connections: int, time: Span) -> Command:
     """Connections of wrk in a closed loop ask nginx for a file of 1 KiB."""
     load = ("wrk", "-t", str(threads), "-c", str(connections), "--latency")
-    url = f"http://127.0.0.1:{_PORT}/{_PAGE.name}"
+    url = f"http://127.0.0.1:{PORT}/{_PAGE.name}"
     return Command(
         *(*load, "-d", f"{time.whole_seconds}s", url),
         parse=parse,

@@ -1,8 +1,9 @@
 """tbench: a file server's network traffic over loopback TCP (dbench)."""
 
 from schedlab.base.errors import IncompleteRun
-from schedlab.benchmarks.benchmark import Command, Output, Server, Span, Values
+from schedlab.benchmarks.benchmark import Command, Output, Span, Values
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.server import Server
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.benchmarks.tool import Tool
 

@@ -1,6 +1,9 @@
 """What a benchmark runs that is not our own: the programs, and how one comes by them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from schedlab.base.system import System
 
 
 @dataclass(frozen=True)
@@ -13,13 +16,17 @@ class Tool:
 
     name: str
     package: str = ""
-    """The Debian package it comes in; none where the user builds it or sets it up."""
+    """The Debian packages it comes in; none where the user builds it or sets it up."""
     version: tuple[str, ...] = ()
     """The command that prints the version, if there is one."""
     programs: tuple[str, ...] = ()
     """Those that have to be in PATH, `a|b` for one of two; that of its name if none is given."""
+    folders: tuple[str, ...] = ()
+    """Patterns of folders that Debian keeps them in and an ordinary user's PATH may lack."""
     files: tuple[str, ...] = ()
     """Files that the programs read by their own account."""
+    in_guests: bool = True
+    """Whether it runs in a guest, which has no more than programs, their libraries and `files`."""
     variable: str = ""
     """The environment variable that says where the kit or the deployment is."""
     holds: str = ""
@@ -45,3 +52,14 @@ class Tool:
             if program in names:
                 return self.version[1:] if self.version and self.version[0] in names else ()
         return None
+
+
+def find_programs(system: System, tools: Iterable[Tool]) -> None:
+    """Have a system find the programs of tools where Debian keeps them, the newest version first.
+
+    Where several versions are installed side by side, their folders end with the version.
+    """
+    for tool in tools:
+        for pattern in tool.folders:
+            for folder in reversed(system.glob(pattern)):
+                system.search(folder)

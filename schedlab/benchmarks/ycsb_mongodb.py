@@ -3,8 +3,9 @@
 import re
 
 from schedlab.base.errors import IncompleteRun
-from schedlab.benchmarks.benchmark import Command, Output, Server, Values
+from schedlab.benchmarks.benchmark import Command, Output, Values
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.server import PORT, Server
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.benchmarks.tool import Tool
 
@@ -42,7 +43,7 @@ def parse(output: Output) -> Values:
 def originals(threads: int, time: int, readproportion: str, updateproportion: str) -> list[Command]:
     """Return YCSB's phase `run` on a mongod of the run's own, after its phase `load`."""
     settings = {
-        "mongodb.url": f"mongodb://127.0.0.1:{_PORT}/ycsb",
+        "mongodb.url": f"mongodb://127.0.0.1:{PORT}/ycsb",
         "workload": "site.ycsb.workloads.CoreWorkload",
         "recordcount": _RECORDS,
         "operationcount": 0,  # until the time is over
@@ -54,7 +55,7 @@ def originals(threads: int, time: int, readproportion: str, updateproportion: st
     }
     words = [word for key, value in settings.items() for word in ("-p", f"{key}={value}")]
     ycsb = ("mongodb", *words, "-threads", str(threads))
-    mongod = ("mongod", "--dbpath", "db", "--port", str(_PORT), "--bind_ip", "127.0.0.1")
+    mongod = ("mongod", "--dbpath", "db", "--port", PORT, "--bind_ip", "127.0.0.1")
     return [
         Command(
             *("ycsb.sh", "run", *ycsb, "-p", f"maxexecutiontime={time}"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from schedlab.base.system import System
 from schedlab.benchmarks import Tool, all_benchmarks, all_tools
+from schedlab.benchmarks.tool import find_programs
 from schedlab.doctor.finding import Finding, Level
 from schedlab.kernels.native import PROGRAM
 
@@ -28,6 +29,7 @@ PLACING = (
 def check(system: System) -> Iterator[Finding]:
     """Look for each program and run it once for its version."""
     for tool in sorted([*all_tools(), *PLACING], key=lambda tool: not tool.package):
+        find_programs(system, [tool])
         yield _packaged(system, tool) if tool.package else _own_build(system, tool)
 
 

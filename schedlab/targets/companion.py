@@ -7,40 +7,68 @@ from pathlib import Path
 
 from schedlab.base.errors import HostError, IncompleteRun, SystemLost
 from schedlab.base.system import Launch, Running, System
-from schedlab.benchmarks.benchmark import Server
+from schedlab.benchmarks import Command
+from schedlab.benchmarks.server import Server
 from schedlab.settings.companion import Companion
 
 _POLL_SECONDS = 0.02
+_PORTS = 100
+"""How many ports are tried for a server."""
 _MOST_WORDS = 600
 """Bytes of a server's output that a message quotes."""
 
 
-@contextmanager
-def serving(
-    system: System, server: Server | None, raw: Path, place: Path | None, env: dict[str, str]
-) -> Iterator[None]:
-    """Keep a benchmark's server running inside a `with` block, in `place` if that is given.
+def at_port(system: System, command: Command, folder: Path) -> Command:
+    """Return a run's command with the port its server is to listen at: the first that is free.
 
     Raises:
-        HostError: it did not start to listen, had ended before the block did, or its port is
-            taken.
+        HostError: none is.
+    """
+    server = command.server
+    if server is None:
+        return command
+    ports = range(server.port, server.port + (_PORTS if server.movable else 1))
+    for port in ports:
+        if not system.listens(port):
+            return command.at(port, system.place(folder / "x").removesuffix("/x"))
+    if server.movable:
+        raise HostError(
+            f"ports {ports[0]} to {ports[-1]} are taken: {server.name} finds none to listen at;"
+            " `ss -ltnp` shows by whom"
+        )
+    raise HostError(f"port {server.port} is taken: another {server.name} runs; end it first")
+
+
+@contextmanager
+def serving(
+    system: System,
+    server: Server | None,
+    raw: Path,
+    place: Path | None,
+    env: dict[str, str],
+    ends: bool = False,
+) -> Iterator[Running | None]:
+    """Keep a benchmark's server running inside a `with` block, in `place` if that is given.
+
+    With `ends` the block has to end it.
+
+    Raises:
+        HostError: it did not start to listen, or had ended before the block did.
     """
     if server is None:
-        yield
+        yield None
         return
-    if system.listens(server.port):
-        raise HostError(f"port {server.port} is taken: another {server.argv[0]} runs; end it first")
-    name, launch = server.argv[0], _launch(server.argv, raw / "server", env, place)
+    name, launch = server.name, _launch(server.argv, raw / "server", env, place)
     try:
         with system.beside(launch) as child:
             _await(child, name, server.seconds, lambda: system.listens(server.port))
             try:
-                yield
+                yield child
             except IncompleteRun as error:
                 if not child.running():
                     raise IncompleteRun(f"{error}; the server {name} had ended") from error
                 raise
-            if not child.running():
+            if not child.running() and not ends:
                 raise HostError(f"the server {name} ended before the run did")
     except (HostError, IncompleteRun) as error:
         if isinstance(error, SystemLost) or not (words := _last_words(launch)):

@@ -102,6 +102,9 @@ class EmulatedSystem(LocalSystem):
         """Return a place for the tools the description lists."""
         return f"/usr/bin/{tool}" if tool in self.host.tools else None
 
+    def search(self, folder: str) -> None:
+        """Stay with the tools the description lists."""
+
     def add_to_path(self, folder: Path) -> None:
         """Stay with the tools the description lists."""
 

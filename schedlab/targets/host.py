@@ -14,6 +14,7 @@ from schedlab.base.system import Exit, Launch, LocalSystem, System
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.process import TAG
 from schedlab.benchmarks import Case, Command, Output
+from schedlab.benchmarks.tool import find_programs
 from schedlab.counters.choice import CounterChoice, check_names, choose
 from schedlab.counters.group import Unavailable, difference
 from schedlab.kernels.native import OWN
@@ -29,7 +30,9 @@ from schedlab.settings.kinds import check_place
 from schedlab.settings.setting import Around
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import Variant
-from schedlab.targets.companion import accompanied, serving
+from schedlab.targets.companion import accompanied, at_port, serving
+from schedlab.targets.data import ServedData
+from schedlab.targets.disk import full_disk_said
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.platform import platform_table
 from schedlab.targets.target import Order, Session, folder_name
@@ -53,9 +56,10 @@ class HostTarget:
     kind = HOST
     name = HOST.name
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, watch: Watch | None = None) -> None:
         """Take the system to run on."""
         self._system = system
+        self._watch = watch or Watch()
         self._machine: Machine | None = None
 
     def machine(self) -> Machine:
@@ -71,12 +75,13 @@ class HostTarget:
 
     def command(self, case: Case) -> Command:
         """Choose the first of a case's commands whose programs are all here, else the last."""
+        find_programs(self._system, (case.benchmark.tool, *case.benchmark.tools))
         found = (c for c in case.commands if all(map(self._system.which, c.programs)))
         return next(found, case.commands[-1])
 
     def shown(self, case: Case) -> str:
         """Return the command line."""
-        return shlex.join(self.command(case).argv)
+        return shlex.join(self.command(case).usual().argv)
 
     def preview(self, order: Order) -> list[str]:
         """Return the knobs that a run would write and the command that it would call."""
@@ -87,7 +92,7 @@ class HostTarget:
         ]
         around = order.variant.around
         lines += [f"beside it: {shlex.join(companion.command)}" for companion in around.beside]
-        command = self.command(order.case)
+        command = self.command(order.case).usual()
         if command.server:
             lines.append(f"server: {shlex.join(command.server.argv)}")
         lines += [f"first: {shlex.join(argv)}" for argv in command.setup]
@@ -119,9 +124,15 @@ class HostTarget:
                 notices += _notes(cases, commands)
                 notices += _served(plan.variant, commands)
                 notices += _busy_notice(self._system, cpus)
-                yield HostSession(
-                    *(self._system, plan, commands, switchboard, counters, tag, notices, cpus)
+                session = HostSession(
+                    *(self._system, plan, commands, switchboard, counters, tag, notices, cpus),
+                    *(scratch, self._watch),
                 )
+                try:
+                    yield session
+                finally:
+                    with uninterrupted():
+                        session.data.remove()
             finally:
                 with uninterrupted():
                     self._system.end_all()
@@ -137,7 +148,7 @@ def named(
     which: str, machine: str | None, variants: Sequence[Variant], watch: Watch | None
 ) -> HostTarget:
     """Return this host as a target."""
-    return HostTarget(system(which))
+    return HostTarget(system(which), watch)
 
 
 def _notes(cases: Sequence[Case], commands: Mapping[str, Command]) -> list[str]:
@@ -186,6 +197,8 @@ class HostSession:
         tag: str,
         notices: list[str],
         cpus: int,
+        scratch: Path,
+        watch: Watch,
     ) -> None:
         """Take what `HostTarget.open` has checked."""
         self.notices = notices
@@ -196,6 +209,7 @@ class HostSession:
         self._counters = counters
         self._env = {TAG: tag}
         self._cpus = cpus
+        self.data = ServedData(system, scratch, self._env, self._beside, watch)
 
     def run(self, order: Order, raw: Path) -> RunRecord:
         """Set the variant, run the benchmark, count, read the result, put the host back."""
@@ -215,16 +229,24 @@ class HostSession:
             raw=str(folder.relative_to(raw.parent)),
         )
         try:
+            self.data.load(command)
+            kept = command
+            command = at_port(self._system, command, folder)
+            record.command = _shown(around, command.argv)
             with (
                 self._switchboard.applied(order.variant) as record.settings,
                 accompanied(self._system, around.beside, folder, self._env),
                 _furnished(command, folder) as place,
-                serving(self._system, command.server, folder, place, self._env),
-                self._torn_down(command, folder, place),
+                full_disk_said(folder),
             ):
-                for i, argv in enumerate(command.setup):
-                    self._beside(argv, f"setup{i}", "setting up", command, folder, place)
-                self._measure(order, record, folder, place)
+                self.data.copy(kept, folder, place)
+                with (
+                    serving(self._system, command.server, folder, place, self._env),
+                    self._torn_down(command, folder, place),
+                ):
+                    for i, argv in enumerate(command.setup):
+                        self._beside(argv, f"setup{i}", "setting up", command, folder, place)
+                    self._measure(order, command, record, folder, place)
         except RestoreError:
             raise
         except (IncompleteRun, KnobError, HostError, Unavailable) as error:
@@ -279,16 +301,19 @@ class HostSession:
             )
         )
         if how := _went_wrong(exit_, command):
+            said = _text(output.with_suffix(".stderr.txt")).strip().rpartition("\n")[2].strip()
             raise IncompleteRun(
-                f"{what}: {shlex.join(argv)[:200]} {how}; its output is in {name}.*"
+                f"{what}: {shlex.join(argv)[:200]} {how}{f': {said[:200]}' if said else ''};"
+                f" its output is in {name}.*"
             )
 
     def _limit(self, command: Command) -> float:
         """Return the seconds a program may take."""
         return command.timeout or seconds(self._plan.blocks.timeout)
 
-    def _measure(self, order: Order, record: RunRecord, folder: Path, place: Path | None) -> None:
-        command = self._commands[order.key.case]
+    def _measure(
+        self, order: Order, command: Command, record: RunRecord, folder: Path, place: Path | None
+    ) -> None:
         before = BusyWindow(self._system, self._cpus)
         self._system.pause(seconds(self._plan.blocks.settle))
         record.busy_before = before.others_share()
@@ -296,7 +321,7 @@ class HostSession:
         during = BusyWindow(self._system, self._cpus)
         clock = self._system.clock_offset()
         beside = self._system.beside_cpu_seconds()
-        exit_ = self._execute(order, folder, place)
+        exit_ = self._execute(order.variant.around, command, folder, place)
         beside = self._system.beside_cpu_seconds() - beside
         record.busy_during = during.others_share(exit_.cpu_seconds + beside)
         record.seconds, record.exit_status = exit_.seconds, exit_.status
@@ -333,8 +358,7 @@ class HostSession:
             what = "a process" if count == 1 else f"{count} processes"
             record.caveats.append(f"left {what} running; killed")
 
-    def _execute(self, order: Order, folder: Path, place: Path | None) -> Exit:
-        around, command = order.variant.around, self._commands[order.key.case]
+    def _execute(self, around: Around, command: Command, folder: Path, place: Path | None) -> Exit:
         argv = around.prefix + command.argv
         if self._counters.trace:
             argv = self._counters.trace.wrap(argv, self._system.place(folder / _SWITCHES))
@@ -383,6 +407,8 @@ def _furnished(command: Command, folder: Path) -> Iterator[Path | None]:
         with uninterrupted():
             for name in command.scratch:
                 shutil.rmtree(folder / name, ignore_errors=True)
+            for file in (file for pattern in command.passing for file in folder.glob(pattern)):
+                file.unlink(missing_ok=True)
 
 
 def _shown(around: Around, argv: tuple[str, ...]) -> str:

@@ -35,7 +35,8 @@ def platform_table(system: System, machine: Machine, commands: Iterable[Command]
         for path in system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
     }
     rows["Frequency governor"] = ", ".join(sorted(governors)) or "none (no cpufreq)"
-    for program in dict.fromkeys([*_always(), *(command.tool for command in commands)]):
+    run = [program for command in commands for program in (command.tool, *command.served_by)]
+    for program in dict.fromkeys([*_always(), *run]):
         if program not in OWN:  # those are as old as schedlab
             rows[f"{program} version"] = _version(system, program, _asking(program))
     return rows

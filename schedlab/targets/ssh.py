@@ -32,15 +32,14 @@ class SshTarget(HostTarget):
 
     def __init__(self, system: SshSystem, watch: Watch | None = None) -> None:
         """Take the host."""
-        super().__init__(system)
+        super().__init__(system, watch)
         self.name = system.name
         self._remote = system
-        self._watch = watch or Watch()
 
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["SshSession"]:
         """Make the host ready, as often as it is reached anew."""
-        opened = partial(HostTarget(self._remote).open, plan, cases, scratch)
+        opened = partial(HostTarget(self._remote, self._watch).open, plan, cases, scratch)
         with SshSession(self._remote, opened, self._watch) as session:
             yield session
 

@@ -53,7 +53,7 @@ class VmTarget:
                 f"{self.name}: which machine is QEMU to show? Name one by --machine;"
                 " `schedlab machine list` shows all."
             )
-        self._watch = watch or Watch()
+        self.watch = watch or Watch()
         self._variants = tuple(variants) or (Variant(name="base"),)
         self._described = find_machine(machine)
         self._shape = shape_of(self._described)
@@ -62,21 +62,21 @@ class VmTarget:
     @cached_property
     def guests(self) -> Guests:
         """Return the guests; they end with this target."""
-        tools = [tool for tool in all_tools() if tool.package]
+        tools = [tool for tool in all_tools() if tool.package and tool.in_guests]
         theirs = (name for tool in tools for names in tool.wanted for name in names)
         servers = [words[0] for each in self._variants for words in each.around.commands]
         data = (place for tool in tools for place in tool.files if Path(place).is_file())
         files = {place: Path(place) for place in data}
         files[f"/usr/local/bin/{PROGRAM}"] = schedlab_load()
         programs = list(dict.fromkeys([*theirs, *OWN, *servers]))
-        guests = Guests(self._shape, programs, files, self._watch)
+        guests = Guests(self._shape, programs, files, self.watch)
         weakref.finalize(self, guests.close)
         return guests
 
     def booted(self, variant: Variant) -> Booted:
         """Return what a variant boots."""
         named = Kernel.of(variant)
-        kernel = built_kernel(named, self._watch) if named else self._kernel
+        kernel = built_kernel(named, self.watch) if named else self._kernel
         return Booted(kernel, variant.boot_options)
 
     def guest(self, variant: Variant) -> Guest:
@@ -143,7 +143,7 @@ class VmTarget:
 
     @cached_property
     def _kernel(self) -> GuestKernel:
-        return find_kernel(self._which, self._watch)
+        return find_kernel(self._which, self.watch)
 
 
 def named(
@@ -211,7 +211,7 @@ class VmSession:
             variants = tuple(_plain(v) for v in self._plan.variant if self._boots[v.name] == what)
             plan = self._plan.model_copy(update={"variant": variants})
             stack = ExitStack()
-            opened = HostTarget(guest).open(plan, self._cases, self._scratch)
+            opened = HostTarget(guest, self._target.watch).open(plan, self._cases, self._scratch)
             self._sessions[what] = stack.enter_context(opened)
             self._open[what] = stack
             fresh = self._sessions[what].notices

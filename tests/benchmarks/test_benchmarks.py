@@ -1,5 +1,6 @@
 """Benchmarks: commands as published, parsers against recorded outputs, traps refused."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import Case, Output, Tool, all_benchmarks, all_tools, find_benchmark
 from schedlab.benchmarks.benchmark import CPUS, Benchmark, Values
+from schedlab.benchmarks.latency import counted, percentile
 from schedlab.importers.known import known_metric
 from schedlab.kernels.native import OWN
 from schedlab.machine.here import describe
@@ -259,6 +261,14 @@ def test_parser_reads_the_tools_own_figure(
             "redis-benchmark",
             {"throughput": 53908.36, "latency_p50": 231, "latency_p99": 9543},
         ),
+        (
+            "MariaDB",
+            {},
+            "sysbench-oltp",
+            {"throughput": 2924.39, "latency_p50": 937, "latency_p99": 13953},
+        ),
+        ("Memcached", {}, "memcaslap", {"throughput": 53173, "latency_mean": 300}),
+        ("BuildGoogleTest", {}, "build-googletest", {"time": 1361.381277092 - 1349.330044019}),
         ("FfmpegX264", {"frames": 60}, "ffmpeg-x264", {"frames_per_second": 60 / 4.292}),
         ("Specjbb2015MultiJvm", {}, "specjbb2015", {"max_jops": 18489, "critical_jops": 7698}),
     ],
@@ -308,6 +318,10 @@ def test_the_fields_own_tool_is_preferred_and_read(
         ("Redis", {}, "redis-benchmark", ('"GET","53908.36"', '"GET","x"'), "no rate"),
         ("Redis", {}, "redis-benchmark", ("p99_latency_ms", "p98"), "no latency of 50 and 99 %"),
         ("Redis", {}, "redis-benchmark", ('"GET"', '"GET","1"\n"SET"'), "has 2 tests"),
+        ("MariaDB", {}, "sysbench-oltp", (" |", " :"), "no latencies"),
+        ("MariaDB", {}, "sysbench-oltp", ("    transactions:", "x:"), "no 'transactions' line"),
+        ("Memcached", {}, "memcaslap", ("Run time:", "x"), "no 'Avg:' or no 'TPS:'"),
+        ("BuildGoogleTest", {}, "build-googletest", ("built:", "x"), "no 'built:' line"),
         ("FfmpegX264", {"frames": 61}, "ffmpeg-x264", ("", ""), "60 of 61 frames"),
         ("FfmpegX264", {"frames": 60}, "ffmpeg-x264", ("bench: utime", ""), "rtime="),
         ("Specjbb2015MultiJvm", {}, "specjbb2015", ("=PASSED", "=FAILED"), "own checks"),
@@ -461,6 +475,7 @@ def test_every_program_belongs_to_a_tool_of_the_benchmark(
     for tool in benchmark.tools:
         if tool.variable:
             monkeypatch.setenv(tool.variable, "/opt")
+    params: dict[str, dict[str, int | str]]
     params = {"Misfit": {"unpinned": 1}, "RtApp": {"file": str(EXAMPLES[0])}}
     case = benchmark.case(kunpeng, params.get(benchmark.name, {}), None, "test")
     known = {name for tool in (benchmark.tool, *benchmark.tools) for name in sum(tool.wanted, ())}
@@ -489,3 +504,91 @@ def test_published_names_begin_like_one_benchmark_of_ours() -> None:
     known = known_metric("hackbench-process-pipes", "")
     assert known and known.unit == "s"
     assert known_metric("kernbench", "") is None
+
+
+LOG = "0 {} {} 0 1795521731 897018\n"
+"""A line of pgbench's log: client, transaction, microseconds, script, when."""
+
+
+def pgbench(folder: Path, latencies: range) -> Output:
+    """Return pgbench's output with a log of each of two threads."""
+    for thread, name in enumerate(("transactions.7", "transactions.7.1")):
+        lines = (LOG.format(i, latency) for i, latency in enumerate(latencies[thread::2]))
+        (folder / name).write_text("".join(lines))
+    return replace(recorded("pgbench"), folder=folder)
+
+
+def test_pgbenchs_percentiles_are_those_of_its_threads_logs(
+    kunpeng: Machine, tmp_path: Path
+) -> None:
+    found, caveats = measured(sized(kunpeng, "PostgreSQL"), pgbench(tmp_path, range(1, 1001)))
+    assert {metric.name: value for metric, value in found.items()} == {
+        "throughput": 19081.473404,
+        "latency_p50": 500,
+        "latency_p99": 990,
+    }
+    assert caveats == []
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("transactions: 0 (", "transactions: 3 ("), "3 transactions failed"),
+        (("tps = ", "x"), "no 'tps' line"),
+        (("", ""), "has no latencies"),
+    ],
+)
+def test_a_pgbench_that_did_not_finish_is_refused(
+    kunpeng: Machine, tmp_path: Path, change: tuple[str, str], why: str
+) -> None:
+    output = pgbench(tmp_path, range(0))
+    with pytest.raises(IncompleteRun, match=re.escape(why)):
+        measured(
+            sized(kunpeng, "PostgreSQL"),
+            replace(output, stdout=output.stdout.replace(*change)),
+        )
+
+
+def test_a_log_that_is_not_pgbenchs_is_refused(kunpeng: Machine, tmp_path: Path) -> None:
+    output = pgbench(tmp_path, range(1, 9))
+    (tmp_path / "transactions.7").write_text("no such\n")
+    with pytest.raises(IncompleteRun, match=r"transactions\.7 is not a log of pgbench's"):
+        measured(sized(kunpeng, "PostgreSQL"), output)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "why"),
+    [
+        ("PostgreSQL", {"transactions": "tpcc"}, "select or tpcb, not 'tpcc'"),
+        ("MariaDB", {"transactions": "tpcc"}, "read_only, read_write, point_select, not 'tpcc'"),
+    ],
+)
+def test_transactions_that_are_not_known_are_refused(
+    kunpeng: Machine, name: str, params: dict[str, int | str], why: str
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        _ = sized(kunpeng, name, **params).commands
+
+
+def test_databases_are_sized_by_the_machine(kunpeng: Machine) -> None:
+    [command] = sized(kunpeng, "PostgreSQL").commands
+    assert command.argv[10:12] == ("-c", "256")
+    assert command.server and "shared_buffers=6272MB" in command.server.argv
+    assert "--sampling-rate=0.03125" in command.argv, "eight clients' worth of 256"
+    [command] = sized(kunpeng, "MariaDB").commands
+    assert (
+        command.server
+        and f"--innodb-buffer-pool-size={(128 << 20) + 128 * 50_000 * 512}" in command.server.argv
+    )
+
+
+@given(st.lists(st.integers(0, 50), min_size=1), st.integers(1, 100))
+def test_a_percentile_is_the_smallest_that_so_many_do_not_exceed(
+    latencies: list[int], percent: int
+) -> None:
+    found = percentile(counted(latencies), percent)
+    within = sorted(value for value in set(latencies) if value < found)
+    assert sum(value <= found for value in latencies) * 100 >= percent * len(latencies)
+    if within:
+        below = sum(value <= within[-1] for value in latencies)
+        assert below * 100 < percent * len(latencies)

@@ -13,9 +13,11 @@ import pytest
 from schedlab.base.errors import HostError
 from schedlab.base.system import Exit, Launch, LocalSystem
 from schedlab.benchmarks import Case, Command, Output, find_benchmark
-from schedlab.benchmarks.benchmark import Benchmark, Server, Values
+from schedlab.benchmarks.benchmark import Benchmark, Values
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.server import Server
+from schedlab.benchmarks.tool import Tool
 from schedlab.kernels.native import schedlab_load
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
@@ -49,7 +51,7 @@ def parse(output: Output) -> Values:
 
 def shell_case(script: str, server: Server | None = None) -> Case:
     command = Command("sh", "-c", script, server=server)
-    made_up = Benchmark("Made", "up", "sh", "dash", (TIME,), parse, lambda: command, {})
+    made_up = Benchmark("Made", "up", Tool("sh"), (), (TIME,), parse, lambda: command, {})
     return Case("Made", made_up, {})
 
 

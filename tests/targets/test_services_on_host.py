@@ -1,5 +1,7 @@
 """Benchmarks that need servers, a database or a kit, with small programs in the place of theirs."""
 
+import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 
 from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import find_benchmark
+from schedlab.benchmarks.server import unprivileged
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.targets.host import HostTarget
@@ -204,3 +207,157 @@ def test_a_load_that_fails_is_told_with_the_servers_last_words(
     assert record.error == (
         "exit status 3; the last words of redis-server: Ready to accept connections"
     )
+
+
+MARIADBD = f"""#!{sys.executable}
+import os, pathlib, signal, socket, sys
+given = dict(word[2:].split("=", 1) for word in sys.argv[1:] if "=" in word)
+data = pathlib.Path(given["datadir"])
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+with socket.create_server((given["bind-address"], int(given["port"]))) as listening:
+    (data / "pid").write_text(str(os.getpid()))
+    print("ready for connections", file=sys.stderr, flush=True)
+    while True:
+        HANDLE
+"""
+SERVES = "listening.accept()[0].close()"
+INSTALL = """#!/bin/sh
+for word; do case $word in --datadir=*) mkdir "${word#--datadir=}" ;; esac; done
+"""
+ASK = """#!/bin/sh
+case "$*" in *SHUTDOWN*) kill $(cat db/data/pid) ;; esac
+"""
+OLTP = """#!/bin/sh
+case "$*" in
+*prepare) LOAD && echo rows >>db/data/rows && echo $$ >>LOADED ;;
+*"--time=1 run") echo changed >>db/data/rows ;;
+*) [ "$(cat db/data/rows)" = "rows
+changed" ] || exit 9; RUN; sed '1,/--- stdout/d;/--- stderr/,$d' RECORDED ;;
+esac
+"""
+
+
+def mariadb(
+    tmp_path: Path, handle: str = SERVES, load: str = ":", run: str = ":"
+) -> dict[str, str]:
+    """Return stand-ins for MariaDB and its client, and for sysbench."""
+    oltp = OLTP.replace("LOADED", str(tmp_path / "loaded"))
+    oltp = oltp.replace("RECORDED", str(TOOLS / "sysbench-oltp.txt"))
+    return {
+        "mariadbd": MARIADBD.replace("HANDLE", handle),
+        "mariadb-install-db": INSTALL,
+        "mariadb": ASK,
+        "sysbench": oltp.replace("LOAD", load).replace("RUN", run),
+    }
+
+
+def runs(
+    system: LocalSystem, tmp_path: Path, count: int, timeout: str = "10min"
+) -> list[RunRecord]:
+    plan = Plan.model_validate(
+        {
+            "benchmark": [{"name": "MariaDB"}],
+            "variant": [{"name": "base"}, {"name": "changed", "env": {"X": "1"}}],
+            "blocks": {"settle": "10ms", "timeout": timeout},
+            "counters": [],
+        }
+    )
+    target = HostTarget(system)
+    [case] = plan.cases(target.machine())
+    with target.open(plan, [case], tmp_path / "raw") as session:
+        return [
+            session.run(
+                Order(RunKey(case.label, "base", i), case, plan.variant[0], seed=1, position=i),
+                tmp_path / "raw",
+            )
+            for i in range(count)
+        ]
+
+
+def test_data_are_loaded_once_and_every_run_has_a_copy(system: LocalSystem, tmp_path: Path) -> None:
+    """The stand-in refuses data that an earlier run has changed."""
+    install(tmp_path, **mariadb(tmp_path))
+    records = runs(system, tmp_path, 2)
+    assert [record.error for record in records] == ["", ""]
+    assert records[0].metrics["throughput"] == 2924.39
+    assert len((tmp_path / "loaded").read_text().split()) == 1
+    assert not (tmp_path / "raw/data").exists()
+    assert not list((tmp_path / "raw").glob("*/db"))
+
+
+def test_loading_that_fails_fails_the_run_and_keeps_what_was_said(
+    system: LocalSystem, tmp_path: Path
+) -> None:
+    install(tmp_path, **mariadb(tmp_path, load="echo 'no such table' >&2 && exit 7"))
+    [record] = runs(system, tmp_path, 1)
+    assert record.status == "failed"
+    assert record.error.startswith("loading data: sysbench oltp_read_only")
+    assert "ended with 7: no such table; its output is in fill1.*" in record.error
+    assert record.error.endswith("the last words of mariadbd: ready for connections")
+    assert not system.listens(23306)
+
+
+def test_a_disk_that_is_full_in_mid_load_fails_the_run(tmp_path: Path, system: LocalSystem) -> None:
+    """A file system of 2 MB: the data fit once, their copy does not."""
+    (tmp_path / "raw").mkdir()
+    mount = ("mount", "-t", "tmpfs", "-o", "size=2m", "schedlab-test", str(tmp_path / "raw"))
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        load = "dd if=/dev/zero of=db/data/big bs=1k count=1200 status=none"
+        install(tmp_path, **mariadb(tmp_path, load=load))
+        first, second = runs(system, tmp_path, 2)
+    finally:
+        subprocess.run(("umount", str(tmp_path / "raw")), check=True)
+    for record in (first, second):
+        assert record.status == "failed"
+        assert "copying the data: cp -a" in record.error
+        assert record.error.endswith("MariaDB@base is full")
+    assert not system.listens(23306)
+
+
+def test_a_server_that_hangs_under_load_fails_the_run(system: LocalSystem, tmp_path: Path) -> None:
+    ask = "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 23306)).recv(1)'"
+    hangs = "kept = listening.accept(); print('stuck', file=sys.stderr, flush=True); signal.pause()"
+    programs = mariadb(tmp_path, handle=hangs, run=ask)
+    install(tmp_path, **programs)
+    [record] = runs(system, tmp_path, 1, timeout="1s")
+    assert record.error == (
+        "did not end within 1s; it and all it started were killed; the last words of mariadbd:"
+        " ready for connections | stuck"
+    )
+    assert not system.listens(23306)
+
+
+def test_a_client_that_is_killed_fails_the_run(system: LocalSystem, tmp_path: Path) -> None:
+    install(tmp_path, **mariadb(tmp_path, run="kill -9 $$"))
+    [record] = runs(system, tmp_path, 1)
+    assert record.error == ("signal 9 ended it; the last words of mariadbd: ready for connections")
+    assert not system.listens(23306)
+
+
+def test_a_port_that_is_taken_is_left_to_who_has_it(
+    system: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, **mariadb(tmp_path))
+    with socket.create_server(("127.0.0.1", 23306)):
+        [record] = runs(system, tmp_path, 1)
+        assert record.error == ""
+        assert "--mysql-port=23307" in record.command
+        monkeypatch.setattr("schedlab.targets.companion._PORTS", 1)
+        [record] = runs(system, tmp_path, 1)
+        assert record.error == (
+            "ports 23306 to 23306 are taken: mariadbd finds none to listen at;"
+            " `ss -ltnp` shows by whom"
+        )
+        assert system.listens(23306), "it is somebody else's"
+
+
+@pytest.mark.skipif(not LocalSystem().is_root(), reason="an ordinary user needs no other")
+def test_a_program_that_refuses_root_runs_as_nobody(system: LocalSystem, tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o700)
+    argv = unprivileged("sh", "-c", 'id -un; echo "$1" >closed/file', "sh", "mine")
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "nobody\n"
+    assert (tmp_path / "closed/file").read_text() == "mine\n"
+    assert (tmp_path / "closed/file").owner() == "root"

@@ -86,9 +86,15 @@ class LocalSystem(System):
         """Return the place of a program, or None where it is not installed."""
         return shutil.which(tool)
 
+    def search(self, folder: str) -> None:
+        """Find the programs of this folder as well, last."""
+        path = os.environ.get("PATH", os.defpath)
+        if folder not in path.split(os.pathsep):
+            os.environ["PATH"] = f"{path}{os.pathsep}{folder}"
+
     def add_to_path(self, folder: Path) -> None:
         """Find programs in this folder as well, last."""
-        os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}{folder}"
+        self.search(str(folder))
 
     def capture(
         self, argv: tuple[str, ...], env: Mapping[str, str] | None = None, timeout: float = 20
@@ -127,6 +133,10 @@ class LocalSystem(System):
     def place(self, file: Path) -> str:
         """Return the file itself."""
         return str(file.absolute())
+
+    def lasting(self, folder: Path) -> str:
+        """Return the folder itself."""
+        return str(folder.absolute())
 
     def pause(self, seconds: float) -> None:
         """Let the machine come to rest for a while."""

@@ -201,6 +201,11 @@ class RemoteSystem(System):
         found = self.run(f"command -v {shlex.quote(tool)}").out.decode(errors="replace")
         return found.strip() or None
 
+    def search(self, folder: str) -> None:
+        """Find the programs of this folder there as well, last; a line that is renewed forgets."""
+        place = shlex.quote(folder)
+        self.run(f"case :$PATH: in *:{place}:*) ;; *) PATH=$PATH:{place} ;; esac")
+
     def add_to_path(self, folder: Path) -> None:
         """Find only what is there: our folders are not."""
 
@@ -268,6 +273,10 @@ class RemoteSystem(System):
     def place(self, file: Path) -> str:
         """Return a file of the same name in the run's folder there."""
         return f"{self._folder(file.parent)}/{file.name}"
+
+    def lasting(self, folder: Path) -> str:
+        """Return a folder there beside the runs'."""
+        return f"{self._scratch}-{folder.parent.name}/{folder.name}"
 
     def pause(self, seconds: float) -> None:
         """Let the machine come to rest for a while."""

@@ -72,6 +72,10 @@ class System(ABC):
         """Return the place of a program, or None where it is not installed."""
 
     @abstractmethod
+    def search(self, folder: str) -> None:
+        """Find the programs of this folder of the machine as well, last."""
+
+    @abstractmethod
     def add_to_path(self, folder: Path) -> None:
         """Find the programs of this folder of ours as well, last."""
 
@@ -96,6 +100,10 @@ class System(ABC):
     @abstractmethod
     def place(self, file: Path) -> str:
         """Return the place where a program writes what is to lie in this file of a run's folder."""
+
+    @abstractmethod
+    def lasting(self, folder: Path) -> str:
+        """Return the place of a folder of the result's that stays while the system is held."""
 
     @abstractmethod
     def pause(self, seconds: float) -> None:

@@ -1,0 +1,28 @@
+"""Percentiles of latencies, from single figures or a histogram."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from schedlab.base.errors import IncompleteRun
+
+
+def percentile(counts: Mapping[float, int], percent: float) -> float:
+    """Return the smallest latency that so many percent do not exceed.
+
+    Raises:
+        IncompleteRun: there is no latency at all.
+    """
+    left = math.ceil(sum(counts.values()) * percent / 100)
+    for latency in sorted(counts):
+        left -= counts[latency]
+        if left <= 0 < counts[latency]:
+            return latency
+    raise IncompleteRun("the output has no latencies")
+
+
+def counted(latencies: Iterable[float]) -> dict[float, int]:
+    """Return how often each latency is there."""
+    counts: dict[float, int] = {}
+    for latency in latencies:
+        counts[latency] = counts.get(latency, 0) + 1
+    return counts

@@ -1,0 +1,120 @@
+"""MariaDB: a thread for each connection of sysbench, which asks and changes rows of tables."""
+
+import re
+
+from schedlab.base.errors import UsageError
+from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
+from schedlab.benchmarks.latency import percentile
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.server import FOLDER, PORT, Data, Server, unprivileged
+from schedlab.benchmarks.sysbench import SYSBENCH
+from schedlab.benchmarks.tool import Tool
+
+MARIADB = Tool(
+    "mariadbd",
+    package="mariadb-server",
+    version=("mariadbd", "--version"),
+    programs=("mariadbd", "mariadb-install-db", "mariadb"),
+    folders=("/usr/sbin",),
+    in_guests=False,
+)
+
+THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Transactions/sec")
+LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
+LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
+
+_PORT = 23306
+"""Beside the usual 3306, on which Debian's package keeps a server of its own."""
+_SCRATCH = "db"
+_TRANSACTIONS = {
+    "read_only": "oltp_read_only",
+    "read_write": "oltp_read_write",
+    "point_select": "oltp_point_select",
+}
+_PLAIN = "--no-defaults"
+"""Nothing of an installed MariaDB's configuration is read."""
+_LEAST_BUFFERS = 128 << 20
+_ROW_BYTES = 512
+"""Of a table of sysbench's: half of it on disk with its index, and what transactions add."""
+_IN_HISTOGRAM = r"^\s*([\d.]+) \|\**\s+(\d+)\s*$"
+
+
+def parse(output: Output) -> Values:
+    """Read sysbench's rate of transactions, and percentiles of its histogram of latencies.
+
+    Raises:
+        IncompleteRun: a figure is missing.
+    """
+    rate = output.number(r"^\s*transactions:.*\(([\d.]+) per sec", "'transactions' line")
+    rows = re.findall(_IN_HISTOGRAM, output.stdout, re.MULTILINE)
+    latencies = {float(milliseconds) * 1e3: int(count) for milliseconds, count in rows}
+    return {
+        THROUGHPUT: rate,
+        LATENCY_P50: percentile(latencies, 50),
+        LATENCY_P99: percentile(latencies, 99),
+    }
+
+
+def _buffers(rows: int) -> int:
+    """Return the bytes in which all rows stay in memory."""
+    return _LEAST_BUFFERS + rows * _ROW_BYTES
+
+
+@benchmark(
+    "MariaDB",
+    tool=MARIADB,
+    tools=[SYSBENCH],
+    metrics=[THROUGHPUT, LATENCY_P50, LATENCY_P99],
+    parse=parse,
+    defaults={
+        "transactions": "read_only",
+        "threads": "cpus*2",
+        "tables": "cpus",
+        "rows": 50_000,
+        "time": 10,
+    },
+)
+def mariadb(transactions: str, threads: int, tables: int, rows: int, time: Span) -> Command:
+    """Threads of sysbench in a closed loop: read_only, read_write or point_select of its OLTP."""
+    if transactions not in _TRANSACTIONS:
+        known = ", ".join(_TRANSACTIONS)
+        raise UsageError(f"MariaDB: transactions is one of {known}, not '{transactions}'.")
+    there = ("--mysql-host=127.0.0.1", f"--mysql-port={PORT}", "--mysql-user=root")
+    tables_there = (*there, f"--tables={tables}", f"--table-size={rows}")
+    test = ("sysbench", _TRANSACTIONS[transactions], *tables_there)
+    load = (*test, f"--threads={threads}")
+    ask = ("mariadb", _PLAIN, "-h", "127.0.0.1", "-P", PORT, "-u", "root")
+    folder = f"{FOLDER}/{_SCRATCH}/data"
+    return Command(
+        *(*load, f"--time={time.whole_seconds}", "--histogram=on", "run"),
+        parse=parse,
+        server=Server(
+            unprivileged(
+                *("mariadbd", _PLAIN, f"--datadir={folder}", "--bind-address=127.0.0.1"),
+                *(f"--port={PORT}", "--socket=mariadb.sock", "--skip-name-resolve"),
+                *(
+                    f"--max-connections={threads + 10}",
+                    f"--innodb-buffer-pool-size={_buffers(tables * rows)}",
+                ),
+            ),
+            _PORT,
+            seconds=60.0,
+            program="mariadbd",
+            data=Data(
+                _SCRATCH,
+                make=(
+                    unprivileged(
+                        *("mariadb-install-db", _PLAIN, f"--datadir={folder}", "--skip-test-db"),
+                        "--auth-root-authentication-method=normal",
+                    ),
+                ),
+                fill=(
+                    (*ask, "-e", "CREATE DATABASE sbtest"),
+                    (*test, f"--threads={min(threads, tables)}", "prepare"),
+                ),
+                stop=(*ask, "-e", "SHUTDOWN"),
+            ),
+        ),
+        setup=[(*load, "--time=1", "run")],
+        scratch=(_SCRATCH,),
+    )

@@ -1,0 +1,63 @@
+"""memcached: threads with an event loop each, asked by libmemcached's memcaslap over loopback."""
+
+import re
+
+from schedlab.base.errors import IncompleteRun
+from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.server import PORT, Server, unprivileged
+from schedlab.benchmarks.tool import Tool
+
+MEMCACHED = Tool("memcached", package="memcached", version=("memcached", "--version"))
+MEMCASLAP = Tool(
+    "memcaslap",
+    package="libmemcached-tools",
+    version=("memcaslap", "--version"),
+    use="the clients of memcached",
+)
+
+THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Operations/sec")
+LATENCY = Metric("latency_mean", unit="us", better="lower", label="Mean latency (us)")
+
+_PORT = 21211
+"""Beside the usual 11211, on which Debian's package keeps a server of its own."""
+_MEBIBYTES = 1024
+
+
+def parse(output: Output) -> Values:
+    """Read the rate and the mean latency; of percentiles memcaslap knows the power of two only.
+
+    Raises:
+        IncompleteRun: there is no summary, so memcaslap did not finish.
+    """
+    total = output.stdout.rpartition("Total Statistics (")[2]
+    mean = re.search(r"^\s*Avg:\s+(\d+)$", total, re.MULTILINE)
+    rate = re.search(r"^Run time: \S+ Ops: \d+ TPS: (\d+) ", total, re.MULTILINE)
+    if not mean or not rate:
+        raise IncompleteRun("the output has no 'Avg:' or no 'TPS:' in its last statistics")
+    return {THROUGHPUT: float(rate[1]), LATENCY: float(mean[1])}
+
+
+@benchmark(
+    "Memcached",
+    tool=MEMCACHED,
+    tools=[MEMCASLAP],
+    metrics=[THROUGHPUT, LATENCY],
+    parse=parse,
+    defaults={"workers": "cpus/2", "threads": "cpus/2", "connections": "cpus*8", "time": 10},
+)
+def memcached(workers: int, threads: int, connections: int, time: Span) -> Command:
+    """Connections in a closed loop on a memcached in memory: nine gets to one set, of 1 KiB."""
+    each = -(-connections // threads) * threads  # memcaslap wants as many for every thread
+    load = ("memcaslap", "-s", f"127.0.0.1:{PORT}", "-T", str(threads), "-c", str(each))
+    server = ("memcached", "-l", "127.0.0.1", "-p", PORT, "-t", str(workers))
+    return Command(
+        *(*load, "-t", f"{time.whole_seconds}s", "-S", "1s"),
+        parse=parse,
+        server=Server(
+            unprivileged(*server, "-m", str(_MEBIBYTES), "-c", str(each + 64)),
+            _PORT,
+            program="memcached",
+        ),
+        setup=[(*load, "-t", "1s")],
+    )

@@ -1,0 +1,134 @@
+"""PostgreSQL: a process for each connection of pgbench, which runs its own transactions."""
+
+from pathlib import Path
+
+from schedlab.base.errors import IncompleteRun, UsageError
+from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
+from schedlab.benchmarks.latency import counted, percentile
+from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.server import PORT, Data, Server, unprivileged
+from schedlab.benchmarks.tool import Tool
+
+POSTGRESQL = Tool(
+    "postgres",
+    package="postgresql",
+    version=("postgres", "--version"),
+    programs=("postgres", "initdb", "pg_ctl", "pg_isready", "pgbench"),
+    folders=("/usr/lib/postgresql/*/bin",),
+    in_guests=False,
+)
+
+THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Transactions/sec")
+LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
+LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
+
+_PORT = 25432
+"""Beside the usual 5432, on which Debian's package keeps a server of its own."""
+_SCRATCH = "db"
+_LOG = "transactions"
+_LOGGED_CLIENTS = 8
+"""Of so many clients' worth of transactions the latencies are kept: on two CPUs all, on hundreds
+enough for the tail, and always a file that can be brought from another host."""
+_TRANSACTIONS = {"select": "select-only", "tpcb": "tpcb-like"}
+_LEAST_MEGABYTES = 128
+_SCALE_MEGABYTES = 24
+"""Of a scale's 100,000 accounts: 15 on disk, and what transactions add; all stay in memory."""
+
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    # Nothing of its own accord while it is measured.
+    "autovacuum": "off",
+    "checkpoint_timeout": "1d",
+    "max_wal_size": "64GB",
+}
+_WAIT = (
+    'for i in $(seq 300); do pg_isready -q "$@" && exit; sleep 0.1; done;'
+    ' echo "it takes no connections" >&2; exit 1'
+)
+"""A server listens before it has read its log, and refuses connections until then."""
+
+
+def parse(output: Output) -> Values:
+    """Read pgbench's rate, and percentiles of the latencies in its log.
+
+    Raises:
+        IncompleteRun: transactions failed, or a figure is missing.
+    """
+    failed = output.number(r"^number of failed transactions: (\d+)", "'failed transactions' line")
+    if failed:
+        raise IncompleteRun(f"{failed:g} transactions failed")
+    rate = output.number(r"^tps = ([\d.]+) \(without", "'tps' line")
+    latencies = counted(_latencies(output.folder))
+    return {
+        THROUGHPUT: rate,
+        LATENCY_P50: percentile(latencies, 50),
+        LATENCY_P99: percentile(latencies, 99),
+    }
+
+
+def _latencies(folder: Path) -> list[float]:
+    """Return the latencies in the logs of pgbench's threads, in microseconds."""
+    found: list[float] = []
+    for file in sorted(folder.glob(f"{_LOG}.*")):
+        try:
+            found += [float(line.split()[2]) for line in file.read_text().splitlines()]
+        except (OSError, ValueError, IndexError):
+            raise IncompleteRun(f"{file.name} is not a log of pgbench's") from None
+    return found
+
+
+@benchmark(
+    "PostgreSQL",
+    tool=POSTGRESQL,
+    metrics=[THROUGHPUT, LATENCY_P50, LATENCY_P99],
+    parse=parse,
+    defaults={
+        "transactions": "select",
+        "clients": "cpus*2",
+        "threads": "cpus/2",
+        "scale": "cpus*2",
+        "time": 10,
+    },
+)
+def postgresql(transactions: str, clients: int, threads: int, scale: int, time: Span) -> Command:
+    """Clients of pgbench in a closed loop, each a backend process; select-only or TPC-B-like."""
+    if transactions not in _TRANSACTIONS:
+        known = " or ".join(_TRANSACTIONS)
+        raise UsageError(f"PostgreSQL: transactions is {known}, not '{transactions}'.")
+    there = ("-h", "127.0.0.1", "-p", PORT, "-U", "postgres")
+    load = (
+        *("pgbench", *there, "-n", "-b", _TRANSACTIONS[transactions]),
+        *("-c", str(clients), "-j", str(min(threads, clients))),
+    )
+    logged = f"{min(1, _LOGGED_CLIENTS / clients):.6g}"
+    settings = _SETTINGS | {
+        "max_connections": str(clients + 10),
+        "shared_buffers": f"{_LEAST_MEGABYTES + scale * _SCALE_MEGABYTES}MB",
+    }
+    options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+    folder = f"{_SCRATCH}/data"
+    init = ("initdb", "-D", folder, "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8")
+    return Command(
+        *(*load, "-T", str(time.whole_seconds)),
+        *("-l", f"--log-prefix={_LOG}", f"--sampling-rate={logged}", "postgres"),
+        parse=parse,
+        server=Server(
+            unprivileged("postgres", "-D", folder, "-p", PORT, *options),
+            _PORT,
+            seconds=60.0,
+            program="postgres",
+            data=Data(
+                _SCRATCH,
+                make=(unprivileged(*init, "--no-sync"),),
+                fill=(
+                    ("sh", "-c", _WAIT, "sh", *there),
+                    ("pgbench", *there, "-i", "-q", "-s", str(scale), "postgres"),
+                ),
+                stop=unprivileged("pg_ctl", "stop", "-D", folder, "-m", "fast", "-w"),
+            ),
+        ),
+        setup=[("sh", "-c", _WAIT, "sh", *there), (*load, "-T", "1", "postgres")],
+        scratch=(_SCRATCH,),
+        passing=(f"{_LOG}.*",),
+    )

@@ -1,0 +1,103 @@
+"""A benchmark's server: the program, the port it listens at, and the data it serves."""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+PORT = "@PORT@"
+"""Stands in a command, its server and its files for the port, which is chosen for each run."""
+FOLDER = "@FOLDER@"
+"""Stands in a server's arguments for the folder of its run, for programs that want a full path."""
+
+Argv = tuple[str, ...]
+
+_AS_NOBODY = (
+    '[ "$(id -u)" != 0 ] || set -- unshare --user --map-user=65534 --map-group=65534 -- "$@";'
+    ' exec "$@"'
+)
+
+
+def unprivileged(*argv: str) -> Argv:
+    """Return a program that refuses root as root may run it: as nobody in a user namespace.
+
+    To the files root owns it is their owner there, wherever they lie; it has no other right of
+    root's. An ordinary user runs it as it is.
+    """
+    return ("sh", "-c", _AS_NOBODY, "sh", *argv)
+
+
+@dataclass(frozen=True)
+class Data:
+    """A folder of data that is loaded once for all runs, of which each run gets a copy."""
+
+    scratch: str
+    """The folder of the run's, removed after it, that the data are in."""
+    make: tuple[Argv, ...]
+    """Programs that make an empty database, before the server is started."""
+    fill: tuple[Argv, ...]
+    """Programs that load it through the server."""
+    stop: Argv
+    """Ends the server so that what it has written is whole."""
+
+    @property
+    def folder(self) -> str:
+        """Return the place of the data in the folder of a run."""
+        return f"{self.scratch}/data"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A program that must serve before the benchmark starts."""
+
+    argv: Argv
+    port: int
+    """The port it listens at; with PORT among the arguments the first that is tried."""
+    seconds: float = 5.0
+    """How long it may take until it listens."""
+    program: str = ""
+    """Its name, where the first word is another's."""
+    data: Data | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the program's name."""
+        return self.program or self.argv[0]
+
+    @property
+    def movable(self) -> bool:
+        """Return whether it listens where it is told to."""
+        return any(PORT in word for word in self.argv)
+
+    @property
+    def programs(self) -> Argv:
+        """Return all that must be at hand for it."""
+        data = self.data
+        around = (argv[0] for argv in (*data.make, *data.fill, data.stop)) if data else ()
+        return (self.name, self.argv[0], *around)
+
+    def key(self) -> str:
+        """Return what tells its data from others': how they are made."""
+        made = repr((self.argv, self.data)).encode()
+        return f"{self.name}-{hashlib.sha256(made).hexdigest()[:8]}"
+
+    def bound(self, before: Argv) -> "Server":
+        """Return the same server with words before its command."""
+        return replace(self, argv=(*before, *self.argv), program=self.name)
+
+    def at(self, port: int, folder: str) -> "Server":
+        """Return the server of a run: at this port, in this folder."""
+
+        def told(argv: Argv) -> Argv:
+            return placed(argv, port, folder)
+
+        data = self.data and replace(
+            self.data,
+            make=tuple(map(told, self.data.make)),
+            fill=tuple(map(told, self.data.fill)),
+            stop=told(self.data.stop),
+        )
+        return replace(self, argv=told(self.argv), port=port, data=data)
+
+
+def placed(argv: Argv, port: int, folder: str) -> Argv:
+    """Return arguments with the port and the folder of a run in them."""
+    return tuple(word.replace(PORT, str(port)).replace(FOLDER, folder) for word in argv)

@@ -1,0 +1,118 @@
+"""The data of benchmarks' servers: loaded once while a target is held, copied for each run."""
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from schedlab.base.errors import HostError, IncompleteRun
+from schedlab.base.system import Running, System
+from schedlab.benchmarks import Command
+from schedlab.benchmarks.server import Server
+from schedlab.kernels.progress import Watch
+from schedlab.targets.companion import at_port, serving
+from schedlab.targets.disk import full_disk_said
+
+Beside = Callable[[tuple[str, ...], str, str, Command, Path, Path | None], None]
+"""Runs a program of a run's: its words, its name, what it is for, and where."""
+
+_POLL_SECONDS = 0.05
+
+
+class ServedData:
+    """The data that are loaded, and where they lie."""
+
+    def __init__(
+        self, system: System, results: Path, env: dict[str, str], beside: Beside, watch: Watch
+    ) -> None:
+        """Load nothing yet; `results` is the folder of the runs."""
+        self._system = system
+        self._folder = results / "data"
+        self._env = env
+        self._beside = beside
+        self._watch = watch
+        self._loaded: set[str] = set()
+
+    def copy(self, command: Command, folder: Path, place: Path | None) -> None:
+        """Put a copy of a command's data into the folder of a run."""
+        if command.server is None or command.server.data is None:
+            return
+        kept = self._system.lasting(self._folder / command.server.key())
+        data = command.server.data.folder
+        for name, argv in (
+            # Blocks are shared where the file system can; what it copies is on disk before the run.
+            ("copy", ("cp", "-a", "--reflink=auto", kept, data)),
+            ("sync", ("sync", "-f", data)),
+        ):
+            self._beside(argv, name, "copying the data", command, folder, place)
+
+    def load(self, command: Command) -> None:
+        """Load a command's data, unless that is done."""
+        server = command.server
+        if server is None or server.data is None or (key := server.key()) in self._loaded:
+            return
+        with self._watch.task(f"{server.name}: loading data"), full_disk_said(self._folder):
+            self._load(command, key)
+        self._loaded.add(key)
+
+    def remove(self) -> None:
+        """Remove all that was loaded."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _load(self, command: Command, key: str) -> None:
+        """Load data in a folder of their own, which stays where that fails."""
+        folder = self._folder / f"loading-{key}"
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            raise HostError(f"{folder}: cannot be written: {error.strerror}") from error
+        command = at_port(self._system, command, folder)
+        server = command.server
+        assert server and server.data
+        for enclosure in command.enclosures:
+            enclosure.put(folder)
+        (folder / server.data.scratch).mkdir()
+
+        def step(argv: tuple[str, ...], name: str) -> None:
+            self._beside(argv, name, "loading data", command, folder, folder)
+
+        for i, argv in enumerate(server.data.make):
+            step(argv, f"make{i}")
+        self._fill(server, folder, step)
+        kept = self._system.lasting(self._folder / key)
+        step(
+            (
+                "sh",
+                "-c",
+                'rm -rf "$2" && mkdir -p "${2%/*}" && mv "$1" "$2"',
+                "sh",
+                server.data.folder,
+                kept,
+            ),
+            "keep",
+        )
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _fill(
+        self, server: Server, folder: Path, step: Callable[[tuple[str, ...], str], None]
+    ) -> None:
+        assert server.data
+        ending = replace(server, data=None)
+        with serving(self._system, ending, folder, folder, self._env, ends=True) as child:
+            for i, argv in enumerate(server.data.fill):
+                step(argv, f"fill{i}")
+            step(server.data.stop, "stop")
+            assert child
+            _await_end(child, server)
+
+
+def _await_end(child: Running, server: Server) -> None:
+    deadline = time.monotonic() + server.seconds
+    while child.running():
+        if time.monotonic() > deadline:
+            raise IncompleteRun(
+                f"loading data: {server.name} did not end within {server.seconds:g} s"
+            )
+        time.sleep(_POLL_SECONDS)
