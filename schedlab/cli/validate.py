@@ -86,7 +86,9 @@ def validate(
 
     With --published the quick plans of published changes are simulated, and the score of the
     predictions is printed; of all changes it is also written, to docs/studies/predictions.md or
-    --output, after every case anew. It can be stopped; the same command goes on.
+    --output, after every case anew. Beside that page stands its record, a .json of the same rows:
+    what this engine simulated is not simulated again, here or elsewhere; remove it to begin anew.
+    It can be stopped; the same command goes on.
 
     With --target vm:KERNEL the simulator is held against the real kernel on the same CPUs:
     scheduling domains, sched features and placement decisions have to be identical; exit status 1

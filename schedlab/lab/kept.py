@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -54,8 +54,10 @@ def brought_to_its_end(results: Path, name: str, plan: Plan, lab: Lab, *about: s
     return result.store
 
 
-def case_by_case(results: Path, name: str, plan: Plan, lab: Lab, *about: str) -> Iterator[Result]:
-    """Run what the result of a plan owes, all blocks of a case before the next one's.
+def case_by_case(
+    results: Path, name: str, plan: Plan, lab: Lab, labels: Collection[str]
+) -> Iterator[Result]:
+    """Run what the result of a plan owes of some cases, all blocks of one before the next one's.
 
     The result is yielded after each case, and closed at the end. Simulated runs do not depend on
     their order, so this is for them alone.
@@ -64,9 +66,11 @@ def case_by_case(results: Path, name: str, plan: Plan, lab: Lab, *about: str) ->
         UsageError: the plan cannot be run on its target.
         Interrupted: SIGINT or SIGTERM; the same call goes on.
     """
-    result = _begun(results, name, plan, lab, *about)
+    result = _begun(results, name, plan, lab)
     with closing(result.store):
         for case in result.cases:
+            if case.label not in labels:
+                continue
             if not is_whole(result.store, [case]):
                 run_results({name: replace(result, cases=[case])}, lab)
             yield result

@@ -1,5 +1,7 @@
 """`schedlab validate --published` with a fake simulator: runs, scores, studies, goes on."""
 
+import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -159,6 +161,98 @@ def test_a_case_that_is_whole_counts_before_its_plan_is(
     assert "| no-wa-plan (1 of 2 cases) |" in study
     assert "| all | 2 | 1 | 0 | 1 |" in study
     assert "Published and not simulated: 1 of 2 rows." in study
+
+
+def test_a_score_goes_on_without_its_results(lab: FakeLab, published: Path) -> None:
+    page = published.parent / "predictions.md"
+    assert call(lab, published, "--output", page)[0] == 0
+    before, text = page.read_text(), call(lab, published, "--output", page)[1]
+    shutil.rmtree(published.parent / "results")
+    status, again, errors = call(lab, published, "--output", page)
+    assert status == 0, errors
+    assert not (published.parent / "results").exists()
+    assert again == text
+    assert page.read_text() == before
+
+
+def test_cases_of_the_record_and_of_results_are_one_plan(lab: FakeLab, published: Path) -> None:
+    page = published.parent / "predictions.md"
+    record = page.with_suffix(".json")
+    assert call(lab, published, "--output", page)[0] == 0
+    whole = json.loads(record.read_text())
+    [part] = whole["parts"]
+    part["whole"] = part["whole"][1:]
+    part["rows"] = part["rows"][1:]
+    record.write_text(json.dumps(whole))
+    shutil.rmtree(published.parent / "results")
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 0, errors
+    assert "PerfBenchSchedPipe" not in errors
+    assert "HackbenchPipeThreads" in errors
+    assert page.read_text().count("| no-wa-plan | ") == 1
+    [part] = json.loads(record.read_text())["parts"]
+    assert part["whole"] == ["HackbenchPipeThreads", "PerfBenchSchedPipe"]
+    assert [row["label"] for row in part["rows"]] == part["whole"]
+
+
+def test_rows_of_another_engine_stay_until_they_are_simulated_anew(
+    lab: FakeLab, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two cases the first was another engine's: the second comes first, and both are left."""
+    page = published.parent / "predictions.md"
+    record = page.with_suffix(".json")
+    assert call(lab, published, "--output", page)[0] == 0
+    whole = json.loads(record.read_text())
+    [part] = whole["parts"]
+    part["engine"]["Engine version"] = "an older one"
+    part["whole"] = part["whole"][:1]
+    part["rows"] = [row for row in part["rows"] if row["label"] in part["whole"]]
+    record.write_text(json.dumps(whole))
+    shutil.rmtree(published.parent / "results")
+    run_results, ran = command.run_results, list[str]()
+
+    def first_only(results: Mapping[str, Result], lab: Lab) -> None:
+        [result] = results.values()
+        if ran:
+            raise Interrupted("stopped")
+        ran.extend(case.label for case in result.cases)
+        run_results(results, lab)
+
+    monkeypatch.setattr(command, "run_results", first_only)
+    assert call(lab, published, "--output", page)[0] == 130
+    assert ran == ["PerfBenchSchedPipe"]
+    assert page.read_text().count("| no-wa-plan (1 of 2 cases) |") == 2
+    assert "| no-wa-plan (1 of 2 cases) | an older one |" in page.read_text()
+    monkeypatch.setattr(command, "run_results", run_results)
+    assert call(lab, published, "--output", page)[0] == 0
+    assert "an older one" not in page.read_text()
+    assert "| no-wa-plan | " in page.read_text()
+    assert len(json.loads(record.read_text())["parts"]) == 1
+
+
+def test_rows_of_another_plan_are_dropped_and_bad_records_refused(
+    lab: FakeLab, published: Path
+) -> None:
+    page = published.parent / "predictions.md"
+    record, plan = page.with_suffix(".json"), published.parent / "no-wa-plan.toml"
+    assert call(lab, published, "--output", page)[0] == 0
+    good = record.read_text()
+    shutil.rmtree(published.parent / "results")
+    plan.write_text(plan.read_text() + "seed = 7\n")
+    assert "run 1" in call(lab, published, "--output", page)[2]
+    plan.write_text(plan.read_text().replace("seed = 7\n", ""))
+    for text, message in (
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ('{"part": []}', "parts: is missing"),
+        (good.replace('"metric": "time"', '"metric": "tine"'), "nothing is published of"),
+        (" " * (4 << 20) + good, "is longer than 4 MiB"),
+    ):
+        record.write_text(text)
+        status, _, errors = call(lab, published, "--output", page)
+        assert status == 2
+        assert f"{record}: " in errors
+        assert message in errors
 
 
 def test_other_options_and_bad_files_are_refused(lab: FakeLab, published: Path) -> None:

@@ -1,7 +1,7 @@
 """Running the quick plans of published changes, one after the other, and setting them beside."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -132,10 +132,10 @@ class Predicted:
     counts: list[Counted]
     engine: Mapping[str, str]
     """What simulated it, by rows of the platform table."""
-    cases: int = 1
+    cases: int
     """How many its plan has."""
-    owed: int = 0
-    """How many of them are not whole yet, and have no row."""
+    whole: tuple[str, ...]
+    """The labels of those that are whole; of the others there is no row."""
 
 
 def predicted(work: Work, store: Store, cases: Sequence[Case]) -> Predicted:
@@ -148,14 +148,32 @@ def predicted(work: Work, store: Store, cases: Sequence[Case]) -> Predicted:
     )  # fmt: skip
     counts = counted(reference, plan.target, plan.baseline.name, store.cases, records)
     engine = {row: store.environment[row] for row in ENGINE if row in store.environment}
-    whole = {case.label for case in cases if is_whole(store, [case])}
+    whole = tuple(case.label for case in cases if is_whole(store, [case]))
     return Predicted(
         [row for row in rows if row.label in whole],
         [count for count in counts if count.label in whole],
         engine,
         cases=len(cases),
-        owed=len(cases) - len(whole),
+        whole=whole,
     )
+
+
+def together(parts: Sequence[Predicted], labels: Sequence[str]) -> list[Predicted]:
+    """Make one of the parts of a plan that the same engine simulated, in the order of its cases."""
+    merged: list[Predicted] = []
+    for part in parts:
+        same = next((n for n, other in enumerate(merged) if other.engine == part.engine), None)
+        if same is None:
+            merged.append(part)
+            continue
+        first = merged[same]
+        merged[same] = replace(
+            first,
+            rows=sorted([*first.rows, *part.rows], key=lambda row: labels.index(row.label)),
+            counts=sorted([*first.counts, *part.counts], key=lambda c: labels.index(c.label)),
+            whole=tuple(sorted([*first.whole, *part.whole], key=labels.index)),
+        )
+    return merged
 
 
 def plans_of(found: Sequence[Work]) -> Mapping[tuple[str, str], tuple[str, bool]]:

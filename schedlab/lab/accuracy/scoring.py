@@ -278,7 +278,7 @@ def predictions(
         verdict = row.outcome.verdict
         interval = verdict.interval_adjusted_better
         yield replace(
-            _published(name, reference, row.table, row.label, plan, row.change, cold),
+            published_row(name, reference, row.table, row.label, plan, row.change, cold),
             mark=row.mark,
             simulated=verdict.effect_better,
             low=interval.low if interval else None,
@@ -311,15 +311,16 @@ def with_what_is_missing(
             plan, cold = plans.get((name, table.target), (table.target, False))
             for label, base, other in table.rows:
                 change = mean(other) / mean(base) - 1
-                row = _published(name, reference, table, label, plan, change, cold)
+                row = published_row(name, reference, table, label, plan, change, cold)
                 if (name, row.key) not in found:
                     missing.append(row)
     return [*rows, *missing]
 
 
-def _published(
+def published_row(
     name: str, reference: Reference, table: Table, label: str, plan: str, change: float, cold: bool
 ) -> Prediction:
+    """Return a published row of which nothing is simulated."""
     return Prediction(
         reference=name,
         mechanism=reference.mechanism,

@@ -32,7 +32,7 @@ def explanations(page: str) -> dict[str, str]:
 def study(
     rows: Sequence[Prediction],
     references: Mapping[str, Reference],
-    simulated: Mapping[str, Predicted | None],
+    simulated: Mapping[str, Sequence[Predicted]],
     before: str = "",
 ) -> str:
     """Write the page.
@@ -40,18 +40,23 @@ def study(
     Args:
         rows: all predictions, those of calibration rows and of rows not simulated yet too.
         references: the changes they are of, by name.
-        simulated: what came out of each plan's whole cases, by name; None of plans not begun.
+        simulated: what came out of each plan's whole cases, by name; a part for each engine.
         before: the page as it is now, whose explanations are kept.
     """
     whole = score(rows)
-    counts = {name: done.counts if done else [] for name, done in simulated.items()}
+    counts = {
+        name: [count for part in parts for count in part.counts]
+        for name, parts in simulated.items()
+    }
     parts = [
         "# Predictions against published changes",
         _wrapped(
             "`schedlab validate --published` writes this page: it simulates the quick plan of every"
             " file in published/ and sets each row beside the published one; the page is written"
             " anew after every case, of what is whole by then. Tables are generated; the"
-            " explanations of wrong claims are kept when it is written again."
+            " explanations of wrong claims are kept when it is written again. predictions.json has"
+            " the same rows for the next call: a case that this engine simulated is not simulated"
+            " again, and one of another engine keeps its row until it is."
             " docs/studies/accuracy.md says how a row is graded."
         ),
         "## What simulated it",
@@ -69,14 +74,15 @@ def study(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _provenance(simulated: Mapping[str, Predicted | None]) -> str:
+def _provenance(simulated: Mapping[str, Sequence[Predicted]]) -> str:
     lines = [table_row(("plan", *ENGINE)), table_row(["---"] * (1 + len(ENGINE)))]
-    for name, done in simulated.items():
-        if done is None or done.owed == done.cases:
+    for name, parts in simulated.items():
+        if not parts:
             lines.append(table_row([name, "not simulated", "", ""]))
-            continue
-        part = f" ({done.cases - done.owed} of {done.cases} cases)" if done.owed else ""
-        lines.append(table_row([name + part, *(done.engine.get(row, "") for row in ENGINE)]))
+        for part in parts:
+            some, most = len(part.whole), part.cases
+            size = f" ({some} of {most} cases)" if some < most else ""
+            lines.append(table_row([name + size, *(part.engine.get(row, "") for row in ENGINE)]))
     return "\n".join(lines)
 
 

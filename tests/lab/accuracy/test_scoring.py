@@ -273,18 +273,17 @@ def references() -> dict[str, Reference]:
     return {"a-change": Reference(title="A change", source="list", table=(table,), **common)}  # type: ignore[arg-type]
 
 
-SIMULATED = {"a-plan": Predicted(ROWS, [], {"Engine version": "e1", "Kernels": "6.1"})}
+ENGINE = {"Engine version": "e1", "Kernels": "6.1"}
+SIMULATED = {"a-plan": [Predicted(ROWS, [], ENGINE, 1, ("a",))]}
 
 
 def test_the_study_has_a_section_for_each_wrong_claim() -> None:
-    begun = Predicted([], [], {"Engine version": "e1"}, cases=4, owed=4)
-    part = replace(begun, owed=1)
-    others = {"b-plan": None, "c-plan": begun, "d-plan": part}
-    page = study(ROWS, references(), {**SIMULATED, **others})
+    part = Predicted([], [], {"Engine version": "e1"}, 4, ("a", "b", "c"))
+    other = Predicted([], [], {"Engine version": "e2"}, 4, ("d",))
+    page = study(ROWS, references(), {**SIMULATED, "b-plan": [], "d-plan": [part, other]})
     assert "| a-plan | e1 |  | 6.1 |" in page
     assert "| b-plan | not simulated |  |  |" in page
-    assert "| c-plan | not simulated |  |  |" in page
-    assert "| d-plan (3 of 4 cases) | e1 |  |  |" in page
+    assert "| d-plan (3 of 4 cases) | e1 |  |  |\n| d-plan (1 of 4 cases) | e2 |" in page
     assert "| **all** | 5 | 2 | 1 | 0 | 0 | 2 | 0 | 0 | 2 of 3 | 1 of 5 |" in page
     assert "| all | 6 | 5 | 0 | 5 |" in page
     assert "two thirds of the signs right" in page
@@ -315,7 +314,7 @@ def test_explanations_stay_while_the_claim_is_wrong() -> None:
 def test_explanations_stay_while_their_plan_is_not_simulated() -> None:
     explained = study(ROWS, references(), SIMULATED).replace(UNEXPLAINED, "The scan is too cheap.")
     owed = [replace(r, simulated=None, verdict="not simulated") for r in ROWS]
-    without = study(owed, references(), {"a-plan": None}, explained)
+    without = study(owed, references(), {"a-plan": []}, explained)
     assert "### a-plan: c, time\n\n*Not simulated now.*\n\nThe scan is too cheap." in without
     assert "The scan is too cheap." in study(ROWS, references(), SIMULATED, without)
 
@@ -363,12 +362,12 @@ rows = [["HackbenchPipeThreads", [1000, 3000], [500]], ["PerfBenchSchedPipe", [7
     ]
     assert counts[0].here == pytest.approx(5000, rel=0.1)
     rows = list(predictions("change", reference, "p", "host", analyse(store).outcomes))
-    page = study(rows, {"change": reference}, {"p": Predicted(rows, counts, {})})
+    page = study(rows, {"change": reference}, {"p": [Predicted(rows, counts, {}, 1, ("a",))]})
     assert "| HackbenchPipeThreads | context-switches | Default | 1,000 | " in page
     assert re.search(r"- HackbenchPipeThreads: the baseline's switches are [45]\S* times the", page)
     calm = [replace(counts[0], here=1900.0)]
     assert "another state" not in study(
-        rows, {"change": reference}, {"p": Predicted(rows, calm, {})}
+        rows, {"change": reference}, {"p": [Predicted(rows, calm, {}, 1, ("a",))]}
     )
 
 

@@ -1,0 +1,201 @@
+"""The record of what was simulated of published changes, so that a score outlives its results.
+
+It stands beside the study. A case in it is not simulated again by the same engine; one that another
+engine simulated keeps its row until it is. What the plan, its machine or the published rows changed
+since is left out.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schedlab.base.errors import UsageError
+from schedlab.base.validation import validate
+from schedlab.judging.matched import Counted
+from schedlab.judging.reference import find_reference
+from schedlab.lab.accuracy.published import Predicted, Work
+from schedlab.lab.accuracy.scoring import Prediction, published_row
+from schedlab.machine.model import find_machine
+from schedlab.plan.targets import split
+
+_MOST_BYTES = 4 << 20
+_Share = Annotated[float, Field(ge=-1e15, le=1e15)]
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Row(_Data):
+    label: str
+    metric: str
+    published: _Share
+    simulated: _Share | None
+    low: _Share | None
+    high: _Share | None
+    verdict: str
+    ratio: _Share | None
+    note: str
+    judged: bool
+
+
+class _Count(_Data):
+    label: str
+    counter: str
+    variant: str
+    is_baseline: bool
+    published: _Share
+    here: _Share
+
+
+class _Part(_Data):
+    """What one engine simulated of a plan."""
+
+    plan: str
+    inputs: str
+    """Of inputs_of(): the plan, its machine and the published rows."""
+    engine: dict[str, str]
+    whole: tuple[str, ...]
+    """The labels of the cases, also of those without a published row."""
+    rows: tuple[_Row, ...]
+    counts: tuple[_Count, ...]
+
+
+class _Record(_Data):
+    parts: tuple[_Part, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What earlier calls simulated of a plan, one part for each engine."""
+
+    parts: tuple[Predicted, ...] = ()
+
+    def by(self, engine: Mapping[str, str]) -> set[str]:
+        """Return the labels of the cases that an engine simulated."""
+        return {label for part in self.parts if part.engine == engine for label in part.whole}
+
+    def without(self, labels: Sequence[str]) -> "Kept":
+        """Return what is left when these cases were simulated anew."""
+        left = (_without(part, set(labels)) for part in self.parts)
+        return Kept(tuple(part for part in left if part.whole))
+
+
+def _without(part: Predicted, labels: set[str]) -> Predicted:
+    return replace(
+        part,
+        rows=[row for row in part.rows if row.label not in labels],
+        counts=[count for count in part.counts if count.label not in labels],
+        whole=tuple(label for label in part.whole if label not in labels),
+    )
+
+
+def record_of(study_file: Path) -> Path:
+    """Return the place of a study's record."""
+    return study_file.with_suffix(".json")
+
+
+def inputs_of(work: Work) -> str:
+    """Name what a plan's rows depend on beside the engine: another name for other inputs."""
+    reference = find_reference(work.reference)
+    parts = [
+        work.plan.to_toml(),
+        find_machine(split(work.plan.target)[1]).model_dump_json(),
+        reference.model_dump_json(include={"table", "counts"}),
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def read_record(path: Path, found: Sequence[Work], cases: Mapping[str, int]) -> dict[str, Kept]:
+    """Return what a record has of some plans, by their names; nothing where there is none.
+
+    Args:
+        path: the record.
+        found: the plans.
+        cases: how many cases each of them has.
+
+    Raises:
+        UsageError: it cannot be read, or it is not a record.
+    """
+    if not path.exists():
+        return {}
+    by_name = {work.plan_name: work for work in found}
+    kept: dict[str, Kept] = {}
+    for part in validate(_read(path), _Record, str(path)).parts:
+        work = by_name.get(part.plan)
+        if work is None or part.inputs != inputs_of(work):
+            continue
+        before = kept.get(part.plan, Kept()).without(part.whole)
+        predicted = _predicted(part, work, cases[part.plan], path)
+        kept[part.plan] = Kept((*before.parts, predicted))
+    return kept
+
+
+def write_record(
+    path: Path, found: Sequence[Work], parts: Mapping[str, Sequence[Predicted]]
+) -> None:
+    """Write what was simulated of each plan; OSError where that cannot be."""
+    lines = [
+        json.dumps(_part(work, part).model_dump(), ensure_ascii=False)
+        for work in found
+        for part in parts[work.plan_name]
+    ]
+    path.write_text('{"parts": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+
+
+def _read(path: Path) -> object:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise UsageError(
+                f"{path}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read"
+            )
+        return json.loads(content.decode())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: is not JSON: {error}") from error
+
+
+def _predicted(part: _Part, work: Work, cases: int, path: Path) -> Predicted:
+    return Predicted(
+        rows=[_prediction(row, work, path) for row in part.rows],
+        counts=[Counted(**count.model_dump()) for count in part.counts],
+        engine=part.engine,
+        cases=cases,
+        whole=part.whole,
+    )
+
+
+def _prediction(row: _Row, work: Work, path: Path) -> Prediction:
+    reference = find_reference(work.reference)
+    for table in reference.table:
+        labels = {label for label, _, _ in table.rows}
+        if (table.target, table.metric) == (work.plan.target, row.metric) and row.label in labels:
+            empty = published_row(
+                work.reference, reference, table, row.label, work.plan_name, row.published,
+                work.plan.cold,
+            )  # fmt: skip
+            return replace(empty, **row.model_dump(exclude={"label", "metric", "published"}))
+    raise UsageError(
+        f"{path}: {work.plan_name}: nothing is published of {row.label}, {row.metric};"
+        " remove the file, and the same command simulates anew"
+    )
+
+
+def _part(work: Work, part: Predicted) -> _Part:
+    rows = [_Row(**{name: getattr(row, name) for name in _Row.model_fields}) for row in part.rows]
+    return _Part(
+        plan=work.plan_name,
+        inputs=inputs_of(work),
+        engine=dict(part.engine),
+        whole=part.whole,
+        rows=tuple(rows),
+        counts=tuple(_Count(**asdict(count)) for count in part.counts),
+    )
