@@ -49,6 +49,7 @@ ELSEWHERE = {
     "schedlab kernel build group-util-7.3": "the same",
     "schedlab trace ryzen-5950x": "needs Linux 7.3",
     "schedlab run RESULT/plan.toml": "needs that result; tests/lab/test_repeat.py",
+    "schedlab boots": "boots machines; tests/lab/test_boots.py",
     "schedlab check": "builds a kernel for each bug; tests/lab/checks/test_corpus.py",
     "schedlab bisect": "needs a git tree; tests/lab/bisecting/test_bisect.py",
     "schedlab series": "needs a series of patches; tests/lab/test_series.py",

@@ -17,6 +17,8 @@ from schedlab.cli.internal_error import report_defect
 
 _COMMANDS = {
     "bisect": "Find the commit of GOOD..BAD at which something got worse, on a simulated machine.",
+    "boots": "Boot a machine for each variant by turns, run the plan at each boot, and judge the"
+    " boots.",
     "check": "Simulate scenarios and check what must hold in them: a kernel's regression tests.",
     "compare": "Set two results side by side: two machines, or two dates.",
     "completion": "Print the code with which a SHELL completes commands, options and names.",

@@ -33,7 +33,7 @@ def block_order(
 ) -> list[tuple[RunKey, Case, Variant]]:
     """Return the runs of one block in their order; leaving cases out does not change the rest."""
     by_case = {
-        case.label: _variant_order(plan.variant, f"{plan.blocks.seed}/{case.label}", block)
+        case.label: variant_order(plan.variant, f"{plan.blocks.seed}/{case.label}", block)
         for case in cases
     }
     placed = sorted(cases, key=lambda case: _draw(f"{plan.blocks.seed}/{block}/at/{case.label}"))
@@ -49,7 +49,7 @@ def run_seed(plan: Plan, block: int, label: str) -> int:
     return _draw(f"{plan.blocks.seed}/{block}/seed/{label}") & 0x7FFFFFFF
 
 
-def _variant_order(variants: Sequence[Variant], seed: str, block: int) -> list[Variant]:
+def variant_order(variants: Sequence[Variant], seed: str, block: int) -> list[Variant]:
     """Return the variants in an order that is random, but balanced over each six blocks.
 
     Of six blocks the baseline stands before each other variant in three, never strictly in turn:

@@ -35,6 +35,7 @@ from schedlab.plan.design import Design
 from schedlab.plan.duration import Duration, SomeTime, seconds
 from schedlab.plan.inputs import beside
 from schedlab.plan.own import OwnBenchmark
+from schedlab.plan.reboot import Reboot
 from schedlab.plan.targets import kind_of
 from schedlab.settings.kinds.boot import Boot, fits
 from schedlab.settings.variant import Variant
@@ -220,6 +221,8 @@ class Plan(_Data):
     published: str = ""
     """Published results the report shows beside its own: a name under published/, or a file."""
     counters: tuple[str, ...] | Literal["all"] = "all"
+    reboot: Reboot | None = None
+    """How `schedlab boots` boots the target."""
     made_with: dict[str, str] = {}
     """What the runs of a result were made with whose plan this is, by rows of its platform table;
     where a simulated run elsewhere differs in one, that is said before it begins."""

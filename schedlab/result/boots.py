@@ -16,6 +16,9 @@ from schedlab.result.record import RunKey, RunRecord
 BOOT = "Boot"
 """The row of the platform table that tells one boot from another."""
 
+BOOTED_FOR = "Booted for"
+"""The row that names the variant for which the lab has booted a machine."""
+
 
 @dataclass(frozen=True)
 class Boot:

@@ -13,13 +13,16 @@ from pathlib import Path
 from schedlab.base.errors import UsageError
 from schedlab.base.validation import validate
 from schedlab.plan.plan import Plan
-from schedlab.result.boots import BOOT, Boot, boot_of
+from schedlab.result.boots import BOOT, BOOTED_FOR, Boot, boot_of
 from schedlab.result.record import RunRecord
 from schedlab.result.store import MERGE, CaseInfo, Store, made_whole
 from schedlab.settings.kinds import boot
 
 _THE_HOST = ("Architecture", "Processor version", "CPUs", "Node name")
 """Rows of the platform table that no reboot changes."""
+
+_BOOTED = {"Kernel release", "Kernel version", "Kernel command line", "Kernels"}
+"""Rows in which a machine differs that the lab has booted for a variant."""
 
 _OF_THE_PLAN = {"blocks", "judging", "counters", "title", "only"}
 """Keys of a plan that may differ: the runs are of the same things all the same."""
@@ -131,6 +134,8 @@ def _environment(stores: Sequence[Store]) -> dict[str, str]:
 def _undeclared(stores: Sequence[Store]) -> list[str]:
     """Name what differs between the boots though no variant asks for it."""
     declared = {row for variant in stores[0].plan.variant for row in boot.Boot.of(variant)}
+    if BOOTED_FOR in declared:
+        declared |= _BOOTED
     if "Kernel release" in declared:
         declared |= {"Kernel version"}  # of another release it is another
     return [

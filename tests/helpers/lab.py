@@ -10,8 +10,9 @@ from pathlib import Path
 
 import schedlab.lab.result
 from schedlab.base.system import LocalSystem
-from schedlab.benchmarks.benchmark import Command, Output, Server, Values, benchmark
+from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.server import Server
 from schedlab.benchmarks.tool import Tool
 from schedlab.cli import main
 from schedlab.targets.host import HostTarget

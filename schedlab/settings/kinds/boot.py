@@ -8,7 +8,7 @@ from schedlab.settings.text import Filled, Key
 
 @setting
 class Boot(TableSetting):
-    """What a boot must be for a variant: rows of the platform table, whole or a word of them."""
+    """What a boot must be for a variant: rows of the platform table, whole or words of them."""
 
     rank = 130
     name = key = "boot"
@@ -25,6 +25,6 @@ class Boot(TableSetting):
 def fits(wanted: Mapping[str, str], platform: Mapping[str, str]) -> bool:
     """Return whether a platform is the wanted one, as it has been booted."""
     return all(
-        value == platform.get(row) or value in platform.get(row, "").split()
+        value == platform.get(row) or {*value.split()} <= {*platform.get(row, "").split()}
         for row, value in wanted.items()
     )

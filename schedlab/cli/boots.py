@@ -1,0 +1,71 @@
+"""`schedlab boots`: a machine booted for each variant by turns, boots as the pairs."""
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from schedlab.base.errors import UsageError
+from schedlab.cli.echo import echo
+from schedlab.cli.how import How
+from schedlab.cli.names import PLAN
+
+_RUNS = 3
+"""Of a benchmark at each boot, where neither the plan nor the user says: more make a boot's value
+steadier, but no more evidence."""
+
+
+@click.command("boots")
+@click.argument("plan_name", required=False, type=PLAN, metavar="[PLAN]")
+@click.option("--boots", type=int, metavar="N", help="Boots of each variant.")
+@click.option("--target", metavar="TARGET", help="ssh:HOST or vm:KERNEL, if not the plan's.")
+@click.option("--output", metavar="DIR", type=click.Path(path_type=Path), help="Folder to make.")
+@click.option(
+    "--resume",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Go on with the series in DIR, in the same order.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be booted, in order.")
+def boots_command(
+    plan_name: str | None,
+    boots: int | None,
+    target: str | None,
+    output: Path | None,
+    resume: Path | None,
+    dry_run: bool,
+) -> None:
+    """Boot a machine for each variant by turns, run the plan at each boot, and judge the boots.
+
+    The variants of PLAN say what is booted for them (`boot` with a kernel's release or words of its
+    command line; in a guest `kernel` and `cmdline`), its table [reboot] how.
+
+    \b
+    schedlab boots kernels.toml --boots 12 --output series
+    schedlab boots --resume series
+    """
+    from schedlab.cli.result import print_result
+    from schedlab.lab.boots import boot_lines, resume_boots, run_boots
+    from schedlab.plan.plan import find_plan
+
+    lab = How(output=output).lab()
+    if resume:
+        if plan_name or boots or target or output or dry_run:
+            raise UsageError("--resume takes all from DIR; give nothing else with it.")
+        print_result(resume_boots(resume, lab))
+        return
+    if plan_name is None or boots is None:
+        raise UsageError("name a plan and --boots N, or --resume DIR.")
+    plan, _ = find_plan(plan_name)
+    if target:
+        plan = plan.model_copy(update={"target": target})
+    if "looks" not in plan.blocks.model_fields_set:
+        blocks = plan.blocks.model_copy(update={"looks": (_RUNS,)})
+        plan = plan.model_copy(update={"blocks": blocks})
+    if dry_run:
+        for line in boot_lines(plan, boots):
+            echo(line)
+        return
+    stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
+    folder = output or Path("results") / f"{stamp}-boots"
+    print_result(run_boots(plan, boots, folder, lab))

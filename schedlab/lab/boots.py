@@ -1,0 +1,326 @@
+"""A series of boots: a machine is booted for each variant by turns, and the boots are the pairs.
+
+A folder of a series holds `boots.json` (this module's record), `boot-001/`, `boot-002/`, ... (a
+result for each boot) and, when it is whole, `merged/`.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from schedlab.base.errors import HostError, SystemLost, UsageError
+from schedlab.benchmarks import Case
+from schedlab.lab.new_folder import make_folder
+from schedlab.lab.order import variant_order
+from schedlab.lab.result import Lab, begin, finish
+from schedlab.plan.duration import seconds
+from schedlab.plan.plan import Plan
+from schedlab.plan.reboot import Reboot
+from schedlab.result.boots import BOOTED_FOR
+from schedlab.result.merge import merge
+from schedlab.result.store import Store
+from schedlab.settings.kinds.boot import Boot
+from schedlab.settings.variant import Variant
+from schedlab.targets.booting import BootedMachine, Seen, Wanted, machine_of
+from schedlab.targets.target import Session, Target
+
+RECORD = "boots.json"
+MERGED = "merged"
+_POLL_SECONDS = 2.0
+_TRIES = 2
+"""How often a boot is asked for, where the machine comes back as something else."""
+_UNDER_WAY_SECONDS = 60.0
+"""How long a lab that goes on waits for a boot that the one before it may have asked for."""
+
+
+class BootAsked(BaseModel):
+    """A boot of the series."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    variant: str
+    state: Literal["asked", "done"] = "asked"
+    before: str
+    """The boot_id from which it was asked for."""
+    boot_id: str = ""
+    release: str = ""
+    seconds: float = 0.0
+    """From asking until the machine was there."""
+
+
+class BootSeries(BaseModel):
+    """The record of a series."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    plan: Plan
+    boots: int
+    """Of each variant."""
+    made: list[BootAsked] = []
+    notices: list[str] = []
+
+
+class Boots:
+    """A series under way."""
+
+    def __init__(
+        self, series: BootSeries, folder: Path, lab: Lab, machine: BootedMachine | None = None
+    ) -> None:
+        """Take the record; `machine` stands for the plan's where that is not to be booted."""
+        self._series = series
+        self._folder = folder
+        self._lab = lab
+        theirs, wanted = machine_of(series.plan, lab.watcher)
+        self._machine = machine or theirs
+        self._wanted = {each.variant: each for each in wanted}
+        self._limit = seconds((series.plan.reboot or Reboot()).limit)
+
+    def run(self) -> Store:
+        """Make the boots that are owed; return the merged result."""
+        series = self._series
+        with self._lab.watcher.task(f"{self._machine.name}: looking at it"):
+            self._machine.check(list(self._wanted.values()))
+        order = boot_order(series.plan, series.boots)
+        for number, variant in enumerate(order, 1):
+            if number <= len(series.made) and series.made[number - 1].state == "done":
+                continue
+            seen = self._booted(number, len(order), variant)
+            self._measure(number, variant)
+            asked = series.made[number - 1]
+            asked.state, asked.boot_id, asked.release = "done", seen.boot_id, seen.release
+            self._keep()
+        return self._merged(len(order))
+
+    def _booted(self, number: int, count: int, variant: Variant) -> Seen:
+        """Have the machine booted for a variant, and see that it is.
+
+        Raises:
+            HostError: it does not come back, or not as it is wanted.
+        """
+        what = f"boot {number} of {count} [{variant.name}]"
+        wanted = self._wanted[variant.name]
+        others = [each for each in self._wanted.values() if each is not wanted]
+        if number <= len(self._series.made):
+            if seen := self._under_way(what, self._series.made[number - 1], wanted, others):
+                return seen
+            del self._series.made[number - 1 :]
+        for attempt in range(1, _TRIES + 1):
+            before = self._before(what)
+            asked = BootAsked(variant=variant.name, before=before)
+            self._series.made[number - 1 :] = [asked]
+            self._keep()  # a lab after us must know of it before the machine does
+            began = time.monotonic()
+            with self._lab.watcher.task(what):
+                self._machine.boot(wanted)
+                seen = self._back(what, before)
+            asked.seconds = round(time.monotonic() - began, 1)
+            wrong = seen.differs(wanted, others)
+            if not wrong:
+                self._lab.watcher.say(f"{what}: kernel {seen.release}, after {asked.seconds:.0f} s")
+                return seen
+            self._note(f"{what}: came back with {wrong} (attempt {attempt} of {_TRIES})")
+        raise HostError(
+            f"{self._machine.name}: {what}: came back with {wrong}, {_TRIES} times."
+            f"\n  What boots it does not take the choice; the boots so far are kept:"
+            f" `schedlab boots --resume {self._folder}` goes on."
+        )
+
+    def _before(self, what: str) -> str:
+        """Return the boot_id of the machine as it is."""
+        try:
+            return self._machine.seen().boot_id
+        except SystemLost as error:
+            raise HostError(f"{what}: {error}") from error
+
+    def _under_way(
+        self, what: str, asked: BootAsked, wanted: Wanted, others: Sequence[Wanted]
+    ) -> Seen | None:
+        """Return how the machine is booted if the boot that was asked for has come about."""
+        with self._lab.watcher.task(f"{what}: asked for before; looking for it"):
+            seen = self._await(asked.before, min(self._limit, _UNDER_WAY_SECONDS))
+        if isinstance(seen, Seen) and not seen.differs(wanted, others):
+            self._note(f"{what}: had come about while no lab was there")
+            return seen
+        return None
+
+    def _back(self, what: str, before: str) -> Seen:
+        """Wait until the machine is there at another boot; switch its power if it is not.
+
+        Raises:
+            HostError: it is not there then either.
+        """
+        found = self._await(before, self._limit)
+        if not isinstance(found, Seen) and self._machine.power():
+            self._note(f"{what}: not back after {self._limit:.0f} s; power_command was called")
+            found = self._await(before, self._limit)
+        if isinstance(found, Seen):
+            return found
+        raise HostError(
+            f"{self._machine.name}: {what}: not back after {self._limit:.0f} s. {found}"
+            f"\n  Look at its console; when it is up, `schedlab boots --resume {self._folder}` goes"
+            " on. A power_command in [reboot] switches its power by itself."
+        )
+
+    def _await(self, before: str, limit: float) -> Seen | str:
+        """Return how the machine is booted once that is anew; in words what it did if it is not."""
+        deadline = time.monotonic() + limit
+        while True:
+            try:
+                seen = self._machine.seen()
+                if seen.boot_id != before:
+                    return seen
+                last = f"It still runs the boot before ({before}), kernel {seen.release}."
+            except SystemLost as error:
+                last = f"Last heard: {str(error).partition(chr(10))[0]}"
+            if time.monotonic() + _POLL_SECONDS > deadline:
+                return last
+            time.sleep(_POLL_SECONDS)
+
+    def _measure(self, number: int, variant: Variant) -> None:
+        """Run the plan at this boot, in its variant; what there was of that boot is made anew."""
+        folder = self._at(number)
+        if folder.exists():
+            shutil.rmtree(folder)
+        plan = for_boots(self._series.plan)
+        target = _BootedFor(self._machine.target(), variant)
+        cases = plan.cases(target.machine())
+        finish(begin(plan, cases, target, folder, self._lab), self._lab).close()
+
+    def _merged(self, count: int) -> Store:
+        """Make one result of all boots."""
+        merged = self._folder / MERGED
+        if merged.exists():
+            shutil.rmtree(merged)
+        with ExitStack() as stack:
+            stores = [
+                stack.enter_context(closing(Store.open(self._at(number))))
+                for number in range(1, count + 1)
+            ]
+            merge(stores, merged, [self._series.boots], self._lab.invocation).close()
+        store = Store.open(merged, readonly=False)
+        store.note([*self._series.notices, self._times()])
+        return store
+
+    def _times(self) -> str:
+        took = sorted(asked.seconds for asked in self._series.made)
+        return (
+            f"{len(took)} boots made by the lab, by turns: {took[0]:.0f} to {took[-1]:.0f} s each"
+        )
+
+    def _at(self, number: int) -> Path:
+        return self._folder / f"boot-{number:03d}"
+
+    def _note(self, line: str) -> None:
+        self._series.notices.append(line)
+        self._keep()
+        self._lab.watcher.say(f"note: {line}")
+
+    def _keep(self) -> None:
+        """Write the record, whole or not at all: a lab that dies now is gone on with."""
+        place = self._folder / RECORD
+        fresh = place.with_suffix(".new")
+        try:
+            with fresh.open("w", encoding="utf-8") as file:
+                file.write(self._series.model_dump_json(indent=1, exclude_none=True))
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(place)
+        except OSError as error:
+            raise HostError(f"{place}: cannot be written: {error.strerror}") from error
+
+
+class _BootedFor:
+    """A target as it is booted for one variant."""
+
+    def __init__(self, target: Target, variant: Variant) -> None:
+        self.kind = target.kind
+        self.name = target.name
+        self._target = target
+        self._variant = variant
+        self.machine = target.machine
+        self.shown = target.shown
+        self.preview = target.preview
+
+    def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
+        """Return the platform table, with the variant that the boot is for."""
+        rows = self._target.environment(self._alone(plan), cases)
+        return {**rows, BOOTED_FOR: self._variant.name}
+
+    def open(self, plan: Plan, cases: list[Case], scratch: Path) -> AbstractContextManager[Session]:
+        """Make the target ready for the one variant."""
+        return self._target.open(self._alone(plan), cases, scratch)
+
+    def _alone(self, plan: Plan) -> Plan:
+        return plan.model_copy(update={"variant": (self._variant,)})
+
+
+def for_boots(plan: Plan) -> Plan:
+    """Return the plan as every boot's result has it: each variant runs at its own boots."""
+    variants = tuple(
+        variant.model_copy(update={"boot": {**Boot.of(variant), BOOTED_FOR: variant.name}})
+        for variant in plan.variant
+    )
+    return plan.model_copy(update={"variant": variants, "reboot": None})
+
+
+def boot_order(plan: Plan, boots: int) -> list[Variant]:
+    """Return the variants in the order of their boots: rounds of all, random and balanced."""
+    seed = f"{plan.blocks.seed}/boots"
+    return [each for block in range(boots) for each in variant_order(plan.variant, seed, block)]
+
+
+def run_boots(
+    plan: Plan,
+    boots: int,
+    folder: Path,
+    lab: Lab | None = None,
+    machine: BootedMachine | None = None,
+) -> Store:
+    """Boot a plan's machine for its variants by turns, run the plan at each, and merge.
+
+    Args:
+        plan: on ssh:HOST or vm:KERNEL; its variants say what is booted for them.
+        boots: of each variant.
+        folder: a new one, for everything.
+        lab: where runs are made and who watches.
+        machine: what is booted in place of the plan's.
+
+    Raises:
+        UsageError: the plan's target is not one that the lab boots.
+        HostError: the machine does not come back, or not as it is wanted.
+    """
+    if boots < 2:
+        raise UsageError("--boots: boots are the pairs: 2 of each variant are the least.")
+    lab = lab or Lab()
+    machine_of(plan, lab.watcher)
+    make_folder(folder)
+    return Boots(BootSeries(plan=plan, boots=boots), folder, lab, machine).run()
+
+
+def resume_boots(
+    folder: Path, lab: Lab | None = None, machine: BootedMachine | None = None
+) -> Store:
+    """Go on with a series, in the same order; raises what `run_boots` raises."""
+    try:
+        text = (folder / RECORD).read_text(encoding="utf-8")
+        data = BootSeries.model_validate_json(text)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{folder}: not a series of boots: {error}") from None
+    return Boots(data, folder, lab or Lab(), machine).run()
+
+
+def boot_lines(plan: Plan, boots: int) -> Iterator[str]:
+    """Yield what would be booted, in order."""
+    _, wanted = machine_of(plan, Lab().watcher)
+    told = {each.variant: each for each in wanted}
+    for number, variant in enumerate(boot_order(plan, boots), 1):
+        each = told[variant.name]
+        words = [f"kernel {each.release}"] if each.release else []
+        words += [f"with {' '.join(each.options)}"] if each.options else []
+        yield f"boot {number}: {variant.name}: {' '.join(words) or 'as usual'}"

@@ -1,0 +1,345 @@
+"""Machines that the lab boots: a host by ssh, or a guest."""
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from schedlab.base.errors import HostError, SystemLost, UsageError
+from schedlab.base.system import SshSystem, System
+from schedlab.kernels.progress import Watch
+from schedlab.plan.plan import Plan
+from schedlab.plan.reboot import Reboot
+from schedlab.plan.targets import SSH, VM, split
+from schedlab.settings.kinds.boot import Boot
+from schedlab.settings.kinds.cmdline import Cmdline
+from schedlab.settings.kinds.kernel import Kernel
+from schedlab.settings.variant import Variant
+from schedlab.targets.choice import find_target
+from schedlab.targets.target import Target
+from schedlab.targets.vm import VmTarget
+
+RELEASE = "Kernel release"
+LINE = "Kernel command line"
+"""The rows of the platform table that a variant's `boot` may ask the lab for."""
+
+_GRUB = "/boot/grub/grub.cfg"
+_ENTRY = re.compile(
+    r"""^\s*(submenu|menuentry)\s+(?:'([^']*)'|"([^"]*)")(?:.*?\$menuentry_id_option\s+'([^']*)')?"""
+)
+_COMMAND_SECONDS = 120
+_RELEASE = re.compile(r"[\w.+~-]+")
+"""What a kernel's release may be made of, as it goes into commands and the names of files."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How a machine is to be booted for a variant."""
+
+    variant: str
+    release: str = ""
+    """The kernel's release; that of the usual kernel if empty."""
+    options: tuple[str, ...] = ()
+    """Words of the kernel's command line beside the usual ones."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How a machine is booted."""
+
+    boot_id: str
+    release: str
+    line: str
+
+    def differs(self, wanted: Wanted, others: Sequence[Wanted]) -> str:
+        """Return in words what is not as it is wanted; empty if all is.
+
+        `others` are what other variants want: without a release of its own a variant takes the
+        usual kernel, which is none of theirs, and of their options none may be there.
+        """
+        if wanted.release and self.release != wanted.release:
+            return f"kernel {self.release} in place of {wanted.release}"
+        if not wanted.release and self.release in {other.release for other in others}:
+            return f"kernel {self.release}, which is another variant's"
+        words = self.line.split()
+        if missing := [option for option in wanted.options if option not in words]:
+            return f"no {' '.join(missing)} on its command line"
+        foreign = {option for other in others for option in other.options} - {*wanted.options}
+        if there := sorted(foreign & {*words}):
+            return f"{' '.join(there)} on its command line, which is another variant's"
+        return ""
+
+
+class BootedMachine(Protocol):
+    """A machine that the lab boots."""
+
+    name: str
+
+    def check(self, wanted: Sequence[Wanted]) -> None:
+        """Refuse, before the first boot, what the machine cannot be booted into."""
+
+    def seen(self) -> Seen:
+        """Return how it is booted; SystemLost where it is not there."""
+
+    def boot(self, wanted: Wanted) -> None:
+        """Have it booted once like this; return without waiting for it."""
+
+    def power(self) -> bool:
+        """Have its power switched, if the user has said how; return whether that is so."""
+
+    def target(self) -> Target:
+        """Return the machine, as it is booted, as a place for runs."""
+
+
+def wanted_by(variant: Variant) -> Wanted:
+    """Return how a host is to be booted for a variant.
+
+    Raises:
+        UsageError: it asks for what booting does not decide, or for no release.
+    """
+    rows = Boot.of(variant)
+    release, line = rows.get(RELEASE, ""), rows.get(LINE, "")
+    if release and not _RELEASE.fullmatch(release):
+        raise UsageError(f"variant {variant.name}: boot: '{release}' is not a kernel's release.")
+    if other := sorted(rows.keys() - {RELEASE, LINE}):
+        raise UsageError(
+            f"variant {variant.name}: boot: the lab cannot boot a machine into {other[0]}, only"
+            f" into '{RELEASE}' and '{LINE}'.\n  Boot it yourself, and use `schedlab merge`."
+        )
+    return Wanted(variant.name, release, tuple(line.split()))
+
+
+def grub_entry(configuration: str, release: str) -> str:
+    """Return the entry of grub's menu that boots a release, as grub-reboot takes it.
+
+    Raises:
+        HostError: there is none.
+    """
+    path: list[str] = []
+    found: list[str] = []
+    for line in configuration.splitlines():
+        if entry := _ENTRY.match(line):
+            kind, single, double, identity = entry.groups()
+            title = single or double or ""
+            name = identity or title
+            if kind == "submenu":
+                path.append(name)
+            elif f"Linux {release}" in (title, title.rpartition(", with ")[2]):
+                return ">".join([*path, name])
+            elif title.rpartition(", with ")[1]:
+                found.append(title.rpartition(", with ")[2].removeprefix("Linux "))
+        elif line == "}":
+            path = []
+    known = ", ".join(name for name in dict.fromkeys(found) if "recovery" not in name)
+    raise HostError(
+        f"grub's menu has no entry for kernel {release}; it has: {known or 'none'}."
+        "\n  Install its package there, or name another release."
+    )
+
+
+class SshMachine:
+    """A host that ssh reaches."""
+
+    def __init__(self, which: str, reboot: Reboot, watch: Watch) -> None:
+        """Take its name for ssh, and how it is booted."""
+        self.name = SSH.target(which)
+        self._which = which
+        self._reboot = reboot
+        self._watch = watch
+        self._usual: tuple[str, ...] = ()
+
+    def check(self, wanted: Sequence[Wanted]) -> None:
+        """Look for what boots it, and for the kernels.
+
+        Raises:
+            UsageError: grub cannot give a kernel options.
+            HostError: a kernel or a program is not there.
+        """
+        system = SshSystem(self._which)
+        asked = {option for each in wanted for option in each.options}
+        self._usual = tuple(word for word in _seen(system).line.split() if word not in asked)
+        if self._reboot.reboot_command:
+            return
+        if not system.is_root():
+            raise HostError(f"{self.name}: only root boots it: --target ssh:root@{self._which}.")
+        if self._reboot.by == "grub" and asked:
+            raise UsageError(
+                f"reboot: grub boots a kernel with the options it is configured for; for"
+                f" {' '.join(sorted(asked))} use by = 'kexec' or a reboot_command."
+            )
+        tool = {"grub": "grub-reboot", "kexec": "kexec"}[self._reboot.by]
+        if not system.which(tool):
+            package = {"grub": "grub2-common", "kexec": "kexec-tools"}[self._reboot.by]
+            raise HostError(
+                f"{self.name}: {tool} is not installed.\n  Install there: apt-get install {package}"
+            )
+        for each in wanted:
+            self._prepare(system, each, dry=True)
+
+    def seen(self) -> Seen:
+        """Reach it anew, and look."""
+        return _seen(SshSystem(self._which))
+
+    def boot(self, wanted: Wanted) -> None:
+        """Boot it once: the default entry stays as it is."""
+        if self._reboot.reboot_command:
+            _call(
+                "reboot_command",
+                self._reboot.reboot_command,
+                SCHEDLAB_HOST=self._which,
+                SCHEDLAB_VARIANT=wanted.variant,
+                SCHEDLAB_KERNEL=wanted.release,
+                SCHEDLAB_OPTIONS=" ".join(wanted.options),
+            )
+            return
+        system = SshSystem(self._which)
+        now = self._prepare(system, wanted)
+        # Some time after the answer, in a session that does not end with this line.
+        script = f"sleep 1; {now}"
+        with suppress(SystemLost):
+            system.run(f"setsid sh -c {shlex.quote(script)} >/dev/null 2>&1 &")
+
+    def power(self) -> bool:
+        """Call the user's command, if there is one."""
+        if not self._reboot.power_command:
+            return False
+        _call("power_command", self._reboot.power_command, SCHEDLAB_HOST=self._which)
+        return True
+
+    def target(self) -> Target:
+        """Return the host as a target."""
+        return find_target(self.name, watch=self._watch)
+
+    def _prepare(self, system: System, wanted: Wanted, dry: bool = False) -> str:
+        """Choose the kernel of the next boot; return the command that begins it."""
+        if self._reboot.by == "grub":
+            if wanted.release:
+                entry = grub_entry(_text(system, _GRUB), wanted.release)
+                if not dry:
+                    _do(system, "grub-reboot", entry)
+            return "systemctl reboot || reboot"
+        release = wanted.release or system.kernel_release()
+        kernel, initrd = f"/boot/vmlinuz-{release}", f"/boot/initrd.img-{release}"
+        if not system.exists(kernel):
+            raise HostError(f"{self.name}: {kernel} is not there; install that kernel's package.")
+        argv = ["kexec", "-l", kernel, f"--command-line={' '.join(self._usual + wanted.options)}"]
+        if system.exists(initrd):
+            argv.append(f"--initrd={initrd}")
+        if not dry:
+            _do(system, *argv)
+        return "systemctl kexec || kexec -e"
+
+
+class GuestMachine:
+    """A guest of QEMU: booting it is to begin a new one."""
+
+    def __init__(self, plan: Plan, watch: Watch) -> None:
+        """Take the plan's kernel and machine."""
+        self.name = plan.target
+        self._plan = plan
+        self._watch = watch
+        self._variant = plan.baseline
+        self._target: VmTarget | None = None
+
+    def check(self, wanted: Sequence[Wanted]) -> None:
+        """Refuse nothing: a kernel that is not there is found when it is booted."""
+
+    def seen(self) -> Seen:
+        """Look into the guest, which is booted for that if there is none."""
+        return _seen(self._here().guest(self._variant))
+
+    def boot(self, wanted: Wanted) -> None:
+        """End the guest; the next is booted when it is looked at."""
+        if self._target:
+            self._target.guests.close()
+        self._target = None
+        self._variant = next(v for v in self._plan.variant if v.name == wanted.variant)
+
+    def power(self) -> bool:
+        """Have no power to switch."""
+        return False
+
+    def target(self) -> Target:
+        """Return the guest as a target."""
+        return self._here()
+
+    def _here(self) -> VmTarget:
+        if self._target is None:
+            _, which = split(self._plan.target)
+            self._target = VmTarget(which, self._plan.machine, (self._variant,), self._watch)
+        return self._target
+
+
+def machine_of(plan: Plan, watch: Watch) -> tuple[BootedMachine, list[Wanted]]:
+    """Return the machine of a plan, and how each variant wants it booted.
+
+    Raises:
+        UsageError: the lab does not boot such a target.
+    """
+    kind, which = split(plan.target)
+    if kind is SSH:
+        wanted = [wanted_by(variant) for variant in plan.variant]
+        return SshMachine(which, plan.reboot or Reboot(), watch), wanted
+    if kind is VM:
+        if plan.reboot:
+            raise UsageError("reboot: a guest is begun anew for each boot; leave the table out.")
+        options = (tuple(Cmdline.of(variant).split()) for variant in plan.variant)
+        wanted = [
+            Wanted(variant.name, options=words)
+            for variant, words in zip(plan.variant, options, strict=True)
+        ]
+        return GuestMachine(plan, watch), wanted
+    raise UsageError(
+        f"the lab boots {SSH.syntax} and {VM.syntax}, not {plan.target}: it does not outlive the"
+        " boot of the host it runs on."
+    )
+
+
+def what_is_booted(variant: Variant) -> str:
+    """Return what tells a variant's boots from others', in words."""
+    rows = [f"{row} {value}" for row, value in Boot.of(variant).items()]
+    kernel = [f"kernel {Kernel.of(variant)}"] if Kernel.of(variant) else []
+    return ", ".join([*rows, *kernel, *filter(None, [Cmdline.of(variant)])]) or "as usual"
+
+
+def _seen(system: System) -> Seen:
+    return Seen(system.boot_id(), system.kernel_release(), system.read_or("/proc/cmdline", ""))
+
+
+def _text(system: System, path: str) -> str:
+    try:
+        return system.read(path)
+    except OSError as error:
+        raise HostError(f"{path} cannot be read there: {error.strerror}") from error
+
+
+def _do(system: System, *argv: str) -> None:
+    done = system.capture(argv)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().rpartition("\n")[2]
+        raise HostError(f"{shlex.join(argv)} ended with {done.returncode}: {said}")
+
+
+def _call(key: str, command: str, **env: str) -> None:
+    """Call a command of the user's, here; HostError where it fails."""
+    try:
+        done = subprocess.run(
+            command,
+            shell=True,
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_COMMAND_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise HostError(f"{key}: did not end within {_COMMAND_SECONDS} s: {command}") from None
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().rpartition("\n")[2]
+        raise HostError(f"{key}: ended with {done.returncode}: {said or command}")

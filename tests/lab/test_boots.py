@@ -1,0 +1,394 @@
+"""Series of boots: order, what comes back, what does not, and going on after the lab died."""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import schedlab.lab.boots
+from schedlab.base.errors import HostError, SystemLost, UsageError
+from schedlab.judging.analysis import analyse
+from schedlab.lab.boots import boot_order, resume_boots, run_boots
+from schedlab.plan.plan import Plan
+from schedlab.plan.reboot import Reboot
+from schedlab.targets.booting import Seen, SshMachine, Wanted, grub_entry
+from schedlab.targets.choice import find_target
+from schedlab.targets.target import Target
+from tests.helpers.command_line import Cli
+from tests.helpers.emulated import emulated_host, program
+
+OLD, NEW = "5.7.0-rc5+", "6.1.0"
+VARIANTS = [
+    {"name": "old", "boot": {"Kernel release": OLD}},
+    {"name": "new", "boot": {"Kernel release": NEW, "Kernel command line": "psi=0"}},
+]
+
+
+def plan(**changes: Any) -> Plan:
+    return Plan.model_validate(
+        {
+            "target": "ssh:box",
+            "benchmark": [{"name": "SysBenchCpu"}],
+            "variant": VARIANTS,
+            "blocks": {"looks": [2], "warmup": 0},
+            "counters": [],
+            **changes,
+        }
+    )
+
+
+class Killed(BaseException):
+    """The end of the lab."""
+
+
+class Box:
+    """An emulated host that boots at once into what it is asked for, or into what a test says."""
+
+    name = "ssh:box"
+
+    def __init__(self, folder: Path) -> None:
+        # Each boot is worth what it is: the new kernel is 20 % faster.
+        effect = {"file": "/proc/sys/kernel/osrelease", "holds": NEW, "times": 1.2}
+        cpu = program(
+            *("sysbench cpu", "sysbench-cpu", "4503.79"),
+            value=1000.0, noise=0.001, effect=[effect],
+        )  # fmt: skip
+        self.host = emulated_host(folder, programs=[cpu])
+        self.boots: list[str] = []
+        self.powered = 0
+        self.comes_back: list[Callable[[Wanted], Wanted | None]] = []
+        """What becomes of the next boots; as wanted when none is left."""
+        self.away = False
+        self._set(Wanted("", OLD))
+
+    def _set(self, wanted: Wanted) -> None:
+        root = self.host / "root/proc"
+        (root / "sys/kernel/osrelease").write_text(f"{wanted.release}\n")
+        (root / "sys/kernel/random/boot_id").write_text(f"boot-{len(self.boots)}\n")
+        (root / "cmdline").write_text(f"quiet {' '.join(wanted.options)}\n")
+
+    def check(self, wanted: Sequence[Wanted]) -> None:
+        pass
+
+    def seen(self) -> Seen:
+        if self.away:
+            raise SystemLost("ssh:box: cannot be reached. Connection refused")
+        read = self.target().machine and self.host / "root/proc"
+        release = (read / "sys/kernel/osrelease").read_text().strip()
+        line = (read / "cmdline").read_text().strip()
+        return Seen((read / "sys/kernel/random/boot_id").read_text().strip(), release, line)
+
+    def boot(self, wanted: Wanted) -> None:
+        self.boots.append(wanted.variant)
+        comes = self.comes_back.pop(0)(wanted) if self.comes_back else wanted
+        if comes is None:
+            self.away = True
+        else:
+            self._set(comes)
+
+    def power(self) -> bool:
+        self.powered += 1
+        self.away = self.powered > 1
+        self._set(Wanted("", OLD))
+        return True
+
+    def target(self) -> Target:
+        return find_target(f"emulated:{self.host}")
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Box:
+    monkeypatch.setattr(schedlab.lab.boots, "_POLL_SECONDS", 0.01)
+    return Box(tmp_path / "box")
+
+
+def test_boots_are_rounds_of_all_variants_in_both_orders() -> None:
+    order = [variant.name for variant in boot_order(plan(), 6)]
+    pairs = list(zip(order[::2], order[1::2], strict=True))
+    assert {frozenset(pair) for pair in pairs} == {frozenset(("old", "new"))}
+    assert sum(pair[0] == "old" for pair in pairs) == 3
+    assert order == [variant.name for variant in boot_order(plan(), 6)]
+
+
+def test_a_series_boots_by_turns_and_boots_are_judged(box: Box, tmp_path: Path) -> None:
+    series = plan()
+    with closing(run_boots(series, 6, tmp_path / "series", machine=box)) as store:
+        assert box.boots == [variant.name for variant in boot_order(series, 6)]
+        [outcome] = analyse(store).outcomes
+        assert outcome.verdict.word == "better"
+        assert outcome.verdict.n == (6, 6), "boots, of two runs each"
+        assert len(store.records()) == 24
+        assert any("12 boots made by the lab, by turns" in line for line in store.notices)
+        assert not any("no variant says so" in line for line in store.notices)
+    made = json.loads((tmp_path / "series/boots.json").read_text())["made"]
+    assert [each["state"] for each in made] == ["done"] * 12
+    assert len({each["boot_id"] for each in made}) == 12
+
+
+def test_what_comes_back_wrong_is_asked_for_again(box: Box, tmp_path: Path) -> None:
+    box.comes_back = [lambda _: Wanted("", "4.19.0")]
+    with closing(run_boots(plan(), 2, tmp_path / "series", machine=box)) as store:
+        wrong = next(line for line in store.notices if "came back with" in line)
+    assert "came back with kernel 4.19.0 in place of" in wrong and "attempt 1 of 2" in wrong
+    assert len(box.boots) == 5
+
+
+def test_what_always_comes_back_wrong_ends_the_series(box: Box, tmp_path: Path) -> None:
+    box.comes_back = [lambda wanted: wanted] + [lambda _: Wanted("", "4.19.0")] * 2
+    with pytest.raises(HostError, match=r"boot 2 of 4 .* came back with kernel 4\.19\.0.*2 times"):
+        run_boots(plan(), 2, tmp_path / "series", machine=box)
+    with closing(resume_boots(tmp_path / "series", machine=box)) as store:
+        assert len(store.records()) == 8
+    assert len(box.boots) == 6
+
+
+def test_another_variants_option_is_a_wrong_boot(box: Box, tmp_path: Path) -> None:
+    box.comes_back = [lambda wanted: Wanted("", wanted.release, ("psi=0",))] * 4
+    with pytest.raises(HostError, match=r"psi=0 on its command line, which is another variant's"):
+        run_boots(plan(), 2, tmp_path / "series", machine=box)
+
+
+def test_a_machine_that_does_not_come_back_has_its_power_switched(box: Box, tmp_path: Path) -> None:
+    box.comes_back = [lambda _: None]
+    series = plan(reboot={"limit": "50ms"})
+    with closing(run_boots(series, 2, tmp_path / "series", machine=box)) as store:
+        assert any("power_command was called" in line for line in store.notices)
+    assert box.powered == 1
+
+
+def test_a_machine_that_never_comes_back_is_reported(box: Box, tmp_path: Path) -> None:
+    box.comes_back, box.powered = [lambda _: None], 1
+    with pytest.raises(HostError) as caught:
+        run_boots(plan(reboot={"limit": "50ms"}), 2, tmp_path / "series", machine=box)
+    said = str(caught.value)
+    assert said.startswith("ssh:box: boot 1 of 4 [")
+    assert "not back after 0 s. Last heard: ssh:box: cannot be reached. Connection refused" in said
+    assert f"schedlab boots --resume {tmp_path / 'series'}" in said
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["booted", "not asked"])
+def test_a_lab_that_died_in_mid_boot_is_gone_on_with(
+    box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: bool
+) -> None:
+    """The boot comes about while no lab is there, or the lab died before it asked."""
+    monkeypatch.setattr(schedlab.lab.boots, "_UNDER_WAY_SECONDS", 0.05)
+    boot = box.boot
+
+    def die(wanted: Wanted) -> None:
+        if len(box.boots) == 2:
+            if asked:
+                boot(wanted)
+            raise Killed
+        boot(wanted)
+
+    monkeypatch.setattr(box, "boot", die)
+    with pytest.raises(Killed):
+        run_boots(plan(), 2, tmp_path / "series", machine=box)
+    made = json.loads((tmp_path / "series/boots.json").read_text())["made"]
+    assert [each["state"] for each in made] == ["done", "done", "asked"]
+    monkeypatch.setattr(box, "boot", boot)
+    with closing(resume_boots(tmp_path / "series", machine=box)) as store:
+        assert len(store.records()) == 8
+        assert asked == any("had come about while no lab" in line for line in store.notices)
+    assert box.boots == [variant.name for variant in boot_order(plan(), 2)]
+
+
+def test_runs_of_a_boot_that_were_cut_off_are_made_at_a_new_one(
+    box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedlab.lab.boots, "_UNDER_WAY_SECONDS", 0.05)
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(schedlab.lab.boots, "finish", die)
+        with pytest.raises(Killed):
+            run_boots(plan(), 2, tmp_path / "series", machine=box)
+    with closing(resume_boots(tmp_path / "series", machine=box)) as store:
+        assert len(store.records()) == 8
+    assert len(box.boots) == 4, "the machine is still at the boot that was asked for"
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"target": "host"}, "the lab boots ssh:HOST and vm:KERNEL, not host"),
+        (
+            {"variant": [{"name": "a"}, {"name": "b", "boot": {"NUMA nodes": "8"}}]},
+            "cannot boot a machine into NUMA nodes",
+        ),
+        (
+            {"variant": [{"name": "a"}, {"name": "b", "boot": {"Kernel release": "6.1;rm"}}]},
+            "'6.1;rm' is not a kernel's release",
+        ),
+        ({"target": "vm:6.12", "machine": "smp4", "reboot": {}, "variant": [
+            {"name": "a"}, {"name": "b", "cmdline": "psi=0"}]}, "begun anew for each boot"),
+    ],
+)  # fmt: skip
+def test_what_the_lab_cannot_boot_is_refused(
+    changes: dict[str, Any], why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        run_boots(plan(**changes), 2, tmp_path / "series")
+    assert not (tmp_path / "series").exists()
+
+
+def test_a_folder_that_is_no_series_is_refused(tmp_path: Path, cli: Cli) -> None:
+    status, _, err = cli("boots", "--resume", tmp_path)
+    assert (status, "not a series of boots" in err) == (2, True)
+    (tmp_path / "boots.json").write_text('{"plan": 3}')
+    status, _, err = cli("boots", "--resume", tmp_path)
+    assert (status, "not a series of boots" in err) == (2, True)
+
+
+def test_a_dry_run_lists_the_boots(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "plan.toml").write_text(plan().to_toml())
+    status, out, err = cli("boots", tmp_path / "plan.toml", "--boots", 2, "--dry-run")
+    assert status == 0, err
+    lines = out.splitlines()
+    assert len(lines) == 4
+    assert "new: kernel 6.1.0 with psi=0" in lines[0] + lines[1]
+
+
+GRUB = """
+menuentry 'Debian GNU/Linux' --class debian $menuentry_id_option 'gnulinux-simple-UUID' {
+	linux	/boot/vmlinuz-6.12.0-9-amd64 root=UUID=1 ro quiet
+}
+submenu 'Advanced options for Debian' $menuentry_id_option 'gnulinux-advanced-UUID' {
+	menuentry 'Debian GNU/Linux, with Linux 6.12.0-9-amd64' --class debian $menuentry_id_option 'gnulinux-6.12.0-9-amd64-advanced-UUID' {
+		linux	/boot/vmlinuz-6.12.0-9-amd64 root=UUID=1 ro quiet
+	}
+	menuentry 'Debian GNU/Linux, with Linux 6.1.0-25-amd64 (recovery mode)' --class debian $menuentry_id_option 'gnulinux-6.1.0-25-amd64-recovery-UUID' {
+		linux	/boot/vmlinuz-6.1.0-25-amd64 root=UUID=1 ro single
+	}
+	menuentry 'Debian GNU/Linux, with Linux 6.1.0-25-amd64' --class debian $menuentry_id_option 'gnulinux-6.1.0-25-amd64-advanced-UUID' {
+		linux	/boot/vmlinuz-6.1.0-25-amd64 root=UUID=1 ro quiet
+	}
+}
+menuentry 'UEFI Firmware Settings' $menuentry_id_option 'uefi-firmware' {
+	fwsetup
+}
+"""  # noqa: E501
+
+
+def test_grubs_entry_of_a_kernel_is_not_its_recovery_mode() -> None:
+    entry = "gnulinux-advanced-UUID>gnulinux-6.1.0-25-amd64-advanced-UUID"
+    assert grub_entry(GRUB, "6.1.0-25-amd64") == entry
+    with pytest.raises(
+        HostError, match=r"no entry for kernel 6\.1\.0; it has: 6\.12.*, 6\.1\.0-25"
+    ):
+        grub_entry(GRUB, "6.1.0")
+
+
+class Shell:
+    """What SshMachine asks of a system, and the commands it got."""
+
+    def __init__(self, files: dict[str, str], tools: Sequence[str], root: bool = True) -> None:
+        self.files, self.tools, self.root = files, tools, root
+        self.ran: list[str] = []
+
+    def __call__(self, which: str) -> "Shell":
+        return self
+
+    def is_root(self) -> bool:
+        return self.root
+
+    def which(self, tool: str) -> str | None:
+        return tool if tool in self.tools else None
+
+    def exists(self, path: str) -> bool:
+        return path in self.files
+
+    def read(self, path: str) -> str:
+        return self.files[path]
+
+    def read_or(self, path: str, default: str) -> str:
+        return self.files.get(path, default)
+
+    def boot_id(self) -> str:
+        return "one"
+
+    def kernel_release(self) -> str:
+        return OLD
+
+    def capture(self, argv: Sequence[str]) -> Any:
+        self.ran.append(" ".join(argv))
+        return type("Done", (), {"returncode": 0})
+
+    def run(self, script: str) -> None:
+        self.ran.append(script)
+
+
+WANTED = [Wanted("old", "6.12.0-9-amd64"), Wanted("new", "6.1.0-25-amd64")]
+BOOT = {f"/boot/{name}-{each.release}": "" for name in ("vmlinuz", "initrd.img") for each in WANTED}
+
+
+def ssh_machine(monkeypatch: pytest.MonkeyPatch, shell: Shell, **reboot: str) -> SshMachine:
+    monkeypatch.setattr("schedlab.targets.booting.SshSystem", shell)
+    return SshMachine("box", Reboot.model_validate(reboot), schedlab.lab.boots.Lab().watcher)
+
+
+def test_grub_is_asked_for_one_boot(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = Shell({"/boot/grub/grub.cfg": GRUB}, ["grub-reboot"])
+    machine = ssh_machine(monkeypatch, shell)
+    machine.check(WANTED)
+    assert shell.ran == [], "looking changes nothing"
+    machine.boot(WANTED[1])
+    assert shell.ran[0] == f"grub-reboot {grub_entry(GRUB, '6.1.0-25-amd64')}"
+    assert "systemctl reboot || reboot" in shell.ran[1]
+    with pytest.raises(HostError, match="no entry for kernel 5"):
+        machine.check([Wanted("x", "5")])
+    with pytest.raises(UsageError, match="for psi=0 use by = 'kexec'"):
+        machine.check([Wanted("x", options=("psi=0",))])
+
+
+def test_kexec_boots_with_the_usual_options_and_the_variants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shell = Shell({"/proc/cmdline": "root=/dev/sda1 psi=0 quiet", **BOOT}, ["kexec"])
+    machine = ssh_machine(monkeypatch, shell, by="kexec")
+    tuned = Wanted("tuned", WANTED[0].release, ("psi=0",))
+    machine.check([*WANTED, tuned])
+    machine.boot(WANTED[1])
+    machine.boot(tuned)
+    assert shell.ran[0] == (
+        "kexec -l /boot/vmlinuz-6.1.0-25-amd64 --command-line=root=/dev/sda1 quiet"
+        " --initrd=/boot/initrd.img-6.1.0-25-amd64"
+    )
+    assert "--command-line=root=/dev/sda1 quiet psi=0 " in shell.ran[2]
+    assert "systemctl kexec || kexec -e" in shell.ran[3]
+    with pytest.raises(HostError, match="/boot/vmlinuz-5 is not there"):
+        machine.check([Wanted("x", "5")])
+
+
+@pytest.mark.parametrize(
+    ("tools", "root", "why"),
+    [([], True, "apt-get install grub2-common"), (["grub-reboot"], False, "only root boots it")],
+)
+def test_a_host_that_cannot_be_booted_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tools: list[str], root: bool, why: str
+) -> None:
+    machine = ssh_machine(monkeypatch, Shell({"/boot/grub/grub.cfg": GRUB}, tools, root))
+    with pytest.raises(HostError, match=why):
+        machine.check(WANTED)
+
+
+def test_the_users_commands_are_called_with_what_is_wanted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = "echo $SCHEDLAB_HOST $SCHEDLAB_VARIANT $SCHEDLAB_KERNEL $SCHEDLAB_OPTIONS"
+    machine = ssh_machine(
+        monkeypatch,
+        Shell({}, [], root=False),
+        reboot_command=f"{told} >{tmp_path}/told",
+        power_command="echo 'no such outlet' >&2; exit 4",
+    )
+    machine.check(WANTED)
+    machine.boot(Wanted("new", NEW, ("psi=0", "nosmt")))
+    assert (tmp_path / "told").read_text() == f"box new {NEW} psi=0 nosmt\n"
+    with pytest.raises(HostError, match="power_command: ended with 4: no such outlet"):
+        machine.power()
