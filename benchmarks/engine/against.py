@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+from schedlab.base.errors import SchedlabError
+from schedlab.kernels.shelf import Shelf
 
-from tests.helpers.kernel_source import kernel_tree
+ROOT = Path(__file__).resolve().parents[2]
 
 Json = dict[str, Any]
 MACHINE = "epyc-7713-2p-nps1"
@@ -196,9 +196,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--no-instructions", action="store_true")
     options = parser.parse_args()
-    kernel = kernel_tree(options.series)
-    if kernel is None:
-        raise SystemExit(f"no Linux {options.series} sources: schedlab kernel add --debian")
+    try:
+        kernel = Shelf().base(options.series).tree
+    except SchedlabError as error:
+        raise SystemExit(str(error)) from None
     if options.rounds < 2:
         raise SystemExit("--rounds: use at least 2; one round has no spread")
     with tempfile.TemporaryDirectory() as scratch:

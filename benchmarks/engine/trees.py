@@ -16,20 +16,16 @@ import json
 import resource
 import statistics
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
 from against import LOADS, MACHINE, Json
 
-from schedlab.machine.model import load_machine
+from schedlab.base.errors import SchedlabError
+from schedlab.lab.simulate import simulator_of
+from schedlab.machine.model import find_machine
 from schedlab.machine.simulator import description
-from tests.helpers import builds
-from tests.helpers.kernel_source import kernel_tree
 
 
 @dataclass(frozen=True)
@@ -46,15 +42,14 @@ class Tree:
     """The simulator of a tree."""
 
     def __init__(self, series: str, folder: Path) -> None:
-        if kernel_tree(series) is None:
-            raise SystemExit(f"no Linux {series} sources: schedlab kernel add --debian {series}")
         self.series = series
-        self.program = builds.build(series)
+        try:
+            self.program = simulator_of(series).program
+        except SchedlabError as error:
+            raise SystemExit(str(error)) from None
         self.folder = folder / series
         self.folder.mkdir()
-        (self.folder / "machine.json").write_text(
-            json.dumps(description(load_machine(ROOT / "machines" / f"{MACHINE}.toml")))
-        )
+        (self.folder / "machine.json").write_text(json.dumps(description(find_machine(MACHINE))))
 
     def run(self, load: Json) -> Cost:
         (self.folder / "scenario.json").write_text(json.dumps(load))

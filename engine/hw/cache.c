@@ -7,14 +7,27 @@
  */
 #include <stdlib.h>
 #include "inside.h"
+#include "json.h"
 
 struct hw_rq hw_rqs[HW_MAX_CPUS];
+unsigned int hw_llc_bytes;
 unsigned int hw_hot_filter[HW_HOT_FILTER];
 
 static struct copy *copies;		/* [llc][cpu] */
 struct copy *copies_here;
 static unsigned long *came_in;		/* [llc] bytes of regions, ever */
+static unsigned int l2_kb, llc_kb;
 static unsigned int next_hit;		/* a line this LLC has, while another one is on its way */
+
+void cache_read(json_t *obj)
+{
+	const struct path *at = AT(NULL, "cache");
+
+	json_only(obj, at, "l2", "llc", NULL);
+	l2_kb = json_kb(json_need(obj, at, "l2"), AT(at, "l2"));
+	llc_kb = json_kb(json_need(obj, at, "llc"), AT(at, "llc"));
+	hw_llc_bytes = llc_kb << 10;
+}
 
 void cache_init(void)
 {
@@ -499,7 +512,7 @@ void hw_scatter(struct hw_line *line, unsigned int stores)
 /* An LLC holds what was touched last: a copy is there while less than the cache's size has come in since. */
 static int is_held(const struct hw_grain *copy)
 {
-	return copy->llc && came_in[copy->llc - 1] - copy->seen < (unsigned long)machine.llc_kb << 10;
+	return copy->llc && came_in[copy->llc - 1] - copy->seen < (unsigned long)llc_kb << 10;
 }
 
 /* The LLC's copy of a grain, or room for one. */
@@ -567,10 +580,10 @@ void hw_refill_cache(struct hw_task *task, int from, int to)
 	if (!hw_mechanisms.refill || d <= HW_CORE)
 		return;
 	if (d <= HW_LLC) {
-		if (kb > machine.l2_kb)
-			kb = machine.l2_kb;
-	} else if (kb > machine.llc_kb) {
-		kb = machine.llc_kb;
+		if (kb > l2_kb)
+			kb = l2_kb;
+	} else if (kb > llc_kb) {
+		kb = llc_kb;
 	}
 	/* 16 lines a KiB */
 	ns = (simtime)(kb * 16 + hw_costs.task_lines) * hw_costs.line[d] * hw_costs.refill_overlap / 100;

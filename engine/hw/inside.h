@@ -56,6 +56,8 @@ void spent_in_user(struct cpu *c);	/* up to now, at its present pace */
 void spent_begin_window(void);
 
 /* speed.c */
+void speed_read_smt(json_t *obj);	/* of the machine file, as what follows */
+void speed_read_memory(json_t *obj);
 struct pace speed_of(const struct cpu *c, const struct hw_task *task);
 void speed_cpu_changed(int cpu);
 void speed_siblings_changed(int cpu);
@@ -84,6 +86,7 @@ void thermal_read(json_t *zone);		/* of the machine file, when its CPUs are know
 void thermal_count(void);		/* up to now */
 
 /* cache.c */
+void cache_read(json_t *sizes);
 void cache_init(void);
 struct copy {				/* what an LLC has of a runqueue */
 	unsigned int	version;		/* + 1 */
@@ -94,10 +97,6 @@ extern struct copy *copies_here;	/* those of the running CPU */
 
 /* machine.c */
 struct machine {
-	unsigned int	l2_kb, llc_kb;
-	unsigned int	smt_speed[8];		/* by busy siblings, 65536 = alone */
-	unsigned int	smt_polling;		/* a polling sibling counts as this much of a busy one */
-	unsigned int	bandwidth_mbs[HW_MAX_NODES];
 	unsigned int	frequency[HW_MAX_CPUS];		/* at present, 1024 = highest */
 	unsigned int	cpu_speed[HW_MAX_CPUS];		/* of plain work, 65536 = fastest */
 	int		siblings[HW_MAX_CPUS][8], nr_siblings[HW_MAX_CPUS];

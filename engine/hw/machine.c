@@ -9,7 +9,6 @@ struct hw_machine hw_machine;
 struct machine machine;
 struct hw_cpu_topo hw_cpu_topo[HW_MAX_CPUS];
 int hw_nr_cpus, hw_nr_nodes, hw_nr_llcs, hw_nr_cores;
-unsigned int hw_llc_bytes;
 int hw_reclaim_distance;
 int hw_nr_kinds, hw_has_priorities, hw_is_hybrid, hw_defers_rearming;
 unsigned int hw_kind_capacity[HW_MAX_KINDS];
@@ -467,46 +466,6 @@ static void read_core(json_t *obj)
 	hw_machine.core_khz = json_num(json_need(obj, at, "mhz"), AT(at, "mhz"), 1, 10000) * 1000;
 }
 
-static void read_smt(json_t *obj)
-{
-	const struct path *at = AT(NULL, "smt");
-	json_t *list, *v;
-	size_t i;
-
-	json_only(obj, at, "speed", "polling", NULL);
-	list = json_need(obj, at, "speed");
-	if (!json_is_array(list) || !json_array_size(list) || json_array_size(list) > 8)
-		json_error_at(AT(at, "speed"), "the speed of a thread with 0, 1, ... busy siblings is expected");
-	for (i = 0; i < 8; i++) {
-		v = json_array_get(list, i < json_array_size(list) ? i : json_array_size(list) - 1);
-		machine.smt_speed[i] = json_num(v, AT_INDEX(AT(at, "speed"), i), 0.01, 1) * 65536;
-	}
-	machine.smt_polling = json_num(json_need(obj, at, "polling"), AT(at, "polling"), 0, 1) * 1024;
-}
-
-static void read_cache(json_t *obj)
-{
-	const struct path *at = AT(NULL, "cache");
-
-	json_only(obj, at, "l2", "llc", NULL);
-	machine.l2_kb = json_kb(json_need(obj, at, "l2"), AT(at, "l2"));
-	machine.llc_kb = json_kb(json_need(obj, at, "llc"), AT(at, "llc"));
-	hw_llc_bytes = machine.llc_kb << 10;
-}
-
-static void read_memory(json_t *obj)
-{
-	const struct path *at = AT(NULL, "memory");
-	unsigned int node = 0;
-
-	json_only(obj, at, "node_bandwidth", "thread_bandwidth", "cache_bandwidth", NULL);
-	node = json_mbs(json_need(obj, at, "node_bandwidth"), AT(at, "node_bandwidth"));
-	hw_machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
-	hw_machine.cache_bandwidth_mbs = json_mbs(json_need(obj, at, "cache_bandwidth"), AT(at, "cache_bandwidth"));
-	for (int i = 0; i < hw_nr_nodes; i++)
-		machine.bandwidth_mbs[i] = node;
-}
-
 /* Those that select GENERIC_ENTRY and HAVE_GENERIC_TIF_BITS, for HRTIMER_REARM_DEFERRED (7.3's arch/.../Kconfig). */
 static int defers_rearming(const char *arch)
 {
@@ -538,8 +497,6 @@ json_t *hw_read_machine(const char *path)
 	hw_machine.name = json_text(json_need(root, NULL, "name"), AT(NULL, "name"));
 	hw_machine.title = json_get_text(root, NULL, "title", hw_machine.name);
 	hw_defers_rearming = defers_rearming(json_get_text(root, NULL, "arch", "x86_64"));
-	for (int i = 0; i < 8; i++)
-		machine.smt_speed[i] = 65536;
 	for (int i = 0; i < HW_MAX_NODES; i++)
 		hw_node_pages[i] = ~0UL;
 	read_topology(json_need(root, NULL, "topology"));
@@ -548,16 +505,16 @@ json_t *hw_read_machine(const char *path)
 	sort_kinds();
 	check_priorities();
 	if (json_object_get(root, "smt"))
-		read_smt(json_object_get(root, "smt"));
+		speed_read_smt(json_object_get(root, "smt"));
 	else
 		for (int i = 0; i < hw_nr_cpus; i++)
 			if (machine.nr_siblings[i])
 				json_error_at(AT(NULL, "smt"), "missing, and CPU %d has siblings", i);
 	if (json_object_get(root, "idle"))
 		read_idle(json_object_get(root, "idle"));
-	read_cache(json_need(root, NULL, "cache"));
+	cache_read(json_need(root, NULL, "cache"));
 	if (json_object_get(root, "memory"))
-		read_memory(json_object_get(root, "memory"));
+		speed_read_memory(json_object_get(root, "memory"));
 	if (json_object_get(root, "thermal"))
 		thermal_read(json_object_get(root, "thermal"));
 	if (json_object_get(root, "boost"))

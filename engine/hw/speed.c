@@ -4,8 +4,39 @@
  * leave x the share of memory bandwidth it gets.  All in 1/65536, all integer.
  */
 #include "inside.h"
+#include "json.h"
 
+static unsigned int smt_speed[8] = { [0 ... 7] = 65536 };	/* by busy siblings, 65536 = alone */
+static unsigned int smt_polling;	/* a polling sibling counts as this much of a busy one */
+static unsigned int node_mbs;		/* of each node; 0: no limit */
 static unsigned int traffic[HW_MAX_NODES];	/* MB/s that running tasks want of it */
+
+void speed_read_smt(json_t *obj)
+{
+	const struct path *at = AT(NULL, "smt");
+	json_t *list, *v;
+	size_t i;
+
+	json_only(obj, at, "speed", "polling", NULL);
+	list = json_need(obj, at, "speed");
+	if (!json_is_array(list) || !json_array_size(list) || json_array_size(list) > 8)
+		json_error_at(AT(at, "speed"), "the speed of a thread with 0, 1, ... busy siblings is expected");
+	for (i = 0; i < 8; i++) {
+		v = json_array_get(list, i < json_array_size(list) ? i : json_array_size(list) - 1);
+		smt_speed[i] = json_num(v, AT_INDEX(AT(at, "speed"), i), 0.01, 1) * 65536;
+	}
+	smt_polling = json_num(json_need(obj, at, "polling"), AT(at, "polling"), 0, 1) * 1024;
+}
+
+void speed_read_memory(json_t *obj)
+{
+	const struct path *at = AT(NULL, "memory");
+
+	json_only(obj, at, "node_bandwidth", "thread_bandwidth", "cache_bandwidth", NULL);
+	node_mbs = json_mbs(json_need(obj, at, "node_bandwidth"), AT(at, "node_bandwidth"));
+	hw_machine.thread_bandwidth_mbs = json_mbs(json_need(obj, at, "thread_bandwidth"), AT(at, "thread_bandwidth"));
+	hw_machine.cache_bandwidth_mbs = json_mbs(json_need(obj, at, "cache_bandwidth"), AT(at, "cache_bandwidth"));
+}
 
 static unsigned int smt_share(int cpu)
 {
@@ -19,12 +50,12 @@ static unsigned int smt_share(int cpu)
 		if (s == CPU_USER || s == CPU_KERNEL)
 			busy += 1024;
 		else if (s == CPU_POLL)
-			busy += machine.smt_polling;
+			busy += smt_polling;
 	}
-	low = machine.smt_speed[busy / 1024];
+	low = smt_speed[busy / 1024];
 	if (busy % 1024 == 0)
 		return low;
-	high = machine.smt_speed[busy / 1024 + 1];
+	high = smt_speed[busy / 1024 + 1];
 	return low - (low - high) * (uint64_t)(busy % 1024) / 1024;
 }
 
@@ -63,7 +94,7 @@ static unsigned int distance(int cpu, int node)
 /* What a node's memory takes longer, seen from this CPU, when so much is wanted of it. */
 static uint64_t memory_stretch(int cpu, int node, unsigned int wanted)
 {
-	uint64_t limit = machine.bandwidth_mbs[node], stretch = 65536;
+	uint64_t limit = node_mbs, stretch = 65536;
 
 	if (!hw_mechanisms.bandwidth || !limit)
 		return stretch;

@@ -66,7 +66,7 @@ static inline int hw_time_is_free(void)
 /*
  * Lists whose names stand in files and results too.  An entry is X(name in C, name in files), or X(name)
  * where both are the same; HW_ID() makes an enum of a list, HW_NAME() an array of its names.
- * schedlab/simulation/engine_names.py reads them from here.
+ * schedlab/counters/engine_names.py reads them from here.
  */
 #define HW_ID(id, name)	HW_##id,
 #define HW_NAME(id, name)	name,

@@ -25,6 +25,18 @@ _UNTOLD_TRANSITION = "1ms"
 """What the kernel takes where the driver reports none: CPUFREQ_DEFAULT_TRANSITION_LATENCY_NS."""
 
 
+_ELSEWHERE = {
+    *("processor", "memory_gib", "setup", "cycles", "ledger"),
+    *("cpus", "topology", "cpu", "idle", "cache", "core", "cost", "work"),
+}
+"""Fields that the simulator does not read, and those that are written for it key by key."""
+_OF_A_DOMAIN = {
+    *("cpus", "min_mhz", "max_mhz", "shared_by"),
+    *("opp", "transition", "fast_switch", "governor"),
+}
+"""Fields of CPUs that belong to their frequency domain, or to the lab alone."""
+
+
 def description(machine: Machine, where: str = "") -> dict[str, Any]:
     """Return the machine's description for the simulator, ready for JSON.
 
@@ -37,23 +49,7 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
             f"{where}: arch: '{machine.arch}' is not an architecture as `uname -m` prints it."
             f"{nearest(machine.arch, ARCHITECTURES)}\n  There are: {', '.join(ARCHITECTURES)}."
         )
-    data = machine.model_dump(
-        mode="json",
-        exclude_defaults=True,
-        include={
-            "name",
-            "title",
-            "notes",
-            "arch",
-            "smt",
-            "memory",
-            "boost",
-            "fabric",
-            "session",
-            "thermal",
-            "background",
-        },
-    )
+    data = machine.model_dump(mode="json", exclude_defaults=True, exclude=_ELSEWHERE)
     if machine.core:
         data["core"] = {"mhz": machine.core.mhz}
     if costs := machine.costs():
@@ -95,24 +91,15 @@ def _topology(machine: Machine, where: str) -> dict[str, Any]:
         "package": _lists(machine.groups("package")),
         "node": _lists(machine.groups("node")),
     }
-    if machine.topology.cluster:
-        topology["cluster"] = list(machine.topology.cluster)
-    if machine.topology.distance:
-        topology["distance"] = [list(row) for row in machine.topology.distance]
-    if machine.topology.node_memory_mib:
-        topology["node_memory_mib"] = list(machine.topology.node_memory_mib)
-    if machine.topology.reclaim_distance:
-        topology["reclaim_distance"] = machine.topology.reclaim_distance
-    if machine.topology.hybrid:
-        topology["hybrid"] = True
+    topology |= machine.topology.model_dump(
+        mode="json", exclude_defaults=True, exclude={*topology, "node_numbers"}
+    )
     return topology
 
 
 def _cpu_entries(machine: Machine, cpu: Cpu) -> Iterator[dict[str, Any]]:
     """Return an entry for each set of CPUs that change frequency together."""
-    entry = cpu.model_dump(
-        mode="json", exclude_defaults=True, include={"capacity", "speed", "priority"}
-    )
+    entry = cpu.model_dump(mode="json", exclude_defaults=True, exclude=_OF_A_DOMAIN)
     if not cpu.opp:
         yield {"cpus": cpu.cpus, **entry}
         return

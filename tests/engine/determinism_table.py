@@ -1,6 +1,6 @@
 """Determinism table: random scenarios give the same trace hash in every build and on repeat.
 
-python benchmarks/engine/determinism.py [SCENARIOS]
+python tests/engine/determinism_table.py [SCENARIOS]
 """
 
 from __future__ import annotations
@@ -10,9 +10,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "engine"))
 
 import described
 from conftest import SERIES, build

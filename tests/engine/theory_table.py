@@ -1,6 +1,6 @@
 """Theory table: what the scheduler's own rules promise, beside what came out.
 
-python benchmarks/engine/theory.py
+python tests/engine/theory_table.py
 """
 
 from __future__ import annotations
@@ -8,9 +8,6 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "engine"))
 
 from conftest import SERIES, Simulator, build
 from theory import measured
