@@ -17,8 +17,8 @@ from schedlab.kernels.build import Build
 from schedlab.lab.checks.check import Check
 from schedlab.lab.checks.expect.expectation import TaskWatcher
 from schedlab.lab.checks.given import Given
-from schedlab.lab.checks.timeline import Timeline, Watcher
-from schedlab.lab.checks.trace import USUAL, events
+from schedlab.lab.checks.timeline import USUAL, Timeline, Watcher
+from schedlab.lab.ftrace import events
 from schedlab.machine.model import Machine
 from schedlab.machine.simulator import description
 from schedlab.settings.grammar import parse_settings

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from schedlab.lab.checks.trace import Event
+from schedlab.lab.ftrace import Event
 
+USUAL = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task")
+"""The events that a timeline is made of."""
 _KERNELS_PIDS = 4_000_000
 """The kernel's own threads have pids from 4194303 down (docs/internals/engine.md)."""
 _NAME_BYTES = 15

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from schedlab.lab.ftrace import events
+
 EVENTS = "schedlab:*,sched:sched_migrate_task"
 """The tracepoints decisions are read from (docs/internals/engine.md)."""
 
@@ -15,9 +17,6 @@ BALANCE = "periodic balancing"
 PICK = "choice of the next task"
 IDLE = "choice of the idle state"
 FREQUENCY = "choice of the frequency"
-
-_LINE = re.compile(r"^\s*(.+-\d+)\s+\[(\d+)\]\s+\S+\s+(\d+\.\d+):\s+(\w+):\s?(.*)$")
-_FIELD = re.compile(r"(\w+)=(.*?)(?=\s\w+=|\s*$)")
 
 _FORK_OR_EXEC = 0x06
 """WF_EXEC and WF_FORK of kernel/sched/sched.h."""
@@ -98,19 +97,14 @@ class _Event:
 def decisions(lines: Iterable[str]) -> Iterator[Decision]:
     """Yield the decisions of a trace, in their order; other events are passed over."""
     begun: dict[int, _Begun] = defaultdict(_Begun)
-    for line in lines:
-        match = _LINE.match(line)
-        if not match:
-            continue
-        task, cpu, time, name, text = match.groups()
-        here = begun[int(cpu)]
-        if name == "group_stats":
-            here.groups.append(text)
-            continue
-        fields = defaultdict(str, _FIELD.findall(text))
-        if name in _READERS:
-            event = _Event(float(time), int(cpu), task, fields)
-            if decision := _READERS[name](event, here):
+    for each in events(lines):
+        here = begun[each.cpu]
+        if each.name == "group_stats":
+            here.groups.append(each.text)
+        elif each.name in _READERS:
+            fields = defaultdict(str, each.fields)
+            event = _Event(each.time / 1e9, each.cpu, each.task, fields)
+            if decision := _READERS[each.name](event, here):
                 yield decision
 
 

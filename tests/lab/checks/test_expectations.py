@@ -8,7 +8,7 @@ from schedlab.base.errors import UsageError
 from schedlab.lab.checks.expect import all_kinds, parse_expectation
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.timeline import Timeline
-from schedlab.lab.checks.trace import events
+from schedlab.lab.ftrace import events
 from schedlab.machine.model import find_machine
 
 END: dict[str, Any] = {

@@ -10,7 +10,7 @@ from schedlab.lab.checks.expect.expectation import Expectation
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.text import Time
 from schedlab.lab.checks.timeline import Watcher
-from schedlab.lab.checks.trace import Event
+from schedlab.lab.ftrace import Event
 
 Count = Annotated[int, Field(ge=0)]
 Number = Annotated[float, Field(strict=False)]

@@ -1,20 +1,15 @@
-"""Reading a trace in ftrace's text form, event by event."""
+"""Reading a trace in ftrace's text form, event by event, as the simulator writes it.
+
+Traces of others, a million events at a time: recording/text.py.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-_LINE = re.compile(r"\s*(.*)-(\d+)\s+\[(\d+)\] \S+ +(\d+)\.(\d{9}): (\w+): (.*)\n?")
-_FIELD = re.compile(r"(\w+)=(\S*)")
-
-USUAL = (
-    "sched_switch",
-    "sched_wakeup",
-    "sched_wakeup_new",
-    "sched_migrate_task",
-)
-"""What a timeline is made of."""
+_LINE = re.compile(r"\s*(.*-\d+)\s+\[(\d+)\]\s+\S+\s+(\d+)\.(\d{1,9}):\s+(\w+):\s?(.*)\n?")
+_FIELD = re.compile(r"(\w+)=(.*?)(?=\s\w+=| ==> | \[|\s*$)")
 
 
 @dataclass(frozen=True)
@@ -24,6 +19,8 @@ class Event:
     time: int
     """Nanoseconds since the scenario began."""
     cpu: int
+    task: str
+    """What ran on the CPU, as `comm-pid`."""
     name: str
     text: str
 
@@ -37,6 +34,6 @@ def events(lines: Iterable[str]) -> Iterator[Event]:
     """Yield the events of a trace; lines of other kinds are passed over."""
     for line in lines:
         if match := _LINE.match(line):
-            _, _, cpu, seconds, nanoseconds, name, text = match.groups()
-            time = int(seconds) * 1_000_000_000 + int(nanoseconds)
-            yield Event(time, int(cpu), name, text)
+            task, cpu, seconds, fraction, name, text = match.groups()
+            time = int(seconds) * 1_000_000_000 + int(fraction.ljust(9, "0"))
+            yield Event(time, int(cpu), task, name, text)
