@@ -8,9 +8,9 @@ first K last-level caches, which it finds in $CCDS.
 
 import os
 
-from schedlab.benchmarks import wrk
 from schedlab.benchmarks.benchmark import Command, Output, Values
-from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.latency import LATENCY_P99
+from schedlab.benchmarks.requests import THROUGHPUT, latency, throughput
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.benchmarks.tool import Tool
 
@@ -21,9 +21,6 @@ DEATHSTARBENCH = Tool(
     variable="DEATHSTARBENCH_URL",
 )
 
-THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
-LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
-
 
 def parse(output: Output) -> Values:
     """Read wrk's or wrk2's throughput and the tail of its latencies.
@@ -31,7 +28,7 @@ def parse(output: Output) -> Values:
     Raises:
         IncompleteRun: requests failed, or a figure is missing.
     """
-    return {THROUGHPUT: wrk.throughput(output), LATENCY_P99: wrk.latency(output, 99)}
+    return {THROUGHPUT: throughput(output), LATENCY_P99: latency(output, 99)}
 
 
 def originals(ccds: int, connections: int, time: int) -> list[Command]:

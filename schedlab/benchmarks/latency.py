@@ -1,9 +1,13 @@
-"""Percentiles of latencies, from single figures or a histogram."""
+"""Latencies of requests as metrics, and percentiles from single figures or a histogram."""
 
 import math
 from collections.abc import Iterable, Mapping
 
 from schedlab.base.errors import IncompleteRun
+from schedlab.benchmarks.metric import Metric
+
+LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
+LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
 
 
 def percentile(counts: Mapping[float, int], percent: float) -> float:

@@ -4,7 +4,7 @@ import re
 
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
-from schedlab.benchmarks.latency import percentile
+from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, percentile
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.server import FOLDER, PORT, Data, Server, unprivileged
 from schedlab.benchmarks.sysbench import SYSBENCH
@@ -20,8 +20,6 @@ MARIADB = Tool(
 )
 
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Transactions/sec")
-LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
-LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
 
 _PORT = 23306
 """Beside the usual 3306, on which Debian's package keeps a server of its own."""

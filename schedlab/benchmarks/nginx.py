@@ -1,18 +1,14 @@
 """nginx: workers with epoll that serve a small file to wrk's connections over loopback."""
 
-from schedlab.benchmarks import wrk
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.enclosure import Enclosure
-from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99
+from schedlab.benchmarks.requests import THROUGHPUT, latency, throughput
 from schedlab.benchmarks.server import PORT, Server
 from schedlab.benchmarks.tool import Tool
 
 NGINX = Tool("nginx", package="nginx-light", version=("nginx", "-v"), folders=("/usr/sbin",))
 WRK = Tool("wrk", package="wrk", version=("wrk", "-v"), use="the clients of nginx")
-
-THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
-LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
-LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
 
 _PORT = 18080
 """Beside the usual 80 and 8080, on which the user may have a server of their own."""
@@ -27,9 +23,9 @@ def parse(output: Output) -> Values:
         IncompleteRun: requests failed, or a figure is missing.
     """
     return {
-        THROUGHPUT: wrk.throughput(output),
-        LATENCY_P50: wrk.latency(output, 50),
-        LATENCY_P99: wrk.latency(output, 99),
+        THROUGHPUT: throughput(output),
+        LATENCY_P50: latency(output, 50),
+        LATENCY_P99: latency(output, 99),
     }
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
-from schedlab.benchmarks.latency import counted, percentile
+from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, counted, percentile
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.server import PORT, Data, Server, unprivileged
 from schedlab.benchmarks.tool import Tool
@@ -19,8 +19,6 @@ POSTGRESQL = Tool(
 )
 
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Transactions/sec")
-LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
-LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
 
 _PORT = 25432
 """Beside the usual 5432, on which Debian's package keeps a server of its own."""

@@ -4,7 +4,8 @@ import csv
 
 from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
-from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99
+from schedlab.benchmarks.requests import THROUGHPUT
 from schedlab.benchmarks.server import PORT, Server
 from schedlab.benchmarks.tool import Tool
 
@@ -15,10 +16,6 @@ REDIS_BENCHMARK = Tool(
     version=("redis-benchmark", "--version"),
     use="the clients of Redis",
 )
-
-THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
-LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
-LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
 
 _PORT = 16379
 """Beside the usual 6379, on which Debian's package keeps a server of its own."""

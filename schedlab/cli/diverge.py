@@ -8,7 +8,7 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
-from schedlab.cli.finite import Finite
+from schedlab.cli.finite import Finite, longest_simulation
 from schedlab.cli.names import BENCHMARK, MACHINE
 
 if TYPE_CHECKING:
@@ -46,14 +46,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write both runs side by side, as a JSON trace for https://ui.perfetto.dev.",
 )
-@click.option(
-    "--timeout",
-    type=Finite(min=1),
-    default=600.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="The longest a simulator may work.",
-)
+@longest_simulation
 def diverge(
     first: str,
     second: str,

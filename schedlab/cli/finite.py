@@ -1,4 +1,4 @@
-"""A number as an option: what is not finite is refused."""
+"""Numbers as options: what is not finite is refused."""
 
 import math
 from typing import Any
@@ -17,3 +17,13 @@ class Finite(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
+
+
+longest_simulation = click.option(
+    "--timeout",
+    type=Finite(min=1),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="The longest a simulator may work.",
+)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
+from rich import progress
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 
 from schedlab.base.printable import printable
 from schedlab.base.words import plural
 from schedlab.judging.analysis import Outcome
 from schedlab.lab.forecast import Forecast, are
-from schedlab.lab.watcher import PlanProgress
+from schedlab.lab.runner import Progress
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunRecord
 from schedlab.targets.target import Order
@@ -22,10 +22,10 @@ class Screen:
         """Take the console."""
         self.console = console
         self.moving = console.is_terminal
-        self.bars = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[left]}"),
+        self.bars = progress.Progress(
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(bar_width=20),
+            progress.TextColumn("{task.fields[left]}"),
             console=console,
             transient=True,
             disable=not self.moving,
@@ -41,7 +41,7 @@ class Screen:
         self.bars.stop()
 
 
-class RunProgress(PlanProgress):
+class RunProgress(Progress):
     """Show how many runs are over, how long the rest may take, and each look's outcome."""
 
     def __init__(self, plan: Plan, forecast: Forecast, screen: Screen, name: str = "") -> None:

@@ -8,7 +8,7 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
-from schedlab.cli.finite import Finite
+from schedlab.cli.finite import Finite, longest_simulation
 from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
 
 
@@ -99,14 +99,7 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int) -> None
 @click.option(
     "--ring", type=click.IntRange(1, 2**31 - 1), metavar="N", help="Keep only the last N events."
 )
-@click.option(
-    "--timeout",
-    type=Finite(min=1),
-    default=600.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="The longest the simulator may work.",
-)
+@longest_simulation
 @click.option(
     "--output",
     required=True,

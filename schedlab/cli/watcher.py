@@ -8,7 +8,8 @@ from rich.console import Console
 from schedlab.cli.progress import RunProgress, Screen
 from schedlab.cli.steps import ConsoleSteps
 from schedlab.lab.forecast import Forecast
-from schedlab.lab.watcher import PlanProgress, Watcher
+from schedlab.lab.runner import Progress
+from schedlab.lab.watcher import Watcher
 from schedlab.plan.plan import Plan
 
 
@@ -26,6 +27,6 @@ class ConsoleWatcher(ConsoleSteps, Watcher):
         with Screen(self._console) as self._screen:
             yield
 
-    def progress(self, plan: Plan, forecast: Forecast, name: str) -> PlanProgress:
+    def progress(self, plan: Plan, forecast: Forecast, name: str) -> Progress:
         """Return what reports on one plan."""
         return RunProgress(plan, forecast, self._screen, name)

@@ -5,7 +5,6 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Protocol
 
 from schedlab.benchmarks import Case
 from schedlab.judging.analysis import Outcome, RunTable, judge_metrics, settled_cases
@@ -20,8 +19,11 @@ GIVE_UP_AFTER = 3
 """Failed runs of one benchmark in one variant after which the benchmark is left out."""
 
 
-class Progress(Protocol):
-    """Who watches a plan run."""
+class Progress:
+    """Watches a plan run; this one looks away. A subclass overrides what it wants to hear of."""
+
+    def begin(self) -> None:
+        """Begin: what there is to do is known, and how long it may take as far as that is."""
 
     def block(self, block: int, cases: Sequence[str]) -> None:
         """Begin a block with the benchmarks that are still open."""

@@ -18,10 +18,10 @@ from schedlab.report.wording import (
     columns,
     counter_unit,
     described,
+    figures_of,
     fitted,
     interval,
     mean_count,
-    number,
     points,
     remark,
     row_name,
@@ -189,14 +189,7 @@ def _figures(outcome: Outcome) -> tuple[str, ...]:
     verdict = outcome.verdict
     if verdict.effect is None:
         return ("-", "-", "-", "-", blocks_used(verdict), verdict_word(verdict))
-    return (
-        number(verdict.base_mean),
-        number(verdict.other_mean),
-        points(verdict.effect_better),
-        interval(verdict.interval_adjusted_better),
-        blocks_used(verdict),
-        verdict_word(verdict),
-    )
+    return figures_of(verdict)
 
 
 def _row(page: Page, row: Sequence[str], widths: Sequence[int], is_head: bool = False) -> None:

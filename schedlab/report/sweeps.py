@@ -8,7 +8,10 @@ from schedlab.judging.axis import Axis, find_axes
 from schedlab.report.content import Report
 from schedlab.report.curve import curve_of
 from schedlab.report.exhibit import Exhibit
-from schedlab.report.wording import blocks_used, direction, interval, number, points, verdict_word
+from schedlab.report.wording import (
+    direction,
+    figures_of,
+)
 
 
 def sweep_tables(report: Report) -> list[Exhibit]:
@@ -36,7 +39,7 @@ def _table(report: Report, axis: Axis) -> Exhibit:
             str(value),
             *([metric.label] if len(metrics) > 1 else []),
             *([variant] if several else []),
-            *_cells(outcome),
+            *figures_of(outcome.verdict),
         )
         for metric in metrics
         for variant in report.others
@@ -55,15 +58,3 @@ def _table(report: Report, axis: Axis) -> Exhibit:
     title = f"{axis.name} over {axis.parameter}"
     names = 1 + (len(metrics) > 1) + several
     return Exhibit(title, notes, headings, rows, names, axis=axis)
-
-
-def _cells(outcome: Outcome) -> tuple[str, ...]:
-    verdict = outcome.verdict
-    return (
-        number(verdict.base_mean),
-        number(verdict.other_mean),
-        points(verdict.effect_better),
-        interval(verdict.interval_adjusted_better),
-        blocks_used(verdict),
-        verdict_word(verdict),
-    )

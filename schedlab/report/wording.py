@@ -208,6 +208,18 @@ def blocks_used(verdict: Verdict) -> str:
     return f"{n}" if n == verdict.blocks_done else f"{n}/{verdict.blocks_done}"
 
 
+def figures_of(verdict: Verdict) -> tuple[str, ...]:
+    """Return both means, the change, its interval, the blocks and the word."""
+    return (
+        number(verdict.base_mean),
+        number(verdict.other_mean),
+        points(verdict.effect_better),
+        interval(verdict.interval_adjusted_better),
+        blocks_used(verdict),
+        verdict_word(verdict),
+    )
+
+
 def columns(text: str) -> int:
     """Count the columns a text takes on a terminal and in a mail; never less than its length."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)

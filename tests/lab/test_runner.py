@@ -57,17 +57,13 @@ class Pretended:
         return record
 
 
-class Silent:
+class Silent(Progress):
     """A progress that keeps what is reported to it."""
 
     def __init__(self) -> None:
         self.looks: list[tuple[int, set[str]]] = []
         self.given_up: list[str] = []
         self.ended: list[str] = []
-
-    def block(self, block: int, cases: Sequence[str]) -> None: ...
-    def start(self, order: Order) -> None: ...
-    def done(self, record: RunRecord) -> None: ...
 
     def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
         self.looks.append((blocks_done, settled))

@@ -1,9 +1,12 @@
-"""What wrk and wrk2 print: the throughput, and how long requests took."""
+"""Requests to a server: what their clients measure, and how wrk and wrk2 print it."""
 
 import re
 
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Output
+from schedlab.benchmarks.metric import Metric
+
+THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
 
 _MICROSECONDS = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6}
 
