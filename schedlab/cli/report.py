@@ -1,5 +1,6 @@
 """`schedlab report`: write the report of a result in any of its shapes."""
 
+import re
 import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
@@ -8,31 +9,26 @@ from typing import TYPE_CHECKING
 
 import click
 
+import schedlab
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo, put
 
 if TYPE_CHECKING:
     from schedlab.report import Detail
 
-_SHAPES = {
-    "csv": "CSV: a line a run and metric or counter; a failed run has one line without a figure.",
-    "html": "HTML: one self-contained page with figures, every run and every setting.",
-    "intel": "Plain text, `case load baseline(std%) compare%( std%)`: relative, positive is"
-    " better.",
-    "json": "JSON: the verdicts, every run, the plan and the machine.",
-    "lkml": "Plain text of 72 columns to paste in a mail; of several results one table of all"
-    " machines.",
-    "markdown": "Markdown: platform, verdicts, then one table a benchmark with a row a run.",
-    "mmtests": "Plain text in the shape of mmtests, where a star is a verdict.",
-    "summary": "One page of plain text for somebody who decides; of several results too.",
-    "terminal": "Verdicts and what needs attention, for a terminal of 100 columns.",
-}
-"""What each shape says of itself, so that help loads none."""
+_SHAPE = re.compile(r'^@shape\("(\w+)".*\ndef .*\n    """(.+?)(?:"""|\n)', re.MULTILINE)
+
+
+def shapes() -> dict[str, str]:
+    """Return what each shape says of itself, from its text, so that help loads none."""
+    modules = sorted((Path(schedlab.__path__[0]) / "report").glob("*.py"))
+    found = (_SHAPE.findall(module.read_text(encoding="utf-8")) for module in modules)
+    return dict(sorted(shape for of_module in found for shape in of_module))
 
 
 @click.command(
     "report",
-    epilog="\b\n" + "\n".join(f"{name:10}{summary}" for name, summary in _SHAPES.items()),
+    epilog="\b\n" + "\n".join(f"{name:10}{summary}" for name, summary in shapes().items()),
 )
 @click.argument(
     "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
@@ -40,7 +36,7 @@ _SHAPES = {
 @click.option(
     "--format",
     "name",
-    type=click.Choice(list(_SHAPES)),
+    type=click.Choice(list(shapes())),
     default="terminal",
     show_default=True,
     help="The shape of the report; they are described below.",

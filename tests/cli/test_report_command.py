@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from schedlab.base.errors import StoreError, UsageError
-from schedlab.cli.report import _SHAPES, report
+from schedlab.cli.report import report, shapes
 from schedlab.report import all_shapes, save, write_reports
 from tests.helpers.report_store import HACKBENCH, make_store
 
@@ -111,4 +111,4 @@ def test_a_full_disk_is_one_clear_error() -> None:
 
 def test_help_lists_the_shapes_as_they_describe_themselves() -> None:
     """The command has them in a table of its own, so that help loads none of them."""
-    assert {name: shape.summary for name, shape in all_shapes().items()} == _SHAPES
+    assert {name: shape.summary for name, shape in all_shapes().items()} == shapes()

@@ -10,7 +10,7 @@ import pytest
 from schedlab.benchmarks import Case
 from schedlab.judging.analysis import Outcome, RunTable, analyse
 from schedlab.lab.order import block_order, run_seed, stretches
-from schedlab.lab.runner import GIVE_UP_AFTER, Runner
+from schedlab.lab.runner import GIVE_UP_AFTER, Progress, Runner
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
