@@ -46,7 +46,3 @@ class Design:
         if self.ended is None:
             return self.looks
         return (*(look for look in self.looks if look < self.ended), self.ended)
-
-    def next_look(self, blocks_done: int) -> int | None:
-        """Return the number of blocks at the next planned look, or None after the last."""
-        return next((look for look in self.looks if look > blocks_done), None)

@@ -339,10 +339,6 @@ def test_impossible_designs_are_refused(wrong):
         Design(**wrong)
 
 
-def test_next_look():
-    assert [Design().next_look(n) for n in (0, 5, 6, 39, 40)] == [6, 6, 12, 40, None]
-
-
 # Stopping
 
 
