@@ -259,11 +259,11 @@ class Builder:
                 # Cut off by a crash or a kill: the last object may be half written.
                 shutil.rmtree(part.objects)
             part.objects.mkdir(parents=True, exist_ok=True)
-            under_way.touch()
-            (part.objects / _OF).write_text(part.recipe.name)
-            (part.objects / _BY).write_text(self._by())
             # A make that is stopped removes what it was writing, so the mark can go.
             try:
+                under_way.touch()
+                (part.objects / _OF).write_text(part.recipe.name)
+                (part.objects / _BY).write_text(self._by())
                 with self.watch.task(f"building {part.what}") as step:
                     status, printed = self._run_make(part, step, descriptor)
                     (part.objects / "make.log").write_text("\n".join(printed))
