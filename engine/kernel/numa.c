@@ -10,6 +10,7 @@
 #include <linux/migrate.h>
 #include "shim.h"
 #include "space.h"
+#include <trace/events/schedlab.h>
 
 static struct place *faulting;
 
@@ -162,10 +163,16 @@ static bool migrate(struct kern_region *r, unsigned long i, int to)
 	return true;
 }
 
+static int last_node(int cpupid)
+{
+	return cpupid_cpu_unset(cpupid) ? NUMA_NO_NODE : cpupid_to_nid(cpupid);
+}
+
 void shim_hinting_fault(struct mapping *m, unsigned long i)
 {
 	int here = cpu_to_node(hw.cpu), node, last, flags = 0;
 	struct kern_region *r = m->region;
+	bool wanted, moved = false;
 
 	shim_page_change(m->tables, i)->marked = false;
 	faulting = shim_page_change(&r->pages, i);
@@ -180,10 +187,14 @@ void shim_hinting_fault(struct mapping *m, unsigned long i)
 		flags |= TNF_FAULT_LOCAL;
 	}
 	/* asked for local pages too: it is where last_cpupid is recorded */
-	if (shim_should_migrate(current, node, hw.cpu) && node != here) {
-		flags |= migrate(r, i, here) ? TNF_MIGRATED : TNF_MIGRATE_FAIL;
-		node = shim_page(&r->pages, i)->node;
+	wanted = shim_should_migrate(current, node, hw.cpu) && node != here;
+	if (wanted) {
+		moved = migrate(r, i, here);
+		flags |= moved ? TNF_MIGRATED : TNF_MIGRATE_FAIL;
 	}
+	trace_numa_fault(node, here, last_node(last), r->shared, wanted, moved);
+	if (moved)
+		node = here;
 	shim_page_settle(&r->pages, i);
 	if (r->shared)
 		shim_page_settle(m->tables, i);

@@ -70,6 +70,10 @@ SIMULATED = (
     Meaning("schedlab:group_stats", Topic.BALANCE, "balance summed up a group of CPUs"),
     Meaning("schedlab:select_task_rq", Topic.WAKEUP, "CPU was chosen for a woken or new task"),
     Meaning("schedlab:pick_next", Topic.PREEMPTION, "next task of a CPU was chosen"),
+    Meaning("schedlab:numa_prefer", Topic.NUMA, "preferred node of a task was set"),
+    Meaning(
+        "schedlab:numa_fault", Topic.NUMA, "hinting fault was judged", "vmstat:numa_hint_faults"
+    ),
     Meaning("schedlab:*", Topic.BOOKKEEPING, "schedlab:{}"),
     Meaning(
         "workload:sched_migrate_task", Topic.WAKEUP, "task of the benchmark moved another task"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Json, Simulator, machine, reads
 from loads import Load, refused, scenario
+
+from schedlab.lab.divergence.decisions import EVENTS, NUMA_PAGE, NUMA_TASK, PREFERRED, decisions
 
 OFF = {"/proc/sys/kernel/numa_balancing": "0"}
 FIVE = (
@@ -193,6 +196,25 @@ def test_the_tracepoints_of_places(sim: Simulator) -> None:
     everywhere = [{"size": "128MiB", "node": i % 4} for i in range(16)]
     move, _, swap = counted((514,) * 4, everywhere, [{"name": "t", "mm": i} for i in range(16)])
     assert move == 0 < swap
+
+
+def test_what_numa_balancing_decides_is_traced(sim: Simulator, tmp_path: Path) -> None:
+    """Every hinting fault, preferred node and placement, by the counts of the kernel's own."""
+    trace = tmp_path / "trace.txt"
+    load = tasks_on([{"size": "64MiB", "node": 3}], [{"name": "t", "mm": 0, "affinity": "0-7"}], 3)
+    asked = {**load, "knobs": often(100)}
+    counted = sim("numa16", asked, "--trace", str(trace), "--trace-events", EVENTS)["counters"]
+    found = list(decisions(trace.read_text().splitlines()))
+    pages = Counter(d.outcome for d in found if d.function == NUMA_PAGE)
+    assert pages.total() == counted["vmstat:numa_hint_faults"] > 0
+    assert pages["local"] == counted["vmstat:numa_hint_faults_local"] > 0
+    assert pages["moved"] * 512 == counted["vmstat:numa_pages_migrated"] > 0
+    preferred = [d for d in found if d.function == PREFERRED]
+    assert len(preferred) == counted["schedlab:numa_prefer"] > 0
+    assert all(d.choice == preferred[0].choice for d in preferred[1:])
+    placed = Counter(d.outcome for d in found if d.function == NUMA_TASK)
+    kernels = sum(counted[f"sched:sched_{what}_numa"] for what in ("move", "stick", "swap"))
+    assert placed.total() == kernels
 
 
 def test_interleaved_memory_is_of_all_nodes_and_stays(sim: Simulator) -> None:

@@ -18,7 +18,10 @@ from schedlab.lab.divergence.decisions import (
     FREQUENCY,
     IDLE,
     NEWIDLE,
+    NUMA_PAGE,
+    NUMA_TASK,
     PICK,
+    PREFERRED,
     WAKEUP,
     Decision,
     decisions,
@@ -27,7 +30,9 @@ from schedlab.lab.divergence.search import Divergence, diverge
 from schedlab.lab.divergence.timeline import Timeline
 from schedlab.lab.divergence.wording import LINES, Words
 
-TRACE = (Path(__file__).parents[1] / "data" / "decisions.txt").read_text()
+DATA = Path(__file__).parents[1] / "data"
+TRACE = (DATA / "decisions.txt").read_text()
+NUMA = (DATA / "numa-decisions.txt").read_text()
 
 
 def read(text: str) -> list[Decision]:
@@ -171,6 +176,41 @@ def test_what_one_side_only_came_to_see() -> None:
     assert "mine: scanned nothing (left before SMT; no condition of an unpatched kernel" in text
     assert "only base came to see MC's max_newidle_lb_cost 0.9 us" in text
     assert "they saw differently" not in text
+
+
+def test_levels_of_nodes_are_told_apart() -> None:
+    """The kernel calls every level of them NUMA: each has a name, and costs, of its own."""
+    lines = [line for line in TRACE.splitlines() if "migrate" not in line]
+    one = next(line for line in lines if "newidle_domain" in line)
+    levels = [one.replace("level=0 domain=SMT", f"level={n} domain=NUMA") for n in (2, 3)]
+    far = levels[1].replace("lb_cost=900", "lb_cost=70")
+    base = "\n".join(lines).replace(one, "\n".join([one, *levels])).replace("pulled=1", "pulled=0")
+    text = words(compared(base, base.replace(levels[1], far)), verbose=True)
+    assert "NUMA 3's max_newidle_lb_cost 0.9 us / 0.1 us" in text
+    assert "NUMA 2's" not in text
+
+
+def test_what_numa_balancing_decides() -> None:
+    found = read(NUMA)
+    assert [(d.function, d.subject, d.did) for d in found] == [
+        (NUMA_PAGE, "mem-7", "moved a page from node 0 to node 1"),
+        (NUMA_PAGE, "mem-7", "left a page on node 0, touched from node 1"),
+        (NUMA_PAGE, "mem-7", "touched a page of node 1, its own"),
+        (NUMA_PAGE, "mem-7", "found no room on node 1 for a page of node 0"),
+        (PREFERRED, "mem-7", "made node 1 the preferred one, after none"),
+        (NUMA_TASK, "mem-7", "chose CPU 2 of node 0"),
+        (NUMA_TASK, "mem-7", "changed places with task 8 on CPU 4 of node 1"),
+        (NUMA_TASK, "mem-7", "found no better CPU"),
+        (NUMA_TASK, "mem-7", "chose CPU 5 of node 1, but could not move there"),
+    ]
+    assert found[1].inputs == {"touched before from node": "2", "shared": "yes"}
+    assert found[4].inputs["faults on node 1"] == "512"
+    assert found[6].inputs == {"on CPU": "2", "on node": "0", "NUMA group": "5"}
+    other = NUMA.replace("wanted=1 moved=1", "wanted=0 moved=0")
+    text = words(compared(NUMA, other), began=0.5)
+    assert "part in NUMA placement of pages, after 0 equal decisions" in text
+    assert "both saw touched before from node none, shared no" in text
+    assert "4 decisions, 1 of 4 differ moved 1 / 0, left 1 / 2" in text
 
 
 def test_a_parting_before_the_workload() -> None:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 from schedlab.lab.ftrace import events
 
-EVENTS = "schedlab:*,sched:sched_migrate_task"
+EVENTS = (
+    "schedlab:*,sched:sched_migrate_task"
+    ",sched:sched_move_numa,sched:sched_stick_numa,sched:sched_swap_numa"
+)
 """The tracepoints decisions are read from (docs/internals/engine.md)."""
 
 WAKEUP = "wakeup placement"
@@ -17,6 +20,9 @@ BALANCE = "periodic balancing"
 PICK = "choice of the next task"
 IDLE = "choice of the idle state"
 FREQUENCY = "choice of the frequency"
+PREFERRED = "choice of the preferred node"
+NUMA_TASK = "NUMA placement of tasks"
+NUMA_PAGE = "NUMA placement of pages"
 
 _FORK_OR_EXEC = 0x06
 """WF_EXEC and WF_FORK of kernel/sched/sched.h."""
@@ -140,6 +146,12 @@ def _migration(event: _Event, here: _Begun) -> None:
     here.moved.append((f"{event.fields['comm']}-{event.fields['pid']}", event.fields))
 
 
+def _domain(fields: Mapping[str, str]) -> str:
+    """Return a domain's name; the kernel calls all levels of nodes the same."""
+    name = fields["domain"]
+    return f"{name} {fields['level']}" if name == "NUMA" else name
+
+
 def _taken(here: _Begun, cpu: str) -> list[str]:
     """Return the tasks that have migrated to a CPU since the last pass, as words."""
     moved = [
@@ -156,7 +168,7 @@ def _balance(event: _Event, here: _Begun) -> Decision | None:
     looked_at, here.groups = tuple(here.groups), []
     tasks = _taken(here, fields["cpu"])
     if here.entry is not None:  # a part of the newidle pass that is under way
-        here.scanned.append(fields["domain"])
+        here.scanned.append(_domain(fields))
         here.seen += looked_at
         here.pulled += tasks
         return None
@@ -174,7 +186,7 @@ def _balance(event: _Event, here: _Begun) -> Decision | None:
     else:
         did, outcome = f"pulled nothing from CPU {queue}", "pulled nothing"
     return event.decision(
-        *(BALANCE, f"CPU {fields['cpu']}, {fields['domain']}, {fields['idle']}"),
+        *(BALANCE, f"CPU {fields['cpu']}, {_domain(fields)}, {fields['idle']}"),
         (fields["ours"], group, queue, *tasks, fields["active"], str(len(looked_at))),
         did if fields["ours"] == "0" else f"looked at {_counted(len(looked_at), 'group')}, {did}",
         outcome,
@@ -201,7 +213,7 @@ def _newidle_domain(event: _Event, here: _Begun) -> None:
 
 def _newidle_draw(event: _Event, here: _Begun) -> None:
     if here.reached:
-        here.drawn[here.reached[-1]["domain"]] = event.fields["d1k"]
+        here.drawn[_domain(here.reached[-1])] = event.fields["d1k"]
 
 
 def _newidle_exit(event: _Event, here: _Begun) -> Decision | None:
@@ -228,7 +240,7 @@ def _newidle_exit(event: _Event, here: _Begun) -> Decision | None:
         "pending wakeup": entry["pending"],
     }
     for each in here.reached[1:]:
-        inputs[f"{each['domain']}'s max_newidle_lb_cost"] = _duration(each["max_newidle_lb_cost"])
+        inputs[f"{_domain(each)}'s max_newidle_lb_cost"] = _duration(each["max_newidle_lb_cost"])
     for domain, drawn in here.drawn.items():
         inputs[f"{domain}'s random d1k"] = drawn
     return event.decision(
@@ -256,9 +268,9 @@ def _condition(
     if drawn:
         return f" (passed over {', '.join(drawn)} by random draw)"
     if len(reached) == 1:
-        first = reached[0]["domain"]
+        first = _domain(reached[0])
         return f" (left before {first}; no condition of an unpatched kernel says so)"
-    return f" (reached {', '.join(each['domain'] for each in reached)})" if reached else ""
+    return f" (reached {', '.join(map(_domain, reached))})" if reached else ""
 
 
 def _pick(event: _Event, here: _Begun) -> Decision:
@@ -303,6 +315,73 @@ def _frequency(event: _Event, here: _Begun) -> Decision:
     )
 
 
+def _preferred(event: _Event, here: _Begun) -> Decision:
+    fields = event.fields
+    task, before, node = f"{fields['comm']}-{fields['pid']}", fields["before"], fields["node"]
+    had = "none" if before == "-1" else f"node {before}"
+    if node == before:
+        did, outcome = f"left node {node} preferred", "the same node"
+    else:
+        outcome = "the first" if before == "-1" else "another node"
+        did = f"made node {node} the preferred one, after {had}"
+    inputs = {f"faults on node {node}": fields["faults"], "scan period": _ms(fields["scan_period"])}
+    if before not in (node, "-1"):
+        inputs[f"faults on node {before}"] = fields["faults_before"]
+    return event.decision(
+        PREFERRED, task, (node,), did, outcome, {"preferred before": had, **inputs}
+    )
+
+
+def _numa_move(event: _Event, here: _Begun) -> Decision:
+    fields = event.fields
+    to = f"CPU {fields['dst_cpu']} of node {fields['dst_nid']}"
+    return _numa_task(event, "", ("moved", fields["dst_cpu"]), f"chose {to}", "moved")
+
+
+def _numa_swap(event: _Event, here: _Begun) -> Decision:
+    fields = event.fields
+    whom = f"task {fields['dst_pid']} on CPU {fields['dst_cpu']} of node {fields['dst_nid']}"
+    choice = ("swapped", fields["dst_cpu"], fields["dst_pid"])
+    return _numa_task(event, "src_", choice, f"changed places with {whom}", "swapped")
+
+
+def _numa_stick(event: _Event, here: _Begun) -> Decision:
+    fields = event.fields
+    if fields["dst_cpu"] == "-1":
+        return _numa_task(event, "src_", ("stayed",), "found no better CPU", "found none")
+    did = f"chose CPU {fields['dst_cpu']} of node {fields['dst_nid']}, but could not move there"
+    return _numa_task(event, "src_", ("failed", fields["dst_cpu"]), did, "could not move")
+
+
+def _numa_task(
+    event: _Event, side: str, choice: tuple[str, ...], did: str, outcome: str
+) -> Decision:
+    fields = event.fields
+    at = {"on CPU": fields["src_cpu"], "on node": fields["src_nid"]}
+    group = fields[f"{side}ngid"]
+    inputs = {**at, "NUMA group": "none" if group == "0" else group}
+    return event.decision(NUMA_TASK, event.task, choice, did, outcome, inputs)
+
+
+def _numa_fault(event: _Event, here: _Begun) -> Decision:
+    fields = event.fields
+    node, at = fields["node"], fields["here"]
+    if fields["moved"] == "1":
+        did, outcome = f"moved a page from node {node} to node {at}", "moved"
+    elif fields["wanted"] == "1":
+        did, outcome = f"found no room on node {at} for a page of node {node}", "no room"
+    elif node == at:
+        did, outcome = f"touched a page of node {node}, its own", "local"
+    else:
+        did, outcome = f"left a page on node {node}, touched from node {at}", "left"
+    last = fields["last"]
+    inputs = {
+        "touched before from node": "none" if last == "-1" else last,
+        "shared": "yes" if fields["shared"] == "1" else "no",
+    }
+    return event.decision(NUMA_PAGE, event.task, (outcome, node, at), did, outcome, inputs)
+
+
 _READERS: Mapping[str, Callable[[_Event, _Begun], Decision | None]] = {
     "select_task_rq": _placement,
     "sched_migrate_task": _migration,
@@ -314,6 +393,11 @@ _READERS: Mapping[str, Callable[[_Event, _Begun], Decision | None]] = {
     "pick_next": _pick,
     "idle_choice": _idle,
     "next_freq": _frequency,
+    "numa_prefer": _preferred,
+    "sched_move_numa": _numa_move,
+    "sched_swap_numa": _numa_swap,
+    "sched_stick_numa": _numa_stick,
+    "numa_fault": _numa_fault,
 }
 
 _NO_LIMIT = 2_000 * 10**9
@@ -326,6 +410,10 @@ def _duration(nanoseconds: str) -> str:
         return ""
     value = int(nanoseconds)
     return f"{value / 1e6:.2f} ms" if value >= 1_000_000 else f"{value / 1e3:.1f} us"
+
+
+def _ms(milliseconds: str) -> str:
+    return f"{milliseconds} ms"
 
 
 def _typical(microseconds: str) -> str:

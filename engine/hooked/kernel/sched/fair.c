@@ -208,6 +208,16 @@ static void count_newidle(struct rq *rq)
 })
 #define sched_rng(args...)		SHIM_CALL(DRAW, sched_rng, ##args)
 
+#define PREFER(name, p, nid)						\
+({									\
+	struct task_struct *__of = (p);					\
+	int __before = __of->numa_preferred_nid;			\
+									\
+	(name)(__of, nid);						\
+	trace_numa_prefer(__of, __before);				\
+})
+#define sched_setnuma(args...)		SHIM_HOOK(PREFER, sched_setnuma, args)
+
 #include <kernel/sched/fair.c>
 
 static void found_queue(struct lb_env *env, struct sched_group *group, struct rq *queue)

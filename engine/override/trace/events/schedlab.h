@@ -353,6 +353,70 @@ TRACE_EVENT(next_freq,
 		  __entry->util, __entry->max, __entry->current_khz, __entry->khz)
 );
 
+/* The preferred node of a task is set; before: the one it had, -1 for none; faults: what it remembers of both. */
+TRACE_EVENT(numa_prefer,
+
+	TP_PROTO(struct task_struct *p, int before),
+
+	TP_ARGS(p, before),
+
+	TP_STRUCT__entry(
+		__array(	char,	comm,	TASK_COMM_LEN	)
+		__field(	pid_t,	pid			)
+		__field(	int,	before			)
+		__field(	int,	node			)
+		__field(	unsigned long,	faults_before	)
+		__field(	unsigned long,	faults		)
+		__field(	unsigned int,	scan_period	)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid		= p->pid;
+		__entry->before		= before;
+		__entry->node		= p->numa_preferred_nid;
+		__entry->faults_before	= before < 0 ? 0 : task_faults(p, before);
+		__entry->faults		= p->numa_preferred_nid < 0 ? 0 : task_faults(p, p->numa_preferred_nid);
+		__entry->scan_period	= p->numa_scan_period;
+	),
+
+	TP_printk("comm=%s pid=%d before=%d node=%d faults_before=%lu faults=%lu scan_period=%u",
+		  __entry->comm, __entry->pid, __entry->before, __entry->node,
+		  __entry->faults_before, __entry->faults, __entry->scan_period)
+);
+
+/*
+ * A hinting fault on a page of a node, from a CPU of node here: wanted, if should_numa_migrate_memory() says so of a
+ * page elsewhere, and whether it moved.  last: the node of the fault before it, -1 for none.
+ */
+TRACE_EVENT(numa_fault,
+
+	TP_PROTO(int node, int here, int last, bool shared, bool wanted, bool moved),
+
+	TP_ARGS(node, here, last, shared, wanted, moved),
+
+	TP_STRUCT__entry(
+		__field(	int,	node	)
+		__field(	int,	here	)
+		__field(	int,	last	)
+		__field(	bool,	shared	)
+		__field(	bool,	wanted	)
+		__field(	bool,	moved	)
+	),
+
+	TP_fast_assign(
+		__entry->node	= node;
+		__entry->here	= here;
+		__entry->last	= last;
+		__entry->shared	= shared;
+		__entry->wanted	= wanted;
+		__entry->moved	= moved;
+	),
+
+	TP_printk("node=%d here=%d last=%d shared=%d wanted=%d moved=%d", __entry->node,
+		  __entry->here, __entry->last, __entry->shared, __entry->wanted, __entry->moved)
+);
+
 #endif
 
 #include <trace/define_trace.h>
