@@ -6,13 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Literal
 
 from schedlab.base.words import listing, plural
 from schedlab.counters.cpuidle import idle_counter
 from schedlab.counters.times import is_time
 from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, counted_runs
-from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Word
+from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Verdict, Word
 from schedlab.judging.why import TimeSpent, explain
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import IMPORTED, kind_of, split
@@ -20,6 +21,7 @@ from schedlab.report.wording import (
     duration,
     is_evidence,
     is_tracepoint,
+    outlook,
     points,
     remark,
     share,
@@ -330,15 +332,24 @@ class Report:
 
     def remarks(self, variant: str) -> list[str]:
         """List, for each result that is open or unusual, what would settle it and why."""
-        said = [(self.name_of(o), remark(o.verdict)) for o in self.outcomes_in(variant)]
+        outcomes = self.outcomes_in(variant)
+        said, together = [], []
+        for label, group in groupby(outcomes, lambda outcome: outcome.case.label):
+            of = list(group)
+            awaited = [o for o in of if (text := remark(o.verdict)) and text == outlook(o.verdict)]
+            if len(awaited) > 1:
+                together.append(f"{label}, {_outlooks([o.verdict for o in awaited])}")
+                of = [o for o in of if o not in awaited]
+            said += [(self.name_of(o), remark(o.verdict)) for o in of]
         common, times = Counter(text for _, text in said).most_common(1)[0] if said else ("", 0)
         if times < _WORTH_SHARING or not common:
             common = ""
         lines = [f"{name}: {text}" for name, text in said if text not in ("", common)]
         if common:
-            which = f"all {times}" if times == len(said) else f"{times} other of {len(said)}"
+            number = len(outcomes)
+            which = f"all {times}" if times == number else f"{times} other of {number}"
             lines.append(f"{which} results: {common}")
-        return lines
+        return lines + together
 
     def trends(self, variant: str) -> list[str]:
         """List how the change goes along each sweep."""
@@ -522,6 +533,20 @@ class Report:
             ("capped", "the benchmark stopped at a limit of its own, so it cannot show equality"),
             ("zero variance", "every pair gave the same: nothing to judge the noise by"),
         ]
+
+
+def _outlooks(verdicts: Sequence[Verdict]) -> str:
+    """Return how many blocks would settle several open results of one benchmark."""
+    needed = sorted(v.blocks_needed for v in verdicts if v.blocks_needed is not None)
+    number, unit = len(verdicts), verdicts[0].unit
+    if not needed:
+        return f"{number} results: as it stands, no number of {unit}s would settle them"
+    what = f"{unit}s" if verdicts[0].extendable else "values of each"
+    amount = f"{needed[0]:,}" if needed[0] == needed[-1] else f"{needed[0]:,} to {needed[-1]:,}"
+    never = number - len(needed)
+    rest = f"; {never} of them no number would" if never else ""
+    beyond = "; more than this plan has" if all(v.futile for v in verdicts) else ""
+    return f"{number} results: about {amount} {what} would settle them{rest}{beyond}"
 
 
 def screening(hints: int, of: str, unit: str) -> str:

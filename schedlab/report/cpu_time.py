@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from schedlab.counters.simulated import CPU_TIME, ENTRIES, FUNCTIONS
 from schedlab.report.content import Report, by_variant
 from schedlab.report.exhibit import Exhibit
+from schedlab.report.wording import NONE
 from schedlab.result.record import RunRecord
 
 _NOTES = (
@@ -13,44 +14,49 @@ _NOTES = (
     " it, idle is the idle loop's own code); they add up to 100 %.",
     "Behind them some functions of the scheduler with all they call, interrupts too; they are"
     " inside of the entries, and one may be inside of another: newidle_balance in pick_next_task,"
-    " update_sd_lb_stats in load_balance.",
+    " update_sd_lb_stats in load_balance. What took no time in any variant has no row.",
 )
+_BUSY = "busy, of all"
 
 
 def cpu_time(report: Report) -> Exhibit | None:
-    """Return the table, a row for each benchmark and variant; None without its counters."""
-    rows = [
-        (case.info.label, variant.name, *shares)
-        for case in report.cases
-        for variant in report.plan.variant
-        if (shares := _shares(by_variant(case.runs, variant.name)))
-    ]
+    """Return the table, a row for each benchmark and part; None without its counters."""
+    variants = report.plan.variant
+    rows = []
+    for case in report.cases:
+        of = [_shares(by_variant(case.runs, variant.name)) for variant in variants]
+        parts = dict.fromkeys(part for shares in of for part in shares)
+        rows += [
+            (case.info.label, part, *(_percent(shares.get(part)) for shares in of))
+            for part in parts
+            if any(shares.get(part) for shares in of)
+        ]
     if not rows:
         return None
-    headings = ("Benchmark", "Variant", "Busy (%)", "user", *ENTRIES, *FUNCTIONS)
+    headings = ("Benchmark", "Time in (%)", *(variant.name for variant in variants))
     return Exhibit("CPU time", _NOTES, headings, tuple(rows), names=2, of_counters=True)
 
 
-def _shares(runs: Sequence[RunRecord]) -> list[str]:
-    """Return the cells; none where a plan's choice of counters left out a part of the whole."""
+def _shares(runs: Sequence[RunRecord]) -> dict[str, float]:
+    """Return the parts; none where a plan's choice of counters left out a part of the whole."""
     counters = [run.counters for run in runs if run.counters]
     whole = [_name(what) for what in ("user", "idle", *ENTRIES)]
     if not counters or not all(name in counted for counted in counters for name in whole):
-        return []
-    user, idle, *kernel = (sum(counted[name] for counted in counters) for name in whole)
-    busy = user + sum(kernel)
+        return {}
+    ns = {
+        what: sum(counted.get(_name(what), 0.0) for counted in counters)
+        for what in ("user", *ENTRIES, *FUNCTIONS)
+    }
+    idle = sum(counted[_name("idle")] for counted in counters)
+    busy = ns["user"] + sum(ns[entry] for entry in ENTRIES)
     if not busy:
-        return []
-    functions = (
-        sum(counted.get(_name(function), 0.0) for counted in counters) for function in FUNCTIONS
-    )
-    parts = [user, *kernel, *functions]
-    return [_percent(busy / (busy + idle)), *(_percent(part / busy) for part in parts)]
+        return {}
+    return {_BUSY: busy / (busy + idle), **{what: time / busy for what, time in ns.items()}}
 
 
 def _name(what: str) -> str:
     return f"{CPU_TIME}:{what}:ns"
 
 
-def _percent(part: float) -> str:
-    return f"{100 * part:.2f}"
+def _percent(part: float | None) -> str:
+    return NONE if part is None else f"{100 * part:.2f}"

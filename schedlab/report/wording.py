@@ -238,7 +238,9 @@ def wrapped(text: str, width: int, first: str = "", rest: str | None = None) -> 
     rest = first if rest is None else rest
     lines: list[str] = []
     line, is_empty = first, True
-    for piece in _pieces(printable(text).split(" "), width - max(len(first), len(rest))):
+    # A figure keeps its sign: `210 %` is not broken.
+    words = re.split(" (?!%)", printable(text))
+    for piece in _pieces(words, width - max(len(first), len(rest))):
         if not is_empty and columns(line) + 1 + columns(piece) > width:
             lines.append(line)
             line, is_empty = rest, True

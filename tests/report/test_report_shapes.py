@@ -31,6 +31,7 @@ from tests.helpers.report_store import (
     MACHINE,
     NB_OFF,
     PLATFORM,
+    RATE,
     SCHED_PIPE,
     SYSBENCH_CPU,
     SYSBENCH_THREADS,
@@ -151,6 +152,14 @@ def test_an_open_result_is_never_hidden_nor_called_equal(tmp_path: Path, name: s
     said = " ".join(text.split()).replace("&#39;", "'")
     assert "0 better, 0 worse, 0 equivalent, 1 can't tell" in said
     assert re.search(r"about \d+ blocks would settle it", said)
+
+
+def test_open_results_of_one_benchmark_have_one_line(tmp_path: Path) -> None:
+    several = replace(SYSBENCH_THREADS, further=[replace(RATE, name=f"p{n}") for n in range(9)])
+    text = render(make_store(tmp_path / "r", [several], nr_blocks=12), "terminal")
+    assert "10 can't tell" in text
+    [said] = [line for line in text.splitlines() if "would settle" in line]
+    assert re.search(r"SysBenchThreads, 10 results: about [\d,]+ blocks would settle them", said)
 
 
 def test_no_star_without_evidence(tmp_path: Path) -> None:

@@ -177,6 +177,10 @@ def test_nothing_printed_can_move_a_cursor_or_hide() -> None:
     assert printable_lines("a\tb\n\x07") == "a       b\n\\x07"
 
 
+def test_a_figure_is_not_parted_from_its_sign() -> None:
+    assert wording.wrapped("between 130 and 210 % worse", 20) == ["between 130 and", "210 % worse"]
+
+
 @given(st.text(), st.integers(20, 100))
 def test_wrapped_lines_fit_and_lose_nothing_but_spaces(text: str, width: int) -> None:
     lines = wording.wrapped(text, width, "- ", "  ")
