@@ -17,6 +17,8 @@ _NOTES = (
     " update_sd_lb_stats in load_balance. What took no time in any variant has no row.",
 )
 _BUSY = "busy, of all"
+_LEAST = 0.00005
+"""What would be written as 0.00 % in all variants has no row."""
 
 
 def cpu_time(report: Report) -> Exhibit | None:
@@ -29,7 +31,7 @@ def cpu_time(report: Report) -> Exhibit | None:
         rows += [
             (case.info.label, part, *(_percent(shares.get(part)) for shares in of))
             for part in parts
-            if any(shares.get(part) for shares in of)
+            if any(shares.get(part, 0.0) >= _LEAST for shares in of)
         ]
     if not rows:
         return None
