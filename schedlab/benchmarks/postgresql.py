@@ -13,8 +13,16 @@ POSTGRESQL = Tool(
     "postgres",
     package="postgresql",
     version=("postgres", "--version"),
-    programs=("postgres", "initdb", "pg_ctl", "pg_isready", "pgbench"),
+    programs=("postgres", "initdb", "pg_ctl", "pg_isready"),
     folders=("/usr/lib/postgresql/*/bin",),
+    in_guests=False,
+)
+PGBENCH = Tool(
+    "pgbench",
+    package="postgresql",
+    version=("pgbench", "--version"),
+    folders=POSTGRESQL.folders,
+    use="the clients of PostgreSQL",
     in_guests=False,
 )
 
@@ -79,6 +87,7 @@ def _latencies(folder: Path) -> list[float]:
 @benchmark(
     "PostgreSQL",
     tool=POSTGRESQL,
+    tools=[PGBENCH],
     metrics=[THROUGHPUT, LATENCY_P50, LATENCY_P99],
     parse=parse,
     defaults={
