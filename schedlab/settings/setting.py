@@ -60,13 +60,17 @@ class Simulated:
         return chosen_word(text)
 
 
+SWITCHED = ("6.1", "6.12", "7.3")
+"""The series of which every setting was switched, one by one (tests/engine/test_switching.py)."""
+
+
 @dataclass(frozen=True)
 class WithoutEffect:
     """A setting that simulated kernels take and that changes nothing there."""
 
     name: str
     reason: str
-    series: tuple[str, ...] = ("6.1", "6.12", "7.3")
+    series: tuple[str, ...] = SWITCHED
     path: str | None = None
     """The file of a knob; a sched feature has none."""
 

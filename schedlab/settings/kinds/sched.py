@@ -6,14 +6,13 @@ from schedlab.base.system import System
 from schedlab.settings.kinds.sysctl import MEMORY_TIERS
 from schedlab.settings.knob import Knob
 from schedlab.settings.sched_debug import debug_knob, debug_path
-from schedlab.settings.setting import Simulated, TableSetting, WithoutEffect, setting
+from schedlab.settings.setting import SWITCHED, Simulated, TableSetting, WithoutEffect, setting
 from schedlab.settings.text import KnobName, Value
 
 _WARNING = "it only has the kernel print a warning about latency"
-_ALL = ("6.1", "6.12", "7.3")
 
 
-def _without_effect(name: str, reason: str, *series: str) -> WithoutEffect:
+def _without_effect(name: str, reason: str, series: tuple[str, ...] = SWITCHED) -> WithoutEffect:
     return WithoutEffect(name, reason, series, debug_path(name))
 
 
@@ -32,10 +31,10 @@ class Sched(TableSetting):
         " `x86/sched_itmt_enabled` beside it"
     )
     without_effect = (
-        _without_effect("latency_warn_ms", _WARNING, *_ALL),
-        _without_effect("latency_warn_once", _WARNING, *_ALL),
-        _without_effect("numa_balancing/hot_threshold_ms", MEMORY_TIERS, *_ALL),
-        _without_effect("verbose", "it only has the kernel print messages", "6.1"),
+        _without_effect("latency_warn_ms", _WARNING),
+        _without_effect("latency_warn_once", _WARNING),
+        _without_effect("numa_balancing/hot_threshold_ms", MEMORY_TIERS),
+        _without_effect("verbose", "it only has the kernel print messages", ("6.1",)),
     )
 
     def knobs(self, system: System, value: dict[str, str]) -> Iterator[tuple[Knob, str]]:
