@@ -17,8 +17,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from schedlab.checks.check import Named, known_checks
-from schedlab.checks.session import VERDICTS
+from schedlab.lab.checks.check import Named, known_checks
+from schedlab.lab.checks.session import VERDICTS
 
 Run = dict[str, Any]
 HEADING = "| bug | fix | machine | passes | caught | seconds |\n|---|---|---|---|---|---:|"

@@ -71,6 +71,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Make what failed smaller: fewer tasks and CPUs, shorter. With --output.",
 )
+@click.option(
+    "--coverage",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Count which of the scheduler's lines run, add that up in DIR, write coverage.md there.",
+)
 @click.option("--list", "list_", is_flag=True, help="List the checks and what they are for.")
 def check_command(
     checks: tuple[str, ...],
@@ -83,6 +89,7 @@ def check_command(
     output: Path | None,
     junit_file: Path | None,
     reduce_: bool,
+    coverage: Path | None,
     list_: bool,
 ) -> None:
     """Simulate scenarios and check what must hold in them: a kernel's regression tests.
@@ -92,7 +99,8 @@ def check_command(
 
     \b
     schedlab check --kernel mybranch --jobs 2 --budget 300 --junit check.xml
-    schedlab check --bugs smt-spread
+    schedlab check --bugs isolated-sibling
+    schedlab check features --coverage covered
     """
     from schedlab.lab.checks.check import find_checks
     from schedlab.lab.checks.session import Options
@@ -103,8 +111,14 @@ def check_command(
         for named in found:
             echo(f"{named.name:{width}}  {named.check.title}")
         return
-    options = Options(kernels, machines, seeds, bugs, jobs, budget, output)
+    if coverage and bugs:
+        raise UsageError("--coverage counts lines of kernels as they are; leave out --bugs.")
+    if coverage and output:
+        raise UsageError("--coverage counts what runs, and --output leaves out runs; give one.")
+    options = Options(kernels, machines, seeds, bugs, jobs, budget, output, coverage)
     verdicts = _run(found, options, reduce_)
+    if coverage:
+        _write_coverage(coverage)
     if junit_file:
         from schedlab.lab.checks.junit import junit
         from schedlab.report import save
@@ -117,6 +131,17 @@ def check_command(
         sys.exit(1)
     if words == {"not run"}:
         raise UsageError("the budget left no time for a single run.")
+
+
+def _write_coverage(folder: Path) -> None:
+    from schedlab.lab.checks.coverage import read_coverage
+    from schedlab.lab.checks.coverage_page import coverage_page, shares
+    from schedlab.report import save
+
+    kernels = read_coverage(folder)
+    for covered in kernels:
+        echo(f"{covered.kernel}: of the lines that can run, {shares(covered)} ran")
+    echo(f"wrote {save(coverage_page(kernels), folder / 'coverage.md')}")
 
 
 def _run(found: "Sequence[Named]", options: "Options", reduce_: bool) -> "list[Verdict]":

@@ -47,7 +47,20 @@ _COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FACT = re.compile(r"^#define TREE_HAS_(\w+) 1$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
-_OURS = ("KERNEL", "HZ", "PREEMPT", "CONFIG", "PATCHES", "BASE", "SANITIZE", "OPT", "V", "O", "CC")
+_OURS = (
+    "KERNEL",
+    "HZ",
+    "PREEMPT",
+    "CONFIG",
+    "PATCHES",
+    "BASE",
+    "SANITIZE",
+    "COVERAGE",
+    "OPT",
+    "V",
+    "O",
+    "CC",
+)
 
 
 class Build(BaseModel):
@@ -99,8 +112,18 @@ class _Part:
 class Builder:
     """Makes simulators of recipes; what is built already is found again."""
 
-    def __init__(self, shelf: Shelf, engine: Engine, watch: Watch) -> None:
-        """Take the cache's shelf, the engine and who watches."""
+    def __init__(
+        self, shelf: Shelf, engine: Engine, watch: Watch, *, coverage: bool = False
+    ) -> None:
+        """Take the cache's shelf, the engine and who watches.
+
+        Args:
+            shelf: the cache's.
+            engine: what is built.
+            watch: who is told.
+            coverage: makes simulators that count the scheduler's lines (docs/manual/check.md).
+        """
+        self._coverage = coverage
         self.shelf = shelf
         self.engine = engine
         self.watch = watch
@@ -173,7 +196,13 @@ class Builder:
             *(base.content(self.engine), self.engine.version, self.compiler()),
             *(patch.sha256 for patch in recipe.patches),
             *(base.series, str(recipe.hz), recipe.preempt, *recipe.options),
+            *self._counting,
         )
+
+    @property
+    def _counting(self) -> list[str]:
+        """Return what sets builds that count lines apart from those that do not."""
+        return ["coverage"] if self._coverage else []
 
     def _folder(self, key: str) -> Path:
         return self.shelf.folder / "builds" / key
@@ -200,6 +229,7 @@ class Builder:
             content = base.identity or str(base.tree)
         patches = [patch.sha256 for patch in recipe.patches]
         config = (base.series, str(recipe.hz), recipe.preempt, self.compiler(), *recipe.options)
+        config += tuple(self._counting)
         # make goes by times: two copies of the engine must not answer for each other.
         engine = str(self.engine.folder)
         objects = self.shelf.folder / "objects" / _digest(content, engine, *config, *patches)
@@ -219,6 +249,8 @@ class Builder:
             variables["PATCHES"] = " ".join(map(str, files))
         if unpatched:
             variables["BASE"] = str(unpatched.objects)
+        if self._coverage:
+            variables["COVERAGE"] = "1"
         for place in (self.shelf.folder, base.tree, self.engine.folder):
             if re.search(r"[\s:$#'\"]", str(place)):
                 raise KernelError(
@@ -337,6 +369,8 @@ class Builder:
                 f"{', '.join(missing)} not installed; building the simulator needs it."
                 f"\n  Install: apt-get install {' '.join(missing.values())}"
             )
+        if self._coverage and "clang" in self.compiler():
+            raise KernelError(f"lines are counted by gcc's gcov, and CC is {self._cc}; unset CC.")
 
     def _check_tree(self, base: Base) -> None:
         base.check_there()

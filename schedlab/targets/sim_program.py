@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,9 +59,10 @@ class Ended:
 class Processes:
     """The simulators that run now, so that all can be ended at once."""
 
-    def __init__(self) -> None:
-        """Begin with none."""
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        """Begin with none; take variables that they have beside ours."""
         self.stopped = False
+        self._environment = dict(environment or {})
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def run(
@@ -76,6 +77,7 @@ class Processes:
                 stdout=out,
                 stderr=file,
                 start_new_session=True,
+                env={**os.environ, **self._environment},
             )
         self._running.add(process)
         try:

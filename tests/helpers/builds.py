@@ -1,11 +1,12 @@
 """Real simulators for the tests: schedlab builds each kernel once, for all tests and workers.
 
 They lie in a cache of this checkout's own, laid out as a user's: a test that wants a lab with real
-kernels names it in SCHEDLAB_CACHE.
+kernels names it in SCHEDLAB_CACHE. With GCOV_PREFIX they count the scheduler's lines there.
 """
 
 import functools
 import hashlib
+import os
 from pathlib import Path
 
 from schedlab.kernels.build import Build, Builder
@@ -16,6 +17,7 @@ from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.tree import tree_as_it_is
+from schedlab.lab.checks.coverage import PREFIX
 from tests.helpers.kernel_source import kernel_source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +45,7 @@ def made(
         shelf.put_base(plain)
     settings = (hz, preempt, lambda _: None, config)
     recipe = make_recipe(shelf, engine, name or series, series, patches, *settings)
-    return Builder(shelf, engine, Watch()).build(recipe)
+    return Builder(shelf, engine, Watch(), coverage=PREFIX in os.environ).build(recipe)
 
 
 def build(

@@ -28,10 +28,10 @@ class Wanted:
 class Kernels:
     """Finds and builds the kernels of checks, each once."""
 
-    def __init__(self, watch: Watch) -> None:
-        """Take who watches."""
+    def __init__(self, watch: Watch, *, coverage: bool = False) -> None:
+        """Take who watches, and whether the simulators count the scheduler's lines."""
         self._shelf, self._engine = Shelf(), find_engine()
-        self._builder = Builder(self._shelf, self._engine, watch)
+        self._builder = Builder(self._shelf, self._engine, watch, coverage=coverage)
         self._built: dict[str, Build] = {}
 
     def wanted(self, named: Named, kernels: tuple[str, ...], bugs: bool) -> list[Wanted]:

@@ -15,6 +15,7 @@ from schedlab.kernels import KernelError
 from schedlab.kernels.progress import Watch
 from schedlab.lab.checks.builds import Kernels, Wanted
 from schedlab.lab.checks.check import Named
+from schedlab.lab.checks.coverage import PREFIX
 from schedlab.lab.checks.reduce import as_file, described, reduced
 from schedlab.lab.checks.run import Asked, Judged, ask, judge
 from schedlab.machine.model import Machine, find_machine
@@ -73,6 +74,8 @@ class Options:
     """Seconds after which no run begins."""
     output: Path | None = None
     """A folder for verdicts; those it has already are not made again."""
+    coverage: Path | None = None
+    """A folder that the simulators add what they counted to: the scheduler's lines that ran."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Session:
             SchedlabError: a machine or a kernel is not there, or a bug's patch does not apply.
         """
         self.options = options
-        self.kernels = Kernels(watch)
+        self.kernels = Kernels(watch, coverage=options.coverage is not None)
         self.planned = [run for named in checks for run in self._runs(named)]
         self.without = [
             named.name
@@ -119,7 +122,7 @@ class Session:
             if named.name not in {run.named.name for run in self.planned}
         ]
         """Checks none of whose kernels is there."""
-        self._processes = Processes()
+        self._processes = Processes(environment=_counting_into(options.coverage))
         if not self.planned:
             raise KernelError(
                 "none of the checks' kernels is there."
@@ -228,6 +231,11 @@ class Session:
             with (self.options.output / VERDICTS).open("a", encoding="utf-8") as file:
                 file.write(f"{json.dumps(asdict(verdict))}\n")
         return verdict
+
+
+def _counting_into(folder: Path | None) -> dict[str, str]:
+    """Return the variables by which simulators count lines into a folder."""
+    return {PREFIX: str(folder.resolve())} if folder else {}
 
 
 def key_of(asked: Asked, bug: bool) -> str:
