@@ -1,6 +1,7 @@
 """Checks run for real: bugs are caught, kernels without them pass, what fails becomes smaller."""
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -63,6 +64,12 @@ def test_bugs_are_caught_and_written_as_junit(checked, tmp_path: Path) -> None: 
     again = checked(*CAUGHT, "--kernel", "6.12", "--bugs", "--output", "kept")
     assert "2 caught, 2 passed" in again.output
     assert (tmp_path / "kept/verdicts.jsonl").read_text() == verdicts, "nothing ran again"
+
+
+def test_what_people_rely_on_holds(checked) -> None:  # type: ignore[no-untyped-def]
+    done = checked("features", "--kernel", "6.12")
+    assert done.exit_code == 0, done.output
+    assert set(re.findall(r": (\w+) \(\d", done.output)) == {"passed"}
 
 
 def test_what_fails_becomes_smaller(checked, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
