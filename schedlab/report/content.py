@@ -340,20 +340,32 @@ class Report:
             if len(awaited) > 1:
                 together.append(f"{label}, {_outlooks([o.verdict for o in awaited])}")
                 of = [o for o in of if o not in awaited]
-            said += [(self.name_of(o), remark(o.verdict)) for o in of]
-        common, times = Counter(text for _, text in said).most_common(1)[0] if said else ("", 0)
+            alike: dict[str, list[Outcome]] = defaultdict(list)
+            for outcome in of:
+                alike[remark(outcome.verdict)].append(outcome)
+            said += [(self._named(label, like), text, len(like)) for text, like in alike.items()]
+        times_said: Counter[str] = Counter()
+        for _, text, number in said:
+            times_said[text] += number
+        common, times = times_said.most_common(1)[0] if said else ("", 0)
         if times < _WORTH_SHARING or not common:
             common = ""
-        lines = [f"{name}: {text}" for name, text in said if text not in ("", common)]
+        lines = [f"{name}: {text}" for name, text, _ in said if text not in ("", common)]
         if common:
-            number = len(outcomes)
-            which = f"all {times}" if times == number else f"{times} other of {number}"
+            of_all = len(outcomes)
+            which = f"all {times}" if times == of_all else f"{times} other of {of_all}"
             lines.append(f"{which} results: {common}")
         return lines + together
 
     def trends(self, variant: str) -> list[str]:
         """List how the change goes along each sweep."""
         return [trend_line(t) for t in self.analysis.trends if t.variant == variant]
+
+    def _named(self, label: str, outcomes: Sequence[Outcome]) -> str:
+        """Name results of one benchmark that have a line together."""
+        if len(outcomes) == 1:
+            return self.name_of(outcomes[0])
+        return f"{label}, {listing([o.metric.name for o in outcomes])}"
 
     def name_of(self, outcome: Outcome) -> str:
         """Name a result: the benchmark, and the metric where it has several."""

@@ -162,6 +162,13 @@ def test_open_results_of_one_benchmark_have_one_line(tmp_path: Path) -> None:
     assert re.search(r"SysBenchThreads, 10 results: about [\d,]+ blocks would settle them", said)
 
 
+def test_what_is_said_of_several_results_of_one_benchmark_is_said_once(tmp_path: Path) -> None:
+    still = replace(CAPPED, further=[replace(CAPPED.metric, name="p1")])
+    text = render(make_store(tmp_path / "r", [still], nr_blocks=6), "terminal")
+    assert " ".join(text.split()).count("zero variance") == 1
+    assert "- SysBenchMemory, bandwidth and p1: " in text
+
+
 def test_no_star_without_evidence(tmp_path: Path) -> None:
     text = render(make_store(tmp_path / "r", COMMON, nr_blocks=12), "mmtests")
     rows = {line.split()[1]: line for line in text.splitlines() if line.startswith("Gmean ")}
