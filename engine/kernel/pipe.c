@@ -11,6 +11,7 @@
 #define BUFFERS		16		/* PIPE_DEF_BUFFERS */
 
 struct kern_pipe {
+	unsigned int object;
 	struct hw_line mutex, head, data;
 	struct hw_line reader, writer;		/* the files of the two ends */
 	bool packets;				/* O_DIRECT: a buffer for each write, and for each read */
@@ -27,6 +28,7 @@ static struct kern_pipe *create(bool packets, unsigned int nr)
 {
 	struct kern_pipe *pipe = hw_zalloc(struct_size(pipe, buffer, nr), 64);
 
+	pipe->object = shim_new_object();
 	pipe->packets = packets;
 	pipe->nr = nr;
 	init_waitqueue_head(&pipe->rd_wait);
@@ -43,6 +45,11 @@ struct kern_pipe *kern_pipe_create(void)
 struct kern_pipe *kern_packet_pipe_create(unsigned int bytes)
 {
 	return create(true, bytes ? roundup_pow_of_two(DIV_ROUND_UP(bytes, PAGE_SIZE)) : BUFFERS);
+}
+
+static const char *kind(const struct kern_pipe *pipe)
+{
+	return pipe->packets ? "packets" : "pipe";
 }
 
 static bool empty(const struct kern_pipe *pipe)
@@ -89,8 +96,10 @@ static unsigned int try_write(struct kern_pipe *pipe, unsigned int bytes)
 void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 {
 	bool was_empty, wake_next = false;
+	unsigned int asked = bytes;
 
 	shim_syscall_enter(HW_TIME_WRITE);
+	shim_message_send(kind(pipe), pipe->object, bytes);
 	shim_file_get(&pipe->writer);
 	hw_charge(hw_costs.pipe);
 	lock(pipe);
@@ -118,6 +127,7 @@ void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes)
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
 out:
+	shim_message_done(asked - bytes);
 	shim_file_put(&pipe->writer);
 	shim_syscall_exit();
 }
@@ -143,6 +153,7 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	int have = 0;
 
 	shim_syscall_enter(HW_TIME_READ);
+	shim_message_receive(kind(pipe), pipe->object, bytes);
 	shim_file_get(&pipe->reader);
 	hw_charge(hw_costs.pipe);
 	lock(pipe);
@@ -172,6 +183,7 @@ int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes)
 	if (wake_next)
 		wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
 out:
+	shim_message_done(have);
 	shim_file_put(&pipe->reader);
 	shim_syscall_exit();
 	return have;

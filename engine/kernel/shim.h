@@ -60,6 +60,12 @@ void shim_spent_moved(struct task_struct *p, int cpu);
 void shim_spent_look(struct rq *rq);
 extern bool shim_has_limits;		/* some group's cpu.max was written */
 
+/* messages.c */
+unsigned int shim_new_object(void);
+void shim_message_send(const char *kind, unsigned int object, unsigned int bytes);
+void shim_message_receive(const char *kind, unsigned int object, unsigned int bytes);
+void shim_message_done(unsigned int bytes);
+
 /* working_set.c */
 void shim_working_set_touch(void);
 

@@ -22,6 +22,7 @@ struct buffer {
 
 struct kern_socket {
 	enum hw_protocol protocol;
+	unsigned int object;
 	struct hw_line lock, queue, data;
 	struct hw_line reader, writer;	/* the files of the two ends */
 	struct hw_line *route;		/* kept by what is connected */
@@ -32,10 +33,15 @@ struct kern_socket {
 	wait_queue_head_t readers, writers;
 };
 
+static const char *const kinds[HW_NR_PROTOCOLS] = {
+	[HW_UNIX] = "unix", [HW_UDP] = "udp", [HW_TCP] = "tcp",
+};
+
 struct kern_socket *kern_socket_create(enum hw_protocol protocol)
 {
 	struct kern_socket *sock = hw_zalloc(sizeof(*sock), 64);
 
+	sock->object = shim_new_object();
 	sock->protocol = protocol;
 	init_waitqueue_head(&sock->readers);
 	init_waitqueue_head(&sock->writers);
@@ -115,15 +121,19 @@ static void transmit(struct kern_socket *sock, unsigned int bytes)
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
 {
 	const struct hw_socket_cost *cost = &hw_costs.socket[sock->protocol];
+	bool sent = false;
 
 	shim_syscall_enter(HW_TIME_WRITE);
+	shim_message_send(kinds[sock->protocol], sock->object, bytes);
 	shim_file_get(&sock->writer);
 	hw_charge(cost->send + hw_costs.copy_per_kb * bytes / 1024);
 	if (wait_event_interruptible_exclusive(sock->writers, has_room(sock, bytes)))
 		goto out;
 	sock->used += space_of(bytes);
 	transmit(sock, bytes);
+	sent = true;
 out:
+	shim_message_done(sent ? bytes : 0);
 	shim_file_put(&sock->writer);
 	shim_syscall_exit();
 }
@@ -156,6 +166,7 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	int have = 0;
 
 	shim_syscall_enter(HW_TIME_READ);
+	shim_message_receive(kinds[sock->protocol], sock->object, bytes);
 	shim_file_get(&sock->reader);
 	hw_charge(cost->receive);
 	hw_order();
@@ -169,6 +180,7 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	if (sock->used * 4 <= send_buffer[sock->protocol])
 		wake_up_interruptible_sync_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
 out:
+	shim_message_done(have);
 	shim_file_put(&sock->reader);
 	shim_syscall_exit();
 	return have;
