@@ -255,7 +255,7 @@ static void check_resources(const struct at *resources)
 
 struct rt_app *rt_app_read(const char *path)
 {
-	static const char *const keys[] = { "tasks", "global", "resources", "recorded", NULL };
+	static const char *const keys[] = { "tasks", "global", "resources", "recorded", "messages", NULL };
 	struct rt_app *app = wl_new(struct rt_app, 1);
 	struct at root = at_root(path), at;
 	enum wl_policy standard = WL_NORMAL;
@@ -271,6 +271,8 @@ struct rt_app *rt_app_read(const char *path)
 		at_refuse(&at, "\"version\" is not %d; this schedlab cannot replay it", RECORDED_VERSION);
 	if (at_find(&root, "resources", &at))
 		check_resources(&at);
+	if (at_find(&root, "messages", &at))
+		rt_read_messages(app, &at);
 	if (!at_find(&root, "tasks", &at))
 		at_refuse(&root, "\"tasks\" is missing");
 	read_tasks(app, &at, standard);

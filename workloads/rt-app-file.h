@@ -60,6 +60,7 @@ void rt_read_event(struct rt_app *app, struct rt_task *task, const struct at *at
 /* ------------------------------------------------------------------ rt-app-replay.c */
 
 void rt_replay_name_tasks(struct rt_app *app);		/* before their events are read */
+void rt_read_messages(struct rt_app *app, const struct at *messages);
 void rt_read_replay(struct rt_app *app, const struct rt_task *task, const struct at *at,
 		    struct rt_event *event);
 

@@ -10,26 +10,49 @@
  *	tN	sleeps to the next point of a grid of N ns
  *	@N	sleeps until N ns after the start: something arrives from outside
  *	dN	waits N ns for a device it has asked itself
+ *	mN	sends message N of the file, over a pipe or socket, which may be full
+ *	rN	receives as many bytes as message N has, and waits until they are there
  *
  * What comes from outside (s, t, @) begins a request.  A wake hands the request on, and it is
  * answered when the task that has it waits again without having woken another one.
  */
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "backend.h"
 #include "rt-app-file.h"
 
 #define LONGEST_NS	(USEC_PER_DAY * 1000ULL)
+#define LONGEST_MESSAGE	(1 << 30)
 
 enum rt_word {
 	RT_W_WORK, RT_W_WAIT, RT_W_WAKE, RT_W_START, RT_W_SLEEP, RT_W_GRID, RT_W_ARRIVAL, RT_W_DEVICE,
+	RT_W_SEND, RT_W_RECEIVE,
+};
+
+enum rt_channel_kind { RT_C_PIPE, RT_C_PACKETS, RT_C_UNIX, RT_C_TCP, RT_C_UDP };
+
+/* One direction: who sends and who receives may be several. */
+struct rt_channel {
+	struct rt_channel *next;
+	long long	id;
+	enum rt_channel_kind kind;
+	struct wl_pipe	*pipe;			/* or */
+	struct wl_socket *from, *to;
+	unsigned long long born;		/* the request that the last message handed on */
+};
+
+struct rt_message {
+	struct rt_channel *channel;
+	unsigned int	bytes;
 };
 
 struct rt_step {
 	enum rt_word	word;
 	unsigned long long ns;
 	struct rt_task	*task;
+	const struct rt_message *message;
 };
 
 /* ------------------------------------------------------------------ reading */
@@ -79,11 +102,60 @@ static struct rt_task *by_id(const struct rt_app *app, unsigned long long id)
 	return low < (size_t)app->nr_tasks && app->by_id[low]->id == (long long)id ? app->by_id[low] : NULL;
 }
 
+static struct rt_channel *channel_of(struct rt_app *app, long long id, enum rt_channel_kind kind)
+{
+	struct rt_channel *c;
+
+	for (c = app->channels; c; c = c->next)
+		if (c->id == id)
+			return c;
+	c = wl_new(struct rt_channel, 1);
+	*c = (struct rt_channel) { .next = app->channels, .id = id, .kind = kind };
+	app->channels = c;
+	return c;
+}
+
+static enum rt_channel_kind kind_of(const struct at *message)
+{
+	static const char *const names[] = { [RT_C_PIPE] = "pipe", [RT_C_PACKETS] = "packets",
+					     [RT_C_UNIX] = "unix", [RT_C_TCP] = "tcp", [RT_C_UDP] = "udp" };
+	const char *name = at_need_reference(message, "kind");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(names[i], name))
+			return i;
+	at_refuse(message, "kind \"%.20s\": pipe, packets, unix, tcp or udp is expected", name);
+}
+
+void rt_read_messages(struct rt_app *app, const struct at *messages)
+{
+	static const char *const keys[] = { "kind", "channel", "bytes", NULL };
+	struct at at;
+
+	at_need_object(messages);
+	app->message = wl_new(struct rt_message, json_object_size(messages->value) + 1);
+	each_member(messages, it, at) {
+		struct rt_message *m = &app->message[++app->nr_messages];
+		enum rt_channel_kind kind;
+
+		if (atoi(at_name(&at)) != app->nr_messages)
+			at_refuse(&at, "messages are numbered from 1, one after another");
+		at_need_object(&at);
+		at_only(&at, keys);
+		kind = kind_of(&at);
+		m->channel = channel_of(app, at_get_number(&at, "channel", 1, INT_MAX, 1), kind);
+		m->bytes = at_get_number(&at, "bytes", 1, LONGEST_MESSAGE, 1);
+		if (m->channel->kind != kind)
+			at_refuse(&at, "channel %lld is of another kind in a message before", m->channel->id);
+	}
+}
+
 static enum rt_word word_of(char letter)
 {
 	static const char letters[] = { [RT_W_WAIT] = 'w', [RT_W_WAKE] = '>', [RT_W_START] = '+',
 					[RT_W_SLEEP] = 's', [RT_W_GRID] = 't', [RT_W_ARRIVAL] = '@',
-					[RT_W_DEVICE] = 'd' };
+					[RT_W_DEVICE] = 'd', [RT_W_SEND] = 'm',
+					[RT_W_RECEIVE] = 'r' };
 
 	for (size_t i = RT_W_WAIT; i < sizeof(letters); i++)
 		if (letters[i] == letter)
@@ -120,6 +192,11 @@ static void read_step(struct rt_app *app, const struct at *at, const char **text
 		step->task = by_id(app, step->ns);
 		if (!step->task)
 			at_refuse(at, "\"%.20s\": no task's name ends in -%llu", word, step->ns);
+	}
+	if (step->word == RT_W_SEND || step->word == RT_W_RECEIVE) {
+		if (!step->ns || step->ns > (unsigned long long)app->nr_messages)
+			at_refuse(at, "\"%.20s\": the file has no such message", word);
+		step->message = &app->message[step->ns];
 	}
 }
 
@@ -204,6 +281,59 @@ static void grid(struct rt_replay *r, unsigned long long period)
 	sleep_until(r, r->next);
 }
 
+static void send(struct rt_replay *r, const struct rt_message *m)
+{
+	m->channel->born = r->born;
+	r->handed_on = 1;
+	if (m->channel->pipe)
+		wl_pipe_write(m->channel->pipe, m->bytes);
+	else
+		wl_send(m->channel->from, m->bytes);
+}
+
+static void receive(struct rt_replay *r, const struct rt_message *m)
+{
+	answer(r);
+	if (m->channel->pipe)
+		wl_pipe_read(m->channel->pipe, m->bytes);
+	else
+		wl_receive(m->channel->to, m->bytes);
+	r->born = m->channel->born;
+}
+
+static void connect_channel(struct rt_channel *c)
+{
+	struct wl_socket *pair[2];
+	struct wl_listener *listener;
+
+	c->born = 0;
+	switch (c->kind) {
+	case RT_C_PIPE:
+		c->pipe = wl_pipe();
+		break;
+	case RT_C_PACKETS:
+		c->pipe = wl_packet_pipe(0);
+		break;
+	case RT_C_UNIX:
+		wl_socketpair(pair);
+		c->from = pair[0];
+		c->to = pair[1];
+		break;
+	case RT_C_TCP:
+	case RT_C_UDP:
+		listener = wl_listen(c->kind == RT_C_TCP ? WL_TCP : WL_UDP);
+		c->from = wl_connect(listener, NULL);
+		wl_accept(listener, &c->to);
+		break;
+	}
+}
+
+void rt_replay_connect(struct rt_app *app)
+{
+	for (struct rt_channel *c = app->channels; c; c = c->next)
+		connect_channel(c);
+}
+
 void rt_replay(struct rt_replay *r, struct rt_task *self, const struct rt_event *event)
 {
 	for (int i = 0; i < event->nr_steps && !wl_load(r->over); i++) {
@@ -236,6 +366,12 @@ void rt_replay(struct rt_replay *r, struct rt_task *self, const struct rt_event 
 			break;
 		case RT_W_DEVICE:
 			wl_sleep(s->ns);
+			break;
+		case RT_W_SEND:
+			send(r, s->message);
+			break;
+		case RT_W_RECEIVE:
+			receive(r, s->message);
 			break;
 		}
 	}

@@ -416,6 +416,7 @@ static void rt_app(void)
 		r->forks = 0;
 	for (int i = 0; i < app->nr_tasks; i++)
 		app->task[i].wakes = app->task[i].asleep = app->task[i].born = 0;
+	rt_replay_connect(app);
 	run->answered = wl_histogram();
 	if (app->reference >= 0)
 		wl_join(wl_thread("calibration", calibrate, run));

@@ -84,6 +84,9 @@ struct rt_app {
 	int		duration;		/* seconds; 0: until all threads have ended */
 	int		nr_tasks, nr_threads;
 	struct rt_task	*task, **by_id;
+	struct rt_channel *channels;		/* over which replays send messages */
+	struct rt_message *message;		/* by their numbers, from 1 */
+	int		nr_messages;
 	int		replays;		/* has a replay among its events */
 	struct rt_resource *resources;
 	int		reference;		/* CPU whose speed makes a us of work a us, -1: the fastest */
@@ -129,6 +132,7 @@ struct rt_replay {
 	unsigned long long began, next, born;	/* next: point of a grid; born: the request it has */
 	int		handed_on;
 };
+void rt_replay_connect(struct rt_app *app);		/* its channels, before any thread runs */
 void rt_replay(struct rt_replay *replay, struct rt_task *self, const struct rt_event *event);
 
 /* rt-app-log.c */
