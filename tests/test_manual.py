@@ -53,6 +53,8 @@ ELSEWHERE = {
     "schedlab check": "builds a kernel for each bug; tests/lab/checks/test_corpus.py",
     "schedlab bisect": "needs a git tree; tests/lab/bisecting/test_bisect.py",
     "schedlab series": "needs a series of patches; tests/lab/test_series.py",
+    "schedlab record": "needs root and tracepoints; tests/lab/recording/test_recorder.py",
+    "schedlab workload import server.gz": "needs that recording",
     "schedlab validate": "measures this host for minutes; tests/lab/accuracy/test_accuracy.py",
 }
 """Commands of which only the words are checked, and why."""

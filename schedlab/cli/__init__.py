@@ -36,6 +36,7 @@ _COMMANDS = {
     "merge": "Make one result of those of several boots of a host.",
     "overview": "Print a line on what each DIR found; write one page over all, with links to the"
     " reports.",
+    "record": "Record what a host's scheduler does: for a while, or as long as COMMAND runs.",
     "report": "Write the report of the result in DIR; lkml and summary, of several or of a sweep.",
     "run": "Run benchmarks under variants, interleaved, until there is a verdict.",
     "series": "Try every patch of a series on simulated machines, and report what it changes.",

@@ -10,20 +10,22 @@ from conftest import ROOT, Json, Simulator
 sys.path.insert(0, str(ROOT))
 
 from schedlab.lab.recording.closure import probe, word_costs
+from schedlab.lab.recording.events import Kind
 from schedlab.lab.recording.inference import TASK, TIMER, Choice, infer
 from schedlab.lab.recording.reading import read_trace
-from schedlab.lab.recording.workload import WAKE, RecordedTask, RecordedWorkload
+from schedlab.lab.recording.stats import trace_stats
+from schedlab.lab.recording.workload import SEND, WAKE, RecordedTask, RecordedWorkload
 
 TURNS = 300
 PIPE: Json = {"kind": "sched-pipe", "loop": TURNS}
 
 
-def traced(sim: Simulator, workload: Json, name: str) -> tuple[Json, Path]:
+def traced(sim: Simulator, workload: Json, name: str, *options: str) -> tuple[Json, Path]:
     """Return the result of a run, and its trace."""
     path = sim.scratch / f"{name}.txt"
     end = {"when": "workloads_done", "max_simulated": "100s"}
     asked = {"duration": "100s", "settle": "100ms", "workloads": [workload], "end": end}
-    return sim("smp4", asked, "--trace", str(path)), path
+    return sim("smp4", asked, "--trace", str(path), *options), path
 
 
 def replay_of(sim: Simulator, workload: RecordedWorkload, name: str) -> Json:
@@ -64,3 +66,23 @@ def test_requests_are_timed_from_what_begins_them_to_their_answer(sim: Simulator
     assert 201 < result["metrics"]["rt-app.request mean"] < 300
     waits = infer(read_trace(trace), Choice(("client*", "server*")), "x").recorded["waits"]
     assert waits[TIMER]["count"] >= 9
+
+
+def test_messages_are_sent_and_received_again(sim: Simulator) -> None:
+    """Pairs that mostly find the other awake, so that a trace has few of their wakes."""
+    events = ("--trace-events", "sched:*,messages:*")
+    _, known = traced(sim, replay_of(sim, probe(), "probe"), "probe-messages", *events)
+    costs = word_costs(infer(read_trace(known), Choice(), "probe"))
+    assert 0 < costs["m"] + costs["r"] < costs["w"]
+    netperf = {"kind": "netperf", "clients": 2, "length": "5ms", "test": "TCP_RR"}
+    _, trace = traced(sim, netperf, "netperf", *events)
+    original = read_trace(trace)
+    made = infer(original, Choice(costs=costs), "netperf")
+    assert len({message.channel for message in made.messages}) > 4
+    sent = steps(made, SEND)
+    _, trace = traced(sim, replay_of(sim, made, "netperf"), "netperf-again", *events)
+    replay = read_trace(trace)
+    assert len(replay.of(Kind.SEND)) == sent > 1000
+    before, after = (trace_stats(events, Choice()) for events in (original, replay))
+    assert abs(after.switches / before.switches - 1) < 0.05
+    assert abs(after.span / before.span - 1) < 0.15

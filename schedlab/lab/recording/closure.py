@@ -14,37 +14,45 @@ from schedlab.lab.recording.workload import (
     ARRIVAL,
     DEVICE,
     GRID,
+    RECEIVE,
+    SEND,
     SLEEP,
     START,
     WAIT,
     WAKE,
+    Message,
     RecordedTask,
     RecordedWorkload,
 )
 
 TASK = "task"
 """The class of what a thread costs from its start to its end."""
-_CLASS = {WAIT: WAIT, WAKE: WAKE, START: START}
+_CLASS = {WAIT: WAIT, WAKE: WAKE, START: START, SEND: SEND, RECEIVE: RECEIVE}
 _CLASS |= dict.fromkeys((SLEEP, GRID, ARRIVAL, DEVICE), SLEEP)
 _WORK = 30_000
 _ROUNDS = 100
 _PAUSE = 200_000
-_CLASSES = (TASK, WAIT, WAKE, START, SLEEP)
+_CLASSES = (TASK, WAIT, WAKE, START, SLEEP, SEND, RECEIVE)
 
 
 def probe() -> RecordedWorkload:
     """Return a workload of known words: all calls of a replay, in different numbers."""
     rounds = " ".join
     tasks = [
-        _task(1, rounds([f"{_WORK} s{_PAUSE} +{child}" for child in range(2, 14)])),
+        _task(1, rounds([f"{_WORK} s{_PAUSE} +{child}" for child in range(2, 18)])),
         _task(2, rounds([f"{_WORK} >3 {_WORK} w"] * _ROUNDS), instance=0),
         _task(3, rounds([f"w {_WORK} >2"] * _ROUNDS), instance=0),
         _task(4, rounds([f"{_WORK} s{_PAUSE} >5 >6 >7"] * _ROUNDS), instance=0),
         *(_task(i, rounds([f"w {_WORK}"] * _ROUNDS), instance=0) for i in (5, 6, 7)),
         *(_task(i, rounds([f"{_WORK} s{_PAUSE}"] * _ROUNDS), instance=0) for i in (8, 9)),
         *(_task(i, str(_WORK), instance=0) for i in range(10, 14)),
+        _task(14, rounds([f"{_WORK} m1 {_WORK} r2"] * _ROUNDS), instance=0),
+        _task(15, rounds([f"r1 {_WORK} m2"] * _ROUNDS), instance=0),
+        _task(16, rounds([f"{_WORK} s{_PAUSE} m3"] * _ROUNDS), instance=0),
+        _task(17, rounds([f"r3 {_WORK}"] * _ROUNDS), instance=0),
     ]
-    return RecordedWorkload(tasks, {"source": "probe", "notes": []})
+    messages = [Message("pipe", channel, 1) for channel in (1, 2, 3)]
+    return RecordedWorkload(tasks, {"source": "probe", "notes": []}, messages)
 
 
 def word_costs(recorded: RecordedWorkload) -> dict[str, float]:

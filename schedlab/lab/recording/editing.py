@@ -2,7 +2,7 @@
 
 import heapq
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 
@@ -11,10 +11,13 @@ from schedlab.lab.recording.workload import (
     ARRIVAL,
     DEVICE,
     GRID,
+    RECEIVE,
+    SEND,
     SLEEP,
     START,
     WAIT,
     WAKE,
+    Message,
     RecordedTask,
     RecordedWorkload,
 )
@@ -41,6 +44,18 @@ class _Going:
     """Of each wait: when it was over."""
 
 
+@dataclass
+class _Channel:
+    """One direction of a pipe or connection, which is never full."""
+
+    bytes: int = 0
+    time: int = 0
+    """When the last message was sent."""
+    sender: int = 0
+    receivers: list[int] = field(default_factory=list)
+    """Tasks that wait for more."""
+
+
 class IdealRun:
     """The workload as it would go with a CPU for every task: no task ever waits for a CPU."""
 
@@ -48,6 +63,8 @@ class IdealRun:
         """Go through all steps."""
         self._all = {task.id: _Going(list(task.steps())) for task in workload.tasks}
         self._ready: list[tuple[int, int]] = []
+        self._messages = workload.messages
+        self._channels: dict[int, _Channel] = {}
         for task in workload.tasks:
             if task.settings.get("instance", 1):
                 delay = int(task.settings.get("delay", 0)) * 1000
@@ -62,7 +79,7 @@ class IdealRun:
         return self._all[task_id].times
 
     def wake_of(self, task_id: int, step: int) -> tuple[int, int] | None:
-        """Return who ended a wait, and when; None where nobody did."""
+        """Return who ended a wait, for a wake or a message, and when; None where nobody did."""
         going = self._all[task_id]
         return (going.wakers[step], going.ended[step]) if step in going.wakers else None
 
@@ -86,6 +103,11 @@ class IdealRun:
             task.ended[task.at] = task.time
         elif letter == WAKE:
             self._wake(number, task.time, task_id)
+        elif letter == SEND:
+            self._send(self._messages[number - 1], task.time, task_id)
+        elif letter == RECEIVE:
+            if not self._receive(self._messages[number - 1], task, task_id):
+                return
         elif letter == START and number in self._all:
             heapq.heappush(self._ready, (task.time, number))
         elif letter == GRID:
@@ -98,6 +120,25 @@ class IdealRun:
             task.time += number
         task.at += 1
         heapq.heappush(self._ready, (task.time, task_id))
+
+    def _send(self, message: Message, time: int, sender: int) -> None:
+        channel = self._channels.setdefault(message.channel, _Channel())
+        channel.bytes += message.bytes
+        channel.time, channel.sender = time, sender
+        for receiver in channel.receivers:
+            heapq.heappush(self._ready, (time, receiver))
+        channel.receivers.clear()
+
+    def _receive(self, message: Message, task: _Going, task_id: int) -> bool:
+        """Take a message; False: it is not there yet."""
+        channel = self._channels.setdefault(message.channel, _Channel())
+        if channel.bytes < message.bytes:
+            channel.receivers.append(task_id)
+            return False
+        channel.bytes -= message.bytes
+        task.wakers[task.at] = channel.sender
+        task.ended[task.at] = task.time
+        return True
 
     def _wake(self, number: int, time: int, waker: int) -> None:
         other = self._all.get(number)
@@ -127,6 +168,7 @@ def trim(
         if not patterns or any(fnmatch(task.name, pattern) for pattern in patterns)
     }
     limit = run.ns + 1 if seconds is None else int(seconds * 1e9)
+    cut = _cut_channels(workload, kept)
     tasks = []
     for task in kept.values():
         steps = []
@@ -146,6 +188,14 @@ def trim(
                     break
                 if wake[0] not in kept:
                     step = (ARRIVAL, wake[1])
+            elif letter == RECEIVE:
+                wake = run.wake_of(task.id, at)
+                if not wake or wake[1] >= limit:
+                    break
+                if workload.messages[number - 1].channel in cut:
+                    step = (ARRIVAL, wake[1])
+            elif letter == SEND and workload.messages[number - 1].channel in cut:
+                step = None
             if step:
                 steps.append(step)
         tasks.append(_started(_with(task, steps), workload, kept, run))
@@ -154,7 +204,18 @@ def trim(
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
         raise UsageError(f"no task is left. The recording has: {shown}")
     recorded = {**workload.recorded, "trimmed": _words(seconds, patterns)}
-    return RecordedWorkload(tasks, recorded)
+    return RecordedWorkload(tasks, recorded, workload.messages)
+
+
+def _cut_channels(workload: RecordedWorkload, kept: Container[int]) -> set[int]:
+    """Return the channels that a task which goes sends to or receives from."""
+    return {
+        workload.messages[number - 1].channel
+        for task in workload.tasks
+        if task.id not in kept
+        for letter, number in task.steps()
+        if letter in (SEND, RECEIVE)
+    }
 
 
 def _words(seconds: float | None, patterns: Sequence[str]) -> str:
@@ -199,14 +260,9 @@ def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWork
         raise UsageError(
             f"{clients} times {len(workload.tasks)} tasks are more than {MOST_TASKS:,}."
         )
-    step = max((task.id for task in workload.tasks), default=0) + 1
-    tasks = [
-        _moved(_faster(task, rate), copy * step)
-        for copy in range(clients)
-        for task in workload.tasks
-    ]
+    fast = replace(workload, tasks=[_faster(task, rate) for task in workload.tasks])
     recorded = {**workload.recorded, "scaled": f"clients x{clients}, rate x{rate:g}"}
-    return RecordedWorkload(tasks, recorded)
+    return replace(_side_by_side([fast] * clients), recorded=recorded)
 
 
 def _faster(task: RecordedTask, rate: float) -> RecordedTask:
@@ -217,11 +273,27 @@ def _faster(task: RecordedTask, rate: float) -> RecordedTask:
     return task if rate == 1 else task.edited(edit)
 
 
-def _moved(task: RecordedTask, by: int) -> RecordedTask:
+def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
+    """Return all tasks and messages, with numbers of their own: they share nothing."""
+    tasks: list[RecordedTask] = []
+    messages: list[Message] = []
+    for workload in workloads:
+        by = max((task.id for task in tasks), default=0)
+        tasks.extend(_moved(task, by, len(messages)) for task in workload.tasks)
+        channels = max((message.channel for message in messages), default=0)
+        messages.extend(
+            replace(message, channel=message.channel + channels) for message in workload.messages
+        )
+    return RecordedWorkload(tasks, {}, messages)
+
+
+def _moved(task: RecordedTask, by: int, messages: int) -> RecordedTask:
     def edit(letter: str, number: int) -> tuple[str, int]:
+        if letter in (SEND, RECEIVE):
+            return letter, number + messages
         return letter, number + by if letter in (WAKE, START) else number
 
-    return task if not by else replace(task.edited(edit), id=task.id + by)
+    return replace(task.edited(edit), id=task.id + by) if by or messages else task
 
 
 def merge(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
@@ -230,12 +302,9 @@ def merge(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
     Raises:
         UsageError: there would be too many tasks.
     """
-    tasks: list[RecordedTask] = []
-    for workload in workloads:
-        by = max((task.id for task in tasks), default=0)
-        tasks.extend(_moved(task, by) for task in workload.tasks)
-    if len(tasks) > MOST_TASKS:
-        raise UsageError(f"together they have {len(tasks):,} tasks, more than {MOST_TASKS:,}.")
+    number = sum(len(workload.tasks) for workload in workloads)
+    if number > MOST_TASKS:
+        raise UsageError(f"together they have {number:,} tasks, more than {MOST_TASKS:,}.")
     sources = [str(workload.recorded.get("source", "")) for workload in workloads]
     seconds = max((float(w.recorded.get("seconds", 0)) for w in workloads), default=0.0)
     notes = [str(note) for w in workloads for note in w.recorded.get("notes", [])]
@@ -244,4 +313,4 @@ def merge(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
         "seconds": seconds,
         "notes": list(dict.fromkeys(notes)),
     }
-    return RecordedWorkload(tasks, recorded)
+    return replace(_side_by_side(workloads), recorded=recorded)

@@ -7,6 +7,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.lab.recording.setup import Setup
+
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -27,6 +29,13 @@ class Kind(IntEnum):
     TIMER_ENTRY = 11  # a timer's interrupt or function
     TIMER_EXIT = 12
     FREQUENCY = 13  # kHz, CPU
+    SEND = 14  # kind (index into CHANNELS), channel, bytes asked for
+    RECEIVE = 15  # the same
+    MESSAGE_DONE = 16  # bytes
+
+
+CHANNELS = ("pipe", "packets", "unix", "tcp", "udp")
+"""Kinds of pipes and sockets; `packets` are a pipe that keeps messages apart (O_DIRECT)."""
 
 
 class Stop(IntEnum):
@@ -67,6 +76,8 @@ class Events:
     """The last priority of each task, as the kernel counts: 120 is nice 0, below 100 real-time."""
     notes: Sequence[str] = field(default_factory=tuple)
     """What is wrong or lacks, a sentence each."""
+    setup: Setup | None = None
+    """What was set for the tasks, where `schedlab record` made the trace."""
 
     def __len__(self) -> int:
         """Return the number of events."""

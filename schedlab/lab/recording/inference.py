@@ -13,18 +13,23 @@ from typing import Any
 
 import numpy as np
 
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.closure import without_costs
-from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
-from schedlab.lab.recording.pieces import Pieces, find_pieces, merge_pieces, task_key
+from schedlab.lab.recording.events import CHANNELS, Context, Events, Flags, Kind, Numbers, Stop
+from schedlab.lab.recording.messages import Transfers, find_transfers, whole_channels
+from schedlab.lab.recording.pieces import Lives, Pieces, find_pieces, merge_pieces, task_key
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     DEVICE,
     GRID,
+    RECEIVE,
+    SEND,
     SLEEP,
     START,
     WAIT,
     WAKE,
+    Message,
     RecordedTask,
     RecordedWorkload,
     join_words,
@@ -45,9 +50,11 @@ _VECTOR_TIMER, _VECTOR_NET_RX, _VECTOR_HRTIMER = 1, 3, 8
 _FEWEST_OF_GRID = 8
 """Wakes by a timer, before they are looked at for a period."""
 
-TASK, TIMER, ANSWER, OUTSIDE, UNSEEN = "task", "timer", "device", "outside", "unseen"
+TASK, MESSAGE, TIMER, ANSWER = "task", "message", "timer", "device"
+OUTSIDE, UNSEEN = "outside", "unseen"
 CAUSES: Mapping[str, str] = {
     TASK: "woken by a task of the recording",
+    MESSAGE: "for a message, or for room for one",
     TIMER: "ended by a timer",
     ANSWER: "for a device the task had asked",
     OUTSIDE: "for what came from outside: network, tasks that are not part of it",
@@ -70,7 +77,12 @@ class Choice:
         """Return whether a task of that name is taken."""
         if self.patterns:
             return any(fnmatch(name, pattern) for pattern in self.patterns)
-        return not _KERNEL.match(name) and not _TOOLS.match(name)
+        return not is_kernels(name) and not _TOOLS.match(name)
+
+
+def is_kernels(name: str) -> bool:
+    """Return whether a task of that name is the kernel's own."""
+    return bool(_KERNEL.match(name))
 
 
 @dataclass
@@ -94,6 +106,20 @@ class _Waits:
     """The piece of the waking task; -1: none."""
 
 
+def chosen_tasks(events: Events, lives: Lives, choice: Choice) -> Flags:
+    """Return which tasks are taken: by their names, and by what was asked as it was recorded."""
+    pids = lives.pid.tolist()
+    taken = np.array([choice.takes(events.names.get(pid, "task")) for pid in pids], bool)
+    if not events.setup or not events.setup.roots:
+        return taken
+    family = set(events.setup.roots)
+    forks = events.of(Kind.FORK)
+    for parent, child in zip(events.one[forks].tolist(), events.two[forks].tolist(), strict=True):
+        if parent in family:
+            family.add(child)
+    return taken & np.isin(lives.pid, np.array(sorted(family)))
+
+
 def infer(events: Events, choice: Choice, source: str) -> RecordedWorkload:
     """Return the workload that a trace shows.
 
@@ -105,13 +131,12 @@ def infer(events: Events, choice: Choice, source: str) -> RecordedWorkload:
 
 class _Inference:
     def __init__(self, events: Events, choice: Choice) -> None:
-        for kind, name in ((Kind.SWITCH, "sched_switch"), (Kind.WAKING, "sched_waking")):
-            if not np.any(events.kind == kind):
-                raise UsageError(
-                    f"the trace has no {name}, without which a workload cannot be inferred."
-                    " Record sched_switch, sched_waking, sched_wakeup_new and"
-                    " sched_process_fork (docs/manual/recording.md)."
-                )
+        if not np.any(events.kind == Kind.SWITCH):
+            raise UsageError(
+                "the trace has no sched_switch, without which a workload cannot be inferred."
+                " Record sched_switch, sched_waking, sched_wakeup_new and sched_process_fork"
+                " (docs/manual/recording.md)."
+            )
         self.events = events
         self.costs = choice.costs
         self.pieces = find_pieces(events)
@@ -124,7 +149,7 @@ class _Inference:
         pids = self.pieces.lives.pid
         names = [events.names.get(int(pid), "task") for pid in pids]
         self.names = names
-        self.taken = np.array([choice.takes(name) for name in names], bool)
+        self.taken = chosen_tasks(events, self.pieces.lives, choice)
         if not np.any(self.taken):
             raise UsageError("no task of the trace is chosen; `--tasks` are patterns of names.")
         total = np.concatenate([[0], np.cumsum(self.spent)])
@@ -133,25 +158,28 @@ class _Inference:
         on_cpu = np.argsort(task_key(self.pieces.cpu, self.pieces.begin), kind="stable")
         self.on_cpu = on_cpu
         self.on_cpu_keys = task_key(self.pieces.cpu, self.pieces.begin)[on_cpu]
+        self.calls = _Calls(self)
 
     def workload(self, source: str) -> RecordedWorkload:
         waits = self._waits()
         births = self._births()
         steps = self._steps(waits, births)
+        setup = self.events.setup
         seconds = float(self.events.ns[-1] - self.events.ns[0]) / 1e9
         recorded = {
             "source": source,
             "seconds": round(seconds, 9),
             "cpus": int(self.events.cpu.max()) + 1,
             "events": len(self.events),
+            **({"kernel": setup.kernel} if setup else {}),
             "waits": self._causes(waits),
             "notes": self._notes(),
         }
-        return RecordedWorkload(self._tasks(steps, births), recorded)
+        return RecordedWorkload(self._tasks(steps, births), recorded, self.calls.messages)
 
     # ------------------------------------------------------------------ waits
 
-    def _running(self, places: Numbers) -> Numbers:
+    def running(self, places: Numbers) -> Numbers:
         """Return the piece that ran on the CPU of each event; -1: the idle task."""
         if not len(self.on_cpu_keys):
             return np.full(len(places), -1)
@@ -162,7 +190,7 @@ class _Inference:
         found: Numbers = np.where(there & (self.pieces.end[piece] >= places), piece, -1)
         return found
 
-    def _offset(self, piece: Numbers, places: Numbers) -> Numbers:
+    def offset(self, piece: Numbers, places: Numbers) -> Numbers:
         """Return how much a task had worked at an event in one of its pieces."""
         since = self.events.ns[places] - self.pieces.since[piece]
         worked = (since * self.speed[piece]).astype(np.int64)
@@ -184,12 +212,14 @@ class _Inference:
         order = np.argsort(keys, kind="stable")
         keys, wakings = keys[order], wakings[order]
         at = np.searchsorted(keys, task_key(b.task[chosen], b.begin[chosen]), "left") - 1
-        seen = (at >= 0) & (keys[np.maximum(at, 0)] >= task_key(b.task[chosen], low))
+        at = np.where(len(keys), at, -1)
+        last = keys[np.maximum(at, 0)] if len(keys) else np.full(len(at), -1)
+        seen = (at >= 0) & (last >= task_key(b.task[chosen], low))
         # A task that was there before and neither ran nor woke at first was preempted.
         keep = ~head | seen
         chosen, before, at = (a[keep] for a in (chosen, before, at))
         head, seen = head[keep], seen[keep]
-        waking = np.where(seen, wakings[np.maximum(at, 0)], -1)
+        waking = np.where(seen, wakings[np.maximum(at, 0)], -1) if len(keys) else at
         stop = np.where(head, int(Stop.SLEEP), b.stop[before])
         waits = _Waits(
             task=b.task[chosen],
@@ -210,7 +240,7 @@ class _Inference:
         seen = np.flatnonzero(waits.waking >= 0)
         places = waits.waking[seen]
         context, vector, timer = self.inside.at(places)
-        piece = self._running(places)
+        piece = self.running(places)
         taken = (piece >= 0) & self.taken[self.pieces.task[np.maximum(piece, 0)]]
         other = taken & (self.pieces.task[np.maximum(piece, 0)] != waits.task[seen])
         soft_timer = (vector == _VECTOR_TIMER) | (vector == _VECTOR_HRTIMER)
@@ -230,6 +260,8 @@ class _Inference:
         )
         waits.cause[:] = cause
         waits.waker[seen] = np.where(by_task, piece, -1)
+        waker = self.pieces.task[np.maximum(waits.waker, 0)]
+        waits.cause[self.calls.ends(waits, waker)] = order.index(MESSAGE)
 
     def _started(self, task: Numbers) -> Flags:
         """Return whether tasks were forked within the trace."""
@@ -241,7 +273,7 @@ class _Inference:
         """Return for each chosen task forked in the trace the place, and the forking piece."""
         forks = self.events.of(Kind.FORK)
         children = self.pieces.lives.task(self.events.two[forks], forks)
-        piece = self._running(forks)
+        piece = self.running(forks)
         births = {}
         for child, place, by in zip(children.tolist(), forks.tolist(), piece.tolist(), strict=True):
             if child >= 0 and self.taken[child]:
@@ -275,16 +307,25 @@ class _Inference:
             else (np.zeros(0, np.int64),) * 3
         )
         waker, woken = waits.waker[by_task], waits.waking[by_task]
+        kept = waits.cause != order.index(MESSAGE)
+        calls = self.calls
+        tasks = (waits.task[kept], self.pieces.task[waker], self.pieces.task[by], calls.all.task)
+        places = (waits.place[kept], woken, place, calls.all.enter)
+        offsets = (waits.offset[kept], self.offset(waker, woken), self.offset(by, place))
+        task, at = np.concatenate(tasks), np.concatenate(places)
         return _Steps(
-            task=np.concatenate([waits.task, self.pieces.task[waker], self.pieces.task[by]]),
-            place=np.concatenate([waits.place, woken, place]),
-            offset=np.concatenate(
-                [waits.offset, self._offset(waker, woken), self._offset(by, place)]
-            ),
+            task=task,
+            place=at,
+            offset=calls.outside(task, at, np.concatenate([*offsets, calls.began])),
             letter=np.concatenate(
-                [letters, np.full(len(waker), ord(WAKE)), np.full(len(by), ord(START))]
+                [
+                    letters[kept],
+                    np.full(len(waker), ord(WAKE)),
+                    np.full(len(by), ord(START)),
+                    np.where(calls.all.sends, ord(SEND), ord(RECEIVE)),
+                ]
             ),
-            amount=np.concatenate([amounts, waits.task[by_task], child]),
+            amount=np.concatenate([amounts[kept], waits.task[by_task], child, calls.number]),
         )
 
     def _find_grids(self, waits: _Waits, letters: Numbers, amounts: Numbers) -> None:
@@ -308,6 +349,7 @@ class _Inference:
         low = np.searchsorted(task, chosen, "left")
         high = np.searchsorted(task, chosen, "right")
         total = np.bincount(self.pieces.task, self.spent, len(self.taken)).astype(np.int64)
+        total -= np.bincount(self.calls.all.task, self.calls.long, len(total)).astype(np.int64)
         found = []
         for t, a, b in zip(chosen.tolist(), low.tolist(), high.tolist(), strict=True):
             mine = order[a:b]
@@ -347,6 +389,13 @@ class _Inference:
             settings |= {"policy": "SCHED_FIFO", "priority": max(99 - priority, 1)}
         elif priority not in (-1, 120):
             settings["priority"] = priority - 120
+        setup = self.events.setup
+        own = setup.tasks.get(pid) if setup else None
+        if setup and own:
+            if own.cpus != setup.cpus:
+                settings["cpus"] = list(parse_cpulist(own.cpus))
+            if own.uclamp and own.uclamp != (0, 1024):
+                settings |= {"util_min": own.uclamp[0], "util_max": own.uclamp[1]}
         if task in births:
             place, by = births[task]
             if by >= 0:
@@ -355,7 +404,7 @@ class _Inference:
                 settings["delay"] = int(self.events.ns[place] - self.events.ns[0]) // 1000
         return settings
 
-    # ------------------------------------------------------------------ what is reported
+    # ------------------------------------------------------------------ what is told
 
     def _causes(self, waits: _Waits) -> dict[str, Any]:
         """Return for each cause how many waits, and their share of all waiting."""
@@ -376,6 +425,11 @@ class _Inference:
                 f"{self.pieces.lost:,} times a CPU leaves another task than it went to: switches"
                 " were lost; the work around them is a guess."
             )
+        if not np.any(self.events.kind == Kind.WAKING):
+            notes.append(
+                "sched_waking is not recorded: who wakes whom is not known, and all waits are"
+                " replayed as sleeps."
+            )
         if not np.any(self.events.kind == Kind.FORK):
             notes.append("sched_process_fork is not recorded: all tasks are there from the start.")
         if np.all(self.events.context == Context.UNKNOWN) and not self.inside.known:
@@ -392,6 +446,61 @@ class _Inference:
         return notes
 
 
+class _Calls:
+    """Calls that send or receive, over channels whose both ends are known."""
+
+    def __init__(self, inference: _Inference) -> None:
+        found = find_transfers(inference.events, inference.pieces.lives)
+        begins, ends = inference.running(found.enter), inference.running(found.exit)
+        owner = inference.pieces.task
+        seen = (begins >= 0) & (ends >= 0)
+        seen &= (owner[begins] == found.task) & (owner[ends] == found.task)
+        self.all: Transfers = whole_channels(found.chosen(seen), inference.taken)
+        every = self.all
+        self.began = inference.offset(inference.running(every.enter), every.enter)
+        over = inference.offset(inference.running(every.exit), every.exit)
+        self.long = np.maximum(over - self.began, 0)
+        """ns that the task worked within each call."""
+        self._before = np.concatenate([[0], np.cumsum(self.long)])
+        self._keys = task_key(every.task, every.enter)
+        rows = np.stack([every.kind, every.channel, every.bytes])
+        kinds, number = np.unique(rows, axis=1, return_inverse=True)
+        self.number = number.reshape(-1) + 1
+        """Of the message."""
+        self.messages = [
+            Message(CHANNELS[kind], channel, size) for kind, channel, size in kinds.T.tolist()
+        ]
+        receives = np.flatnonzero(~every.sends)
+        self._readers = np.unique(task_key(every.task[receives], every.channel[receives]))
+
+    def ends(self, waits: _Waits, waker: Numbers) -> Flags:
+        """Return which waits were within a call, or ended as a message came for the task."""
+        within = self.all.around(waits.task, waits.place) >= 0
+        woken = waits.waker >= 0
+        sent = self.all.around(waker, np.maximum(waits.waking, 0))
+        by_call = woken & (sent >= 0)
+        if not len(self.all):
+            return within
+        channel = self.all.channel[np.maximum(sent, 0)]
+        reads = np.isin(task_key(waits.task, channel), self._readers)
+        found: Flags = within | (by_call & self.all.sends[np.maximum(sent, 0)] & reads)
+        return found
+
+    def outside(self, task: Numbers, place: Numbers, offset: Numbers) -> Numbers:
+        """Return offsets in a task's work without what it worked within calls."""
+        if not len(self.all):
+            return offset
+        begun = np.searchsorted(self._keys, task_key(task, place), "left")
+        first = np.searchsorted(self._keys, task_key(task, np.zeros_like(place)), "left")
+        inside = self._before[begun] - self._before[first]
+        last = np.maximum(begun - 1, 0)
+        going = (begun > first) & (self.all.exit[last] > place)
+        worked = offset - self.began[last]
+        inside = inside - np.where(going, self.long[last] - np.minimum(worked, self.long[last]), 0)
+        left: Numbers = np.maximum(offset - inside, 0)
+        return left
+
+
 @dataclass
 class _Steps:
     task: Numbers
@@ -405,7 +514,7 @@ def grid_period(ended: Numbers, slept: Numbers) -> int:
     """Return the period of wakes that lie on a grid of time; 0 where they do not.
 
     On a grid the time from wake to wake is the same though the work between differs; a relative
-    sleep is itself the same, and the time from wake to wake is not.
+    sleep is itself the same, and the time from wake to wake is not. Where both are, it is a sleep.
     """
     between = np.diff(ended)
     period = int(np.median(between))
@@ -416,7 +525,8 @@ def grid_period(ended: Numbers, slept: Numbers) -> int:
     tolerance = max(2 * TIMER_SLACK, period // 50)
     if np.count_nonzero(off <= tolerance) < 0.9 * len(between):
         return 0
-    if float(np.std(slept[1:])) <= float(np.median(off)) + 1000:
+    differs = np.median(np.abs(slept[1:] - np.median(slept[1:])))
+    if float(differs) <= 2 * float(np.median(off)) + 1000:
         return 0
     whole = int(turns.sum())
     return round((int(ended[-1]) - int(ended[0])) / whole)

@@ -31,9 +31,7 @@ def read_trace(path: Path) -> Events:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}.") from None
     if head.startswith(_PERF):
-        fields = "comm,tid,cpu,time,event,trace"
-        options = ("--ns", "--show-lost-events", "-F", fields, "-i", str(path))
-        pieces = _printed(("perf", "script", *options), "linux-perf", path)
+        pieces = perf_text(path)
     elif head.startswith(_TRACE_CMD):
         pieces = _printed(("trace-cmd", "report", "-t", "-R", "-i", str(path)), "trace-cmd", path)
     elif head.startswith(_GZIP):
@@ -46,6 +44,17 @@ def read_trace(path: Path) -> Events:
     else:
         pieces = _pieces(path)
     return read_text(_limited(pieces, path), str(path))
+
+
+def perf_text(path: Path) -> Iterator[bytes]:
+    """Yield what perf prints of a perf.data.
+
+    Raises:
+        UsageError: perf is missing, or cannot read it.
+    """
+    fields = "comm,tid,cpu,time,event,trace"
+    options = ("--ns", "--show-lost-events", "-F", fields, "-i", str(path))
+    return _printed(("perf", "script", *options), "linux-perf", path)
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

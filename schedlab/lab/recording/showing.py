@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from schedlab.lab.recording.editing import IdealRun
 from schedlab.lab.recording.inference import CAUSES
-from schedlab.lab.recording.workload import WAIT, WAKE, RecordedWorkload
+from schedlab.lab.recording.workload import RECEIVE, SEND, WAIT, WAKE, RecordedWorkload
 
 _MOST_GROUPS = 30
 
@@ -16,22 +16,26 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
     run = IdealRun(workload)
     groups: dict[str, list[int]] = {}
     for task in workload.tasks:
-        row = groups.setdefault(group_of(task.name), [0, 0, 0, 0, 0])
+        row = groups.setdefault(group_of(task.name), [0, 0, 0, 0, 0, 0])
         row[0] += 1
         for letter, number in task.steps():
             row[1] += number if not letter else 0
             row[2] += letter == WAIT
             row[3] += letter == WAKE
-            row[4] += letter not in ("", WAIT, WAKE)
+            row[4] += letter in (SEND, RECEIVE)
+            row[5] += letter not in ("", WAIT, WAKE, SEND, RECEIVE)
     work = sum(row[1] for row in groups.values())
     yield f"from {about.get('source', 'somewhere')}, {about.get('seconds', 0):g} s recorded"
     yield f"{len(workload.tasks)} tasks, {work / 1e9:g} s of work; with a CPU for each task it"
     yield f"takes {run.ns / 1e9:g} s"
     yield ""
-    yield f"{'tasks':24} {'number':>7} {'work (ms)':>11} {'waits':>9} {'wakes':>9} {'timed':>9}"
+    heads = ("waits", "wakes", "messages", "timed")
+    columns = " ".join(f"{head:>9}" for head in heads)
+    yield f"{'tasks':24} {'number':>7} {'work (ms)':>11} {columns}"
     largest = sorted(groups.items(), key=lambda item: -item[1][1])
-    for name, (number, ns, waits, wakes, timed) in largest[:_MOST_GROUPS]:
-        yield f"{name:24} {number:7} {ns / 1e6:11.3f} {waits:9} {wakes:9} {timed:9}"
+    for name, (number, ns, *counts) in largest[:_MOST_GROUPS]:
+        columns = " ".join(f"{count:9}" for count in counts)
+        yield f"{name:24} {number:7} {ns / 1e6:11.3f} {columns}"
     if len(largest) > _MOST_GROUPS:
         yield f"and {len(largest) - _MOST_GROUPS} more"
     causes = about.get("waits")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedlab.lab.recording.events import Context, Events, Kind, Numbers, Stop
-from schedlab.lab.recording.inference import Choice
+from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
+from schedlab.lab.recording.inference import Choice, chosen_tasks
 from schedlab.lab.recording.pieces import Pieces, find_pieces, task_key
 from schedlab.lab.recording.showing import group_of
 
@@ -38,6 +38,10 @@ class TraceStats:
     cpus: int
     busy: float
     """CPUs that ran a task, on average."""
+    span: float
+    """Seconds from the first moment a chosen task ran to the last."""
+    switches: int
+    """To chosen tasks."""
     latency: dict[str, float]
     """us from wake to CPU: mean, percentiles, max."""
     groups: Sequence[GroupTime]
@@ -56,7 +60,7 @@ def trace_stats(
     names = [events.names.get(int(pid), "task") for pid in pieces.lives.pid]
     group_names = sorted({group_of(name) for name in names})
     group = np.array([group_names.index(group_of(name)) for name in names], np.int64)
-    taken = np.array([choice.takes(name) for name in names], bool)
+    taken = chosen_tasks(events, pieces.lives, choice)
     same = pieces.task[1:] == pieces.task[:-1]
     gaps = np.flatnonzero(same)
     woken, waker = _wakings(events, pieces, gaps)
@@ -89,10 +93,14 @@ def trace_stats(
         if tasks[i]
     ]  # fmt: skip
     span = max(int(events.ns[-1] - events.ns[0]), 1)
+    own = taken[pieces.task]
+    lived = int(pieces.until[own].max() - pieces.since[own].min()) if np.any(own) else 0
     return TraceStats(
         seconds=span / 1e9,
         cpus=int(events.cpu.max()) + 1,
         busy=float((pieces.until - pieces.since).sum()) / span,
+        span=lived / 1e9,
+        switches=int(np.count_nonzero(own)),
         latency=_latency(latency),
         groups=sorted(groups, key=lambda g: -(g.running + g.waiting)),
         wakes=_who(waker, pieces.task[gaps], pieces, group, group_names, taken),
@@ -159,7 +167,7 @@ def _who(
     pieces: Pieces,
     group: Numbers,
     names: Sequence[str],
-    taken: Numbers,
+    taken: Flags,
 ) -> list[tuple[str, str, int]]:
     by = np.where(waker >= 0, group[np.maximum(waker, 0)] if len(group) else -1, -1)
     counted = taken[task] & (waker >= 0)

@@ -5,15 +5,17 @@ time is split by one regular expression, its events kind by kind by another, and
 converted by numpy.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.base.errors import UsageError
-from schedlab.lab.recording.events import Context, Events, Kind, Numbers, Stop
+from schedlab.lab.recording.events import CHANNELS, Context, Events, Kind, Numbers, Stop
+from schedlab.lab.recording.setup import HEAD, Setup, read_setup
 
 MOST_EVENTS = 60_000_000
 """About 4 GB of columns and what sorting them takes."""
@@ -41,6 +43,8 @@ _MOVED = rb"^comm=(.*) pid=(\d{1,9}) prio=-?\d+ orig_cpu=(\d{1,9}) dest_cpu=(\d{
 _FORKED = rb"^comm=.* pid=(\d{1,9}) child_comm=(.*) child_pid=(\d{1,9}).*$"
 _VECTOR = rb"^vec=(\d{1,9}).*$"
 _SPEED = rb"^state=(\d{1,9}) cpu_id=(\d{1,9}).*$"
+_MESSAGE = rb"^kind=(\w+) object=(\d{1,9}) bytes=(\d{1,9}).*$"
+_MOVED_BYTES = rb"^bytes=(\d{1,9}).*$"
 _ANY = rb"^()[^\n]*$"
 
 
@@ -57,6 +61,8 @@ class _Shape:
     priority: tuple[tuple[int, int], ...] = ()
     """Groups of a task's number and of its priority."""
     state: int | None = None
+    channel: int | None = None
+    """The group of the kind of a channel, which goes to the column `one`."""
 
 
 def _shape(
@@ -66,9 +72,10 @@ def _shape(
     named: tuple[tuple[int, int], ...] = (),
     priority: tuple[tuple[int, int], ...] = (),
     state: int | None = None,
+    channel: int | None = None,
 ) -> _Shape:
     compiled = tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
-    return _Shape(kind, compiled, numbers, named, priority, state)
+    return _Shape(kind, compiled, numbers, named, priority, state, channel)
 
 
 _WAKING = _shape(Kind.WAKING, _WOKEN, _WOKEN_SHORT, numbers=(1,), named=((0, 1),))
@@ -96,6 +103,9 @@ _SHAPES = {
     b"hrtimer_expire_entry": _shape(Kind.TIMER_ENTRY, _ANY),
     b"hrtimer_expire_exit": _shape(Kind.TIMER_EXIT, _ANY),
     b"cpu_frequency": _shape(Kind.FREQUENCY, _SPEED, numbers=(0, 1)),
+    b"message_send": _shape(Kind.SEND, _MESSAGE, numbers=(2, 1, 2), channel=0),
+    b"message_receive": _shape(Kind.RECEIVE, _MESSAGE, numbers=(2, 1, 2), channel=0),
+    b"message_done": _shape(Kind.MESSAGE_DONE, _MOVED_BYTES, numbers=(0,)),
 }
 _STOPS = {b"R": Stop.PREEMPTED, b"S": Stop.SLEEP, b"D": Stop.UNINTERRUPTIBLE, b"I": Stop.SLEEP}
 _STOPS |= {b"X": Stop.DEAD, b"Z": Stop.DEAD, b"x": Stop.DEAD}
@@ -121,7 +131,10 @@ def read_text(pieces: Iterable[bytes], name: str) -> Events:
         UsageError: it has no event of the scheduler, or more events than fit into memory.
     """
     columns = _Columns()
+    setup = None
     for piece in _whole_lines(pieces, name):
+        if piece.startswith(HEAD.encode()):
+            setup = _setup(piece, name)
         _take(piece, columns)
         if columns.count > MOST_EVENTS:
             raise UsageError(
@@ -133,7 +146,18 @@ def read_text(pieces: Iterable[bytes], name: str) -> Events:
             f"{name}: no line is an event of the scheduler (sched_switch, sched_waking ...)."
             " ftrace's text, `trace-cmd report` and `perf script` are read."
         )
-    return _sorted(columns)
+    return replace(_sorted(columns), setup=setup)
+
+
+def _setup(piece: bytes, name: str) -> Setup:
+    line = piece.partition(b"\n")[0].removeprefix(HEAD.encode())
+    try:
+        found = read_setup(json.loads(line))
+    except (ValueError, RecursionError):
+        found = None
+    if not found:
+        raise UsageError(f"{name}: its first line is not as `schedlab record` writes it.")
+    return found
 
 
 def _whole_lines(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
@@ -199,6 +223,11 @@ def _read(
             words = groups[shape.state]
             known = {word: _stop(word) for word in set(words)}
             numbers[2] = np.fromiter((known[word] for word in words), np.int64, len(words))
+        if shape.channel is not None:
+            kinds = [kind.encode() for kind in CHANNELS]
+            words = groups[shape.channel]
+            known = {word: kinds.index(word) if word in kinds else 0 for word in set(words)}
+            numbers[0] = np.fromiter((known[word] for word in words), np.int64, len(words))
     return (np.full(len(where), int(shape.kind)), where, *numbers)
 
 

@@ -15,6 +15,7 @@ from schedlab.base.errors import UsageError
 VERSION = 1
 SUFFIX = ".slw"
 WAIT, WAKE, START, SLEEP, GRID, ARRIVAL, DEVICE = "w", ">", "+", "s", "t", "@", "d"
+SEND, RECEIVE = "m", "r"
 WORDS: Mapping[str, str] = {
     "": "work of N ns",
     WAIT: "waits until another task wakes it",
@@ -24,10 +25,23 @@ WORDS: Mapping[str, str] = {
     GRID: "sleeps to the next point of a grid of N ns",
     ARRIVAL: "waits for what arrives from outside, N ns after the start",
     DEVICE: "waits N ns for a device it has asked itself",
+    SEND: "sends message N",
+    RECEIVE: "receives as many bytes as message N has",
 }
 LARGEST = 1 << 30
 """bytes; no file is as large."""
-_WORD = re.compile(r"([w>+st@d]?)(\d*)")
+_WORD = re.compile(r"([w>+st@dmr]?)(\d*)")
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is sent or received at once, and over what."""
+
+    kind: str
+    """pipe, packets, unix, tcp or udp"""
+    channel: int
+    """The number of one direction of a pipe or connection."""
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -83,15 +97,19 @@ class RecordedWorkload:
     tasks: Sequence[RecordedTask]
     recorded: Mapping[str, Any]
     """Where it comes from: seconds, CPUs, waits by their cause, and notes."""
+    messages: Sequence[Message] = ()
+    """By the numbers that the words have, from 1."""
 
     def write(self, path: Path) -> None:
         """Write the file."""
         tasks = {
             task.key: {**task.settings, "loop": 1, "replay": task.words} for task in self.tasks
         }
+        messages = {str(at): vars(message) for at, message in enumerate(self.messages, 1)}
         document = {
             "recorded": {"version": VERSION, **self.recorded},
             "global": {"duration": -1, "calibration": 1},
+            **({"messages": messages} if messages else {}),
             "tasks": tasks,
         }
         try:
@@ -129,7 +147,26 @@ def _workload(document: Any) -> RecordedWorkload:
         raise UsageError(f"recorded.version is {version!r}; this schedlab reads {VERSION}.")
     tasks = [_task(key, value) for key, value in document["tasks"].items()]
     about = {key: value for key, value in recorded.items() if key != "version"}
-    return RecordedWorkload(tasks, about)
+    messages = _messages(document.get("messages", {}))
+    for task in tasks:
+        for letter, number in task.steps():
+            if letter in (SEND, RECEIVE) and not 1 <= number <= len(messages):
+                raise UsageError(f"tasks.{task.key}: there is no message {number}.")
+    return RecordedWorkload(tasks, about, messages)
+
+
+def _messages(given: Any) -> list[Message]:
+    if not isinstance(given, dict):
+        raise UsageError("messages: an object is expected.")
+    found = []
+    for at, (key, value) in enumerate(given.items(), 1):
+        if key != str(at):
+            raise UsageError(f"messages.{key}: they are numbered from 1, one after another.")
+        try:
+            found.append(Message(str(value["kind"]), int(value["channel"]), int(value["bytes"])))
+        except (TypeError, ValueError, KeyError):
+            raise UsageError(f"messages.{key}: kind, channel and bytes are expected.") from None
+    return found
 
 
 def _task(key: str, value: Any) -> RecordedTask:

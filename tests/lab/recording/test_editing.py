@@ -90,7 +90,7 @@ def test_scale() -> None:
     twice = scale(PING, 2, 10)
     assert {task.key: task.words for task in twice.tasks} == {
         "a-1": "1000 >2 500 w 1000 >3", "b-2": "w 2000 >1", "c-3": "w s500 100",
-        "a-5": "1000 >6 500 w 1000 >7", "b-6": "w 2000 >5", "c-7": "w s500 100",
+        "a-4": "1000 >5 500 w 1000 >6", "b-5": "w 2000 >4", "c-6": "w s500 100",
     }  # fmt: skip
     with pytest.raises(UsageError, match="more than 10,000"):
         scale(PING, 5000, 1)
@@ -114,7 +114,15 @@ def test_costs_come_off_the_work_that_follows() -> None:
 
 
 def test_the_probe_finds_the_costs_that_were_added() -> None:
-    costs = {"task": 70_000.0, "w": 1500.0, ">": 800.0, "+": 90_000.0, "s": 900.0}
+    costs = {
+        "task": 70_000.0,
+        "w": 1500.0,
+        ">": 800.0,
+        "+": 90_000.0,
+        "s": 900.0,
+        "m": 30.0,
+        "r": 400.0,
+    }
     recorded = []
     for task in probe().tasks:
         steps = list(task.steps())
@@ -133,7 +141,7 @@ def test_the_probe_finds_the_costs_that_were_added() -> None:
 def test_show_has_every_group(tmp_path: Path) -> None:
     text = "\n".join(describe(probe()))
     assert "probe*" in text
-    assert "13 tasks" in text
+    assert "17 tasks" in text
 
 
 WORDS = st.lists(

@@ -208,9 +208,26 @@ def test_slow_cpus_do_less() -> None:
     assert words(lines, Choice(speed=lambda _: 0.5))["a-10"] == "5000"
 
 
-def test_no_sched_waking_is_refused_and_says_what_to_record() -> None:
-    with pytest.raises(UsageError, match="the trace has no sched_waking"):
-        inferred([switch(0, 0, IDLE, "R", A), switch(10, 0, A, "S", IDLE)])
+def test_no_sched_switch_is_refused_and_says_what_to_record() -> None:
+    with pytest.raises(UsageError, match="the trace has no sched_switch"):
+        inferred([waking(1, 0, A, B)])
+
+
+def test_without_sched_waking_waits_are_sleeps() -> None:
+    made = inferred(
+        [
+            switch(0, 0, IDLE, "R", A),
+            switch(10_000, 0, A, "S", IDLE),
+            switch(90_000, 0, IDLE, "R", A),
+            switch(100_000, 0, A, "S", IDLE),
+        ]
+    )
+    assert made.tasks[0].words == "10000 s30000 10000"
+    assert any("sched_waking is not recorded" in note for note in made.recorded["notes"])
+
+
+def test_what_a_task_does_alone_needs_no_wakes() -> None:
+    assert words([switch(0, 0, IDLE, "R", A), switch(10, 0, A, "X", IDLE)]) == {"a-10": "10"}
 
 
 def test_lost_switches_are_told() -> None:

@@ -1,0 +1,276 @@
+"""How close a replay comes to what was recorded: each workload recorded, imported and replayed.
+
+    python benchmarks/recording/fidelity.py [--machine smp4] [--kernel 6.12] [--seeds 3]
+        [--only NAME,...] [--change 'SETTING; ...' ...] [--without-messages] --output FOLDER
+
+A workload is simulated and its trace imported; the replay is simulated on the same machine, under
+the same kernel and seed. With --change both are simulated under that setting too, so that the
+change which the replay predicts stands beside the change of the original. Figures are of the
+workload's own tasks. What has been measured is in FOLDER and not measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from schedlab.base.errors import SchedlabError
+from schedlab.benchmarks import Case, find_benchmark
+from schedlab.cli.planning import single_case
+from schedlab.lab.recording import closure
+from schedlab.lab.recording.distance import speeds
+from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.reading import read_trace
+from schedlab.lab.recording.stats import trace_stats
+from schedlab.lab.tracing import Recording, record_run
+from schedlab.machine.model import Machine
+from schedlab.settings.variant import Variant, parse_variant
+from schedlab.targets.sim import SimTarget
+
+CASES = (
+    "HackbenchForkPipes:groups=1,loops=40",
+    "HackbenchForkSockets:groups=1,loops=40",
+    "HackbenchPipeThreads:groups=1,loops=40",
+    "HackbenchPipeThreads4k:groups=1,loops=40",
+    "HackbenchSocketThreads:groups=1,loops=40",
+    "PerfBenchSchedMessaging:groups=1,loops=40",
+    "PerfBenchSchedPipe:loops=3000",
+    "PerfBenchFutexWake:threads=64",
+    "PerfBenchMemMemset:size=64MB,loops=2",
+    "PerfBenchNumaMem:processes=1,threads=2,memory=64,time=1",
+    "SysBenchCpu:threads=6,time=200ms",
+    "SysBenchMemory:threads=6,time=200ms",
+    "SysBenchMutex:threads=16,locks=60",
+    "SysBenchThreads:threads=6,time=50ms",
+    "StressNgPipe:instances=4,time=50ms",
+    "Netperf:clients=4,length=50ms",
+    "Netperf:test=UDP_RR,clients=4,length=50ms",
+    "Tbench:clients=4,time=50ms",
+    "Schbench:workers=6,runtime=300ms",
+    "SchbenchOld:message_threads=2,workers=4,runtime=1",
+    "Nanosleep:processes=4,time=200ms",
+    "Sqlite:copies=4,rows=100",
+    "UnixbenchSpawn:copies=2,duration=100ms",
+    "UnixbenchExecl:copies=2,duration=100ms",
+    "UnixbenchPipe:copies=2,duration=100ms",
+    "UnixbenchSyscall:copies=2,duration=100ms",
+    "UnixbenchDhry2reg:copies=6,duration=200ms",
+    "YcsbMongodb:threads=6,time=1",
+    "DeathStarBench:ccds=1,connections=8,time=1",
+    "Specjbb2015Preset:groups=1,tier1=4,ir=1000,time=1",
+    "Stream:array_size=4194304,ntimes=2,threads=2",
+)
+
+
+EVENTS = (
+    "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sched_migrate_task,"
+    "sched_process_fork,sched_process_exit"
+)
+MESSAGES = f"{EVENTS},messages:*"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a trace shows of the workload's own tasks."""
+
+    events: int
+    seconds: float
+    """From the first moment one of them ran to the last."""
+    switches: int
+    wakeups: int
+    moves: int
+    busy: float
+    """CPUs, on average."""
+    p50: float
+    """us from wake to CPU."""
+    p99: float
+
+
+def figures(trace: Path, taken: Choice) -> Figures:
+    """Return the figures of a trace."""
+    events = read_trace(trace)
+    found = trace_stats(events, taken)
+    return Figures(
+        len(events),
+        found.span,
+        found.switches,
+        sum(group.wakeups for group in found.groups),
+        sum(group.moves for group in found.groups),
+        sum(group.running for group in found.groups) / 1e9 / max(found.span, 1e-9),
+        found.latency.get("p50", math.nan),
+        found.latency.get("p99", math.nan),
+    )
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulated run and its trace's figures."""
+
+    figures: Figures
+    better: float
+    """Its first metric, inverted where less is better."""
+
+
+class Laboratory:
+    """Simulates, imports and replays on one machine under one kernel."""
+
+    def __init__(self, machine: str, kernel: str | None, events: str, folder: Path) -> None:
+        self.target = SimTarget(machine)
+        self.machine: Machine = self.target.machine()
+        self.kernel, self.events = kernel, events
+        self.folder = folder
+        self.speed = speeds(self.machine)
+        probe = folder / "probe.slw"
+        closure.probe().write(probe)
+        trace = folder / "probe.txt"
+        self.run(self.replay_case(probe), "", 1, trace)
+        recorded = infer(read_trace(trace), Choice(speed=self.speed), "probe")
+        self.taken = Choice(speed=self.speed, costs=closure.word_costs(recorded))
+
+    def run(self, case: Case, change: str, seed: int, trace: Path) -> Run:
+        """Simulate a case; the trace is written."""
+        variant = parse_variant(f"changed: {change}") if change else Variant(name="base")
+        if self.kernel:
+            variant = variant.model_copy(update={"kernel": self.kernel})
+        record = record_run(self.target, case, variant, Recording(trace, events=self.events), seed)
+        metric = case.metrics[0]
+        value = record.metrics[metric.name]
+        return Run(figures(trace, Choice()), value if metric.better == "higher" else 1 / value)
+
+    def replay_case(self, file: Path) -> Case:
+        """Return the case that replays a file."""
+        return find_benchmark("RtApp", "").case(self.machine, {"file": str(file)}, file.stem, "")
+
+    def compare(self, text: str, changes: Sequence[str], seed: int) -> dict[str, Any]:
+        """Return the figures of an original and its replay, by change; the first is none."""
+        case = single_case(text, self.machine)
+        trace, file = self.folder / "trace.txt", self.folder / "recorded.slw"
+        found: dict[str, Any] = {"case": text, "seed": seed}
+        for change in ("", *changes):
+            original = self.run(case, change, seed, trace)
+            if not change:
+                made = infer(read_trace(trace), self.taken, text)
+                made.write(file)
+                found["waits"] = made.recorded["waits"]
+            replay = self.run(self.replay_case(file), change, seed, trace)
+            found[change or "base"] = [
+                {**vars(run.figures), "better": run.better} for run in (original, replay)
+            ]
+        return found
+
+
+def measured(lab: Laboratory, given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return what has been measured, after measuring what was not."""
+    path: Path = given.output / "measured.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    known = {(row["case"], row["seed"]) for row in rows}
+    names = given.only.split(",") if given.only else None
+    for seed in range(1, given.seeds + 1):
+        for text in CASES:
+            if (text, seed) in known or (names and text.partition(":")[0] not in names):
+                continue
+            try:
+                row = lab.compare(text, given.change, seed)
+            except SchedlabError as error:
+                row = {"case": text, "seed": seed, "failed": str(error)}
+            rows.append(row)
+            with path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(text, seed, row.get("failed", "done"), flush=True)
+    return rows
+
+
+_COLUMNS = ("seconds", "switches", "wakeups", "moves", "busy", "p50", "p99")
+
+
+def replay_table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the table of originals and replays: the replay's figure as a multiple."""
+    yield "| workload | s | switches | wakeups | moves | CPUs busy | p50 (us) | p99 (us) |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for case in dict.fromkeys(str(row["case"]) for row in rows):
+        of_case = [row for row in rows if row["case"] == case and "base" in row]
+        if not of_case:
+            failed = next(row for row in rows if row["case"] == case)
+            yield f"| {case} | {str(failed['failed']).splitlines()[0]} | | | | | | |"
+            continue
+        cells = []
+        for column in _COLUMNS:
+            original, replay = (
+                float(np.mean([row["base"][which][column] for row in of_case])) for which in (0, 1)
+            )
+            cells.append(f"{_short(original)} → {_short(replay)}")
+        yield f"| {case} | {' | '.join(cells)} |"
+
+
+def change_table(rows: Sequence[dict[str, Any]], changes: Sequence[str]) -> Iterator[str]:
+    """Yield the table of changes: of the original, and as the replay predicts it."""
+    yield "| workload | change | original | replay | sign | intervals |"
+    yield "|---|---|---|---|---|---|"
+    for case in dict.fromkeys(str(row["case"]) for row in rows):
+        of_case = [row for row in rows if row["case"] == case and "base" in row]
+        for change in changes:
+            if len(of_case) < 2:
+                continue
+            found = [
+                _interval([
+                    math.log(row[change][which]["better"] / row["base"][which]["better"])
+                    for row in of_case
+                ])
+                for which in (0, 1)
+            ]  # fmt: skip
+            (low, mid, high), (low2, mid2, high2) = found
+            sure = [low * high > 0, low2 * high2 > 0]
+            sign = "same" if mid * mid2 > 0 else "other"
+            word = sign if all(sure) else "both nothing" if not any(sure) else "one nothing"
+            overlap = "overlap" if low <= high2 and low2 <= high else "apart"
+            texts = [
+                f"{100 * math.expm1(m):+.1f} % [{100 * math.expm1(a):+.1f},"
+                f" {100 * math.expm1(b):+.1f}]"
+                for a, m, b in found
+            ]
+            yield f"| {case} | {change} | {texts[0]} | {texts[1]} | {word} | {overlap} |"
+
+
+def _interval(logs: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean and its 95 % interval."""
+    mean = float(np.mean(logs))
+    error = float(stats.sem(logs))
+    if not error:
+        return mean, mean, mean
+    low, high = stats.t.interval(0.95, len(logs) - 1, mean, error)
+    return float(low), mean, float(high)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--machine", default="smp4")
+    options.add_argument("--kernel")
+    options.add_argument("--seeds", type=int, default=1)
+    options.add_argument("--only", default="")
+    options.add_argument("--change", action="append", default=[])
+    options.add_argument("--without-messages", action="store_true")
+    options.add_argument("--output", type=Path, required=True)
+    given = options.parse_args()
+    given.output.mkdir(parents=True, exist_ok=True)
+    events = EVENTS if given.without_messages else MESSAGES
+    lab = Laboratory(given.machine, given.kernel, events, given.output)
+    rows = measured(lab, given)
+    print("\n".join(replay_table(rows)))
+    if given.change:
+        print("\n".join(change_table(rows, given.change)))
+
+
+if __name__ == "__main__":
+    main()

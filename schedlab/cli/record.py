@@ -1,0 +1,81 @@
+"""`schedlab record`: what runs on a host, recorded for `schedlab workload import`."""
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from schedlab.base.errors import UsageError
+from schedlab.cli.echo import echo
+from schedlab.cli.finite import Finite
+
+
+@click.command("record")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--duration",
+    type=Finite(min=0.01, max=3600),
+    metavar="SECONDS",
+    help="How long; 10 where there is no COMMAND.",
+)
+@click.option(
+    "--cgroup",
+    default="",
+    metavar="PATH",
+    help="Only its tasks are the workload, e.g. /system.slice/nginx.service.",
+)
+@click.option("--anonymous", is_flag=True, help="Replace the names of programs and cgroups.")
+@click.option("--target", default="host", show_default=True, help="host, or ssh:[USER@]HOST.")
+@click.option(
+    "--output",
+    required=True,
+    metavar="FILE.gz",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where the recording goes.",
+)
+def record(
+    command: tuple[str, ...],
+    duration: float | None,
+    cgroup: str,
+    anonymous: bool,
+    target: str,
+    output: Path,
+) -> None:
+    """Record what a host's scheduler does: for a while, or as long as COMMAND runs.
+
+    All tasks are recorded; the workload of the recording is what COMMAND does, or the tasks of
+    --cgroup, or all. perf does it, as root, and leaves nothing behind.
+
+    \b
+    schedlab record --duration 10 --cgroup /system.slice/nginx.service --output nginx.gz
+    schedlab record --output hackbench.gz -- hackbench -g 2 -l 500
+    schedlab workload import hackbench.gz --output hackbench.slw
+    """
+    from schedlab.base.system.interrupt import stoppable
+    from schedlab.lab.recording.recorder import Request
+    from schedlab.lab.recording.recorder import record as make
+    from schedlab.targets.choice import find_system
+
+    if command and duration:
+        raise UsageError("--duration and a COMMAND both say how long; give one.")
+    if command and cgroup:
+        raise UsageError("--cgroup and a COMMAND both say which tasks are meant; give one.")
+    if output.suffix != ".gz":
+        raise UsageError(f"--output: {output} does not end in .gz, which it is.")
+    asked = Request(duration or 10.0, command, cgroup, anonymous)
+    system = find_system(target)
+    with stoppable(), system.held(), tempfile.TemporaryDirectory(prefix="schedlab-") as name:
+        made = make(system, asked, Path(name), output)
+        printed = (Path(name) / "out").read_text(errors="replace").strip()
+    if printed:
+        echo(printed)
+    if made.end.status:
+        echo(f"note: the command ended with status {made.end.status}", err=True)
+    if made.lost:
+        echo(
+            f"note: {made.lost:,} events were lost: perf was slower than they came; record less,"
+            " or on a host that is less busy",
+            err=True,
+        )
+    size = output.stat().st_size
+    echo(f"wrote {output}: {made.lines:,} lines, {size / 1e6:.2f} MB")

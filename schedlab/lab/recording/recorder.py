@@ -1,0 +1,154 @@
+"""Recording a host: perf's tracepoints for a while, with what is set for its tasks.
+
+perf's events end with perf, however it ends, so nothing on the host has to be put back.
+"""
+
+import gzip
+import json
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from schedlab.base.errors import HostError, IncompleteRun
+from schedlab.base.system import System
+from schedlab.base.system.process import Exit, Launch
+from schedlab.lab.recording.anonymous import anonymous
+from schedlab.lab.recording.reading import perf_text
+from schedlab.lab.recording.setup import HEAD, look
+
+_NEEDED = ("sched:sched_switch", "sched:sched_waking")
+_WANTED = (
+    *("sched:sched_wakeup_new", "sched:sched_process_fork", "sched:sched_process_exit"),
+    *("irq:irq_handler_entry", "irq:irq_handler_exit", "irq:softirq_entry", "irq:softirq_exit"),
+    *("timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit", "power:cpu_frequency"),
+)
+_BUFFER = "8M"
+"""Of each CPU; what does not fit while perf writes is lost, and counted."""
+_LOST = re.compile(rb"LOST lost (\d{1,18})|lost (\d{1,18}) events?")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is recorded."""
+
+    seconds: float
+    """How long, where there is no command."""
+    command: Sequence[str] = ()
+    """Whose run is recorded, and of which only its tasks are the workload."""
+    cgroup: str = ""
+    """Only tasks of this cgroup and those below it are the workload."""
+    anonymous: bool = False
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What came of it."""
+
+    lines: int
+    lost: int
+    end: Exit
+
+
+def record(system: System, asked: Request, folder: Path, output: Path) -> Recorded:
+    """Record a system into a gzipped text, as `schedlab workload import` reads it.
+
+    Args:
+        system: the host.
+        asked: what to record.
+        folder: an empty one, where perf's file lies meanwhile.
+        output: the file to write.
+
+    Raises:
+        HostError: perf is missing, or may not do it.
+        IncompleteRun: perf failed.
+    """
+    events = _events(system)
+    before = look(system)
+    launch = Launch(_argv(system, asked, events, folder), folder / "out", folder / "err")
+    end = system.execute(launch)
+    said = launch.stderr.read_text(errors="replace")
+    data = folder / "perf.data"
+    if not data.exists() or not data.stat().st_size:
+        raise IncompleteRun(f"perf recorded nothing: {_last(said)}")
+    setup = before.joined(look(system)).restricted(_root_pid(said), asked.cgroup)
+    if asked.anonymous:
+        setup = setup.without_names()
+    hide = anonymous(secrets.token_bytes(16)) if asked.anonymous else None
+    lines = lost = 0
+    try:
+        with gzip.open(output, "wb", compresslevel=3) as file:
+            file.write(f"{HEAD}{json.dumps(setup.document())}\n".encode())
+            for piece in _whole(perf_text(data)):
+                lost += sum(int(a or b) for a, b in _LOST.findall(piece))
+                lines += piece.count(b"\n")
+                file.write(hide(piece) if hide else piece)
+    except OSError as error:
+        raise HostError(f"{output}: {error.strerror}.") from None
+    return Recorded(lines, lost, end)
+
+
+def _events(system: System) -> list[str]:
+    """Return the tracepoints that the system has."""
+    if system.which("perf") is None:
+        raise HostError("perf is needed to record.\n  Install: apt-get install linux-perf")
+    tracing = next(
+        (
+            folder
+            for folder in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
+            if system.exists(f"{folder}/events/sched/sched_switch/id")
+        ),
+        None,
+    )
+    if tracing is None:
+        raise HostError(
+            "the tracepoints of this kernel cannot be seen below /sys/kernel/tracing: that takes"
+            " root, and a mounted tracefs.\n  Try: mount -t tracefs tracefs /sys/kernel/tracing"
+        )
+
+    def there(event: str) -> bool:
+        return system.exists(f"{tracing}/events/{event.replace(':', '/')}/id")
+
+    missing = [event for event in _NEEDED if not there(event)]
+    if missing:
+        raise HostError(
+            f"this kernel has no tracepoint {', '.join(missing)}; it cannot be recorded."
+        )
+    return [*_NEEDED, *filter(there, _WANTED)]
+
+
+def _argv(system: System, asked: Request, events: Sequence[str], folder: Path) -> tuple[str, ...]:
+    chosen = [word for event in events for word in ("-e", event)]
+    perf = ("perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", _BUFFER)
+    where = ("-o", system.place(folder / "perf.data"))
+    if asked.command:
+        run: tuple[str, ...] = ("sh", "-c", 'echo "schedlab: task $$" >&2; exec "$@"', "sh")
+        run += tuple(asked.command)
+    else:
+        run = ("sleep", f"{asked.seconds:g}")
+    return (*perf, *chosen, *where, "--", *run)
+
+
+def _root_pid(said: str) -> int | None:
+    found = re.search(r"^schedlab: task (\d+)$", said, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def _last(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it printed no reason"
+
+
+def _whole(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield pieces that end with a line's end."""
+    rest = b""
+    for piece in pieces:
+        whole, newline, begun = piece.rpartition(b"\n")
+        if newline:
+            yield rest + whole + newline
+            rest = begun
+        else:
+            rest += piece
+    if rest:
+        yield rest + b"\n"

@@ -1,0 +1,153 @@
+"""What was set for the tasks of a recorded host: CPUs, policy, nice, clamps, cgroup; its kernel."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.system import System
+
+HEAD = "# schedlab recording: "
+"""How the line of a trace begins that holds this, as JSON."""
+_LOOK = r"""
+cd /proc || exit
+grep -Hs -e '^Tgid:' -e '^Cpus_allowed_list:' [0-9]*/task/[0-9]*/status
+grep -Hs . [0-9]*/task/[0-9]*/stat
+grep -Hs '^0::' [0-9]*/cgroup
+grep -Hs -e 'uclamp.min ' -e 'uclamp.max ' [0-9]*/task/[0-9]*/sched
+exit 0
+"""
+_LONGEST = 60.0
+"""Seconds for looking at all tasks."""
+
+
+@dataclass(frozen=True)
+class TaskSetup:
+    """What is set for one task."""
+
+    process: int
+    cpus: str
+    """As a list, of those it may run on."""
+    nice: int = 0
+    policy: int = 0
+    """SCHED_*"""
+    priority: int = 0
+    """Of a real-time task."""
+    cgroup: str = ""
+    uclamp: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is set on a host."""
+
+    kernel: str
+    cpus: str
+    tasks: Mapping[int, TaskSetup]
+    roots: Sequence[int] = ()
+    """Only these tasks, and those they start, are the workload; none: all of them."""
+    restricted_to: str = ""
+    """In words."""
+
+    def joined(self, later: "Setup") -> "Setup":
+        """Return it with the tasks that came meanwhile."""
+        return replace(self, tasks={**later.tasks, **self.tasks})
+
+    def restricted(self, root: int | None, cgroup: str) -> "Setup":
+        """Return it for a workload of one task and what it starts, or of one cgroup."""
+        if root is not None:
+            return replace(self, roots=(root,), restricted_to="the command")
+        if not cgroup:
+            return self
+        path = f"/{cgroup.removeprefix('/sys/fs/cgroup').strip('/')}"
+        within = [
+            pid
+            for pid, task in self.tasks.items()
+            if task.cgroup == path or task.cgroup.startswith(f"{path.rstrip('/')}/")
+        ]
+        return replace(self, roots=sorted(within) or (0,), restricted_to=f"cgroup {path}")
+
+    def without_names(self) -> "Setup":
+        """Return it with cgroups by numbers."""
+        paths = sorted({task.cgroup for task in self.tasks.values()})
+        named = {path: f"/group{at}" for at, path in enumerate(paths)}
+        tasks = {pid: replace(task, cgroup=named[task.cgroup]) for pid, task in self.tasks.items()}
+        words = self.restricted_to.partition(" ")[0]
+        return replace(self, tasks=tasks, restricted_to=words)
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"version": 1, **asdict(self)}
+
+
+@dataclass
+class _Found:
+    process: int = 0
+    cpus: str = ""
+    stat: Sequence[str] = field(default_factory=list)
+    uclamp: dict[str, int] = field(default_factory=dict)
+
+
+def look(system: System) -> Setup:
+    """Return what is set on a system now."""
+    text = system.capture(("sh", "-c", _LOOK), timeout=_LONGEST).stdout
+    found: dict[int, _Found] = {}
+    cgroups: dict[int, str] = {}
+    for line in text.splitlines():
+        place, _, rest = line.partition(":")
+        parts = place.split("/")
+        if parts[-1] == "cgroup":
+            cgroups[int(parts[0])] = rest.removeprefix("0::")
+            continue
+        if len(parts) != 4 or not parts[2].isdecimal():
+            continue
+        task = found.setdefault(int(parts[2]), _Found())
+        name, _, value = rest.partition(":")
+        if parts[-1] == "stat":
+            task.stat = rest.rpartition(")")[2].split()
+        elif name == "Tgid":
+            task.process = int(value)
+        elif name == "Cpus_allowed_list":
+            task.cpus = value.strip()
+        elif clamp := re.match(r"(?:effective )?uclamp\.(min|max)\s*:\s*(\d+)", rest):
+            task.uclamp[clamp[1]] = int(clamp[2])
+    tasks = {
+        pid: _task(task, cgroups.get(task.process, ""))
+        for pid, task in found.items()
+        if task.process and task.cpus and len(task.stat) > 38
+    }
+    online = system.read_or("/sys/devices/system/cpu/online", "")
+    return Setup(system.kernel_release(), online, tasks)
+
+
+def _task(found: _Found, cgroup: str) -> TaskSetup:
+    nice, priority, policy = (int(found.stat[at]) for at in (16, 37, 38))
+    clamp = (found.uclamp["min"], found.uclamp["max"]) if len(found.uclamp) == 2 else None
+    return TaskSetup(found.process, found.cpus, nice, policy, priority, cgroup, clamp)
+
+
+def read_setup(document: Any) -> Setup | None:
+    """Return what a trace's head holds; None where it is not one of ours."""
+    try:
+        tasks = {int(pid): _read_task(task) for pid, task in document["tasks"].items()}
+        for task in tasks.values():
+            parse_cpulist(task.cpus)
+        roots = [int(pid) for pid in document["roots"]]
+        words = str(document["restricted_to"])
+        return Setup(str(document["kernel"]), str(document["cpus"]), tasks, roots, words)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return None
+
+
+def _read_task(task: Mapping[str, Any]) -> TaskSetup:
+    clamp = task["uclamp"]
+    return TaskSetup(
+        process=int(task["process"]),
+        cpus=str(task["cpus"]),
+        nice=int(task["nice"]),
+        policy=int(task["policy"]),
+        priority=int(task["priority"]),
+        cgroup=str(task["cgroup"]),
+        uclamp=None if clamp is None else (int(clamp[0]), int(clamp[1])),
+    )

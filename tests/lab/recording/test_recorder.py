@@ -1,0 +1,159 @@
+"""Recording a host: what perf is asked, what is kept of it, names out of it."""
+
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from schedlab.base.errors import HostError, IncompleteRun, UsageError
+from schedlab.base.system import LocalSystem
+from schedlab.lab.recording.anonymous import anonymous
+from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.reading import read_trace
+from schedlab.lab.recording.recorder import Recorded, Request, record
+from schedlab.lab.recording.setup import HEAD, Setup, TaskSetup, look, read_setup
+from tests.helpers.traces import fork, perf_script, switch, waking
+
+IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("web server", 11), ("kworker/0:1", 12)
+LINES = [
+    switch(0, 0, IDLE, "R", A),
+    switch(0, 1, IDLE, "R", C),
+    fork(500, 0, A, B),
+    waking(1_000, 0, A, C),
+    switch(2_000, 0, A, "S", B),
+    switch(3_000, 0, B, "S", IDLE),
+    switch(4_000, 1, C, "S", IDLE),
+]
+PERF = """#!/bin/sh
+[ "$1" = script ] && exec cat "{text}"
+echo "$*" > "{told}"
+while [ "$1" != -- ]; do [ "$1" = -o ] && file=$2; shift; done
+shift
+echo x > "$file"
+exec "$@"
+"""
+TRACEPOINTS = ("sched/sched_switch", "sched/sched_waking", "irq/irq_handler_entry")
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalSystem:
+    """A tree with tracepoints, and a perf that says what it was told and prints a trace."""
+    text = "".join(f"{perf_script(line)}\n" for line in LINES)
+    (tmp_path / "text").write_text(text + "a 10 [000] 1.000000001: PERF_RECORD_LOST lost 17\n")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "perf").write_text(PERF.format(text=tmp_path / "text", told=tmp_path / "told"))
+    (tools / "perf").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    for each in TRACEPOINTS:
+        place = tmp_path / "root/sys/kernel/tracing/events" / each
+        place.mkdir(parents=True)
+        (place / "id").write_text("1")
+    return LocalSystem(tmp_path / "root")
+
+
+def recorded(host: LocalSystem, asked: Request, tmp_path: Path) -> tuple[Recorded, Path]:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    output = tmp_path / "x.gz"
+    return record(host, asked, folder, output), output
+
+
+def test_a_recording_has_perfs_lines_and_what_was_set(host: LocalSystem, tmp_path: Path) -> None:
+    made, output = recorded(host, Request(0.01), tmp_path)
+    assert (made.lines, made.lost, made.end.status) == (len(LINES) + 1, 17, 0)
+    told = (tmp_path / "told").read_text()
+    assert "-e sched:sched_switch -e sched:sched_waking -e irq:irq_handler_entry -o" in told
+    assert told.strip().endswith("-- sleep 0.01")
+    events = read_trace(output)
+    assert events.setup and os.getpid() in events.setup.tasks
+    assert "17 events were lost" in " ".join(events.notes)
+
+
+def test_of_a_command_its_tasks_are_the_workload(host: LocalSystem, tmp_path: Path) -> None:
+    _, output = recorded(host, Request(1, ("sh", "-c", "exit 3")), tmp_path)
+    setup = read_trace(output).setup
+    assert setup and len(setup.roots) == 1 and setup.restricted_to == "the command"
+
+
+def test_no_perf_no_tracepoints_no_data(
+    host: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    perf = tmp_path / "bin/perf"
+    perf.write_text("#!/bin/sh\necho 'Error: no permission' >&2\nexit 1\n")
+    with pytest.raises(IncompleteRun, match="perf recorded nothing: Error: no permission"):
+        recorded(host, Request(0.01), tmp_path)
+    shutil.rmtree(tmp_path / "root/sys/kernel/tracing/events/sched/sched_waking")
+    with pytest.raises(HostError, match="no tracepoint sched:sched_waking"):
+        record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
+    shutil.rmtree(tmp_path / "root/sys")
+    with pytest.raises(HostError, match="mount -t tracefs"):
+        record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(HostError, match="apt-get install linux-perf"):
+        record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
+
+
+def test_names_are_replaced_everywhere_but_the_kernels(host: LocalSystem, tmp_path: Path) -> None:
+    _, output = recorded(host, Request(0.01, anonymous=True), tmp_path)
+    text = gzip.decompress(output.read_bytes()).decode()
+    assert "web" not in text and "comm=a " not in text and "kworker/0:1" in text
+    events = read_trace(output)
+    names = {events.names[pid] for pid in (10, 11)}
+    assert len(names) == 2 and all(name[0] == "t" and len(name) == 11 for name in names)
+    hide, again = anonymous(b"1"), anonymous(b"2")
+    line = perf_script(LINES[0]).encode()
+    assert hide(line) == hide(line) != again(line)
+
+
+def setup_of(**changes: object) -> Setup:
+    tasks = {
+        10: TaskSetup(10, "0-1", cgroup="/web/a", uclamp=(0, 512)),
+        11: TaskSetup(10, "0", cgroup="/web/a"),
+        12: TaskSetup(12, "0-1", cgroup="/other"),
+    }
+    return Setup("6.12", "0-1", tasks, **changes)  # type: ignore[arg-type]
+
+
+def test_a_setup_comes_back_from_its_line() -> None:
+    setup = setup_of(roots=[10], restricted_to="the command")
+    assert read_setup(json.loads(json.dumps(setup.document()))) == setup
+    assert read_setup({"tasks": {"1": {}}}) is None
+
+
+def test_a_cgroup_is_what_lies_below_it() -> None:
+    assert setup_of().restricted(None, "/sys/fs/cgroup/web").roots == [10, 11]
+    assert setup_of().restricted(None, "/we").roots == (0,)
+    assert setup_of().restricted(7, "").roots == (7,)
+    hidden = setup_of().restricted(None, "/web").without_names()
+    assert {task.cgroup for task in hidden.tasks.values()} == {"/group0", "/group1"}
+    assert "web" not in json.dumps(hidden.document())
+
+
+def test_what_a_task_starts_belongs_to_it_and_keeps_its_settings(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    head = json.dumps(setup_of(roots=[10]).document())
+    lines = "".join(f"{perf_script(line)}\n" for line in LINES)
+    file.write_text(f"{HEAD}{head}\n{lines}")
+    made = infer(read_trace(file), Choice(), "x")
+    settings = {task.key: task.settings for task in made.tasks}
+    assert settings == {
+        "a-10": {"util_min": 0, "util_max": 512},
+        "web_server-11": {"cpus": [0], "instance": 0},
+    }
+    assert made.recorded["kernel"] == "6.12"
+
+
+def test_a_damaged_head_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    file.write_text(f"{HEAD}[]\n{perf_script(LINES[0])}\n")
+    with pytest.raises(UsageError, match="its first line is not as `schedlab record` writes it"):
+        read_trace(file)
+
+
+def test_this_system_is_looked_at() -> None:
+    mine = look(LocalSystem()).tasks[os.getpid()]
+    assert mine.process == os.getpid() and mine.cpus and mine.nice == os.nice(0)
