@@ -101,11 +101,17 @@ def record_of(study_file: Path) -> Path:
 
 
 def inputs_of(work: Work) -> str:
-    """Name what a plan's rows depend on beside the engine: another name for other inputs."""
+    """Name what a plan's rows depend on beside the engine: another name for other inputs.
+
+    What programs do for themselves is left out: a figure of one is added without the others' rows
+    being another's.
+    """
     reference = find_reference(work.reference)
+    machine = find_machine(split(work.plan.target)[1])
     parts = [
         work.plan.to_toml(),
-        find_machine(split(work.plan.target)[1]).model_dump_json(),
+        machine.model_dump_json(exclude={"title", "notes", "ledger", "work"}),
+        {key: entry.range for key, entry in machine.ledger.items() if not key.startswith("work.")},
         reference.model_dump_json(include={"table", "counts"}),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
