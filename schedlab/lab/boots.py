@@ -51,7 +51,7 @@ class BootAsked(BaseModel):
     boot_id: str = ""
     release: str = ""
     seconds: float = 0.0
-    """From asking until the machine was there."""
+    """From asking until the machine was there; 0 where no lab saw it."""
 
 
 class BootSeries(BaseModel):
@@ -208,10 +208,10 @@ class Boots:
         return store
 
     def _times(self) -> str:
-        took = sorted(asked.seconds for asked in self._series.made)
-        return (
-            f"{len(took)} boots made by the lab, by turns: {took[0]:.0f} to {took[-1]:.0f} s each"
-        )
+        made = self._series.made
+        took = sorted(asked.seconds for asked in made if asked.seconds)
+        lasted = f": {took[0]:.0f} to {took[-1]:.0f} s each" if took else ""
+        return f"{len(made)} boots made by the lab, by turns{lasted}"
 
     def _at(self, number: int) -> Path:
         return self._folder / f"boot-{number:03d}"

@@ -1,0 +1,116 @@
+"""Boots of a host that ssh reaches: a daemon of our own that comes back as another boot."""
+
+import os
+import shutil
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import schedlab.base.system.ssh
+import schedlab.lab.boots
+from schedlab.base.errors import HostError
+from schedlab.base.system import LocalSystem
+from schedlab.lab.boots import boot_order, run_boots
+from schedlab.plan.plan import Plan
+from tests.helpers.far_host import SSHD, FarHost
+
+OLD, NEW = "6.1.0-25-amd64", "6.12.48-amd64"
+
+
+class Box(FarHost):
+    """A host with a boot_id and a kernel's release of its own, which boots when it is asked to."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, apart=True)
+        files = {"boot_id": "random/boot_id", "release": "osrelease"}
+        mounts = [f"mount --bind {folder}/{a} /proc/sys/kernel/{b}" for a, b in files.items()]
+        self._apart += ["sh", "-c", f'{" && ".join(mounts)} && exec "$@"', "sh"]
+        self._root = folder
+        self.asked = folder / "asked"
+        os.mkfifo(self.asked)
+        self.comes_back = True
+        self.wrong = 0
+        """How many boots come back with another kernel."""
+        self.boots: list[str] = []
+        self._set(OLD)
+
+    def _set(self, release: str) -> None:
+        (self._root / "boot_id").write_text(f"{uuid.uuid4()}\n")
+        (self._root / "release").write_text(f"{release}\n")
+
+    def serve(self) -> None:
+        """Boot whenever a release is written into the pipe, until an empty line is."""
+        while release := self.asked.read_text().strip():
+            self.boots.append(release)
+            self.down()
+            if self.comes_back:
+                self._set("4.19.0" if self.wrong else release)
+                self.wrong = max(self.wrong - 1, 0)
+                self.up()
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Box]:
+    if not (SSHD.exists() and shutil.which("ssh")) or os.geteuid() != 0:
+        pytest.skip("no ssh or sshd here, or no root to make a host with files of its own")
+    monkeypatch.setattr(schedlab.base.system.ssh, "_STATE_THERE", "$XDG_CACHE_HOME/state")
+    monkeypatch.setattr(schedlab.lab.boots, "_POLL_SECONDS", 0.1)
+    host = Box(tmp_path / "box")
+    monkeypatch.setenv("PATH", host.path)
+    host.up()
+    serving = threading.Thread(target=host.serve)
+    serving.start()
+    yield host
+    host.asked.write_text("\n")
+    serving.join()
+    host.down()
+    shutil.rmtree(LocalSystem().state_folder() / "ssh" / host.name, ignore_errors=True)
+
+
+def plan(box: Box, **reboot: str) -> Plan:
+    return Plan.model_validate(
+        {
+            "target": f"ssh:{box.name}",
+            "benchmark": [
+                {
+                    "name": "own",
+                    "command": "echo time: 2.5",
+                    "metrics": [
+                        {"name": "time", "regex": "time: (.*)", "unit": "s", "better": "lower"}
+                    ],
+                }
+            ],
+            "variant": [
+                {"name": "old", "boot": {"Kernel release": OLD}},
+                {"name": "new", "boot": {"Kernel release": NEW}},
+            ],
+            "blocks": {"looks": [1], "warmup": 0, "settle": "10ms"},
+            "counters": [],
+            "reboot": {"reboot_command": f"echo $SCHEDLAB_KERNEL >{box.asked}", **reboot},
+        }
+    )
+
+
+def test_a_host_is_booted_by_turns_and_a_wrong_kernel_is_asked_for_again(
+    box: Box, tmp_path: Path
+) -> None:
+    box.wrong = 1
+    series = plan(box)
+    with closing(run_boots(series, 2, tmp_path / "series")) as store:
+        assert [record.error for record in store.records()] == [""] * 4
+        assert len({boot.id for boot in store.boots}) == 4
+        assert any("came back with kernel 4.19.0 in place" in line for line in store.notices)
+    wanted = [OLD if variant.name == "old" else NEW for variant in boot_order(series, 2)]
+    assert box.boots == [wanted[0], *wanted]
+
+
+def test_a_host_that_never_comes_back_is_reported(box: Box, tmp_path: Path) -> None:
+    box.comes_back = False
+    series = plan(box, limit="1s", power_command=f"touch {tmp_path}/switched")
+    with pytest.raises(HostError, match=r"(?s)boot 1 of 4 .*not back after 1 s.*cannot be reached"):
+        run_boots(series, 2, tmp_path / "series")
+    assert (tmp_path / "switched").exists()
