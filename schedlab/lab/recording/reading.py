@@ -94,7 +94,8 @@ def _printed(argv: tuple[str, ...], package: str, path: Path) -> Iterator[bytes]
                 yield piece
         finally:
             tool.stdout.close()
-            said = tool.stderr.read(4096).decode(errors="replace").strip()
+            said = tool.stderr.read(4096).decode(errors="replace").splitlines()
             status = tool.wait()
     if status:
-        raise UsageError(f"{path}: {argv[0]}: {said.partition(chr(10))[0] or 'failed'}")
+        why = [line.strip() for line in said if line.strip() and not line.endswith("Ignoring.")]
+        raise UsageError(f"{path}: {argv[0]}: {why[0] if why else 'failed, and says nothing more'}")

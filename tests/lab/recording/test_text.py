@@ -1,6 +1,8 @@
 """Reading traces as text: three tools' lines, and all that can be wrong with a file."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.events import Context, Kind, Stop
+from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.text import read_text
 from tests.helpers.traces import Line, fork, ftrace, perf_script, read, switch, trace_cmd, waking
 
@@ -119,3 +122,19 @@ def test_no_damage_ends_in_anything_but_a_message(data: st.DataObject) -> None:
     except UsageError:
         return
     assert len(events) <= text.count(b"\n") + 1
+
+
+def test_perfs_reason_is_told_not_its_remarks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a file of another endianness that perf cannot read."""
+    perf = tmp_path / "perf"
+    perf.write_text(
+        "#!/bin/sh\necho \"'trace' not valid for hardware events. Ignoring.\" >&2\n"
+        "echo 'incompatible file format' >&2\nexit 1\n"
+    )
+    perf.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / "x.data").write_bytes(b"2ELIFREP")
+    with pytest.raises(UsageError, match="perf: incompatible file format"):
+        read_trace(tmp_path / "x.data")
