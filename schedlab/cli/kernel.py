@@ -38,8 +38,10 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
 
     if (debian is None) == (tree is None):
         raise UsageError("give either --debian SERIES or --tree PATH.")
-    if ref and not tree:
+    if ref is not None and not tree:
         raise UsageError("--ref belongs to --tree PATH.")
+    if ref is not None and not ref.strip():
+        raise UsageError("--ref is empty; without it the tree is used as it stands.")
     engine, shelf, watch = find_engine(), Shelf(), ConsoleSteps()
     with stoppable():
         if debian:
@@ -54,7 +56,7 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
             base = (
                 tree_at_ref(tree, ref, name, engine, shelf, watch)
                 if ref
-                else tree_as_it_is(tree, name)
+                else tree_as_it_is(tree, name, engine)
             )
         shelf.put_base(base)
     echo(f"{base.name}: Linux {base.release}, {base.origin}.")

@@ -18,6 +18,8 @@ OLDEST = "6.1"
 """The oldest series that is taken. Newer trees are tried: what they have is probed."""
 
 _SOURCE = re.compile(r"[\w./-]+\.c\b")
+_COMPILED = re.compile(r"^KERNEL_SOURCES *:= *((?:.*\\\n)*.*)$", re.M)
+_HEADER = "include/linux/sched.h"
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,14 @@ class Engine:
             if top not in parts and rest:
                 parts["/".join((top, rest[0]))] = None
         return tuple(parts)
+
+    @cached_property
+    def needs(self) -> tuple[str, ...]:
+        """Return what every tree has to have: the parts it reads, and each file it compiles."""
+        listed = (self.folder / "kernel-sources.mk").read_text(encoding="utf-8")
+        compiled = _COMPILED.search(listed)
+        sources = _SOURCE.findall(compiled[1]) if compiled else []
+        return tuple(dict.fromkeys((*self.reach, _HEADER, *sources)))
 
     def reaches(self, path: str) -> bool:
         """Return whether the engine may read a file of the tree."""

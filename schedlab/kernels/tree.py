@@ -1,6 +1,8 @@
 """The user's own kernel tree: as it stands, or a git ref of it, exported."""
 
 import re
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from schedlab.base.errors import nearest
@@ -12,6 +14,9 @@ from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import MUST_HAVE, Base, Shelf
 from schedlab.kernels.unpacking import pour, unpacked
 
+_LACKS = re.compile(r"cannot read|invalid object|unable to read|missing (blob|tree)")
+"""What git says where a repository lacks an object."""
+
 
 def series_and_release(makefile: str, where: str) -> tuple[str, str]:
     """Read the series and release from a kernel's top Makefile.
@@ -22,8 +27,14 @@ def series_and_release(makefile: str, where: str) -> tuple[str, str]:
     found = dict(
         re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *= *(.*)$", makefile, re.M)
     )
-    if "VERSION" not in found or "PATCHLEVEL" not in found:
+    found = {key: value.partition("#")[0].strip() for key, value in found.items()}
+    if not found.get("VERSION") or not found.get("PATCHLEVEL"):
         raise KernelError(f"{where}: is not a kernel tree (its Makefile names no version).")
+    for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL"):
+        if not re.fullmatch("[0-9]{1,4}", found.get(key) or "0"):
+            raise KernelError(
+                f"{where}: its Makefile has `{key} = {found[key][:40]}`, which is not a number."
+            )
     series = f"{found['VERSION']}.{found['PATCHLEVEL']}"
     release = f"{series}.{found.get('SUBLEVEL') or 0}{found.get('EXTRAVERSION', '')}"
     if not is_taken(series):
@@ -33,20 +44,22 @@ def series_and_release(makefile: str, where: str) -> tuple[str, str]:
     return series, release
 
 
-def tree_as_it_is(path: Path, name: str) -> Base:
+def tree_as_it_is(path: Path, name: str, engine: Engine) -> Base:
     """Describe a tree that is used where it stands.
 
     Raises:
-        KernelError: it is not a kernel tree, or too old.
+        KernelError: it is not a whole kernel tree, cannot be read, or is too old.
     """
     tree = path.expanduser().absolute()
-    if not tree.is_dir():
-        raise KernelError(f"{path}: there is no such folder.")
-    if not (tree / MUST_HAVE).is_file():
-        raise KernelError(f"{path}: is not a kernel tree (no {MUST_HAVE} there).")
     with disk_errors(f"reading {path}"):
+        if not tree.is_dir():
+            raise KernelError(f"{path}: there is no such folder.")
+        if not (tree / MUST_HAVE).is_file():
+            raise KernelError(f"{path}: is not a kernel tree (no {MUST_HAVE} there).")
         makefile = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
+        there = {part for part in engine.needs if (tree / part).exists()}
     series, release = series_and_release(makefile, str(path))
+    _check_whole(str(path), engine, there)
     return Base(name=name, series=series, release=release, origin=f"{tree}, as it is", tree=tree)
 
 
@@ -62,14 +75,17 @@ def tree_at_ref(
     if not repo.is_dir():
         raise KernelError(f"{path}: there is no such folder.")
     commit = _commit(repo, ref)
-    status, makefile = _git(repo, "show", f"{commit}:Makefile")
-    if status or _git(repo, "cat-file", "-e", f"{commit}:{MUST_HAVE}")[0]:
+    files = [part for part in engine.needs if part not in engine.reach]
+    there = _listed(repo, commit, engine.reach) | _listed(repo, commit, (MUST_HAVE, *files))
+    if not {"Makefile", MUST_HAVE} <= there:
         raise KernelError(f"{path}: {ref} is not a kernel tree (no Makefile or no {MUST_HAVE}).")
+    status, makefile = _git(repo, "show", f"{commit}:Makefile")
+    if status:
+        raise _lacks_objects(repo, makefile)
     series, release = series_and_release(makefile, f"{path}: {ref}")
+    _check_whole(f"{path}: {ref}", engine, there)
     identity = f"git-{commit[:16]}"
-    parts = [
-        part for part in engine.reach if not _git(repo, "cat-file", "-e", f"{commit}:{part}")[0]
-    ]
+    parts = [part for part in engine.reach if part in there]
     folder = shelf.tree_folder(identity)
     with unpacked(folder, engine.reach, watch) as partial:
         if partial:
@@ -101,14 +117,49 @@ def _export(repo: Path, commit: str, parts: list[str], folder: Path) -> None:
     named = ["git", "-C", str(repo), "archive", "--format=tar", "-o", str(archive), commit, "--"]
     status, words = output([*named, *parts])
     if status:
+        if "No space left" in words:
+            raise KernelError(full_disk("exporting the tree"))
+        if _LACKS.search(words):
+            raise _lacks_objects(repo, words)
         raise KernelError(
-            full_disk("exporting the tree")
-            if "No space left" in words
-            else f"{repo}: {commit[:12]} could not be exported: {words.strip() or 'git failed'}"
+            f"{repo}: {commit[:12]} could not be exported: {words.strip() or 'git failed'}"
         )
     for _ in pour(archive, [["tar", "-x", "-f", "-", "-C", str(folder)]]):
         pass
     archive.unlink()
+
+
+def _listed(repo: Path, commit: str, parts: Sequence[str]) -> set[str]:
+    """Return which of these files and folders a commit has."""
+    status, words = _git(repo, "ls-tree", "--name-only", commit, "--", *parts)
+    if status:
+        raise _lacks_objects(repo, words)
+    return set(words.splitlines())
+
+
+def _check_whole(where: str, engine: Engine, there: set[str]) -> None:
+    """Refuse a tree without what every build of it would read."""
+    missing = [part for part in engine.needs if part not in there]
+    if not missing:
+        return
+    folders = [part for part in missing if part in engine.reach]
+    inside = tuple(f"{folder}/" for folder in folders)
+    named = [part for part in missing if not part.startswith(inside)]
+    shown = ", ".join(named[:6]) + (f" and {len(named) - 6} more" if len(named) > 6 else "")
+    raise KernelError(
+        f"{where}: is only part of a kernel tree; missing: {shown}."
+        "\n  The simulator compiles these: take a whole tree, not a sparse or partial checkout."
+    )
+
+
+def _lacks_objects(repo: Path, words: str) -> KernelError:
+    """Return the error of a repository without some of its content."""
+    first = next((line for line in words.splitlines() if line.strip()), "git failed")
+    return KernelError(
+        f"{repo}: git cannot read this commit whole: {first[:200]}"
+        f"\n  The repository lacks objects: `git -C {shlex.quote(str(repo))} fsck` lists them,"
+        " a fresh clone brings them."
+    )
 
 
 def _commit(repo: Path, ref: str) -> str:
@@ -120,6 +171,9 @@ def _commit(repo: Path, ref: str) -> str:
         repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
     )
     if status:
+        named = _git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", ref)[0] == 0
+        if named:
+            raise _lacks_objects(repo, f"'{ref}' names a commit that is not there")
         known = _git(repo, "for-each-ref", "--format=%(refname:short)")[1].splitlines()
         raise KernelError(f"{repo}: has no ref '{ref}'.{nearest(ref, known)}")
     return commit.strip()

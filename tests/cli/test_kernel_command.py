@@ -1,6 +1,8 @@
 """`schedlab kernel` with a fake engine: adding, building, caching, sharing, removing, refusing."""
 
+import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -204,6 +206,73 @@ def test_what_is_no_tree(lab: FakeLab) -> None:
         lab, "kernel", "add", "--debian", "5.4"
     )
     assert "--debian new: not a series" in refused(lab, "kernel", "add", "--debian", "new")
+
+
+def test_half_a_tree_is_refused_before_it_is_built(lab: FakeLab) -> None:
+    part = write_tree(lab.folder / "part")
+    shutil.rmtree(part / "include")
+    (part / "fs/seq.c").unlink()
+    errors = refused(lab, "kernel", "add", "--tree", part)
+    assert "is only part of a kernel tree; missing: include, fs/seq.c." in errors
+    git_tree(part)
+    (part / "lib/sort.c").unlink()
+    commit = ("git", "-C", str(part), "-c", "user.name=t", "-c", "user.email=t@example.org")
+    subprocess.run([*commit, "commit", "-qam", "less"], check=True)
+    errors = refused(lab, "kernel", "add", "--tree", part, "--ref", "HEAD")
+    assert "HEAD: is only part of a kernel tree; missing: lib." in errors
+    assert lab.call("kernel", "add", "--tree", part, "--ref", "v6.12-test")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("makefile", "words"),
+    [
+        (
+            "VERSION = 6\nPATCHLEVEL = $(shell touch x)1\n",
+            "`PATCHLEVEL = $(shell touch x)1`, which",
+        ),
+        ("VERSION = 6.1\nPATCHLEVEL = 2\nifeq (\n", "has `VERSION = 6.1`, which is not a number"),
+        ("VERSION = 6\nPATCHLEVEL =\n", "names no version"),
+        ("VERSION = 6 # six\nPATCHLEVEL = 12\n", ""),
+    ],
+)
+def test_a_makefile_that_is_wrong(lab: FakeLab, makefile: str, words: str) -> None:
+    (lab.tree / "Makefile").write_text(makefile)
+    if words:
+        assert words in refused(lab, "kernel", "add", "--tree", lab.tree)
+    else:
+        assert "Linux 6.12.0," in lab.call("kernel", "add", "--tree", lab.tree)[1]
+
+
+def test_a_ref_is_never_read_by_a_shell(lab: FakeLab) -> None:
+    tree = git_tree(lab.folder / "repo")
+    for ref in ("HEAD; touch made", "$(touch made)", "--output=made"):
+        assert f"has no ref '{ref}'" in refused(lab, "kernel", "add", "--tree", tree, "--ref", ref)
+    assert "--ref is empty" in refused(lab, "kernel", "add", "--tree", tree, "--ref", "")
+    assert not list(lab.folder.rglob("made"))
+
+
+def test_a_repository_without_its_objects(lab: FakeLab) -> None:
+    tree = git_tree(lab.folder / "repo")
+    shown = ["git", "-C", str(tree), "rev-parse", "HEAD:kernel/sched/fair.c", "HEAD"]
+    blob, commit = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.split()
+    for gone in (blob, commit):
+        (tree / ".git/objects" / gone[:2] / gone[2:]).unlink()
+        errors = refused(lab, "kernel", "add", "--tree", tree, "--ref", "HEAD")
+        assert "git cannot read this commit whole" in errors
+        assert f"`git -C {tree} fsck` lists them" in errors
+
+
+def test_a_tree_that_may_not_be_read(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_file = Path.is_file
+
+    def refuses(path: Path) -> bool:
+        if path.is_relative_to(lab.tree):
+            raise PermissionError(13, "Permission denied", str(path))
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", refuses)
+    errors = refused(lab, "kernel", "add", "--tree", lab.tree)
+    assert "kernel/sched/core.c: Permission denied" in errors
 
 
 def test_names(lab: FakeLab) -> None:

@@ -40,7 +40,7 @@ def made(
         # Most objects of a patched build are those of the unpatched one.
         made(series, hz=hz, preempt=preempt, config=config)
     shelf, engine = Shelf(CACHE), find_engine()
-    plain = tree_as_it_is(kernel_source(series), series)
+    plain = tree_as_it_is(kernel_source(series), series, engine)
     if plain not in shelf.bases():
         shelf.put_base(plain)
     settings = (hz, preempt, lambda _: None, config)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from schedlab.kernels.engine import find_engine
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.tree import tree_as_it_is
 from tests.helpers import builds
@@ -201,11 +202,16 @@ class Desk:
         self._put("bin/ssh", SSH, 0o755)
 
     def _kernels(self) -> None:
-        """Add the trees under their names; the example's own git tree is a small one."""
-        shelf = Shelf(self.cache)
+        """Add the trees under their names; the example's own git tree has empty files."""
+        shelf, engine = Shelf(self.cache), find_engine()
         for series in SERIES:
-            shelf.put_base(tree_as_it_is(kernel_source(series), series))
-        write_tree(self.folder / "linux", version="6.12.0")
+            shelf.put_base(tree_as_it_is(kernel_source(series), series, engine))
+        linux = write_tree(self.folder / "linux", version="6.12.0")
+        for part in engine.needs:
+            if not (linux / part).exists():
+                file = linux / part if Path(part).suffix else linux / part / "Kconfig"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.touch()
         git = "git -c user.name=t -c user.email=t@example.org"
         commit = f"{git} add . && {git} commit -qm v6.12 && {git} tag v6.12"
         self._must(f"cd linux && {git} init -q && {commit}")
