@@ -6,10 +6,13 @@
 
 #ifdef TREE_HAS_KMALLOC_NOPROF
 void *__kmalloc_noprof(size_t size, gfp_t flags) { return shim_kmalloc(size); }
+#ifdef TREE_HAS_KMALLOC_BUCKETS
 void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node) { return shim_kmalloc(size); }
 void *__kmalloc_large_noprof(size_t size, gfp_t flags) { return shim_kmalloc(size); }
-#ifdef TREE_HAS_KVMALLOC_ALIGN
+#ifdef TREE_HAS_KVMALLOC_TOKEN
 void *__kvmalloc_node_noprof(DECL_KMALLOC_PARAMS(size, b, token), unsigned long align, gfp_t flags, int node)
+#elif defined(TREE_HAS_KVMALLOC_ALIGN)
+void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), unsigned long align, gfp_t flags, int node)
 #else
 void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node)
 #endif
@@ -18,6 +21,13 @@ void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node)
 }
 void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t flags, size_t size) { return shim_kmalloc(size); }
 void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return shim_kmalloc(size); }
+#else
+void *__kmalloc_node_noprof(size_t size, gfp_t flags, int node) { return shim_kmalloc(size); }
+void *kmalloc_large_noprof(size_t size, gfp_t flags) { return shim_kmalloc(size); }
+void *kvmalloc_node_noprof(size_t size, gfp_t flags, int node) { return shim_kmalloc(size); }
+void *kmalloc_trace_noprof(struct kmem_cache *s, gfp_t flags, size_t size) { return shim_kmalloc(size); }
+void *kmalloc_node_trace_noprof(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return shim_kmalloc(size); }
+#endif
 void *kmem_cache_alloc_noprof(struct kmem_cache *s, gfp_t flags) { return shim_cache_alloc(s); }
 void *kmem_cache_alloc_node_noprof(struct kmem_cache *s, gfp_t flags, int node) { return shim_cache_alloc(s); }
 void *kmemdup_noprof(const void *from, size_t size, gfp_t flags) { return memcpy(shim_kmalloc(size), from, size); }

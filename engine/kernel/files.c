@@ -62,7 +62,10 @@ struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 	return (struct dentry *)add_debugfs(name, parent, 0, DIR, NULL);
 }
 
-#ifdef TREE_HAS_DEBUGFS_FULL
+#ifdef TREE_HAS_DEBUGFS_FULL_NO_AUX
+struct dentry *debugfs_create_file_full(const char *name, umode_t mode, struct dentry *parent,
+					void *data, const struct file_operations *fops)
+#elif defined(TREE_HAS_DEBUGFS_FULL)
 struct dentry *debugfs_create_file_full(const char *name, umode_t mode, struct dentry *parent,
 					void *data, const void *aux, const struct file_operations *fops)
 #else

@@ -124,8 +124,11 @@ int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 			/* preparing is the controlling CPU's work */
 			if (cpu != boot_cpu && state > CPUHP_BRINGUP_CPU)
 				hw_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
+			/* no mutex of a callback's may switch to whoever has been woken: this is still boot */
+			__preempt_count_add(1);
 			if (startup(cpu))
 				hw_die("a hotplug callback failed", name, state);
+			__preempt_count_sub(1);
 			hw_set_boot_cpu(boot_cpu, boot_task);
 		}
 	}
@@ -145,7 +148,9 @@ static void starting(unsigned int cpu)
 {
 	shim_sibling_comes(cpu);
 	sched_cpu_starting(cpu);
+#ifdef TREE_HAS_HRTIMERS_STARTING
 	hrtimers_cpu_starting(cpu);
+#endif
 	run_range(cpu, true, CPUHP_AP_OFFLINE, CPUHP_AP_ONLINE - 1);
 	shim_setup_clockevent();
 	set_cpu_online(cpu, true);
@@ -234,7 +239,9 @@ static int take_down(void *unused)
 	set_cpu_online(cpu, false);
 	run_range(cpu, false, CPUHP_AP_OFFLINE, CPUHP_AP_ONLINE - 1);
 	shim_tick_cpu_dying(cpu);
+#ifdef TREE_HAS_HRTIMERS_DYING
 	hrtimers_cpu_dying(cpu);
+#endif
 	smpcfd_dying_cpu(cpu);
 	sched_cpu_dying(cpu);
 	stop_machine_park(cpu);
@@ -295,6 +302,9 @@ int kern_cpu_down(int cpu)
 	timers_dead_cpu(cpu);
 	run_range(cpu, false, CPUHP_OFFLINE, CPUHP_BRINGUP_CPU - 1);
 	smpcfd_dead_cpu(cpu);
+#ifndef TREE_HAS_HRTIMERS_DYING
+	hrtimers_dead_cpu(cpu);
+#endif
 	shim_register_hot_lines();
 unlock:
 	percpu_up_write(&cpu_hotplug_lock);

@@ -121,7 +121,7 @@ static int became_readable(wait_queue_entry_t *wait, unsigned int mode, int sync
 	if (list_empty(&w->node))
 		list_add_tail(&w->node, &w->watch->ready);
 	if (sync)
-		wake_up_sync(&w->watch->waiters);
+		__wake_up_sync(&w->watch->waiters, TASK_NORMAL);
 	else
 		wake_up(&w->watch->waiters);
 	return 1;

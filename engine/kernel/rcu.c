@@ -168,3 +168,9 @@ void rcu_momentary_eqs(void)
 {
 	cpumask_clear_cpu(hw.cpu, &not_quiescent);
 }
+
+/* The same before 6.12. */
+void rcu_momentary_dyntick_idle(void)
+{
+	rcu_momentary_eqs();
+}

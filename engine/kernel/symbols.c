@@ -102,7 +102,7 @@ bool ns_capable(struct user_namespace *ns, int cap)
 }
 
 /* Tables behind printk formats that nothing here uses. */
-const struct trace_print_flags gfpflag_names[1], pageflag_names[1], vmaflag_names[1];
+const struct trace_print_flags gfpflag_names[1], pageflag_names[1], vmaflag_names[1], pagetype_names[1];
 const u8 guid_index[16], uuid_index[16];
 
 /* Memory tiering walks the nodes' memory: there is none to tier. */

@@ -10,7 +10,8 @@ void __register_sysctl_init(const char *path, SHIM_SYSCTL *table, const char *ta
 {
 	size_t i;
 
-	for (i = 0; i < table_size; i++)
+	/* Before 6.11 the empty entry that ends a table is counted. */
+	for (i = 0; i < table_size && table[i].procname; i++)
 		shim_add_sysctl(path, &table[i]);
 }
 

@@ -86,7 +86,11 @@ int sysfs_emit(char *buf, const char *fmt, ...)
 
 /* cpuidle's attributes that belong to no CPU. */
 #ifdef TREE_HAS_BUS_ROOT
+#ifdef TREE_HAS_BUS_CONST
 const struct bus_type cpu_subsys;
+#else
+struct bus_type cpu_subsys;
+#endif
 
 struct device *bus_get_dev_root(const struct bus_type *bus)
 {

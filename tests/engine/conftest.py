@@ -27,8 +27,10 @@ OTHERS = ("6.1", "7.2")
 OTHERS_IN = {"test_basic", "test_cache_groups", "test_decisions", "test_determinism", "test_theory"}
 """Where the other two are tested as well: what is built, boots, and decides as it should.
 
-SCHEDLAB_TEST_SERIES=all has them in every module.
+SCHEDLAB_TEST_SERIES=all has them in every module; SCHEDLAB_TEST_SERIES=6.6,6.18 runs what is asked of
+a series for these alone, whatever they are.
 """
+ASKED = tuple(name for name in os.environ.get("SCHEDLAB_TEST_SERIES", "").split(",") if name)
 
 Json = dict[str, Any]
 
@@ -98,7 +100,7 @@ class Simulator:
         return result
 
 
-@pytest.fixture(scope="session", params=[*SERIES, *OTHERS])
+@pytest.fixture(scope="session", params=dict.fromkeys([*SERIES, *OTHERS, *ASKED]))
 def series(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -108,12 +110,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     A test that names its series itself has it.
     """
-    if os.environ.get("SCHEDLAB_TEST_SERIES") == "all":
+    if ASKED == ("all",):
         return
 
     def wanted(item: pytest.Item) -> bool:
         asked = getattr(item, "callspec", None)
         series = asked.params.get("series") if asked is not None else None
+        if ASKED:
+            return series in ASKED
         named = any(mark.args[0] == "series" for mark in item.iter_markers("parametrize"))
         return named or series not in OTHERS or item.path.stem in OTHERS_IN
 
