@@ -244,19 +244,23 @@ class GuestMachine:
         self._watch = watch
         self._variant = plan.baseline
         self._target: VmTarget | None = None
+        self._last: Seen | None = None
+        """How the guest was booted that was looked at last; its runs end it."""
 
     def check(self, wanted: Sequence[Wanted]) -> None:
         """Refuse nothing: a kernel that is not there is found when it is booted."""
 
     def seen(self) -> Seen:
-        """Look into the guest, which is booted for that if there is none."""
-        return _seen(self._here().guest(self._variant))
+        """Look into the guest, which is booted for that when a boot was asked for."""
+        if self._last is None:
+            self._last = _seen(self._here().guest(self._variant))
+        return self._last
 
     def boot(self, wanted: Wanted) -> None:
         """End the guest; the next is booted when it is looked at."""
         if self._target:
             self._target.guests.close()
-        self._target = None
+        self._target = self._last = None
         self._variant = next(v for v in self._plan.variant if v.name == wanted.variant)
 
     def power(self) -> bool:

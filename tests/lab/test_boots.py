@@ -14,7 +14,7 @@ from schedlab.judging.analysis import analyse
 from schedlab.lab.boots import boot_order, resume_boots, run_boots
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
-from schedlab.targets.booting import Seen, SshMachine, Wanted, grub_entry
+from schedlab.targets.booting import Seen, SshMachine, Wanted, grub_entry, machine_of
 from schedlab.targets.choice import find_target
 from schedlab.targets.target import Target
 from tests.helpers.command_line import Cli
@@ -363,6 +363,33 @@ def test_kexec_boots_with_the_usual_options_and_the_variants(
     assert "systemctl kexec || kexec -e" in shell.ran[3]
     with pytest.raises(HostError, match="/boot/vmlinuz-5 is not there"):
         machine.check([Wanted("x", "5")])
+
+
+def test_a_guest_is_booted_once_for_each_boot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runs end it: looking at it afterwards must not boot another."""
+    booted: list[str] = []
+
+    class Guests:
+        def close(self) -> None:
+            pass
+
+    class FakeVm:
+        def __init__(self, which: str, machine: str, variants: Sequence[Any], _: object) -> None:
+            self.guests = Guests()
+
+        def guest(self, variant: Any) -> Shell:
+            booted.append(variant.name)
+            return Shell({"/proc/cmdline": variant.cmdline}, [])
+
+    monkeypatch.setattr("schedlab.targets.booting.VmTarget", FakeVm)
+    variants = [{"name": "base"}, {"name": "psi", "cmdline": "psi=0"}]
+    guests = plan(target="vm:6.12", machine="smp4", variant=variants)
+    machine, wanted = machine_of(guests, schedlab.lab.boots.Lab().watcher)
+    for each in wanted:
+        machine.boot(each)
+        assert machine.seen().differs(each, []) == ""
+        assert machine.seen().line == " ".join(each.options)
+    assert booted == ["base", "psi"]
 
 
 @pytest.mark.parametrize(
