@@ -34,7 +34,12 @@ ANSWER = "answer.txt"
     "--scenario", type=CHECK, metavar="NAME|FILE", help="Find the first commit failing this check."
 )
 @click.option(
-    "--machine", type=MACHINE, metavar="NAME|FILE", help="For --scenario: instead of its own."
+    "--machine",
+    "machines",
+    multiple=True,
+    type=MACHINE,
+    metavar="NAME|FILE",
+    help="For --scenario: instead of its own; several times: a search on each.",
 )
 @click.option(
     "--settings", metavar="'SETTING; ...'", help="Settings of all commits, as in a variant."
@@ -48,7 +53,7 @@ def bisect_command(
     metric: str | None,
     decision: bool,
     scenario: str | None,
-    machine: str | None,
+    machines: tuple[str, ...],
     settings: str | None,
     **options: Any,
 ) -> None:
@@ -65,7 +70,7 @@ def bisect_command(
     """
     how = How(**{f.name: options.pop(f.name) for f in fields(How) if f.name in options})
     evidence = list(given_options(options))
-    named = [commits, tree, plan_name, metric, decision, scenario, machine, settings]
+    named = [commits, tree, plan_name, metric, decision, scenario, machines, settings]
     if how.resume and (how.output or evidence or any(named)):
         raise UsageError("--resume takes all from DIR; give no commits and no plan with it.")
     if not how.resume:
@@ -75,10 +80,15 @@ def bisect_command(
             raise UsageError("say what to look for: one of --metric, --decision and --scenario.")
         if scenario and (plan_name or settings or evidence):
             raise UsageError("--scenario names all that is run; give no plan with it.")
-        if machine and not scenario:
+        if machines and not scenario:
             raise UsageError("--machine is for --scenario; a plan's machine is --target sim:NAME.")
 
     from schedlab.lab.bisecting.bisection import begin_bisection, bisect
+    from schedlab.lab.bisecting.machines import (
+        begin_on_machines,
+        bisect_on_machines,
+        is_on_machines,
+    )
     from schedlab.lab.bisecting.text import answer_text
     from schedlab.report import save
 
@@ -88,27 +98,41 @@ def bisect_command(
     else:
         assert commits and tree
         if scenario:
-            asked = _check(scenario, machine)
+            asked = _check(scenario, machines)
         else:
             asked = _plan(plan_name, settings, {**options}, metric, lab)
         stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
         folder = how.output or Path("results") / f"{stamp}-bisect"
-        begin_bisection(tree, commits, asked, folder)
-    answer = answer_text(bisect(folder, lab))
+        if len(asked) > 1:
+            begin_on_machines(tree, commits, asked, folder)
+        else:
+            [question] = asked.values()
+            begin_bisection(tree, commits, question, folder)
+    if is_on_machines(folder):
+        answer = bisect_on_machines(folder, lab)
+    else:
+        answer = answer_text(bisect(folder, lab))
     echo(answer)
     echo(f"wrote {save(answer, folder / ANSWER)}")
 
 
-def _check(scenario: str, machine: str | None) -> "Asked":
-    """Return the question of a check."""
+def _check(scenario: str, machines: tuple[str, ...]) -> "dict[str, Asked]":
+    """Return the question of a check for each machine, by its name."""
     from schedlab.lab.bisecting.record import Asked
     from schedlab.lab.checks.check import find_checks
 
     checks = find_checks([scenario])
     if len(checks) != 1:
         raise UsageError(f"--scenario {scenario}: names {len(checks)} checks; name one.")
-    where = str(Path(machine).resolve()) if machine and machine.endswith(".toml") else machine
-    return Asked(scenario=str(checks[0].path.resolve()), machine=where or "")
+    path = str(checks[0].path.resolve())
+    asked: dict[str, Asked] = {}
+    for machine in machines or ("",):
+        name = Path(machine).stem
+        if name in asked:
+            raise UsageError(f"--machine {machine}: another machine is called {name} as well.")
+        where = str(Path(machine).resolve()) if machine.endswith(".toml") else machine
+        asked[name] = Asked(scenario=path, machine=where)
+    return asked
 
 
 def _plan(
@@ -117,9 +141,9 @@ def _plan(
     options: dict[str, Any],
     metric: str | None,
     lab: "Lab",
-) -> "Asked":
-    """Return the question of a plan; its first variant has the settings of all commits."""
+) -> "dict[str, Asked]":
+    """Return the question of a plan for each machine; the first variant has what all share."""
     from schedlab.cli.series import plan_for_kernels
-    from schedlab.lab.bisecting.questions import asked_of_plan
+    from schedlab.lab.bisecting.questions import asked_on_machines
 
-    return asked_of_plan(plan_for_kernels(plan_name, settings, options), metric, lab)
+    return asked_on_machines(plan_for_kernels(plan_name, settings, options), metric, lab)

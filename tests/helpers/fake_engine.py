@@ -68,7 +68,9 @@ for path in knobs:
     if "nosuch" in path:
         end(2, f"writing {path}: No such file or directory")
 features = scenario["features"]
-took = @SPEED@ * random.Random(args.seed).lognormvariate(0, 0.02)
+# Machines of 7 ns do not feel how fast the scheduler is.
+speed = 1.0 if str(machine["cost"]["line_core"]).startswith("7") else @SPEED@
+took = speed * random.Random(args.seed).lognormvariate(0, 0.02)
 if features.get("WA_IDLE") is False:
     took *= 0.8
 report = {"status": "done", "metrics": {}, "counters": {

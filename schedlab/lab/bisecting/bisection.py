@@ -28,6 +28,10 @@ GOOD, BAD = "good", "bad"
 MOST_MARGIN = 0.5
 
 
+class NothingToSearch(UsageError):
+    """The ends do not differ as asked."""
+
+
 def begin_bisection(tree: Path, commits: str, asked: Asked, folder: Path) -> Bisected:
     """Make the folder of a bisection of a range `GOOD..BAD` of a git tree.
 
@@ -53,17 +57,23 @@ def begin_bisection(tree: Path, commits: str, asked: Asked, folder: Path) -> Bis
     return record
 
 
-def bisect(folder: Path, lab: Lab) -> Bisected:
+def bisect(folder: Path, lab: Lab, likely: Sequence[int] = ()) -> Bisected:
     """Bring the bisection in a folder to its end; every step is kept.
+
+    Args:
+        folder: of the bisection.
+        lab: how it is run.
+        likely: numbers of commits that are tried first.
 
     Raises:
         KernelError: the good or the bad end does not build.
-        UsageError: the ends do not differ as asked, so there is nothing to search.
+        NothingToSearch: the ends do not differ as asked.
+        UsageError: the good end is bad.
         Interrupted: SIGINT or SIGTERM.
     """
     record = read_bisected(folder)
     try:
-        _Bisection(record, folder, lab).run()
+        _Bisection(record, folder, lab).run(likely)
     except Interrupted as error:
         raise Interrupted(f"{error}\n  `schedlab bisect --resume {folder}` goes on.") from error
     except SchedlabError:
@@ -82,12 +92,12 @@ class _Bisection:
         self._shelf, self._engine = Shelf(), find_engine()
         self._since = time.monotonic()
 
-    def run(self) -> None:
+    def run(self, likely: Sequence[int]) -> None:
         """Look at the ends, search, and look at the culprit in full."""
         self._build_good()
         if not self._record.ends:
             self._look_at_the_ends()
-        search(self._last, self._record.answers, self._width, self._try)
+        search(self._last, self._record.answers, self._width, self._try, likely)
         good, bad = narrowed(self._last, self._record.answers)
         if bad == good + 1 and not self._record.final:
             self._explain(bad)
@@ -118,7 +128,7 @@ class _Bisection:
                 f" {answers[GOOD].why}\n  Begin at an earlier commit."
             )
         if answers[BAD].answer != "bad":
-            raise UsageError(
+            raise NothingToSearch(
                 f"the bad end, {record.bad[:12]}, is not bad beside {record.good[:12]}:"
                 f" {record.asked.words}: {answers[BAD].why}."
                 "\n  There is nothing to search in this range; are its ends the right ones, and"

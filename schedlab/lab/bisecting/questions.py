@@ -205,6 +205,24 @@ def question_of(asked: Asked, lab: Lab) -> Question:
     return CheckQuestion(asked, lab) if asked.scenario else PlanQuestion(asked, lab)
 
 
+def asked_on_machines(plan: Plan, metric: str | None, lab: Lab) -> dict[str, Asked]:
+    """Return a question about a plan for each of its machines, by a name that a folder can have.
+
+    Raises:
+        UsageError: as asked_of_plan, or the plan is a sweep over something else.
+    """
+    found = points_of(plan)
+    if {key for point in found.values() for key in point.values} <= {"target"}:
+        return {name: asked_of_plan(point.plan, metric, lab) for name, point in found.items()}
+    if len(found) > 1:
+        raise UsageError(
+            f"a bisection asks one plan on machines; this is a sweep of {len(found)} plans."
+            "\n  Bisect with each of them: what is built for one is there for the next."
+        )
+    [point] = found.values()
+    return {"": asked_of_plan(point.plan, metric, lab)}
+
+
 def asked_of_plan(plan: Plan, metric: str | None, lab: Lab) -> Asked:
     """Return a question about a plan: of a metric, or of the decisions if none is named.
 
@@ -212,13 +230,6 @@ def asked_of_plan(plan: Plan, metric: str | None, lab: Lab) -> Asked:
         UsageError: the plan is not one for a simulated machine, or the metric is not one of one
             benchmark.
     """
-    first, *others = points_of(plan).values()
-    if others:
-        raise UsageError(
-            f"a bisection asks one plan on one machine; this is a sweep of {len(others) + 1}."
-            "\n  Bisect with each of them: what is built for one is there for the next."
-        )
-    plan = first.plan
     if not kind_of(plan.target).simulated:
         raise UsageError(
             f"commits are tried on simulated machines; {plan.target} is not sim:MACHINE."

@@ -38,7 +38,19 @@ def expected_steps(last: int, width: int) -> int:
     return max(steps, 1)
 
 
-def search(last: int, answers: MutableMapping[int, Answer], width: int, trial: Trial) -> int:
+def found_by(last: int, answers: Mapping[int, Answer]) -> tuple[int, ...]:
+    """Return the first bad commit and the one before it, of those that can be tried, if found."""
+    good, bad = narrowed(last, answers)
+    return tuple(at for at in (good, bad) if 0 < at < last) if bad == good + 1 else ()
+
+
+def search(
+    last: int,
+    answers: MutableMapping[int, Answer],
+    width: int,
+    trial: Trial,
+    likely: Sequence[int] = (),
+) -> int:
     """Try commits until nothing between good and bad is left to try; return the steps it took.
 
     Args:
@@ -46,9 +58,10 @@ def search(last: int, answers: MutableMapping[int, Answer], width: int, trial: T
         answers: those known; the new ones are added, each step's at once.
         width: the most commits tried in a step.
         trial: answers for commits.
+        likely: commits that are tried first, as they were found elsewhere.
     """
     steps = 0
-    while chosen := picks(last, answers, width):
+    while chosen := [at for at in likely if at not in answers] or picks(last, answers, width):
         answers.update(trial(chosen))
         steps += 1
     return steps

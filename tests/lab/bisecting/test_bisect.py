@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.fake_engine import FakeLab, git_tree
+from tests.helpers.fake_engine import FakeLab, git_tree, write_machine
 
 RUN = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10", "--looks", 10)
 TIME = ("--metric", "time")
@@ -97,6 +97,31 @@ def test_the_culprit_is_found_and_explained(lab: FakeLab, history: History) -> N
     history.git("bisect", "replay", str(out / "bisect.log"))
     replayed = history.git("bisect", "log")
     assert f"git bisect bad {history.ids[11]}" in replayed
+
+
+def test_several_machines_each_have_an_answer(lab: FakeLab, history: History) -> None:
+    other = write_machine(lab.folder / "other.toml", name="other")
+    deaf = write_machine(lab.folder / "deaf.toml", name="deaf", cost={"line_core": "7ns"})
+    targets = [word for each in (other, deaf) for word in ("--target", f"sim:{each}")]
+    out = lab.folder / "out"
+    status, text, errors = bisect(lab, history, *TIME, *targets, "--output", out)
+    assert status == 0, errors
+    found = f"{history.ids[11]} is the first bad commit: sched: slower"
+    heads = text.splitlines()[:3]
+    assert [head.endswith(found) for head in heads] == [True, True, False], heads
+    assert "is not bad beside" in heads[2]
+    records = [json.loads(each.read_text()) for each in sorted(out.glob("*/bisect.json"))]
+    steps = sorted(record["steps"] for record in records)
+    assert steps[:2] == [0, 1], "where it was found before is tried first"
+    again, same, _ = lab.call("bisect", "--resume", out)
+    assert (again, same) == (0, text)
+
+
+def test_machines_of_one_name_and_other_sweeps_are_refused(lab: FakeLab, history: History) -> None:
+    names = ("--machine", "a/smp4.toml", "--machine", "smp4")
+    commits = ("v6.12-test..HEAD", "--tree", history.tree)
+    status, _, errors = lab.call("bisect", *commits, "--scenario", "smt-spread", *names)
+    assert (status, "another machine is called smp4" in errors) == (2, True), errors
 
 
 def test_a_range_that_cannot_be_narrowed_is_an_answer(lab: FakeLab, tmp_path: Path) -> None:
