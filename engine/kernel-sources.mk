@@ -24,5 +24,8 @@ KERNEL_SOURCES := \
 # With CONFIG_CPUSETS=y.
 CPUSET_SOURCES := kernel/cgroup/cpuset.c lib/union_find.c
 
+# With CONFIG_SCHED_CLASS_EXT=y.
+EXT_SOURCES := lib/rhashtable.c lib/genalloc.c lib/bsearch.c
+
 # Where the tree has them.
 OPTIONAL_SOURCES := kernel/time/sleep_timeout.c kernel/time/timer_migration.c lib/bitmap-str.c

@@ -49,6 +49,9 @@ ELSEWHERE = {
     "schedlab kernel build group-util-7.3": "the same",
     "schedlab trace ryzen-5950x": "needs Linux 7.3",
     "schedlab run RESULT/plan.toml": "needs that result; tests/lab/test_repeat.py",
+    "schedlab run --target sim:smt8 --kernel 6.12 --benchmark HackbenchForkPipes": (
+        "builds a kernel with sched_ext; tests/engine/test_scx.py"
+    ),
     "schedlab boots": "boots machines; tests/lab/test_boots.py",
     "schedlab check": "builds a kernel for each bug; tests/lab/checks/test_corpus.py",
     "schedlab bisect": "needs a git tree; tests/lab/bisecting/test_bisect.py",

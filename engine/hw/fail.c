@@ -145,6 +145,25 @@ void hw_stub(const char *symbol)
 	__builtin_unreachable();
 }
 
+void hw_end_run(const char *why, const char *more)
+{
+	fprintf(stderr, "schedsim: %s\n", why);
+	if (more && *more)
+		fprintf(stderr, "%s\n", more);
+	end_failed();
+	__builtin_unreachable();
+}
+
+void hw_end_in_scheduler(const char *why)
+{
+	char place[400];
+
+	scheduler_place(__builtin_frame_address(0), NULL, place, sizeof(place));
+	fprintf(stderr, "schedsim: %s%s\n", why, place);
+	end_failed();
+	__builtin_unreachable();
+}
+
 void hw_lock_imbalance(void *lock)
 {
 	(void)lock;
@@ -203,8 +222,15 @@ static void watchdog(int sig, siginfo_t *info, void *context)
 		quiet_since = cpu_seconds();
 	}
 	if (cpu_seconds() - quiet_since >= HANG_SECONDS) {
-		fprintf(stderr, "schedsim: no event for %d s of CPU time: a loop in kernel code?\n",
-			HANG_SECONDS);
+		char place[400];
+
+		scheduler_place(frame_of(context), ip_of(context), place, sizeof(place));
+		if (*place)
+			fprintf(stderr, "schedsim: the scheduler loops for ever%s: no event for %d s of CPU time\n",
+				place, HANG_SECONDS);
+		else
+			fprintf(stderr, "schedsim: no event for %d s of CPU time: a loop in kernel code?\n",
+				HANG_SECONDS);
 		where(frame_of(context), ip_of(context));
 		_exit(3);
 	}
@@ -218,7 +244,12 @@ static void watchdog(int sig, siginfo_t *info, void *context)
 
 static void crashed(int sig, siginfo_t *info, void *context)
 {
-	fprintf(stderr, "schedsim: signal %d (%s) at address %p\n", sig, strsignal(sig), info->si_addr);
+	char place[400];
+
+	if (sig == SIGFPE && divided_by_zero(context))
+		return;
+	scheduler_place(frame_of(context), ip_of(context), place, sizeof(place));
+	fprintf(stderr, "schedsim: signal %d (%s) at address %p%s\n", sig, strsignal(sig), info->si_addr, place);
 	where(frame_of(context), ip_of(context));
 	_exit(3);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <jansson.h>
+#include <ucontext.h>
 #include "hw.h"
 
 #define MSEC	1000000ULL
@@ -54,6 +55,11 @@ void *cpu_resumer(int *cpu);		/* stack of who gave the host; cpu -1: the engine'
 /* spent.c */
 void spent_in_user(struct cpu *c);	/* up to now, at its present pace */
 void spent_begin_window(void);
+
+/* scheduler_code.c */
+int in_scheduler(const void *ip);
+int divided_by_zero(ucontext_t *context);	/* by a scheduler: it goes on */
+void scheduler_place(void **frame, const void *ip, char *text, size_t size);	/* empty: no scheduler called */
 
 /* speed.c */
 void speed_read_smt(json_t *obj);	/* of the machine file, as what follows */

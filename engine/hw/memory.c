@@ -79,6 +79,13 @@ void hw_memory_init(void)
 #endif
 }
 
+void *hw_reserve(unsigned long size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? out_of_memory(size) : p;
+}
+
 void hw_free(void *p)
 {
 	free(p);

@@ -393,6 +393,7 @@ extern const unsigned long hw_stack_size;
 
 void *hw_zalloc(unsigned long size, unsigned long align);
 void *hw_zalloc_huge(unsigned long size);
+void *hw_reserve(unsigned long size);	/* addresses, whose memory is zero and there where it is used */
 void hw_free(void *p);
 void hw_make_writable(const void *p, unsigned long size);
 unsigned long long hw_random(void);
@@ -403,6 +404,10 @@ void hw_die_about(const char *what, int cpu, const char *task, void *sp) __hw_no
 void hw_bug(const char *file, int line, const char *func) __hw_noreturn __cold;
 void hw_warn(const char *file, int line, const char *func) __cold;
 void hw_stub(const char *symbol) __hw_noreturn __cold;
+void hw_end_run(const char *why, const char *more) __hw_noreturn __cold;	/* more: lines below it, or NULL */
+/* Code of a BPF scheduler compiled natively: there dividing by zero gives 0. */
+void hw_scheduler_code(const void *begin, const void *end);
+void hw_end_in_scheduler(const char *why) __hw_noreturn __cold;	/* with the operation and the line that called */
 void hw_lock_imbalance(void *lock) __hw_noreturn __cold;
 
 /* ------------------------------------------------------------------ accounts */

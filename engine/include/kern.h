@@ -78,6 +78,17 @@ int kern_cpu_list(const char *list, char *buf, unsigned long size);	/* as files 
 int kern_cgroup_attach(struct kern_task *task, const char *path);
 void kern_setsid(void);			/* what the caller forks from now on is a session */
 
+/* ------------------------------------------------------------------ sched_ext: a scheduler linked into the program */
+
+const char *kern_scx_source(void);	/* its file, NULL: none */
+void kern_scx_set_up(void);		/* as its own program does, before others set tunables */
+int kern_scx_set(const char *tunable, const char *value);	/* before it is loaded; -ENOENT: it has none of that name */
+void kern_scx_get(const char *tunable, char *buf, unsigned long size);
+void kern_scx_list(void (*tunable)(const char *name));
+int kern_scx_load(void);		/* by a task, in simulated time: 0 or -errno */
+void kern_scx_unload(void);
+const char *kern_scx_name(void);	/* under which the kernel runs it, NULL: it does not */
+
 /* ------------------------------------------------------------------ what it has counted, and checks */
 
 /* Core scheduling: siblings that ran tasks of two cookies for a moment. */

@@ -15,13 +15,14 @@
 static DEFINE_HASHTABLE(groups, 14);	/* all but the root, by path */
 
 static struct kernfs_node root_node = { .id = 1 };	/* by which cgroup_psi() knows it */
-struct cgroup shim_root_cgroup = { .kn = &root_node };
+struct cgroup_root cgrp_dfl_root = { .cgrp = { .kn = &root_node, .root = &cgrp_dfl_root } };
 struct css_set shim_root_css_set = {
 	.dfl_cgrp = &shim_root_cgroup,
 	.subsys = { [cpu_cgrp_id] = &root_task_group.css },
 };
 
 static struct group root;
+static u64 last_id = 1;			/* of root_node */
 
 struct static_key_true cpu_cgrp_subsys_on_dfl_key = STATIC_KEY_TRUE_INIT;
 DEFINE_MUTEX(cgroup_mutex);
@@ -48,6 +49,10 @@ void shim_setup_cgroups(void)
 {
 	root.css = &root_task_group.css;
 	shim_root_css(&cpu_cgrp_subsys, cpu_cgrp_id, root.css);
+#ifdef CONFIG_SCHED_CLASS_EXT
+	if (cpu_cgrp_subsys.css_online(root.css))
+		hw_die("css_online() of the root failed", "cgroup", 0);
+#endif
 	shim_setup_cpusets();
 }
 
@@ -118,7 +123,10 @@ int kern_cgroup_create(const char *path, int cpuset)
 	g = hw_zalloc(sizeof(*g) + length + 1, 64);
 	memcpy(g->path, path, length);
 	g->length = length;
+	g->kn.id = ++last_id;
 	g->cgroup.kn = &g->kn;
+	g->cgroup.root = &cgrp_dfl_root;
+	g->cgroup.level = (parent == &root ? &shim_root_cgroup : &parent->cgroup)->level + 1;
 	g->cgroup.self.parent = parent == &root ? &shim_root_cgroup.self : &parent->cgroup.self;
 	if (psi_cgroup_alloc(&g->cgroup))
 		hw_die("psi_cgroup_alloc() failed", path, 0);
@@ -312,6 +320,26 @@ struct cgroup_subsys_state *css_next_descendant_pre(struct cgroup_subsys_state *
 		pos = pos->parent;
 	}
 	return NULL;
+}
+
+static struct cgroup_subsys_state *leftmost_descendant(struct cgroup_subsys_state *pos)
+{
+	while (!list_empty(&pos->children))
+		pos = list_first_entry(&pos->children, struct cgroup_subsys_state, sibling);
+	return pos;
+}
+
+struct cgroup_subsys_state *css_next_descendant_post(struct cgroup_subsys_state *pos,
+						     struct cgroup_subsys_state *root_css)
+{
+	struct cgroup_subsys_state *next;
+
+	if (!pos)
+		return leftmost_descendant(root_css);
+	if (pos == root_css)
+		return NULL;
+	next = css_next_child(pos, pos->parent);
+	return next ? leftmost_descendant(next) : pos->parent;
 }
 
 struct cgroup_subsys_state *css_rightmost_descendant(struct cgroup_subsys_state *pos)

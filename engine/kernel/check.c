@@ -29,7 +29,7 @@ static void check_rq(int cpu)
 		return;
 	/* a throttled real-time queue keeps its own count, and the CPU's is without it */
 	sum = SHIM_CFS_QUEUED(&rq->cfs) + (rq->rt.rt_queued ? rq->rt.rt_nr_running : 0) + rq->dl.dl_nr_running -
-	      SHIM_UNCOUNTED(rq) + (rq->stop && rq->stop->on_rq == TASK_ON_RQ_QUEUED);
+	      SHIM_UNCOUNTED(rq) + SHIM_EXT_QUEUED(rq) + (rq->stop && rq->stop->on_rq == TASK_ON_RQ_QUEUED);
 	if (rq->nr_running != sum)
 		fail("nr_running is not the sum of its classes", NULL, cpu);
 	if (rq->curr != rq->idle && rq->curr->on_cpu == 0)

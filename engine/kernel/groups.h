@@ -22,7 +22,7 @@ struct cgroup_taskset {
 	struct cgroup_subsys *ss;
 };
 
-extern struct cgroup shim_root_cgroup;
+#define shim_root_cgroup cgrp_dfl_root.cgrp
 
 int shim_add_css(struct cgroup_subsys *ss, struct cgroup_subsys_state *parent, struct cgroup *cgrp,
 		struct css_set *cset);

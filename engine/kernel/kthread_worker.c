@@ -122,6 +122,50 @@ bool kthread_queue_work(struct kthread_worker *worker, struct kthread_work *work
 	return queued;
 }
 
+static struct kthread_worker *create_worker(const char *fmt, va_list args)
+{
+	struct kthread_worker *worker = hw_zalloc(sizeof(*worker), 64);
+	char name[TASK_COMM_LEN];
+
+	vsnprintf(name, sizeof(name), fmt, args);
+	__kthread_init_worker(worker, name, NULL);
+	worker->task = kthread_create_on_node(kthread_worker_fn, worker, NUMA_NO_NODE, "%s", name);
+	return worker;
+}
+
+#ifdef TREE_HAS_WORKER_UNSTARTED
+struct kthread_worker *kthread_create_worker_on_node(unsigned int flags, int node, const char fmt[], ...)
+#else
+struct kthread_worker *kthread_create_worker(unsigned int flags, const char fmt[], ...)
+#endif
+{
+	struct kthread_worker *worker;
+	va_list args;
+
+	va_start(args, fmt);
+	worker = create_worker(fmt, args);
+	va_end(args);
+#ifndef TREE_HAS_WORKER_UNSTARTED
+	wake_up_process(worker->task);
+#endif
+	return worker;
+}
+
+void kthread_destroy_worker(struct kthread_worker *worker)
+{
+	kthread_flush_worker(worker);
+	kthread_stop(worker->task);
+	hw_free(worker);
+}
+
+void kthread_flush_work(struct kthread_work *work)
+{
+	struct kthread_worker *worker = work->worker;
+
+	while (worker && (!list_empty(&work->node) || worker->current_work == work))
+		schedule_timeout_uninterruptible(1);
+}
+
 /* Until all that was queued is done. */
 void kthread_flush_worker(struct kthread_worker *worker)
 {

@@ -39,6 +39,9 @@ void shim_free_task(struct task_struct *p);
 struct task_struct *shim_kthread_create(void (*fn)(void *), void *arg, int cpu, const char *comm);
 extern struct css_set shim_root_css_set;
 
+/* scx/maps.c: what a scheduler has stored with a task */
+void shim_scx_task_gone(struct task_struct *p);
+
 /* switch.c */
 void shim_check_stack(const struct task_struct *p);
 

@@ -17,27 +17,65 @@ struct device shim_cpu_root;
 static struct device *cpu_devices[NR_CPUS];
 static LIST_HEAD(objects);
 
-int kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
-			 struct kobject *parent, const char *fmt, ...)
+void kobject_init(struct kobject *kobj, const struct kobj_type *type)
+{
+	kref_init(&kobj->kref);
+	INIT_LIST_HEAD(&kobj->entry);
+	kobj->ktype = type;
+}
+
+static int add(struct kobject *kobj, struct kobject *parent, const char *fmt, va_list args)
 {
 	char *name = hw_zalloc(NAME_LEN, 8);
-	va_list args;
 
-	va_start(args, fmt);
 	vsnprintf(name, NAME_LEN, fmt, args);
-	va_end(args);
 	kobj->name = name;
-	kobj->ktype = type;
 	kobj->parent = parent;
 	list_add_tail(&kobj->entry, &objects);
 	return 0;
 }
 
-void kobject_put(struct kobject *kobj)
+int kobject_add(struct kobject *kobj, struct kobject *parent, const char *fmt, ...)
 {
-	list_del(&kobj->entry);
+	va_list args;
+	int ret;
+
+	va_start(args, fmt);
+	ret = add(kobj, parent, fmt, args);
+	va_end(args);
+	return ret;
+}
+
+int kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
+			 struct kobject *parent, const char *fmt, ...)
+{
+	va_list args;
+	int ret;
+
+	kobject_init(kobj, type);
+	va_start(args, fmt);
+	ret = add(kobj, parent, fmt, args);
+	va_end(args);
+	return ret;
+}
+
+void kobject_del(struct kobject *kobj)
+{
+	list_del_init(&kobj->entry);
+}
+
+static void release(struct kref *kref)
+{
+	struct kobject *kobj = container_of(kref, struct kobject, kref);
+
+	kobject_del(kobj);
 	hw_free((void *)kobj->name);
 	kobj->ktype->release(kobj);
+}
+
+void kobject_put(struct kobject *kobj)
+{
+	kref_put(&kobj->kref, release);
 }
 
 int kobject_uevent(struct kobject *kobj, enum kobject_action action)

@@ -171,6 +171,12 @@ void put_task_struct_rcu_user(struct task_struct *p)
 
 void __put_task_struct(struct task_struct *p)
 {
+#if defined(CONFIG_SCHED_CLASS_EXT) && !defined(TREE_HAS_EXT_DEAD)
+	sched_ext_free(p);
+#endif
+#ifdef CONFIG_SCHED_CLASS_EXT
+	shim_scx_task_gone(p);
+#endif
 	shim_free_task(p);
 }
 

@@ -31,9 +31,20 @@
 #define SHIM_IS_THROTTLED(p, cpu)	(task_group(p)->cfs_rq[cpu]->throttle_count)
 #endif
 
-/* The fair server's part of dl_nr_running that is not in rq->nr_running. */
+#ifdef CONFIG_SCHED_CLASS_EXT
+#define SHIM_EXT_QUEUED(rq)		((rq)->scx.nr_running)
+#else
+#define SHIM_EXT_QUEUED(rq)		0
+#endif
+
+/* The servers' part of dl_nr_running that is not in rq->nr_running. */
 #ifdef TREE_HAS_SERVER_UNCOUNTED
-#define SHIM_UNCOUNTED(rq)		(!RB_EMPTY_NODE(&(rq)->fair_server.rb_node))
+#if defined(CONFIG_SCHED_CLASS_EXT) && defined(TREE_HAS_EXT_SERVER)
+#define SHIM_EXT_UNCOUNTED(rq)		(!RB_EMPTY_NODE(&(rq)->ext_server.rb_node))
+#else
+#define SHIM_EXT_UNCOUNTED(rq)		0
+#endif
+#define SHIM_UNCOUNTED(rq)		(!RB_EMPTY_NODE(&(rq)->fair_server.rb_node) + SHIM_EXT_UNCOUNTED(rq))
 #else
 #define SHIM_UNCOUNTED(rq)		0
 #endif

@@ -227,7 +227,7 @@ bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *wor
 	return true;
 }
 
-#ifdef CONFIG_PSI	/* nothing else delays one */
+#if defined(CONFIG_PSI) || defined(CONFIG_SCHED_CLASS_EXT)	/* nothing else delays one */
 void delayed_work_timer_fn(struct timer_list *t)
 {
 	struct delayed_work *dwork = container_of(t, struct delayed_work, timer);
@@ -250,6 +250,18 @@ bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_
 	return true;
 }
 
+bool cancel_delayed_work_sync(struct delayed_work *dwork)
+{
+	bool pending = timer_delete_sync(&dwork->timer);
+
+	if (!pending)
+		return cancel_work_sync(&dwork->work);
+	clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(&dwork->work));
+	return true;
+}
+#endif
+
+#ifdef CONFIG_PSI
 /* The work that the calling kworker is at. */
 struct work_struct *current_work(void)
 {

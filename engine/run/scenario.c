@@ -528,6 +528,18 @@ do {										\
 	nr = json_array_size(list_);						\
 } while (0)
 
+static void read_sched_ext(json_t *obj, const struct path *at)
+{
+	const char *source = kern_scx_source();
+
+	json_only(obj, at, "scheduler", NULL);
+	scenario.scheduler = json_text(json_need(obj, at, "scheduler"), AT(at, "scheduler"));
+	if (!source)
+		json_error_at(at, "this build of the simulator has no sched_ext scheduler");
+	if (strcmp(source, scenario.scheduler))
+		json_error_at(AT(at, "scheduler"), "\"%s\": this build of the simulator has %s", scenario.scheduler, source);
+}
+
 /* A time, or until the state has settled. */
 static void read_warmup(json_t *root)
 {
@@ -554,7 +566,7 @@ void scenario_read(const char *path)
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "duration", "warmup", "wind_clocks", "settle", "features", "knobs", "cpuidle",
-		  "cpufreq", "core_sched", "cpuset", "uclamp", "boot", "groups",
+		  "cpufreq", "core_sched", "cpuset", "uclamp", "boot", "groups", "sched_ext", "sched_ext_tunables",
 		  "tasks", "workloads", "actions", "background", "ablate", "memory", "picture", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
 	read_warmup(root);
@@ -568,6 +580,9 @@ void scenario_read(const char *path)
 	scenario.knobs = read_object(root, "knobs");
 	scenario.cpuidle = read_object(root, "cpuidle");
 	scenario.cpufreq = read_object(root, "cpufreq");
+	if (json_object_get(root, "sched_ext"))
+		read_sched_ext(read_object(root, "sched_ext"), AT(NULL, "sched_ext"));
+	scenario.sched_ext_tunables = read_object(root, "sched_ext_tunables");
 	scenario.max_simulated = HW_NEVER;
 	if (json_object_get(root, "end"))
 		read_end(json_object_get(root, "end"), AT(NULL, "end"));

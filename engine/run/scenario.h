@@ -96,6 +96,8 @@ struct scenario {
 	int		background;
 	int		sets_psi;		/* psi= on the kernel's command line */
 	json_t		*features, *knobs, *cpuidle, *cpufreq;
+	const char	*scheduler;		/* of sched_ext, its source's file; NULL: none is loaded */
+	json_t		*sched_ext_tunables;
 	struct task_spec *tasks;
 	struct instance	*workloads;
 	struct action	*actions;
@@ -129,6 +131,9 @@ void group_write(const char *group, const char *file, const char *value);
 void group_check(const char *group, const char *file, const char *value);
 void partitions_check(void);		/* one that did not last ends the run */
 void setting_check(const char *path, const char *value);
+
+/* sched_ext.c */
+void sched_ext_load(json_t *found);	/* and set its tunables; found: what was set, as read back */
 
 /* refusal.c */
 int would_divide_by_zero(const char *file, const char *value);

@@ -378,6 +378,8 @@ void settings_apply(void)
 		of_governor(governor, setting_check);
 		json_object_set_new(found, "cpufreq governor", json_string(governor));
 	}
+	if (scenario.scheduler)
+		sched_ext_load(found);
 }
 
 json_t *settings_json(void)

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -28,6 +29,7 @@ from schedlab.kernels.engine import Engine
 from schedlab.kernels.patches import check_inside, read_patch
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Step, Watch
+from schedlab.kernels.schedulers import Scheduler
 from schedlab.kernels.shelf import Base, Recipe, Shelf, config_line
 
 PROGRAM = "schedsim"
@@ -38,6 +40,8 @@ _BY = ".by"
 """In make's output folder: the compiler and the engine."""
 _UNMATCHED = "unmatched.txt"
 _FACTS = "gen/generated/tree.h"
+_SCHEDULERS = "schedulers"
+"""In make's output folder: what is made of each sched_ext scheduler."""
 _UNDER_WAY = ".under-way"
 """There while make works; what it left behind where it was cut off."""
 _TOOLS = {"make": "make", "bc": "bc", "patch": "patch", "objdump": "binutils"}
@@ -47,6 +51,8 @@ _COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FACT = re.compile(r"^#define TREE_HAS_(\w+) 1$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
+_SCHEDULER = re.compile(r"^scx: (.*)$", re.M)
+"""Why a scheduler is refused (engine/scripts/scx/native.py)."""
 _OURS = (
     "KERNEL",
     "HZ",
@@ -60,6 +66,8 @@ _OURS = (
     "V",
     "O",
     "CC",
+    "SCX",
+    "SCX_OUT",
 )
 
 
@@ -102,11 +110,18 @@ class _Part:
     objects: Path
     variables: dict[str, str]
     recipe: Recipe
+    scheduler: Scheduler | None = None
 
     @property
     def what(self) -> str:
         """Name it, for people."""
-        return f"{self.recipe.name} ({self.recipe.config})"
+        scheduler = f" with {self.scheduler.name}" if self.scheduler else ""
+        return f"{self.recipe.name} ({self.recipe.config}){scheduler}"
+
+    @property
+    def program(self) -> Path:
+        """Return where make leaves the simulator."""
+        return Path(self.variables.get("SCX_OUT", self.objects)) / PROGRAM
 
 
 class Builder:
@@ -130,24 +145,26 @@ class Builder:
         self._cc = os.environ.get("CC", "gcc")
         self._compiler = ""
 
-    def find(self, recipe: Recipe) -> Build | None:
+    def find(self, recipe: Recipe, scheduler: Scheduler | None = None) -> Build | None:
         """Return the finished build of a recipe as it stands now, if there is one."""
-        return self._finished(self.key(recipe), recipe)
+        return self._finished(self.key(recipe, scheduler), recipe)
 
-    def build(self, recipe: Recipe) -> Build:
+    def build(self, recipe: Recipe, scheduler: Scheduler | None = None) -> Build:
         """Return the build of a recipe, building what is missing.
+
+        A sched_ext scheduler is compiled natively and linked into it.
 
         Raises:
             KernelError: a tool is missing, or the sources do not compile or link.
         """
         self._check_tools()
-        found = self.find(recipe)
+        found = self.find(recipe, scheduler)
         if found:
             return found
         began = time.monotonic()
         base = self.shelf.base(recipe.base)
         self._check_tree(base)
-        key = self.key(recipe)
+        key = self.key(recipe, scheduler)
         with disk_errors(f"building {recipe.name}"):
             part = self._part(recipe, base, None)
             if recipe.patches:
@@ -158,8 +175,10 @@ class Builder:
                     part = self._part(recipe, base, unpatched)
             if not recipe.patches:
                 part = self._with_base(part)
+            if scheduler:
+                part = self._with_scheduler(part, scheduler, key)
             self._make(part)
-            if self.key(recipe) != key:
+            if self.key(recipe, scheduler) != key:
                 raise KernelError(
                     f"{base.tree} or the engine changed while {recipe.name} was built; build again."
                 )
@@ -189,7 +208,7 @@ class Builder:
         self._compiler = self._compiler or output([self._cc, "--version"])[1].partition("\n")[0]
         return self._compiler
 
-    def key(self, recipe: Recipe) -> str:
+    def key(self, recipe: Recipe, scheduler: Scheduler | None = None) -> str:
         """Name what the build of a recipe would be made of, as everything stands now."""
         base = self.shelf.base(recipe.base)
         return _digest(
@@ -197,6 +216,7 @@ class Builder:
             *(patch.sha256 for patch in recipe.patches),
             *(base.series, str(recipe.hz), recipe.preempt, *recipe.options),
             *self._counting,
+            *([scheduler.content] if scheduler else []),
         )
 
     @property
@@ -252,11 +272,7 @@ class Builder:
         if self._coverage:
             variables["COVERAGE"] = "1"
         for place in (self.shelf.folder, base.tree, self.engine.folder):
-            if re.search(r"[\s:$#'\"]", str(place)):
-                raise KernelError(
-                    f"{place}: make cannot work with a blank or one of : $ # ' \" in a path."
-                    "\n  Name another folder, e.g. in SCHEDLAB_CACHE."
-                )
+            _check_path(place)
         return _Part(objects, variables, recipe)
 
     def _with_base(self, part: _Part) -> _Part:
@@ -269,6 +285,17 @@ class Builder:
             if whole and mark.read_text() == self._by():
                 return replace(part, variables=part.variables | {"BASE": str(base)})
         return part
+
+    def _with_scheduler(self, part: _Part, scheduler: Scheduler, key: str) -> _Part:
+        """Have a scheduler linked to the objects of a part, into a folder of its own."""
+        _check_path(scheduler.source)
+        more = {
+            "SCX": str(scheduler.source),
+            "SCX_OUT": str(part.objects / _SCHEDULERS / key),
+            "SCX_INCLUDE": " ".join(map(str, scheduler.includes)),
+            "PYTHON": sys.executable,
+        }
+        return replace(part, variables=part.variables | more, scheduler=scheduler)
 
     def _by(self) -> str:
         return f"{self.compiler()}\n{self.engine.folder}\n{self.engine.version}\n"
@@ -329,7 +356,9 @@ class Builder:
         folder.mkdir(parents=True, exist_ok=True)
         program = folder / PROGRAM
         fresh = folder / f".{PROGRAM}.{os.getpid()}"
-        shutil.copy2(part.objects / PROGRAM, fresh)
+        shutil.copy2(part.program, fresh)
+        if part.scheduler:
+            shutil.rmtree(part.program.parent, ignore_errors=True)
         fresh.replace(program)
         patched = part.objects / "src" / "kernel/sched/features.h"
         features = patched if patched.is_file() else base.tree / "kernel/sched/features.h"
@@ -382,6 +411,14 @@ class Builder:
             )
 
 
+def _check_path(place: Path) -> None:
+    if re.search(r"[\s:$#'\"]", str(place)):
+        raise KernelError(
+            f"{place}: make cannot work with a blank or one of : $ # ' \" in a path."
+            "\n  Name another folder, e.g. in SCHEDLAB_CACHE."
+        )
+
+
 def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
     """Return the one thing that stopped make."""
     text = "".join(f"{line}\n" for line in printed)
@@ -401,10 +438,17 @@ def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
         )
     if "jansson.h: No such file" in text:
         return f"{part.what}: jansson is not installed.\n  Install: apt-get install libjansson-dev"
+    if refused := _SCHEDULER.search(text):
+        return f"{refused[1]}.{log}"
     asserted = _ASSERTED.search(text)
     if asserted:
         return f"{part.what}: {asserted[1]}{log}"
     error = _COMPILER_ERROR.search(text)
+    if error and part.scheduler and part.scheduler.has(Path(error[1])):
+        return (
+            f"{part.scheduler.name} does not compile against {part.recipe.name}:"
+            f" {error[1]}:{error[2]}: {error[3]}{log}"
+        )
     if error:
         return f"{part.what} does not compile: {error[1]}:{error[2]}: {error[3]}{log}"
     linker = re.search(r"undefined reference to [`']?([\w.]+)", text)

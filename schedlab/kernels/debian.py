@@ -52,12 +52,13 @@ def debian_tree(series: str, name: str, engine: Engine, shelf: Shelf, watch: Wat
     package = _find(f"linux-source-{series}", shelf, watch)
     identity = f"{package.name}-{package.version}"
     folder = shelf.tree_folder(identity)
-    if is_unpacked(folder, engine.reach):
+    parts = engine.unpacked(series)
+    if is_unpacked(folder, parts):
         watch.say(f"{package.name} {package.version} is there already.")
     else:
-        with unpacked(folder, engine.reach, watch) as partial:
+        with unpacked(folder, parts, watch) as partial:
             if partial:
-                _fetch(package, partial, engine.reach, shelf.folder / "downloads", watch)
+                _fetch(package, partial, parts, shelf.folder / "downloads", watch)
     makefile = (folder / "Makefile").read_text(encoding="utf-8", errors="replace")
     _, release = series_and_release(makefile, package.name)
     return Base(

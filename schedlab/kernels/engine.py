@@ -17,6 +17,10 @@ _ALWAYS = ("Makefile", "include", "io_uring", "kernel", "lib", "mm")
 OLDEST = "6.1"
 """The oldest series that is taken. Newer trees are tried: what they have is probed."""
 
+SCHEDULERS = "tools/sched_ext"
+"""Where a tree has sched_ext schedulers: unpacked too, though no build needs them."""
+SCHEDULERS_SINCE = "6.12"
+
 _SOURCE = re.compile(r"[\w./-]+\.c\b")
 _COMPILED = re.compile(r"^KERNEL_SOURCES *:= *((?:.*\\\n)*.*)$", re.M)
 _HEADER = "include/linux/sched.h"
@@ -65,6 +69,11 @@ class Engine:
         compiled = _COMPILED.search(listed)
         sources = _SOURCE.findall(compiled[1]) if compiled else []
         return tuple(dict.fromkeys((*self.reach, _HEADER, *sources)))
+
+    def unpacked(self, series: str) -> tuple[str, ...]:
+        """Return the parts of a series' tree to unpack: what is read, and its schedulers."""
+        has = natural(series) >= natural(SCHEDULERS_SINCE)
+        return (*self.reach, SCHEDULERS) if has else self.reach
 
     def reaches(self, path: str) -> bool:
         """Return whether the engine may read a file of the tree."""

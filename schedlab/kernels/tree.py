@@ -85,9 +85,10 @@ def tree_at_ref(
     series, release = series_and_release(makefile, f"{path}: {ref}")
     _check_whole(f"{path}: {ref}", engine, there)
     identity = f"git-{commit[:16]}"
-    parts = [part for part in engine.reach if part in there]
+    offered = _listed(repo, commit, engine.unpacked(series))
+    parts = [part for part in engine.unpacked(series) if part in offered]
     folder = shelf.tree_folder(identity)
-    with unpacked(folder, engine.reach, watch) as partial:
+    with unpacked(folder, engine.unpacked(series), watch) as partial:
         if partial:
             with watch.task(f"exporting {ref}"):
                 _export(repo, commit, parts, partial)

@@ -36,7 +36,7 @@ from schedlab.settings.kinds.sched_features import SchedFeatures
 from schedlab.settings.knob import feature_name
 from schedlab.settings.sched_debug import FEATURES
 from schedlab.settings.variant import Variant
-from schedlab.targets.sim_kernels import kernels_of
+from schedlab.targets.sim_kernels import kernels_of, schedulers_of
 from schedlab.targets.sim_program import Call, Processes, failure, is_usage, read_result
 from schedlab.targets.simulated import outcome
 from schedlab.targets.simulated.scenario import COLD, read_back, scenario, settings, shown, trial
@@ -70,10 +70,11 @@ class SimTarget:
         machine, builder = self.machine(), self._builder()
         _make_kernels(plan, builder)
         recipes = kernels_of(plan.variant, builder.shelf)
+        schedulers = schedulers_of(plan.variant, recipes, builder.shelf)
         kernels = {
             f"{recipe.name}: Linux {builder.shelf.base(recipe.base).release}, {recipe.config},"
-            f" build {builder.key(recipe)}"
-            for recipe in recipes.values()
+            f" build {builder.key(recipe, schedulers.get(name))}"
+            for name, recipe in recipes.items()
         }
         releases = {builder.shelf.base(recipe.base).release for recipe in recipes.values()}
         return {
@@ -152,7 +153,10 @@ class SimTarget:
         recipes = kernels_of(variants, builder.shelf)
         # Patched builds take objects of unpatched ones that are there.
         unpatched_first = sorted(recipes.items(), key=lambda item: len(item[1].patches))
-        builds = {name: builder.build(recipe) for name, recipe in unpatched_first}
+        schedulers = schedulers_of(variants, recipes, builder.shelf)
+        builds = {
+            name: builder.build(recipe, schedulers.get(name)) for name, recipe in unpatched_first
+        }
         return SimSession(self._which, machine, models, builds, limit, counters, warm_up, exact)
 
     def domains(self, kernel: str | None) -> str:

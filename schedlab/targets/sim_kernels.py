@@ -1,11 +1,13 @@
 """Which kernel each variant of a plan runs on a simulated machine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from schedlab.base.errors import UsageError
 from schedlab.kernels import KernelError
+from schedlab.kernels.schedulers import OPTION, Scheduler, find_scheduler, has_sched_ext
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.settings.kinds.kernel import Kernel
+from schedlab.settings.kinds.scx import Scx, ScxTunable, is_path
 from schedlab.settings.variant import Variant
 
 _USUAL = "6.12"
@@ -14,6 +16,45 @@ _USUAL = "6.12"
 
 def kernels_of(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
     """Return each variant's kernel, by the variant's name.
+
+    Where one has a sched_ext scheduler, all are built with sched_ext, as a distribution's are: so
+    variants differ by who schedules only.
+    """
+    recipes = _recipes(variants, shelf)
+    for variant in variants:
+        if ScxTunable.of(variant) and not Scx.of(variant):
+            raise UsageError(f"variant {variant.name}: scx-tunable needs the scheduler: scx=NAME.")
+    if not any(map(Scx.of, variants)):
+        return recipes
+    return {
+        name: recipe.model_copy(update={"options": (*recipe.options, OPTION)})
+        if has_sched_ext(shelf.base(recipe.base))
+        else recipe
+        for name, recipe in recipes.items()
+    }
+
+
+def schedulers_of(
+    variants: Sequence[Variant], recipes: Mapping[str, Recipe], shelf: Shelf
+) -> dict[str, Scheduler]:
+    """Return the sched_ext scheduler of each variant that has one, by the variant's name.
+
+    Raises:
+        UsageError: there is no such scheduler, or the variant's kernel has no sched_ext.
+    """
+    found = {}
+    for variant in variants:
+        if wanted := Scx.of(variant):
+            base = shelf.base(recipes[variant.name].base)
+            try:
+                found[variant.name] = find_scheduler(wanted, is_path(wanted), base)
+            except KernelError as error:
+                raise UsageError(f"variant {variant.name}: scx: {error}") from error
+    return found
+
+
+def _recipes(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
+    """Return each variant's kernel as it is named.
 
     A variant that names none runs what the named ones stand on: their tree without patches, in
     their configuration. Where no variant names one, all run 6.12, or the only tree there is.

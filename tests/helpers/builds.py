@@ -15,9 +15,11 @@ from schedlab.kernels.engine import find_engine
 from schedlab.kernels.preemption import Preempt
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
+from schedlab.kernels.schedulers import OPTION, find_scheduler
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.tree import tree_as_it_is
 from schedlab.lab.checks.coverage import PREFIX
+from schedlab.settings.kinds.scx import is_path
 from tests.helpers.kernel_source import kernel_source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,6 +88,17 @@ def as_debian() -> Path:
 def patches(series: str) -> list[Path]:
     """Return our patches of a series, in the order in which they are applied."""
     return sorted((ROOT / "patches" / series).glob("*.patch"))
+
+
+@functools.cache
+def with_scheduler(series: str, wanted: str) -> Path:
+    """Return the simulator of a series with a sched_ext scheduler: the tree's own, or a file."""
+    made(series)
+    shelf = Shelf(CACHE)
+    base = shelf.base(series)
+    recipe = base.plain.model_copy(update={"options": (OPTION,)})
+    scheduler = find_scheduler(wanted, is_path(wanted), base)
+    return Builder(shelf, find_engine(), Watch()).build(recipe, scheduler).program
 
 
 def objects(name: str) -> Path:

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The tree's own header of this name, but for what it says in BPF's assembly. */
+#ifndef NATIVE_SCX_COMMON_H
+#define NATIVE_SCX_COMMON_H
+
+#include_next <scx/common.bpf.h>
+
+#undef MEMBER_VPTR
+#define MEMBER_VPTR(base, member)						\
+({										\
+	typeof((base) member) *__at = &((base) member);				\
+	u64 __offset = (u64)__at - (u64)&(base);				\
+	__offset <= sizeof(base) - sizeof((base) member) ? __at : NULL;		\
+})
+#undef ARRAY_ELEM_PTR
+#define ARRAY_ELEM_PTR(array, i, n)						\
+({										\
+	typeof(&(array)[0]) __at = &(array)[i];					\
+	u64 __offset = (u64)__at - (u64)(array);				\
+	__offset <= sizeof((array)[0]) * ((n) - 1) ? __at : NULL;		\
+})
+/* A program makes such an array as long as there are CPUs; this one has room for all there can be. */
+#undef RESIZABLE_ARRAY
+#define RESIZABLE_ARRAY(section, array)	array[1024] SEC("." #section "." #array)
+#undef can_loop
+#define can_loop		true
+#undef __cond_break
+#define __cond_break(expr)	({ })
+
+#endif

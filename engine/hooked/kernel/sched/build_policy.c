@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kernel/sched/build_policy.c; with sched_ext, the registration of a scheduler that was compiled natively. */
+#ifdef CONFIG_SCHED_CLASS_EXT
+/* One scheduler is loaded at a time, without sub-schedulers: it has every group. */
+#define scx_cgroup_sched(cgrp)	rcu_dereference_raw(scx_root)
+#endif
+
+#include <kernel/sched/build_policy.c>
+
+#ifdef CONFIG_SCHED_CLASS_EXT
+#include "scx/scx.h"
+
+const u64 shim_ext_slice_ns = SCX_SLICE_DFL;
+
+#ifndef TREE_HAS_EXT_DEAD	/* where sched_ext is one file, a declaration makes this kfunc local */
+void native_scx_bpf_kick_cpu(s32 cpu, u64 flags);
+void native_scx_bpf_kick_cpu(s32 cpu, u64 flags)
+{
+	scx_bpf_kick_cpu(cpu, flags);
+}
+#endif
+
+static struct sched_ext_ops *loaded;
+static void (*own_exit)(struct scx_exit_info *info);
+
+/* The scheduler was asked to go at the end of the run, or something else ended it. */
+static void exit_and_tell(struct scx_exit_info *info)
+{
+	if (own_exit)
+		own_exit(info);
+	if (info->kind != SCX_EXIT_UNREG)
+		shim_scx_ended(loaded->name, info->reason, info->msg, info->dump);
+}
+
+/* What bpf_struct_ops_map_update_elem() does: operations as they are, all else through the kernel's own check. */
+static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *from)
+{
+	struct btf_member member = {};
+	struct btf_type type = {};
+	u32 at;
+	int ret;
+
+	memcpy(to, from, sizeof(*to));
+	for (at = 0; at < sizeof(*to); at += sizeof(u32)) {
+		member.offset = at * BITS_PER_BYTE;
+		ret = bpf_scx_init_member(&type, &member, to, from);
+		if (ret < 0)
+			return ret;
+	}
+	own_exit = to->exit;
+	to->exit = exit_and_tell;
+	return bpf_scx_validate(to);
+}
+
+int shim_ext_load(const void *ops)
+{
+	int ret;
+
+	loaded = kzalloc(sizeof(*loaded), GFP_KERNEL);
+	ret = take_members(loaded, ops);
+	if (!ret)
+		ret = bpf_scx_reg(loaded, NULL);
+	if (ret)
+		loaded = NULL;
+	return ret;
+}
+
+void shim_ext_unload(void)
+{
+	if (loaded)
+		bpf_scx_unreg(loaded, NULL);
+	loaded = NULL;
+}
+
+/* The name under which the kernel runs it, as /sys/kernel/sched_ext/root/ops has it. */
+const char *shim_ext_name(void)
+{
+	return loaded && scx_enabled() ? loaded->name : NULL;
+}
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Code of a BPF scheduler that was compiled natively: dividing as BPF does, and where in it something went wrong. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "inside.h"
+
+static const char *code, *code_end;
+
+void hw_scheduler_code(const void *begin, const void *end)
+{
+	code = begin;
+	code_end = end;
+}
+
+int in_scheduler(const void *ip)
+{
+	return (const char *)ip >= code && (const char *)ip < code_end;
+}
+
+/*
+ * BPF: a quotient by zero is 0, the remainder is what was divided.  arm64 divides so by itself; x86 traps, and goes on
+ * behind the instruction with the two as BPF has them.
+ */
+#if defined(__x86_64__)
+int divided_by_zero(ucontext_t *context)
+{
+	greg_t *reg = context->uc_mcontext.gregs;
+	const unsigned char *at = (const unsigned char *)reg[REG_RIP];
+	unsigned char modrm, mod;
+
+	if (!in_scheduler(at))
+		return 0;
+	if ((*at & 0xf0) == 0x40)		/* REX */
+		at++;
+	if (*at++ != 0xf7)			/* div and idiv of 32 and 64 bits */
+		return 0;
+	modrm = *at++;
+	mod = modrm >> 6;
+	if (mod != 3 && (modrm & 7) == 4) {	/* SIB */
+		if (!mod && (*at & 7) == 5)
+			at += 4;
+		at++;
+	} else if (!mod && (modrm & 7) == 5) {
+		at += 4;			/* relative to the instruction pointer */
+	}
+	at += mod == 1 ? 1 : mod == 2 ? 4 : 0;
+	reg[REG_RDX] = reg[REG_RAX];
+	reg[REG_RAX] = 0;
+	reg[REG_RIP] = (greg_t)at;
+	return 1;
+}
+#else
+int divided_by_zero(ucontext_t *context)
+{
+	(void)context;
+	return 0;
+}
+#endif
+
+/* "file.bpf.c:77", by addr2line where there is one. */
+static int source_line(const void *ip, char *text, size_t size)
+{
+	char command[100], *slash;
+	FILE *said;
+
+	snprintf(command, sizeof(command), "exec addr2line -e /proc/%d/exe %p 2>/dev/null", getpid(), ip);
+	said = popen(command, "r");
+	if (!said)
+		return 0;
+	if (!fgets(text, size, said))
+		*text = 0;
+	if (pclose(said))
+		return 0;
+	text[strcspn(text, " \n")] = 0;		/* a discriminator may follow */
+	slash = strrchr(text, '/');
+	if (slash)
+		memmove(text, slash + 1, strlen(slash));
+	return *text && *text != '?';
+}
+
+/* Frames from `frame` on; the innermost of the scheduler's is where it was, the outermost the operation. */
+void scheduler_place(void **frame, const void *ip, char *text, size_t size)
+{
+	const void *line = NULL, *operation = NULL;
+	unsigned long offset;
+	const char *name;
+	char where[300];
+
+	for (int i = 0; i < 48; i++) {
+		void **up;
+
+		if (in_scheduler(ip)) {
+			line = line ?: ip;
+			operation = ip;
+		} else if (operation) {
+			break;
+		}
+		if ((unsigned long)frame <= 4096 || !frame[1])
+			break;
+		ip = (char *)frame[1] - 1;
+		up = frame[0];
+		if (up && (up <= frame || up > frame + hw_stack_size))
+			break;
+		frame = up;
+	}
+	*text = 0;
+	if (!operation)
+		return;
+	name = symbol_of(operation, &offset);
+	if (!source_line(line, where, sizeof(where)))
+		snprintf(where, sizeof(where), "%p", line);
+	snprintf(text, size, " in %s() (%s)", name ?: "the scheduler", where);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the compiler has the scheduler's code call for each access to memory (-fsanitize=thread): whether it may, and
+ * what it costs where other CPUs have the line.  Atomic operations come here whole.
+ */
+#include "scx.h"
+
+#define native(name)	native___tsan_##name
+
+void native(init)(void);
+void native(init)(void)
+{
+}
+
+void native(func_entry)(void *caller);
+void native(func_entry)(void *caller)
+{
+}
+
+void native(func_exit)(void);
+void native(func_exit)(void)
+{
+}
+
+static inline void line(const void *at, bool write)
+{
+	if (hw_hot_filter[((unsigned long)at >> 6) % HW_HOT_FILTER])
+		hw_hot_line(at, write);
+}
+
+static inline void access(const void *at, unsigned int size, bool write)
+{
+	shim_scx_check(at, size, write);
+	line(at, write);
+}
+
+#define ACCESS(size)								\
+void native(read##size)(void *at); void native(write##size)(void *at);		\
+void native(unaligned_read##size)(void *at); void native(unaligned_write##size)(void *at);	\
+void native(volatile_read##size)(void *at); void native(volatile_write##size)(void *at);	\
+void native(read##size)(void *at) { access(at, size, false); }			\
+void native(write##size)(void *at) { access(at, size, true); }			\
+void native(unaligned_read##size)(void *at) { access(at, size, false); }		\
+void native(unaligned_write##size)(void *at) { access(at, size, true); }		\
+void native(volatile_read##size)(void *at) { access(at, size, false); }		\
+void native(volatile_write##size)(void *at) { access(at, size, true); }
+ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16)
+
+void native(read_range)(void *at, unsigned long size);
+void native(read_range)(void *at, unsigned long size)
+{
+	access(at, size, false);
+}
+
+void native(write_range)(void *at, unsigned long size);
+void native(write_range)(void *at, unsigned long size)
+{
+	access(at, size, true);
+}
+
+/* What the compiler makes of copies and assignments of structures. */
+void *native(memcpy)(void *to, const void *from, unsigned long size);
+void *native(memcpy)(void *to, const void *from, unsigned long size)
+{
+	access(from, size, false);
+	access(to, size, true);
+	return memmove(to, from, size);
+}
+
+void *native(memset)(void *to, int byte, unsigned long size);
+void *native(memset)(void *to, int byte, unsigned long size)
+{
+	access(to, size, true);
+	return memset(to, byte, size);
+}
+
+/* ------------------------------------------------------------------ atomic operations */
+
+static inline void atomic_access(const void *at, unsigned int size)
+{
+	access(at, size, true);
+	hw_charge(hw_costs.lock);
+}
+
+#define FETCH(bits, name, change)						\
+u##bits native(atomic##bits##_##name)(u##bits *at, u##bits value, int order);	\
+u##bits native(atomic##bits##_##name)(u##bits *at, u##bits value, int order)	\
+{										\
+	u##bits before;								\
+										\
+	atomic_access(at, bits / 8);						\
+	before = *at;								\
+	*at = change;								\
+	return before;								\
+}
+#define ATOMICS(bits)								\
+u##bits native(atomic##bits##_load)(const u##bits *at, int order);		\
+u##bits native(atomic##bits##_load)(const u##bits *at, int order)		\
+{										\
+	access(at, bits / 8, false);						\
+	return *at;								\
+}										\
+void native(atomic##bits##_store)(u##bits *at, u##bits value, int order);	\
+void native(atomic##bits##_store)(u##bits *at, u##bits value, int order)		\
+{										\
+	access(at, bits / 8, true);						\
+	*at = value;								\
+}										\
+FETCH(bits, exchange, value)							\
+FETCH(bits, fetch_add, before + value)						\
+FETCH(bits, fetch_sub, before - value)						\
+FETCH(bits, fetch_and, before & value)						\
+FETCH(bits, fetch_or, before | value)						\
+FETCH(bits, fetch_xor, before ^ value)						\
+FETCH(bits, fetch_nand, ~(before & value))					\
+int native(atomic##bits##_compare_exchange_strong)(u##bits *at, u##bits *expected, u##bits value, int, int);	\
+int native(atomic##bits##_compare_exchange_strong)(u##bits *at, u##bits *expected, u##bits value, int o, int f)	\
+{										\
+	u##bits found;								\
+										\
+	atomic_access(at, bits / 8);						\
+	found = *at;								\
+	if (found == *expected) {						\
+		*at = value;							\
+		return 1;							\
+	}									\
+	*expected = found;							\
+	return 0;								\
+}										\
+int native(atomic##bits##_compare_exchange_weak)(u##bits *at, u##bits *expected, u##bits value, int, int);	\
+int native(atomic##bits##_compare_exchange_weak)(u##bits *at, u##bits *expected, u##bits value, int o, int f)	\
+{										\
+	return native(atomic##bits##_compare_exchange_strong)(at, expected, value, o, f);	\
+}										\
+u##bits native(atomic##bits##_compare_exchange_val)(u##bits *at, u##bits expected, u##bits value, int, int);	\
+u##bits native(atomic##bits##_compare_exchange_val)(u##bits *at, u##bits expected, u##bits value, int o, int f)	\
+{										\
+	native(atomic##bits##_compare_exchange_strong)(at, &expected, value, o, f);	\
+	return expected;							\
+}
+ATOMICS(8) ATOMICS(16) ATOMICS(32) ATOMICS(64)
+
+void native(atomic_thread_fence)(int order);
+void native(atomic_thread_fence)(int order)
+{
+	hw_charge(hw_costs.lock);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Masks of CPUs, and the numbers of the bits of one. */
+#include <linux/bpf.h>
+#include <linux/cpumask.h>
+#include "scx.h"
+
+struct bpf_cpumask {			/* as in engine/bpf/more-types.h */
+	cpumask_t	cpumask;
+	int		usage;
+};
+
+struct bpf_cpumask *native_bpf_cpumask_create(void);
+struct bpf_cpumask *native_bpf_cpumask_create(void)
+{
+	struct bpf_cpumask *mask = shim_scx_alloc("a cpumask", sizeof(*mask));
+
+	mask->usage = 1;
+	return mask;
+}
+
+struct bpf_cpumask *native_bpf_cpumask_acquire(struct bpf_cpumask *mask);
+struct bpf_cpumask *native_bpf_cpumask_acquire(struct bpf_cpumask *mask)
+{
+	mask->usage++;
+	return mask;
+}
+
+void native_bpf_cpumask_release(struct bpf_cpumask *mask);
+void native_bpf_cpumask_release(struct bpf_cpumask *mask)
+{
+	if (!--mask->usage)
+		shim_scx_free(mask);
+}
+
+#define ASKS(type, name, args, params...)				\
+type native_bpf_cpumask_##name(params);					\
+type native_bpf_cpumask_##name(params) { return cpumask_##name args; }
+
+ASKS(u32, first, (m), const struct cpumask *m)
+ASKS(u32, first_zero, (m), const struct cpumask *m)
+ASKS(u32, first_and, (a, b), const struct cpumask *a, const struct cpumask *b)
+ASKS(bool, equal, (a, b), const struct cpumask *a, const struct cpumask *b)
+ASKS(bool, intersects, (a, b), const struct cpumask *a, const struct cpumask *b)
+ASKS(bool, subset, (a, b), const struct cpumask *a, const struct cpumask *b)
+ASKS(bool, empty, (m), const struct cpumask *m)
+ASKS(bool, full, (m), const struct cpumask *m)
+ASKS(u32, any_distribute, (m), const struct cpumask *m)
+ASKS(u32, any_and_distribute, (a, b), const struct cpumask *a, const struct cpumask *b)
+ASKS(u32, weight, (m), const struct cpumask *m)
+
+#define OF_CPU(type, name, otherwise, constness)			\
+type native_bpf_cpumask_##name(u32 cpu, constness struct cpumask *m);	\
+type native_bpf_cpumask_##name(u32 cpu, constness struct cpumask *m)	\
+{									\
+	if (cpu >= nr_cpu_ids)						\
+		return otherwise;					\
+	return cpumask_##name(cpu, m);					\
+}
+OF_CPU(bool, test_cpu, false, const)
+OF_CPU(bool, test_and_set_cpu, false, )
+OF_CPU(bool, test_and_clear_cpu, false, )
+OF_CPU(void, set_cpu, , )
+OF_CPU(void, clear_cpu, , )
+
+ASKS(void, setall, (m), struct cpumask *m)
+ASKS(void, clear, (m), struct cpumask *m)
+ASKS(bool, and, (to, a, b), struct cpumask *to, const struct cpumask *a, const struct cpumask *b)
+ASKS(void, or, (to, a, b), struct cpumask *to, const struct cpumask *a, const struct cpumask *b)
+ASKS(void, xor, (to, a, b), struct cpumask *to, const struct cpumask *a, const struct cpumask *b)
+ASKS(void, copy, (to, from), struct cpumask *to, const struct cpumask *from)
+
+int native_bpf_cpumask_populate(struct cpumask *to, const void *from, size_t size);
+int native_bpf_cpumask_populate(struct cpumask *to, const void *from, size_t size)
+{
+	if (size < bitmap_size(nr_cpu_ids))
+		return -EACCES;
+	if (!IS_ALIGNED((unsigned long)from, sizeof(long)))
+		return -EINVAL;
+	bitmap_copy(cpumask_bits(to), from, nr_cpu_ids);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ bpf_for_each(bits, ...) */
+
+struct bits {				/* in struct bpf_iter_bits */
+	unsigned long	*copy;
+	unsigned int	nr;
+	int		bit;
+};
+
+int native_bpf_iter_bits_new(struct bits *it, const u64 *words, u32 nr);
+int native_bpf_iter_bits_new(struct bits *it, const u64 *words, u32 nr)
+{
+	*it = (struct bits) { .bit = -1 };
+	if (!words || !nr)
+		return -EINVAL;
+	if (nr > 511)
+		return -E2BIG;
+	it->copy = hw_zalloc(nr * sizeof(u64), 8);
+	memcpy(it->copy, words, nr * sizeof(u64));
+	it->nr = nr * 64;
+	return 0;
+}
+
+int *native_bpf_iter_bits_next(struct bits *it);
+int *native_bpf_iter_bits_next(struct bits *it)
+{
+	it->bit = it->nr ? find_next_bit(it->copy, it->nr, it->bit + 1) : 0;
+	if (it->bit >= it->nr) {
+		it->nr = 0;
+		return NULL;
+	}
+	return &it->bit;
+}
+
+void native_bpf_iter_bits_destroy(struct bits *it);
+void native_bpf_iter_bits_destroy(struct bits *it)
+{
+	hw_free(it->copy);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Loading the scheduler that was linked into the program, its tunables, and the end that it comes to. */
+#include "scx.h"
+
+extern char __start_scx_text[] __weak, __stop_scx_text[] __weak;
+
+const char *kern_scx_source(void)
+{
+	return &shim_scheduler ? shim_scheduler.source : NULL;
+}
+
+static const struct shim_tunable *find_tunable(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < shim_scheduler.nr_tunables; i++)
+		if (!strcmp(shim_scheduler.tunables[i].name, name))
+			return &shim_scheduler.tunables[i];
+	return NULL;
+}
+
+static int set_number(const struct shim_tunable *t, void *at, const char *value)
+{
+	unsigned int bits = t->size * 8;
+	long long number;
+	bool flag;
+	int ret;
+
+	if (t->is_flag) {
+		ret = kstrtobool(value, &flag);
+		if (!ret)
+			*(bool *)at = flag;
+		return ret;
+	}
+	if (*value == '-' || t->is_signed) {
+		ret = kstrtoll(value, 0, &number);
+		if (!ret && (!t->is_signed || (bits < 64 && (number >= 1LL << (bits - 1) || number < -(1LL << (bits - 1))))))
+			ret = -ERANGE;
+	} else {
+		ret = kstrtoull(value, 0, (unsigned long long *)&number);
+		if (!ret && bits < 64 && (unsigned long long)number >> bits)
+			ret = -ERANGE;
+	}
+	if (!ret)
+		memcpy(at, &number, t->size);	/* of a little-endian machine */
+	return ret;
+}
+
+int kern_scx_set(const char *name, const char *value)
+{
+	const struct shim_tunable *t = find_tunable(name);
+	char list[256], *rest = list, *item;
+	unsigned int i = 0;
+	int ret;
+
+	if (!t)
+		return -ENOENT;
+	if (t->is_text) {
+		if (strlen(value) >= t->count)
+			return -E2BIG;
+		strscpy(t->at, value, t->count);
+		return 0;
+	}
+	if (strscpy(list, value, sizeof(list)) < 0)
+		return -E2BIG;
+	while ((item = strsep(&rest, ","))) {
+		if (i == t->count)
+			return -E2BIG;
+		ret = set_number(t, t->at + i++ * t->size, item);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* As the scheduler has it now. */
+void kern_scx_get(const char *name, char *buf, unsigned long size)
+{
+	const struct shim_tunable *t = find_tunable(name);
+	unsigned int i, at = 0, shift = 64 - t->size * 8;
+
+	if (t->is_text) {
+		strscpy(buf, t->at, size);
+		return;
+	}
+	for (i = 0; i < t->count; i++) {
+		unsigned long long number = 0;
+
+		memcpy(&number, t->at + i * t->size, t->size);
+		at += scnprintf(buf + at, size - at, i ? ",%lld" : "%lld",
+				t->is_signed ? (long long)(number << shift) >> shift : (long long)number);
+	}
+}
+
+void kern_scx_list(void (*tunable)(const char *name))
+{
+	unsigned int i;
+
+	for (i = 0; i < shim_scheduler.nr_tunables; i++)
+		tunable(shim_scheduler.tunables[i].name);
+}
+
+/* Lines of variables that all CPUs share cost what other hot lines do. */
+static void register_lines(const char *begin, const char *end)
+{
+	const char *at;
+
+	for (at = begin; at < end; at += L1_CACHE_BYTES)
+		hw_hot_register(begin, at);
+}
+
+extern char __start_scx_data[] __weak, __stop_scx_data[] __weak;
+extern char __start_scx_bss[] __weak, __stop_scx_bss[] __weak;
+
+int kern_scx_load(void)
+{
+	hw_scheduler_code(__start_scx_text, __stop_scx_text);
+	register_lines(__start_scx_data, __stop_scx_data);
+	register_lines(__start_scx_bss, __stop_scx_bss);
+	shim_scx_make_maps();
+	return shim_ext_load(shim_scheduler.ops);
+}
+
+void kern_scx_unload(void)
+{
+	shim_ext_unload();
+}
+
+const char *kern_scx_name(void)
+{
+	return shim_ext_name();
+}
+
+/* Why, in one line; below it where in the dump of the kernel. */
+void shim_scx_ended(const char *name, const char *reason, const char *msg, const char *dump)
+{
+	static char text[2048];
+
+	snprintf(text, sizeof(text), "sched_ext: BPF scheduler \"%s\" disabled (%s)%s%s", name, reason,
+		 msg && *msg ? ": " : "", msg && *msg ? msg : "");
+	hw_end_run(text, dump);
+}

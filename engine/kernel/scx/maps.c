@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Maps: arrays, hashes, queues, stacks and what is stored with tasks and cgroups. */
+#include <linux/bpf.h>
+#include <linux/cgroup.h>
+#include <linux/jhash.h>
+#include "scx.h"
+
+struct element {			/* of a hash, or stored with a task or cgroup */
+	struct element	*next;
+	const void	*owner;
+	void		*value;
+	char		key[];
+};
+
+static bool is_per_cpu(const struct shim_map *m)
+{
+	return m->type == BPF_MAP_TYPE_PERCPU_ARRAY || m->type == BPF_MAP_TYPE_PERCPU_HASH ||
+	       m->type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+}
+
+static bool is_array(const struct shim_map *m)
+{
+	return m->type == BPF_MAP_TYPE_ARRAY || m->type == BPF_MAP_TYPE_PERCPU_ARRAY ||
+	       m->type == BPF_MAP_TYPE_ARRAY_OF_MAPS;
+}
+
+static bool is_hash(const struct shim_map *m)
+{
+	return m->type == BPF_MAP_TYPE_HASH || m->type == BPF_MAP_TYPE_PERCPU_HASH ||
+	       m->type == BPF_MAP_TYPE_LRU_HASH || m->type == BPF_MAP_TYPE_LRU_PERCPU_HASH ||
+	       m->type == BPF_MAP_TYPE_HASH_OF_MAPS;
+}
+
+static bool is_queue(const struct shim_map *m)
+{
+	return m->type == BPF_MAP_TYPE_QUEUE || m->type == BPF_MAP_TYPE_STACK;
+}
+
+static bool is_storage(const struct shim_map *m)
+{
+	return m->type == BPF_MAP_TYPE_TASK_STORAGE || m->type == BPF_MAP_TYPE_CGRP_STORAGE;
+}
+
+static unsigned int nr_slots(const struct shim_map *m)
+{
+	return is_hash(m) || is_storage(m) ? roundup_pow_of_two(max(m->max_entries, 1024u)) : m->max_entries;
+}
+
+static const char *value_name(const struct shim_map *m)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "a value of map %s", m->name);
+	return strcpy(hw_zalloc(strlen(text) + 1, 8), text);
+}
+
+/* A value, or one for each CPU behind each other; the array of them is ours. */
+static void *new_value(struct shim_map *m)
+{
+	void **values;
+	int cpu;
+
+	if (!is_per_cpu(m))
+		return shim_scx_alloc(m->name, m->value_size);
+	values = hw_zalloc(nr_cpu_ids * sizeof(*values), 8);
+	for_each_possible_cpu(cpu)
+		values[cpu] = shim_scx_alloc(m->name, m->value_size);
+	return values;
+}
+
+static void free_value(struct shim_map *m, void *value)
+{
+	int cpu;
+
+	if (!is_per_cpu(m)) {
+		shim_scx_free(value);
+		return;
+	}
+	for_each_possible_cpu(cpu)
+		shim_scx_free(((void **)value)[cpu]);
+	hw_free(value);
+}
+
+static void *of_cpu(const struct shim_map *m, void *value, int cpu)
+{
+	return value && is_per_cpu(m) ? ((void **)value)[cpu] : value;
+}
+
+static void make(struct shim_map *m)
+{
+	const char *name = m->name;
+	unsigned int i;
+
+	if (!is_array(m) && !is_hash(m) && !is_queue(m) && !is_storage(m) && m->type != BPF_MAP_TYPE_ARENA)
+		hw_refuse("%s: map %s: maps of type %u are not simulated", shim_scheduler.source, name, m->type);
+	*(struct shim_map **)m->declared = m;
+	m->name = value_name(m);
+	if (m->type == BPF_MAP_TYPE_ARENA)
+		return;
+	m->slots = hw_zalloc(max(nr_slots(m), 1u) * sizeof(*m->slots), 64);
+	if (m->type == BPF_MAP_TYPE_ARRAY || m->type == BPF_MAP_TYPE_PERCPU_ARRAY || is_queue(m))
+		for (i = 0; i < m->max_entries; i++)
+			m->slots[i] = new_value(m);
+	for (i = 0; i < m->nr_values && i < m->max_entries; i++)
+		m->slots[i] = m->values[i];
+}
+
+void shim_scx_make_maps(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < shim_scheduler.nr_maps; i++)
+		make(&shim_scheduler.maps[i]);
+}
+
+struct shim_map *shim_scx_map(void *declared)
+{
+	if (!declared)
+		hw_end_in_scheduler("the scheduler uses a NULL pointer as a map");
+	return *(struct shim_map **)declared;
+}
+
+/* The value that something lies in, and its number in an array or its key in a hash. */
+void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index)
+{
+	unsigned int i;
+
+	for (i = 0; (is_array(m) || is_hash(m)) && i < nr_slots(m); i++) {
+		struct element *e = is_hash(m) ? m->slots[i] : NULL;
+		void *value = is_hash(m) ? NULL : m->slots[i];
+
+		if (value && inside >= value && inside < value + m->value_size) {
+			*index = i;
+			return value;
+		}
+		for (; e; e = e->next)
+			if (inside >= e->value && inside < e->value + m->value_size) {
+				*index = 0;
+				memcpy(index, e->key, min_t(unsigned int, m->key_size, sizeof(*index)));
+				return e->value;
+			}
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ hashes, and what is stored with an owner */
+
+static struct element **find(struct shim_map *m, const void *key, const void *owner)
+{
+	u32 hash = owner ? 0 : jhash(key, m->key_size, 0);
+	struct element **at;
+
+	/* pids and ids of cgroups do not depend on where objects lie */
+	if (m->type == BPF_MAP_TYPE_TASK_STORAGE)
+		hash = ((const struct task_struct *)owner)->pid;
+	else if (m->type == BPF_MAP_TYPE_CGRP_STORAGE)
+		hash = cgroup_id((struct cgroup *)owner);
+	at = (struct element **)&m->slots[hash & (nr_slots(m) - 1)];
+	while (*at && (owner ? (*at)->owner != owner : !!memcmp((*at)->key, key, m->key_size)))
+		at = &(*at)->next;
+	return at;
+}
+
+static struct element *insert(struct shim_map *m, struct element **at, const void *key, const void *owner)
+{
+	struct element *e = hw_zalloc(sizeof(*e) + (owner ? 0 : m->key_size), 8);
+
+	e->owner = owner;
+	if (!owner)
+		memcpy(e->key, key, m->key_size);
+	e->value = new_value(m);
+	m->used++;
+	*at = e;
+	return e;
+}
+
+static void drop(struct shim_map *m, struct element **at)
+{
+	struct element *e = *at;
+
+	*at = e->next;
+	m->used--;
+	if (m->type != BPF_MAP_TYPE_HASH_OF_MAPS)
+		free_value(m, e->value);
+	hw_free(e);
+}
+
+static void *look_up(struct shim_map *m, const void *key, int cpu)
+{
+	struct element *e;
+	u32 index;
+
+	if (is_array(m)) {
+		memcpy(&index, key, sizeof(index));
+		return index < m->max_entries ? of_cpu(m, m->slots[index], cpu) : NULL;
+	}
+	if (!is_hash(m))
+		return NULL;
+	e = *find(m, key, NULL);
+	return e ? of_cpu(m, e->value, cpu) : NULL;
+}
+
+void *native_bpf_map_lookup_elem(void *map, const void *key);
+void *native_bpf_map_lookup_elem(void *map, const void *key)
+{
+	return look_up(shim_scx_map(map), key, smp_processor_id());
+}
+
+void *native_bpf_map_lookup_percpu_elem(void *map, const void *key, u32 cpu);
+void *native_bpf_map_lookup_percpu_elem(void *map, const void *key, u32 cpu)
+{
+	return cpu < nr_cpu_ids ? look_up(shim_scx_map(map), key, cpu) : NULL;
+}
+
+long native_bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
+long native_bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)
+{
+	struct shim_map *m = shim_scx_map(map);
+	void *there = look_up(m, key, smp_processor_id());
+	struct element **at;
+
+	if (there && (flags & BPF_NOEXIST))
+		return -EEXIST;
+	if (!there && (is_array(m) || (flags & BPF_EXIST)))
+		return is_array(m) ? -E2BIG : -ENOENT;
+	if (!there) {
+		if (!is_hash(m))
+			return -EINVAL;
+		if (m->used >= m->max_entries)
+			return -E2BIG;
+		at = find(m, key, NULL);
+		there = of_cpu(m, insert(m, at, key, NULL)->value, smp_processor_id());
+	}
+	memcpy(there, value, m->value_size);
+	return 0;
+}
+
+long native_bpf_map_delete_elem(void *map, const void *key);
+long native_bpf_map_delete_elem(void *map, const void *key)
+{
+	struct shim_map *m = shim_scx_map(map);
+	struct element **at;
+
+	if (!is_hash(m))
+		return -EINVAL;
+	at = find(m, key, NULL);
+	if (!*at)
+		return -ENOENT;
+	drop(m, at);
+	return 0;
+}
+
+static void *stored(struct shim_map *m, const void *owner, const void *value, u64 flags)
+{
+	struct element **at;
+
+	if (!owner)
+		return NULL;
+	at = find(m, NULL, owner);
+	if (*at)
+		return (*at)->value;
+	if (!(flags & BPF_LOCAL_STORAGE_GET_F_CREATE))
+		return NULL;
+	insert(m, at, NULL, owner);
+	if (value)
+		memcpy((*at)->value, value, m->value_size);
+	return (*at)->value;
+}
+
+static long stored_no_more(struct shim_map *m, const void *owner)
+{
+	struct element **at = find(m, NULL, owner);
+
+	if (!*at)
+		return -ENOENT;
+	drop(m, at);
+	return 0;
+}
+
+void *native_bpf_task_storage_get(void *map, struct task_struct *p, void *value, u64 flags);
+void *native_bpf_task_storage_get(void *map, struct task_struct *p, void *value, u64 flags)
+{
+	return stored(shim_scx_map(map), p, value, flags);
+}
+
+long native_bpf_task_storage_delete(void *map, struct task_struct *p);
+long native_bpf_task_storage_delete(void *map, struct task_struct *p)
+{
+	return stored_no_more(shim_scx_map(map), p);
+}
+
+void *native_bpf_cgrp_storage_get(void *map, struct cgroup *cgrp, void *value, u64 flags);
+void *native_bpf_cgrp_storage_get(void *map, struct cgroup *cgrp, void *value, u64 flags)
+{
+	return stored(shim_scx_map(map), cgrp, value, flags);
+}
+
+long native_bpf_cgrp_storage_delete(void *map, struct cgroup *cgrp);
+long native_bpf_cgrp_storage_delete(void *map, struct cgroup *cgrp)
+{
+	return stored_no_more(shim_scx_map(map), cgrp);
+}
+
+/* bpf_task_storage_free(): what is stored with a task goes with it. */
+void shim_scx_task_gone(struct task_struct *p)
+{
+	unsigned int i;
+
+	if (!&shim_scheduler)
+		return;
+	for (i = 0; i < shim_scheduler.nr_maps; i++)
+		if (shim_scheduler.maps[i].type == BPF_MAP_TYPE_TASK_STORAGE && shim_scheduler.maps[i].slots)
+			stored_no_more(&shim_scheduler.maps[i], p);
+}
+
+/* ------------------------------------------------------------------ queues and stacks */
+
+long native_bpf_map_push_elem(void *map, const void *value, u64 flags);
+long native_bpf_map_push_elem(void *map, const void *value, u64 flags)
+{
+	struct shim_map *m = shim_scx_map(map);
+
+	if (m->used == m->max_entries)
+		return -E2BIG;
+	memcpy(m->slots[(m->head + m->used++) % m->max_entries], value, m->value_size);
+	return 0;
+}
+
+static long take(struct shim_map *m, void *value, bool goes)
+{
+	unsigned int at = m->type == BPF_MAP_TYPE_QUEUE ? m->head : m->head + m->used - 1;
+
+	if (!m->used) {
+		memset(value, 0, m->value_size);
+		return -ENOENT;
+	}
+	memcpy(value, m->slots[at % m->max_entries], m->value_size);
+	if (goes) {
+		m->used--;
+		if (m->type == BPF_MAP_TYPE_QUEUE)
+			m->head = (m->head + 1) % m->max_entries;
+	}
+	return 0;
+}
+
+long native_bpf_map_pop_elem(void *map, void *value);
+long native_bpf_map_pop_elem(void *map, void *value)
+{
+	return take(shim_scx_map(map), value, true);
+}
+
+long native_bpf_map_peek_elem(void *map, void *value);
+long native_bpf_map_peek_elem(void *map, void *value)
+{
+	return take(shim_scx_map(map), value, false);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A sched_ext scheduler that was compiled natively: what its build puts into the program beside it
+ * (engine/scripts/scx/native.py), and what the files here share.  A name that begins with native_ answers a helper or
+ * kfunc that the scheduler calls without the prefix.
+ */
+#ifndef SHIM_SCX_H
+#define SHIM_SCX_H
+
+#include "../shim.h"
+
+struct shim_map {
+	void		*declared;	/* by which the scheduler names it; its first word is where it is found */
+	const char	*name;
+	unsigned int	type, key_size, value_size, max_entries, flags;
+	void		**values;	/* the maps that one of maps begins with */
+	unsigned int	nr_values;
+	/* since it was made: */
+	unsigned int	used, head;
+	void		**slots;	/* by index, CPU or hash */
+};
+
+struct shim_tunable {
+	const char	*name;
+	void		*at;
+	unsigned int	size;		/* of one element */
+	unsigned int	count;		/* of an array, else 1 */
+	bool		is_signed, is_flag, is_text;
+};
+
+struct shim_scheduler {
+	const char	*source;
+	const void	*ops;
+	struct shim_map	*maps;
+	unsigned int	nr_maps;
+	const struct shim_tunable *tunables;
+	unsigned int	nr_tunables;
+};
+extern struct shim_scheduler shim_scheduler __weak;
+
+/* hooked/kernel/sched/build_policy.c */
+int shim_ext_load(const void *ops);
+void shim_ext_unload(void);
+const char *shim_ext_name(void);
+extern const u64 shim_ext_slice_ns;	/* by default */
+
+
+/* memory.c: what the scheduler may read and write, an object with room between it and the next one */
+void *shim_scx_alloc(const char *what, unsigned int size);
+void shim_scx_free(void *object);
+void shim_scx_check(const void *at, unsigned int size, bool write);
+
+/* maps.c */
+void shim_scx_make_maps(void);
+struct shim_map *shim_scx_map(void *declared);
+void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index);	/* NULL: of no array's */
+
+/* load.c */
+void shim_scx_ended(const char *name, const char *reason, const char *msg, const char *dump);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tasks and cgroups as the scheduler finds and holds them. */
+#include <linux/bpf.h>
+#include <linux/cgroup.h>
+#include <linux/sched/task.h>
+#include "scx.h"
+#include "../groups.h"
+
+struct task_struct *native_bpf_task_acquire(struct task_struct *p);
+struct task_struct *native_bpf_task_acquire(struct task_struct *p)
+{
+	return get_task_struct(p);
+}
+
+void native_bpf_task_release(struct task_struct *p);
+void native_bpf_task_release(struct task_struct *p)
+{
+	put_task_struct(p);
+}
+
+struct task_struct *native_bpf_task_from_pid(s32 pid);
+struct task_struct *native_bpf_task_from_pid(s32 pid)
+{
+	struct hw_task *task;
+
+	for (task = hw_first_task; task; task = task->next) {
+		struct task_struct *p = kern_task_of(task)->kernel;
+
+		if (p && p->pid == pid)
+			return get_task_struct(p);
+	}
+	return NULL;
+}
+
+/* Cgroups stay for the whole run: nothing counts who holds one. */
+struct cgroup *native_bpf_cgroup_acquire(struct cgroup *cgrp);
+struct cgroup *native_bpf_cgroup_acquire(struct cgroup *cgrp)
+{
+	return cgrp;
+}
+
+void native_bpf_cgroup_release(struct cgroup *cgrp);
+void native_bpf_cgroup_release(struct cgroup *cgrp)
+{
+}
+
+struct cgroup *native_bpf_cgroup_from_id(u64 id);
+struct cgroup *native_bpf_cgroup_from_id(u64 id)
+{
+	struct cgroup_subsys_state *css = NULL;
+
+	while ((css = css_next_descendant_pre(css, &root_task_group.css))) {
+		struct cgroup *cgrp = css->cgroup ?: &shim_root_cgroup;
+
+		if (cgroup_id(cgrp) == id)
+			return cgrp;
+	}
+	return NULL;
+}
+
+struct cgroup *native_bpf_cgroup_ancestor(struct cgroup *cgrp, int level);
+struct cgroup *native_bpf_cgroup_ancestor(struct cgroup *cgrp, int level)
+{
+	if (level < 0 || level > cgrp->level)
+		return NULL;
+	while (cgrp->level > level)
+		cgrp = container_of(cgrp->self.parent, struct cgroup, self);
+	return cgrp;
+}

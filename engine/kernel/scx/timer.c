@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Timers in values of maps, as kernel/bpf/helpers.c has them: an hrtimer that expires in softirq context. */
+#include <linux/bpf.h>
+#include <linux/hrtimer.h>
+#include "scx.h"
+
+struct timer {
+	struct hrtimer	hrtimer;
+	struct bpf_timer *at;
+	void		*map;
+	u64		key;			/* of a map by number */
+	void		*value;
+	int		(*callback)(void *map, void *key, void *value);
+};
+
+static struct timer **place(struct bpf_timer *timer)
+{
+	shim_scx_check(timer, sizeof(*timer), true);
+	return (struct timer **)timer;
+}
+
+static enum hrtimer_restart expired(struct hrtimer *hrtimer)
+{
+	struct timer *t = container_of(hrtimer, struct timer, hrtimer);
+
+	t->callback(t->map, &t->key, t->value);
+	return HRTIMER_NORESTART;
+}
+
+long native_bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags);
+long native_bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags)
+{
+	struct timer **at = place(timer), *t;
+	clockid_t clock = flags & (MAX_CLOCKS - 1);
+
+	if (flags >= MAX_CLOCKS || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME && clock != CLOCK_BOOTTIME))
+		return -EINVAL;
+	if (*at)
+		return -EBUSY;
+	t = *at = hw_zalloc(sizeof(*t), 64);
+	t->at = timer;
+	t->map = map;
+	t->value = shim_scx_value(shim_scx_map(map), timer, &t->key);
+	if (!t->value)
+		hw_end_in_scheduler("the scheduler makes a timer that is not in a value of the map it names");
+#ifdef TREE_HAS_HRTIMER_SETUP
+	hrtimer_setup(&t->hrtimer, expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+#else
+	hrtimer_init(&t->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	t->hrtimer.function = expired;
+#endif
+	return 0;
+}
+
+long native_bpf_timer_set_callback(struct bpf_timer *timer, int (*callback)(void *map, void *key, void *value));
+long native_bpf_timer_set_callback(struct bpf_timer *timer, int (*callback)(void *map, void *key, void *value))
+{
+	struct timer *t = *place(timer);
+
+	if (!t)
+		return -EINVAL;
+	t->callback = callback;
+	return 0;
+}
+
+long native_bpf_timer_start(struct bpf_timer *timer, u64 ns, u64 flags);
+long native_bpf_timer_start(struct bpf_timer *timer, u64 ns, u64 flags)
+{
+	struct timer *t = *place(timer);
+	enum hrtimer_mode mode = flags & BPF_F_TIMER_ABS ? HRTIMER_MODE_ABS_SOFT : HRTIMER_MODE_REL_SOFT;
+
+	if (!t || !t->callback || flags & ~(BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN))
+		return -EINVAL;
+	if (flags & BPF_F_TIMER_CPU_PIN)
+		mode |= HRTIMER_MODE_PINNED;
+	hrtimer_start(&t->hrtimer, ns_to_ktime(ns), mode);
+	return 0;
+}
+
+long native_bpf_timer_cancel(struct bpf_timer *timer);
+long native_bpf_timer_cancel(struct bpf_timer *timer)
+{
+	struct timer *t = *place(timer);
+
+	return t ? hrtimer_try_to_cancel(&t->hrtimer) == 1 : -EINVAL;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The scenario's sched_ext scheduler: its tunables, and loading it as its own program would. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "json.h"
+#include "scenario.h"
+
+static char known[2000];
+
+static void note(const char *name)
+{
+	size_t used = strlen(known);
+
+	if (used + strlen(name) + 3 < sizeof(known))
+		sprintf(known + used, "%s%s", used ? ", " : "", name);
+}
+
+static void set_tunable(const char *name, json_t *v)
+{
+	const struct path *at = AT(AT(NULL, "sched_ext_tunables"), name);
+	const char *value = json_text(v, at);
+	int err = kern_scx_set(name, value);
+
+	if (err == -ENOENT) {
+		kern_scx_list(note);
+		json_error_at(at, "%s has no tunable of that name; it has %s", kern_scx_source(),
+			      *known ? known : "none");
+	}
+	if (err == -E2BIG)
+		json_error_at(at, "\"%s\" does not fit into it", value);
+	if (err == -ERANGE)
+		json_error_at(at, "\"%s\" is outside the range of its type", value);
+	if (err)
+		json_error_at(at, "\"%s\" is not a value of its type", value);
+}
+
+static json_t *read_back(const char *name)
+{
+	char text[256];
+
+	kern_scx_get(name, text, sizeof(text));
+	return json_string(text);
+}
+
+void sched_ext_load(json_t *found)
+{
+	const char *name;
+	json_t *v;
+	int err;
+
+	kern_scx_set_up();
+	json_object_foreach(scenario.sched_ext_tunables, name, v) {
+		char key[200];
+
+		set_tunable(name, v);
+		snprintf(key, sizeof(key), "sched_ext %s", name);
+		json_object_set_new(found, key, read_back(name));
+	}
+	err = kern_scx_load();
+	if (err || !kern_scx_name())
+		hw_refuse("sched_ext: the kernel does not load %s: %s", kern_scx_source(), strerror(-err));
+	json_object_set_new(found, "sched_ext", json_string(kern_scx_name()));
+}

@@ -1,0 +1,112 @@
+"""The sources of sched_ext schedulers, and what of a tree makes them possible."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from schedlab.base.errors import nearest
+from schedlab.kernels import KernelError
+from schedlab.kernels.cache import disk_errors
+from schedlab.kernels.engine import SCHEDULERS, SCHEDULERS_SINCE
+from schedlab.kernels.shelf import Base
+from schedlab.system.system import natural
+
+OPTION = "SCHED_CLASS_EXT=y"
+"""What a build is configured with that can load one."""
+
+_CLASS = ("kernel/sched/ext.c", "kernel/sched/ext/ext.c")
+_INCLUDES = ("include", "scheds/include", f"{SCHEDULERS}/include")
+_COMMON = "scx/common.bpf.h"
+_MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """A scheduler's source, and the folders of its headers."""
+
+    source: Path
+    includes: tuple[Path, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return its file's name."""
+        return self.source.name
+
+    @cached_property
+    def content(self) -> str:
+        """Name its present content, headers included.
+
+        Raises:
+            KernelError: they cannot be read.
+        """
+        digest, size = hashlib.sha256(str(self.name).encode()), 0
+        with disk_errors(f"reading {self.source}"):
+            for file in self._files():
+                size += file.stat().st_size
+                if size > _MOST_BYTES:
+                    raise KernelError(
+                        f"{self.source.parent}: its sources and headers are larger than"
+                        f" {_MOST_BYTES >> 20} MiB; move the scheduler to a folder of its own."
+                    )
+                digest.update(f"{file}\0".encode(errors="surrogateescape"))
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+        return digest.hexdigest()[:16]
+
+    def has(self, file: Path) -> bool:
+        """Return whether a file is its source or a header beside it or among those it includes."""
+        return any(folder in file.parents for folder in (self.source.parent, *self.includes))
+
+    def _files(self) -> list[Path]:
+        own = [file for file in self.source.parent.iterdir() if file.suffix in (".c", ".h")]
+        headers = [file for folder in self.includes for file in folder.rglob("*.h")]
+        return sorted(file for file in {*own, *headers} if file.is_file())
+
+
+def has_sched_ext(base: Base) -> bool:
+    """Return whether a tree has sched_ext."""
+    return any((base.tree / file).is_file() for file in _CLASS)
+
+
+def find_scheduler(wanted: str, by_path: bool, base: Base) -> Scheduler:
+    """Return a scheduler: the tree's own of a name, or the one at a path.
+
+    Raises:
+        KernelError: the tree has no sched_ext, or there is no such scheduler.
+    """
+    base.check_there()
+    if not has_sched_ext(base):
+        raise KernelError(
+            f"{base.name} (Linux {base.release}) has no sched_ext; kernels have it from"
+            f" {SCHEDULERS_SINCE} on."
+        )
+    if by_path:
+        return _at(Path(wanted).expanduser().absolute())
+    folder = base.tree / SCHEDULERS
+    if not folder.is_dir():
+        raise KernelError(
+            f"{base.name}: its {SCHEDULERS} is not there, where its schedulers are.\n"
+            f"  `{base.again}` unpacks it; or give a source's path: scx=PATH/x.bpf.c."
+        )
+    source = folder / f"scx_{wanted}.bpf.c"
+    if not source.is_file():
+        names = sorted(
+            file.name.removeprefix("scx_").removesuffix(".bpf.c")
+            for file in folder.glob("scx_*.bpf.c")
+        )
+        raise KernelError(
+            f"{base.name} (Linux {base.release}) has no scheduler '{wanted}'."
+            f"{nearest(wanted, names)} It has {', '.join(sorted(names, key=natural))}; or give a"
+            " source's path: scx=PATH/x.bpf.c."
+        )
+    return Scheduler(source, (folder / "include",))
+
+
+def _at(source: Path) -> Scheduler:
+    if not source.is_file():
+        raise KernelError(f"{source}: there is no such file; scx= takes a scheduler's source.")
+    for above in source.parents:
+        for include in _INCLUDES:
+            if (above / include / _COMMON).is_file():
+                return Scheduler(source, (above / include,))
+    return Scheduler(source)

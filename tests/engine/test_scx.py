@@ -1,0 +1,174 @@
+"""sched_ext: schedulers of the tree and of a test's own, compiled natively and loaded by the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Json, Simulator
+
+from schedlab.kernels import KernelError
+from schedlab.kernels.engine import SCHEDULERS
+from tests.helpers import builds
+from tests.helpers.kernel_source import kernel_source
+
+SERIES = "6.12"
+PROGRAMS: Json = {
+    "duration": "100ms",
+    "tasks": [{"name": "busy", "count": 12, "program": [{"run": "3ms"}, {"sleep": "1ms"}]}],
+}
+
+MINIMAL = """
+#include <scx/common.bpf.h>
+
+char _license[] SEC("license") = "GPL";
+const volatile u64 divisor;
+const volatile s8 small;
+u64 total;
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __type(key, u32);
+    __type(value, u64);
+    __uint(max_entries, 64);
+} seen SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __type(key, u32);
+    __type(value, u64);
+    __uint(max_entries, 2);
+} counts SEC(".maps");
+
+void BPF_STRUCT_OPS(mini_enqueue, struct task_struct *p, u64 enq_flags)
+{
+    @BODY@
+    scx_bpf_dispatch(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
+}
+
+SCX_OPS_DEFINE(mini_ops, .enqueue = (void *)mini_enqueue, .timeout_ms = 1000U, .name = "mini");
+"""
+
+Made = Callable[[str], Simulator]
+
+
+@pytest.fixture
+def of_tree(tmp_path: Path) -> Made:
+    """The simulator with a scheduler of the tree."""
+    if not (kernel_source(SERIES) / SCHEDULERS).is_dir():
+        pytest.skip(f"the tree was unpacked without {SCHEDULERS}")
+    return lambda name: Simulator(builds.with_scheduler(SERIES, name), tmp_path)
+
+
+@pytest.fixture
+def of_source(tmp_path: Path, of_tree: Made) -> Made:
+    """The simulator with a scheduler whose enqueue() begins with some lines."""
+
+    def make(body: str) -> Simulator:
+        source = tmp_path / "mini.bpf.c"
+        source.write_text(MINIMAL.replace("@BODY@", body))
+        return Simulator(builds.with_scheduler(SERIES, str(source)), tmp_path)
+
+    return make
+
+
+def loaded(file: str, **tunables: str) -> Json:
+    return {
+        **PROGRAMS,
+        "sched_ext": {"scheduler": file},
+        **({"sched_ext_tunables": tunables} if tunables else {}),
+    }
+
+
+def test_a_scheduler_of_the_tree_runs_everything_the_same_way_twice(of_tree: Made) -> None:
+    sim = of_tree("simple")
+    scenario = loaded("scx_simple.bpf.c", fifo_sched="1")
+    first, second = sim("smt8", scenario), sim("smt8", scenario)
+    assert first["trace_hash"] == second["trace_hash"]
+    assert first["settings"]["sched_ext"] == "simple"
+    assert first["settings"]["sched_ext fifo_sched"] == "1"
+    ordered = sim("smt8", loaded("scx_simple.bpf.c"))
+    assert ordered["trace_hash"] != first["trace_hash"]
+    assert sim("smt8", PROGRAMS)["trace_hash"] not in (
+        first["trace_hash"],
+        ordered["trace_hash"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("fifo", "1", "scx_simple.bpf.c has no tunable of that name; it has "),
+        ("fifo_sched", "maybe", '"maybe" is not a value of its type'),
+    ],
+)
+def test_a_tunable_is_checked(of_tree: Made, name: str, value: str, said: str) -> None:
+    sim = of_tree("simple")
+    done = sim.start("smp4", loaded("scx_simple.bpf.c", **{name: value}))
+    assert done.returncode == 2
+    assert f"sched_ext_tunables.{name}: " in done.stderr
+    assert said in done.stderr
+
+
+def test_another_scheduler_than_the_builds_is_refused(of_tree: Made) -> None:
+    done = of_tree("simple").start("smp4", loaded("scx_qmap.bpf.c"))
+    assert done.returncode == 2
+    assert "this build of the simulator has scx_simple.bpf.c" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "u32 k = 1; u64 *v = bpf_map_lookup_elem(&counts, &k); if (v) v[1] = 3;",
+            "the scheduler writes 8 bytes at offset 8 of a value of map counts, which has 8 bytes"
+            " in mini_enqueue() (mini.bpf.c:25)",
+        ),
+        (
+            "u32 k = 7; u64 *v = bpf_map_lookup_elem(&counts, &k); (*v)++;",
+            "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:25)",
+        ),
+        ('if (p->pid > 0) scx_bpf_error("no %s of %d", "room", 3);', "no room of 3"),
+        ("return;", 'BPF scheduler "mini" disabled (runnable task stall'),
+    ],
+    ids=["beyond", "null", "error", "stall"],
+)
+def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
+    of_source: Made, body: str, said: str
+) -> None:
+    scenario = {**loaded("mini.bpf.c"), "duration": "5s"}
+    done = of_source(body).start("smp4", scenario)
+    assert done.returncode == 3, done.stderr
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("schedsim: ")]
+    assert said in line
+
+
+def test_dividing_by_zero_gives_zero_and_what_was_divided(of_source: Made) -> None:
+    """As BPF has it; natively it would be a signal."""
+    body = (
+        "u32 k = p->pid; u64 v = k / divisor + k % divisor;"
+        " bpf_map_update_elem(&seen, &k, &v, BPF_ANY);"
+        " u64 *w = bpf_map_lookup_elem(&seen, &k);"
+        ' if (!w || *w != k) scx_bpf_error("%llu", w ? *w : 0);'
+    )
+    result = of_source(body)("smp4", loaded("mini.bpf.c", small="-3"))
+    assert result["settings"]["sched_ext small"] == "-3"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("total = p->unheard_of;", "mini.bpf.c does not compile against"),
+        (
+            "extern void bpf_made_up(void) __ksym; bpf_made_up();",
+            "mini.bpf.c: calls bpf_made_up, which is not a function that this kernel or the"
+            " simulator has for schedulers",
+        ),
+    ],
+    ids=["source", "kfunc"],
+)
+def test_what_cannot_be_built_is_refused_by_name(of_source: Made, body: str, said: str) -> None:
+    with pytest.raises(KernelError) as error:
+        of_source(body)
+    assert said in str(error.value)
