@@ -9,7 +9,7 @@ EMPTY = re.compile(
     r"\{\s*(?:return (?:-?\w+|node);)?\s*\}",
     re.MULTILINE,
 )
-OURS = ("shim_", "kern_", "native_")
+OURS = ("shim_", "kern_", "native")
 CONSTANT = re.compile(r"return (?:-?\d+|true|false|NULL|[A-Z][A-Z_]+|node);")
 
 
