@@ -121,11 +121,6 @@ int kern_scx_load(void)
 	return shim_ext_load(shim_scheduler.ops);
 }
 
-void kern_scx_unload(void)
-{
-	shim_ext_unload();
-}
-
 const char *kern_scx_name(void)
 {
 	return shim_ext_name();

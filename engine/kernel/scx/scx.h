@@ -40,7 +40,6 @@ extern struct shim_scheduler shim_scheduler __weak;
 
 /* hooked/kernel/sched/build_policy.c */
 int shim_ext_load(const void *ops);
-void shim_ext_unload(void);
 const char *shim_ext_name(void);
 extern const u64 shim_ext_slice_ns;	/* by default */
 

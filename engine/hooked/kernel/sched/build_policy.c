@@ -23,7 +23,7 @@ void native_scx_bpf_kick_cpu(s32 cpu, u64 flags)
 static struct sched_ext_ops *loaded;
 static void (*own_exit)(struct scx_exit_info *info);
 
-/* The scheduler was asked to go at the end of the run, or something else ended it. */
+/* Nobody asks it to go before the run is over. */
 static void exit_and_tell(struct scx_exit_info *info)
 {
 	if (own_exit)
@@ -63,13 +63,6 @@ int shim_ext_load(const void *ops)
 	if (ret)
 		loaded = NULL;
 	return ret;
-}
-
-void shim_ext_unload(void)
-{
-	if (loaded)
-		bpf_scx_unreg(loaded, NULL);
-	loaded = NULL;
 }
 
 /* The name under which the kernel runs it, as /sys/kernel/sched_ext/root/ops has it. */
