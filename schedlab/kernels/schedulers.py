@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 
 from schedlab.base.errors import nearest
+from schedlab.base.system.system import natural
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import SCHEDULERS, SCHEDULERS_SINCE
 from schedlab.kernels.shelf import Base
-from schedlab.system.system import natural
 
 OPTION = "SCHED_CLASS_EXT=y"
 """What a build is configured with that can load one."""
