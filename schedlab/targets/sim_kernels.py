@@ -7,7 +7,8 @@ from schedlab.kernels import KernelError
 from schedlab.kernels.schedulers import OPTION, Scheduler, find_scheduler, has_sched_ext
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.settings.kinds.kernel import Kernel
-from schedlab.settings.kinds.scx import Scx, ScxTunable, is_path
+from schedlab.settings.kinds.scx import Scx, is_path
+from schedlab.settings.kinds.scx_tunable import ScxTunable
 from schedlab.settings.variant import Variant
 
 _USUAL = "6.12"

@@ -1,12 +1,12 @@
-"""A sched_ext scheduler in place of EEVDF, and its tunables."""
+"""A sched_ext scheduler in place of EEVDF."""
 
 import re
 from collections.abc import Iterator
 
-from schedlab.settings.setting import Simulated, TableSetting, WordSetting, setting
-from schedlab.settings.text import Filled, Key, Value
+from schedlab.settings.setting import Simulated, WordSetting, setting
+from schedlab.settings.text import Filled
 
-_ELSEWHERE = "its own program loads it there; start that with `companion`"
+ELSEWHERE = "its own program loads it there; start that with `companion`"
 _SOURCE = ".bpf.c"
 _NAME = re.compile(r"\w+")
 
@@ -38,7 +38,7 @@ class Scx(WordSetting):
         " a source `x.bpf.c` (docs/manual/scx.md)"
     )
     where = frozenset({"sim"})
-    elsewhere = _ELSEWHERE
+    elsewhere = ELSEWHERE
     shared = False
 
     @property
@@ -57,29 +57,3 @@ class Scx(WordSetting):
         """Yield the source, and the name that the kernel runs it by."""
         file = file_name(value or "")
         yield Simulated("sched_ext", "scheduler", file, "scx", value or "", "sched_ext")
-
-
-@setting
-class ScxTunable(TableSetting):
-    """Values of a scheduler's `const volatile` variables."""
-
-    rank = 114
-    name = "scx-tunable"
-    key = "scx_tunables"
-    value = dict[Key, Value]
-    syntax = "scx-tunable NAME=VALUE"
-    example = "scx-tunable fifo_sched=1"
-    toml = "scx_tunables = { fifo_sched = 1 }"
-    help = (
-        "a tunable of the scheduler that `scx=` names: a `const volatile` variable of its source,"
-        " which its own program would set from an option"
-    )
-    where = frozenset({"sim"})
-    elsewhere = _ELSEWHERE
-    shared = False
-
-    def simulated(self, value: dict[str, str]) -> Iterator[Simulated]:
-        """Yield each."""
-        for name, wanted in value.items():
-            place = f"sched_ext {name}"
-            yield Simulated("sched_ext_tunables", name, wanted, f"scx {name}", wanted, place)
