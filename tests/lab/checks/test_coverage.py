@@ -99,7 +99,7 @@ def test_what_cannot_be_read_is_told(objects: Path, tmp_path: Path) -> None:
 
 def test_builds_that_count_are_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf, engine = Shelf(tmp_path), find_engine()
-    base = tree_as_it_is(kernel_source("6.12"), "6.12")
+    base = tree_as_it_is(kernel_source("6.12"), "6.12", engine)
     shelf.put_base(base)
     recipe = Recipe(name="6.12", base="6.12", preempt=base.preempts[0])
     plain = Builder(shelf, engine, Watch())
