@@ -124,7 +124,11 @@ def mentioned() -> list[tuple[str, str]]:
 
 
 def unknown_words(words: list[str]) -> list[str]:
-    """Return the sub-commands and options among words that schedlab does not have."""
+    """Return the sub-commands and options among words that schedlab does not have.
+
+    What stands behind "--" is another program's.
+    """
+    words = words[: words.index("--")] if "--" in words else words
     command: click.Command = schedlab
     context = command.make_context("schedlab", [], resilient_parsing=True)
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):

@@ -63,7 +63,7 @@ def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
         for line in lab.call("kernel", "show", "fast")[1].splitlines()
         if line.startswith("program")
     )
-    assert "took = 0.25" in Path(program).read_text()
+    assert "else 0.25" in Path(program).read_text()
     assert len(list((lab.cache / "kernels/objects").iterdir())) == 2, "the tree's and the last"
 
 

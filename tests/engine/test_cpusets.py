@@ -19,13 +19,9 @@ ANY: Json = {
 INSIDE: Json = {"name": "inside", "count": 2, "group": "/p", "program": [{"run": "1s"}]}
 
 
-@pytest.fixture(params=["6.12", "6.1", "7.3"])
-def cpusets(request: pytest.FixtureRequest, tmp_path: Path) -> Simulator:
-    """A simulator with CPUSETS and nothing else of Debian's."""
-    config = Path(tmp_path / "cpusets.config")
-    config.write_text("CONFIG_CPUSETS=y\n")
-    name = f"{request.param}-cpusets"
-    return Simulator(builds.build(request.param, name=name, config=str(config)), tmp_path)
+@pytest.fixture
+def cpusets(series: str, tmp_path: Path) -> Simulator:
+    return Simulator(builds.with_cpusets(series), tmp_path)
 
 
 def case(*groups: Json, actions: tuple[Json, ...] = (), tasks: tuple[Json, ...] = ()) -> Json:

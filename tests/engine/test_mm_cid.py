@@ -15,11 +15,7 @@ from tests.helpers import builds
 
 @pytest.fixture(params=["6.12", "7.3"])
 def cids(request: pytest.FixtureRequest, tmp_path: Path) -> Simulator:
-    """A simulator with SCHED_MM_CID and nothing else of Debian's."""
-    config = Path(tmp_path / "cids.config")
-    config.write_text("CONFIG_SCHED_MM_CID=y\n")
-    name = f"{request.param}-cids"
-    return Simulator(builds.build(request.param, name=name, config=str(config)), tmp_path)
+    return Simulator(builds.with_cpusets(request.param), tmp_path)
 
 
 def highest(result: Json) -> int:
@@ -49,9 +45,7 @@ def test_as_many_as_run_at_a_time(cids: Simulator) -> None:
 @pytest.mark.parametrize("where", ["affinity", "cpuset"])
 def test_a_process_that_begins_on_some_cpus(tmp_path: Path, where: str) -> None:
     """Its shell is there, and exec() makes an address space of those CPUs."""
-    config = Path(tmp_path / "cids.config")
-    config.write_text("CONFIG_SCHED_MM_CID=y\nCONFIG_CPUSETS=y\n")
-    cids = Simulator(builds.build("7.3", name="7.3-cids-sets", config=str(config)), tmp_path)
+    cids = Simulator(builds.with_cpusets("7.3"), tmp_path)
     shape = {"groups": 2, "fds": 4, "loops": 60, "threads": True, "pipe": True}
     load: Json = {"kind": "hackbench", **shape}
     case: Json = {"duration": "20s", "end": {"when": "workloads_done", "max_simulated": "20s"}}
@@ -82,17 +76,12 @@ def test_processes_and_threads_come_and_go(cids: Simulator) -> None:
 
 def test_the_mask_costs_where_many_cpus_change_it(tmp_path: Path) -> None:
     """In 6.12 a thread that comes back to a CPU takes its id out of the mask again."""
-    config = Path(tmp_path / "cids.config")
-    config.write_text("CONFIG_SCHED_MM_CID=y\n")
     shape = {"groups": 3, "fds": 10, "loops": 100, "threads": True, "pipe": True}
     end = {"when": "workloads_done", "max_simulated": "100s"}
     case: Json = {"duration": "100s", "workloads": [{"kind": "hackbench", **shape}], "end": end}
     plain, with_it = (
         Simulator(build, tmp_path)("epyc-7713-2p-nps1", case)["counters"]["cost:hot_line_waits"]
-        for build in (
-            builds.build("6.12"),
-            builds.build("6.12", name="6.12-cids", config=str(config)),
-        )
+        for build in (builds.build("6.12"), builds.with_cpusets("6.12"))
     )
     assert with_it > 1.1 * plain
 

@@ -37,6 +37,7 @@ MACHINES = {
     "epyc-7713-2p-nps2": 0.2,
     "epyc-7713-2p-nps4": 0.2,
     "power10-768": 0.04,
+    "mesh8": 2,
 }
 CFS_FEATURES = (
     "GENTLE_FAIR_SLEEPERS START_DEBIT LAST_BUDDY SIS_PROP UTIL_EST_FASTUP ALT_PERIOD BASE_SLICE"

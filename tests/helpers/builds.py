@@ -85,6 +85,19 @@ def as_debian() -> Path:
     return build("6.12", name="6.12-debian", config="debian")
 
 
+def with_cpusets(series: str) -> Path:
+    """Return the simulator of a series with CPUSETS and, if the tree has them, concurrency ids."""
+    options = ["CPUSETS"]
+    if (kernel_source(series) / "kernel/sched/core.c").read_text().count("mm_cid"):
+        options.append("SCHED_MM_CID")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    config = CACHE / f"{series}-cpusets.config"
+    fresh = config.with_suffix(f".{os.getpid()}")  # another worker may be reading it
+    fresh.write_text("".join(f"CONFIG_{option}=y\n" for option in options))
+    fresh.replace(config)
+    return build(series, name=f"{series}-cpusets", config=str(config))
+
+
 def patches(series: str) -> list[Path]:
     """Return our patches of a series, in the order in which they are applied."""
     return sorted((ROOT / "patches" / series).glob("*.patch"))

@@ -20,6 +20,7 @@ USUAL: tuple[tuple[str, Made], ...] = (
     ("6.12", builds.fully_preempted),
     ("6.12", builds.as_debian),
     ("6.1", builds.of_few_ticks),
+    *((series, partial(builds.with_cpusets, series)) for series in ("7.3", "6.12")),
     *((series, partial(builds.patched, series)) for series in ("6.12", "7.3", "6.1")),
 )
 """With the series of each. Those with patches are last: they take the objects of plain ones."""
