@@ -217,7 +217,7 @@ static simtime handed_on(simtime far, simtime waited)
 	return core + share(llc - core, hw_nr_cores, waiting) + share(far - llc, hw_nr_llcs, waiting);
 }
 
-/* Waits for a line that goes to the nearest first, and has it from so far. */
+/* Waits in turn for a line, which the nearest CPUs get first, then fetches it over the distance `far`. */
 static void take_turn(simtime *from, simtime until, simtime far)
 {
 	simtime arrived = hw.clk, waited = wait_turn(from, until);

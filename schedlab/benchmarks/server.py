@@ -64,7 +64,7 @@ class Server:
 
     @property
     def movable(self) -> bool:
-        """Return whether it listens where it is told to."""
+        """Return whether it listens at its port."""
         return any(PORT in word for word in self.argv)
 
     @property
@@ -86,16 +86,16 @@ class Server:
     def at(self, port: int, folder: str) -> "Server":
         """Return the server of a run: at this port, in this folder."""
 
-        def told(argv: Argv) -> Argv:
+        def for_run(argv: Argv) -> Argv:
             return placed(argv, port, folder)
 
         data = self.data and replace(
             self.data,
-            make=tuple(map(told, self.data.make)),
-            fill=tuple(map(told, self.data.fill)),
-            stop=told(self.data.stop),
+            make=tuple(map(for_run, self.data.make)),
+            fill=tuple(map(for_run, self.data.fill)),
+            stop=for_run(self.data.stop),
         )
-        return replace(self, argv=told(self.argv), port=port, data=data)
+        return replace(self, argv=for_run(self.argv), port=port, data=data)
 
 
 def placed(argv: Argv, port: int, folder: str) -> Argv:

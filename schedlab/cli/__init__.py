@@ -1,7 +1,8 @@
 """The command line: one module per sub-command, thin.
 
-Exit status: 0 done, 1 a regression was found and `--fail-on worse` was given, 2 usage,
-environment or internal error, 130 interrupted (results kept).
+Exit status: 0 done; 1 a regression was found and `--fail-on worse` was given, a check did not hold,
+or a kernel and its simulation did not agree; 2 usage, environment or internal error; 130
+interrupted (results kept).
 """
 
 import io

@@ -61,7 +61,7 @@ def record(
     if command and cgroup:
         raise UsageError("--cgroup and a COMMAND both say which tasks are meant; give one.")
     if output.suffix != ".gz":
-        raise UsageError(f"--output: {output} does not end in .gz, which it is.")
+        raise UsageError(f"--output: {output} does not end in .gz; a recording is compressed.")
     asked = Request(duration or 10.0, command, cgroup, anonymous)
     system = find_system(target)
     with stoppable(), system.held(), tempfile.TemporaryDirectory(prefix="schedlab-") as name:

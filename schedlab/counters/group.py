@@ -47,7 +47,7 @@ class SnapshotGroup(CounterGroup):
         """
 
     def ranges(self, system: System) -> Counts:
-        """Return of counters that begin anew at 0 after so much, how much that is."""
+        """Return the range of each counter that wraps around to 0, in its unit."""
         return {}
 
 

@@ -130,4 +130,4 @@ def _reason(stderr: str) -> str:
     for line in lines:
         if line.startswith("Error:") or "No permission" in line:
             return line.removeprefix("Error:").strip() or "perf refused"
-    return lines[0] if lines else "perf failed without a word"
+    return lines[0] if lines else "perf failed and printed nothing"

@@ -66,7 +66,7 @@ class SchedTrace(CounterGroup):
         done = system.capture(self.wrap(("true",), "/dev/null"))
         if done.returncode:
             lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-            raise Unavailable(lines[0] if lines else "perf record failed without a word")
+            raise Unavailable(lines[0] if lines else "perf record failed and printed nothing")
 
     def wrap(self, argv: tuple[str, ...], file: str) -> tuple[str, ...]:
         """Return the command that records while `argv` runs."""

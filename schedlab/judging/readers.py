@@ -28,7 +28,7 @@ def _reasons(baseline: Variant, other: Variant) -> Iterator[str]:
 
 
 def _changed(baseline: Variant, other: Variant) -> list[Simulated]:
-    """Return the settings that one has and the other has not, or has another value of."""
+    """Return the settings that only one of them has, or that differ in value."""
     one, two = ({each.label: each for each in given(variant)} for variant in (baseline, other))
     labels = sorted(one.keys() | two.keys())
     return [two.get(label) or one[label] for label in labels if one.get(label) != two.get(label)]

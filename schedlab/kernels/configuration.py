@@ -145,7 +145,7 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
 
 
 def choices(engine: Engine) -> tuple[str, ...]:
-    """Return the options that a build has or has not, as one likes."""
+    """Return the options that a build may be made with or without."""
     return tuple(sorted(_Options.of(engine).choice))
 
 

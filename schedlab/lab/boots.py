@@ -168,7 +168,7 @@ class Boots:
         )
 
     def _await(self, before: str, limit: float) -> Seen | str:
-        """Return how the machine is booted once that is anew; in words what it did if it is not."""
+        """Wait for a boot other than `before`; return it, or say what the machine did instead."""
         deadline = time.monotonic() + limit
         while True:
             try:
@@ -183,7 +183,7 @@ class Boots:
             time.sleep(_POLL_SECONDS)
 
     def _measure(self, number: int, variant: Variant) -> None:
-        """Run the plan at this boot, in its variant; what there was of that boot is made anew."""
+        """Run the plan at this boot, in its variant; what an earlier attempt left is discarded."""
         folder = self._at(number)
         if folder.exists():
             shutil.rmtree(folder)
@@ -318,9 +318,9 @@ def resume_boots(
 def boot_lines(plan: Plan, boots: int) -> Iterator[str]:
     """Yield what would be booted, in order."""
     _, wanted = machine_of(plan, Lab().watcher)
-    told = {each.variant: each for each in wanted}
+    by_variant = {each.variant: each for each in wanted}
     for number, variant in enumerate(boot_order(plan, boots), 1):
-        each = told[variant.name]
+        each = by_variant[variant.name]
         words = [f"kernel {each.release}"] if each.release else []
         words += [f"with {' '.join(each.options)}"] if each.options else []
         yield f"boot {number}: {variant.name}: {' '.join(words) or 'as usual'}"

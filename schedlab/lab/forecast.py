@@ -61,7 +61,7 @@ class Forecast:
 
     @property
     def least(self) -> float:
-        """The seconds of those of them whose benchmarks are known."""
+        """The seconds of those runs whose benchmarks' durations are known."""
         return self._pace.least(self._owed(self._plan.blocks.looks[-1]))
 
     def __str__(self) -> str:

@@ -23,7 +23,7 @@ class Progress:
     """Watches a plan run; this one looks away. A subclass overrides what it wants to hear of."""
 
     def begin(self) -> None:
-        """Begin: what there is to do is known, and how long it may take as far as that is."""
+        """The runs to do are known, and how long they may take if that can be said."""
 
     def block(self, block: int, cases: Sequence[str]) -> None:
         """Begin a block with the benchmarks that are still open."""

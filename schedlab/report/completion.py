@@ -44,6 +44,6 @@ def _row(runs: list[RunRecord]) -> tuple[str, ...]:
 
 
 def _maximum(longest: list[list[float]]) -> float:
-    """Return that of all runs, or where each has several rounds the mean of theirs."""
+    """Return the longest of all runs; of runs of several rounds, the mean of their longest."""
     highest = [max(rounds) for rounds in longest]
     return max(highest) if all(len(rounds) == 1 for rounds in longest) else fmean(highest)

@@ -293,15 +293,6 @@ class Report:
         """Head the column of the boots in a table of runs, where there is one."""
         return [BOOT] if self.unit == "boot" else []
 
-    def changed_counters(self, variant: str) -> list[CounterOutcome]:
-        """Return the counters that went up or down in a variant."""
-        return [
-            counter
-            for case in self.cases
-            for counter in case.counters
-            if counter.variant == variant and has_changed(counter)
-        ]
-
     def manipulation_checks(self, variant: str) -> list[str]:
         """Return which counters show that a setting took effect; alike ones in one sentence."""
         where: defaultdict[tuple[str, str], list[str]] = defaultdict(list)

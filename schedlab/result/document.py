@@ -76,7 +76,7 @@ class DocumentRun(_Data):
 
 
 class Document(_Data):
-    """A result read back; keys that later versions add are ignored."""
+    """A result read back; keys that later versions add here and to runs are ignored."""
 
     schema_name: Literal["schedlab-report/1"] = Field(alias="schema")
     plan: Plan

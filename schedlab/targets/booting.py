@@ -17,7 +17,6 @@ from schedlab.plan.reboot import Reboot
 from schedlab.plan.targets import SSH, VM, split
 from schedlab.settings.kinds.boot import Boot
 from schedlab.settings.kinds.cmdline import Cmdline
-from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import Variant
 from schedlab.targets.choice import find_target
 from schedlab.targets.target import Target
@@ -301,13 +300,6 @@ def machine_of(plan: Plan, watch: Watch) -> tuple[BootedMachine, list[Wanted]]:
         f"the lab boots {SSH.syntax} and {VM.syntax}, not {plan.target}: it does not outlive the"
         " boot of the host it runs on."
     )
-
-
-def what_is_booted(variant: Variant) -> str:
-    """Return what tells a variant's boots from others', in words."""
-    rows = [f"{row} {value}" for row, value in Boot.of(variant).items()]
-    kernel = [f"kernel {Kernel.of(variant)}"] if Kernel.of(variant) else []
-    return ", ".join([*rows, *kernel, *filter(None, [Cmdline.of(variant)])]) or "as usual"
 
 
 def _seen(system: System) -> Seen:

@@ -152,7 +152,7 @@ def named(
 
 
 def _notes(cases: Sequence[Case], commands: Mapping[str, Command]) -> list[str]:
-    """Return what is to be known of the commands, of alike ones once."""
+    """Return the notes of the commands, each note once with the cases it is for."""
     by_note: dict[str, dict[str, None]] = {}
     for case in cases:
         if note := commands[case.label].note:

@@ -41,6 +41,7 @@ def test_a_bare_name_is_the_host_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
+        ("off: NO_", "'NO_' is not a sched feature; use NAME or NO_NAME, in capitals"),
         ("", "is not a name"),
         ("a b: NO_X", "is not a name"),
         ("x: sysclt kernel.a=1", "Did you mean sysctl"),

@@ -268,7 +268,7 @@ def end_tagged(tag: str) -> list[int]:
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:
-    """Return the CPU time that processes, all they started and all those have reaped have used."""
+    """Return the CPU time of processes and their descendants, those that ended included."""
     pids = {pid for root in roots for pid in (root, *(pid for pid, _ in _descendants(root)))}
     seconds = 0.0
     for pid in pids:

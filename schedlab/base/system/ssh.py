@@ -133,7 +133,7 @@ class SshSystem(RemoteSystem):
             raise stopped from None
 
     def add_to_path(self, folder: Path) -> None:
-        """Copy the programs of this folder of ours there, and find them, last."""
+        """Copy the programs of a local folder there, and search for programs there last."""
         place = f"{self._folder_there}/bin"
         for program in filter(Path.is_file, folder.iterdir()):
             there = shlex.quote(f"{place}/{program.name}")

@@ -183,7 +183,7 @@ def _cells(context: Context, each: PrintedRow, name: str) -> tuple[Cell, ...]:
 
 
 def _said(cell: re.Match[str], behind: str) -> str:
-    """Return the printed verdict; an open one is none."""
+    """Return the printed verdict, or nothing for one that is open."""
     if behind in ("better", "worse", "equivalent"):
         return behind
     return {"*": "starred", "=": "equivalent"}.get(cell["star"], "")

@@ -30,7 +30,6 @@ Word = Literal["passed", "failed", "refused"]
 """How a run ended. Refused: the check asks for something that cannot be."""
 
 TRACE = "trace.txt"
-_FILES = "files"
 _LONGEST_HOST = 120.0
 """Seconds of host time that a run may take."""
 

@@ -13,7 +13,6 @@ from typing import Any
 from schedlab.base.errors import UsageError
 
 VERSION = 1
-SUFFIX = ".slw"
 WAIT, WAKE, START, SLEEP, GRID, ARRIVAL, DEVICE = "w", ">", "+", "s", "t", "@", "d"
 SEND, RECEIVE = "m", "r"
 WORDS: Mapping[str, str] = {

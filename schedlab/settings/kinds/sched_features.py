@@ -53,7 +53,7 @@ READ_IN = {
 
 
 def _feature(text: str) -> str:
-    if not _FEATURE.fullmatch(text):
+    if not _FEATURE.fullmatch(text) or not feature_name(text):
         raise ValueError(f"'{text}' is not a sched feature; use NAME or NO_NAME, in capitals")
     return text
 

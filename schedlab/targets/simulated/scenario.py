@@ -17,12 +17,6 @@ LONGEST = "3600s"
 COLD = "none"
 """No warm-up under load: a run is measured from its start on an idle machine."""
 
-_BOOT_OPTIONS = {"isolcpus": "isolcpus=LIST", "psi": "psi=0|1"}
-"""Options of the kernel's command line that are simulated, by name."""
-
-_CPUSET = "/sys/fs/cgroup/cpuset"
-"""The group that a scenario's `cpuset` makes."""
-
 SESSION = {"/proc/sys/kernel/sched_autogroup_enabled": "1"}
 """A benchmark's tasks are a session's and share a group, as upstream and systemd have it."""
 
