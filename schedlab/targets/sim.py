@@ -33,6 +33,7 @@ from schedlab.result.record import RunRecord
 from schedlab.result.store import PATCHES
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.kinds.sched_features import SchedFeatures
+from schedlab.settings.kinds.scx import Scx
 from schedlab.settings.knob import feature_name
 from schedlab.settings.sched_debug import FEATURES
 from schedlab.settings.variant import Variant
@@ -207,6 +208,10 @@ def named(
     return SimTarget(which, watch)
 
 
+class _NotUp(HostError):
+    """A kernel does not come up on the machine."""
+
+
 class SimSession:
     """A simulated machine made ready for one plan."""
 
@@ -249,7 +254,13 @@ class SimSession:
             _check_features(variant, self.builds[variant.name])
             for line in without_effect(variant, self.builds[variant.name].series):
                 self.notices.append(f"variant {variant.name}: {line}")
-            self._note_missing(variant, self._try(variant, raw, trial(variant), ()))
+            try:
+                result = self._try(variant, raw, trial(variant), ())
+            except _NotUp:
+                if not Scx.of(variant):
+                    raise
+                continue  # Its scheduler fails: so do its runs, and say why.
+            self._note_missing(variant, result)
         for model in self._models.values():
             if model.enclosures:
                 asked = {**trial(variants[0]), "workloads": [dict(model.workload)]}
@@ -354,7 +365,7 @@ class SimSession:
 
         Raises:
             UsageError: the machine or a setting is refused, in the simulator's words.
-            HostError: it does not come up at all.
+            _NotUp: it does not come up at all.
         """
         build = self.builds[variant.name]
         machine_file = self._machine_file(raw)
@@ -371,7 +382,7 @@ class SimSession:
             about = "" if words.startswith(self._which) else f"variant {variant.name}: "
             raise UsageError(f"{about}{words} (kernel {build.kernel}, Linux {build.release}).")
         if ended.status:
-            raise HostError(f"kernel {build.kernel} does not come up on {self._which}: {words}")
+            raise _NotUp(f"kernel {build.kernel} does not come up on {self._which}: {words}")
         return printed
 
     def _prepared(

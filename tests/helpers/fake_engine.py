@@ -15,7 +15,7 @@ import tomli_w
 from schedlab.cli import main
 
 MAKEFILE = """\
-all: $(O)/schedsim
+all: $(if $(SCX),$(SCX_OUT),$(O))/schedsim
 ifneq ($(PATCHES),)
 SRC := $(O)/src
 $(O)/schedsim: $(SRC)/kernel/sched/fair.c
@@ -39,6 +39,10 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@sed -n 's,.*unmatched: \\(.*\\) \\*/,\\1,p' $< > $(O)/unmatched.txt
 \t@mkdir -p $(O)/gen/generated && echo '#define TREE_HAS_A_FACT 1' > $(O)/gen/generated/tree.h
 \t@sed "s/@SPEED@/$$(sed -n 's/.*speed = \\(.*\\);/\\1/p' $<)/" schedsim.py > $@ && chmod +x $@
+ifneq ($(SCX),)
+$(SCX_OUT)/schedsim: $(O)/schedsim $(SCX)
+\t@mkdir -p $(@D) && cp $< $@
+endif
 """
 
 SCHEDSIM = """\
@@ -67,6 +71,8 @@ knobs = scenario["knobs"]
 for path in knobs:
     if "nosuch" in path:
         end(2, f"writing {path}: No such file or directory")
+if "sched_ext" in scenario:
+    end(3, f"{scenario['sched_ext']['scheduler']}: the scheduler fails")
 features = scenario["features"]
 # Machines of 7 ns do not feel how fast the scheduler is.
 speed = 1.0 if str(machine["cost"]["line_core"]).startswith("7") else @SPEED@

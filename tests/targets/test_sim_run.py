@@ -412,6 +412,22 @@ def test_a_run_that_fails_says_why_and_its_benchmark_is_left_out(
     assert essence(tmp_path / "out-1") == essence(tmp_path / "out-6")
 
 
+def test_a_scheduler_that_fails_ends_its_own_runs_only(lab: FakeLab, tmp_path: Path) -> None:
+    """It fails as soon as it is loaded, when the settings are tried."""
+    (lab.tree / "kernel/sched/ext.c").write_text("int ext;\n")
+    assert lab.call("kernel", "add", "--tree", lab.tree, "--name", "with-ext")[0] == 0
+    source, out = tmp_path / "mine.bpf.c", tmp_path / "out"
+    source.write_text("/* of no words */\n")
+    variants = ("--variant", "base", "--variant", f"x: scx={source}")
+    status, _, errors = run(lab, out, "--kernel", "with-ext", *BENCHMARK, *variants, "--blocks", 2)
+    assert status == 0, errors
+    ended = {(record.key.variant, record.status) for record in records(out)}
+    assert ended == {("base", "ok"), ("x", "failed")}
+    assert {record.error for record in records(out) if record.key.variant == "x"} == {
+        "mine.bpf.c: the scheduler fails"
+    }
+
+
 def test_a_simulator_that_hangs_is_ended(
     lab: FakeLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
