@@ -47,7 +47,8 @@ _UNDER_WAY = ".under-way"
 _TOOLS = {"make": "make", "bc": "bc", "patch": "patch", "objdump": "binutils"}
 _SAID = re.compile(r"^  (CC|LD|GEN|STUBS)\b.* (\S+)$")
 _WOULD_SAY = re.compile(r"^\s*(@:|printf '  )")
-_COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
+_COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):(?:\d+:)? (?:fatal )?[Ee]rror: (.*)$", re.M)
+"""The compiler's, or the assembler's."""
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FACT = re.compile(r"^#define TREE_HAS_(\w+) 1$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)

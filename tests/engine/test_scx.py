@@ -144,13 +144,15 @@ def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
     assert said in line
 
 
-def test_dividing_by_zero_gives_zero_and_what_was_divided(of_source: Made) -> None:
-    """As BPF has it; natively it would be a signal."""
+def test_dividing_by_zero_and_the_kernels_version_are_as_bpf_has_them(of_source: Made) -> None:
+    """Dividing gives zero, and what was divided; natively it would be a signal."""
     body = (
         "u32 k = p->pid; u64 v = k / divisor + k % divisor;"
         " bpf_map_update_elem(&seen, &k, &v, BPF_ANY);"
         " u64 *w = bpf_map_lookup_elem(&seen, &k);"
         ' if (!w || *w != k) scx_bpf_error("%llu", w ? *w : 0);'
+        " extern int LINUX_KERNEL_VERSION __kconfig;"
+        ' if (LINUX_KERNEL_VERSION >> 8 != 0x60c) scx_bpf_error("%d", LINUX_KERNEL_VERSION);'
     )
     result = of_source(body)("smp4", loaded("mini.bpf.c", small="-3"))
     assert result["settings"]["sched_ext small"] == "-3"
@@ -165,10 +167,28 @@ def test_dividing_by_zero_gives_zero_and_what_was_divided(of_source: Made) -> No
             "mini.bpf.c: calls bpf_made_up, which is not a function that this kernel or the"
             " simulator has for schedulers",
         ),
+        ('asm volatile("goto +1");', "mini.bpf.c:25: no such instruction: `goto +1'"),
     ],
-    ids=["source", "kfunc"],
+    ids=["source", "kfunc", "assembly"],
 )
 def test_what_cannot_be_built_is_refused_by_name(of_source: Made, body: str, said: str) -> None:
     with pytest.raises(KernelError) as error:
         of_source(body)
     assert said in str(error.value)
+
+
+def test_an_arena_is_refused_by_name(tmp_path: Path, of_tree: Made) -> None:
+    source = tmp_path / "mini.bpf.c"
+    counts = MINIMAL.replace("@BODY@", "").replace("BPF_MAP_TYPE_ARRAY", "BPF_MAP_TYPE_ARENA")
+    source.write_text(counts)
+    with pytest.raises(KernelError) as error:
+        of_tree(str(source))
+    assert "mini.bpf.c: its map counts is an arena; arenas are not simulated" in str(error.value)
+
+
+def test_a_source_has_headers_of_its_own_beside_it(tmp_path: Path, of_source: Made) -> None:
+    (tmp_path / "own.h").write_text("#define OWN 7\n")
+    sim = of_source('\n#include "own.h"\nif (p->pid > 0) scx_bpf_error("%d", OWN);')
+    done = sim.start("smp4", loaded("mini.bpf.c"))
+    assert done.returncode == 3
+    assert '"mini" disabled (scx_bpf_error): 7' in done.stderr

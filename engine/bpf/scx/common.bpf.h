@@ -3,22 +3,25 @@
 #ifndef NATIVE_SCX_COMMON_H
 #define NATIVE_SCX_COMMON_H
 
-#include_next <scx/common.bpf.h>
-
-#undef MEMBER_VPTR
 #define MEMBER_VPTR(base, member)						\
 ({										\
 	typeof((base) member) *__at = &((base) member);				\
 	u64 __offset = (u64)__at - (u64)&(base);				\
 	__offset <= sizeof(base) - sizeof((base) member) ? __at : NULL;		\
 })
-#undef ARRAY_ELEM_PTR
 #define ARRAY_ELEM_PTR(array, i, n)						\
 ({										\
 	typeof(&(array)[0]) __at = &(array)[i];					\
 	u64 __offset = (u64)__at - (u64)(array);				\
 	__offset <= sizeof((array)[0]) * ((n) - 1) ? __at : NULL;		\
 })
+/* Newer trees leave these two as they are found, for functions of the header too; older ones define theirs. */
+#pragma push_macro("MEMBER_VPTR")
+#pragma push_macro("ARRAY_ELEM_PTR")
+#include_next <scx/common.bpf.h>
+#pragma pop_macro("MEMBER_VPTR")
+#pragma pop_macro("ARRAY_ELEM_PTR")
+
 /* A program makes such an array as long as there are CPUs; this one has room for all there can be. */
 #undef RESIZABLE_ARRAY
 #define RESIZABLE_ARRAY(section, array)	array[1024] SEC("." #section "." #array)

@@ -28,6 +28,8 @@ TUNABLE_SECTIONS = (".rodata", ".data", ".bss")
 _SETTING = re.compile("CONFIG_|LINUX_KERNEL_VERSION$")
 """What libbpf would fill in from the kernel's configuration."""
 SHARED = ("task_struct", "sched_ext_entity", "rq", "cgroup")
+ARENA = 33
+"""A map's type in the kernel's enum bpf_map_type."""
 FIGURES = ("type", "key_size", "value_size", "max_entries", "map_flags")
 
 
@@ -87,8 +89,12 @@ def linked(declared: str, name: str) -> str:
     return f'{declared} __asm__("{name}")'
 
 
-def maps(types: btf.Btf, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Yield each map's name with its entry of the table; `sizes` are those of the variables."""
+def maps(source: str, types: btf.Btf, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield each map's name with its entry of the table; `sizes` are those of the variables.
+
+    Raises:
+        Refused: one is an arena.
+    """
     for variable in types.variables(MAPS):
         figures: dict[str, int] = {}
         declared = types.plain(variable.size)[0]
@@ -98,6 +104,10 @@ def maps(types: btf.Btf, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
                 figures.setdefault(f"{name}_size", types.size(pointed.size))
             elif pointed.kind == btf.PTR and types.plain(pointed.size)[0].kind == btf.ARRAY:
                 figures[name] = types.plain(pointed.size)[0].count
+        if figures.get("type") == ARENA:
+            raise Refused(
+                f"{source}: its map {variable.name} is an arena; arenas are not simulated"
+            )
         shown = ", ".join(str(figures.get(figure, 0)) for figure in FIGURES)
         held = (sizes.get(variable.name, 0) - declared.size) // 8
         values = (
@@ -129,10 +139,12 @@ def tunables(types: btf.Btf) -> Iterator[tuple[str, str]]:
 def tables(scheduler: "Made", config: str) -> tuple[str, list[str]]:
     """Return the source of the tables, and the scheduler's names that they use."""
     sizes = {each.name: each.size for each in scheduler.object.symbols}
-    made, listed = dict(maps(scheduler.types, sizes)), dict(tunables(scheduler.types))
     operations = scheduler.operations()
+    made = dict(maps(scheduler.source.name, scheduler.types, sizes))
+    listed = dict(tunables(scheduler.types))
     names = [operations, *made, *listed]
     lines = [
+        "#include <linux/version.h>",
         '#include "scx/scx.h"',
         *(f"extern char {linked(f'{ours(name)}[]', name)};" for name in names),
     ]
@@ -230,13 +242,13 @@ def make(given: argparse.Namespace) -> None:
     """
     given.out.mkdir(parents=True, exist_ok=True)
     made = Made(given)
+    described, names = tables(made, given.config.read_text())
     answers = resolve(
         made.source.name,
         made.calls,
         set(given.natives.read_text().split()),
         set(given.kfuncs.read_text().split()),
     )
-    described, names = tables(made, given.config.read_text())
     table, table_object = given.out / "tables.c", given.out / "tables.o"
     table.write_text(described)
     run([given.cc, *given.table_flags.split(), "-c", str(table), "-o", str(table_object)])
