@@ -87,7 +87,7 @@ static const char *run(void)
 				origin + scenario.max_simulated : HW_NEVER;
 		simtime t = next_check;
 
-		if (scenario.end_when_done || (scenario.until_settled && !in_window))
+		if (scenario.end_when_done || (scenario.until_settled && !in_window) || (origin && sched_ext_fails()))
 			end = HW_NEVER;
 		if (origin && steady_due() < t)
 			t = steady_due();
@@ -112,11 +112,12 @@ static const char *run(void)
 			instances_check();
 			next_check = hw.clk + CHECK_INTERVAL * (1 + tasks_started / 1000);
 		}
-		if (scenario.end_when_done && origin && !instances_running())
+		if (scenario.end_when_done && origin && !instances_running() && !sched_ext_fails())
 			return "done";
 		if (hw.clk >= bound)
 			return "simulated_bound";
-		if (!scenario.end_when_done && in_window && hw.clk >= origin + settled + scenario.duration)
+		if (!scenario.end_when_done && in_window && hw.clk >= origin + settled + scenario.duration &&
+		    !sched_ext_fails())
 			return "done";
 	}
 }

@@ -134,6 +134,7 @@ void setting_check(const char *path, const char *value);
 
 /* sched_ext.c */
 void sched_ext_load(json_t *found);	/* and set its tunables; found: what was set, as read back */
+int sched_ext_fails(void);		/* the kernel is taking it away, which will end the run */
 
 /* refusal.c */
 int would_divide_by_zero(const char *file, const char *value);

@@ -144,6 +144,22 @@ def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
     assert said in line
 
 
+def test_a_workload_that_is_done_while_the_scheduler_is_taken_away_counts_as_failed(
+    of_source: Made,
+) -> None:
+    """From the stall on the kernel runs all tasks by itself: this one then ends at once."""
+    scenario = {
+        **loaded("mini.bpf.c"),
+        "tasks": [],
+        "duration": "60s",
+        "workloads": [{"kind": "hackbench", "groups": 1, "fds": 20, "loops": 100, "pipe": True}],
+        "end": {"when": "workloads_done", "max_simulated": "60s"},
+    }
+    done = of_source("if (total++ > 100) return;").start("smt8", scenario)
+    assert done.returncode == 3, done.stderr
+    assert 'schedsim: sched_ext: BPF scheduler "mini" disabled (runnable task stall' in done.stderr
+
+
 def test_dividing_by_zero_and_the_kernels_version_are_as_bpf_has_them(of_source: Made) -> None:
     """Dividing gives zero, and what was divided; natively it would be a signal."""
     body = (

@@ -65,9 +65,21 @@ int shim_ext_load(const void *ops)
 	return ret;
 }
 
+/* From its first error on the kernel is taking it away. */
+static bool is_leaving(void)
+{
+#ifdef TREE_HAS_EXT_DEAD
+	const struct scx_sched *sched = rcu_dereference_raw(scx_root);
+
+	return !sched || atomic_read(&sched->exit_kind) != SCX_EXIT_NONE;
+#else
+	return atomic_read(&scx_exit_kind) != SCX_EXIT_NONE;
+#endif
+}
+
 /* The name under which the kernel runs it, as /sys/kernel/sched_ext/root/ops has it. */
 const char *shim_ext_name(void)
 {
-	return loaded && scx_enabled() ? loaded->name : NULL;
+	return loaded && scx_enabled() && !is_leaving() ? loaded->name : NULL;
 }
 #endif
