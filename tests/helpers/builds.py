@@ -109,7 +109,7 @@ def with_scheduler(series: str, wanted: str) -> Path:
     made(series)
     shelf = Shelf(CACHE)
     base = shelf.base(series)
-    recipe = base.plain.model_copy(update={"options": (OPTION,)})
+    recipe = base.plain.model_copy(update={"name": f"{series}-scx", "options": (OPTION,)})
     scheduler = find_scheduler(wanted, is_path(wanted), base)
     return Builder(shelf, find_engine(), Watch()).build(recipe, scheduler).program
 
