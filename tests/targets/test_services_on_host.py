@@ -150,9 +150,11 @@ def test_a_tool_that_is_not_there_is_stood_in_for(system: LocalSystem, tmp_path:
 REDIS = f"""#!{sys.executable}
 import os, pathlib, socket, sys, time
 print("Ready to accept connections", flush=True)
-pathlib.Path("pid").write_text(str(os.getpid()))
 words = sys.argv[1:]
+if "--version" in words:
+    sys.exit()
 address = words[words.index("--bind") + 1], int(words[words.index("--port") + 1])
+pathlib.Path("pid").write_text(str(os.getpid()))
 with socket.create_server(address):
     while not pathlib.Path("full").exists():
         time.sleep(0.01)
