@@ -28,10 +28,9 @@ static void backtrace(void **frame, const void *ip, const char *caller)
 {
 	int in_kernel = 1;
 
-	for (int i = 0; i < 48; i++) {
+	for (int i = 0; i < MOST_FRAMES; i++) {
 		unsigned long offset = 0;
 		const char *name;
-		void **up;
 
 		if (ip) {
 			name = symbol_of(ip, &offset);
@@ -44,14 +43,8 @@ static void backtrace(void **frame, const void *ip, const char *caller)
 				in_kernel = 0;
 			}
 		}
-		/* the frame's caller */
-		if ((unsigned long)frame <= 4096 || !frame[1])
+		if (!to_caller(&frame, &ip))
 			break;
-		ip = (char *)frame[1] - 1;
-		up = frame[0];
-		if (up && (up <= frame || up > frame + hw_stack_size))
-			break;
-		frame = up;
 	}
 }
 

@@ -116,6 +116,8 @@ void picture_add(int cpu, int kind, simtime from, simtime to);
 void picture_moved(int from, int to);
 
 /* symbols.c */
+#define MOST_FRAMES	48
 const char *symbol_of(const void *addr, unsigned long *offset);	/* NULL: none */
+int to_caller(void ***frame, const void **ip);	/* 0: the chain of frames ends */
 
 #endif

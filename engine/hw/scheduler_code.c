@@ -87,22 +87,15 @@ void scheduler_place(void **frame, const void *ip, char *text, size_t size)
 	const char *name;
 	char where[300];
 
-	for (int i = 0; i < 48; i++) {
-		void **up;
-
+	for (int i = 0; i < MOST_FRAMES; i++) {
 		if (in_scheduler(ip)) {
 			line = line ?: ip;
 			operation = ip;
 		} else if (operation) {
 			break;
 		}
-		if ((unsigned long)frame <= 4096 || !frame[1])
+		if (!to_caller(&frame, &ip))
 			break;
-		ip = (char *)frame[1] - 1;
-		up = frame[0];
-		if (up && (up <= frame || up > frame + hw_stack_size))
-			break;
-		frame = up;
 	}
 	*text = 0;
 	if (!operation)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names for the addresses of a backtrace, from the program's own symbol table. */
+/* A backtrace: from frame to frame, and names for the addresses from the program's own symbol table. */
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -54,4 +54,19 @@ const char *symbol_of(const void *addr, unsigned long *offset)
 			return image + strings->sh_offset + sym[i].st_name;
 	}
 	return NULL;
+}
+
+/* The address in the caller is that of its call, not of what comes behind. */
+int to_caller(void ***frame, const void **ip)
+{
+	void **here = *frame, **up;
+
+	if ((unsigned long)here <= 4096 || !here[1])
+		return 0;
+	up = here[0];
+	if (up && (up <= here || up > here + hw_stack_size))
+		return 0;
+	*ip = (char *)here[1] - 1;
+	*frame = up;
+	return 1;
 }

@@ -87,7 +87,7 @@ static const char *run(void)
 				origin + scenario.max_simulated : HW_NEVER;
 		simtime t = next_check;
 
-		if (scenario.end_when_done || (scenario.until_settled && !in_window) || (origin && sched_ext_fails()))
+		if (scenario.end_when_done || (scenario.until_settled && !in_window) || sched_ext_fails())
 			end = HW_NEVER;
 		if (origin && steady_due() < t)
 			t = steady_due();

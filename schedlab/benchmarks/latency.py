@@ -14,7 +14,7 @@ def percentile(counts: Mapping[float, int], percent: float) -> float:
     """Return the smallest latency that so many percent do not exceed.
 
     Raises:
-        IncompleteRun: there is no latency at all.
+        IncompleteRun: no latency was counted.
     """
     left = math.ceil(sum(counts.values()) * percent / 100)
     for latency in sorted(counts):
@@ -22,6 +22,11 @@ def percentile(counts: Mapping[float, int], percent: float) -> float:
         if left <= 0 < counts[latency]:
             return latency
     raise IncompleteRun("the output has no latencies")
+
+
+def percentiles(counts: Mapping[float, int]) -> dict[Metric, float]:
+    """Return the percentiles that are metrics, of latencies in microseconds; as `percentile`."""
+    return {LATENCY_P50: percentile(counts, 50), LATENCY_P99: percentile(counts, 99)}
 
 
 def counted(latencies: Iterable[float]) -> dict[float, int]:

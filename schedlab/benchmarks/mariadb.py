@@ -4,7 +4,7 @@ import re
 
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
-from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, percentile
+from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, percentiles
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.server import FOLDER, PORT, Data, Server, unprivileged
 from schedlab.benchmarks.sysbench import SYSBENCH
@@ -46,11 +46,7 @@ def parse(output: Output) -> Values:
     rate = output.number(r"^\s*transactions:.*\(([\d.]+) per sec", "'transactions' line")
     rows = re.findall(_IN_HISTOGRAM, output.stdout, re.MULTILINE)
     latencies = {float(milliseconds) * 1e3: int(count) for milliseconds, count in rows}
-    return {
-        THROUGHPUT: rate,
-        LATENCY_P50: percentile(latencies, 50),
-        LATENCY_P99: percentile(latencies, 99),
-    }
+    return {THROUGHPUT: rate, **percentiles(latencies)}
 
 
 def _buffers(rows: int) -> int:

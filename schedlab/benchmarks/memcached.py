@@ -28,7 +28,7 @@ def parse(output: Output) -> Values:
     """Read the rate and the mean latency; of percentiles memcaslap knows the power of two only.
 
     Raises:
-        IncompleteRun: there is no summary, so memcaslap did not finish.
+        IncompleteRun: memcaslap printed no summary, so it did not finish.
     """
     total = output.stdout.rpartition("Total Statistics (")[2]
     mean = re.search(r"^\s*Avg:\s+(\d+)$", total, re.MULTILINE)

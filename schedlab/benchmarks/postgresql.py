@@ -4,7 +4,7 @@ from pathlib import Path
 
 from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
-from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, counted, percentile
+from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, counted, percentiles
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.server import PORT, Data, Server, unprivileged
 from schedlab.benchmarks.tool import Tool
@@ -66,11 +66,7 @@ def parse(output: Output) -> Values:
         raise IncompleteRun(f"{failed:g} transactions failed")
     rate = output.number(r"^tps = ([\d.]+) \(without", "'tps' line")
     latencies = counted(_latencies(output.folder))
-    return {
-        THROUGHPUT: rate,
-        LATENCY_P50: percentile(latencies, 50),
-        LATENCY_P99: percentile(latencies, 99),
-    }
+    return {THROUGHPUT: rate, **percentiles(latencies)}
 
 
 def _latencies(folder: Path) -> list[float]:

@@ -1,7 +1,6 @@
 """`schedlab bisect`: the commit of a range at which something got worse, on a simulated machine."""
 
 from dataclasses import fields
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +89,7 @@ def bisect_command(
         is_on_machines,
     )
     from schedlab.lab.bisecting.text import answer_text
+    from schedlab.lab.new_folder import stamped
     from schedlab.report import save
 
     lab = how.lab()
@@ -101,8 +101,7 @@ def bisect_command(
             asked = _check(scenario, machines)
         else:
             asked = _plan(plan_name, settings, {**options}, metric, lab)
-        stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
-        folder = how.output or Path("results") / f"{stamp}-bisect"
+        folder = how.output or stamped("bisect")
         if len(asked) > 1:
             begin_on_machines(tree, commits, asked, folder)
         else:

@@ -1,6 +1,5 @@
 """`schedlab boots`: a machine booted for each variant by turns, boots as the pairs."""
 
-from datetime import datetime
 from pathlib import Path
 
 import click
@@ -46,6 +45,7 @@ def boots_command(
     """
     from schedlab.cli.result import print_result
     from schedlab.lab.boots import boot_lines, resume_boots, run_boots
+    from schedlab.lab.new_folder import stamped
     from schedlab.plan.plan import find_plan
 
     lab = How(output=output).lab()
@@ -66,6 +66,4 @@ def boots_command(
         for line in boot_lines(plan, boots):
             echo(line)
         return
-    stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
-    folder = output or Path("results") / f"{stamp}-boots"
-    print_result(run_boots(plan, boots, folder, lab))
+    print_result(run_boots(plan, boots, output or stamped("boots"), lab))

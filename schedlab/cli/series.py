@@ -3,7 +3,6 @@
 import sys
 from contextlib import ExitStack, closing
 from dataclasses import fields
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,8 +131,9 @@ def _read(patches: Path, base: str | None, tree: Path | None) -> "tuple[Series, 
 
 
 def _default_folder(series: "Series") -> Path:
-    stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
-    return Path("results") / f"{stamp}-series-{len(series.patches)}"
+    from schedlab.lab.new_folder import stamped
+
+    return stamped(f"series-{len(series.patches)}")
 
 
 def _tell(tried: "TriedSeries", swept: "Swept", folder: Path) -> bool:

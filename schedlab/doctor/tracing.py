@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from schedlab.base.system import System
 from schedlab.counters.perf_stat import TRACEPOINTS
+from schedlab.counters.tracefs import TRACEFS, tracepoint_file
 from schedlab.doctor.finding import Finding
 from schedlab.settings.sched_debug import features_path
 
 DEBUGFS = "/sys/kernel/debug"
-_TRACEFS = ("/sys/kernel/tracing", f"{DEBUGFS}/tracing")
 _SECURITYFS = "/sys/kernel/security"
 _AS_ROOT = "run as root"
 _UNLOCK = "switch Secure Boot off in the firmware, or boot without lockdown="
@@ -29,19 +29,15 @@ def check(system: System) -> Iterator[Finding]:
 
 def _tracepoints(system: System) -> Finding:
     why = "without it perf counts no migrations and no NUMA events"
-    folder = next((place for place in _TRACEFS if _mounted(system, place)), None)
+    folder = next((place for place in TRACEFS if _mounted(system, place)), None)
     if folder is None:
-        mount = f"mount -t tracefs nodev {_TRACEFS[0]}"
+        mount = f"mount -t tracefs nodev {TRACEFS[0]}"
         return Finding("tracefs", "warning", "tracefs is not mounted", why, mount)
-    refused = _refusal(system, f"{folder}/events/sched/sched_migrate_task/id")
+    refused = _refusal(system, tracepoint_file(folder, "sched:sched_migrate_task"))
     if refused in (errno.EACCES, errno.EPERM):
         found = f"tracefs on {folder} does not let us read"
         return Finding("tracefs", "warning", found, why, _AS_ROOT)
-    absent = [
-        event
-        for event in TRACEPOINTS
-        if not system.exists(f"{folder}/events/{event.replace(':', '/')}/id")
-    ]
+    absent = [event for event in TRACEPOINTS if not system.exists(tracepoint_file(folder, event))]
     if absent:
         return Finding(
             "tracefs",

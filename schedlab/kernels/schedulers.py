@@ -72,7 +72,7 @@ def find_scheduler(wanted: str, by_path: bool, base: Base) -> Scheduler:
     """Return a scheduler: the tree's own of a name, or the one at a path.
 
     Raises:
-        KernelError: the tree has no sched_ext, or there is no such scheduler.
+        KernelError: the tree has no sched_ext, or no scheduler of that name or path.
     """
     base.check_there()
     if not has_sched_ext(base):
@@ -104,7 +104,7 @@ def find_scheduler(wanted: str, by_path: bool, base: Base) -> Scheduler:
 
 def _at(source: Path) -> Scheduler:
     if not source.is_file():
-        raise KernelError(f"{source}: there is no such file; scx= takes a scheduler's source.")
+        raise KernelError(f"{source}: is not a file; scx= takes a scheduler's source.")
     for above in source.parents:
         for include in _INCLUDES:
             if (above / include / _COMMON).is_file():

@@ -4,7 +4,6 @@ A folder of a series holds `boots.json` (this module's record), `boot-001/`, `bo
 result for each boot) and, when it is whole, `merged/`.
 """
 
-import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from schedlab.base.errors import HostError, SystemLost, UsageError
+from schedlab.base.system.durable import write_durably
 from schedlab.benchmarks import Case
 from schedlab.lab.new_folder import make_folder
 from schedlab.lab.order import variant_order
@@ -224,13 +224,9 @@ class Boots:
     def _keep(self) -> None:
         """Write the record, whole or not at all: a lab that dies now is gone on with."""
         place = self._folder / RECORD
-        fresh = place.with_suffix(".new")
         try:
-            with fresh.open("w", encoding="utf-8") as file:
-                file.write(self._series.model_dump_json(indent=1, exclude_none=True))
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(place)
+            text = self._series.model_dump_json(indent=1, exclude_none=True)
+            write_durably(place, text.encode())
         except OSError as error:
             raise HostError(f"{place}: cannot be written: {error.strerror}") from error
 
@@ -297,10 +293,9 @@ def run_boots(
     """
     if boots < 2:
         raise UsageError("--boots: boots are the pairs: 2 of each variant are the least.")
-    lab = lab or Lab()
-    machine_of(plan, lab.watcher)
+    series = Boots(BootSeries(plan=plan, boots=boots), folder, lab or Lab(), machine)
     make_folder(folder)
-    return Boots(BootSeries(plan=plan, boots=boots), folder, lab, machine).run()
+    return series.run()
 
 
 def resume_boots(

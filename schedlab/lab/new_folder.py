@@ -1,8 +1,14 @@
-"""Making the folder of what is begun, and no other's."""
+"""Naming and making the folder of what is begun, and no other's."""
 
+from datetime import datetime
 from pathlib import Path
 
 from schedlab.base.errors import StoreError
+
+
+def stamped(what: str) -> Path:
+    """Return the folder of what is begun now, where the user named none."""
+    return Path("results") / f"{datetime.now().strftime('%Y-%m-%dT%H-%M-%S')}-{what}"
 
 
 def make_folder(folder: Path) -> None:

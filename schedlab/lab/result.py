@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 from schedlab.base.errors import HostError, Interrupted, UsageError
@@ -24,6 +23,7 @@ from schedlab.kernels import KernelError
 from schedlab.lab.earlier import expected, keep
 from schedlab.lab.fitting import fit_sizes, fitted
 from schedlab.lab.forecast import Forecast, are
+from schedlab.lab.new_folder import stamped
 from schedlab.lab.order import block_order, run_seed
 from schedlab.lab.pace import Budget, Pace
 from schedlab.lab.repeat import differences, missing_sources, repeatable
@@ -139,8 +139,7 @@ def prepare(plan: Plan, lab: Lab) -> tuple[Target, list[Case]]:
 
 def default_folder(plan: Plan) -> Path:
     """Name the folder of a result for which the user named none."""
-    stamp = datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
-    return Path("results") / f"{stamp}-{_slug(plan)}"
+    return stamped(_slug(plan))
 
 
 def begin(plan: Plan, cases: list[Case], target: Target, folder: Path, lab: Lab) -> Result:

@@ -8,10 +8,7 @@ from schedlab.judging.axis import Axis, find_axes
 from schedlab.report.content import Report
 from schedlab.report.curve import curve_of
 from schedlab.report.exhibit import Exhibit
-from schedlab.report.wording import (
-    direction,
-    figures_of,
-)
+from schedlab.report.wording import direction, figures_of
 
 
 def sweep_tables(report: Report) -> list[Exhibit]:

@@ -12,11 +12,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import KnobError, RestoreError, StoreError
 from schedlab.base.system import System, hosts_known
+from schedlab.base.system.durable import write_durably
 from schedlab.base.system.system import legible
 from schedlab.settings.knob import ChoiceKnob, FeatureKnob, FileKnob, Knob
 from schedlab.settings.siblings import sibling_knob
@@ -92,15 +92,9 @@ class Journal:
             "siblings": dict(siblings or {}),
         }
         line = f"{json.dumps(content)}\n".encode()
-        fresh = self.path.with_suffix(".new")
         try:
             self.path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            with fresh.open("wb") as file:
-                file.write(line + _states(entries))
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self.path)
-            _sync_folder(self.path.parent)
+            write_durably(self.path, line + _states(entries))
             self._open(entries, len(line))
         except OSError as error:
             raise StoreError(
@@ -355,11 +349,3 @@ def _pack(entry: Entry) -> dict[str, Any]:
 
 def _unpack(item: dict[str, Any]) -> Entry:
     return Entry(_KINDS[item["kind"]](**item["knob"]), item["original"])
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -316,8 +316,11 @@ def _text(system: System, path: str) -> str:
 def _do(system: System, *argv: str) -> None:
     done = system.capture(argv)
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().rpartition("\n")[2]
-        raise HostError(f"{shlex.join(argv)} ended with {done.returncode}: {said}")
+        raise HostError(f"{shlex.join(argv)} ended with {done.returncode}: {_last_line(done)}")
+
+
+def _last_line(done: subprocess.CompletedProcess[str]) -> str:
+    return (done.stderr or done.stdout).strip().rpartition("\n")[2]
 
 
 def _call(key: str, command: str, **env: str) -> None:
@@ -337,5 +340,5 @@ def _call(key: str, command: str, **env: str) -> None:
     except subprocess.TimeoutExpired:
         raise HostError(f"{key}: did not end within {_COMMAND_SECONDS} s: {command}") from None
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().rpartition("\n")[2]
-        raise HostError(f"{key}: ended with {done.returncode}: {said or command}")
+        said = _last_line(done) or command
+        raise HostError(f"{key}: ended with {done.returncode}: {said}")

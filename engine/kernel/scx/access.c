@@ -7,17 +7,14 @@
 
 #define native(name)	native___tsan_##name
 
-void native(init)(void);
 void native(init)(void)
 {
 }
 
-void native(func_entry)(void *caller);
 void native(func_entry)(void *caller)
 {
 }
 
-void native(func_exit)(void);
 void native(func_exit)(void)
 {
 }
@@ -35,9 +32,6 @@ static inline void access(const void *at, unsigned int size, bool write)
 }
 
 #define ACCESS(size)								\
-void native(read##size)(void *at); void native(write##size)(void *at);		\
-void native(unaligned_read##size)(void *at); void native(unaligned_write##size)(void *at);	\
-void native(volatile_read##size)(void *at); void native(volatile_write##size)(void *at);	\
 void native(read##size)(void *at) { access(at, size, false); }			\
 void native(write##size)(void *at) { access(at, size, true); }			\
 void native(unaligned_read##size)(void *at) { access(at, size, false); }		\
@@ -46,20 +40,17 @@ void native(volatile_read##size)(void *at) { access(at, size, false); }		\
 void native(volatile_write##size)(void *at) { access(at, size, true); }
 ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16)
 
-void native(read_range)(void *at, unsigned long size);
 void native(read_range)(void *at, unsigned long size)
 {
 	access(at, size, false);
 }
 
-void native(write_range)(void *at, unsigned long size);
 void native(write_range)(void *at, unsigned long size)
 {
 	access(at, size, true);
 }
 
 /* What the compiler makes of copies and assignments of structures. */
-void *native(memcpy)(void *to, const void *from, unsigned long size);
 void *native(memcpy)(void *to, const void *from, unsigned long size)
 {
 	access(from, size, false);
@@ -67,7 +58,6 @@ void *native(memcpy)(void *to, const void *from, unsigned long size)
 	return memmove(to, from, size);
 }
 
-void *native(memset)(void *to, int byte, unsigned long size);
 void *native(memset)(void *to, int byte, unsigned long size)
 {
 	access(to, size, true);
@@ -83,7 +73,6 @@ static inline void atomic_access(const void *at, unsigned int size)
 }
 
 #define FETCH(bits, name, change)						\
-u##bits native(atomic##bits##_##name)(u##bits *at, u##bits value, int order);	\
 u##bits native(atomic##bits##_##name)(u##bits *at, u##bits value, int order)	\
 {										\
 	u##bits before;								\
@@ -94,13 +83,11 @@ u##bits native(atomic##bits##_##name)(u##bits *at, u##bits value, int order)	\
 	return before;								\
 }
 #define ATOMICS(bits)								\
-u##bits native(atomic##bits##_load)(const u##bits *at, int order);		\
 u##bits native(atomic##bits##_load)(const u##bits *at, int order)		\
 {										\
 	access(at, bits / 8, false);						\
 	return *at;								\
 }										\
-void native(atomic##bits##_store)(u##bits *at, u##bits value, int order);	\
 void native(atomic##bits##_store)(u##bits *at, u##bits value, int order)		\
 {										\
 	access(at, bits / 8, true);						\
@@ -113,7 +100,6 @@ FETCH(bits, fetch_and, before & value)						\
 FETCH(bits, fetch_or, before | value)						\
 FETCH(bits, fetch_xor, before ^ value)						\
 FETCH(bits, fetch_nand, ~(before & value))					\
-int native(atomic##bits##_compare_exchange_strong)(u##bits *at, u##bits *expected, u##bits value, int, int);	\
 int native(atomic##bits##_compare_exchange_strong)(u##bits *at, u##bits *expected, u##bits value, int o, int f)	\
 {										\
 	u##bits found;								\
@@ -127,12 +113,10 @@ int native(atomic##bits##_compare_exchange_strong)(u##bits *at, u##bits *expecte
 	*expected = found;							\
 	return 0;								\
 }										\
-int native(atomic##bits##_compare_exchange_weak)(u##bits *at, u##bits *expected, u##bits value, int, int);	\
 int native(atomic##bits##_compare_exchange_weak)(u##bits *at, u##bits *expected, u##bits value, int o, int f)	\
 {										\
 	return native(atomic##bits##_compare_exchange_strong)(at, expected, value, o, f);	\
 }										\
-u##bits native(atomic##bits##_compare_exchange_val)(u##bits *at, u##bits expected, u##bits value, int, int);	\
 u##bits native(atomic##bits##_compare_exchange_val)(u##bits *at, u##bits expected, u##bits value, int o, int f)	\
 {										\
 	native(atomic##bits##_compare_exchange_strong)(at, &expected, value, o, f);	\
@@ -140,7 +124,6 @@ u##bits native(atomic##bits##_compare_exchange_val)(u##bits *at, u##bits expecte
 }
 ATOMICS(8) ATOMICS(16) ATOMICS(32) ATOMICS(64)
 
-void native(atomic_thread_fence)(int order);
 void native(atomic_thread_fence)(int order)
 {
 	hw_charge(hw_costs.lock);

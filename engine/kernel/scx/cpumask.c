@@ -9,7 +9,6 @@ struct bpf_cpumask {			/* as in engine/bpf/more-types.h */
 	int		usage;
 };
 
-struct bpf_cpumask *native_bpf_cpumask_create(void);
 struct bpf_cpumask *native_bpf_cpumask_create(void)
 {
 	struct bpf_cpumask *mask = shim_scx_alloc("a cpumask", sizeof(*mask));
@@ -18,14 +17,12 @@ struct bpf_cpumask *native_bpf_cpumask_create(void)
 	return mask;
 }
 
-struct bpf_cpumask *native_bpf_cpumask_acquire(struct bpf_cpumask *mask);
 struct bpf_cpumask *native_bpf_cpumask_acquire(struct bpf_cpumask *mask)
 {
 	mask->usage++;
 	return mask;
 }
 
-void native_bpf_cpumask_release(struct bpf_cpumask *mask);
 void native_bpf_cpumask_release(struct bpf_cpumask *mask)
 {
 	if (!--mask->usage)
@@ -69,7 +66,6 @@ ASKS(void, or, (to, a, b), struct cpumask *to, const struct cpumask *a, const st
 ASKS(void, xor, (to, a, b), struct cpumask *to, const struct cpumask *a, const struct cpumask *b)
 ASKS(void, copy, (to, from), struct cpumask *to, const struct cpumask *from)
 
-int native_bpf_cpumask_populate(struct cpumask *to, const void *from, size_t size);
 int native_bpf_cpumask_populate(struct cpumask *to, const void *from, size_t size)
 {
 	if (size < bitmap_size(nr_cpu_ids))
@@ -88,7 +84,6 @@ struct bits {				/* in struct bpf_iter_bits */
 	int		bit;
 };
 
-int native_bpf_iter_bits_new(struct bits *it, const u64 *words, u32 nr);
 int native_bpf_iter_bits_new(struct bits *it, const u64 *words, u32 nr)
 {
 	*it = (struct bits) { .bit = -1 };
@@ -102,7 +97,6 @@ int native_bpf_iter_bits_new(struct bits *it, const u64 *words, u32 nr)
 	return 0;
 }
 
-int *native_bpf_iter_bits_next(struct bits *it);
 int *native_bpf_iter_bits_next(struct bits *it)
 {
 	it->bit = it->nr ? find_next_bit(it->copy, it->nr, it->bit + 1) : 0;
@@ -113,7 +107,6 @@ int *native_bpf_iter_bits_next(struct bits *it)
 	return &it->bit;
 }
 
-void native_bpf_iter_bits_destroy(struct bits *it);
 void native_bpf_iter_bits_destroy(struct bits *it)
 {
 	hw_free(it->copy);

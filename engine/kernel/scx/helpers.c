@@ -4,68 +4,57 @@
 #include <linux/jiffies.h>
 #include "scx.h"
 
-u64 native_bpf_ktime_get_ns(void);
 u64 native_bpf_ktime_get_ns(void)
 {
 	return ktime_get_mono_fast_ns();
 }
 
-u64 native_bpf_ktime_get_boot_ns(void);
 u64 native_bpf_ktime_get_boot_ns(void)
 {
 	return ktime_get_mono_fast_ns();
 }
 
-u64 native_bpf_ktime_get_coarse_ns(void);
 u64 native_bpf_ktime_get_coarse_ns(void)
 {
 	return jiffies64_to_nsecs(get_jiffies_64());
 }
 
-u64 native_bpf_jiffies64(void);
 u64 native_bpf_jiffies64(void)
 {
 	return get_jiffies_64();
 }
 
 /* All randomness of a run comes from its seed. */
-u32 native_bpf_get_prandom_u32(void);
 u32 native_bpf_get_prandom_u32(void)
 {
 	return hw_random() >> 32;
 }
 
-u32 native_bpf_get_smp_processor_id(void);
 u32 native_bpf_get_smp_processor_id(void)
 {
 	return smp_processor_id();
 }
 
-long native_bpf_get_numa_node_id(void);
 long native_bpf_get_numa_node_id(void)
 {
 	return numa_node_id();
 }
 
-u64 native_bpf_get_current_pid_tgid(void);
 u64 native_bpf_get_current_pid_tgid(void)
 {
 	return (u64)current->tgid << 32 | current->pid;
 }
 
-struct task_struct *native_bpf_get_current_task_btf(void);
 struct task_struct *native_bpf_get_current_task_btf(void)
 {
 	return current;
 }
 
-u64 native_bpf_get_current_task(void);
 u64 native_bpf_get_current_task(void)
 {
 	return (u64)current;
 }
 
-long native_bpf_get_current_comm(char *buf, u32 size);
 long native_bpf_get_current_comm(char *buf, u32 size)
 {
 	shim_scx_check(buf, size, true);
@@ -74,7 +63,6 @@ long native_bpf_get_current_comm(char *buf, u32 size)
 }
 
 /* A pointer into the first page reads as nothing, as a fault in a real kernel does. */
-long native_bpf_probe_read_kernel(void *to, u32 size, const void *from);
 long native_bpf_probe_read_kernel(void *to, u32 size, const void *from)
 {
 	if (!size)
@@ -88,7 +76,6 @@ long native_bpf_probe_read_kernel(void *to, u32 size, const void *from)
 	return 0;
 }
 
-long native_bpf_probe_read_kernel_str(char *to, u32 size, const char *from);
 long native_bpf_probe_read_kernel_str(char *to, u32 size, const char *from)
 {
 	ssize_t length;
@@ -104,13 +91,11 @@ long native_bpf_probe_read_kernel_str(char *to, u32 size, const char *from)
 	return length < 0 ? size : length + 1;
 }
 
-long native_bpf_strncmp(const char *a, u32 size, const char *b);
 long native_bpf_strncmp(const char *a, u32 size, const char *b)
 {
 	return strncmp(a, b, size);
 }
 
-long native_bpf_snprintf(char *to, u32 size, const char *fmt, u64 *args, u32 bytes);
 long native_bpf_snprintf(char *to, u32 size, const char *fmt, u64 *args, u32 bytes)
 {
 	struct bpf_bprintf_data data = {};
@@ -119,7 +104,6 @@ long native_bpf_snprintf(char *to, u32 size, const char *fmt, u64 *args, u32 byt
 	return ret < 0 ? ret : bstr_printf(to, size, fmt, data.bin_args) + 1;
 }
 
-long native_bpf_trace_vprintk(const char *fmt, u32 size, u64 *args, u32 bytes);
 long native_bpf_trace_vprintk(const char *fmt, u32 size, u64 *args, u32 bytes)
 {
 	static char text[1024];
@@ -130,7 +114,6 @@ long native_bpf_trace_vprintk(const char *fmt, u32 size, u64 *args, u32 bytes)
 	return length;
 }
 
-long native_bpf_loop(u32 turns, long (*callback)(u32 turn, void *context), void *context, u64 flags);
 long native_bpf_loop(u32 turns, long (*callback)(u32 turn, void *context), void *context, u64 flags)
 {
 	u32 turn;
@@ -141,25 +124,21 @@ long native_bpf_loop(u32 turns, long (*callback)(u32 turn, void *context), void 
 	return turns;
 }
 
-void native_bpf_rcu_read_lock(void);
 void native_bpf_rcu_read_lock(void)
 {
 	rcu_read_lock();
 }
 
-void native_bpf_rcu_read_unlock(void);
 void native_bpf_rcu_read_unlock(void)
 {
 	rcu_read_unlock();
 }
 
-void native_bpf_preempt_disable(void);
 void native_bpf_preempt_disable(void)
 {
 	preempt_disable();
 }
 
-void native_bpf_preempt_enable(void);
 void native_bpf_preempt_enable(void)
 {
 	preempt_enable();

@@ -25,7 +25,6 @@ static struct lock *lock_of(u32 *word)
 	return locks[*word - 1];
 }
 
-void native_bpf_spin_lock(u32 *word);
 void native_bpf_spin_lock(u32 *word)
 {
 	struct lock *lock = lock_of(word);
@@ -35,7 +34,6 @@ void native_bpf_spin_lock(u32 *word)
 	lock->flags = flags;
 }
 
-void native_bpf_spin_unlock(u32 *word);
 void native_bpf_spin_unlock(u32 *word)
 {
 	struct lock *lock = lock_of(word);
@@ -44,14 +42,12 @@ void native_bpf_spin_unlock(u32 *word)
 }
 
 /* One that gives up where two wait for each other, which shows here as a CPU that waits for ever. */
-int native_bpf_res_spin_lock(u32 *word);
 int native_bpf_res_spin_lock(u32 *word)
 {
 	native_bpf_spin_lock(word);
 	return 0;
 }
 
-void native_bpf_res_spin_unlock(u32 *word);
 void native_bpf_res_spin_unlock(u32 *word)
 {
 	native_bpf_spin_unlock(word);

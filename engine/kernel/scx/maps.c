@@ -200,19 +200,16 @@ static void *look_up(struct shim_map *m, const void *key, int cpu)
 	return e ? of_cpu(m, e->value, cpu) : NULL;
 }
 
-void *native_bpf_map_lookup_elem(void *map, const void *key);
 void *native_bpf_map_lookup_elem(void *map, const void *key)
 {
 	return look_up(shim_scx_map(map), key, smp_processor_id());
 }
 
-void *native_bpf_map_lookup_percpu_elem(void *map, const void *key, u32 cpu);
 void *native_bpf_map_lookup_percpu_elem(void *map, const void *key, u32 cpu)
 {
 	return cpu < nr_cpu_ids ? look_up(shim_scx_map(map), key, cpu) : NULL;
 }
 
-long native_bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 long native_bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)
 {
 	struct shim_map *m = shim_scx_map(map);
@@ -235,7 +232,6 @@ long native_bpf_map_update_elem(void *map, const void *key, const void *value, u
 	return 0;
 }
 
-long native_bpf_map_delete_elem(void *map, const void *key);
 long native_bpf_map_delete_elem(void *map, const void *key)
 {
 	struct shim_map *m = shim_scx_map(map);
@@ -277,25 +273,21 @@ static long stored_no_more(struct shim_map *m, const void *owner)
 	return 0;
 }
 
-void *native_bpf_task_storage_get(void *map, struct task_struct *p, void *value, u64 flags);
 void *native_bpf_task_storage_get(void *map, struct task_struct *p, void *value, u64 flags)
 {
 	return stored(shim_scx_map(map), p, value, flags);
 }
 
-long native_bpf_task_storage_delete(void *map, struct task_struct *p);
 long native_bpf_task_storage_delete(void *map, struct task_struct *p)
 {
 	return stored_no_more(shim_scx_map(map), p);
 }
 
-void *native_bpf_cgrp_storage_get(void *map, struct cgroup *cgrp, void *value, u64 flags);
 void *native_bpf_cgrp_storage_get(void *map, struct cgroup *cgrp, void *value, u64 flags)
 {
 	return stored(shim_scx_map(map), cgrp, value, flags);
 }
 
-long native_bpf_cgrp_storage_delete(void *map, struct cgroup *cgrp);
 long native_bpf_cgrp_storage_delete(void *map, struct cgroup *cgrp)
 {
 	return stored_no_more(shim_scx_map(map), cgrp);
@@ -315,7 +307,6 @@ void shim_scx_task_gone(struct task_struct *p)
 
 /* ------------------------------------------------------------------ queues and stacks */
 
-long native_bpf_map_push_elem(void *map, const void *value, u64 flags);
 long native_bpf_map_push_elem(void *map, const void *value, u64 flags)
 {
 	struct shim_map *m = shim_scx_map(map);
@@ -343,13 +334,11 @@ static long take(struct shim_map *m, void *value, bool goes)
 	return 0;
 }
 
-long native_bpf_map_pop_elem(void *map, void *value);
 long native_bpf_map_pop_elem(void *map, void *value)
 {
 	return take(shim_scx_map(map), value, true);
 }
 
-long native_bpf_map_peek_elem(void *map, void *value);
 long native_bpf_map_peek_elem(void *map, void *value)
 {
 	return take(shim_scx_map(map), value, false);

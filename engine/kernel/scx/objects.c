@@ -6,19 +6,16 @@
 #include "scx.h"
 
 /* The compiled source gives the object's size for its type. */
-void *native_bpf_obj_new_impl(u64 size, void *meta);
 void *native_bpf_obj_new_impl(u64 size, void *meta)
 {
 	return shim_scx_alloc("an object of bpf_obj_new()", size);
 }
 
-void native_bpf_obj_drop_impl(void *object, void *meta);
 void native_bpf_obj_drop_impl(void *object, void *meta)
 {
 	shim_scx_free(object);
 }
 
-void *native_bpf_kptr_xchg(void **where, void *pointer);
 void *native_bpf_kptr_xchg(void **where, void *pointer)
 {
 	shim_scx_check(where, sizeof(*where), true);
@@ -33,8 +30,6 @@ struct tree_node {				/* in struct bpf_rb_node */
 	void		*owner;		/* NULL: in no tree */
 };
 
-int native_bpf_rbtree_add_impl(struct rb_root_cached *root, struct tree_node *node,
-			       bool (*less)(struct tree_node *a, const struct tree_node *b), void *meta, u64 off);
 int native_bpf_rbtree_add_impl(struct rb_root_cached *root, struct tree_node *node,
 			       bool (*less)(struct tree_node *a, const struct tree_node *b), void *meta, u64 off)
 {
@@ -58,7 +53,6 @@ int native_bpf_rbtree_add_impl(struct rb_root_cached *root, struct tree_node *no
 	return 0;
 }
 
-struct tree_node *native_bpf_rbtree_remove(struct rb_root_cached *root, struct tree_node *node);
 struct tree_node *native_bpf_rbtree_remove(struct rb_root_cached *root, struct tree_node *node)
 {
 	if (node->owner != root)
@@ -68,7 +62,6 @@ struct tree_node *native_bpf_rbtree_remove(struct rb_root_cached *root, struct t
 	return node;
 }
 
-struct tree_node *native_bpf_rbtree_first(struct rb_root_cached *root);
 struct tree_node *native_bpf_rbtree_first(struct rb_root_cached *root)
 {
 	return rb_entry_safe(rb_first_cached(root), struct tree_node, rb);
@@ -104,25 +97,21 @@ static struct list_link *pop(struct list_head *head, bool front)
 	return link;
 }
 
-int native_bpf_list_push_front_impl(struct list_head *head, struct list_link *link, void *meta, u64 off);
 int native_bpf_list_push_front_impl(struct list_head *head, struct list_link *link, void *meta, u64 off)
 {
 	return push(head, link, true);
 }
 
-int native_bpf_list_push_back_impl(struct list_head *head, struct list_link *link, void *meta, u64 off);
 int native_bpf_list_push_back_impl(struct list_head *head, struct list_link *link, void *meta, u64 off)
 {
 	return push(head, link, false);
 }
 
-struct list_link *native_bpf_list_pop_front(struct list_head *head);
 struct list_link *native_bpf_list_pop_front(struct list_head *head)
 {
 	return pop(head, true);
 }
 
-struct list_link *native_bpf_list_pop_back(struct list_head *head);
 struct list_link *native_bpf_list_pop_back(struct list_head *head)
 {
 	return pop(head, false);

@@ -43,7 +43,6 @@ int shim_ext_load(const void *ops);
 const char *shim_ext_name(void);
 extern const u64 shim_ext_slice_ns;	/* by default */
 
-
 /* memory.c: what the scheduler may read and write, an object with room between it and the next one */
 void *shim_scx_alloc(const char *what, unsigned int size);
 void shim_scx_free(void *object);

@@ -6,19 +6,16 @@
 #include "scx.h"
 #include "../groups.h"
 
-struct task_struct *native_bpf_task_acquire(struct task_struct *p);
 struct task_struct *native_bpf_task_acquire(struct task_struct *p)
 {
 	return get_task_struct(p);
 }
 
-void native_bpf_task_release(struct task_struct *p);
 void native_bpf_task_release(struct task_struct *p)
 {
 	put_task_struct(p);
 }
 
-struct task_struct *native_bpf_task_from_pid(s32 pid);
 struct task_struct *native_bpf_task_from_pid(s32 pid)
 {
 	struct hw_task *task;
@@ -33,18 +30,15 @@ struct task_struct *native_bpf_task_from_pid(s32 pid)
 }
 
 /* Cgroups stay for the whole run: nothing counts who holds one. */
-struct cgroup *native_bpf_cgroup_acquire(struct cgroup *cgrp);
 struct cgroup *native_bpf_cgroup_acquire(struct cgroup *cgrp)
 {
 	return cgrp;
 }
 
-void native_bpf_cgroup_release(struct cgroup *cgrp);
 void native_bpf_cgroup_release(struct cgroup *cgrp)
 {
 }
 
-struct cgroup *native_bpf_cgroup_from_id(u64 id);
 struct cgroup *native_bpf_cgroup_from_id(u64 id)
 {
 	struct cgroup_subsys_state *css = NULL;
@@ -58,7 +52,6 @@ struct cgroup *native_bpf_cgroup_from_id(u64 id)
 	return NULL;
 }
 
-struct cgroup *native_bpf_cgroup_ancestor(struct cgroup *cgrp, int level);
 struct cgroup *native_bpf_cgroup_ancestor(struct cgroup *cgrp, int level)
 {
 	if (level < 0 || level > cgrp->level)

@@ -27,7 +27,6 @@ static enum hrtimer_restart expired(struct hrtimer *hrtimer)
 	return HRTIMER_NORESTART;
 }
 
-long native_bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags);
 long native_bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags)
 {
 	struct timer **at = place(timer), *t;
@@ -52,7 +51,6 @@ long native_bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags)
 	return 0;
 }
 
-long native_bpf_timer_set_callback(struct bpf_timer *timer, int (*callback)(void *map, void *key, void *value));
 long native_bpf_timer_set_callback(struct bpf_timer *timer, int (*callback)(void *map, void *key, void *value))
 {
 	struct timer *t = *place(timer);
@@ -63,7 +61,6 @@ long native_bpf_timer_set_callback(struct bpf_timer *timer, int (*callback)(void
 	return 0;
 }
 
-long native_bpf_timer_start(struct bpf_timer *timer, u64 ns, u64 flags);
 long native_bpf_timer_start(struct bpf_timer *timer, u64 ns, u64 flags)
 {
 	struct timer *t = *place(timer);
@@ -77,7 +74,6 @@ long native_bpf_timer_start(struct bpf_timer *timer, u64 ns, u64 flags)
 	return 0;
 }
 
-long native_bpf_timer_cancel(struct bpf_timer *timer);
 long native_bpf_timer_cancel(struct bpf_timer *timer)
 {
 	struct timer *t = *place(timer);

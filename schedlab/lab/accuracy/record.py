@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from schedlab.base.errors import UsageError
 from schedlab.base.validation import validate
 from schedlab.judging.matched import Counted
-from schedlab.judging.reference import find_reference
+from schedlab.judging.reference import Reference, find_reference
 from schedlab.lab.accuracy.published import Predicted, Work
 from schedlab.lab.accuracy.scoring import Prediction, published_row
 from schedlab.machine.model import find_machine
@@ -170,8 +170,9 @@ def _read(path: Path) -> object:
 
 
 def _predicted(part: _Part, work: Work, cases: int, path: Path) -> Predicted:
+    reference = find_reference(work.reference)
     return Predicted(
-        rows=[_prediction(row, work, path) for row in part.rows],
+        rows=[_prediction(row, work, reference, path) for row in part.rows],
         counts=[Counted(**count.model_dump()) for count in part.counts],
         engine=part.engine,
         cases=cases,
@@ -179,8 +180,7 @@ def _predicted(part: _Part, work: Work, cases: int, path: Path) -> Predicted:
     )
 
 
-def _prediction(row: _Row, work: Work, path: Path) -> Prediction:
-    reference = find_reference(work.reference)
+def _prediction(row: _Row, work: Work, reference: Reference, path: Path) -> Prediction:
     for table in reference.table:
         labels = {label for label, _, _ in table.rows}
         if (table.target, table.metric) == (work.plan.target, row.metric) and row.label in labels:

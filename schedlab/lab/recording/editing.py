@@ -169,6 +169,10 @@ def trim(
     }
     limit = run.ns + 1 if seconds is None else int(seconds * 1e9)
     cut = _cut_channels(workload, kept)
+
+    def is_cut(message: int) -> bool:
+        return workload.messages[message - 1].channel in cut
+
     tasks = []
     for task in kept.values():
         steps = []
@@ -182,19 +186,13 @@ def trim(
                 step = (letter, min(number, limit - time))
             elif letter in (WAKE, START) and number not in kept:
                 step = None
-            elif letter == WAIT:
+            elif letter in (WAIT, RECEIVE):
                 wake = run.wake_of(task.id, at)
                 if not wake or wake[1] >= limit:
                     break
-                if wake[0] not in kept:
+                if wake[0] not in kept if letter == WAIT else is_cut(number):
                     step = (ARRIVAL, wake[1])
-            elif letter == RECEIVE:
-                wake = run.wake_of(task.id, at)
-                if not wake or wake[1] >= limit:
-                    break
-                if workload.messages[number - 1].channel in cut:
-                    step = (ARRIVAL, wake[1])
-            elif letter == SEND and workload.messages[number - 1].channel in cut:
+            elif letter == SEND and is_cut(number):
                 step = None
             if step:
                 steps.append(step)

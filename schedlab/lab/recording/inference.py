@@ -158,6 +158,8 @@ class _Inference:
         on_cpu = np.argsort(task_key(self.pieces.cpu, self.pieces.begin), kind="stable")
         self.on_cpu = on_cpu
         self.on_cpu_keys = task_key(self.pieces.cpu, self.pieces.begin)[on_cpu]
+        self.forks = events.of(Kind.FORK)
+        self.children = self.pieces.lives.task(events.two[self.forks], self.forks)
         self.calls = _Calls(self)
 
     def workload(self, source: str) -> RecordedWorkload:
@@ -201,7 +203,7 @@ class _Inference:
         b = self.blocks
         first = np.ones(len(b.task), bool)
         first[1:] = b.task[1:] != b.task[:-1]
-        started = self._started(b.task)
+        started = np.isin(b.task, self.children)
         chosen = np.flatnonzero(self.taken[b.task] & (~first | (~started & (b.begin > 0))))
         before = np.maximum(chosen - 1, 0)
         head = first[chosen]
@@ -263,19 +265,11 @@ class _Inference:
         waker = self.pieces.task[np.maximum(waits.waker, 0)]
         waits.cause[self.calls.ends(waits, waker)] = order.index(MESSAGE)
 
-    def _started(self, task: Numbers) -> Flags:
-        """Return whether tasks were forked within the trace."""
-        forks = self.events.of(Kind.FORK)
-        children = self.pieces.lives.task(self.events.two[forks], forks)
-        return np.isin(task, children)
-
     def _births(self) -> dict[int, tuple[int, int]]:
         """Return for each chosen task forked in the trace the place, and the forking piece."""
-        forks = self.events.of(Kind.FORK)
-        children = self.pieces.lives.task(self.events.two[forks], forks)
-        piece = self.running(forks)
         births = {}
-        for child, place, by in zip(children.tolist(), forks.tolist(), piece.tolist(), strict=True):
+        columns = (self.children, self.forks, self.running(self.forks))
+        for child, place, by in zip(*(column.tolist() for column in columns), strict=True):
             if child >= 0 and self.taken[child]:
                 parent = by >= 0 and bool(self.taken[self.pieces.task[by]])
                 births[child] = (place, by if parent else -1)

@@ -14,6 +14,7 @@ from pathlib import Path
 from schedlab.base.errors import HostError, IncompleteRun
 from schedlab.base.system import System
 from schedlab.base.system.process import Exit, Launch
+from schedlab.counters.tracefs import TRACEFS, tracepoint_file
 from schedlab.lab.recording.anonymous import anonymous
 from schedlab.lab.recording.reading import perf_text
 from schedlab.lab.recording.setup import HEAD, look
@@ -94,21 +95,17 @@ def _events(system: System) -> list[str]:
     if system.which("perf") is None:
         raise HostError("perf is needed to record.\n  Install: apt-get install linux-perf")
     tracing = next(
-        (
-            folder
-            for folder in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
-            if system.exists(f"{folder}/events/sched/sched_switch/id")
-        ),
+        (folder for folder in TRACEFS if system.exists(tracepoint_file(folder, _NEEDED[0]))),
         None,
     )
     if tracing is None:
         raise HostError(
-            "the tracepoints of this kernel cannot be seen below /sys/kernel/tracing: that takes"
-            " root, and a mounted tracefs.\n  Try: mount -t tracefs tracefs /sys/kernel/tracing"
+            f"the tracepoints of this kernel cannot be seen below {TRACEFS[0]}: that takes"
+            f" root, and a mounted tracefs.\n  Try: mount -t tracefs tracefs {TRACEFS[0]}"
         )
 
     def there(event: str) -> bool:
-        return system.exists(f"{tracing}/events/{event.replace(':', '/')}/id")
+        return system.exists(tracepoint_file(tracing, event))
 
     missing = [event for event in _NEEDED if not there(event)]
     if missing:

@@ -77,7 +77,7 @@ static bool is_leaving(void)
 #endif
 }
 
-/* The name under which the kernel runs it, as /sys/kernel/sched_ext/root/ops has it. */
+/* The name under which the kernel runs it, as its sysfs file `ops` has it; NULL from its end on. */
 const char *shim_ext_name(void)
 {
 	return loaded && scx_enabled() && !is_leaving() ? loaded->name : NULL;
