@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from schedlab.base.system import LocalSystem
@@ -23,13 +23,11 @@ from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.tool import Tool
 from schedlab.counters.perf_stat import MIGRATIONS, TRACEPOINTS, PerfStat
-from schedlab.judging.analysis import Outcome
-from schedlab.lab.runner import Runner
+from schedlab.lab.runner import Progress, Runner
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store, describe
 from schedlab.targets.host import HostTarget
-from schedlab.targets.target import Order
 
 TIME = Metric("time", "s", "lower", "Time (sec)")
 NEXT_TO_NOTHING = ("sh", "-c", "echo Time: 1")
@@ -48,17 +46,11 @@ def next_to_nothing() -> Command:
     return Command(*NEXT_TO_NOTHING)
 
 
-class Watch:
-    """A progress that keeps the time of each run, store and all."""
+class Watch(Progress):
+    """Keeps the time of each run, store and all."""
 
     def __init__(self) -> None:
         self.ends = [time.perf_counter()]
-
-    def block(self, block: int, cases: Sequence[str]) -> None: ...
-    def start(self, order: Order) -> None: ...
-    def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None: ...
-    def give_up(self, case: str, why: str) -> None: ...
-    def end(self, why: str) -> None: ...
 
     def done(self, record: RunRecord) -> None:
         assert record.status == "ok", record.error
@@ -126,7 +118,7 @@ def main() -> None:
         print("hyperfine: skipped: not installed (Debian package hyperfine)")
     events = PerfStat((*TRACEPOINTS, *MIGRATIONS))
     with tempfile.TemporaryDirectory() as folder:
-        command = events.wrap(NEXT_TO_NOTHING, Path(folder) / "perf.csv")
+        command = events.wrap(NEXT_TO_NOTHING, f"{folder}/perf.csv")
         works = subprocess.run(command, capture_output=True, check=False).returncode == 0
         if not works:
             print("perf stat: skipped: tracepoints cannot be counted here (`schedlab doctor`)")

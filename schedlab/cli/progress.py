@@ -1,6 +1,7 @@
 """Showing how plans run: a line that moves on a terminal, a line for each run elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from rich import progress
 from rich.console import Console
@@ -8,11 +9,11 @@ from rich.console import Console
 from schedlab.base.printable import printable
 from schedlab.base.words import plural
 from schedlab.judging.analysis import Outcome
+from schedlab.kernels.progress import Step
 from schedlab.lab.forecast import Forecast, are
 from schedlab.lab.runner import Progress
 from schedlab.plan.plan import Plan
-from schedlab.result.record import RunRecord
-from schedlab.targets.target import Order
+from schedlab.result.record import RunKey, RunRecord
 
 
 class Screen:
@@ -40,6 +41,18 @@ class Screen:
         """End the moving lines."""
         self.bars.stop()
 
+    @property
+    def on(self) -> bool:
+        """Whether lines move now; no others can beside them."""
+        return self.moving and self.bars.live.is_started
+
+    @contextmanager
+    def task(self, what: str) -> Iterator[Step]:
+        """Show a long step among the plans."""
+        task = self.bars.add_task(what, total=1.0, left="")
+        yield lambda share, text: self.bars.update(task, completed=share, left=text[-40:])
+        self.bars.remove_task(task)
+
 
 class RunProgress(Progress):
     """Show how many runs are over, how long the rest may take, and each look's outcome."""
@@ -65,13 +78,11 @@ class RunProgress(Progress):
         """Begin a block with the benchmarks that are still open."""
         self._forecast.open = cases
 
-    def start(self, order: Order) -> None:
+    def start(self, key: RunKey) -> None:
         """Show the run that begins."""
         self._screen.bars.update(
             self._task,
-            description=printable(
-                f"{self._name}{self._count()}  {order.key.case} [{order.key.variant}]"
-            ),
+            description=printable(f"{self._name}{self._count()}  {key.case} [{key.variant}]"),
             total=self._forecast.at_most,
             completed=self._forecast.done,
             left=str(self._forecast),

@@ -35,11 +35,10 @@ def carry_out_sweep(plan: Plan, how: How) -> None:
 
 
 def write_reports_of(swept: Swept) -> None:
-    """Leave each simulated result its reports; those run on hosts have theirs already."""
+    """Leave each result its reports."""
     for folder in swept.whole:
         with closing(Store.open(folder)) as store:
-            if store.plan.simulated:
-                write_reports(store)
+            write_reports(store)
 
 
 def _print_comparisons(folders: Sequence[Path], page: Path) -> bool:

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from schedlab.cli.progress import RunProgress, Screen
 from schedlab.cli.steps import ConsoleSteps
+from schedlab.kernels.progress import Step
 from schedlab.lab.forecast import Forecast
 from schedlab.lab.runner import Progress
 from schedlab.lab.watcher import Watcher
@@ -26,6 +27,12 @@ class ConsoleWatcher(ConsoleSteps, Watcher):
         """Show the plans that run; the moving lines end with the block."""
         with Screen(self._console) as self._screen:
             yield
+
+    @contextmanager
+    def task(self, what: str) -> Iterator[Step]:
+        """Begin a long step, of a plan that runs or before any does."""
+        with self._screen.task(what) if self._screen.on else super().task(what) as step:
+            yield step
 
     def progress(self, plan: Plan, forecast: Forecast, name: str) -> Progress:
         """Return what reports on one plan."""

@@ -27,7 +27,7 @@ class Forecast:
         """Take the plan, and what of it is there."""
         self._plan = plan
         self._variants = variants
-        self._pace = pace
+        self.pace = pace
         self._budget = budget
         self.open: Sequence[str] = cases
         self._done = Counter(record.key.case for record in recorded)
@@ -46,12 +46,12 @@ class Forecast:
     @property
     def known(self) -> bool:
         """Whether something is known of every benchmark that goes on."""
-        return self._pace.knows(self.open)
+        return self.pace.knows(self.open)
 
     @property
     def familiar(self) -> str:
         """How many of the benchmarks something is known of."""
-        known = sum(self._pace.knows([case]) for case in self.open)
+        known = sum(self.pace.knows([case]) for case in self.open)
         return f"{known} of {plural(len(self.open), 'benchmark')}"
 
     @property
@@ -62,7 +62,7 @@ class Forecast:
     @property
     def least(self) -> float:
         """The seconds of those runs whose benchmarks' durations are known."""
-        return self._pace.least(self._owed(self._plan.blocks.looks[-1]))
+        return self.pace.least(self._owed(self._plan.blocks.looks[-1]))
 
     def __str__(self) -> str:
         """Return how long it is to the next look, and to the end if nothing settles before."""
@@ -94,7 +94,7 @@ class Forecast:
         )
 
     def _seconds(self, look: int) -> float | None:
-        return self._pace.together(self._owed(look))
+        return self.pace.together(self._owed(look))
 
     def _owed(self, look: int) -> Mapping[str, int]:
         whole = self._variants * (self._plan.blocks.warmup + look)

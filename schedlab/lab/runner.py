@@ -10,7 +10,7 @@ from schedlab.benchmarks import Case
 from schedlab.judging.analysis import Outcome, RunTable, judge_metrics, settled_cases
 from schedlab.lab.order import block_order, run_seed, stretches
 from schedlab.lab.pace import Budget, Pace
-from schedlab.result.record import RunRecord
+from schedlab.result.record import RunKey, RunRecord
 from schedlab.result.store import Store
 from schedlab.targets.simulators import Simulators
 from schedlab.targets.target import Order, Session, SessionOfMany, Wait
@@ -28,7 +28,7 @@ class Progress:
     def block(self, block: int, cases: Sequence[str]) -> None:
         """Begin a block with the benchmarks that are still open."""
 
-    def start(self, order: Order) -> None:
+    def start(self, key: RunKey) -> None:
         """Begin a run."""
 
     def done(self, record: RunRecord) -> None:
@@ -125,7 +125,7 @@ class Runner:
                     seed=run_seed(self._plan, block, case.label),
                     position=len(self._records),
                 )
-                self._progress.start(order)
+                self._progress.start(key)
                 self._under_way[case.label] += 1
                 self._began = self._budget.spent
                 yield order

@@ -1,9 +1,5 @@
 """Carrying a sweep out: one folder, and in it a folder for each result."""
 
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -12,8 +8,6 @@ from pathlib import Path
 
 from schedlab.base.errors import HostError, Interrupted, StoreError
 from schedlab.base.system.interrupt import stoppable, uninterrupted
-from schedlab.base.system.process import dying_with_us
-from schedlab.kernels.progress import Watch
 from schedlab.lab.forecast import are
 from schedlab.lab.result import (
     Lab,
@@ -26,6 +20,7 @@ from schedlab.lab.result import (
     reopen,
     run_results,
 )
+from schedlab.lab.worker import Task, Workers
 from schedlab.plan.plan import Plan, load_plan
 from schedlab.plan.sweep import Point, points
 from schedlab.result.store import DATABASE, Store
@@ -170,73 +165,27 @@ def _run_on_hosts(there: Mapping[str, Point], folder: Path, lab: Lab) -> list[st
         lanes.setdefault(point.place, []).append(name)
     if not lanes:
         return []
-    labs = _Labs(lab.watcher)
-    with ThreadPoolExecutor(len(lanes)) as pool:
+    workers = Workers(lab.watcher)
+
+    def run(names: Sequence[str]) -> list[str]:
+        """Run one after the other; return those that failed."""
+        return [n for n in names if not workers.run(n, _task(there[n], folder / n, lab))]
+
+    with lab.watcher.running(), ThreadPoolExecutor(len(lanes)) as pool:
         try:
             with stoppable():
-                done = []
-                for lane in lanes.values():
-                    words = {name: _words(there[name], folder, name) for name in lane}
-                    done.append(pool.submit(labs.run, words))
-                return [name for each in done for name in each.result()]
+                return [name for failed in pool.map(run, lanes.values()) for name in failed]
         except Interrupted:
             with uninterrupted():
-                labs.stop()
+                workers.stop()
                 pool.shutdown()
             raise
 
 
-def _words(point: Point, folder: Path, name: str) -> list[str]:
-    """Return the options of `schedlab run` for one result of the sweep."""
-    if (folder / name / DATABASE).exists():
-        return ["--resume", str(folder / name)]
-    chosen = [word for key, value in point.values.items() for word in (f"--{key}", str(value))]
-    return [str(folder / PLAN), "--output", str(folder / name), *chosen]
-
-
-class _Labs:
-    """The processes in which results of a sweep are made."""
-
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
-        self._stopped = False
-        self._running: set[subprocess.Popen[str]] = set()
-        self._lock = threading.Lock()
-
-    def run(self, lane: Mapping[str, Sequence[str]]) -> list[str]:
-        """Run one after the other, telling what they say; return the names of those that failed."""
-        return [name for name, words in lane.items() if not self._well(name, words)]
-
-    def stop(self) -> None:
-        """Have all end as Ctrl-C would, and begin no more."""
-        with self._lock:
-            self._stopped = True
-            for process in self._running:
-                process.terminate()
-
-    def _well(self, name: str, words: Sequence[str]) -> bool:
-        with self._lock:
-            if self._stopped:
-                return False
-            process = subprocess.Popen(
-                [
-                    *dying_with_us(signal.SIGTERM),
-                    *(sys.executable, "-m", "schedlab", "run", *words),
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                start_new_session=True,  # Ctrl-C is ours to pass on
-            )
-            self._running.add(process)
-        with process:
-            assert process.stderr
-            for line in process.stderr:
-                self._watch.say(f"{name}: {line.rstrip()}")
-        self._running.discard(process)
-        return process.returncode == 0
+def _task(point: Point, folder: Path, lab: Lab) -> Task:
+    """Return what a process is to do for one result of the sweep."""
+    plan = None if (folder / DATABASE).exists() else point.plan
+    return Task(plan, folder, lab.invocation)
 
 
 def _what_is_kept(folder: Path, names: Mapping[str, Point]) -> str:
