@@ -404,7 +404,7 @@ def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: st
     if kind is int:
         return count(value, machine.sizes(), spot)
     if kind is Cpus:
-        return _cpus(str(value), machine, spot)
+        return cpus_of(str(value), machine, spot)
     if value == "":
         raise UsageError(f"{spot}: is missing.")
     if not isinstance(value, str) or not value.isprintable():
@@ -412,13 +412,16 @@ def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: st
     return value
 
 
-def _cpus(text: str, machine: Machine, where: str) -> Cpus:
+def cpus_of(text: str, machine: Machine, where: str) -> Cpus:
+    """Return a list of CPUs, or those of a role; UsageError naming `where` if it has no such."""
     if text in ROLES:
         return Cpus(place(machine).roles()[text])
     try:
         cpus = parse_cpulist(text)
     except ValueError as error:
-        raise UsageError(f"{where}: {error}, or as a role: {', '.join(ROLES)}") from None
+        raise UsageError(
+            f"{where}: {error}. A role is taken as well: {', '.join(ROLES)}."
+        ) from None
     missing = [cpu for cpu in cpus if cpu not in parse_cpulist(machine.cpus)]
     if missing or not cpus:
         which = f"CPU {format_cpulist(missing)}" if missing else "CPU ''"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PERIODS = "1,2,5,10,20,50,80,100,120,200,500,1000"
 _ROLES = {"wcpu": "workload", "icpus": "irritators", "acpu": "waker"}
+_OPTIONS = {"wcpu": "--wcpu", "icpus": "--icpu", "acpu": "--acpu"}
 
 
 @click.command("cpuidle-smt")
@@ -48,6 +49,7 @@ def cpuidle_smt(**options: Any) -> None:
 
 
 def _plan(options: Mapping[str, Any]) -> "Plan":
+    from schedlab.benchmarks.benchmark import cpus_of
     from schedlab.benchmarks.cpuidle_smt import NAME
     from schedlab.cli.planning import make_plan
     from schedlab.cli.watcher import ConsoleWatcher
@@ -60,6 +62,8 @@ def _plan(options: Mapping[str, Any]) -> "Plan":
         raise UsageError("the CPUs are chosen on one machine: give one --target.")
     machine = find_target(target, watch=ConsoleWatcher()).machine()
     named = {key: options[key] for key in _ROLES if options[key]}
+    for key, cpus in named.items():
+        cpus_of(cpus, machine, _OPTIONS[key])
     if len(named) < len(_ROLES):
         echo(f"note: {place(machine).described()}", err=True)
     time = options["time"] or ("200ms" if kind_of(target).simulated else "5s")

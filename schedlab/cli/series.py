@@ -73,6 +73,8 @@ def series_command(
         raise UsageError("--resume takes all from DIR; give no patches and no plan with it.")
     if not how.resume and patches is None:
         raise UsageError("name the patches: an mbox, a folder, or --tree PATH A..B.")
+    if patches is not None and tree is None and ".." not in str(patches) and not patches.exists():
+        raise UsageError(f"{patches}: no such file or folder; name an mbox or a folder of patches.")
     if patches is not None and (base is None) == (tree is None):
         raise UsageError(
             "say what the patches go on: --base NAME for an mbox or a folder,"

@@ -6,6 +6,7 @@ in it can end the comment.
 """
 
 import base64
+import binascii
 import json
 import re
 import textwrap
@@ -18,7 +19,8 @@ _BEGIN_HTML = '<script type="application/json" id="schedlab-result">'
 _END_HTML = "</script>"
 _BEGIN_MARKDOWN = "<!-- schedlab-result: JSON, zlib, base64"
 _END_MARKDOWN = "-->"
-_BLANKS = re.compile(r"\s+")
+_BETWEEN = re.compile(r"[\s>]+")
+"""What is between the letters of a line and the next: of a text quoted in a mail `>` as well."""
 _WIDTH = 100
 MOST_PLAIN = 1_000_000
 """Characters of JSON in a page; more are compressed."""
@@ -65,15 +67,15 @@ def carried_by_markdown(text: str, most: int) -> str | None:
         return None
     reader = zlib.decompressobj()
     try:
-        packed = base64.b64decode(_BLANKS.sub("", letters), validate=True)
+        packed = base64.b64decode(_BETWEEN.sub("", letters), validate=True)
         content = reader.decompress(packed, most + 1)
         if len(content) > most:
             raise ValueError(f"it is longer than {most:,} bytes")
         if not reader.eof or reader.unused_data:
             raise ValueError("it is not whole")
         return content.decode()
-    except zlib.error as error:
-        raise ValueError(str(error)) from None
+    except (binascii.Error, zlib.error):
+        raise ValueError("characters of it are missing or changed") from None
 
 
 def _json(store: Store) -> str:

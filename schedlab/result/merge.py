@@ -40,6 +40,7 @@ def merge(stores: Sequence[Store], folder: Path, looks: Sequence[int], invocatio
     stores = sorted(stores, key=lambda store: store.records()[0].started if store.records() else "")
     for store in stores:
         _check(store, stores[0])
+    _check_apart(stores)
     cases, left_out = _cases(stores)
     if not cases:
         raise UsageError(
@@ -95,6 +96,19 @@ def _check(store: Store, first: Store) -> None:
                 f" {store.environment.get(row)}, not {first.environment.get(row)}."
                 "\n  `schedlab compare` sets results of two hosts side by side."
             )
+
+
+def _check_apart(stores: Sequence[Store]) -> None:
+    """Refuse two results that have a run in common: one of them is the other, or a copy."""
+    found: dict[tuple[object, ...], Path] = {}
+    for store in stores:
+        for run in store.records():
+            which = (boot_of(store.boots, run), run.key, run.started)
+            if (other := found.setdefault(which, store.folder)) is not store.folder:
+                raise UsageError(
+                    f"{store.folder}: has runs that {other} has as well, which would count twice."
+                    "\n  Name each result once, and no copy of it."
+                )
 
 
 def _cases(stores: Sequence[Store]) -> tuple[list[CaseInfo], list[str]]:

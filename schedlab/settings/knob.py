@@ -50,6 +50,8 @@ class FileKnob:
         """Return the file's text as it is, without the newline at its end."""
         try:
             return self.value_of(system.exact(self.path).removesuffix("\n"))
+        except FileNotFoundError as error:
+            raise KnobError(_not_there(self, system)) from error
         except OSError as error:
             raise KnobError(_refused(self, "read", error)) from error
 
@@ -142,11 +144,23 @@ def feature_name(word: str) -> str:
     return word.removeprefix("NO_")
 
 
+def _not_there(knob: FileKnob, system: System) -> str:
+    """Return the message on a knob whose file is not there."""
+    folder, _, name = knob.path.rpartition("/")
+    beside = [path.rpartition("/")[2] for path in system.glob(f"{folder}/*")]
+    if not beside:
+        why = f"there is no {folder} here: the kernel lacks it, or its file system is not mounted"
+    else:
+        why = f"this kernel has no {knob.path}"
+    return (
+        f"{knob.label}: {why}.{nearest(name, beside)}"
+        "\n  `schedlab doctor` shows what this host allows."
+    )
+
+
 def _refused(knob: Knob, action: str, error: OSError) -> str:
     reason = error.strerror or str(error)
-    if isinstance(error, FileNotFoundError):
-        advice = "This kernel has no such knob, or its file system is not mounted."
-    elif isinstance(error, PermissionError):
+    if isinstance(error, PermissionError):
         advice = "Run as root; a kernel in lockdown refuses debugfs even then."
     else:
         advice = "The kernel does not take this value."

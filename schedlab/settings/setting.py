@@ -29,6 +29,12 @@ REAL = frozenset({"host", "vm"})
 NO_PROGRAM = "what runs there is a model, not a program"
 """Why what is about a program means nothing in the simulator."""
 
+
+def because(reason: str, *places: str) -> dict[str, str]:
+    """Return why a kind means nothing in some places, for `Setting.elsewhere`."""
+    return dict.fromkeys(places, reason)
+
+
 Its = TypeVar("Its")
 """The type of a kind's value."""
 
@@ -124,8 +130,8 @@ class Setting(ABC, Generic[Its]):
     help: ClassVar[str]
     where: ClassVar[frozenset[str]] = EVERYWHERE
     """The places in which it means something."""
-    elsewhere: ClassVar[str] = ""
-    """Why it means nothing elsewhere."""
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+    """Why it means nothing in each of the other places, and what does instead."""
     shared: ClassVar[bool] = True
     """Whether all variants of a plan may have it in common."""
     without_effect: ClassVar[tuple[WithoutEffect, ...]] = ()

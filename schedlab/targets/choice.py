@@ -11,7 +11,7 @@ from typing import Any
 from schedlab.base.errors import UsageError
 from schedlab.base.system import System
 from schedlab.kernels.progress import Watch
-from schedlab.plan.targets import TARGETS, TargetKind, kind_of, split
+from schedlab.plan.targets import TARGETS, TargetKind, split
 from schedlab.settings.kinds import check_place
 from schedlab.settings.variant import Variant
 from schedlab.targets.target import Target
@@ -40,9 +40,9 @@ def find_target(
     A guest is shown a machine, and made ready for what the variants boot and call. `watch` learns
     of what takes long, such as a build.
     """
-    for variant in variants:
-        check_place(variant, kind_of(name).place)
     kind, which = _known(name, machine)
+    for variant in variants:
+        check_place(variant, kind.place)
     target: Target = _module(kind).named(which, machine, variants, watch)
     return target
 

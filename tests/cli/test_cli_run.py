@@ -139,6 +139,7 @@ def test_a_plan_file_and_options_that_change_it(cli: Cli, host: str, tmp_path: P
         (["--suite", "quick", "--aa", "--timeout", "1y"], "is not a duration"),
         (["--suite", "quick", "--aa", "--counters", "tracepoint"], "Did you mean tracepoints"),
         (["--suite", "quick", "--aa", "--target", "mars"], "no target is called 'mars'"),
+        (["--target", "mars", "--suite", "quick", "--variant", "x: cpuset 0"], "no target is"),
         (["--suite", "quick", "--variant", "x: NO_WA_IDEL"], "Did you mean WA_IDLE"),
         (["--suite", "quick", "--variant", "x: sysctl kernel.numa_balancing=1"], "are the same"),
         (["--suite", "quick", "--variant", NB_OFF, "--aa"], "--aa compares the host with itself"),

@@ -178,7 +178,14 @@ def test_what_is_damaged_on_its_way(tmp_path: Path) -> None:
     assert "is damaged" in said(letters[: len(letters) // 8 * 4])
     assert "is damaged" in said("")
     assert "is damaged" in said(packed(b"\xff\xfe"))
+    assert "characters of it are missing or changed" in said(letters[:-3])
     import_text(tmp_path, "markdown", page.replace("\n", "\r\n"))
+    quoted = "".join(f"> {line}" for line in page.splitlines(True))
+    (tmp_path / "quoted").mkdir()
+    import_text(tmp_path / "quoted", "markdown", quoted)
+
+
+# for line in page.splitlines(True)))
 
 
 def test_reports_without_data_say_what_to_do(tmp_path: Path) -> None:

@@ -201,6 +201,7 @@ def test_commits_of_a_tree(lab: FakeLab, tmp_path: Path) -> None:
     ("words", "message"),
     [
         ((), "name the patches"),
+        (("/nosuch",), "/nosuch: no such file or folder"),
         (("box",), "say what the patches go on"),
         (("box", "--base", "6.12", "--tree", "x"), "say what the patches go on"),
         (("box", "--base", "6.12", *RUN), "host is not sim:MACHINE"),

@@ -1,5 +1,6 @@
 """Results of several boots: what is paired, what is claimed, what is refused."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -141,11 +142,14 @@ def test_what_does_not_go_together(booted: Booted, cli: Cli, tmp_path: Path) -> 
     first, other = booted(1, OLD), booted(2, NEW, benchmark=[{"name": "SysBenchCpu", "label": "x"}])
     elsewhere = booted(3, NEW, files={"proc/sys/kernel/hostname": "another\n"})
     changed = booted(4, NEW, files={"proc/cmdline": "quiet\n"})
+    copy = shutil.copytree(first, tmp_path / "zcopy")
     for folders, why in (
         ([first], "name the results of two boots"),
         ([first, other], "`benchmark` differs"),
         ([first, elsewhere], "Node name is another, not emulated"),
         ([first, tmp_path], "not a result folder"),
+        ([first, changed, first], "which would count twice"),
+        ([first, changed, copy], f"{first} has as well"),
     ):
         status, _, err = cli("merge", *folders, "--output", tmp_path / "out")
         assert (status, why in err) == (2, True), err

@@ -116,9 +116,15 @@ def test_it_is_refused_where_it_would_do_nothing(kind: Setting[Any], target: str
     with pytest.raises(UsageError) as refused:
         find_target(target, None, [example(kind)])
     said = str(refused.value)
-    assert f"variant v: {kind.name} has no meaning on {PLACES[place][0]}: {kind.elsewhere}" in said
+    why = kind.elsewhere[place]
+    assert f"variant v: {kind.name} has no meaning on {PLACES[place][0]}: {why}" in said
     for other in kind.where:
         assert PLACES[other][1] in said
+
+
+@every_kind
+def test_each_place_where_it_means_nothing_has_a_reason(kind: Setting[Any]) -> None:
+    assert set(kind.elsewhere) == set(PLACES) - kind.where
 
 
 @every_kind

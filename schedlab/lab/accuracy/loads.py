@@ -42,7 +42,10 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
     known = workloads()
     for name in names:
         if name not in known:
-            raise UsageError(f"--only: no workload '{name}'.{nearest(name, known)}")
+            raise UsageError(
+                f"--only: no workload '{name}'.{nearest(name, known)}"
+                f"\n  There are: {', '.join(known)}."
+            )
     return tuple(label for name in names for label in known[name])
 
 

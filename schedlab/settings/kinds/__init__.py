@@ -39,7 +39,7 @@ def check_place(variant: Any, place: str) -> None:
             here = ", ".join(other.name for other in settings_in(place))
             raise UsageError(
                 f"variant {variant.name}: {kind.name} has no meaning on {PLACES[place][0]}:"
-                f" {kind.elsewhere}.\n  It is for {where}. Here there are: {here}."
+                f" {kind.elsewhere[place]}.\n  It is for {where}. Here there are: {here}."
             )
 
 

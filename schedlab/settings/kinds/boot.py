@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from schedlab.settings.setting import TableSetting, setting
+from schedlab.settings.setting import TableSetting, because, setting
 from schedlab.settings.text import Filled, Key
 
 
@@ -18,7 +18,9 @@ class Boot(TableSetting):
     toml = 'boot = { "NUMA nodes" = "8" }'
     help = "nothing: the variant runs only at a boot with this row of the platform table, see below"
     where = frozenset({"host"})
-    elsewhere = "only a host has boots that differ; kernel and cmdline choose what is booted"
+    elsewhere = because(
+        "only a host has boots that differ; kernel and cmdline choose what is booted", "sim", "vm"
+    )
     shared = False
 
 

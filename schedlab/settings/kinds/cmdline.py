@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from schedlab.settings.setting import Setting, Simulated, setting
+from schedlab.settings.setting import Setting, Simulated, because, setting
 from schedlab.settings.text import Line
 
 _SIMULATED = {"isolcpus": "isolcpus=LIST", "psi": "psi=0 or psi=1"}
@@ -27,7 +27,9 @@ class Cmdline(Setting[str]):
         " `psi=0`, `psi=1`"
     )
     where = frozenset({"sim", "vm"})
-    elsewhere = "only a guest is booted for a run"
+    elsewhere = because(
+        "a host has booted already; `boot` says at which boot a variant is run", "host"
+    )
 
     def parse(self, words: Sequence[str]) -> object:
         """Take the words as one line."""

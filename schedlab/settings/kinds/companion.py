@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from schedlab.settings.companion import Companion
-from schedlab.settings.setting import REAL, Around, Setting, setting
+from schedlab.settings.setting import REAL, Around, Setting, because, setting
 
 _READY = re.compile(r"(ready_file|ready_value|ready_seconds)=(.*)", re.DOTALL)
 
@@ -29,7 +29,7 @@ class CompanionSetting(Setting[Companion | None]):
         " not given, at most)"
     )
     where = REAL
-    elsewhere = "no program runs there"
+    elsewhere = because("no program runs there", "sim")
 
     def parse(self, words: Sequence[str]) -> object:
         """Take the words as what to wait for and a command."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from schedlab.settings.setting import Simulated, WordSetting, setting
+from schedlab.settings.setting import Simulated, WordSetting, because, setting
 
 _LABEL = "core scheduling"
 
@@ -24,7 +24,12 @@ class CoreSched(WordSetting):
         " share one; `process`: each of its processes has its own"
     )
     where = frozenset({"sim"})
-    elsewhere = "a program asks for its own cookie; write `prefix coresched new --`"
+    elsewhere = because(
+        "a program asks for its own cookie; write `prefix coresched new --`, if util-linux there"
+        " has that",
+        "host",
+        "vm",
+    )
 
     def simulated(self, value: str | None) -> Iterator[Simulated]:
         """Yield it for the scenario's workloads."""

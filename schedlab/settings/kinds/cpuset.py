@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from schedlab.settings.setting import Setting, Simulated, setting
+from schedlab.settings.setting import Setting, Simulated, because, setting
 from schedlab.settings.text import CpuList, Data
 
 _FILES = "/sys/fs/cgroup/cpuset/cpuset.cpus"
@@ -32,9 +32,14 @@ class CpusetSetting(Setting[Cpuset | None]):
         " apart from the others, as `isolated` not at all, and nobody else runs there"
     )
     where = frozenset({"sim"})
-    elsewhere = (
+    elsewhere = because(
         "the host's manager owns the cgroups; write `prefix systemd-run --scope -p"
-        " AllowedCPUs=LIST`"
+        " AllowedCPUs=LIST`",
+        "host",
+    ) | because(
+        "a guest has no cgroups; write `prefix taskset -c LIST`, or keep others from CPUs with"
+        " `cmdline isolcpus=LIST`",
+        "vm",
     )
 
     def parse(self, words: Sequence[str]) -> object:

@@ -1,6 +1,6 @@
 """The environment of a benchmark's command."""
 
-from schedlab.settings.setting import NO_PROGRAM, REAL, Around, TableSetting, setting
+from schedlab.settings.setting import NO_PROGRAM, REAL, Around, TableSetting, because, setting
 from schedlab.settings.text import Argument, Key
 
 
@@ -16,7 +16,7 @@ class Env(TableSetting):
     toml = 'env = { NAME = "VALUE" }'
     help = "the benchmark's environment"
     where = REAL
-    elsewhere = NO_PROGRAM
+    elsewhere = because(NO_PROGRAM, "sim")
 
     def around(self, value: dict[str, str]) -> Around:
         """Return the variables."""

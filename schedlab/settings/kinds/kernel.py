@@ -1,6 +1,6 @@
 """The kernel of a simulated machine or a guest."""
 
-from schedlab.settings.setting import WordSetting, setting
+from schedlab.settings.setting import WordSetting, because, setting
 from schedlab.settings.text import Name
 
 
@@ -16,7 +16,7 @@ class Kernel(WordSetting):
     toml = 'kernel = "ilb-util"'
     help = "the kernel: a tree or build of `schedlab kernel` (docs/manual/kernels.md)"
     where = frozenset({"sim", "vm"})
-    elsewhere = "a host runs the kernel it has booted"
+    elsewhere = because("a host runs the kernel it has booted", "host")
     shared = False
 
     @property

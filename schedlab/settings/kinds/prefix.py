@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Sequence
 
-from schedlab.settings.setting import NO_PROGRAM, REAL, Around, Setting, setting
+from schedlab.settings.setting import NO_PROGRAM, REAL, Around, Setting, because, setting
 from schedlab.settings.text import Words
 
 
@@ -20,7 +20,7 @@ class Prefix(Setting[tuple[str, ...]]):
     toml = 'prefix = ["taskset", "-c", "0-3"]'
     help = "a command before the benchmark's (numactl, chrt, ...)"
     where = REAL
-    elsewhere = NO_PROGRAM
+    elsewhere = because(NO_PROGRAM, "sim")
 
     def parse(self, words: Sequence[str]) -> object:
         """Take the words as a command."""

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from schedlab.settings.setting import Simulated, WordSetting, setting
+from schedlab.settings.setting import Simulated, WordSetting, because, setting
 from schedlab.settings.text import Filled
 
-ELSEWHERE = "its own program loads it there; start that with `companion`"
+ELSEWHERE = because("its own program loads it there; start that with `companion`", "host", "vm")
 _SOURCE = ".bpf.c"
 _NAME = re.compile(r"\w+")
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, model_validator
 from schedlab.base.errors import KnobError
 from schedlab.base.system import System
 from schedlab.settings.knob import FileKnob, Knob
-from schedlab.settings.setting import Around, Setting, Simulated, setting
+from schedlab.settings.setting import Around, Setting, Simulated, because, setting
 from schedlab.settings.text import Data
 
 _CGROUPS = "/sys/fs/cgroup"
@@ -73,7 +73,7 @@ class UclampSetting(Setting[Uclamp | None]):
     )
 
     where = frozenset({"host", "sim"})
-    elsewhere = "a guest has no cgroups"
+    elsewhere = because("a guest has no cgroups", "vm")
 
     def parse(self, words: Sequence[str]) -> object:
         """Take `CGROUP=MIN..MAX` apart."""

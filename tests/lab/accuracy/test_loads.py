@@ -132,7 +132,9 @@ def test_less_is_faster_where_the_figure_is_a_time(tmp_path: Path) -> None:
 def test_workloads_are_chosen_by_name() -> None:
     assert chosen(["sched-pipe"]) == tuple(workloads()["sched-pipe"])
     assert len(HOST.model_copy(update={"only": chosen(["stream"])}).cases(MACHINE)) == 1
-    with pytest.raises(UsageError, match="no workload 'strem'"):
+    with pytest.raises(
+        UsageError, match=r"no workload 'strem'. Did you mean stream\?\n  There are: hackbench, "
+    ):
         chosen(["strem"])
 
 
