@@ -230,6 +230,27 @@ def test_rows_of_another_engine_stay_until_they_are_simulated_anew(
     assert len(json.loads(record.read_text())["parts"]) == 1
 
 
+def test_rows_of_another_design_stay_until_they_are_simulated_anew(
+    lab: FakeLab, published: Path
+) -> None:
+    """More blocks or longer runs ask the same; the page says what made each row."""
+    page, plan = published.parent / "predictions.md", published.parent / "no-wa-plan.toml"
+    assert call(lab, published, "--output", page)[0] == 0
+    shutil.rmtree(published.parent / "results")
+    assert "| 6 blocks (" in page.read_text()
+    assert "| HackbenchPipeThreads | time | 6 |" in page.read_text()
+    few = plan.read_text()
+    longer = few.replace("loops = 5 }", "loops = 5 }\nsimulated = { loops = 50 }")
+    plan.write_text(longer.replace("looks = [6]", "looks = [7]"))
+    rows = json.loads(page.with_suffix(".json").read_text())["parts"][0]["rows"]
+    assert [row["pairs"] for row in rows] == [6, 6]
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 0
+    assert "run 1" in errors
+    assert "6 blocks" not in page.read_text()
+    assert "| HackbenchPipeThreads | time | 7 |" in page.read_text()
+
+
 def test_rows_of_another_plan_are_dropped_and_bad_records_refused(
     lab: FakeLab, published: Path
 ) -> None:
@@ -238,9 +259,9 @@ def test_rows_of_another_plan_are_dropped_and_bad_records_refused(
     assert call(lab, published, "--output", page)[0] == 0
     good = record.read_text()
     shutil.rmtree(published.parent / "results")
-    plan.write_text(plan.read_text() + "seed = 7\n")
+    plan.write_text(plan.read_text().replace("loops = 5", "loops = 6"))
     assert "run 1" in call(lab, published, "--output", page)[2]
-    plan.write_text(plan.read_text().replace("seed = 7\n", ""))
+    plan.write_text(plan.read_text().replace("loops = 6", "loops = 5"))
     for text, message in (
         ("{", "is not JSON"),
         ("[" * 100_000, "is not JSON"),

@@ -8,10 +8,10 @@ from pathlib import Path
 from schedlab.base.errors import HostError, Interrupted
 from schedlab.base.words import plural
 from schedlab.lab.accuracy.published import (
-    ENGINE,
     Predicted,
     Work,
     cpu_seconds_left,
+    engine_of,
     plans_of,
     predicted,
     references_of,
@@ -92,7 +92,7 @@ class _State:
         state = cls(
             work,
             tuple(case.label for case in cases),
-            {row: environment[row] for row in ENGINE if row in environment},
+            engine_of(work.plan, environment),
             len(work.plan.variant) * work.plan.blocks.looks[-1],
         )
         if before := kept_before(results, work.plan_name, work.plan, lab):

@@ -1,12 +1,16 @@
 """Running the quick plans of published changes, one after the other, and setting them beside."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks import Case
+from schedlab.counters.times import MEASURED
 from schedlab.judging.analysis import analyse
 from schedlab.judging.matched import Counted, counted
 from schedlab.judging.reference import Counts, Reference, Table, all_references, find_reference
@@ -15,10 +19,12 @@ from schedlab.lab.runner import is_whole
 from schedlab.machine.model import find_machine
 from schedlab.plan.plan import Plan, all_plans, find_plan
 from schedlab.plan.targets import kind_of, split
+from schedlab.result.record import RunRecord
 from schedlab.result.store import Store
 
-ENGINE = ("Engine version", "Compiler", "Kernels")
-"""The rows of the platform table that say what simulated a plan."""
+DESIGN = "Design"
+ENGINE = ("Engine version", "Compiler", "Kernels", DESIGN)
+"""What says how a plan was simulated: rows of the platform table, and its design."""
 
 
 @dataclass(frozen=True)
@@ -147,15 +153,52 @@ def predicted(work: Work, store: Store, cases: Sequence[Case]) -> Predicted:
         store.machine, plan.cold,
     )  # fmt: skip
     counts = counted(reference, plan.target, plan.baseline.name, store.cases, records)
-    engine = {row: store.environment[row] for row in ENGINE if row in store.environment}
     whole = tuple(case.label for case in cases if is_whole(store, [case]))
+    measured = {label: measured_seconds(records, label) for label in whole}
     return Predicted(
-        [row for row in rows if row.label in whole],
+        [replace(row, measured_s=measured[row.label]) for row in rows if row.label in whole],
         [count for count in counts if count.label in whole],
-        engine,
+        engine_of(plan, store.environment),
         cases=len(cases),
         whole=whole,
     )
+
+
+def engine_of(plan: Plan, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what says how a plan is simulated, by the names of ENGINE."""
+    return {row: environment[row] for row in ENGINE if row in environment} | {DESIGN: design(plan)}
+
+
+def design(plan: Plan) -> str:
+    """Say after how many blocks a plan looks; a name for that and the sizes of its loads."""
+    asked = _asked(plan)
+    sizes = [entry.get("simulated") for entry in asked.get("benchmark", [])]
+    digest = hashlib.sha256(json.dumps([asked.get("blocks"), sizes]).encode()).hexdigest()
+    looks = " or ".join(map(str, plan.blocks.looks))
+    return f"{looks} blocks ({digest[:6]})"
+
+
+def what_is_asked(plan: Plan) -> str:
+    """Return a plan as its file would be, without how long and how often it measures."""
+    asked = _asked(plan)
+    asked.pop("blocks", None)
+    for entry in asked.get("benchmark", []):
+        entry.pop("simulated", None)
+    return json.dumps(asked, sort_keys=True)
+
+
+def _asked(plan: Plan) -> dict[str, Any]:
+    return plan.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+
+
+def measured_seconds(records: Iterable[RunRecord], label: str) -> float | None:
+    """Return how long the runs of a case measured, on average; None where no run says it."""
+    found = [
+        record.counters[MEASURED] * 1e-9
+        for record in records
+        if record.key.case == label and MEASURED in record.counters
+    ]
+    return sum(found) / len(found) if found else None
 
 
 def together(parts: Sequence[Predicted], labels: Sequence[str]) -> list[Predicted]:

@@ -18,7 +18,7 @@ from schedlab.base.errors import UsageError
 from schedlab.base.validation import validate
 from schedlab.judging.matched import Counted
 from schedlab.judging.reference import Reference, find_reference
-from schedlab.lab.accuracy.published import Predicted, Work
+from schedlab.lab.accuracy.published import Predicted, Work, what_is_asked
 from schedlab.lab.accuracy.scoring import Prediction, published_row
 from schedlab.machine.model import find_machine
 from schedlab.plan.targets import split
@@ -42,6 +42,8 @@ class _Row(_Data):
     ratio: _Share | None
     note: str
     judged: bool
+    pairs: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    measured_s: _Share | None = None
 
 
 class _Count(_Data):
@@ -104,12 +106,12 @@ def inputs_of(work: Work) -> str:
     """Name what a plan's rows depend on beside the engine: another name for other inputs.
 
     What programs do for themselves is left out: a figure of one is added without the others' rows
-    being another's.
+    being another's. So is how long and how often is measured, which is the plan's design.
     """
     reference = find_reference(work.reference)
     machine = find_machine(split(work.plan.target)[1])
     parts = [
-        work.plan.to_toml(),
+        what_is_asked(work.plan),
         machine.model_dump_json(exclude={"title", "notes", "ledger", "work"}),
         {key: entry.range for key, entry in machine.ledger.items() if not key.startswith("work.")},
         reference.model_dump_json(include={"table", "counts"}),

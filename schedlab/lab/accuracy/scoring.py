@@ -60,6 +60,10 @@ class Prediction:
     note: str = ""
     judged: bool = True
     """Not so where the runs were too short: their figures are shown, and say nothing."""
+    pairs: int | None = None
+    """Of runs; None where it was not recorded."""
+    measured_s: float | None = None
+    """Simulated seconds a run measured, on average; None where it was not recorded."""
     cold: bool = False
     """Measured from the start on an idle machine: the kernel's slow state is not settled."""
 
@@ -287,6 +291,7 @@ def predictions(
             ratio=row.ratio,
             note=verdict.note,
             judged=not verdict.withheld,
+            pairs=verdict.n[0],
         )
 
 

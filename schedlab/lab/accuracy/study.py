@@ -56,7 +56,7 @@ def study(
             " anew after every case, of what is whole by then. Tables are generated; the"
             " explanations of wrong claims are kept when it is written again. predictions.json has"
             " the same rows for the next call: a case that this engine simulated is not simulated"
-            " again, and one of another engine keeps its row until it is."
+            " again, and one of another engine, or of another design, keeps its row until it is."
             " docs/studies/accuracy.md says how a row is graded."
         ),
         "## What simulated it",
@@ -78,7 +78,7 @@ def _provenance(simulated: Mapping[str, Sequence[Predicted]]) -> str:
     lines = [table_row(("plan", *ENGINE)), table_row(["---"] * (1 + len(ENGINE)))]
     for name, parts in simulated.items():
         if not parts:
-            lines.append(table_row([name, "not simulated", "", ""]))
+            lines.append(table_row([name, "not simulated", *[""] * (len(ENGINE) - 1)]))
         for part in parts:
             some, most = len(part.whole), part.cases
             size = f" ({some} of {most} cases)" if some < most else ""
@@ -159,10 +159,10 @@ def _of_change(
     lines += [_wrapped(f"- {line}") for line in reference.open]
     if not own:
         return "\n".join(lines) + "\n\nNot simulated yet."
-    head = ("row", "metric", "baseline", "published %", "simulated %", "interval %")
+    head = ("row", "metric", "pairs", "measured s", "baseline", "published %", "simulated %")
     table = [
-        table_row((*head, "verdict", "grade")),
-        table_row(["---", "---", *["---:"] * 4, "---", "---"]),
+        table_row((*head, "interval %", "verdict", "grade")),
+        table_row(["---", "---", *["---:"] * 6, "---", "---"]),
     ]
     for row in own:
         interval = (
@@ -176,6 +176,8 @@ def _of_change(
                 (
                     row.label,
                     row.metric,
+                    "" if row.pairs is None else str(row.pairs),
+                    "" if row.measured_s is None else f"{row.measured_s:.2g}",
                     "" if row.ratio is None else f"{row.ratio:.2g}",
                     percent(row.published),
                     "" if row.simulated is None else percent(row.simulated),

@@ -283,7 +283,7 @@ def test_the_study_has_a_section_for_each_wrong_claim() -> None:
     page = study(ROWS, references(), {**SIMULATED, "b-plan": [], "d-plan": [part, other]})
     assert "| a-plan | e1 |  | 6.1 |" in page
     assert "| b-plan | not simulated |  |  |" in page
-    assert "| d-plan (3 of 4 cases) | e1 |  |  |\n| d-plan (1 of 4 cases) | e2 |" in page
+    assert "| d-plan (3 of 4 cases) | e1 |  |  |  |\n| d-plan (1 of 4 cases) | e2 |" in page
     assert "| **all** | 5 | 2 | 1 | 0 | 0 | 2 | 0 | 0 | 2 of 3 | 1 of 5 |" in page
     assert "| all | 6 | 5 | 0 | 5 |" in page
     assert "two thirds of the signs right" in page
@@ -292,7 +292,7 @@ def test_the_study_has_a_section_for_each_wrong_claim() -> None:
     assert "Simulated intervals that hold the published effect: 1 of 5." in page
     assert "Published and not simulated: 1 of 7 rows." in page
     assert "- the cgroup" in page
-    assert "| f | time |  | +90.0 | +90.0 | +5.0 to +15.0 | better | calibration |" in page
+    assert "| f | time |  |  |  | +90.0 | +90.0 | +5.0 to +15.0 | better | calibration |" in page
     assert page.count("\n### ") == 1
     assert f"simulated -10.0 %: claimed with the other sign.*\n\n{UNEXPLAINED}" in page
 
@@ -321,11 +321,11 @@ def test_explanations_stay_while_their_plan_is_not_simulated() -> None:
 
 def test_rows_too_short_and_cold_ones_are_marked_in_the_study() -> None:
     short = row(0.2, 0.3, "can't tell", label="s", judged=False, note="not judged: 2 of 12 runs")
-    cold = row(0.2, 0.3, "better", label="w", cold=True)
+    cold = row(0.2, 0.3, "better", label="w", cold=True, pairs=6, measured_s=0.789)
     page = study([*ROWS, short, cold], references(), SIMULATED)
-    assert "| s | time |  | +20.0 | +30.0 | +5.0 to +15.0 | can't tell | not judged |" in page
+    assert "| s | time |  |  |  | +20.0 | +30.0 | +5.0 to +15.0 | can't tell | not judged |" in page
     assert "- s, time: not judged: 2 of 12 runs" in page
-    assert "| w | time |  | +20.0 | +30.0 | +5.0 to +15.0 | better | right (cold) |" in page
+    assert "| w | time | 6 | 0.79 |  | +20.0 | +30.0 | +5.0 to +15.0 | better | right (cold) |" in page
     assert "| *cold runs* | 1 | 1 |" in page
 
 
@@ -335,7 +335,7 @@ def test_a_baseline_of_another_state_is_named() -> None:
         row(0.2, 0.1, "better", ratio=1.9),
     )
     page = study([far, near], references(), SIMULATED)
-    assert "| far | time | 12 | +20.0 |" in page
+    assert "| far | time |  |  | 12 | +20.0 |" in page
     assert "- far, time: the baseline is 12 times the published: another state" in page
     assert page.count("another state") == 1
 
