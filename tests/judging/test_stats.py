@@ -620,3 +620,22 @@ def test_imported_tables_of_unequal_size():
     cv, truth = lab.mixed_cv(rng, 25), np.zeros((25, lab.BENCHMARKS))
     out = lab.judge_unpaired(lab.bimodal(rng, cv, 5), lab.bimodal(rng, cv, 20), truth, Design())
     assert out.differences.any(axis=1).mean() < 0.2  # Welch alone: 0.4
+
+
+@pytest.mark.parametrize(
+    ("looks", "change", "share"), [((6,), 2.6, 0.8), ((6,), 1.45, 0.26), ((6, 12), 1.45, 0.8)]
+)
+def test_a_change_of_so_many_deviations_is_claimed_so_often(looks, change, share):
+    """As benchmarks/stats/power.py has it: thirteen metrics, one of which changes."""
+    rng, sd, plans = np.random.default_rng(5), 0.02, 200
+    changes = [change * sd] + [0.0] * 12
+    families = []
+    for _ in range(plans):
+        ratios = np.exp(rng.normal(changes, sd, (looks[-1], 13)))
+        families.append(
+            [Comparison(m, [1.0] * looks[-1], ratios[:, m].tolist(), "higher") for m in range(13)]
+        )
+    words = [[v.word for v in family] for family in judge_families(families, Design(looks=looks))]
+    assert sum(w[0] == "better" for w in words) / plans == pytest.approx(share, abs=0.08)
+    false = sum(any(word in ("better", "worse") for word in w[1:]) for w in words)
+    assert false / plans < 0.1, "with a true claim, one false in twenty claims is allowed"

@@ -325,7 +325,9 @@ def test_rows_too_short_and_cold_ones_are_marked_in_the_study() -> None:
     page = study([*ROWS, short, cold], references(), SIMULATED)
     assert "| s | time |  |  |  | +20.0 | +30.0 | +5.0 to +15.0 | can't tell | not judged |" in page
     assert "- s, time: not judged: 2 of 12 runs" in page
-    assert "| w | time | 6 | 0.79 |  | +20.0 | +30.0 | +5.0 to +15.0 | better | right (cold) |" in page
+    assert (
+        "| w | time | 6 | 0.79 |  | +20.0 | +30.0 | +5.0 to +15.0 | better | right (cold) |" in page
+    )
     assert "| *cold runs* | 1 | 1 |" in page
 
 
