@@ -105,7 +105,7 @@ pip_install() {
 
 # The kernel sources the simulator's tests build; without them those tests are skipped.
 add_kernels() {
-	for series in 6.1 6.12 7.2 7.3; do
+	for series in $(.venv/bin/python -c 'from schedlab.base.series import TESTED; print(*TESTED)'); do
 		.venv/bin/schedlab kernel show "$series" >/dev/null 2>&1 ||
 			.venv/bin/schedlab kernel add --debian "$series" ||
 			echo "setup: without the kernel source $series its tests are skipped."

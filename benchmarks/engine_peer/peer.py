@@ -33,8 +33,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 import guest
 from schedlab.base.errors import SchedlabError
 from schedlab.cli.steps import ConsoleSteps

@@ -29,7 +29,7 @@ from schedlab.base.system import LocalSystem
 from schedlab.base.system.lock import LOCK
 from schedlab.base.system.process import adopt_orphans
 from schedlab.cli import main as schedlab
-from schedlab.result.store import DATABASE
+from schedlab.result.folder import DATABASE
 from schedlab.settings.journal import Journal
 
 SYSTEM = LocalSystem()

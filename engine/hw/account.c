@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is counted while the run goes. */
 #include <string.h>
-#include "../../workloads/buckets.h"
 #include "inside.h"
 
 struct hw_counts hw_counts;

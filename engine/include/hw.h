@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The simulated hardware.  The kernel's side uses it, compiled with kernel headers, and so
- * does what runs a scenario, compiled with libc's: hence it includes nothing.  engine/hw/
+ * does what runs a scenario, compiled with libc's: hence it includes nothing of either.  engine/hw/
  * uses neither of them; a handler of theirs that it calls is installed at run time.
  */
 #ifndef HW_H
 #define HW_H
+
+#include "../../workloads/buckets.h"
 
 typedef unsigned long long simtime;		/* integer nanoseconds */
 
@@ -431,7 +433,7 @@ struct hw_function_time {
 
 /* A histogram of durations: logarithmic, eight buckets an octave. */
 #define HW_DURATION_BITS	3
-#define HW_DURATION_BUCKETS	((65 - HW_DURATION_BITS) << HW_DURATION_BITS)	/* of workloads/buckets.h */
+#define HW_DURATION_BUCKETS	BUCKETS_OF(HW_DURATION_BITS)
 struct hw_durations {
 	unsigned long	bucket[HW_DURATION_BUCKETS], count;
 	simtime		sum, max;

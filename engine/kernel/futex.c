@@ -24,7 +24,7 @@ struct bucket {
 
 static DEFINE_HASHTABLE(buckets, 12);
 
-static struct bucket *bucket_of(const unsigned int *word)
+static struct bucket *futex_bucket(const unsigned int *word)
 {
 	struct bucket *b;
 
@@ -53,7 +53,7 @@ void kern_futex_forget(const unsigned int *word)
 
 static int wait(const unsigned int *word, unsigned int value, simtime timeout, enum hw_time call)
 {
-	struct bucket *b = bucket_of(word);
+	struct bucket *b = futex_bucket(word);
 	struct waiter w = { .task = current };
 	ktime_t until = hw.clk + timeout;
 	int ret = 0;
@@ -106,7 +106,7 @@ void kern_futex_wait_end(const unsigned int *thread, unsigned int id)
 
 int kern_futex_wake(const unsigned int *word, int nr)
 {
-	struct bucket *b = bucket_of(word);
+	struct bucket *b = futex_bucket(word);
 	struct waiter *w, *next;
 	DEFINE_WAKE_Q(wake_q);
 	int woken = 0;

@@ -25,6 +25,27 @@ def known_names(folder: str) -> list[str]:
     return sorted(path.stem for path in data_folder(folder).glob("*.toml"))
 
 
+def machine_file(which: str) -> Path:
+    """Return the file of a machine that comes with schedlab, by name, or the file itself.
+
+    Raises:
+        UsageError: there is no such machine; likewise of the other kinds.
+    """
+    if which.endswith(".toml") or "/" in which:
+        return Path(which)
+    return named_file("machines", which, "no machine is")
+
+
+def plan_file(which: str) -> Path:
+    """Return the file of a plan that comes with schedlab, by name, or the file itself."""
+    return Path(which) if which.endswith(".toml") else named_file("plans", which, "no plan is")
+
+
+def suite_file(which: str) -> Path:
+    """Return the file of a suite that comes with schedlab, by name, or the file itself."""
+    return Path(which) if which.endswith(".toml") else named_file("suites", which, "no suite is")
+
+
 def named_file(folder: str, name: str, none_is: str) -> Path:
     """Return the TOML file of that name in a data folder.
 

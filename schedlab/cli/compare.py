@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from schedlab.result.folder import check_result
+
 
 @click.command("compare")
 @click.argument("first", metavar="A", type=click.Path(path_type=Path))
@@ -16,6 +18,10 @@ def compare(first: Path, second: Path) -> None:
     from A to B is labelled `between sessions`: it may come from anything that differs between
     them, and is never a claim about a variant.
     """
+    for folder in (first, second):
+        check_result(folder)
+
+    # Only here: a wrong name is answered at once, without loading what reads results.
     from rich.console import Console
 
     from schedlab.cli.side_by_side import print_sessions

@@ -9,7 +9,7 @@ from schedlab.base.errors import UsageError
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite, longest_simulation
-from schedlab.cli.names import BENCHMARK, MACHINE
+from schedlab.cli.names import BENCHMARK, MACHINE, VARIANT
 
 if TYPE_CHECKING:
     from schedlab.benchmarks import Case
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @click.command("diverge")
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
+@click.argument("first", metavar="A", type=VARIANT)
+@click.argument("second", metavar="B", type=VARIANT)
 @click.option(
     "--machine", required=True, type=MACHINE, metavar="NAME|FILE", help="On which machine."
 )

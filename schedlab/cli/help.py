@@ -3,10 +3,11 @@
 import click
 
 from schedlab.base.errors import UsageError
+from schedlab.cli.names import COMMAND
 
 
 @click.command("help")
-@click.argument("command", required=False)
+@click.argument("command", required=False, type=COMMAND)
 @click.option("--man", is_flag=True, help="Print schedlab.1, the man page of all commands.")
 @click.pass_context
 def help_command(context: click.Context, command: str | None, man: bool) -> None:

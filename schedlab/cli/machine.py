@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.data import machine_file
 from schedlab.base.errors import HostError, UsageError
 from schedlab.base.printable import printable_lines
 from schedlab.base.system import LocalSystem
@@ -134,6 +135,9 @@ def show(
         raise UsageError("--cpus chooses whose domains are shown; it needs --kernel NAME.")
     if kernel and not which:
         raise UsageError("--kernel is for a described machine; this host's domains are in debugfs.")
+    shown, text = _described(which)
+
+    # Only here: a wrong name is answered at once, without loading what draws.
     from rich.console import Console
 
     from schedlab.kernels.shelf import check_name
@@ -147,7 +151,6 @@ def show(
 
     if kernel:
         check_name(kernel)
-    shown, text = _described(which)
     if as_ledger:
         found = ledger_table.lines(shown, sources.read(text))
         if as_json:
@@ -175,11 +178,13 @@ def show(
 
 def _described(which: str | None) -> "tuple[Machine, str]":
     """Return a machine and the text of its file; this host's without a name."""
-    from schedlab.machine.here import describe
-    from schedlab.machine.model import find_machine, machine_file
+    file = machine_file(which) if which else None
 
-    if which:
-        return find_machine(which), machine_file(which).read_text(encoding="utf-8")
+    from schedlab.machine.here import describe
+    from schedlab.machine.model import find_machine
+
+    if which and file:
+        return find_machine(which), file.read_text(encoding="utf-8")
     here = describe(LocalSystem())
     return here.machine, here.to_toml()
 

@@ -7,6 +7,7 @@ import click
 
 from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.how import invocation
+from schedlab.result.folder import check_result
 
 
 @click.command("merge")
@@ -39,6 +40,10 @@ def merge_command(folders: tuple[Path, ...], output: Path, looks_: str) -> None:
     schedlab run nps.toml --output boot2          # at one with NPS4; and so on
     schedlab merge boot* --output merged
     """
+    for folder in folders:
+        check_result(folder)
+
+    # Only here: a wrong name is answered at once, without loading what reads results.
     from schedlab.cli.planning import looks
     from schedlab.cli.result import print_result
     from schedlab.result.merge import merge

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
+from schedlab.cli.variants import AUTO
+
 
 class Name(click.ParamType[str]):
     """A name of a known kind; whoever takes it says what is wrong with an unknown one.
@@ -31,6 +33,43 @@ class Name(click.ParamType[str]):
         before = incomplete[: incomplete.rfind(",") + 1] if self.several else ""
         word = incomplete.removeprefix(before)
         return [CompletionItem(before + name) for name in self.names() if name.startswith(word)]
+
+
+class VariantName(click.ParamType[str]):
+    """A variant, `NAME: SETTING; ...`; a shell completes the setting that is being written."""
+
+    name = "variant"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the variant with its last setting completed, or with its value where it names one.
+
+        The names of variants are free; `auto` is the only one that says something.
+        """
+        before = max(incomplete.find(":"), incomplete.rfind(";")) + 1
+        if not before:
+            return [CompletionItem(AUTO)] if AUTO.startswith(incomplete) else []
+        word = incomplete[before:].lstrip()
+        text = incomplete[: len(incomplete) - len(word)]
+        text += " " if text.endswith((":", ";")) else ""
+        return [CompletionItem(text + each) for each in _settings() if each.startswith(word)]
+
+
+def _settings() -> Iterable[str]:
+    from schedlab.settings.kinds import listed_settings
+    from schedlab.settings.kinds.kernel import Kernel
+
+    for kind in listed_settings():
+        yield from kind.offered()
+        if isinstance(kind, Kernel):
+            yield from (f"{kind.head}{name}" for name in _kernels())
+
+
+def _commands() -> Iterable[str]:
+    from schedlab.cli import schedlab
+
+    return schedlab.list_commands(click.Context(schedlab))
 
 
 def _plans() -> Iterable[str]:
@@ -102,6 +141,8 @@ def _checks() -> Iterable[str]:
     return known_checks()
 
 
+VARIANT = VariantName()
+COMMAND = Name(_commands)
 PLAN = Name(_plans, file=True)
 SUITE = Name(_suites, file=True)
 MACHINE = Name(_machines, file=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from schedlab.cli.echo import echo
+from schedlab.result.folder import check_result
 
 
 @click.command("overview")
@@ -21,6 +22,10 @@ from schedlab.cli.echo import echo
 )
 def overview(folders: tuple[Path, ...], output: Path) -> None:
     """Print a line on what each DIR found; write one page over all, with links to the reports."""
+    for folder in folders:
+        check_result(folder)
+
+    # Only here: a wrong name is answered at once, without loading what reads results.
     from schedlab.judging.analysis import analyse
     from schedlab.report import Report, save
     from schedlab.report.overview import overview as page_over

@@ -14,10 +14,12 @@ from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
 from schedlab.cli.result import go_on, make_result
 from schedlab.cli.sweep import carry_out_sweep
-from schedlab.lab.sweep import is_sweep, plan_of_sweep
+from schedlab.cli.variants import AUTO, NO_VARIANT
+from schedlab.lab.sweep import plan_of_sweep
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import BenchmarkEntry, Blocks, Plan, find_plan
 from schedlab.plan.sweep import points
+from schedlab.result.folder import is_sweep
 from schedlab.settings.effects import without_effect
 from schedlab.settings.switchable import switchable
 from schedlab.settings.variant import Variant, parse_variant
@@ -101,7 +103,7 @@ _NOT_WITH_AA = (
 
 def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
     """Add the variants to the plan: those named, `auto`, or the two equal ones of an A/A run."""
-    if "auto" in texts:
+    if AUTO in texts:
         if len(texts) > 1:
             raise UsageError("--variant auto stands alone.")
         if data.get("aa"):
@@ -132,10 +134,7 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
     elif data.get("aa") and "variant" not in data:
         data["variant"] = [Variant(name="A1"), Variant(name="A2")]
     elif "variant" not in data:
-        raise UsageError(
-            "no variant is given. Name one, --variant 'NB-OFF: sysctl kernel.numa_balancing=0';"
-            "\n  or --variant auto for what this host can switch, or --aa for an A/A run."
-        )
+        raise UsageError(NO_VARIANT)
 
 
 def benchmark_entry(text: str) -> dict[str, Any]:

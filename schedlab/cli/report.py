@@ -12,6 +12,7 @@ import click
 import schedlab
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo, put
+from schedlab.result.folder import check_result, is_sweep, results_of_sweep
 
 if TYPE_CHECKING:
     from schedlab.report import Detail
@@ -62,14 +63,15 @@ def report(
 
     Nothing is measured again: every report is made from what the runs left behind.
     """
+    results = [result for folder in folders for result in _results(folder)]
+
+    # Only here: a wrong name is answered at once, without loading what reads results.
     from schedlab.cli.screen import print_report
     from schedlab.judging.analysis import analyse
-    from schedlab.lab.sweep import is_sweep
     from schedlab.report import Detail, Report, all_shapes, save, save_in
     from schedlab.result.store import Store
 
     detail = Detail(counters=counters == "all", platform=platform)
-    results = [result for folder in folders for result in _results(folder)]
     if len(results) > 1 or is_sweep(folders[0]):
         text = _of_several(results, name, detail)
     else:
@@ -91,9 +93,8 @@ def report(
 
 def _results(folder: Path) -> list[Path]:
     """Return the folder of a result, or those of a sweep."""
-    from schedlab.lab.sweep import is_sweep, results_of_sweep
-
     if not is_sweep(folder):
+        check_result(folder)
         return [folder]
     if results := results_of_sweep(folder):
         return results

@@ -8,9 +8,12 @@ from typing import Any, TypeVar
 import click
 
 from schedlab.base.cpulist import MOST_CPUS
+from schedlab.base.data import plan_file, suite_file
 from schedlab.base.errors import UsageError
 from schedlab.cli.how import How, given_options
-from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET
+from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET, VARIANT
+from schedlab.cli.variants import check_variants
+from schedlab.result.folder import check_result, is_sweep
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -36,6 +39,7 @@ _COMPARED = (
         "variants",
         cls=_VariantOption,
         multiple=True,
+        type=VARIANT,
         metavar="'NAME: SETTING; ...'",
     ),
     click.option(
@@ -195,6 +199,16 @@ def run(plan_name: str | None, **options: Any) -> None:
     schedlab run plan.toml
     """
     how = chosen_how(options, plan_name)
+
+    if how.resume:
+        if not is_sweep(how.resume):
+            check_result(how.resume)
+    else:
+        if plan_name:
+            plan_file(plan_name)
+        if options["suite"]:
+            suite_file(options["suite"])
+        check_variants(options["variants"], needed=not (plan_name or options["aa"]))
 
     # Only here: a mistake in the options is reported at once, without loading what runs plans.
     from schedlab.cli.planning import carry_out, plan_of

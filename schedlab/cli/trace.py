@@ -9,7 +9,7 @@ from schedlab.base.errors import UsageError
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
 from schedlab.cli.finite import Finite, longest_simulation
-from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE
+from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE, VARIANT
 
 
 class _Trace(click.Group):
@@ -70,6 +70,7 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int) -> None
 )
 @click.option(
     "--variant",
+    type=VARIANT,
     default="base",
     metavar="'NAME: SETTING; ...'",
     help="Under what settings.",

@@ -11,7 +11,7 @@ from schedlab.base.cpulist import MOST_CPUS
 from schedlab.base.errors import HostError, UsageError
 from schedlab.cli.echo import echo, put
 from schedlab.cli.how import How
-from schedlab.cli.names import KERNEL, MACHINE, PUBLISHED, TARGET
+from schedlab.cli.names import KERNEL, MACHINE, PUBLISHED, TARGET, VARIANT
 
 HERE = Path("results") / "here"
 
@@ -36,6 +36,7 @@ HERE = Path("results") / "here"
 )
 @click.option(
     "--variant",
+    type=VARIANT,
     metavar="'NAME: SETTING; ...'",
     help="With --target: under what settings, in the guest and simulated.",
 )

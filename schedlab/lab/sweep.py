@@ -23,9 +23,9 @@ from schedlab.lab.result import (
 from schedlab.lab.worker import Task, Workers
 from schedlab.plan.plan import Plan, load_plan
 from schedlab.plan.sweep import Point, points
-from schedlab.result.store import DATABASE, Store
+from schedlab.result.folder import DATABASE, SWEEP
+from schedlab.result.store import Store
 
-PLAN = "sweep.toml"
 PAGE = "overview.html"
 """The page over all results of a sweep, in its folder."""
 
@@ -55,19 +55,9 @@ class Swept:
             )
 
 
-def is_sweep(folder: Path) -> bool:
-    """Return whether a folder holds the results of a sweep."""
-    return (folder / PLAN).is_file()
-
-
-def results_of_sweep(folder: Path) -> list[Path]:
-    """Return the folders of the results that a sweep's folder has so far."""
-    return sorted(path.parent for path in folder.glob(f"*/{DATABASE}"))
-
-
 def plan_of_sweep(folder: Path) -> Plan:
     """Return the plan of the sweep in a folder."""
-    return load_plan(folder / PLAN)
+    return load_plan(folder / SWEEP)
 
 
 def sweep_points(plan: Plan, lab: Lab) -> dict[str, Point]:
@@ -125,7 +115,7 @@ def _new_folder(plan: Plan, folder: Path) -> None:
             raise StoreError(
                 f"{folder}: is not empty. Name another folder, or go on with --resume {folder}."
             )
-        (folder / PLAN).write_text(plan.to_toml())
+        (folder / SWEEP).write_text(plan.to_toml())
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
 

@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
-from schedlab.base.data import known_names, named_file
+from schedlab.base.data import known_names, machine_file
 from schedlab.base.errors import UsageError
 from schedlab.base.validation import first_problem, load_toml
 from schedlab.machine import ledger, operations, shorthand, toml
@@ -453,17 +453,6 @@ def find_machine(which: str) -> Machine:
         UsageError: there is none, or its file does not fit.
     """
     return load_machine(machine_file(which))
-
-
-def machine_file(which: str) -> Path:
-    """Return the file of a machine that comes with schedlab, by name, or the file itself.
-
-    Raises:
-        UsageError: there is no such machine.
-    """
-    if which.endswith(".toml") or "/" in which:
-        return Path(which)
-    return named_file("machines", which, "no machine is")
 
 
 def known_machines() -> list[str]:

@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from schedlab.base.data import known_names, named_file
+from schedlab.base.data import known_names, plan_file, suite_file
 from schedlab.base.errors import UsageError, nearest
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.base.validation import LONGEST_NAME, load_toml, read_toml, repeated, validate
@@ -356,7 +356,7 @@ def find_plan(name: str) -> tuple[Plan, str]:
     """
     if name.endswith(".toml"):
         return load_plan(Path(name)), name
-    file = named_file("plans", name, "no plan is")
+    file = plan_file(name)
     plan = load_plan(file)
     if plan.workload:
         shipped = tuple(str(file.parent / workload) for workload in plan.workload)
@@ -377,8 +377,7 @@ def find_suite(name: str) -> tuple[Suite, str]:
     """
     if name.endswith(".toml"):
         return load_toml(Path(name), Suite), name
-    path = named_file("suites", name, "no suite is")
-    return load_toml(path, Suite), f"suites/{name}.toml"
+    return load_toml(suite_file(name), Suite), f"suites/{name}.toml"
 
 
 def all_suites() -> list[str]:

@@ -19,8 +19,8 @@ from schedlab.report.wording import (
     share,
     verdict_word,
 )
+from schedlab.result.folder import DATABASE
 from schedlab.result.record import RunRecord
-from schedlab.result.store import DATABASE
 
 _STYLES = {"better": "bold green", "worse": "bold red", "equivalent": "cyan"}
 _WIDE = 100

@@ -30,10 +30,10 @@ from schedlab.machine.model import Machine
 from schedlab.plan.design import Design
 from schedlab.plan.plan import Plan
 from schedlab.result.boots import Boot
+from schedlab.result.folder import DATABASE, check_result
 from schedlab.result.printed import Printed
 from schedlab.result.record import Amount, Fit, RunRecord
 
-DATABASE = "results.sqlite"
 _LOCK = ".lock"
 _PLAN = "plan.toml"
 _OWN = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), _LOCK, _PLAN, "raw")
@@ -233,8 +233,7 @@ class Store:
                     f"{folder}: {name} is a link: a result's files lie in its own folder."
                     "\n  Copy what it leads to there, if you trust it."
                 )
-        if not path.is_file():
-            raise StoreError(f"{folder}: not a result folder: {DATABASE} is missing.")
+        check_result(folder)
         if not path.stat().st_size:
             raise StoreError(
                 f"{path}: is empty (0 bytes): nothing was recorded, or the file was cut off."

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from schedlab.base.series import TESTED
 from schedlab.base.system import System
 from schedlab.settings.companion import Companion
 from schedlab.settings.knob import Knob, chosen_word
@@ -66,8 +67,7 @@ class Simulated:
         return chosen_word(text)
 
 
-SWITCHED = ("6.1", "6.12", "7.3")
-"""The series of which every setting was switched, one by one (tests/engine/test_switching.py)."""
+SWITCHED = tuple(name for name, tested in TESTED.items() if tested.switched)
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,10 @@ class Setting(ABC, Generic[Its]):
     def head(self) -> str:
         """Return what it begins with on a command line; empty where the value alone decides."""
         return f"{self.name} "
+
+    def offered(self) -> Iterable[str]:
+        """Return what a shell may complete a word to: the setting, or how it begins."""
+        return [self.head] if self.head else []
 
     def begins(self, word: str) -> bool:
         """Return whether a setting that begins with a word is of this kind."""

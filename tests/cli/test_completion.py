@@ -37,6 +37,14 @@ def completed(*words: str) -> list[str]:
         (["kernel", "build", "x", "--patch", "ILB"], "ILB_UTIL"),
         (["validate", "--published", "mis"], "misfit"),
         (["docs", "stat"], "statistics"),
+        (["help", "ru"], "run"),
+        (["run", "--variant", "x: NO_WA_I"], "x: NO_WA_IDLE"),
+        (["run", "--variant", "x:WA_I"], "x: WA_IDLE"),
+        (["run", "--variant", "x: NO_WA_IDLE; kern"], "x: NO_WA_IDLE; kernel="),
+        (["run", "--variant", "x: sysc"], "x: sysctl "),
+        (["run", "--variant", "a"], "auto"),
+        (["diverge", "x: gov"], "x: governor "),
+        (["trace", "--variant", "x: gov"], "x: governor "),
     ],
 )
 def test_names_are_completed(words: list[str], among: str) -> None:
@@ -48,6 +56,7 @@ def test_kernels_that_are_there_are_completed(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("schedlab.kernels.shelf.cache_folder", lambda: builds.CACHE)
     assert "6.12" in Shelf().names()
     assert "6.12" in completed("kernel", "show", "6")
+    assert "x: kernel=6.12" in completed("run", "--variant", "x: kernel=6")
 
 
 def test_a_path_is_left_to_the_shell() -> None:

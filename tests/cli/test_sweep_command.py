@@ -16,7 +16,8 @@ from schedlab.base.system.process import end_descendants
 from schedlab.base.validation import validate
 from schedlab.plan.plan import Plan
 from schedlab.plan.sweep import points
-from schedlab.result.store import DATABASE, Store
+from schedlab.result.folder import DATABASE
+from schedlab.result.store import Store
 from tests.helpers.fake_engine import FakeLab, write_machine, write_tree
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until
 from tests.helpers.processes import is_alive

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from schedlab.base.errors import HostError, UsageError
 from schedlab.base.system import LocalSystem
-from schedlab.counters import all_groups, snapshot_groups
+from schedlab.counters import all_groups
 from schedlab.counters.choice import check_names, choose
 from schedlab.counters.cpuidle import CpuidleGroup
-from schedlab.counters.group import SnapshotGroup, Unavailable, counter_group, difference
+from schedlab.counters.group import Unavailable, counter_group, difference
 from schedlab.counters.perf_stat import TRACEPOINTS, parse_report
 from schedlab.counters.procstat import ProcStatGroup
 from schedlab.counters.schedstat import SchedstatGroup
@@ -183,8 +183,3 @@ def test_a_group_registers_itself_under_a_name_of_its_own() -> None:
     with pytest.raises(ValueError, match="another group"):
         counter_group(10)(type("Other", (CpuidleGroup,), {"name": "other"}))
     assert all_groups() == known
-
-
-@pytest.mark.parametrize("group", snapshot_groups().values(), ids=lambda group: group.name)
-def test_the_simulator_counts_something_in_place_of_a_group(group: SnapshotGroup) -> None:
-    assert group.simulated and group.subsystem

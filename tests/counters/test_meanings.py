@@ -1,14 +1,16 @@
 """Every counter has a topic and words, declared where the counter is."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from schedlab.base.data import data_folder
+from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import cpuidle_smt
 from schedlab.counters import all_groups, event_groups, snapshot_groups
 from schedlab.counters.engine_names import engine_names
+from schedlab.counters.group import SnapshotGroup, Unavailable
 from schedlab.counters.meaning import Meaning, Topic, find_meaning
 from schedlab.counters.simulated import ENTRIES, FUNCTIONS, SIMULATED
 from schedlab.counters.tracepoints import TRACEPOINTS
@@ -57,20 +59,30 @@ def test_the_simulators_counters() -> None:
     assert [name for name in found if meaning_of(name).topic is Topic.OTHER] == []
 
 
-@pytest.mark.parametrize("name", snapshot_groups())
-def test_a_hosts_counters(name: str) -> None:
-    """What the groups' own tests read is declared in the group."""
-    counters = {
-        "cpuidle": [f"cpuidle:C6:{key}" for key in ("usage", "seconds")],
-        "procstat": [
-            "context-switches",
-            *(f"cpu:{what}-seconds" for what in ("busy", "user", "system", "irq")),
-        ],
-        "schedstat": SCHEDSTAT,
-        "cpufreq": ["cpufreq:cpu0-3:533MHz:seconds", "cpufreq:cpu0-3:transitions"],
-        "energy": ["energy:package-0/dram:joules", "energy:amd_energy/Ecore:joules"],
-    }[name]
+@pytest.mark.parametrize(
+    ("name", "counters"),
+    [
+        ("cpuidle", [f"cpuidle:C6:{key}" for key in ("usage", "seconds")]),
+        (
+            "procstat",
+            ["context-switches", *(f"cpu:{w}-seconds" for w in ("busy", "user", "system", "irq"))],
+        ),
+        ("schedstat", SCHEDSTAT),
+        ("cpufreq", ["cpufreq:cpu0-3:533MHz:seconds", "cpufreq:cpu0-3:transitions"]),
+        ("energy", ["energy:package-0/dram:joules", "energy:amd_energy/Ecore:joules"]),
+    ],
+)
+def test_a_hosts_counters(name: str, counters: Sequence[str]) -> None:
     assert all(declared(counter, all_groups()[name].meanings) for counter in counters)
+
+
+@pytest.mark.parametrize("group", snapshot_groups().values(), ids=lambda group: group.name)
+def test_what_this_host_counts_is_declared(group: SnapshotGroup) -> None:
+    try:
+        counts = group.read(LocalSystem())
+    except Unavailable as error:
+        pytest.skip(str(error))
+    assert [name for name in counts if not declared(name, group.meanings)] == []
 
 
 def test_events_of_the_groups() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator, machine
 
 from tests.helpers import builds
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 FEATURES = "/sys/kernel/debug/sched/features"
 HOGS: Json = {

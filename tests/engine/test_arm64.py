@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Simulator, build
-from scenarios import outcomes
 
 from schedlab.kernels.cache import cache_folder
+from tests.helpers.engine.scenarios import outcomes
+from tests.helpers.engine.simulator import Simulator, build
 
 COMPILER = "aarch64-linux-gnu-gcc"
 ARM64 = cache_folder() / "arm64"

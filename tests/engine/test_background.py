@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator, machine
+
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 QUIET: Json = {"duration": "12s", "warmup": "2s"}
 HOG: Json = {"name": "hog", "count": 4, "program": [{"run": "1ms"}]}

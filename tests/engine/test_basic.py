@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Json, Simulator, machine, package_domain, tasks
 
 from tests.helpers import builds
+from tests.helpers.engine.simulator import ROOT, Json, Simulator, machine, package_domain, tasks
 
 HOGS = {"duration": "1s", "tasks": [{"name": "hog", "count": 8, "program": [{"run": "10ms"}]}]}
 MIX = {

@@ -7,11 +7,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import described
 import pytest
-from conftest import ROOT, Json, Simulator, build, build_folder
 
 from tests.helpers import builds
+from tests.helpers.engine import described
+from tests.helpers.engine.simulator import ROOT, Json, Simulator, build, build_folder
 from tests.helpers.kernel_source import kernel_source, sched_features
 
 HOGS = {

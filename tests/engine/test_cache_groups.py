@@ -5,8 +5,9 @@ from __future__ import annotations
 from statistics import fmean
 
 import pytest
-from conftest import Json, Simulator, has_cache_groups
-from switching import BATCHES, DEBUG
+
+from tests.helpers.engine.simulator import Json, Simulator, has_cache_groups
+from tests.helpers.engine.switching import BATCHES, DEBUG
 
 SEEDS = "12345678"
 """How soon threads gather differs from run to run."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator
 from test_build import FORK_BESIDE_RT, light_sleepers
 
 from tests.helpers import builds
+from tests.helpers.engine.simulator import Json, Simulator
 
 MODEL = "/sys/kernel/debug/sched/preempt"
 

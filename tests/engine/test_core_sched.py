@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator, tasks
+
+from tests.helpers.engine.simulator import Json, Simulator, tasks
 
 GRACE_NS = 20_000
 """The interrupt that stops a sibling, and what it keeps interrupts closed for."""

@@ -6,9 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from conftest import ROOT, Json, Simulator, machine, reads, tasks
-
 from tests.helpers import builds
+from tests.helpers.engine.simulator import ROOT, Json, Simulator, machine, reads, tasks
 from tests.helpers.kernel_source import kernel_source
 
 NAPS: Json = {"name": "t", "count": 24, "program": [{"run": "200us"}, {"sleep": "100us"}]}

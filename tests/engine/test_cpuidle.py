@@ -6,9 +6,9 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from conftest import Json, Simulator, machine
 
 from tests.helpers import builds
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 CPU = "/sys/devices/system/cpu"
 GOVERNOR = f"{CPU}/cpuidle/current_governor"

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator
 
 from tests.helpers import builds
+from tests.helpers.engine.simulator import Json, Simulator
 
 PARTITION = "cpuset.cpus.partition"
 ANY: Json = {

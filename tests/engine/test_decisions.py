@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator
 from test_build import patched_build
 from test_traces import SCENARIO, lines
 
+from tests.helpers.engine.simulator import Json, Simulator
 from tests.helpers.kernel_source import sched_features
 
 HOGS: Json = {"name": "hog", "count": 6, "affinity": "0-3", "program": [{"run": "100ms"}]}

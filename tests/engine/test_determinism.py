@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator
-from scenarios import outcomes
+
+from tests.helpers.engine.scenarios import outcomes
+from tests.helpers.engine.simulator import Json, Simulator
 
 SEEDS = range(200, 212)
 

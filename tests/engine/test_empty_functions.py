@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import ROOT
+from tests.helpers.engine.simulator import ROOT
 
 EMPTY = re.compile(
     r"^(?!static)[a-z][^\n;{}#]*?\b(?P<name>\w+)\([^;{}]*\)\s*"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from conftest import Json, Simulator, machine
-
 from tests.helpers import builds
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ending"
 

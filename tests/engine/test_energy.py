@@ -7,8 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from conftest import Json, Simulator, machine
-from loads import refused
+
+from tests.helpers.engine.loads import refused
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 HOG = {"program": [{"run": "10ms"}]}
 BIG = 4

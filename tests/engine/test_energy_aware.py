@@ -6,8 +6,9 @@ import copy
 from typing import Any
 
 import pytest
-from conftest import Json, Simulator, machine
-from loads import refused
+
+from tests.helpers.engine.loads import refused
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
 CLAMP = "/proc/sys/kernel/sched_util_clamp_{}"

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Simulator, build, machine
+
+from tests.helpers.engine.simulator import Simulator, build, machine
 
 OK = {"duration": "10ms", "tasks": [{"name": "a", "program": [{"run": "1ms"}]}]}
 

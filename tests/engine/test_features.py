@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator, is_eevdf, reads, tasks
+
+from tests.helpers.engine.simulator import Json, Simulator, is_eevdf, reads, tasks
 
 HOG: Json = {"program": [{"run": "10ms"}]}
 

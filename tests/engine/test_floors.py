@@ -1,47 +1,29 @@
-"""The engine's floors: what lies below uses nothing of what lies above, by the symbols of a build."""
+"""The engine's floors: what lies below uses nothing of what lies above."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, build
 
-from tests.helpers import builds
+from tests.helpers.engine.floors import Objects, listing, upward
+from tests.helpers.engine.simulator import ROOT
 
 LIBRARY = re.compile(r"(mem|str)[a-z]+")
 """What the kernel's side takes of the C library: functions of these names the kernel has too."""
 
-Symbols = Callable[[str, bool], set[str]]
-
 
 @pytest.fixture
-def symbols(series: str) -> Symbols:
-    """Names that a folder of a build's objects defines, or leaves to others."""
-    build(series)
-    out = builds.objects(series)
-
-    @cache
-    def of(folder: str, defined: bool) -> set[str]:
-        objects = sorted((out / folder).rglob("*.o"))
-        assert objects
-        which = "--defined-only" if defined else "--undefined-only"
-        listed = subprocess.run(
-            ["nm", "-g", "-P", which, *objects], capture_output=True, text=True, check=True
-        )
-        lines = [line.split() for line in listed.stdout.splitlines()]
-        return {words[0] for words in lines if len(words) > 1}
-
-    return of
+def objects(series: str) -> Objects:
+    return Objects(series)
 
 
-def test_hardware_uses_nothing_above(symbols: Symbols) -> None:
-    above = {name for folder in ("k", "kernel", "run") for name in symbols(folder, True)}
-    assert symbols("hw", False) & above == set()
+def test_no_arrow_runs_up_but_to_the_workloads(objects: Objects) -> None:
+    """What runs a scenario has the list of workloads, and what reads their files."""
+    arrows = objects.arrows()
+    print(listing(arrows))
+    assert upward(arrows).keys() == {("run", "workloads")}
 
 
 def linked(file: Path) -> set[str]:
@@ -49,18 +31,17 @@ def linked(file: Path) -> set[str]:
     return set(re.findall(r"\b(\w+) = ", file.read_text()))
 
 
-def test_kernel_uses_hardware_only(symbols: Symbols) -> None:
+def test_kernel_uses_hardware_only(objects: Objects) -> None:
     """The rest are stubs, the linker's own names and functions the C library lends it."""
     script = linked(ROOT / "engine/scripts/sched.ld")
     stubs = set((ROOT / "engine/stubs.txt").read_text().splitlines())
-    below = {name for folder in ("k", "kernel", "hw") for name in symbols(folder, True)}
-    rest = symbols("kernel", False) - below - script - stubs
+    below = {name for folder in ("k", "kernel", "hw") for name in objects.defined(folder)}
+    rest = objects.used("kernel") - below - script - stubs
     assert {name for name in rest if not LIBRARY.fullmatch(name)} == set()
-    assert not (symbols("k", False) | symbols("kernel", False)) & symbols("run", True)
 
 
-def test_workloads_use_their_calls_only(symbols: Symbols) -> None:
+def test_workloads_use_their_calls_only(objects: Objects) -> None:
     """Whatever runs them: the same sources are compiled for a host."""
-    engine = {name for folder in ("k", "kernel", "hw", "run") for name in symbols(folder, True)}
-    used = symbols("workloads", False) & engine
+    engine = {name for folder in ("k", "kernel", "hw", "run") for name in objects.defined(folder)}
+    used = objects.used("workloads") & engine
     assert used and all(name.startswith("wl_") for name in used)

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, build
-from fuzz import BUILDS, Broken, Runner, label, shape
-from wide import MACHINES, case
+
+from tests.helpers.engine.fuzz import BUILDS, Broken, Runner, label, shape
+from tests.helpers.engine.simulator import ROOT, build
+from tests.helpers.engine.wide import MACHINES, case
 
 BIGGEST = {"power10-768"}
 

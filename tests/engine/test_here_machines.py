@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Simulator
 
 from schedlab.base.errors import UsageError
 from schedlab.base.system import LocalSystem
@@ -14,6 +13,7 @@ from schedlab.machine.model import load_machine
 from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
 from tests.helpers import sysfs_tree
+from tests.helpers.engine.simulator import Simulator
 from tests.helpers.sysfs_tree import Spec, split, write
 
 RECORDED = Path(__file__).parents[1] / "data" / "sysfs" / "vm-epyc-2"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator
 from test_build import patched_build
+
+from tests.helpers.engine.simulator import Json, Simulator
 
 HOG: Json = {"name": "hog", "program": [{"run": "10ms"}]}
 GOVERNOR = "/sys/devices/system/cpu/cpu7/cpufreq/scaling_governor"

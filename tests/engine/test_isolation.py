@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator
 
 from schedlab.machine.domains import read
+from tests.helpers.engine.simulator import Json, Simulator
 
 BUSY: Json = {
     "duration": "300ms",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator, machine, reads
 
 from schedlab.machine.domains import read
+from tests.helpers.engine.simulator import Json, Simulator, machine, reads
 
 MACHINE = "ryzen-5950x"
 LONE: Json = {

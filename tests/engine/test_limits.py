@@ -7,8 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator, build, machine, tasks
 from test_build import patched_build
+
+from tests.helpers.engine.simulator import Json, Simulator, build, machine, tasks
 
 BUSY: Json = {"run": "1ms"}
 LONG = "n" * 255

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from conftest import Simulator, package_domain
 
 from schedlab.machine.domains import Domain, read
+from tests.helpers.engine.simulator import Simulator, package_domain
 
 IDLE = {"duration": "1ms"}
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 import tomli_w
-from conftest import ROOT, Simulator
 
 from schedlab.base.errors import UsageError
 from schedlab.machine.model import load_machine
 from schedlab.machine.simulator import description
+from tests.helpers.engine.simulator import ROOT, Simulator
 
 Path_ = tuple[str | int, ...]
 GONE = object()

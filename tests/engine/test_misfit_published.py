@@ -5,9 +5,10 @@ from __future__ import annotations
 from statistics import mean
 
 import pytest
-from conftest import Simulator
-from loads import Load, scenario
 from test_patches import patched
+
+from tests.helpers.engine.loads import Load, scenario
+from tests.helpers.engine.simulator import Simulator
 
 __all__ = ["patched"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator
 
 from tests.helpers import builds
+from tests.helpers.engine.simulator import Json, Simulator
 
 
 @pytest.fixture(params=["6.12", "7.3"])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import described
-from conftest import ROOT, Simulator
-
 from schedlab.counters.engine_names import engine_names
 from schedlab.counters.simulated import ENTRIES, FUNCTIONS
+from tests.helpers.engine import described
+from tests.helpers.engine.simulator import ROOT, Simulator
 
 
 def test_results_have_the_names_of_the_lists(sim: Simulator) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Json, Simulator, machine, reads
-from loads import Load, refused, scenario
 
 from schedlab.lab.divergence.decisions import EVENTS, NUMA_PAGE, NUMA_TASK, PREFERRED, decisions
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Json, Simulator, machine, reads
 
 OFF = {"/proc/sys/kernel/numa_balancing": "0"}
 FIVE = (

@@ -11,11 +11,11 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator, machine
-from scenarios import outcomes, scenario
 from test_decisions import decisions, of
 
 from tests.helpers import builds
+from tests.helpers.engine.scenarios import outcomes, scenario
+from tests.helpers.engine.simulator import Json, Simulator, machine
 from tests.helpers.kernel_source import kernel_source
 
 WF_FORK = 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import Json, Simulator
+from tests.helpers.engine.simulator import Json, Simulator
 
 MIX: Json = {
     "duration": "80ms",

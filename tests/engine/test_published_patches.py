@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
 from schedlab.kernels.shipped import shipped_patches
 from schedlab.plan.plan import all_plans, find_plan
+from tests.helpers.engine.simulator import ROOT
 from tests.helpers.kernel_source import kernel_source
 
 FOLDER = ROOT / "patches" / "published"

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-
-from conftest import ROOT, Json, Simulator
-
-sys.path.insert(0, str(ROOT))
 
 from schedlab.lab.recording.closure import probe, word_costs
 from schedlab.lab.recording.events import Kind
@@ -15,6 +10,7 @@ from schedlab.lab.recording.inference import TASK, TIMER, Choice, infer
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.stats import trace_stats
 from schedlab.lab.recording.workload import SEND, WAKE, RecordedTask, RecordedWorkload
+from tests.helpers.engine.simulator import Json, Simulator
 
 TURNS = 300
 PIPE: Json = {"kind": "sched-pipe", "loop": TURNS}

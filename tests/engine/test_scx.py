@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator
 
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import SCHEDULERS
 from tests.helpers import builds
+from tests.helpers.engine.simulator import Json, Simulator
 from tests.helpers.kernel_source import kernel_source
 
 SERIES = "6.12"

@@ -7,8 +7,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator, build, has_cache_groups, machine, scales_groups, tasks
 from test_build import patched_build
+
+from tests.helpers.engine.simulator import (
+    Json,
+    Simulator,
+    build,
+    has_cache_groups,
+    machine,
+    scales_groups,
+    tasks,
+)
 
 DEBUG = "/sys/kernel/debug/sched"
 RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"

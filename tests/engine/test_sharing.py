@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from conftest import Json, Simulator, machine, tasks
+
+from tests.helpers.engine.simulator import Json, Simulator, machine, tasks
 
 
 def ping_pong(there: str, back: str) -> list[Json]:

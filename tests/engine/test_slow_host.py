@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from conftest import Json, Simulator, machine
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 
 def big_machine() -> Json:

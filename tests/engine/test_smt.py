@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import Json, Simulator, machine
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 
 def test_a_wakeup_finds_the_idle_core_of_four_threads(sim: Simulator) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import Json, Simulator
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Json, Simulator
 
 SETTLED = {"warmup": "settled"}
 NO_NUMA = {"knobs": {"/proc/sys/kernel/numa_balancing": "0"}}

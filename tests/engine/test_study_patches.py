@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Json, Simulator, machine
 from test_build import objects
 from test_decisions import decisions, of
 
 from tests.helpers import builds
+from tests.helpers.engine.simulator import ROOT, Json, Simulator, machine
 from tests.helpers.kernel_source import kernel_source
 
 

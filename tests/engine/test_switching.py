@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Json, Simulator, has_cache_groups, tasks
-from described import machine as described
-from switching import CACHE_CASES, CASES, CLAMPED, DEBUG, MIX, likely_first
 
 from schedlab.settings.sched_debug import FEATURES
 from schedlab.targets.simulated.without_effect import WITHOUT_EFFECT
+from tests.helpers.engine.described import machine as described
+from tests.helpers.engine.simulator import ROOT, Json, Simulator, has_cache_groups, tasks
+from tests.helpers.engine.switching import CACHE_CASES, CASES, CLAMPED, DEBUG, MIX, likely_first
 from tests.helpers.kernel_source import kernel_source
 
 ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"

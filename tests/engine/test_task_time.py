@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import Simulator
 
 from schedlab.counters.engine_names import engine_names, engine_words
+from tests.helpers.engine.simulator import Simulator
 
 Json = dict[str, Any]
 

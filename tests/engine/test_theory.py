@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Simulator
-from theory import PROMISES, Promise
+
+from tests.helpers.engine.simulator import Simulator
+from tests.helpers.engine.theory import PROMISES, Promise
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.name)

@@ -8,8 +8,9 @@ import re
 from typing import Any
 
 import pytest
-from conftest import Simulator, machine
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Simulator, machine
 
 HOG = {"program": [{"run": "10ms"}]}
 TOP_MW = 1572

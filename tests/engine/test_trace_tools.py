@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Json, Simulator
+
+from tests.helpers.engine.simulator import Json, Simulator
 
 SCENARIO: Json = {
     "duration": "60ms",

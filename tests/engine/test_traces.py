@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from conftest import Json, Simulator
+from tests.helpers.engine.simulator import Json, Simulator
 
 SCENARIO: Json = {
     "duration": "100ms",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator
+
+from tests.helpers.engine.simulator import Json, Simulator
 
 
 def beside(hogs: int, **attributes: object) -> Json:

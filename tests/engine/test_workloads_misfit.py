@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Simulator
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Simulator
 
 # Seconds on a big CPU and on a little one, from the misfit series (docs/internals/workloads.md)
 ALONE = {"juno-r0": (1.169, 1.746), "hikey960": (1.585, 2.598)}

@@ -7,8 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import Json, Simulator
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Json, Simulator
 
 EPYC = "epyc-7713-2p-nps1"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import Simulator, is_lazy
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Simulator, is_lazy
 
 
 @pytest.mark.parametrize("shape", [{}, {"pipe": True}, {"thread": True}])

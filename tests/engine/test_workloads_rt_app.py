@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Simulator
 from hypothesis import HealthCheck, given, settings
-
-sys.path.insert(0, str(ROOT))
 
 from schedlab.benchmarks.benchmark import Output
 from schedlab.benchmarks.rt_app import Row, parse, read_log, rt_app_model
+from tests.helpers.engine.simulator import Simulator
 from tests.helpers.rt_app_files import EXAMPLES, ROWS, files
 
 Json = dict[str, Any]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Simulator
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Simulator
 
 SHORT = {"runtime": "2s", "warmuptime": 0}
 LONG = {"runtime": "20s", "warmuptime": 0}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator, has_cache_groups
-from switching import DEBUG
+
+from tests.helpers.engine.simulator import Json, Simulator, has_cache_groups
+from tests.helpers.engine.switching import DEBUG
 
 EPYC = "epyc-7713-2p-nps1"
 

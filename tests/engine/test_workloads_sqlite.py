@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator, machine
-from loads import Load, scenario
+
+from tests.helpers.engine.loads import Load, scenario
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 WORK = machine("smp4")["work"]["sqlite"]
 ROW_CYCLES = sum(WORK.values()) + 3 * WORK["write"]  # of its own, and what its four waits cost

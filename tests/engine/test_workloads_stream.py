@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator, machine
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 BIG = 1 << 24  # elements: arrays of 128 MiB, four times numa16's caches
 KERNELS = ("Copy", "Scale", "Add", "Triad")

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import Simulator
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Simulator
 
 
 def _on_one_cpu(**options: object) -> dict[str, object]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import Simulator, machine
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Simulator, machine
 
 DIVISIONS = 117_526  # of sysbench's cpu test up to 10,000, counted
 

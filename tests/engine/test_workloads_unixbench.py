@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Json, Simulator, machine
-from loads import Load, refused, scenario
+
+from tests.helpers.engine.loads import Load, refused, scenario
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
 EPYC = "epyc-7713-2p-nps1"
 

@@ -45,10 +45,11 @@ from schedlab.judging.sessions import compare
 from schedlab.plan.plan import Plan
 from schedlab.report import Report, all_shapes
 from schedlab.result.boots import Boot
+from schedlab.result.folder import DATABASE
 from schedlab.result.merge import merge
 from schedlab.result.printed import Printed
 from schedlab.result.record import RunKey, RunRecord
-from schedlab.result.store import DATABASE, CaseInfo, Store
+from schedlab.result.store import CaseInfo, Store
 from tests.helpers.report_store import COMMON, HACKBENCH, MACHINE, PLATFORM, SCHED_PIPE, make_store
 
 MEMORY = 2 << 30

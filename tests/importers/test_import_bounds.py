@@ -16,7 +16,8 @@ from schedlab.importers import bounds, import_file
 from schedlab.judging.analysis import analyse
 from schedlab.judging.sessions import compare
 from schedlab.report import Report, all_shapes
-from schedlab.result.store import DATABASE, Store
+from schedlab.result.folder import DATABASE
+from schedlab.result.store import Store
 from tests.helpers.command_line import Cli
 from tests.helpers.fuzz_imports import originals, run
 from tests.helpers.report_store import HACKBENCH, SCHED_PIPE, make_store

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.series import TESTED
 from schedlab.kernels.configuration import MODELS
 from tests.helpers.fake_engine import FakeLab
 from tests.helpers.kernel_source import kernel_source
@@ -143,7 +144,7 @@ def test_what_costs_time_elsewhere_is_named_and_what_does_not_is_not(lab: FakeLa
     assert "not simulated: VIRT_CPU_ACCOUNTING_GEN (docs" in errors
 
 
-@pytest.mark.parametrize("series", ["6.1", "6.12", "7.2", "7.3"])
+@pytest.mark.parametrize("series", TESTED)
 def test_every_option_that_the_scheduler_names_is_known(series: str) -> None:
     tables = tomllib.loads((ENGINE / "options.toml").read_text())
     known = {option for of in tables.values() for option in of} | {*MODELS}

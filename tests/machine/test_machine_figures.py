@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedlab.base.data import data_folder
+from schedlab.base.data import data_folder, machine_file
 from schedlab.base.system import LocalSystem
 from schedlab.machine import sources
 from schedlab.machine.draws import draw, drawn
 from schedlab.machine.figures import as_text, sections
 from schedlab.machine.here import describe
 from schedlab.machine.ledger import Entry
-from schedlab.machine.model import Machine, find_machine, known_machines, load_machine, machine_file
+from schedlab.machine.model import Machine, find_machine, known_machines, load_machine
 from tests.helpers import sysfs_tree
 
 COMMENTED = '''\

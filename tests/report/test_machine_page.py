@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from schedlab.base.data import machine_file
 from schedlab.cli.machine import machine as command
 from schedlab.machine import sources
 from schedlab.machine.domains import read
-from schedlab.machine.model import Machine, find_machine, known_machines, machine_file
+from schedlab.machine.model import Machine, find_machine, known_machines
 from schedlab.report.machine_page import machine_page
 from tests.helpers.browser import Page, run_browser
 

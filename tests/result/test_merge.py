@@ -15,8 +15,9 @@ from schedlab.judging.analysis import analyse
 from schedlab.judging.stats import Verdict
 from schedlab.report import Report, all_shapes
 from schedlab.result.boots import Boot, rounds
+from schedlab.result.folder import DATABASE
 from schedlab.result.merge import merge
-from schedlab.result.store import DATABASE, Store
+from schedlab.result.store import Store
 from tests.helpers.command_line import Cli
 from tests.helpers.emulated import emulated_host, program
 

@@ -13,8 +13,9 @@ from schedlab.base.errors import StoreError
 from schedlab.benchmarks.metric import Metric
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
+from schedlab.result.folder import DATABASE
 from schedlab.result.record import RunKey, RunRecord
-from schedlab.result.store import DATABASE, CaseInfo, Store
+from schedlab.result.store import CaseInfo, Store
 
 PLAN = Plan.model_validate({"suite": "quick", "variant": [{"name": "a"}, {"name": "b"}]})
 MACHINE = Machine.model_validate(

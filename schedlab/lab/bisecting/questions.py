@@ -21,7 +21,8 @@ from schedlab.plan.targets import kind_of
 from schedlab.report import write_reports
 from schedlab.report.why import sentence
 from schedlab.report.wording import interval, points, verdict_word
-from schedlab.result.store import DATABASE, Store
+from schedlab.result.folder import DATABASE
+from schedlab.result.store import Store
 from schedlab.settings.kinds.kernel import Kernel
 
 _DIFFERS = ("worse", "up", "down")

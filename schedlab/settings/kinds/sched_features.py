@@ -114,6 +114,11 @@ class SchedFeatures(ListSetting[str]):
         """Return whether the word is a feature."""
         return _FEATURE.fullmatch(word) is not None
 
+    def offered(self) -> Iterable[str]:
+        """Return the features of the series that are tested, on and off."""
+        known = {*READ_IN, *(each.name for each in self.without_effect)}
+        return [f"{no}{name}" for name in sorted(known) for no in ("", "NO_")]
+
     def parse(self, words: Sequence[str]) -> object:
         """Take the words as features."""
         return list(words)

@@ -1,6 +1,6 @@
 """Theory table: what the scheduler's own rules promise, beside what came out.
 
-python tests/engine/theory_table.py
+python -m tests.helpers.engine.theory_table
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from conftest import SERIES, Simulator, build
-from theory import measured
+from tests.helpers.engine.simulator import SERIES, Simulator, build
+from tests.helpers.engine.theory import measured
 
 
 def main() -> int:

@@ -120,7 +120,8 @@ def mixed(rng: random.Random, cpus: int) -> Json:
             task["footprint"] = f"{rng.choice([4, 64, 1024])}KiB"
         tasks.append(task)
     actions: list[Json] = []
-    # A throttled deadline task on a CPU that goes away raises a warning of the kernel's own (docs/internals/engine.md).
+    # A throttled deadline task on a CPU that goes away raises a warning of the kernel's own
+    # (docs/internals/engine.md).
     hotplug = rng.random() < 0.5 and all(t["policy"] != "deadline" for t in tasks)
     if hotplug:
         # CPU 0 stays; a CPU goes down once and may come back

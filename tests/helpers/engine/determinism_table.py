@@ -1,6 +1,6 @@
 """Determinism table: random scenarios give the same trace hash in every build and on repeat.
 
-python tests/engine/determinism_table.py [SCENARIOS]
+python -m tests.helpers.engine.determinism_table [SCENARIOS]
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import described
-from conftest import SERIES, build
-from scenarios import scenario
+from tests.helpers.engine import described
+from tests.helpers.engine.scenarios import scenario
+from tests.helpers.engine.simulator import SERIES, build
 
 BUILDS = {
     "gcc -O2": {},

@@ -1,7 +1,7 @@
 """Runs random cases twice each, counts how they end, and reduces what fails to a folder of files.
 
-    python tests/engine/fuzz.py --seed 1 --count 1000 [--sanitize]
-    python tests/engine/fuzz.py --seed 1 --count 1000 --schedsim PATH --series 6.12
+    python -m tests.helpers.engine.fuzz --seed 1 --count 1000 [--sanitize]
+    python -m tests.helpers.engine.fuzz --seed 1 --count 1000 --schedsim PATH --series 6.12
 
 Without --schedsim each case is of one of eight builds, made beforehand: both series with every HZ,
 half of them with full preemption; with --sanitize of two with AddressSanitizer and UBSan.
@@ -27,9 +27,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import described
-from scenarios import Json
-from wide import MACHINES, Case, case
+from tests.helpers.engine import described
+from tests.helpers.engine.scenarios import Json
+from tests.helpers.engine.wide import MACHINES, Case, case
 
 HOST_SECONDS = 120
 BUILDS = [
@@ -84,7 +84,7 @@ class Runner:
         self.fixed_addresses = fixed_addresses()
 
     def start(self, binary: Path, case: Case, again: bool) -> subprocess.Popen[str]:
-        """Start a run. The second has other addresses and surroundings, and now and then a trace."""
+        """Start a run; the second has other addresses and surroundings, and sometimes a trace."""
         folder = self.folders[again]
         write(case, folder)
         options = ["--machine", "machine.json", "--scenario", "scenario.json"]

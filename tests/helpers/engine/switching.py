@@ -1,4 +1,4 @@
-"""Scenarios under which a setting shows its effect, if it has one: a changed hash or changed counters."""
+"""Scenarios under which a setting shows its effect, if any: a changed hash or counters."""
 
 from __future__ import annotations
 

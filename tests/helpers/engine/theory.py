@@ -1,11 +1,11 @@
-"""What the scheduler's own rules promise, as computed values: one table for tests and benchmarks."""
+"""What the scheduler's own rules promise, computed: one table for tests and benchmarks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from conftest import Json, Simulator, is_eevdf, scales_groups, tasks
+from tests.helpers.engine.simulator import Json, Simulator, is_eevdf, scales_groups, tasks
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conftest import Json, Simulator
+from tests.helpers.engine.simulator import Json, Simulator
 
 
 def scenario(kind: str, **options: Any) -> Json:

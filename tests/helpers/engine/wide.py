@@ -6,9 +6,8 @@ import json
 import random
 from dataclasses import dataclass, field
 
-from scenarios import Json, cpu_list, mixed, policy, us
-
 from schedlab.base.system.system import natural
+from tests.helpers.engine.scenarios import Json, cpu_list, mixed, policy, us
 from tests.helpers.kernel_source import sched_features
 
 # How often each machine comes: the host needs half a second to boot the biggest.
@@ -93,7 +92,7 @@ def _pick(rng: random.Random, choices: dict[str, tuple[str, ...]], most: int) ->
 
 
 def _rt_app_file(rng: random.Random, cpus: int) -> str:
-    """Return a file of rt-app whose threads all come to their end, or are cut off by its duration."""
+    """Return a file of rt-app whose threads all end, or are cut off by its duration."""
 
     def events() -> Json:
         phase: Json = {"loop": rng.randint(1, 4)}
@@ -327,7 +326,7 @@ def _hotplug(rng: random.Random, cpus: int, span: int) -> list[Json]:
 
 
 def _changes(rng: random.Random, states: bool) -> Json:
-    """Return what differs from the machine's file: how far CPUs run ahead, slow code, the governor."""
+    """Return what differs from the machine's file: catching up, slow code, the governor."""
     cost: Json = {}
     if rng.random() < 0.3:
         cost["catch_up"] = rng.choice(["100ns", "2us", "20us", "1ms"])
@@ -383,7 +382,8 @@ def case(seed: int, series: str, shapes: dict[str, Json]) -> Case:
     own = [f for f in (EEVDF_FEATURES if eevdf else CFS_FEATURES).split() if f in known]
     scenario["actions"] = _actions(rng, cpus, scenario, span, both)
     scenario["tasks"].append(HERE)
-    # A throttled deadline task on a CPU that goes away raises a warning of the kernel's own (docs/internals/engine.md).
+    # A throttled deadline task on a CPU that goes away raises a warning of the kernel's own
+    # (docs/internals/engine.md).
     if rng.random() < 0.4 and all(t.get("policy") != "deadline" for t in scenario["tasks"]):
         scenario["actions"] += _hotplug(rng, cpus, span)
         scenario["duration"] = f"{span + HOTPLUG_MS}ms"

@@ -1,0 +1,1 @@
+"""Simulators for the tests of the engine: builds, scenarios, tables and hostile input."""
