@@ -120,6 +120,11 @@ enum hw_protocol { HW_PROTOCOLS(HW_ID) HW_NR_PROTOCOLS };
 	X(clock_read)		/* by a program: a call of the vDSO */ \
 	X(idle_enter) X(idle_exit)	/* the idle loop's own code */ \
 	X(hotplug)		/* one step of taking a CPU down or up */ \
+	X(bpf_op)		/* a sched_ext scheduler's operation or callback: the way into it and back */ \
+	X(bpf_call)		/* a helper or kfunc it calls: the way there and back */ \
+	X(bpf_hash)		/* looking up a key in a hash */ \
+	X(bpf_storage)		/* looking up what is stored with a task or cgroup */ \
+	X(bpf_blocks_per_1000)	/* pieces of its code without a branch, as the kernel's JIT compiles them */ \
 	X(catch_up)		/* a CPU's clock may be so far ahead of the others' */ \
 	X(spin)			/* one turn of a loop that waits */
 
@@ -429,7 +434,8 @@ struct hw_function_time {
 /* What lines, locks and refills have cost. */
 #define HW_PAID(X) \
 	X(runqueue_lookups) X(runqueue_misses) X(lock_waits) X(lock_refusals) X(lock_wait_ns) \
-	X(hot_line_retries) X(hot_line_waits) X(hot_line_wait_ns) X(refill_ns) X(fabric_wait_ns)
+	X(hot_line_retries) X(hot_line_waits) X(hot_line_wait_ns) X(refill_ns) X(fabric_wait_ns) \
+	X(bpf_ns)
 
 /* A histogram of durations: logarithmic, eight buckets an octave. */
 #define HW_DURATION_BITS	3

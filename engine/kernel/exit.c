@@ -66,6 +66,7 @@ void shim_do_exit(void)
 	kern_collect(current->thread.task);
 	preempt_disable();
 	/* the reference of the parent's wait */
+	shim_forget_pid(current);
 	put_task_struct_rcu_user(current);
 	do_task_dead();
 }

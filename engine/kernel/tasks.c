@@ -82,6 +82,31 @@ static void task_entry(void)
 	kern_exit();
 }
 
+/* What find_task_by_pid_ns() looks through: every task until it is through with its exit. */
+static struct hlist_head tasks_by_pid[1024];
+
+static struct hlist_head *bucket_of(int pid)
+{
+	return &tasks_by_pid[pid % ARRAY_SIZE(tasks_by_pid)];
+}
+
+struct task_struct *shim_find_task(int pid)
+{
+	struct task_struct *p;
+
+	if (pid < 0)
+		return NULL;
+	hlist_for_each_entry(p, bucket_of(pid), pid_links[PIDTYPE_PID])
+		if (p->pid == pid)
+			return p;
+	return NULL;
+}
+
+void shim_forget_pid(struct task_struct *p)
+{
+	hlist_del_init(&p->pid_links[PIDTYPE_PID]);
+}
+
 /* What dup_task_struct() and copy_process() leave behind, before sched_fork(). */
 struct task_struct *shim_new_task(struct task_struct *from, int pid, const char *comm)
 {
@@ -138,6 +163,7 @@ struct task_struct *shim_new_task(struct task_struct *from, int pid, const char 
 	p->thread = (struct thread_struct) { .last_cpu = -1 };
 	p->thread.stack_base = hw_stack_alloc();
 	p->thread.sp = hw_co_init(p->thread.stack_base, hw_stack_size, task_entry);
+	hlist_add_head(&p->pid_links[PIDTYPE_PID], bucket_of(pid));
 	return p;
 }
 
@@ -146,6 +172,7 @@ void shim_free_task(struct task_struct *p)
 	if (!p->thread.sp)
 		hw_die("the stack of a running task is freed", p->comm, p->pid);
 	shim_check_stack(p);
+	shim_forget_pid(p);
 	sched_core_free(p);
 	hw_stack_free(p->thread.stack_base);
 	hw_free(p->thread.family);

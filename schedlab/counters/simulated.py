@@ -39,6 +39,7 @@ _PAID = {
     "hot_line_wait_ns": (Topic.CONTENTION, "time spent waiting for shared lines"),
     "refill_ns": (Topic.CONTENTION, "time spent refilling caches after migrations"),
     "fabric_wait_ns": (Topic.CONTENTION, "time spent waiting for the fabric"),
+    "bpf_ns": (Topic.CPU_TIME, "time spent in a sched_ext scheduler's code"),
 }
 
 SIMULATED = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import SCHEDULERS
 from tests.helpers import builds
-from tests.helpers.engine.simulator import Json, Simulator
+from tests.helpers.engine.simulator import Json, Simulator, machine
 from tests.helpers.kernel_source import kernel_source
 
 SERIES = "6.12"
@@ -25,6 +26,7 @@ MINIMAL = """
 char _license[] SEC("license") = "GPL";
 const volatile u64 divisor;
 const volatile s8 small;
+const volatile u32 wrong;
 u64 total;
 
 struct {
@@ -62,12 +64,15 @@ def of_tree(tmp_path: Path) -> Made:
 
 
 @pytest.fixture
-def of_source(tmp_path: Path, of_tree: Made) -> Made:
+def of_source(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, of_tree: Made) -> Made:
     """The simulator with a scheduler whose enqueue() begins with some lines."""
 
     def make(body: str) -> Simulator:
-        source = tmp_path / "mini.bpf.c"
-        source.write_text(MINIMAL.replace("@BODY@", body))
+        name = hashlib.sha256(body.encode()).hexdigest()[:8]
+        source = tmp_path_factory.getbasetemp() / name / "mini.bpf.c"
+        source.parent.mkdir(exist_ok=True)
+        if not source.exists():
+            source.write_text(MINIMAL.replace("@BODY@", body))
         return Simulator(builds.with_scheduler(SERIES, str(source)), tmp_path)
 
     return make
@@ -96,6 +101,62 @@ def test_a_scheduler_of_the_tree_runs_everything_the_same_way_twice(of_tree: Mad
     )
 
 
+def test_central_runs_everything_the_same_way_twice(of_tree: Made) -> None:
+    """Threads of the kernel and init are found by their pids as well as the scenario's tasks."""
+    sim = of_tree("central")
+    first = sim("smt8", loaded("scx_central.bpf.c"))
+    assert first["trace_hash"] == sim("smt8", loaded("scx_central.bpf.c"))["trace_hash"]
+    assert first["metrics"]["utilisation"] > 0.9
+    done = sim.start("smp4", loaded("scx_central.bpf.c", central_cpu="4"))
+    assert done.returncode == 2
+    assert "its tunable central_cpu is 4; the machine has CPUs 0 to 3" in done.stderr
+
+
+COSTS = ("bpf_op", "bpf_call", "bpf_hash", "bpf_storage", "bpf_blocks_per_1000")
+
+
+def test_the_schedulers_code_takes_time(of_tree: Made) -> None:
+    sim = of_tree("simple")
+
+    def spent(described: Json, **ns: int) -> int:
+        costs = {**dict.fromkeys(COSTS, 0), **ns}
+        described["cost"].update((cost, f"{costs[cost]}ns") for cost in COSTS)
+        result = sim(described, loaded("scx_simple.bpf.c"))
+        return int(result["counters"]["cost:bpf_ns"])
+
+    smt8 = machine("smt8")
+    assert spent(smt8) == 0
+    operations, calls = spent(smt8, bpf_op=1), spent(smt8, bpf_call=1)
+    assert operations > 500
+    assert 0 < calls < operations
+    assert spent(smt8, bpf_blocks_per_1000=1000) > operations
+    assert spent(smt8, bpf_hash=1, bpf_storage=1) == 0
+    assert sim("smt8", loaded("scx_simple.bpf.c"))["counters"]["cost:bpf_ns"] > 10 * operations
+    assert sim("smt8", PROGRAMS)["counters"]["cost:bpf_ns"] == 0
+
+
+def test_what_maps_cost_is_by_their_kind(of_source: Made) -> None:
+    sim = of_source(
+        "u32 k = p->pid; u64 one = 1; bpf_map_update_elem(&seen, &k, &one, BPF_ANY);"
+        " u64 *v = bpf_map_lookup_elem(&seen, &k); if (v) (*v)++;"
+        " k = 1; v = bpf_map_lookup_elem(&counts, &k); if (v) (*v)++;"
+    )
+
+    def spent(**ns: int) -> int:
+        described = machine("smt8")
+        costs = {**dict.fromkeys(COSTS, 0), "lock": 0, **ns}
+        described["cost"].update((cost, f"{value}ns") for cost, value in costs.items())
+        result = sim(described, {**loaded("mini.bpf.c"), "duration": "20ms"})
+        return int(result["counters"]["cost:bpf_ns"])
+
+    operations = spent(bpf_op=1)
+    assert spent() == 0
+    # An update looks for its key, and takes the bucket's lock; the array is no call.
+    assert spent(bpf_hash=1) == 2 * operations
+    assert spent(lock=1) >= operations
+    assert spent(bpf_call=1) == 3 * operations
+
+
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
@@ -117,28 +178,42 @@ def test_another_scheduler_than_the_builds_is_refused(of_tree: Made) -> None:
     assert "this build of the simulator has scx_simple.bpf.c" in done.stderr
 
 
+WRONG = """
+    u32 k = 1, none = 7;
+    u64 *v = bpf_map_lookup_elem(&counts, &k), *w = bpf_map_lookup_elem(&counts, &none);
+    if (wrong == 1 && v) v[1] = 3;
+    if (wrong == 2) (*w)++;
+    if (wrong == 3) scx_bpf_error("no %s of %d", "room", 3);
+    if (wrong == 4) return;
+    if (wrong == 5) for (volatile u32 i = 1; i; i |= 1) ;
+    if (wrong == 6 && total++ > 100) return;
+"""
+
+
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("wrong", "said"),
     [
         (
-            "u32 k = 1; u64 *v = bpf_map_lookup_elem(&counts, &k); if (v) v[1] = 3;",
+            1,
             "the scheduler writes 8 bytes at offset 8 of a value of map counts, which has 8 bytes"
-            " in mini_enqueue() (mini.bpf.c:25)",
+            " in mini_enqueue() (mini.bpf.c:29)",
         ),
+        (2, "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:30)"),
+        (3, "no room of 3"),
+        (4, 'BPF scheduler "mini" disabled (runnable task stall'),
         (
-            "u32 k = 7; u64 *v = bpf_map_lookup_elem(&counts, &k); (*v)++;",
-            "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:25)",
+            5,
+            "the scheduler does not come to an end: 33,554,432 pieces of code in one operation"
+            " in mini_enqueue() (mini.bpf.c:33)",
         ),
-        ('if (p->pid > 0) scx_bpf_error("no %s of %d", "room", 3);', "no room of 3"),
-        ("return;", 'BPF scheduler "mini" disabled (runnable task stall'),
     ],
-    ids=["beyond", "null", "error", "stall"],
+    ids=["beyond", "null", "error", "stall", "endless"],
 )
 def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
-    of_source: Made, body: str, said: str
+    of_source: Made, wrong: int, said: str
 ) -> None:
-    scenario = {**loaded("mini.bpf.c"), "duration": "5s"}
-    done = of_source(body).start("smp4", scenario)
+    scenario = {**loaded("mini.bpf.c", wrong=str(wrong)), "duration": "5s"}
+    done = of_source(WRONG).start("smp4", scenario)
     assert done.returncode == 3, done.stderr
     [line] = [line for line in done.stderr.splitlines() if line.startswith("schedsim: ")]
     assert said in line
@@ -149,13 +224,13 @@ def test_a_workload_that_is_done_while_the_scheduler_is_taken_away_counts_as_fai
 ) -> None:
     """From the stall on the kernel runs all tasks by itself: this one then ends at once."""
     scenario = {
-        **loaded("mini.bpf.c"),
+        **loaded("mini.bpf.c", wrong="6"),
         "tasks": [],
         "duration": "60s",
         "workloads": [{"kind": "hackbench", "groups": 1, "fds": 20, "loops": 100, "pipe": True}],
         "end": {"when": "workloads_done", "max_simulated": "60s"},
     }
-    done = of_source("if (total++ > 100) return;").start("smt8", scenario)
+    done = of_source(WRONG).start("smt8", scenario)
     assert done.returncode == 3, done.stderr
     assert 'schedsim: sched_ext: BPF scheduler "mini" disabled (runnable task stall' in done.stderr
 
@@ -183,7 +258,7 @@ def test_dividing_by_zero_and_the_kernels_version_are_as_bpf_has_them(of_source:
             "mini.bpf.c: calls bpf_made_up, which is not a function that this kernel or the"
             " simulator has for schedulers",
         ),
-        ('asm volatile("goto +1");', "mini.bpf.c:25: no such instruction: `goto +1'"),
+        ('asm volatile("goto +1");', "mini.bpf.c:26: no such instruction: `goto +1'"),
     ],
     ids=["source", "kfunc", "assembly"],
 )
@@ -204,7 +279,8 @@ def test_an_arena_is_refused_by_name(tmp_path: Path, of_tree: Made) -> None:
 
 def test_a_source_has_headers_of_its_own_beside_it(tmp_path: Path, of_source: Made) -> None:
     (tmp_path / "own.h").write_text("#define OWN 7\n")
-    sim = of_source('\n#include "own.h"\nif (p->pid > 0) scx_bpf_error("%d", OWN);')
+    own = tmp_path / "own.h"
+    sim = of_source(f'\n#include "{own}"\nif (p->pid > 0) scx_bpf_error("%d", OWN);')
     done = sim.start("smp4", loaded("mini.bpf.c"))
     assert done.returncode == 3
     assert '"mini" disabled (scx_bpf_error): 7' in done.stderr

@@ -123,6 +123,8 @@ u64 bpf_ktime_get_ns(void);
 u64 bpf_ktime_get_boot_ns(void);
 u64 bpf_ktime_get_coarse_ns(void);
 u64 bpf_jiffies64(void);
+void *bpf_per_cpu_ptr(const void *variable, u32 cpu);
+void *bpf_this_cpu_ptr(const void *variable);
 u32 bpf_get_prandom_u32(void);
 u32 bpf_get_smp_processor_id(void);
 long bpf_get_numa_node_id(void);

@@ -1,18 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the compiler has the scheduler's code call for each access to memory (-fsanitize=thread): whether it may, and
- * what it costs where other CPUs have the line.  Atomic operations come here whole.
+ * what it costs where other CPUs have the line.  Atomic operations come here whole.  And what it calls for each piece
+ * of code without a branch (-fsanitize-coverage=trace-pc): the time it takes, and an end where it has none.
  */
 #include "scx.h"
 
 #define native(name)	native___tsan_##name
 
+/* BPF_MAX_LOOPS turns, of a few pieces each: no loop that the verifier or can_loop lets through takes more. */
+#define MOST_BLOCKS	(4U << 23)
+#define PS_TOGETHER	8000		/* charged at once: the clock counts nanoseconds */
+
+static struct {
+	unsigned int	blocks;		/* of the operation */
+	unsigned int	owed;		/* picoseconds */
+} codes[HW_MAX_CPUS];
+
+void shim_scx_charge(unsigned int ns)
+{
+	simtime before = hw.clk;
+
+	hw_charge(ns);
+	hw_counts.bpf_ns += hw.clk - before;
+}
+
+void native___sanitizer_cov_trace_pc(void)
+{
+	typeof(codes[0]) *code = &codes[hw.cpu];
+
+	code->owed += hw_costs.bpf_blocks_per_1000;
+	if (code->owed >= PS_TOGETHER) {
+		shim_scx_charge(code->owed / 1000);
+		code->owed %= 1000;
+	}
+	if (++code->blocks > MOST_BLOCKS)
+		hw_end_in_scheduler("the scheduler does not come to an end: 33,554,432 pieces of code in one operation");
+}
+
 void native(init)(void)
 {
 }
 
+/* A function of its own calls it, or the kernel does. */
 void native(func_entry)(void *caller)
 {
+	if (caller >= (void *)__start_scx_text && caller < (void *)__stop_scx_text)
+		return;
+	codes[hw.cpu].blocks = 0;
+	shim_scx_charge(hw_costs.bpf_op);
 }
 
 void native(func_exit)(void)
@@ -69,7 +105,7 @@ void *native(memset)(void *to, int byte, unsigned long size)
 static inline void atomic_access(const void *at, unsigned int size)
 {
 	access(at, size, true);
-	hw_charge(hw_costs.lock);
+	shim_scx_charge(hw_costs.lock);
 }
 
 #define FETCH(bits, name, change)						\
@@ -126,5 +162,5 @@ ATOMICS(8) ATOMICS(16) ATOMICS(32) ATOMICS(64)
 
 void native(atomic_thread_fence)(int order)
 {
-	hw_charge(hw_costs.lock);
+	shim_scx_charge(hw_costs.lock);
 }

@@ -6,11 +6,13 @@
 
 u64 native_bpf_ktime_get_ns(void)
 {
+	shim_scx_charge(hw_costs.clock_read);
 	return ktime_get_mono_fast_ns();
 }
 
 u64 native_bpf_ktime_get_boot_ns(void)
 {
+	shim_scx_charge(hw_costs.clock_read);
 	return ktime_get_mono_fast_ns();
 }
 
@@ -38,6 +40,17 @@ u32 native_bpf_get_smp_processor_id(void)
 long native_bpf_get_numa_node_id(void)
 {
 	return numa_node_id();
+}
+
+/* Of a variable of the kernel for each CPU. */
+void *native_bpf_per_cpu_ptr(const void *variable, u32 cpu)
+{
+	return variable && cpu < nr_cpu_ids ? per_cpu_ptr((void __percpu *)variable, cpu) : NULL;
+}
+
+void *native_bpf_this_cpu_ptr(const void *variable)
+{
+	return per_cpu_ptr((void __percpu *)variable, smp_processor_id());
 }
 
 u64 native_bpf_get_current_pid_tgid(void)

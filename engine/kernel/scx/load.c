@@ -2,8 +2,6 @@
 /* Loading the scheduler that was linked into the program, its tunables, and the end that it comes to. */
 #include "scx.h"
 
-extern char __start_scx_text[] __weak, __stop_scx_text[] __weak;
-
 const char *kern_scx_source(void)
 {
 	return &shim_scheduler ? shim_scheduler.source : NULL;
@@ -114,11 +112,19 @@ extern char __start_scx_bss[] __weak, __stop_scx_bss[] __weak;
 
 int kern_scx_load(void)
 {
+	const struct cpumask *cpus = shim_scx_loaded_on();
+	int ret;
+
 	hw_scheduler_code(__start_scx_text, __stop_scx_text);
 	register_lines(__start_scx_data, __stop_scx_data);
 	register_lines(__start_scx_bss, __stop_scx_bss);
 	shim_scx_make_maps();
-	return shim_ext_load(shim_scheduler.ops);
+	if (cpus)
+		set_cpus_allowed_ptr(current, cpus);
+	ret = shim_ext_load(shim_scheduler.ops);
+	if (cpus)
+		set_cpus_allowed_ptr(current, cpu_possible_mask);
+	return ret;
 }
 
 const char *kern_scx_name(void)

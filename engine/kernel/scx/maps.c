@@ -94,6 +94,7 @@ static void make(struct shim_map *m)
 	if (!is_array(m) && !is_hash(m) && !is_queue(m) && !is_storage(m) && m->type != BPF_MAP_TYPE_ARENA)
 		hw_refuse("%s: map %s: maps of type %u are not simulated", shim_scheduler.source, name, m->type);
 	*(struct shim_map **)m->declared = m;
+	raw_spin_lock_init(&m->lock);
 	m->name = value_name(m);
 	if (m->type == BPF_MAP_TYPE_ARENA)
 		return;
@@ -165,6 +166,7 @@ static struct element *insert(struct shim_map *m, struct element **at, const voi
 {
 	struct element *e = hw_zalloc(sizeof(*e) + (owner ? 0 : m->key_size), 8);
 
+	shim_scx_charge(hw_costs.lock);		/* of the list of free ones, or of the owner's storage */
 	e->owner = owner;
 	if (!owner)
 		memcpy(e->key, key, m->key_size);
@@ -196,13 +198,19 @@ static void *look_up(struct shim_map *m, const void *key, int cpu)
 	}
 	if (!is_hash(m))
 		return NULL;
+	shim_scx_charge(hw_costs.bpf_hash);
 	e = *find(m, key, NULL);
 	return e ? of_cpu(m, e->value, cpu) : NULL;
 }
 
+/* The verifier makes a few instructions of a lookup in an array, so that nothing is called. */
 void *native_bpf_map_lookup_elem(void *map, const void *key)
 {
-	return look_up(shim_scx_map(map), key, smp_processor_id());
+	struct shim_map *m = shim_scx_map(map);
+
+	if (!is_array(m))
+		shim_scx_charge(hw_costs.bpf_call);
+	return look_up(m, key, smp_processor_id());
 }
 
 void *native_bpf_map_lookup_percpu_elem(void *map, const void *key, u32 cpu)
@@ -216,6 +224,8 @@ long native_bpf_map_update_elem(void *map, const void *key, const void *value, u
 	void *there = look_up(m, key, smp_processor_id());
 	struct element **at;
 
+	if (is_hash(m))
+		shim_scx_charge(hw_costs.lock);		/* its bucket's */
 	if (there && (flags & BPF_NOEXIST))
 		return -EEXIST;
 	if (!there && (is_array(m) || (flags & BPF_EXIST)))
@@ -239,6 +249,7 @@ long native_bpf_map_delete_elem(void *map, const void *key)
 
 	if (!is_hash(m))
 		return -EINVAL;
+	shim_scx_charge(hw_costs.bpf_hash + hw_costs.lock);
 	at = find(m, key, NULL);
 	if (!*at)
 		return -ENOENT;
@@ -252,6 +263,7 @@ static void *stored(struct shim_map *m, const void *owner, const void *value, u6
 
 	if (!owner)
 		return NULL;
+	shim_scx_charge(hw_costs.bpf_storage);
 	at = find(m, NULL, owner);
 	if (*at)
 		return (*at)->value;
@@ -310,28 +322,39 @@ void shim_scx_task_gone(struct task_struct *p)
 long native_bpf_map_push_elem(void *map, const void *value, u64 flags)
 {
 	struct shim_map *m = shim_scx_map(map);
+	unsigned long irq;
+	long ret = -E2BIG;
 
-	if (m->used == m->max_entries)
-		return -E2BIG;
-	memcpy(m->slots[(m->head + m->used++) % m->max_entries], value, m->value_size);
-	return 0;
+	raw_spin_lock_irqsave(&m->lock, irq);
+	if (m->used < m->max_entries) {
+		memcpy(m->slots[(m->head + m->used++) % m->max_entries], value, m->value_size);
+		ret = 0;
+	}
+	raw_spin_unlock_irqrestore(&m->lock, irq);
+	return ret;
 }
 
 static long take(struct shim_map *m, void *value, bool goes)
 {
-	unsigned int at = m->type == BPF_MAP_TYPE_QUEUE ? m->head : m->head + m->used - 1;
+	unsigned long irq;
+	unsigned int at;
+	long ret = -ENOENT;
 
-	if (!m->used) {
+	raw_spin_lock_irqsave(&m->lock, irq);
+	at = m->type == BPF_MAP_TYPE_QUEUE ? m->head : m->head + m->used - 1;
+	if (m->used) {
+		memcpy(value, m->slots[at % m->max_entries], m->value_size);
+		ret = 0;
+	} else {
 		memset(value, 0, m->value_size);
-		return -ENOENT;
 	}
-	memcpy(value, m->slots[at % m->max_entries], m->value_size);
-	if (goes) {
+	if (!ret && goes) {
 		m->used--;
 		if (m->type == BPF_MAP_TYPE_QUEUE)
 			m->head = (m->head + 1) % m->max_entries;
 	}
-	return 0;
+	raw_spin_unlock_irqrestore(&m->lock, irq);
+	return ret;
 }
 
 long native_bpf_map_pop_elem(void *map, void *value)

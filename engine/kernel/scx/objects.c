@@ -20,6 +20,7 @@ void *native_bpf_kptr_xchg(void **where, void *pointer)
 {
 	shim_scx_check(where, sizeof(*where), true);
 	hw_hot_line(where, true);
+	shim_scx_charge(hw_costs.lock);
 	return xchg(where, pointer);
 }
 

@@ -16,6 +16,7 @@ struct shim_map {
 	void		**values;	/* the maps that one of maps begins with */
 	unsigned int	nr_values;
 	/* since it was made: */
+	raw_spinlock_t	lock;		/* of a queue */
 	unsigned int	used, head;
 	void		**slots;	/* by index, CPU or hash */
 };
@@ -38,6 +39,11 @@ struct shim_scheduler {
 };
 extern struct shim_scheduler shim_scheduler __weak;
 
+extern char __start_scx_text[] __weak, __stop_scx_text[] __weak;
+
+/* access.c: time in the scheduler's code, and what it calls on its behalf */
+void shim_scx_charge(unsigned int ns);
+
 /* hooked/kernel/sched/build_policy.c */
 int shim_ext_load(const void *ops);
 const char *shim_ext_name(void);
@@ -52,6 +58,9 @@ void shim_scx_check(const void *at, unsigned int size, bool write);
 void shim_scx_make_maps(void);
 struct shim_map *shim_scx_map(void *declared);
 void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index);	/* NULL: of no array's */
+
+/* setup.c: where its program pins itself before it loads it; NULL: nowhere */
+const struct cpumask *shim_scx_loaded_on(void);
 
 /* load.c */
 void shim_scx_ended(const char *name, const char *reason, const char *msg, const char *dump);

@@ -16,6 +16,7 @@ static const struct {
 	const char	*source, *tunable;
 	u64		(*value)(void);
 } setups[] = {
+	{ "scx_central.bpf.c", "nr_cpu_ids", cpus }, { "scx_central.bpf.c", "slice_ns", slice },
 	{ "scx_flatcg.bpf.c", "nr_cpus", cpus }, { "scx_flatcg.bpf.c", "cgrp_slice_ns", slice },
 };
 
@@ -23,10 +24,33 @@ static const struct {
 static const struct {
 	const char	*source, *why;
 } refused[] = {
-	{ "scx_central.bpf.c", "tasks wait for its central CPU for ever in the simulator, why is not understood" },
 	{ "scx_pair.bpf.c", "its program pairs the CPUs and makes a map for each pair" },
 	{ "scx_userland.bpf.c", "its program decides which task runs" },
 };
+
+/* Their programs load them on the CPU that a tunable names. */
+static const struct {
+	const char	*source, *tunable;
+} loaded_on[] = {
+	{ "scx_central.bpf.c", "central_cpu" },
+};
+
+const struct cpumask *shim_scx_loaded_on(void)
+{
+	unsigned int i, cpu;
+	char value[24];
+
+	for (i = 0; i < ARRAY_SIZE(loaded_on); i++) {
+		if (strcmp(shim_scheduler.source, loaded_on[i].source))
+			continue;
+		kern_scx_get(loaded_on[i].tunable, value, sizeof(value));
+		if (kstrtouint(value, 0, &cpu) || cpu >= nr_cpu_ids)
+			hw_refuse("sched_ext: %s: its tunable %s is %s; the machine has CPUs 0 to %u",
+				  shim_scheduler.source, loaded_on[i].tunable, value, nr_cpu_ids - 1);
+		return cpumask_of(cpu);
+	}
+	return NULL;
+}
 
 void kern_scx_set_up(void)
 {

@@ -18,15 +18,14 @@ void native_bpf_task_release(struct task_struct *p)
 
 struct task_struct *native_bpf_task_from_pid(s32 pid)
 {
-	struct hw_task *task;
+	struct task_struct *p = shim_find_task(pid);
 
-	for (task = hw_first_task; task; task = task->next) {
-		struct task_struct *p = kern_task_of(task)->kernel;
+	return p ? get_task_struct(p) : NULL;
+}
 
-		if (p && p->pid == pid)
-			return get_task_struct(p);
-	}
-	return NULL;
+struct task_struct *native_bpf_task_from_vpid(s32 pid)
+{
+	return native_bpf_task_from_pid(pid);
 }
 
 /* Cgroups stay for the whole run: nothing counts who holds one. */

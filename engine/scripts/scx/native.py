@@ -3,10 +3,11 @@
 
 The engine's Makefile calls it.
 
-The source is compiled as it is, with each access to memory seen (-fsanitize=thread). What it calls
-is answered by functions of engine/kernel/scx/ that are named native_NAME, or by the kernel's own
-kfuncs; any other name is refused. A description of its maps and tunables, read from its debug
-information, is put beside it, and all its own names stay its own.
+The source is compiled as it is, with each access to memory (-fsanitize=thread) and each piece of
+code (-fsanitize-coverage) seen. What it calls is answered by functions of engine/kernel/scx/ that
+are named native_NAME, or by the kernel's own kfuncs; any other name is refused. A description of
+its maps and tunables, read from its debug information, is put beside it, and all its own names stay
+its own.
 """
 
 import argparse
@@ -22,6 +23,18 @@ from elf import ALLOCATED, EXECUTES, NOBITS, WRITES, Object
 PREFIX = "native_"
 LENT = {"memcpy": "__tsan_memcpy", "memmove": "__tsan_memcpy", "memset": "__tsan_memset"}
 """What the compiler calls by itself, with what looks at the access."""
+INLINED = {
+    "bpf_map_lookup_elem",
+    "bpf_get_smp_processor_id",
+    "bpf_get_current_task",
+    "bpf_get_current_task_btf",
+    "bpf_jiffies64",
+    "bpf_kptr_xchg",
+    "bpf_loop",
+    "bpf_rdonly_cast",
+}
+"""What the verifier replaces by instructions, so that nothing is called; a map's lookup says itself
+whether it was."""
 OPERATIONS = ".struct_ops.link"
 MAPS = ".maps"
 TUNABLE_SECTIONS = (".rodata", ".data", ".bss")
@@ -87,6 +100,28 @@ def ours(name: str) -> str:
 def linked(declared: str, name: str) -> str:
     """Return a declaration of a variable that is linked by another name."""
     return f'{declared} __asm__("{name}")'
+
+
+def is_called(name: str) -> bool:
+    """Return whether the scheduler's code calls it in a real kernel, which takes time."""
+    return not name.startswith("__") and name not in LENT and name not in INLINED
+
+
+def calls(answers: Mapping[str, str]) -> Iterator[str]:
+    """Yield a function for each helper and kfunc that takes a call's time and calls it.
+
+    All their arguments, six at most, are in registers, as their results are.
+    """
+    six = [f"u64 {letter}" for letter in "abcdef"]
+    for name, to in answers.items():
+        if is_called(name):
+            declared = f"extern u64 {ours(to)}({', '.join(six)})"
+            yield f'{declared} __asm__("{to}");'
+            yield f"u64 called_{name}({', '.join(six)});"
+            yield (
+                f"u64 called_{name}({', '.join(six)})\n{{\n"
+                f"\tshim_scx_charge(hw_costs.bpf_call);\n\treturn {ours(to)}(a, b, c, d, e, f);\n}}"
+            )
 
 
 def maps(source: str, types: btf.Btf, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -183,7 +218,8 @@ class Made:
         self.source, self.out = given.source, given.out
         self.compiled, typed = given.out / "compiled.o", given.out / "typed.o"
         compile_it = [given.cc, *given.flags.split(), "-c", str(given.source)]
-        run([*compile_it, "-g", "-fsanitize=thread", "-o", str(self.compiled)])
+        seen = ["-fsanitize=thread", "-fsanitize-coverage=trace-pc"]
+        run([*compile_it, "-g", *seen, "-o", str(self.compiled)])
         run([*compile_it, "-gbtf", "-w", "-o", str(typed)])
         self.object = Object(self.compiled)
         section = Object(typed).section(".BTF")
@@ -250,13 +286,17 @@ def make(given: argparse.Namespace) -> None:
         set(given.kfuncs.read_text().split()),
     )
     table, table_object = given.out / "tables.c", given.out / "tables.o"
-    table.write_text(described)
+    functions = "\n".join(calls(answers))
+    table.write_text(f"{described}{functions}\n")
     run([given.cc, *given.table_flags.split(), "-c", str(table), "-o", str(table_object)])
     opened, whole = given.out / "open.o", given.out / "scheduler.o"
     options = [
         *made.sections(),
         *(f"--globalize-symbol={name}" for name in names),
-        *(f"--redefine-sym={name}={to}" for name, to in answers.items() if name != to),
+        *(
+            f"--redefine-sym={name}={f'called_{name}' if is_called(name) else to}"
+            for name, to in answers.items()
+        ),
     ]
     run(["objcopy", *options, str(made.compiled), str(opened)])
     run(["ld", "-r", str(opened), str(table_object), "-o", str(whole)])

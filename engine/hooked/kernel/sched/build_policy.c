@@ -52,10 +52,37 @@ static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *fr
 	return bpf_scx_validate(to);
 }
 
+/* Every CPU that becomes idle or busy writes these; trees since 6.15 can have them by node. */
+static void register_idle_mask(const struct cpumask *mask)
+{
+	int word;
+
+	for (word = 0; word < BITS_TO_LONGS(nr_cpu_ids); word++)
+		hw_hot_register(mask, cpumask_bits(mask) + word);
+}
+
+static void register_idle_masks(void)
+{
+#ifdef TREE_HAS_EXT_DEAD
+	int node;
+
+	register_idle_mask(scx_idle_global_masks.cpu);
+	register_idle_mask(scx_idle_global_masks.smt);
+	for_each_node(node) {
+		register_idle_mask(scx_idle_node_masks[node]->cpu);
+		register_idle_mask(scx_idle_node_masks[node]->smt);
+	}
+#else
+	register_idle_mask(idle_masks.cpu);
+	register_idle_mask(idle_masks.smt);
+#endif
+}
+
 int shim_ext_load(const void *ops)
 {
 	int ret;
 
+	register_idle_masks();
 	loaded = kzalloc(sizeof(*loaded), GFP_KERNEL);
 	ret = take_members(loaded, ops);
 	if (!ret)
