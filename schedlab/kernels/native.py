@@ -13,6 +13,8 @@ from schedlab.kernels.process import output
 
 PROGRAM = "schedlab-load"
 CPUIDLE_SMT_PERFORMANCE = "cpuidle-smt-performance"
+_C = "make gcc libc6-dev"
+"""Packages."""
 
 
 def schedlab_load() -> Path:
@@ -32,8 +34,16 @@ def cpuidle_smt_performance() -> Path:
     """
     sources = data_folder("tools") / CPUIDLE_SMT_PERFORMANCE
     shared = data_folder("workloads") / "buckets.h"
-    packages = "make gcc libc6-dev"
-    return _built(CPUIDLE_SMT_PERFORMANCE, sources, CPUIDLE_SMT_PERFORMANCE, packages, shared)
+    return _built(CPUIDLE_SMT_PERFORMANCE, sources, CPUIDLE_SMT_PERFORMANCE, _C, shared)
+
+
+def trace_text() -> Path:
+    """Return the library that reads the text of traces, building it likewise.
+
+    Raises:
+        HostError: a tool is missing, or it does not compile.
+    """
+    return _built("trace-text.so", data_folder("tools") / "trace-text", "trace-text", _C)
 
 
 OWN: dict[str, Callable[[], Path]] = {

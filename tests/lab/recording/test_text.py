@@ -1,6 +1,7 @@
 """Reading traces as text: three tools' lines, and all that can be wrong with a file."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schedlab.base.data import data_folder
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.events import Context, Kind, Stop
 from schedlab.lab.recording.reading import read_trace
@@ -43,6 +45,40 @@ def test_each_tools_lines(form: Callable[[Line], str]) -> None:
     assert not events.notes
     flags = [Context.TASK, Context.INTERRUPT] if form is not perf_script else [Context.UNKNOWN] * 2
     assert events.context[2:4].tolist() == flags
+
+
+def test_kinds_are_numbered_in_c_as_here() -> None:
+    header = (data_folder("tools") / "trace-text" / "trace-text.h").read_text()
+    for names in (Kind, Stop, Context):
+        body = re.search(rf"enum {names.__name__.lower()} {{([^}}]*)}}", header)
+        assert body
+        found = {name: int(number) for name, number in re.findall(r"(\w+) = (\d+)", body[1])}
+        assert found == {one.name: one.value for one in names}
+
+
+def test_the_last_name_in_the_file_counts() -> None:
+    """Also where names come and go within one kind of event, as a task executes programs."""
+    names = [f"name{turn % 5}" for turn in range(23)]
+    events = read([waking(turn, 0, A, (name, 12)) for turn, name in enumerate(names)])
+    assert events.names[12] == names[-1]
+    again = read(
+        [waking(1, 0, A, ("x", 12)), waking(2, 0, A, ("y", 12)), waking(3, 0, A, ("x", 12))]
+    )
+    assert again.names[12] == "x"
+
+
+def test_priorities_that_change() -> None:
+    later = LINES[4]._replace(text=LINES[4].text.replace("next_prio=120", "next_prio=-1"))
+    assert read([*LINES[:4], later]).priorities[11] == -1
+    assert read([*LINES[:4], later, *LINES[5:]]).priorities[11] == 120
+
+
+def test_names_that_look_like_other_parts_of_a_line() -> None:
+    odd = ("x-1 [002] pid=5 prev_pid=7", 12)
+    for form in (ftrace, perf_script, trace_cmd):
+        events = read([switch(1, 3, odd, "S", A), waking(2, 3, A, odd)], form)
+        assert (events.one.tolist(), events.cpu.tolist()) == ([12, 12], [3, 3])
+        assert (events.names[12], events.current[0]) == (odd[0], 12)
 
 
 def test_the_short_form_of_trace_cmd() -> None:

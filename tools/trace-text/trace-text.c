@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lines of ftrace, `trace-cmd report` and `perf script` as events of fixed size.
+ *
+ * A line is: task, CPU, flags or none, time, event, and the event's text. Lines of other events,
+ * and what is no line of an event, are passed over.
+ */
+#include "trace-text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pattern.h"
+
+#define LONGEST_TEXT 4096	/* of one event; a longer one is damaged */
+#define LONGEST_NAME 64
+#define NR_KNOWN (1 << 14)
+#define NONE (-1)
+
+struct line {
+	struct part event;
+	struct part text;
+	int64_t ns;
+	int32_t cpu;
+	int32_t current;
+	enum context context;
+};
+
+/* The parts of an event's text by their places: a task's name, its number, its priority. */
+struct task_parts {
+	int8_t name;
+	int8_t task;
+	int8_t priority;
+};
+
+struct shape {
+	const char *event;
+	enum kind kind;
+	const char *patterns[2];
+	int8_t columns[3];		/* parts of `one`, `two` and `three` */
+	int8_t state;			/* the part of why a task stopped, for `three` */
+	int8_t channel;			/* the part of a channel's kind, for `one` */
+	int nr_tasks;
+	struct task_parts tasks[2];
+};
+
+struct known {
+	int32_t task;
+	int32_t priority;
+	uint32_t length;
+	bool used;
+	char name[LONGEST_NAME];
+};
+
+struct reader {
+	struct known known[NR_KNOWN];
+};
+
+#define WOKEN "comm=%s pid=%d prio=%*"
+#define WOKEN_SHORT "%s:%d [%i%*"
+#define MESSAGE "kind=%w object=%d bytes=%d%*"
+#define NO_PARTS { NONE, NONE, NONE }
+
+static const struct shape shapes[] = {
+	{ "sched_switch", SWITCH,
+	  { "prev_comm=%s prev_pid=%d prev_prio=%i prev_state=%w ==> next_comm=%s next_pid=%d"
+	    " next_prio=%i%*",
+	    "%s:%d [%i] %w ==> %s:%d [%i]%*" },
+	  { 1, 5, NONE }, 3, NONE, 2, { { 0, 1, 2 }, { 4, 5, 6 } } },
+	{ "sched_waking", WAKING, { WOKEN, WOKEN_SHORT },
+	  { 1, NONE, NONE }, NONE, NONE, 1, { { 0, 1, NONE } } },
+	{ "sched_wakeup_new", WAKEUP_NEW, { WOKEN, WOKEN_SHORT },
+	  { 1, NONE, NONE }, NONE, NONE, 1, { { 0, 1, NONE } } },
+	{ "sched_migrate_task", MIGRATE,
+	  { "comm=%s pid=%d prio=%i orig_cpu=%d dest_cpu=%d%*" },
+	  { 1, 3, 4 }, NONE, NONE, 1, { { 0, 1, NONE } } },
+	{ "sched_process_fork", FORK, { "comm=%s pid=%d child_comm=%s child_pid=%d%*" },
+	  { 1, 3, NONE }, NONE, NONE, 1, { { 2, 3, NONE } } },
+	{ "sched_process_exit", EXIT, { WOKEN },
+	  { 1, NONE, NONE }, NONE, NONE, 1, { { 0, 1, NONE } } },
+	{ "irq_handler_entry", IRQ_ENTRY, { "%*" }, NO_PARTS, NONE, NONE, 0, { } },
+	{ "irq_handler_exit", IRQ_EXIT, { "%*" }, NO_PARTS, NONE, NONE, 0, { } },
+	{ "softirq_entry", SOFTIRQ_ENTRY, { "vec=%d%*" },
+	  { 0, NONE, NONE }, NONE, NONE, 0, { } },
+	{ "softirq_exit", SOFTIRQ_EXIT, { "vec=%d%*" }, { 0, NONE, NONE }, NONE, NONE, 0, { } },
+	{ "local_timer_entry", TIMER_ENTRY, { "%*" }, NO_PARTS, NONE, NONE, 0, { } },
+	{ "local_timer_exit", TIMER_EXIT, { "%*" }, NO_PARTS, NONE, NONE, 0, { } },
+	{ "hrtimer_expire_entry", TIMER_ENTRY, { "%*" }, NO_PARTS, NONE, NONE, 0, { } },
+	{ "hrtimer_expire_exit", TIMER_EXIT, { "%*" }, NO_PARTS, NONE, NONE, 0, { } },
+	{ "cpu_frequency", FREQUENCY, { "state=%d cpu_id=%d%*" },
+	  { 0, 1, NONE }, NONE, NONE, 0, { } },
+	{ "message_send", SEND, { MESSAGE }, { NONE, 1, 2 }, NONE, 0, 0, { } },
+	{ "message_receive", RECEIVE, { MESSAGE }, { NONE, 1, 2 }, NONE, 0, 0, { } },
+	{ "message_done", MESSAGE_DONE, { "bytes=%d%*" },
+	  { 0, NONE, NONE }, NONE, NONE, 0, { } },
+};
+
+/* As CHANNELS of schedlab/lab/recording/events.py. */
+static const char *const channels[] = { "pipe", "packets", "unix", "tcp", "udp" };
+
+struct reader *trace_text_open(void)
+{
+	return calloc(1, sizeof(struct reader));
+}
+
+void trace_text_close(struct reader *r)
+{
+	free(r);
+}
+
+static bool is(const struct part *part, const char *text)
+{
+	return part->length == strlen(text) && !memcmp(part->at, text, part->length);
+}
+
+static const struct shape *find_shape(const struct part *event)
+{
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		if (is(event, shapes[i].event))
+			return &shapes[i];
+	}
+	return NULL;
+}
+
+static const char *skip_spaces(const char *at, const char *end)
+{
+	while (at < end && *at == ' ')
+		at++;
+	return at;
+}
+
+static bool word_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* A word with a colon after it; where it ends, or NULL. */
+static const char *read_word(const char *at, const char *end, struct part *word)
+{
+	const char *stop = at;
+
+	while (stop < end && word_letter(*stop))
+		stop++;
+	if (stop == at || stop == end || *stop != ':')
+		return NULL;
+	*word = (struct part){ at, stop - at };
+	return stop + 1;
+}
+
+/* The third letter of the flags is about interrupts. */
+static enum context read_flags(const char *flags)
+{
+	switch (flags[2]) {
+	case 'h': case 'H': case 'z': case 'Z':
+		return INTERRUPT;
+	case 's':
+		return SOFTIRQ;
+	default:
+		return TASK;
+	}
+}
+
+static const char *read_time(const char *at, const char *end, int64_t *ns)
+{
+	struct part seconds = { at, digits(at, end, 9) };
+	struct part rest;
+	int64_t scaled;
+
+	at += seconds.length;
+	if (!seconds.length || at == end || *at != '.')
+		return NULL;
+	rest = (struct part){ at + 1, digits(at + 1, end, 9) };
+	at = rest.at + rest.length;
+	if (rest.length < 6 || at == end || *at != ':')
+		return NULL;
+	scaled = part_number(&rest);
+	for (size_t i = rest.length; i < 9; i++)
+		scaled *= 10;
+	*ns = part_number(&seconds) * INT64_C(1000000000) + scaled;
+	return at + 1;
+}
+
+/* From the bracket before the CPU to the end of the line. */
+static bool read_rest(const char *bracket, const char *end, struct line *l)
+{
+	struct part cpu = { bracket + 1, digits(bracket + 1, end, 6) };
+	const char *at = cpu.at + cpu.length, *flags, *next;
+
+	if (!cpu.length || end - at < 2 || at[0] != ']' || at[1] != ' ')
+		return false;
+	l->cpu = part_number(&cpu);
+	l->context = UNKNOWN;
+	at = skip_spaces(at + 1, end);
+	if (at < end && *at && strchr("dDbB.X", *at)) {
+		flags = at;
+		while (at < end && *at != ' ')
+			at++;
+		if (at - flags < 4 || at - flags > 9)
+			return false;
+		l->context = read_flags(flags);
+		at = skip_spaces(at, end);
+	}
+	at = read_time(at, end, &l->ns);
+	if (!at || at == end || *at != ' ')
+		return false;
+	at = read_word(skip_spaces(at, end), end, &l->event);
+	if (!at)
+		return false;
+	next = read_word(at, end, &l->event);	/* after the name of the event's system */
+	at = skip_spaces(next ? next : at, end);
+	l->text = (struct part){ at, end - at };
+	return true;
+}
+
+static const char *digits_before(const char *begin, const char *at)
+{
+	while (at > begin && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	return at;
+}
+
+/* The number of the task that runs, before the bracket: after its name, and maybe a process. */
+static bool read_current(const char *begin, const char *bracket, struct line *l)
+{
+	const char *end = bracket, *at;
+	struct part number;
+
+	while (end > begin && end[-1] == ' ')
+		end--;
+	if (end == bracket || end == begin)
+		return false;
+	if (end[-1] == ')') {
+		for (at = end - 1; at > begin && strchr("0123456789 -", at[-1]) && at[-1];)
+			at--;
+		if (at == begin || at[-1] != '(')
+			return false;
+		for (end = at - 1; end > begin && end[-1] == ' ';)
+			end--;
+	}
+	at = digits_before(begin, end);
+	if (at > begin && at < end && at[-1] == '/') {
+		end = at - 1;
+		at = digits_before(begin, end);
+	}
+	number = (struct part){ at, end - at };
+	if (!number.length || number.length > 9 || at - begin < 2)
+		return false;
+	l->current = part_number(&number);
+	return at[-1] == '-' || at[-1] == ' ';
+}
+
+/* A task's name may have brackets too: the first ones count that fit. */
+static bool read_line(const char *begin, const char *end, struct line *l)
+{
+	const char *bracket = begin;
+
+	while ((bracket = memchr(bracket, '[', end - bracket))) {
+		if (read_rest(bracket, end, l) && read_current(begin, bracket, l))
+			return true;
+		bracket++;
+	}
+	return false;
+}
+
+static enum stop read_stop(const struct part *state)
+{
+	switch (state->at[0]) {
+	case 'R':
+		return PREEMPTED;
+	case 'S': case 'I':
+		return SLEEP;
+	case 'D':
+		return UNINTERRUPTIBLE;
+	case 'X': case 'Z': case 'x':
+		return DEAD;
+	default:
+		return OTHER;
+	}
+}
+
+static int32_t read_channel(const struct part *kind)
+{
+	for (size_t i = 0; i < sizeof(channels) / sizeof(channels[0]); i++) {
+		if (is(kind, channels[i]))
+			return i;
+	}
+	return 0;
+}
+
+static void tell_name(struct reader *r, const char *text, const struct task_parts *of,
+		      const struct part *parts, struct named *named, struct found *found)
+{
+	const struct part *name = &parts[of->name];
+	int32_t task = part_number(&parts[of->task]);
+	int32_t priority = of->priority == NONE ? NO_PRIORITY : part_number(&parts[of->priority]);
+	struct known *known = &r->known[task & (NR_KNOWN - 1)];
+	bool same = known->used && known->task == task && known->length == name->length &&
+		    !memcmp(known->name, name->at, name->length);
+
+	if (same && (priority == NO_PRIORITY || priority == known->priority))
+		return;
+	if (!known->used || known->task != task || priority != NO_PRIORITY)
+		known->priority = priority;
+	known->task = task;
+	known->used = name->length <= LONGEST_NAME;
+	if (known->used) {
+		known->length = name->length;
+		memcpy(known->name, name->at, name->length);
+	}
+	named[found->named++] = (struct named){ task, priority, name->at - text, name->length };
+}
+
+static bool match(const struct shape *shape, const struct part *text, struct part *parts)
+{
+	if (text->length > LONGEST_TEXT)
+		return false;
+	for (int i = 0; i < 2 && shape->patterns[i]; i++) {
+		if (pattern_match(shape->patterns[i], text->at, text->at + text->length, parts))
+			return true;
+	}
+	return false;
+}
+
+static int32_t column(const struct shape *shape, int which, const struct part *parts)
+{
+	return shape->columns[which] == NONE ? 0 : part_number(&parts[shape->columns[which]]);
+}
+
+static void read_event(struct reader *r, const char *text, const struct line *l,
+		       const struct shape *shape, struct event *events, struct named *named,
+		       struct found *found)
+{
+	struct part parts[MOST_PARTS];
+	struct event *event;
+
+	if (!match(shape, &l->text, parts)) {
+		if (!found->damaged++) {
+			found->first_damaged = l->text.at - text;
+			found->first_damaged_length = l->text.length;
+		}
+		return;
+	}
+	event = &events[found->events++];
+	*event = (struct event){
+		.ns = l->ns,
+		.cpu = l->cpu,
+		.current = l->current,
+		.one = column(shape, 0, parts),
+		.two = column(shape, 1, parts),
+		.three = column(shape, 2, parts),
+		.kind = shape->kind,
+		.context = l->context,
+	};
+	if (shape->state != NONE)
+		event->three = read_stop(&parts[shape->state]);
+	if (shape->channel != NONE)
+		event->one = read_channel(&parts[shape->channel]);
+	for (int i = 0; i < shape->nr_tasks; i++)
+		tell_name(r, text, &shape->tasks[i], parts, named, found);
+}
+
+void trace_text_read(struct reader *r, const char *text, size_t length, struct event *events,
+		     struct named *named, struct found *found)
+{
+	const char *end = text + length, *next;
+	const struct shape *shape;
+	struct line l;
+
+	*found = (struct found){ 0 };
+	for (const char *begin = text; begin < end; begin = next + 1) {
+		next = memchr(begin, '\n', end - begin);
+		if (!next)
+			next = end;
+		if (!read_line(begin, next, &l))
+			continue;
+		shape = find_shape(&l.event);
+		if (shape)
+			read_event(r, text, &l, shape, events, named, found);
+	}
+}
