@@ -31,6 +31,7 @@ from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Step, Watch
 from schedlab.kernels.schedulers import Scheduler
 from schedlab.kernels.shelf import Base, Recipe, Shelf, config_line
+from schedlab.kernels.warnings import new_warnings
 
 PROGRAM = "schedsim"
 _INFO = "build.json"
@@ -95,6 +96,8 @@ class Build(BaseModel):
     """What the tree has and how it calls it, as probed (engine/scripts/probe)."""
     unmatched: tuple[str, ...]
     """Hooks and hot fields of the engine that nothing in the tree has met."""
+    warnings: tuple[str, ...] = ()
+    """The compiler's, that the unpatched tree does not give."""
     seconds: float
     program: Path
 
@@ -379,6 +382,7 @@ class Builder:
             compiler=self.compiler(),
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
             unmatched=tuple((part.objects / _UNMATCHED).read_text().splitlines()),
+            warnings=self._warnings(part, base) if recipe.patches else (),
             facts=tuple(sorted(_FACT.findall((part.objects / _FACTS).read_text()))),
             seconds=round(seconds, 1),
             program=program,
@@ -390,6 +394,14 @@ class Builder:
                 " the engine hangs on it is missing (engine/hooked/expected.txt)."
             )
         return build
+
+    def _warnings(self, part: _Part, base: Base) -> tuple[str, ...]:
+        files = [self.shelf.patch_file(patch) for patch in part.recipe.patches]
+        touched = {change.path for file in files for change in read_patch(file).changes}
+        unpatched = part.variables.get("BASE")
+        return new_warnings(
+            part.objects, Path(unpatched) if unpatched else None, base.tree, touched
+        )
 
     def _check_tools(self) -> None:
         self.compiler()

@@ -19,6 +19,9 @@ _SEPARATOR = re.compile(rb"^From \S+ .*\d\d:\d\d:\d\d .*\d{4}.*\n", re.M)
 _DIFF = re.compile(r"^--- \S.*\n\+\+\+ \S", re.M)
 _TAG = re.compile(r"^\s*\[[^\]]*\]\s*")
 _VERSION = re.compile(r"\bv(\d{1,3})\b", re.I)
+_REPLY = re.compile(r"\s*(?:re|aw|sv|antw|fwd?)\s*:", re.I)
+_UNWRITTEN = "*** SUBJECT HERE ***"
+"""git's subject of a cover letter that nobody has edited."""
 _PLACE = re.compile(r"(?<!\d)(\d{1,4})/(\d{1,4})(?!\d)")
 _RANGE = re.compile(r"(?P<base>[^\s.-][^\s]*?)\.\.(?P<tip>[^\s.-][^\s]*)")
 _SUFFIXES = (".patch", ".diff")
@@ -51,13 +54,16 @@ class _Message:
     number: int | None
     total: int | None
     texts: tuple[str, ...]
+    reply: bool = False
+    """An answer: a patch in it is a suggestion, and no part of a series."""
 
 
 def read_series(path: Path) -> Series:
     """Read an mbox, a patch, or a folder of *.patch files.
 
     Messages stand in any order; numbers such as `[PATCH 2/5]` in their subjects put them right.
-    Answers and other messages without a patch are passed over.
+    Answers and other messages without a patch are passed over, and so is what an answer suggests
+    beside a series.
 
     Raises:
         KernelError: there is no patch in it, one is missing or there twice, or it holds several
@@ -163,6 +169,7 @@ def _message(raw: bytes, name: str) -> _Message:
         number=int(place[1]) if place else None,
         total=int(place[2]) if place else None,
         texts=texts,
+        reply=bool(_REPLY.match(written)),
     )
 
 
@@ -180,6 +187,7 @@ def _texts(mail: EmailMessage) -> Iterator[str]:
 def _ordered(messages: Sequence[_Message], where: str, name: str) -> Series:
     """Put the messages with patches in order; refuse what is not one whole series."""
     carrying = [message for message in messages if message.texts]
+    carrying = [message for message in carrying if not message.reply] or carrying
     if not carrying:
         raise KernelError(f"{where}: holds no patch (no '--- a/FILE' line).")
     versions = sorted({message.version for message in carrying})
@@ -200,7 +208,8 @@ def _ordered(messages: Sequence[_Message], where: str, name: str) -> Series:
         SeriesPatch(message.subject, text) for message in carrying for text in message.texts
     )
     _check_number(len(patches), where)
-    cover = next((m.subject for m in messages if not m.texts and m.number == 0), None)
+    covers = [m.subject for m in messages if not m.texts and m.number == 0]
+    cover = next((subject for subject in covers if subject != _UNWRITTEN), None)
     return Series(cover or (patches[0].subject if len(patches) == 1 else name), patches)
 
 

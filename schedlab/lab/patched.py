@@ -22,6 +22,8 @@ class Patched:
     why: str = ""
     notices: tuple[str, ...] = ()
     """What was noted on the way, such as a hunk that fits only roughly."""
+    warnings: tuple[str, ...] = ()
+    """The compiler's, that the tree without the patches does not give."""
 
 
 def build_patched(
@@ -35,10 +37,10 @@ def build_patched(
             shelf, engine, name, base, patches, hz=None, preempt=None, say=noted.say
         )
         state = "does not build"
-        Builder(shelf, engine, noted).build(recipe)
+        built = Builder(shelf, engine, noted).build(recipe)
     except KernelError as error:
         return Patched(state, str(error), noted.notices)
-    return Patched("run", notices=noted.notices)
+    return Patched("run", notices=noted.notices, warnings=built.warnings)
 
 
 class _Noted(Watch):

@@ -19,6 +19,7 @@ from schedlab.kernels.patches import read_patch
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.series import Series
 from schedlab.kernels.shelf import Shelf
+from schedlab.kernels.warnings import without_lines
 from schedlab.lab.new_folder import make_folder
 from schedlab.lab.patched import build_patched
 from schedlab.lab.result import Lab
@@ -88,6 +89,7 @@ def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries
     name = _name(series)
     applied: list[str] = []
     tried: list[Tried] = []
+    warned = set[str]()
     for number, patch in enumerate(series.patches, 1):
         file = folder / f"{number:04}-{_plain(patch.subject)}.patch"
         file.write_text(patch.text, encoding="utf-8", errors="surrogateescape")
@@ -104,6 +106,8 @@ def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries
             applied.append(str(file))
         if made.why:
             watch.say(f"{patch.subject}: {made.state}: {made.why}")
+        new = tuple(text for text in made.warnings if not without_lines([text]) <= warned)
+        warned = without_lines(made.warnings) if made.state == "run" else warned
         tried.append(
             Tried(
                 subject=patch.subject,
@@ -111,6 +115,7 @@ def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries
                 kernel=kernel if made.state == "run" else "",
                 why=made.why,
                 notices=made.notices,
+                warnings=new,
             )
         )
     if not any(each.state == "run" for each in tried):

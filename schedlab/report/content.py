@@ -329,7 +329,7 @@ class Report:
             of = list(group)
             awaited = [o for o in of if (text := remark(o.verdict)) and text == outlook(o.verdict)]
             if len(awaited) > 1:
-                together.append(f"{label}, {_outlooks([o.verdict for o in awaited])}")
+                together.append(f"{label}, {outlooks([o.verdict for o in awaited])}")
                 of = [o for o in of if o not in awaited]
             alike: dict[str, list[Outcome]] = defaultdict(list)
             for outcome in of:
@@ -538,7 +538,7 @@ class Report:
         ]
 
 
-def _outlooks(verdicts: Sequence[Verdict]) -> str:
+def outlooks(verdicts: Sequence[Verdict]) -> str:
     """Return how many blocks would settle several open results of one benchmark."""
     needed = sorted(v.blocks_needed for v in verdicts if v.blocks_needed is not None)
     number, unit = len(verdicts), verdicts[0].unit

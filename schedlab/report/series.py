@@ -1,47 +1,52 @@
-"""The mail of a patch series: what each patch changed, against the one before and the base."""
+"""The mail of a patch series: what each patch changed, against the one before and the base.
 
-from collections.abc import Sequence
+What a patch changed has a table of all patches; of the other figures a line says how the whole
+series compares with the base.
+"""
+
+from collections.abc import Iterator, Sequence
 
 from schedlab.judging.analysis import Outcome, judge_steps
 from schedlab.judging.why import explain_steps
-from schedlab.report.content import Report
+from schedlab.report.content import Report, outlooks
 from schedlab.report.plain import Page
 from schedlab.report.why import sentence
 from schedlab.report.wording import (
     described,
+    fitted,
     interval,
     number,
+    outlook,
     points,
     remark,
     verdict_word,
 )
-from schedlab.result.series import TriedSeries
+from schedlab.result.series import Tried, TriedSeries
 
+_NAME = 27
 _CHANGE = 8
 _INTERVAL = 19
 _VERDICT = 12
+_WARNINGS = 3
+"""Of a patch that are shown; the rest is counted."""
+_CLAIMS = ("better", "worse")
 
 
 def series_mail(tried: TriedSeries, reports: Sequence[Report]) -> str:
-    """Return the mail, in 72 columns.
+    """Return the mail, in 72 columns, with its subject on top.
 
     Args:
         tried: the series.
         reports: of its results, one for each machine.
     """
     page = Page()
-    page.say(f"{tried.title}: patches 1 to {len(tried.patches)} on {tried.base}")
+    steps = {name: list(_steps(name, reports)) for name in tried.kernels}
+    page.say(_subject(tried, steps), "", " ")
     page.gap()
-    for name in list(tried.kernels)[1:]:
-        page.item(f"{name} against the one before: {_found(name, reports)}")
-    page.heading("Patches")
     for index, patch in enumerate(tried.patches, 1):
-        page.say(patch.subject, f"{index:>4}  ", " " * 6)
-        if patch.state != "run":
-            why = f": {patch.why}" if patch.why else ""
-            page.say(f"{patch.state}{why}", " " * 8)
-        for notice in patch.notices:
-            page.say(notice, " " * 8)
+        page.say(patch.subject, f"{index:>3}  ", " " * 5)
+        for line in _became(patch, steps.get(tried.name(index), [])):
+            page.say(line, " " * 7, " " * 9)
     for report in reports:
         page.box(report.store.machine.name)
         for banner in report.banners:
@@ -49,53 +54,109 @@ def series_mail(tried: TriedSeries, reports: Sequence[Report]) -> str:
         page.gap()
         _tables(page, tried, report)
     page.heading("How it was measured")
-    design = reports[0].store.design
+    store = reports[0].store
     page.say(
-        "Every patch is built on those before it and runs in every block, with the block's seed and"
-        " costs; it is judged, pair by pair, against the last one before it that ran, and against"
-        f" the base. Differences within {design.margin:.0%} count as none. Of the claims in either"
-        f" column at most {design.alpha:.0%} are expected to be false (Benjamini-Hochberg);"
-        " intervals are as wide as that asks for."
+        f"Every patch is built on those before it, the first on {tried.base}, and runs in every"
+        " block, with the block's seed and costs; it is judged, pair by pair, against the last one"
+        f" before it that ran, and against the base. Differences within {store.design.margin:.0%}"
+        f" count as none. Of the claims in either column at most {store.design.alpha:.0%} are"
+        " expected to be false (Benjamini-Hochberg); intervals are as wide as that asks for."
     )
+    page.gap()
+    page.say(f"Made with schedlab {store.version}:")
+    page.say(store.invocation, "  ", "      ")
     return str(page)
 
 
-def _found(variant: str, reports: Sequence[Report]) -> str:
-    """Return what a patch changed on all machines, in a line."""
-    steps = [o for report in reports for o in judge_steps(report.store) if o.variant == variant]
-    words = [verdict_word(outcome.verdict) for outcome in steps]
-    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+def _subject(tried: TriedSeries, steps: dict[str, list[Outcome]]) -> str:
+    """Return the mail's subject: an answer to the series, with what it comes to."""
+    said = []
+    for word in _CLAIMS:
+        found = [
+            str(index)
+            for index in range(1, len(tried.patches) + 1)
+            if any(o.verdict.word == word for o in steps.get(tried.name(index), []))
+        ]
+        if found:
+            patches = "patches" if len(found) > 1 else "patch"
+            said.append(f"{word} with {patches} {', '.join(found)}")
+    failed = [patch for patch in tried.patches if patch.state not in ("run", "skipped")]
+    said += [f"{len(failed)} of {len(tried.patches)} not run"] if failed else []
+    what = "; ".join(said) or "no change shown"
+    return f"Subject: Re: [PATCH 0/{len(tried.patches)}] {tried.title}: {what}"
+
+
+def _became(patch: Tried, steps: Sequence[Outcome]) -> Iterator[str]:
+    """Yield what became of a patch: its results in a line, or why it has none."""
+    if patch.state != "run":
+        yield f"{patch.state}{f': {patch.why}' if patch.why else ''}"
+    elif steps:
+        words = [verdict_word(outcome.verdict) for outcome in steps]
+        counts = (f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+        yield f"against the one before: {', '.join(counts)}"
+    yield from patch.notices
+    yield from (f"warning: {text}" for text in patch.warnings[:_WARNINGS])
+    if len(patch.warnings) > _WARNINGS:
+        yield f"and {len(patch.warnings) - _WARNINGS} more warnings"
+
+
+def _steps(variant: str, reports: Sequence[Report]) -> Iterator[Outcome]:
+    for report in reports:
+        yield from (o for o in judge_steps(report.store) if o.variant == variant)
 
 
 def _tables(page: Page, tried: TriedSeries, report: Report) -> None:
+    """Add a table for each metric that a patch changed, and a line for each other one."""
     steps = {_key(outcome): outcome for outcome in judge_steps(report.store)}
     reasons = {(spent.case.label, spent.variant): spent for spent in explain_steps(report.store)}
     notes: list[str] = []
+    last = list(tried.kernels)[-1]
+    others: list[Outcome] = []
     for case in report.cases:
         for metric in case.info.metrics:
-            base = next((o for o in case.outcomes if o.metric == metric), None)
-            if base is None:
+            found = {o.variant: o for o in case.outcomes if o.metric == metric}
+            judged = [o for whole in found.values() for o in (whole, steps[_key(whole)])]
+            if not any(outcome.verdict.word in _CLAIMS for outcome in judged):
+                others += [found[last]] if last in found else []
                 continue
             page.say(f"{case.info.label} {described(metric)}")
-            page.say(f"{tried.name(0)}: {number(base.verdict.base_mean)}", "  ")
-            head = f"{'patch':<7}{'change, %, against the one before':<40}against the base"
-            page.lines.append(head)
+            page.say(f"{tried.name(0)}: {number(judged[0].verdict.base_mean)}", "  ")
+            page.lines.append(f"{'patch':<7}{'change, %, against the one before':<40}and the base")
             for index, patch in enumerate(tried.patches, 1):
                 name = tried.name(index)
-                against_base = next(
-                    (o for o in case.outcomes if (o.metric, o.variant) == (metric, name)), None
-                )
-                if not patch.kernel or against_base is None:
+                if not patch.kernel or name not in found:
                     page.lines.append(f"{index:<7}{patch.state}")
                     continue
-                step = steps[_key(against_base)]
-                _row(page, index, step, against_base, notes)
+                step = steps[_key(found[name])]
+                _row(page, index, step, found[name], notes)
                 spent = reasons.get((case.info.label, name))
-                if spent and step.verdict.word in ("better", "worse"):
+                if spent and step.verdict.word in _CLAIMS:
                     page.say(sentence(spent), " " * 8)
             page.gap()
+    if others:
+        _unchanged(page, others, notes)
     for place, note in enumerate(notes, 1):
         page.say(note, f"({place}) ", "    ")
+
+
+def _unchanged(page: Page, others: Sequence[Outcome], notes: list[str]) -> None:
+    """Add what no patch is shown to change: the last one against the base."""
+    page.say("No change is shown by any patch in these; all patches against the base, %:")
+    label = ""
+    for outcome in others:
+        case, metric = outcome.case, outcome.metric.name
+        name = case.label if len(case.metrics) == 1 else f"  {metric}"
+        if len(case.metrics) > 1 and case.label != label:
+            page.say(case.label)
+        label = case.label
+        verdict = outcome.verdict
+        found = f"{points(verdict.effect_better):>{_CHANGE}} "
+        found += f"{interval(verdict.interval_adjusted_better):<{_INTERVAL}}{verdict_word(verdict)}"
+        found += _noted(outcome, notes)
+        page.lines.append(f"{fitted(name, _NAME):<{_NAME}}{found}")
+    if open_ones := [o.verdict for o in others if outlook(o.verdict)]:
+        page.say(outlooks(open_ones))
+    page.gap()
 
 
 def _row(page: Page, index: int, step: Outcome, against_base: Outcome, notes: list[str]) -> None:
@@ -107,12 +168,17 @@ def _row(page: Page, index: int, step: Outcome, against_base: Outcome, notes: li
         f"{verdict_word(verdict):<{_VERDICT}}"
         f" {points(whole.effect_better):>{_CHANGE}} {verdict_word(whole)}"
     )
-    place = ""
-    if said := remark(verdict):
-        if said not in notes:
-            notes.append(said)
-        place = f"({notes.index(said) + 1})"
-    page.lines.append(f"{index:<6}{cells:<60} {place}".rstrip())
+    page.lines.append(f"{index:<6}{cells}{_noted(step, notes)}".rstrip())
+
+
+def _noted(outcome: Outcome, notes: list[str]) -> str:
+    """Return the mark of the note on a verdict; how many blocks it takes is none."""
+    said = remark(outcome.verdict).removeprefix(outlook(outcome.verdict)).removeprefix("; ")
+    if not said:
+        return ""
+    if said not in notes:
+        notes.append(said)
+    return f" ({notes.index(said) + 1})"
 
 
 def _key(outcome: Outcome) -> tuple[str, str, str]:

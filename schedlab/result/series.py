@@ -26,6 +26,8 @@ class Tried(BaseModel):
     """Why it was not run."""
     notices: tuple[str, ...] = ()
     """What was noted while it was applied and built, such as a hunk that fits only roughly."""
+    warnings: tuple[str, ...] = ()
+    """The compiler's, that neither the base nor a patch before it gives."""
 
 
 class TriedSeries(BaseModel):

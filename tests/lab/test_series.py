@@ -87,6 +87,20 @@ def test_attachments_and_encodings_are_read(tmp_path: Path) -> None:
     assert patch.text == diff("1.0", 0.5)
 
 
+def test_what_an_answer_suggests_is_no_part_of_the_series(tmp_path: Path) -> None:
+    fixup = mail("Re: [PATCH 1/1] a", f"How about this on top:\n\n{diff(0.5, 0.9)}")
+    whole = mbox(tmp_path / "whole", mail("[PATCH 1/1] a", diff("1.0", 0.5)), fixup)
+    assert [patch.subject for patch in read_series(whole).patches] == ["a"]
+    alone = read_series(mbox(tmp_path / "alone", fixup))
+    assert len(alone.patches) == 1, "named by itself it is what is asked for"
+
+
+def test_an_unwritten_cover_letter_gives_no_title(tmp_path: Path) -> None:
+    cover = mail("[PATCH 0/2] *** SUBJECT HERE ***", "*** BLURB HERE ***")
+    patches = [mail(f"[PATCH {n}/2] {n}", diff("1.0", 0.5)) for n in (1, 2)]
+    assert read_series(mbox(tmp_path / "speeds.mbx", cover, *patches)).title == "speeds"
+
+
 def test_a_folder_is_read_by_name(tmp_path: Path) -> None:
     (tmp_path / "0002-b.patch").write_text(diff(0.5, 0.9))
     (tmp_path / "0001-a.patch").write_text(diff("1.0", 0.5))
@@ -129,8 +143,10 @@ def test_each_patch_is_judged_against_the_one_before_and_the_base(lab: FakeLab) 
     words = ("series", three(lab.folder), "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
     status, text, errors = lab.call(*words, "--output", out)
     assert status == 0, errors
-    assert text.startswith("sched: speeds: patches 1 to 3 on 6.12")
-    assert "   2  docs: words\n        skipped: touches nothing that the simulator" in text
+    assert text.startswith(
+        "Subject: Re: [PATCH 0/3] sched: speeds: better with patch 1; worse with"
+    )
+    assert "  2  docs: words\n       skipped: touches nothing that the simulator" in text
     rows = [line for line in text.splitlines() if line[:2] in ("1 ", "3 ")]
     assert [row.split()[0] for row in rows] == ["1", "3"]
     assert "better" in rows[0]
@@ -140,6 +156,22 @@ def test_each_patch_is_judged_against_the_one_before_and_the_base(lab: FakeLab) 
     assert all(len(line) <= 72 for line in text.splitlines()[:-1])
     again, whole, _ = lab.call("series", "--resume", out, "--fail-on", "worse")
     assert (again, whole) == (1, text), "patch 3 made it worse than it was with patch 1"
+
+
+def test_each_patch_has_its_own_warnings(lab: FakeLab) -> None:
+    other = diff("1.0", 0.5).replace(" /* Comp", "+/* warns: unused [-Wunused] */\n /* Comp")
+    slower = diff(0.5, 0.9).replace("-1,7", "-2,7").replace("+1,7", "+2,7")
+    box = mbox(
+        lab.folder / "box",
+        mail("[PATCH 1/2] sched: faster", other.replace("+1,7", "+1,8")),
+        mail("[PATCH 2/2] sched: slower", slower),
+    )
+    words = ("series", box, "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
+    status, text, errors = lab.call(*words, "--output", lab.folder / "out")
+    assert status == 0, errors
+    assert text.count("warning:") == 1, text
+    first, _, _ = text.partition("  2  sched: slower")
+    assert "warning: kernel/sched/fair.c:3: unused [-Wunused]" in first
 
 
 def test_a_patch_that_does_not_build_is_passed_by(lab: FakeLab) -> None:
@@ -169,7 +201,7 @@ def test_what_comes_before_a_patch_that_does_not_apply_is_kept(lab: FakeLab) -> 
     assert status == 0, errors
     assert "does not apply: " in text
     assert "not reached" in text
-    assert "patch-1 against the one before: 1 better" in text
+    assert "  1  sched: faster\n       against the one before: 1 better\n" in text
 
 
 def test_commits_of_a_tree(lab: FakeLab, tmp_path: Path) -> None:
@@ -185,8 +217,8 @@ def test_commits_of_a_tree(lab: FakeLab, tmp_path: Path) -> None:
     words = ("series", "v6.12-test..HEAD", "--tree", tree, "--target", f"sim:{lab.machine}", *RUN)
     status, text, errors = lab.call(*words, "--output", lab.folder / "out")
     assert status == 0, errors
-    assert "patch-1 against the one before: 1 better" in text
-    assert "patch-2 against the one before: 1 worse" in text
+    assert "  1  sched: step 1\n       against the one before: 1 better\n" in text
+    assert "  2  sched: step 2\n       against the one before: 1 worse\n" in text
     for bad, message in {
         "HEAD": "is not a range of commits",
         "nosuch..HEAD": "has no commit 'nosuch'",
