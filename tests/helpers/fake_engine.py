@@ -28,7 +28,8 @@ endif
 $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@printf '  %-10s %s\\n' 'CC KERNEL' 'kernel/sched/fair.c'
 \t@if grep -q 'slow compile' $<; then sleep 30; fi
-\t@mkdir -p $(O)/k && sed -n 's,.*warns: \\(.*\\) \\*/,$<:3:1: warning: \\1,p' $< > $(O)/k/fair.o.warn
+\t@mkdir -p $(O)/k
+\t@sed -n 's,.*warns: \\(.*\\) \\*/,$<:3:1: warning: \\1,p' $< > $(O)/k/fair.o.warn
 \t@if grep -q 'not C' $<; then echo "$<:3:1: error: expected ';'" >&2; exit 1; fi
 \t@if grep -q 'asserts' $<; then \\
 \t\techo '3:1: error: static assertion failed: "too many of them"' >&2; exit 1; fi
