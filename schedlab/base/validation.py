@@ -75,7 +75,7 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     unknown = loc[-1:] if problem["type"] == "extra_forbidden" else ()
     keys, places = _walk(model, loc[: len(loc) - len(unknown)])
     keys.extend(unknown)
-    path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
+    path = _path(keys)
     place = f"{_shortened(path, 200)}: " if path else ""
     match problem["type"]:
         case "extra_forbidden":
@@ -96,6 +96,16 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     except RecursionError:
         given = "lists within lists"
     return f"{place}{wanted} is wanted (found {_shortened(given, 60)})"
+
+
+def key_path(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
+    """Return the path of a key that a model does not have, from where pydantic met it."""
+    keys, _ = _walk(model, loc[:-1])
+    return _shortened(_path([*keys, loc[-1]]), 200)
+
+
+def _path(keys: Iterable[int | str]) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
 
 
 def _plain(value: object) -> object:

@@ -72,7 +72,7 @@ def _carried(source: Source) -> str | None:
     return carried
 
 
-def _decoded(source: Source, text: str) -> object:
+def _decoded(source: Source, text: str) -> dict[str, Any]:
     """Return what a JSON text holds; refuse one that is damaged, endless or not ours."""
     if text.count("{") + text.count("[") > MOST_ELEMENTS:
         source.refuse(None, f"has more than {MOST_ELEMENTS:,} tables and lists.")

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 
-from schedlab.base.validation import validate
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
 from schedlab.result.boots import Boot
+from schedlab.result.later import validate_known
 from schedlab.result.printed import Printed
 from schedlab.result.record import Fit, RunKey, RunRecord, Status
 from schedlab.result.store import CaseInfo, Store
@@ -76,7 +76,7 @@ class DocumentRun(_Data):
 
 
 class Document(_Data):
-    """A result read back; keys that later versions add here and to runs are ignored."""
+    """A result read back; keys that later versions add to runs are ignored."""
 
     schema_name: Literal["schedlab-report/1"] = Field(alias="schema")
     plan: Plan
@@ -111,9 +111,13 @@ def to_document(store: Store) -> dict[str, Any]:
     }
 
 
-def from_document(data: object, where: str) -> Document:
-    """Read a result from tables and lists; UsageError naming `where` and the key that is wrong."""
-    return validate(data, Document, where)
+def from_document(data: dict[str, Any], where: str) -> Document:
+    """Read a result from tables and lists; UsageError naming `where` and the key that is wrong.
+
+    What a later schedlab wrote and this one does not know is left out, with a notice.
+    """
+    document, unknown = validate_known(data, Document, where)
+    return document.model_copy(update={"notices": (*unknown, *document.notices)})
 
 
 def _run(record: RunRecord) -> dict[str, Any]:

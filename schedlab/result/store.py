@@ -22,7 +22,6 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from schedlab import __version__
 from schedlab.base.errors import StoreError, UsageError
 from schedlab.base.system.lock import FileLock, Taken
-from schedlab.base.validation import validate
 from schedlab.benchmarks import Case
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric, in_bounds
@@ -31,6 +30,7 @@ from schedlab.plan.design import Design
 from schedlab.plan.plan import Plan
 from schedlab.result.boots import Boot
 from schedlab.result.folder import DATABASE, check_result
+from schedlab.result.later import validate_known
 from schedlab.result.printed import Printed
 from schedlab.result.record import Amount, Fit, RunRecord
 
@@ -140,7 +140,7 @@ class Store:
         data = _decoded(dict(self._rows("SELECT key, value FROM about")))
         _check_format(folder, data)
         try:
-            about = validate(data, _About, f"{folder / DATABASE}")
+            about, self._unknown = validate_known(data, _About, f"{folder / DATABASE}")
         except UsageError as error:
             wrote = data.get("version")
             other = f" (schedlab {wrote} wrote it, this is {__version__})"
@@ -244,7 +244,13 @@ class Store:
             with _as_store_error(folder):
                 connection = _connect(folder, "ro" if readonly else "rw")
                 try:
-                    return cls(folder, connection, lock)
+                    store = cls(folder, connection, lock)
+                    if store._unknown and not readonly:
+                        raise StoreError(
+                            f"{path}: a later schedlab wrote it, and this one cannot go on with"
+                            f" it: {store._unknown[0]}."
+                        )
+                    return store
                 except BaseException:
                     connection.close()
                     raise
@@ -312,7 +318,7 @@ class Store:
         """Return what the user should know once."""
         with _as_store_error(self.folder):
             found = dict(self._rows("SELECT key, value FROM about WHERE key = 'notices'"))
-            return list(_LINES.validate_json(found["notices"]))
+            return [*self._unknown, *_LINES.validate_json(found["notices"])]
 
     def note(self, lines: Sequence[str]) -> None:
         """Keep lines the user should know once; a line already kept is not repeated."""

@@ -22,6 +22,7 @@ from schedlab.judging.analysis import analyse
 from schedlab.report import Report, all_shapes
 from schedlab.result import carried
 from schedlab.result.carried import carried_by_html, carried_by_markdown
+from schedlab.result.store import Store
 from tests.helpers.report_store import HACKBENCH, make_store, plan_of
 
 HTML = re.compile(r'(<script type="application/json" id="schedlab-result">)(.*?)(</script>)', re.S)
@@ -186,6 +187,29 @@ def test_what_is_damaged_on_its_way(tmp_path: Path) -> None:
 
 
 # for line in page.splitlines(True)))
+
+
+@pytest.mark.parametrize("shape", ["html", "markdown", "json"])
+def test_what_a_later_version_added_is_named_and_left_out(tmp_path: Path, shape: str) -> None:
+    page = pages(tmp_path)[shape]
+    data = data_of(shape, page)
+    data["plan"]["blocks"]["mood"] = "good"
+    data["plan"]["benchmark"][0]["colour"] = "red"
+    data["machine"]["topology"]["moon"] = 1
+    of_today = with_data(shape, page, json.dumps(data))
+    assert "unknown key" in refused(tmp_path, shape, of_today)
+    data["version"] = "9.1.0"
+    wrong = {**data, "environment": []}
+    assert "environment" in refused(tmp_path, shape, with_data(shape, page, json.dumps(wrong)))
+    import_text(tmp_path, shape, with_data(shape, page, json.dumps(data)))
+    with closing(Store.open(tmp_path / "out")) as store:
+        said = [line for line in store.notices if "schedlab 9.1.0 wrote it" in line]
+        assert [line.partition(":")[0] for line in said] == [
+            "plan.benchmark[0].colour",
+            "plan.blocks.mood",
+            "machine.topology.moon",
+        ]
+        assert store.records()
 
 
 def test_reports_without_data_say_what_to_do(tmp_path: Path) -> None:

@@ -89,6 +89,20 @@ def test_a_result_of_a_later_format_is_not_guessed_at(tmp_path: Path) -> None:
         Store.open(tmp_path / "r")
 
 
+def test_what_a_later_version_added_is_named_and_not_gone_on_with(tmp_path: Path) -> None:
+    new_store(tmp_path / "r").close()
+    with closing(sqlite3.connect(tmp_path / "r" / DATABASE)) as db, db:
+        db.execute("UPDATE about SET value = json_set(value, '$.mood', 1) WHERE key = 'plan'")
+    with pytest.raises(StoreError, match="unknown key"):
+        Store.open(tmp_path / "r")
+    with closing(sqlite3.connect(tmp_path / "r" / DATABASE)) as db, db:
+        db.execute("""UPDATE about SET value = '"9.0.0"' WHERE key = 'version'""")
+    with closing(Store.open(tmp_path / "r")) as store:
+        assert store.notices[0].startswith("plan.mood: schedlab 9.0.0 wrote it")
+    with pytest.raises(StoreError, match=r"cannot go on with it: plan\.mood"):
+        Store.open(tmp_path / "r", readonly=False)
+
+
 def test_a_folder_that_holds_something_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("dear")
     with pytest.raises(StoreError, match="is not empty"):
