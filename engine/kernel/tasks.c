@@ -85,7 +85,7 @@ static void task_entry(void)
 /* What find_task_by_pid_ns() looks through: every task until it is through with its exit. */
 static struct hlist_head tasks_by_pid[1024];
 
-static struct hlist_head *bucket_of(int pid)
+static struct hlist_head *with_pid(int pid)
 {
 	return &tasks_by_pid[pid % ARRAY_SIZE(tasks_by_pid)];
 }
@@ -96,7 +96,7 @@ struct task_struct *shim_find_task(int pid)
 
 	if (pid < 0)
 		return NULL;
-	hlist_for_each_entry(p, bucket_of(pid), pid_links[PIDTYPE_PID])
+	hlist_for_each_entry(p, with_pid(pid), pid_links[PIDTYPE_PID])
 		if (p->pid == pid)
 			return p;
 	return NULL;
@@ -163,7 +163,7 @@ struct task_struct *shim_new_task(struct task_struct *from, int pid, const char 
 	p->thread = (struct thread_struct) { .last_cpu = -1 };
 	p->thread.stack_base = hw_stack_alloc();
 	p->thread.sp = hw_co_init(p->thread.stack_base, hw_stack_size, task_entry);
-	hlist_add_head(&p->pid_links[PIDTYPE_PID], bucket_of(pid));
+	hlist_add_head(&p->pid_links[PIDTYPE_PID], with_pid(pid));
 	return p;
 }
 
