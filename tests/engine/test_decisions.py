@@ -9,7 +9,7 @@ import pytest
 from test_build import patched_build
 from test_traces import SCENARIO, lines
 
-from tests.helpers.engine.simulator import Json, Simulator
+from tests.helpers.engine.simulator import Json, Simulator, balances_when_kicked
 from tests.helpers.kernel_source import sched_features
 
 HOGS: Json = {"name": "hog", "count": 6, "affinity": "0-3", "program": [{"run": "100ms"}]}
@@ -72,8 +72,10 @@ def was_overloaded(events: list[Json]) -> bool:
     return bool(looks) and looks[-1]["type"] == "overloaded"
 
 
-def test_balance_pass_and_its_groups(sim: Simulator, tmp_path: Path) -> None:
+def test_balance_pass_and_its_groups(series: str, sim: Simulator, tmp_path: Path) -> None:
     """The pass that empties the loaded LLC saw it as the kernel sums it up, and says so."""
+    if not balances_when_kicked(series):
+        pytest.skip(f"Linux {series}: a kick wakes a polling CPU and it does not balance")
     events, counters = decisions(sim, "numa16", RELEASED, tmp_path / "t")
     pulls = [
         i
@@ -127,7 +129,7 @@ def test_balance_passes_are_the_kernels_own_count(sim: Simulator, tmp_path: Path
 
 def test_newidle_counters_are_the_traces(sim: Simulator, tmp_path: Path) -> None:
     """Entries, those without an overloaded queue, and those that found a task."""
-    load: Json = {"name": "t", "count": 5, "program": [{"run": "300us"}, {"sleep": "200us"}]}
+    load: Json = {"name": "t", "count": 7, "program": [{"run": "300us"}, {"sleep": "200us"}]}
     scenario: Json = {"duration": "100ms", "tasks": [load]}
     events, counters = decisions(
         sim, "smp4", scenario, tmp_path / "t", "newidle_entry,newidle_exit"
@@ -142,7 +144,7 @@ def test_newidle_counters_are_the_traces(sim: Simulator, tmp_path: Path) -> None
 
 def test_newidle_weighs_each_domain(series: str, sim: Simulator, tmp_path: Path) -> None:
     """It looks at domains from below while the CPU's idle time is worth their cost."""
-    load: Json = {"name": "t", "count": 450, "program": [{"run": "40us"}, {"sleep": "12us"}]}
+    load: Json = {"name": "t", "count": 450, "program": [{"run": "40us"}, {"sleep": "5us"}]}
     draws = "NI_RANDOM" in sched_features(series)
     features = {"NI_RANDOM": False} if draws else {}
     scenario: Json = {"duration": "35ms", "tasks": [load], "features": features}

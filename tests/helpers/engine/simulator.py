@@ -116,6 +116,15 @@ def has_cache_groups(series: str) -> bool:
     return bool(reads(series, "include/linux/mm_types.h", "mm_alloc_sched"))
 
 
+def balances_when_kicked(series: str) -> bool:
+    """Whether an idle CPU that polls balances for the others when it is kicked.
+
+    Until 6.13, and in stable series until they took it over, the kick makes it reschedule, and
+    wakes ksoftirqd: it is not idle when it looks.
+    """
+    return bool(reads(series, "kernel/sched/core.c", r"__raise_softirq_irqoff\(SCHED_SOFTIRQ\)"))
+
+
 def package_domain(series: str) -> str:
     """The name of the domain of a package."""
     return reads(series, "kernel/sched/topology.c", r"\b(PKG|DIE)\)")
