@@ -134,17 +134,16 @@ struct device *bus_get_dev_root(const struct bus_type *bus)
 {
 	return &shim_cpu_root;
 }
+#endif
 
 int shim_add_cpuidle_interface(void)
 {
+#ifdef TREE_HAS_CPUIDLE_INTERFACE_VOID
 	return cpuidle_add_interface();
-}
 #else
-int shim_add_cpuidle_interface(void)
-{
 	return cpuidle_add_interface(&shim_cpu_root);
-}
 #endif
+}
 
 /* ------------------------------------------------------------------ groups of a device's attributes */
 
