@@ -291,6 +291,13 @@ def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
     ]
 
 
+def test_the_manual_has_each_fact_once() -> None:
+    probe = (ROOT / "engine/scripts/probe").read_text()
+    page = (ROOT / "docs/manual/kernels.md").read_text()
+    table = page.partition("| first | last | facts |")[2].partition("\n\n")[0]
+    assert sorted(re.findall(r"`(\w+)`", table)) == sorted(re.findall(r"^has (\w+)", probe, re.M))
+
+
 def test_every_hook_is_expected() -> None:
     """What is hooked stands in the list by which the build tells of what nothing matches."""
     listed = (ROOT / "engine/hooked/expected.txt").read_text()
