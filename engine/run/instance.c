@@ -52,20 +52,29 @@ int wl_warm_up(void)
 	return slept;
 }
 
-void instances_warmed_up(void)
+int instances_warmed_up(void)
 {
+	int under_way = 0;
+
 	warm = 1;
-	for (int i = 0; i < scenario.nr_workloads; i++)
+	for (int i = 0; i < scenario.nr_workloads; i++) {
 		if (scenario.workloads[i].warms_up)
 			scenario.workloads[i].began = hw.clk;
+		else
+			under_way |= scenario.workloads[i].in_window;
+	}
+	return under_way;
 }
 
 /* ------------------------------------------------------------------ results */
 
 void wl_begin(void)
 {
-	running()->began = kern_now();
-	if (running()->measures)
+	struct instance *instance = running();
+
+	instance->began = kern_now();
+	instance->in_window = instance->measures;
+	if (instance->in_window)
 		results_window_begin();
 }
 
@@ -193,6 +202,7 @@ static void instance_main(struct kern_task *kern)
 		kern_core_sched(instance->cookie->value);
 	json_array_clear(instance->results);
 	instance->ended = 0;
+	instance->in_window = 0;
 	instance->values.workload->main();
 	if (!instance->ended)
 		instance->ended = kern_now();

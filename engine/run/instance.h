@@ -22,6 +22,7 @@ struct instance {
 	int		done;
 	int		warms_up;		/* by itself: it asks whether it has to */
 	simtime		began, ended;
+	int		in_window;		/* the window is the measured part of its call */
 	json_t		*results;		/* [{ name, value, unit }] */
 };
 
@@ -29,7 +30,7 @@ void instances_prepare(void);			/* before the run */
 void instance_start(struct instance *instance);
 int instances_running(void);			/* how many are not done */
 void instances_finish(void);			/* after the run */
-void instances_warmed_up(void);			/* what they do counts from now on */
+int instances_warmed_up(void);			/* what they do counts; is a call's measured part under way? */
 int cookie_of_each_process(const struct instance *instance);
 void instances_check(void);			/* do all tasks of one wait for each other? */
 

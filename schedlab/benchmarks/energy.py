@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schedlab.base.cpulist import parse_cpulist
-from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.metric import Metric, is_run_time
 from schedlab.machine.model import Machine
 
 ENERGY = Metric("energy", unit="J", better="lower", label="Energy (J)")
@@ -52,7 +52,9 @@ def energy(
         return None
     joules = float(sum(domain["joules"] for domain in domains))
     if metric == ENERGY:
-        return joules
+        # The window may hold more than the run's work, and the run's time is scaled then.
+        taken = next((value for each, value in values.items() if is_run_time(each)), None)
+        return joules if taken is None else joules * taken / float(result["window_s"])
     operations = rate(tuple(values))
     assert operations, metric
     return joules / float(result["window_s"]) / values[operations] * 1e3

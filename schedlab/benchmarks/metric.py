@@ -26,6 +26,15 @@ class Metric:
     """Zero and less are figures too, though no ratio can be made of them."""
 
 
+RUN_TIME = "time"
+"""Under this name stands how long a fixed amount of work takes."""
+
+
+def is_run_time(metric: Metric) -> bool:
+    """Return whether a metric is how long a run's work takes, in seconds."""
+    return metric.name == RUN_TIME and metric.unit == "s"
+
+
 def in_bounds(figure: float) -> bool:
     """Return whether a figure can be reckoned with."""
     return figure == 0 or SMALLEST <= abs(figure) <= LARGEST

@@ -37,7 +37,9 @@ class Source:
         self.path = path
         self.content = content
         self.text = text
-        self._lines = [_plain(i, raw) for i, raw in enumerate(text.splitlines(), 1)]
+        raw = text.splitlines()
+        self._lines = [_plain(i, line) for i, line in enumerate(raw, 1)]
+        self._widths = [len(line.rstrip()) for line in raw]
 
     @classmethod
     def read(cls, path: Path) -> "Source":
@@ -81,6 +83,10 @@ class Source:
     def lines(self, depth: int = 0) -> list[Line]:
         """Return every line; one that is quoted more or less deeply is empty."""
         return [line if at == depth else Line(line.number, "") for at, line in self._lines]
+
+    def width_of(self, number: int) -> int:
+        """Return the characters of a line with its quoting, without spaces at its end."""
+        return self._widths[number - 1]
 
     def rows(self, depth: int = 0) -> list[Line]:
         """Return the lines for a reader of tables; UsageError where one is too long for that."""

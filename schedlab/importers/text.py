@@ -17,6 +17,7 @@ from schedlab.importers.nodes import node_lists
 from schedlab.importers.publication import Publication, Row, published_means
 from schedlab.importers.source import Line, Source
 from schedlab.importers.tables.table import READERS, Context
+from schedlab.importers.unwrap import unbroken
 
 _BOX = re.compile(r"~{3,}")
 _BOXED = re.compile(r"~\s+(?P<name>.+?)\s+~")
@@ -49,6 +50,8 @@ def read_text(source: Source) -> Publication | None:
         importlib.import_module(f"{tables.__name__}.{module.name}")
     for depth in source.depths:
         lines = source.rows(depth)
+        if _is_own(lines):
+            lines = unbroken(source, depth)
         environment = dict(_environment(lines))
         context = Context(source, source.path.stem, _named_kernels(lines))
         context.described = dict(_described(lines))

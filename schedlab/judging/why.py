@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain, pairwise
 
-from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.metric import RUN_TIME, Metric, is_run_time
 from schedlab.counters.times import GONE, MEASURED, time_counter, times
 from schedlab.judging.analysis import RunTable, counted_runs, too_short
 from schedlab.judging.meanings import meaning_of
@@ -148,6 +148,7 @@ class _Account:
         if not blocks:
             return None
         per, metric = _per([*base.values(), *other.values()], case.metrics)
+        scaled = plan.simulated and any(is_run_time(each) for each in case.metrics)
         left_out = {_NOT_PART_OF_IT}
         if per is Per.OPERATION or any(
             _comes_and_goes(run) for block in blocks for run in (base[block], other[block])
@@ -155,8 +156,8 @@ class _Account:
             left_out.add(GONE)
         return cls(
             *(case, variant, per),
-            {block: _per_operation(base[block], metric, left_out) for block in blocks},
-            {block: _per_operation(other[block], metric, left_out) for block in blocks},
+            {block: _per_operation(base[block], metric, scaled, left_out) for block in blocks},
+            {block: _per_operation(other[block], metric, scaled, left_out) for block in blocks},
             unit=plan.judging.unit,
             blocks_done=table.blocks_done(case.label),
             withheld=too_short(base, other),
@@ -262,10 +263,18 @@ def _comes_and_goes(run: RunRecord) -> bool:
 
 
 def _per_operation(
-    run: RunRecord, metric: str, left_out: Collection[str]
+    run: RunRecord, metric: str, scaled: bool, left_out: Collection[str]
 ) -> dict[str, dict[str, float]]:
-    """Return the parts of a run's time; without a rate, of the whole run."""
-    operations = run.metrics.get(metric, 1.0) * run.counters[MEASURED] / 1e9 if metric else 1.0
+    """Return the parts of a run's time; without a rate, of the whole run.
+
+    A simulated run's window may hold more than the run's work, and its time is scaled then.
+    """
+    seconds = run.counters[MEASURED] / 1e9
+    operations = 1.0
+    if metric:
+        operations = run.metrics.get(metric, 1.0) * seconds
+    elif scaled:
+        operations = seconds / run.metrics[RUN_TIME]
     return {
         role: {state: ns / operations for state, ns in of.items() if state not in left_out}
         for role, of in times(run.counters).items()

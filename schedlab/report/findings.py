@@ -1,13 +1,16 @@
 """What a result found, in plain sentences: one over all of it, and one for each of its figures."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schedlab.base.words import plural
+from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.stats import Interval, Verdict
 from schedlab.report.content import Report
 from schedlab.report.wording import outlook, points, share
+
+_CLAIMS = ("better", "worse")
 
 
 @dataclass(frozen=True)
@@ -19,9 +22,26 @@ class Finding:
 
 
 def findings(report: Report) -> list[Finding]:
-    """Return a sentence for every figure, those with a verdict first."""
-    outcomes = sorted(report.analysis.outcomes, key=lambda outcome: not outcome.verdict.settled)
+    """Return a sentence for every figure that has one, those with a verdict first."""
+    outcomes = sorted(filter(_has_sentence, report.analysis.outcomes), key=_is_open)
     return [Finding(_sentence(report, outcome), outcome.verdict) for outcome in outcomes]
+
+
+def further(report: Report) -> str:
+    """Return how many figures have no sentence of their own, by verdict; empty if none."""
+    rest = [o.verdict.word for o in report.analysis.outcomes if not _has_sentence(o)]
+    counted = [f"{number} {word}" for word, number in sorted(Counter(rest).items())]
+    of = plural(len(rest), "further figure")
+    return f"Of {of}, in the table below: {listing(counted)}." if rest else ""
+
+
+def _has_sentence(outcome: Outcome) -> bool:
+    """Return whether a figure is its benchmark's first, or better or worse."""
+    return outcome.metric == outcome.case.metrics[0] or outcome.verdict.word in _CLAIMS
+
+
+def _is_open(outcome: Outcome) -> bool:
+    return not outcome.verdict.settled
 
 
 def headline(report: Report) -> str:
@@ -35,7 +55,7 @@ def headline(report: Report) -> str:
         f"{variant} against {report.baseline}: {_tally(report, variant)}"
         for variant in report.others
     ]
-    claimed = [o for o in outcomes if o.verdict.word in ("better", "worse")]
+    claimed = [o for o in outcomes if o.verdict.word in _CLAIMS]
     if claimed:
         most = max(claimed, key=lambda o: abs(o.verdict.effect or 0.0))
         parts.append(f"most of all, {_sentence(report, most)}")

@@ -10,7 +10,7 @@ from schedlab.base.words import plural
 from schedlab.report import wording
 from schedlab.report.beside import beside
 from schedlab.report.content import Report
-from schedlab.report.findings import findings, headline, plot_range
+from schedlab.report.findings import findings, further, headline, plot_range
 from schedlab.report.matrix import matrices
 from schedlab.report.page import environment
 from schedlab.report.several import tally
@@ -26,6 +26,7 @@ def overview(reports: Sequence[Report], page: Path) -> str:
         "wording": wording,
         "beside": beside,
         "findings": findings,
+        "further": further,
         "headline": _found,
         "kind": _kind,
         "plot_range": plot_range,

@@ -1,5 +1,6 @@
 """Pages that need no network: templates whose text stays text."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -9,13 +10,16 @@ from schedlab.base.printable import printable
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+_SEAM = re.compile(r"(?<=[:,=])(?=\w)|(?<=[_./-])(?=[a-zA-Z])|(?<=[a-z0-9])(?=[A-Z])")
+"""Between the parts of a benchmark's or a counter's name."""
+
 
 def environment() -> "Environment":
     """Return the templates; what is put into them is escaped and made printable."""
     # Only here: it takes a tenth of a second to load, which no command without a page should cost.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=PackageLoader("schedlab.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -23,6 +27,13 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["breakable"] = breakable
+    return made
+
+
+def breakable(name: str) -> Markup:
+    """Return a name that a browser may break between its parts, where it has no room."""
+    return Markup("<wbr>").join(_SEAM.split(printable(name)))
 
 
 def _printable(value: Any) -> Any:

@@ -122,7 +122,7 @@ def _cpus(recorded: Mapping[str, Pictured], index: int) -> Shown:
         for number, (variant, film) in enumerate(shown.items())
     )
     legend = heat.legend(next(iter(shown.values())))
-    legend.append((heat.WAITING, "below a CPU: tasks wait for it; the darker, the more"))
+    legend.append((heat.WAITING, "below a CPU: tasks wait for it; the stronger, the more"))
     return Shown(f"CPUs over time, block {PICTURED}", said, drawn, tuple(legend))
 
 

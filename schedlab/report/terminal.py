@@ -74,7 +74,7 @@ def screen_of(report: Report, width: int) -> Screen:
     screen.bullets([report.method_in_short(), _METHOD])
     screen.section("Origin")
     seed = report.plan.blocks.seed
-    screen.say(f"schedlab {report.store.version}, kernel {report.kernel}, seed {seed}")
+    screen.say(f"Made with schedlab {report.store.version}, kernel {report.kernel}, seed {seed}")
     screen.say(f"command: {report.store.invocation}")
     screen.say(f"raw data: {report.store.folder}/raw, {report.store.folder}/{DATABASE}")
     return screen
@@ -83,11 +83,11 @@ def screen_of(report: Report, width: int) -> Screen:
 def _verdicts(report: Report, variant: str, screen: Screen) -> None:
     """Print a row for each result."""
     figures = ("% better", "interval, %", f"{report.unit}s", "verdict")
-    headings = ("benchmark, unit, better", report.baseline, variant, *figures)
+    headings = ("benchmark, metric, unit, better", report.baseline, variant, *figures)
     rows = [
         (
             *_texts(
-                f"{report.name_of(outcome)}, {_unit(outcome.metric)}",
+                f"{outcome.case.label}, {_described(outcome.metric)}",
                 number(verdict.base_mean),
                 number(verdict.other_mean),
                 points(verdict.effect_better),
@@ -106,8 +106,8 @@ def _texts(*cells: str) -> tuple[Styled, ...]:
     return tuple(map(Styled, cells))
 
 
-def _unit(metric: Metric) -> str:
-    return f"{metric.unit}, {metric.better}"
+def _described(metric: Metric) -> str:
+    return f"{metric.name}, {metric.unit}, {metric.better}"
 
 
 def _decision(report: Report, screen: Screen) -> None:

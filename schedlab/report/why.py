@@ -32,8 +32,8 @@ NOTES = (
 def why(report: Report, variant: str) -> list[str]:
     """Return a sentence for each benchmark whose tasks' time was counted, in a variant."""
     found = [spent for spent in report.times if spent.variant == variant]
-    lines = [f"{spent.case.label}: {sentence(spent)}" for spent in found if _named(spent)]
-    calm = [spent.case.label for spent in found if not _named(spent)]
+    lines = [f"{spent.case.label}: {sentence(spent)}" for spent in found if _tells(spent)]
+    calm = [spent.case.label for spent in found if not _tells(spent)]
     if calm:
         lines.append(f"{listing(calm)}: {_nothing(found)}")
     if any(part.state == RUNNING for spent in found for part in spent.parts):
@@ -44,7 +44,7 @@ def why(report: Report, variant: str) -> list[str]:
 def why_of(report: Report, outcome: Outcome) -> list[str]:
     """Return the sentence for one benchmark in one variant, if something stands out."""
     asked = (outcome.case, outcome.variant)
-    return [sentence(s) for s in report.times if (s.case, s.variant) == asked and _named(s)]
+    return [sentence(s) for s in report.times if (s.case, s.variant) == asked and _tells(s)]
 
 
 def main_part(report: Report, outcome: Outcome) -> list[str]:
@@ -69,12 +69,24 @@ def main_part(report: Report, outcome: Outcome) -> list[str]:
 
 def sentence(spent: TimeSpent) -> str:
     """Return what the change of the tasks' time is made of, as far as it stands out from noise."""
-    named = _named(spent)
-    if not named:
+    if not _tells(spent):
         return _nothing([spent])
-    parts = [f"{_signed(part)} {part.words}" for part in named[:NAMED]]
-    said = f"of {_signed(spent.whole)} % {_basis(spent.per)}: {', '.join(parts)}"
-    follows = [
+    parts = [f"{_signed(part)} {part.words}" for part in _named(spent)[:NAMED]]
+    groups = [parts, _what_follows(spent)]
+    if _is_mostly_noise(spent):
+        groups.append(["the rest is not told from noise"])
+    said = "; ".join(", ".join(group) for group in groups if group)
+    return f"of {_signed(spent.whole)} % {_basis(spent.per)}: {said}"
+
+
+def _tells(spent: TimeSpent) -> bool:
+    """Return whether a sentence has something to name: what makes a change, or that it is sleep."""
+    return bool(_named(spent) or (spent.whole.stands_out and _what_follows(spent)))
+
+
+def _what_follows(spent: TimeSpent) -> list[str]:
+    """Return what follows from the other parts: sleep, and tasks that end early."""
+    return [
         f"{points_of(sum(part.contribution for part in of))} {words}"
         for words, of in (
             ("asleep", [part for part in spent.parts if part.is_asleep and _is_named(part)]),
@@ -82,7 +94,12 @@ def sentence(spent: TimeSpent) -> str:
         )
         if of
     ]
-    return f"{said}; {', '.join(follows)}" if follows else said
+
+
+def _is_mostly_noise(spent: TimeSpent) -> bool:
+    """Return whether parts that do not stand out make at least half of the whole's change."""
+    noise = sum(part.contribution for part in spent.parts if not part.stands_out)
+    return abs(noise) >= _LEAST and abs(noise) >= 0.5 * abs(spent.whole.contribution)
 
 
 def _basis(per: Per) -> str:

@@ -17,6 +17,9 @@ from schedlab.judging.trend import Trend
 NONE = "-"
 """What stands where there is no figure."""
 
+_LEAST_SHARE = 0.0001
+"""A part of the whole of less is not written to three digits."""
+
 MARKS = {
     **{"better": "▲", "worse": "▼", "up": "↑", "down": "↓"},
     **{"equivalent": "=", "no effect": "≡", "can't tell": "?"},
@@ -83,6 +86,8 @@ def percent(ratio: float | None) -> str:
 
 def share(part: float) -> str:
     """Return a part of the whole in percent, without a sign."""
+    if 0 < part < _LEAST_SHARE:
+        return f"<{100 * _LEAST_SHARE:g} %"
     return f"{100 * part:.3g} %"
 
 

@@ -377,7 +377,7 @@ def test_tables_of_means(tmp_path: Path, shape: str, result: Result) -> None:
         assert back.environment == there.environment
 
 
-@pytest.mark.parametrize("shape", ["lkml", "mmtests"])
+@pytest.mark.parametrize("shape", ["lkml", "mmtests", "terminal"])
 @FEW
 @given(result=results())
 def test_tables_of_runs_give_their_means(tmp_path: Path, shape: str, result: Result) -> None:
@@ -408,7 +408,7 @@ ODD_NAMES = (
 )
 
 
-@pytest.mark.parametrize("shape", ["lkml", "mmtests"])
+@pytest.mark.parametrize("shape", ["lkml", "mmtests", "terminal"])
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_long_and_odd_names(tmp_path: Path, shape: str, name: str) -> None:
     variants = ("tip", "a-patch-series-with-a-rather-long-name")

@@ -34,11 +34,13 @@ def report_of(
     value: Callable[[bool, float], float] = lambda patched, seconds: seconds,
     nr_blocks: int = 8,
     seconds: Callable[[bool], float] = lambda patched: 1.5 if patched else 1.0,
+    target: str = "host",
 ) -> Report:
     """Return a report on a benchmark with two roles that share the time alike."""
     rng = random.Random(1)
     case = CaseInfo("Bench", "Bench", "", "", {}, (metric,))
     plan = Plan(
+        target=target,
         benchmark=(BenchmarkEntry(name="Bench"),),
         variant=(Variant(name="base"), Variant(name="patch")),
         blocks=Blocks(looks=(nr_blocks,), warmup=0),
@@ -169,6 +171,52 @@ def test_a_run_that_is_longer_has_more_time_whatever_its_metric_is(tmp_path: Pat
     )
     assert spent.per is Per.RUN
     assert sentence(spent).startswith("of +49.6 % tasks' time per run: +49.9 waiting runnable")
+
+
+def test_a_simulated_window_with_more_than_a_runs_work_is_scaled_to_it(tmp_path: Path) -> None:
+    """The windows hold as much of the time, but that of the variant half as much work."""
+
+    def spent(patched: bool, rng: random.Random) -> dict[str, float]:
+        return {"user": SECOND * rng.gauss(0.5, 0.001), "lock": SECOND * 0.5}
+
+    found = only(
+        report_of(
+            *(tmp_path / "r", spent),
+            value=lambda patched, seconds: 0.8 if patched else 0.4,
+            seconds=lambda patched: 1.0,
+            target="sim:smp4",
+        )
+    )
+    assert found.per is Per.RUN
+    assert found.whole.base == pytest.approx(0.4 * SECOND, rel=0.01)
+    assert found.whole.contribution == pytest.approx(1.0, abs=0.01)
+
+
+def test_what_is_noise_of_a_change_is_named_as_such(tmp_path: Path) -> None:
+    """One part is sure and small; what makes the change is not told from noise."""
+
+    def spent(patched: bool, rng: random.Random) -> dict[str, float]:
+        return {
+            "user": SECOND * ((1.2 if patched else 1.0) + rng.gauss(0, 0.4)),
+            "newidle": SECOND * (0.06 if patched else 0.05),
+        }
+
+    said = sentence(only(report_of(tmp_path / "r", spent)))
+    assert " % tasks' time per run: +1." in said
+    assert said.endswith(" newidle balance; the rest is not told from noise")
+
+
+def test_where_sleep_alone_is_sure_it_is_named(tmp_path: Path) -> None:
+    def spent(patched: bool, rng: random.Random) -> dict[str, float]:
+        return {
+            "wait_busy": SECOND * rng.gauss(0.3, 0.1),
+            "asleep_read": SECOND * (0.2 if patched else 0.7),
+        }
+
+    report = report_of(tmp_path / "r", spent)
+    [said] = why(report, "patch")
+    assert said.startswith("Bench: of -") and "% tasks' time per run: -" in said
+    assert " asleep" in said and "waiting" not in said
 
 
 def test_tasks_that_end_before_the_others_are_a_part_of_the_run(tmp_path: Path) -> None:

@@ -19,11 +19,20 @@ from schedlab.report.beside_counts import beside_counts
 from schedlab.report.completion import completion
 from schedlab.report.content import by_variant
 from schedlab.report.cpu_time import cpu_time
-from schedlab.report.findings import findings, headline, plot_range
+from schedlab.report.findings import findings, further, headline, plot_range
 from schedlab.report.matrix import matrices
 from schedlab.report.overview import headings, overview, summary, totals
+from schedlab.report.page import breakable
 from schedlab.targets.simulated import outcome
-from tests.helpers.report_store import HACKBENCH, MACHINE, SCHED_PIPE, Bench, make_store, plan_of
+from tests.helpers.report_store import (
+    HACKBENCH,
+    MACHINE,
+    RATE,
+    SCHED_PIPE,
+    Bench,
+    make_store,
+    plan_of,
+)
 
 PLANS = Path(__file__).parents[2] / "plans"
 PUBLISHED = """
@@ -329,6 +338,24 @@ def test_a_finding_is_a_sentence_with_figures(tmp_path: Path) -> None:
     assert "the same within 2 %" in found[1].sentence
     assert "NB-OFF against Default: 1 better, 1 equivalent; most" in headline(report)
     assert plot_range(found, 0.02) >= max(abs(f.verdict.effect_better or 0) for f in found)
+
+
+def test_an_overview_says_in_a_line_what_further_figures_did(tmp_path: Path) -> None:
+    """A benchmark's first figure has a sentence, and those that got better or worse."""
+    report = report_of(tmp_path, HACKBENCH, replace(SCHED_PIPE, further=(RATE,)))
+    assert [f.sentence.partition(":")[0] for f in findings(report)] == [
+        "HackbenchPipeThreads",
+        "PerfBenchSchedPipe time",
+    ]
+    assert further(report) == "Of 1 further figure, in the table below: 1 equivalent."
+    assert further(report) in overview([report], tmp_path / "report.html")
+
+
+def test_names_break_between_their_parts_alone() -> None:
+    assert breakable("HackbenchPipe:groups=2,p99_9") == (
+        "Hackbench<wbr>Pipe:<wbr>groups=<wbr>2,<wbr>p99_9"
+    )
+    assert breakable("</script><b>:x") == "&lt;/<wbr>script&gt;&lt;b&gt;:<wbr>x"
 
 
 def test_an_a_a_run_is_told_as_the_noise_floor(tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def test_powers_are_of_every_kind_of_cpu() -> None:
 def test_energy_is_of_a_run_or_of_an_operation() -> None:
     answer = result(domain(range(4), 3.0), domain(range(4, 8), 5.0))
     assert energy(ENERGY, {TIME: 2.0}, answer) == 8.0
+    assert energy(ENERGY, {TIME: 1.0}, answer) == 4.0, "the window held twice the run's work"
     # 8 J in 2 s are 4 W; at 100 operations a second one takes 40 mJ
     assert energy(ENERGY_PER_OPERATION, {RATE: 100.0}, answer) == pytest.approx(40.0)
     assert energy(ENERGY, {TIME: 2.0}, result(domain(range(8), None))) is None
@@ -96,12 +97,12 @@ def test_a_result_without_it_is_incomplete() -> None:
     misfit = find_benchmark("Misfit", "here")
     model = misfit.case(find_machine("hikey960"), {}, None, "here").with_energy().model()
     assert model and model.besides == (ENERGY,)
-    answer = {"metrics": {"misfit.longest": 1.0, "misfit.mean": 1.0}, "window_s": 1.0}
+    answer = {"metrics": {"misfit.longest": 2.0, "misfit.mean": 1.0}, "window_s": 1.0}
     plain = Model(model.workload, {TIME: "misfit.longest"}, besides=model.besides)
     with pytest.raises(IncompleteRun, match="no energy"):
         outcome.metrics(plain, answer)
     values, _ = outcome.metrics(plain, {**answer, **result(domain(range(8), 3.0))})
-    assert values == {TIME: 1.0, ENERGY: 3.0}
+    assert values == {TIME: 2.0, ENERGY: 3.0}
 
 
 def test_counters_of_frequencies_and_kinds() -> None:
