@@ -24,6 +24,7 @@ from scipy import stats
 
 from schedlab.base.errors import SchedlabError
 from schedlab.benchmarks import Case, find_benchmark
+from schedlab.benchmarks.replay import kind_of_replay
 from schedlab.cli.planning import single_case
 from schedlab.lab.recording import closure
 from schedlab.lab.recording.distance import speeds
@@ -154,12 +155,14 @@ class Laboratory:
         case = single_case(text, self.machine)
         trace, file = self.folder / "trace.txt", self.folder / "recorded.slw"
         found: dict[str, Any] = {"case": text, "seed": seed}
+        found |= {"machine": self.machine.name, "kernel": self.kernel or "default"}
         for change in ("", *changes):
             original = self.run(case, change, seed, trace)
             if not change:
                 made = infer(read_trace(trace), self.taken, text)
                 made.write(file)
                 found["waits"] = made.recorded["waits"]
+                found["kind"] = kind_of_replay(task.words for task in made.tasks)
             replay = self.run(self.replay_case(file), change, seed, trace)
             found[change or "base"] = [
                 {**vars(run.figures), "better": run.better} for run in (original, replay)

@@ -230,6 +230,8 @@ class Benchmark:
     """The parameter the running time grows with in proportion, where it is a number of things."""
     alike: str = ""
     """What the names of published benchmarks begin with that have these metrics."""
+    replays: Callable[..., str] = field(default=lambda **_: "")
+    """Returns the kind of recording that a case with these parameters replays; empty: none."""
     curves: tuple[Curve, ...] = ()
     """How sweeps over its parameters are shown, where a report has more than their means."""
     own: bool = False
@@ -310,6 +312,11 @@ class Case:
         select = self.benchmark.select
         return tuple(select(**self._own)) if select else self.benchmark.metrics
 
+    @property
+    def replays(self) -> str:
+        """Return the kind of recording it replays; empty where it is none."""
+        return self.benchmark.replays(**self._own)
+
     def with_energy(self) -> "Case":
         """Return the case as a machine runs it whose energy is known."""
         return replace(self, besides=(energy_metric(self._own_metrics),))
@@ -358,6 +365,7 @@ def benchmark(
     select: Callable[..., Sequence[Metric]] | None = None,
     grows: str = "",
     alike: str = "",
+    replays: Callable[..., str] = lambda **_: "",
     curves: Sequence[Curve] = (),
 ) -> Callable[[Build], Build]:
     """Register a command builder as a benchmark; its docstring becomes the summary.
@@ -365,7 +373,8 @@ def benchmark(
     `defaults` gives every parameter of the builder; numbers may be expressions over the
     machine's sizes, such as `cpus/2`. `grows` names the one that is a number of things to do, with
     which the running time grows in proportion. `alike` is what the names of published benchmarks
-    begin with whose metrics are these. `curves` say how sweeps over its parameters are shown.
+    begin with whose metrics are these. `replays` returns the kind of recording that it replays
+    (schedlab/benchmarks/replay.py). `curves` say how sweeps over its parameters are shown.
     """
 
     def register(build: Build) -> Build:
@@ -388,6 +397,7 @@ def benchmark(
             select=select,
             grows=grows,
             alike=alike,
+            replays=replays,
             curves=tuple(curves),
         )
         return build

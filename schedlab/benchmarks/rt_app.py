@@ -201,6 +201,7 @@ def _replay(description: RtAppFile) -> Command:
     parse=parse,
     defaults={"file": ""},
     model=rt_app_model,
+    replays=lambda file: RtAppFile(file).replay_kind(),
 )
 def rt_app(file: str) -> Sequence[Command]:
     """Threads as a file of rt-app describes them (`--workload FILE.json`)."""

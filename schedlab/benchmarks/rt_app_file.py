@@ -13,6 +13,7 @@ from typing import Any
 
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.replay import kind_of_replay
 
 _TOKEN = re.compile(
     r'(?P<string>"(?:\\.|[^"\\\n])*")|(?P<none>//[^\n]*|/\*.*?\*/|\s+)|(?P<sign>.)', re.DOTALL
@@ -80,6 +81,16 @@ class RtAppFile:
             key.startswith(event) and (event != "run" or not key.startswith("runtime"))
             for _, key in self._members()
         )
+
+    def replay_kind(self) -> str:
+        """Return the kind of the recorded workload (schedlab/benchmarks/replay.py); empty: none."""
+        words = [
+            str(value)
+            for _, task in self._root.get("tasks")
+            for key, value in (task if _is(task) else ())
+            if key == "replay"
+        ]
+        return kind_of_replay(words) if words else ""
 
     def has_requests(self) -> bool:
         """Return whether a replay has something that begins a request: a sleep, an arrival."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.replay import doubts
 from schedlab.counters.times import is_time
 from schedlab.judging.readers import what_was_missing
 from schedlab.judging.stats import Comparison, Verdict, finished, judge, without_effect
@@ -86,6 +87,7 @@ def analyse(store: Store) -> Analysis:
     outcomes = [
         _as_published(o, beside.get((o.case.label, o.metric.name, o.variant))) for o in judged
     ]
+    outcomes = [_of_replay(outcome) for outcome in outcomes]
     if of_boots:
         outcomes = [_confounded(store, outcome) for outcome in outcomes]
     verdicts = {(o.case.label, o.metric.name, o.variant): o.verdict for o in outcomes}
@@ -128,6 +130,15 @@ def _as_published(outcome: Outcome, beside: Printed | None) -> Outcome:
         screening=False,
     )
     return replace(outcome, verdict=described)
+
+
+def _of_replay(outcome: Outcome) -> Outcome:
+    """Note, of a change that a replay shows, whether replays of its kind predict changes."""
+    verdict = outcome.verdict
+    if not outcome.case.replays or verdict.effect is None or verdict.word == "no effect":
+        return outcome
+    note = "; ".join(filter(None, [verdict.note, doubts(outcome.case.replays)]))
+    return replace(outcome, verdict=replace(verdict, note=note))
 
 
 def _times(spread: float | None, mean: float | None) -> float | None:

@@ -3,13 +3,14 @@
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Literal
 
 from schedlab.base.words import listing, plural
+from schedlab.benchmarks.replay import KINDS, describe_fidelity
 from schedlab.counters.cpuidle import idle_counter
 from schedlab.counters.times import is_time
 from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, counted_runs
@@ -235,6 +236,7 @@ class Report:
             lines.append(("result", text))
         if kind.simulated:
             lines += [("brief", text) for text in self._brief]
+        lines += [("result", text) for text in self._replays()]
         if elsewhere := [v.name for v in self.plan.variant if not self._was_here(v)]:
             text = (
                 f"This boot is none of {listing(elsewhere)}: merge its result with those of other"
@@ -253,6 +255,16 @@ class Report:
             of = plural(len(self.analysis.outcomes), "result")
             lines.append(("screening", screening(self.hints, of, self.unit)))
         return lines
+
+    def _replays(self) -> Iterator[str]:
+        """Yield, for each kind of recording that was replayed, how far such replays were off."""
+        kinds: defaultdict[str, list[str]] = defaultdict(list)
+        for case in self.cases:
+            if case.info.replays:
+                kinds[case.info.replays].append(case.info.label)
+        for kind, labels in kinds.items():
+            what = KINDS.get(kind, kind)
+            yield f"Replays of recordings: {listing(labels)} ({what}). {describe_fidelity(kind)}"
 
     @property
     def unit(self) -> str:

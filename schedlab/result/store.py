@@ -99,6 +99,8 @@ class CaseInfo:
     metrics: tuple[Metric, ...]
     seconds: float | None = None
     """How long its runs were to take, where the size was fitted to that."""
+    replays: str = ""
+    """The kind of recording it replays (schedlab/benchmarks/replay.py); empty: none."""
 
 
 class _About(BaseModel):
@@ -399,6 +401,7 @@ def describe(case: Case, command: str) -> CaseInfo:
         params=dict(case.params),
         metrics=case.metrics,
         seconds=case.seconds,
+        replays=case.replays,
     )
 
 

@@ -71,6 +71,7 @@ class Bench:
     """Variant and block to why that run failed."""
     caveats: tuple[str, ...] = ()
     benchmark: str = ""
+    replays: str = ""
     summary: str = "Threads of one process over pipes."
 
     def info(self) -> CaseInfo:
@@ -81,6 +82,7 @@ class Bench:
             command=self.command,
             params={"loops": 20_000},
             metrics=(self.metric, *self.further),
+            replays=self.replays,
         )
 
 

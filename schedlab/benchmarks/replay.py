@@ -1,0 +1,158 @@
+"""Replays of recordings: their kinds, and how far replays of each kind were off, measured.
+
+benchmarks/recording/fidelity.py writes replay_fidelity.toml, of workloads that are known: the
+original and its replay simulated on the same machine.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from schedlab.base.validation import load_toml
+
+WORK, MESSAGES, HAND_OVERS, TIMED = "work", "messages", "hand-overs", "timers"
+KINDS: Mapping[str, str] = {
+    WORK: "mostly work, few waits",
+    MESSAGES: "waits for messages",
+    HAND_OVERS: "waits that other tasks end, without messages",
+    TIMED: "waits for timers, devices and the world outside",
+}
+NOT_MEASURED = "how far replays of this kind are off has not been measured"
+_RARE = 1_000_000
+"""ns of work for each wait, from which on a workload is mostly work."""
+_SOME = 1.0
+"""Percentage points."""
+_WORD = re.compile(r"([wrst@d])|(?<![^ ])(\d+)")
+
+
+def kind_of_replay(words: Iterable[str]) -> str:
+    """Return the kind of a recorded workload, of the words of its tasks."""
+    counts = dict.fromkeys("wrst@d", 0)
+    work = 0
+    for text in words:
+        for letter, ns in _WORD.findall(text):
+            if letter:
+                counts[letter] += 1
+            else:
+                work += int(ns)
+    waits = sum(counts.values())
+    if work >= _RARE * waits:
+        return WORK
+    if 2 * counts["r"] >= waits:
+        return MESSAGES
+    return HAND_OVERS if 2 * counts["w"] >= waits else TIMED
+
+
+class Off(BaseModel):
+    """How far replays were off in one figure, as parts of the original's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    median: float
+    worst: float
+
+
+class Changes(BaseModel):
+    """Changes that were simulated on originals and on replays; percentage points."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
+    originals: float
+    """Root mean square of what they did to the originals."""
+    error: float
+    """Root mean square of what replays said beside that."""
+
+    @property
+    def tried(self) -> bool:
+        """Whether any of them did so much to an original that it could be predicted."""
+        return self.originals >= _SOME
+
+    @property
+    def predicted(self) -> bool:
+        """Whether replays were off by at most half of what the changes did."""
+        return self.tried and 2 * self.error <= self.originals
+
+
+class Fidelity(BaseModel):
+    """How far replays of one kind were off."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    workloads: tuple[str, ...]
+    time: Off
+    switches: Off
+    wakeups: Off
+    moves: Off
+    changes: Changes | None = None
+
+    def levels(self) -> str:
+        """Return a sentence on the figures of replays beside their originals'."""
+        figures = {"time": self.time, "switches": self.switches, "wakeups": self.wakeups}
+        figures["moves between CPUs"] = self.moves
+        said = [f"{name} {_part(off.median)} ({_part(off.worst)})" for name, off in figures.items()]
+        number = len(self.workloads)
+        return (
+            f"Replays of {number} known workload{'s' if number > 1 else ''} of this kind were off"
+            f" by, in the middle (at worst): {', '.join(said)}."
+        )
+
+    def about_changes(self) -> str:
+        """Return how far a replay's change may be believed, as the end of a sentence."""
+        if self.changes is None:
+            return "whether replays of this kind predict changes has not been measured"
+        found = self.changes
+        if not found.tried:
+            return (
+                "whether replays of this kind predict changes is not known: none of the"
+                f" {found.number} that were tried did anything to the originals"
+            )
+        beside = (
+            f"off by {found.error:.1f} points where originals moved by {found.originals:.1f}"
+            f" (root mean squares of {found.number})"
+        )
+        word = "predict" if found.predicted else "do not predict"
+        return f"replays of this kind {word} changes: {beside}"
+
+
+class FidelityFile(BaseModel):
+    """What has been measured, and where."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    machine: tuple[str, ...]
+    kernel: tuple[str, ...]
+    kind: dict[str, Fidelity]
+
+
+FIDELITY_FILE = Path(__file__).with_name("replay_fidelity.toml")
+
+
+@cache
+def measured_fidelity() -> Mapping[str, Fidelity]:
+    """Return what has been measured, by kind of replay."""
+    return load_toml(FIDELITY_FILE, FidelityFile).kind
+
+
+def describe_fidelity(kind: str) -> str:
+    """Return sentences on how far replays of a kind were off."""
+    found = measured_fidelity().get(kind)
+    changes = found.about_changes() if found else NOT_MEASURED
+    said = f"{changes[0].upper()}{changes[1:]}."
+    return f"{found.levels()} {said}" if found else said
+
+
+def doubts(kind: str) -> str:
+    """Return why a change that such a replay shows may not be the original's; empty: none."""
+    found = measured_fidelity().get(kind)
+    if not found:
+        return NOT_MEASURED
+    predicts = found.changes is not None and found.changes.predicted
+    return "" if predicts else found.about_changes()
+
+
+def _part(value: float) -> str:
+    return f"{100 * value:.0f} %"

@@ -1,0 +1,111 @@
+"""Kinds of recordings, and what is said of replays of each kind."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedlab.benchmarks import find_benchmark
+from schedlab.benchmarks.replay import (
+    HAND_OVERS,
+    KINDS,
+    MESSAGES,
+    TIMED,
+    WORK,
+    Changes,
+    describe_fidelity,
+    doubts,
+    kind_of_replay,
+    measured_fidelity,
+)
+from schedlab.judging.analysis import analyse
+from schedlab.lab.recording.workload import RecordedTask, RecordedWorkload
+from schedlab.machine.model import find_machine
+from schedlab.report.content import Report
+from schedlab.result.store import describe
+from tests.helpers.report_store import HACKBENCH, Bench, make_store
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "recording"))
+from fidelity_data import summary
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("5000000 w 12", WORK),
+        ("", WORK),
+        ("1000 r1 20 >3 m2 w 5 r1", MESSAGES),
+        ("1000 w 20 >3 w s5 +4", HAND_OVERS),
+        ("1000 s20 >3 t5 @7 d9 w", TIMED),
+    ],
+)
+def test_kinds(words: str, kind: str) -> None:
+    assert kind_of_replay([words]) == kind
+
+
+def test_a_case_knows_what_it_replays(tmp_path: Path) -> None:
+    file = tmp_path / "x.slw"
+    RecordedWorkload([RecordedTask(1, "a", "100 s2000 100")], {}).write(file)
+    plain = tmp_path / "plain.json"
+    plain.write_text('{"tasks": {"a": {"run": 100}}}')
+    machine = find_machine("smp4")
+    kinds = [
+        describe(
+            find_benchmark("RtApp", "").case(machine, {"file": str(path)}, "x", ""), ""
+        ).replays
+        for path in (file, plain)
+    ]
+    assert kinds == [TIMED, ""]
+
+
+def test_only_an_error_of_half_the_changes_is_a_prediction() -> None:
+    assert Changes(number=4, originals=6, error=3).predicted
+    assert not Changes(number=4, originals=6, error=3.1).predicted
+    assert not Changes(number=4, originals=0.5, error=0.1).predicted
+
+
+def row(
+    kind: str, seed: int, times: tuple[float, float], moved: tuple[float, float]
+) -> dict[str, Any]:
+    def run(seconds: float, better: float) -> dict[str, Any]:
+        return {"seconds": seconds, "switches": 10, "wakeups": 0, "moves": 5, "better": better}
+
+    base = [run(seconds, 1.0) for seconds in times]
+    changed = [run(1.0, 1 + by) for by in moved]
+    about = {"case": "A", "seed": seed, "machine": "smp4", "kernel": "6.12", "kind": kind}
+    return {**about, "base": base, "NO_X": changed}
+
+
+def test_the_data_are_of_the_means_over_seeds() -> None:
+    rows = [row(WORK, 1, (1.0, 1.2), (0.10, 0.0)), row(WORK, 2, (1.0, 1.0), (0.02, 0.02))]
+    found = summary([*rows, {"case": "B", "failed": "it does not end"}]).kind
+    assert list(found) == [WORK]
+    of = found[WORK]
+    assert (of.time.median, of.time.worst, of.switches.worst) == (0.1, 0.1, 0.0)
+    assert of.changes == Changes(number=1, originals=6.0, error=5.0)
+
+
+def test_every_kind_has_been_measured() -> None:
+    assert set(measured_fidelity()) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_report_says_it_before_the_figures_and_beside_the_verdict(
+    kind: str, tmp_path: Path
+) -> None:
+    """A verdict on a change from a kind of replay that does not predict changes says so."""
+    store = make_store(
+        tmp_path / "r", [Bench("server", "x", replays=kind, effects={"NB-OFF": 0.5})]
+    )
+    report = Report(store, analyse(store))
+    assert any("server" in text and describe_fidelity(kind) in text for text in report.banners)
+    remarks = " ".join(report.remarks(report.others[0]))
+    assert doubts(kind) in remarks
+    predicts = measured_fidelity()[kind].changes
+    assert bool(doubts(kind)) != bool(predicts and predicts.predicted)
+
+
+def test_what_is_no_replay_has_no_such_words(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "r", [HACKBENCH])
+    assert "eplays" not in " ".join(Report(store, analyse(store)).banners)
