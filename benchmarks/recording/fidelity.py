@@ -27,8 +27,8 @@ from schedlab.benchmarks import Case, find_benchmark
 from schedlab.benchmarks.replay import kind_of_replay
 from schedlab.cli.planning import single_case
 from schedlab.lab.recording import closure
-from schedlab.lab.recording.distance import speeds
 from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.pace import speeds
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.stats import trace_stats
 from schedlab.lab.tracing import Recording, record_run

@@ -49,8 +49,8 @@ def import_(
 ) -> None:
     """Make a workload file of a trace: text of ftrace, trace-cmd, perf script; perf.data."""
     from schedlab.lab.recording.closure import word_costs
-    from schedlab.lab.recording.distance import speeds
     from schedlab.lab.recording.inference import Choice, infer
+    from schedlab.lab.recording.pace import speeds
     from schedlab.lab.recording.reading import read_trace
     from schedlab.machine.model import find_machine
 

@@ -1,8 +1,7 @@
-"""How far apart two CPUs of a machine are, and how fast each is."""
+"""How far apart two CPUs of a machine are."""
 
 from collections.abc import Callable
 
-from schedlab.base.cpulist import parse_cpulist
 from schedlab.machine.levels import LEVELS
 from schedlab.machine.model import Machine
 
@@ -28,14 +27,3 @@ def mover(machine: Machine | None) -> Callable[[int, int], str]:
         return _FAR
 
     return name
-
-
-def speeds(machine: Machine | None) -> Callable[[int], float]:
-    """Return what tells the speed of a CPU against the fastest, with nothing else on its core."""
-    if not machine:
-        return lambda _cpu: 1.0
-    found: dict[int, float] = {}
-    for kind in machine.cpu:
-        speed = kind.speed or (kind.capacity or 1024) / 1024
-        found |= dict.fromkeys(parse_cpulist(kind.cpus), float(speed))
-    return lambda cpu: found.get(cpu, 1.0)

@@ -6,7 +6,7 @@ timer; a device; or, where the trace does not show it, nothing that is known.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from typing import Any
@@ -18,6 +18,7 @@ from schedlab.base.errors import UsageError
 from schedlab.lab.recording.closure import without_costs
 from schedlab.lab.recording.events import CHANNELS, Context, Events, Flags, Kind, Numbers, Stop
 from schedlab.lab.recording.messages import Transfers, find_transfers, whole_channels
+from schedlab.lab.recording.pace import Pace, Speeds
 from schedlab.lab.recording.pieces import Lives, Pieces, find_pieces, merge_pieces, task_key
 from schedlab.lab.recording.workload import (
     ARRIVAL,
@@ -68,8 +69,7 @@ class Choice:
 
     patterns: Sequence[str] = ()
     """Of tasks' names; none: all but the kernel's own and the recorder."""
-    speed: Callable[[int], float] = lambda _: 1.0
-    """Of a CPU, against the fastest."""
+    speed: Speeds = field(default_factory=Speeds)
     costs: Mapping[str, float] = field(default_factory=dict)
     """What a replay's calls cost where it was recorded (schedlab/lab/recording/closure.py)."""
 
@@ -140,11 +140,9 @@ class _Inference:
         self.events = events
         self.costs = choice.costs
         self.pieces = find_pieces(events)
-        speeds = np.array([choice.speed(cpu) for cpu in range(int(events.cpu.max()) + 1)])
-        self.speed = speeds[self.pieces.cpu]
+        self.pace = Pace(events, choice.speed)
         self.inside = _Interrupts(events)
-        spent = self.pieces.until - self.pieces.since - self.inside.time_in(self.pieces)
-        self.spent = np.maximum(spent * self.speed, 0).astype(np.int64)
+        self.spent = self._spent()
         self.blocks = merge_pieces(self.pieces, self.spent)
         pids = self.pieces.lives.pid
         names = [events.names.get(int(pid), "task") for pid in pids]
@@ -161,6 +159,15 @@ class _Inference:
         self.forks = events.of(Kind.FORK)
         self.children = self.pieces.lives.task(events.two[self.forks], self.forks)
         self.calls = _Calls(self)
+
+    def _spent(self) -> Numbers:
+        """Return the work of each piece, without interrupts."""
+        pieces = self.pieces
+        long = pieces.until - pieces.since
+        left = np.maximum(long - self.inside.time_in(pieces), 0)
+        done = self.pace.work(pieces.cpu, pieces.since, pieces.until)
+        spent: Numbers = np.rint(done / np.maximum(long, 1) * left).astype(np.int64)
+        return spent
 
     def workload(self, source: str) -> RecordedWorkload:
         waits = self._waits()
@@ -194,8 +201,8 @@ class _Inference:
 
     def offset(self, piece: Numbers, places: Numbers) -> Numbers:
         """Return how much a task had worked at an event in one of its pieces."""
-        since = self.events.ns[places] - self.pieces.since[piece]
-        worked = (since * self.speed[piece]).astype(np.int64)
+        since, until = self.pieces.since[piece], self.events.ns[places]
+        worked = self.pace.work(self.pieces.cpu[piece], since, until).astype(np.int64)
         offset: Numbers = self.before[piece] + np.minimum(worked, self.spent[piece])
         return offset
 

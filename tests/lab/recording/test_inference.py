@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.inference import TIMER_SLACK, Choice, grid_period, infer
+from schedlab.lab.recording.pace import Speeds, speeds
 from schedlab.lab.recording.workload import RecordedWorkload
+from schedlab.machine.model import find_machine
 from tests.helpers.traces import Line, fork, perf_script, read, switch, waking
 
 IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("b", 11), ("kworker/0:1", 12)
@@ -205,7 +207,44 @@ def test_slow_cpus_do_less() -> None:
         waking(10, 0, A, B),
         switch(10_000, 0, A, "S", IDLE),
     ]
-    assert words(lines, Choice(speed=lambda _: 0.5))["a-10"] == "5000"
+    assert words(lines, Choice(speed=Speeds({0: 0.5})))["a-10"] == "5000"
+
+
+@pytest.mark.parametrize(("beside", "words_of_a"), [((1.0, 0.6), "7600"), ((1.0,), "10000")])
+def test_what_a_busy_sibling_took_is_no_work(beside: tuple[float, ...], words_of_a: str) -> None:
+    """A is alone for 4 us of 10; C on another core takes nothing."""
+    lines = [
+        switch(0, 0, IDLE, "R", A),
+        switch(0, 2, IDLE, "R", C),
+        switch(3_000, 1, IDLE, "R", B),
+        switch(9_000, 1, B, "S", IDLE),
+        switch(10_000, 0, A, "S", IDLE),
+        switch(10_000, 2, C, "S", IDLE),
+    ]
+    found = words(lines, Choice(speed=Speeds(cores=[(0, 1), (2, 3)], beside=beside)))
+    assert found["a-10"] == words_of_a
+    assert found["b-11"] == str(round(6_000 * beside[-1]))
+
+
+def test_a_wake_beside_a_busy_sibling_is_at_the_work_done_by_then() -> None:
+    lines = [
+        switch(0, 0, IDLE, "R", A),
+        switch(0, 1, IDLE, "R", B),
+        switch(2_000, 1, B, "S", IDLE),
+        waking(4_000, 0, A, B),
+        switch(5_000, 1, IDLE, "R", B),
+        switch(6_000, 0, A, "S", IDLE),
+        switch(7_000, 1, B, "S", IDLE),
+    ]
+    found = words(lines, Choice(speed=Speeds(cores=[(0, 1)], beside=(1.0, 0.5))))
+    assert found == {"a-10": "3000 >11 1500", "b-11": "1000 w 1500"}
+
+
+def test_the_speeds_of_a_machine() -> None:
+    found = speeds(find_machine("small-2n-smt2"))
+    assert found.beside == (1.0, 0.6)
+    assert [tuple(core) for core in found.cores] == [(0, 1), (2, 3), (4, 5), (6, 7)]
+    assert not speeds(find_machine("smp4")).cores
 
 
 def test_no_sched_switch_is_refused_and_says_what_to_record() -> None:
