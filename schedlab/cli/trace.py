@@ -53,8 +53,9 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int) -> None
     from schedlab.lab.recording.stats import describe_stats, trace_stats
     from schedlab.machine.model import find_machine
 
-    moves = mover(find_machine(machine) if machine else None)
-    found = trace_stats(read_trace(file), Choice(tuple(tasks.split(",")) if tasks else ()), moves)
+    events = read_trace(file)
+    moves = mover(find_machine(machine) if machine else events.machine)
+    found = trace_stats(events, Choice(tuple(tasks.split(",")) if tasks else ()), moves)
     for line in describe_stats(found, rows):
         echo(line)
 

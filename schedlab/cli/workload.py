@@ -35,7 +35,10 @@ def workload() -> None:
 @click.argument("trace", type=FILE)
 @TASKS
 @click.option(
-    "--machine", type=MACHINE, metavar="NAME", help="Where it was recorded: the speed of its CPUs."
+    "--machine",
+    type=MACHINE,
+    metavar="NAME",
+    help="Where it was recorded; `schedlab record` tells it by itself.",
 )
 @click.option(
     "--probe",
@@ -54,14 +57,18 @@ def import_(
     from schedlab.lab.recording.reading import read_trace
     from schedlab.machine.model import find_machine
 
-    speed = speeds(find_machine(machine) if machine else None)
+    given = find_machine(machine) if machine else None
     costs: dict[str, float] = {}
     if probe:
-        costs = word_costs(infer(read_trace(probe), Choice(speed=speed), str(probe)))
+        known = read_trace(probe)
+        speed = speeds(given or known.machine)
+        costs = word_costs(infer(known, Choice(speed=speed), str(probe)))
         if not costs:
             raise UsageError(f"{probe}: does not hold the probe's replay.")
     patterns = tuple(tasks.split(",")) if tasks else ()
-    made = infer(read_trace(trace), Choice(patterns, speed, costs), trace.name)
+    events = read_trace(trace)
+    choice = Choice(patterns, speeds(given or events.machine), costs)
+    made = infer(events, choice, trace.name)
     _write(made, output)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.lab.recording.setup import Setup
+from schedlab.machine.model import Machine
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -78,6 +79,11 @@ class Events:
     """What is wrong or lacks, a sentence each."""
     setup: Setup | None = None
     """What was set for the tasks, where `schedlab record` made the trace."""
+
+    @property
+    def machine(self) -> Machine | None:
+        """Return the machine that it was recorded on, where the trace tells."""
+        return self.setup.machine if self.setup else None
 
     def __len__(self) -> int:
         """Return the number of events."""

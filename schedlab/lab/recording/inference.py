@@ -181,6 +181,7 @@ class _Inference:
             "cpus": int(self.events.cpu.max()) + 1,
             "events": len(self.events),
             **({"kernel": setup.kernel} if setup else {}),
+            **({"machine": setup.machine.name} if setup and setup.machine else {}),
             "waits": self._causes(waits),
             "notes": self._notes(),
         }

@@ -26,7 +26,7 @@ class Speeds:
 
 
 def speeds(machine: Machine | None) -> Speeds:
-    """Return the speeds of a machine; without one all CPUs are alike."""
+    """Return the speeds of a machine; without one all CPUs are alike, and none has siblings."""
     if not machine:
         return Speeds()
     alone: dict[int, float] = {}

@@ -8,7 +8,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from schedlab.base.errors import HostError, IncompleteRun
@@ -17,7 +17,7 @@ from schedlab.base.system.process import Exit, Launch
 from schedlab.counters.tracefs import TRACEFS, tracepoint_file
 from schedlab.lab.recording.anonymous import anonymous
 from schedlab.lab.recording.reading import perf_text
-from schedlab.lab.recording.setup import HEAD, look
+from schedlab.lab.recording.setup import HEAD, look, look_at_machine
 
 _NEEDED = ("sched:sched_switch", "sched:sched_waking")
 _WANTED = (
@@ -74,6 +74,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     if not data.exists() or not data.stat().st_size:
         raise IncompleteRun(f"perf recorded nothing: {_last(said)}")
     setup = before.joined(look(system)).restricted(_root_pid(said), asked.cgroup)
+    setup = replace(setup, machine=look_at_machine(system))
     if asked.anonymous:
         setup = setup.without_names()
     hide = anonymous(secrets.token_bytes(16)) if asked.anonymous else None

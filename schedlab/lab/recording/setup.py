@@ -1,4 +1,4 @@
-"""What was set for the tasks of a recorded host: CPUs, policy, nice, clamps, cgroup; its kernel."""
+"""What was set for the tasks of a recorded host: CPUs, policy, nice, clamps, cgroup; what it is."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,11 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.errors import SchedlabError
 from schedlab.base.system import System
+from schedlab.machine.here import describe
+from schedlab.machine.model import Machine
+from schedlab.machine.standin import completed
 
 HEAD = "# schedlab recording: "
 """How the line of a trace begins that holds this, as JSON."""
@@ -49,6 +53,7 @@ class Setup:
     """Only these tasks, and those they start, are the workload; none: all of them."""
     restricted_to: str = ""
     """In words."""
+    machine: Machine | None = None
 
     def joined(self, later: "Setup") -> "Setup":
         """Return it with the tasks that came meanwhile."""
@@ -74,11 +79,15 @@ class Setup:
         named = {path: f"/group{at}" for at, path in enumerate(paths)}
         tasks = {pid: replace(task, cgroup=named[task.cgroup]) for pid, task in self.tasks.items()}
         words = self.restricted_to.partition(" ")[0]
-        return replace(self, tasks=tasks, restricted_to=words)
+        machine = self.machine and self.machine.model_copy(update={"name": "recorded", "title": ""})
+        return replace(self, tasks=tasks, restricted_to=words, machine=machine)
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        return {"version": 1, **asdict(self)}
+        machine = self.machine and self.machine.model_dump(
+            mode="json", exclude_defaults=True, exclude={"ledger"}
+        )
+        return {"version": 1, **asdict(replace(self, machine=None)), "machine": machine}
 
 
 @dataclass
@@ -121,6 +130,14 @@ def look(system: System) -> Setup:
     return Setup(system.kernel_release(), online, tasks)
 
 
+def look_at_machine(system: System) -> Machine | None:
+    """Return the machine of a system, ready to be simulated; None where it cannot be described."""
+    try:
+        return completed(describe(system)).machine
+    except SchedlabError:
+        return None
+
+
 def _task(found: _Found, cgroup: str) -> TaskSetup:
     nice, priority, policy = (int(found.stat[at]) for at in (16, 37, 38))
     clamp = (found.uclamp["min"], found.uclamp["max"]) if len(found.uclamp) == 2 else None
@@ -135,7 +152,9 @@ def read_setup(document: Any) -> Setup | None:
             parse_cpulist(task.cpus)
         roots = [int(pid) for pid in document["roots"]]
         words = str(document["restricted_to"])
-        return Setup(str(document["kernel"]), str(document["cpus"]), tasks, roots, words)
+        described = document.get("machine")
+        machine = None if described is None else Machine.model_validate(described)
+        return Setup(str(document["kernel"]), str(document["cpus"]), tasks, roots, words, machine)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         return None
 

@@ -14,7 +14,14 @@ from schedlab.lab.recording.anonymous import anonymous
 from schedlab.lab.recording.inference import Choice, infer
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.recorder import Recorded, Request, record
-from schedlab.lab.recording.setup import HEAD, Setup, TaskSetup, look, read_setup
+from schedlab.lab.recording.setup import (
+    HEAD,
+    Setup,
+    TaskSetup,
+    look,
+    look_at_machine,
+    read_setup,
+)
 from tests.helpers.traces import fork, perf_script, switch, waking
 
 IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("web server", 11), ("kworker/0:1", 12)
@@ -121,6 +128,10 @@ def setup_of(**changes: object) -> Setup:
 def test_a_setup_comes_back_from_its_line() -> None:
     setup = setup_of(roots=[10], restricted_to="the command")
     assert read_setup(json.loads(json.dumps(setup.document()))) == setup
+    document = setup.document()
+    del document["machine"]
+    assert read_setup(document) == setup, "as an earlier schedlab wrote it"
+    assert read_setup({**document, "machine": {"name": 3}}) is None
     assert read_setup({"tasks": {"1": {}}}) is None
 
 
@@ -152,6 +163,18 @@ def test_a_damaged_head_is_told(tmp_path: Path) -> None:
     file.write_text(f"{HEAD}[]\n{perf_script(LINES[0])}\n")
     with pytest.raises(UsageError, match="its first line is not as `schedlab record` writes it"):
         read_trace(file)
+
+
+def test_the_machine_comes_with_it(tmp_path: Path) -> None:
+    machine = look_at_machine(LocalSystem())
+    assert machine and look_at_machine(LocalSystem(tmp_path)) is None
+    head = json.dumps(setup_of(machine=machine).document())
+    file = tmp_path / "x.txt"
+    file.write_text(f"{HEAD}{head}\n" + "".join(f"{perf_script(line)}\n" for line in LINES))
+    there = read_trace(file).machine
+    assert there and there.groups("core") == machine.groups("core") and there.smt == machine.smt
+    hidden = setup_of(machine=machine).without_names().document()["machine"]
+    assert machine.name not in json.dumps(hidden) and hidden["cpus"] == machine.cpus
 
 
 def test_this_system_is_looked_at() -> None:
