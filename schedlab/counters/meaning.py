@@ -6,7 +6,7 @@ Meanings stand where their counters are declared: in the module of a group, in
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -45,6 +45,8 @@ class Meaning:
     """The event, in a user's words; `{}` stands for the part that differs."""
     same_as: str = ""
     """The counter that counts the same thing, such as the entry of what this is the exit of."""
+    is_effort: bool = False
+    """What is counted takes time and places nothing: less of it makes no result worse."""
 
     @cached_property
     def _regex(self) -> re.Pattern[str]:
@@ -55,7 +57,8 @@ class Meaning:
         found = self._regex.fullmatch(counter)
         if not found:
             return None
-        return Meaning(counter, self.topic, self.words.format(*found.groups()), self.same_as)
+        words = self.words.format(*found.groups())
+        return replace(self, pattern=counter, words=words)
 
 
 def find_meaning(counter: str, meanings: Iterable[Meaning]) -> Meaning:

@@ -73,7 +73,11 @@ SIMULATED = (
     Meaning("schedlab:pick_next", Topic.PREEMPTION, "next task of a CPU was chosen"),
     Meaning("schedlab:numa_prefer", Topic.NUMA, "preferred node of a task was set"),
     Meaning(
-        "schedlab:numa_fault", Topic.NUMA, "hinting fault was judged", "vmstat:numa_hint_faults"
+        "schedlab:numa_fault",
+        Topic.NUMA,
+        "hinting fault was judged",
+        "vmstat:numa_hint_faults",
+        is_effort=True,
     ),
     Meaning("schedlab:*", Topic.BOOKKEEPING, "schedlab:{}"),
     Meaning(
@@ -94,9 +98,14 @@ SIMULATED = (
     Meaning("core:forced_idle_ns", Topic.CORE, "time siblings were forced to idle"),
     Meaning("core:mixed_ns", Topic.CORE, "time siblings ran tasks that do not trust each other"),
     Meaning("core:mixed_longest_ns", Topic.CORE, "longest time siblings ran such tasks"),
-    Meaning("vmstat:numa_pte_updates", Topic.NUMA, "page was marked to fault"),
-    Meaning("vmstat:numa_hint_faults", Topic.NUMA, "marked page was touched"),
-    Meaning("vmstat:numa_hint_faults_local", Topic.NUMA, "marked page of its own node was touched"),
+    Meaning("vmstat:numa_pte_updates", Topic.NUMA, "page was marked to fault", is_effort=True),
+    Meaning("vmstat:numa_hint_faults", Topic.NUMA, "marked page was touched", is_effort=True),
+    Meaning(
+        "vmstat:numa_hint_faults_local",
+        Topic.NUMA,
+        "marked page of its own node was touched",
+        is_effort=True,
+    ),
     Meaning("vmstat:numa_pages_migrated", Topic.NUMA, "page moved to another node"),
     Meaning("mm_cid:highest", Topic.BOOKKEEPING, "highest concurrency id of a process"),
     Meaning("cpu-time:user:ns", Topic.CPU_TIME, "CPU time in user mode"),

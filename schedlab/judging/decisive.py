@@ -170,7 +170,8 @@ def _is_twin(one: str, other: str) -> bool:
     return other in twins_of(one) or one in twins_of(other)
 
 
-def _obscurity(one: Ranked, names: Sequence[str]) -> tuple[int, bool]:
+def _obscurity(one: Ranked, names: Sequence[str]) -> tuple[int, bool, bool]:
     """Return what keeps a counter from standing for others: the entry speaks, not the exit."""
     topic = _VAGUE.index(one.topic) + 1 if one.topic in _VAGUE else 0
-    return topic, any(twin in names for twin in twins_of(one.outcome.counter))
+    is_effort = meaning_of(one.outcome.counter).is_effort
+    return topic, is_effort, any(twin in names for twin in twins_of(one.outcome.counter))

@@ -8,7 +8,7 @@ from itertools import groupby
 from schedlab.base.words import plural
 from schedlab.counters.meaning import Topic
 from schedlab.counters.simulated import CPU_TIME, ENTRIES
-from schedlab.judging.analysis import CounterOutcome, RunTable, counted_runs
+from schedlab.judging.analysis import CounterOutcome, Outcome, RunTable, counted_runs
 from schedlab.judging.decisive import Ranked, rank
 from schedlab.judging.meanings import meaning_of
 from schedlab.report.content import CaseReport, Report
@@ -81,13 +81,21 @@ def decision(report: Report) -> Decision:
 
 
 def _ranked(report: Report, case: CaseReport, variant: str, table: RunTable) -> list[Ranked]:
-    return rank(
-        case.outcomes_in(variant),
-        case.moved_in(variant),
-        table,
-        report.plan.judging.paired,
-        report.design.margin,
+    outcomes = case.outcomes_in(variant)
+    ranked = rank(
+        *(outcomes, case.moved_in(variant), table),
+        *(report.plan.judging.paired, report.design.margin),
     )
+    return [each for each in ranked if _can_carry(each.outcome, outcomes)]
+
+
+def _can_carry(counter: CounterOutcome, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether what is counted can be why: of what only takes time, less is no loss."""
+    if not meaning_of(counter.counter).is_effort:
+        return True
+    is_more = (counter.verdict.other_mean or 0.0) > (counter.verdict.base_mean or 0.0)
+    word = outcomes[0].verdict.word
+    return word not in ("better", "worse") or is_more == (word == "worse")
 
 
 def _is_claimed(case: CaseReport, variant: str) -> bool:

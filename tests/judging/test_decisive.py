@@ -178,3 +178,21 @@ def test_all_counters_where_they_are_asked_for(tmp_path: Path) -> None:
         assert "sched:pelt" not in plain.partition("# Test results")[0]
         assert "sched:pelt" in full.partition("# Test results")[0]
         assert meaning_of("sched:pelt").topic in full
+
+
+def test_what_only_takes_time_is_not_why_where_there_is_more_of_it(tmp_path: Path) -> None:
+    """The variant is better: pages that move may be why, more marks and faults are not."""
+
+    def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        more = (3 if patched else 1) * slow * rng.gauss(1, 0.01)
+        less = (1 if patched else 3) * slow * rng.gauss(1, 0.01)
+        return {
+            "vmstat:numa_pte_updates": 9000 * more * rng.gauss(1, 0.1),
+            "vmstat:numa_pages_migrated": 1000 * more * rng.gauss(1, 0.1),
+            "vmstat:numa_hint_faults": 1000 * less * rng.gauss(1, 0.1),
+        }
+
+    store = store_of(tmp_path / "r", count)
+    [part] = decision(Report(store, analyse(store))).parts
+    said = [line.partition(":")[0] for line in part.lines]
+    assert sorted(said) == ["marked page was touched", "page moved to another node"]
