@@ -45,7 +45,7 @@ def trace() -> None:
 def stats(file: Path, tasks: str | None, machine: str | None, rows: int) -> None:
     """Print what the trace in FILE shows: time by state, wakeups, who wakes whom, moves.
 
-    FILE is text of ftrace, trace-cmd or perf script, perf.data, or trace.dat.
+    FILE is text of ftrace, trace-cmd or perf script, perf.data, trace.dat, or Perfetto's.
     """
     from schedlab.lab.recording.distance import mover
     from schedlab.lab.recording.inference import Choice

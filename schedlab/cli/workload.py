@@ -50,7 +50,7 @@ def workload() -> None:
 def import_(
     trace: Path, tasks: str | None, machine: str | None, probe: Path | None, output: Path
 ) -> None:
-    """Make a workload file of a trace: text of ftrace, trace-cmd, perf script; perf.data."""
+    """Make a workload file of a trace: text of ftrace, trace-cmd, perf script; binary forms too."""
     from schedlab.lab.recording.closure import word_costs
     from schedlab.lab.recording.inference import Choice, infer
     from schedlab.lab.recording.pace import speeds

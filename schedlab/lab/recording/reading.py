@@ -9,6 +9,7 @@ from pathlib import Path
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.events import Events
+from schedlab.lab.recording.perfetto import read_perfetto
 from schedlab.lab.recording.text import read_text
 
 LARGEST = 10 << 30
@@ -17,10 +18,14 @@ _PIECE = 4 << 20
 _PERF = (b"PERFILE2", b"2ELIFREP")
 _TRACE_CMD = b"\x17\x08\x44tracing"
 _GZIP = b"\x1f\x8b"
+_PERFETTO = b"\n"
+"""The key of a trace's first packet; text that begins so has no zeros."""
+LARGEST_PERFETTO = 2 << 30
+"""bytes; such a trace is read into memory."""
 
 
 def read_trace(path: Path) -> Events:
-    """Read a trace: text of ftrace, trace-cmd or perf script, perf.data, or trace.dat.
+    """Read a trace: text of ftrace, trace-cmd or perf script, perf.data, trace.dat, or Perfetto's.
 
     Raises:
         UsageError: it cannot be read, is of another kind, or has no event of the scheduler.
@@ -36,11 +41,10 @@ def read_trace(path: Path) -> Events:
         pieces = _printed(("trace-cmd", "report", "-t", "-R", "-i", str(path)), "trace-cmd", path)
     elif head.startswith(_GZIP):
         pieces = _unpacked(path)
+    elif b"\0" in head and head.startswith(_PERFETTO):
+        return read_perfetto(_whole(path), str(path))
     elif b"\0" in head:
-        raise UsageError(
-            f"{path}: is neither text, nor perf.data, nor trace.dat. Of a trace of Perfetto's"
-            " `traceconv text FILE` makes the text that is read here."
-        )
+        raise UsageError(f"{path}: is neither text, nor perf.data, trace.dat, or Perfetto's.")
     else:
         pieces = _pieces(path)
     return read_text(_limited(pieces, path), str(path))
@@ -55,6 +59,17 @@ def perf_text(path: Path) -> Iterator[bytes]:
     fields = "comm,tid,cpu,time,event,trace"
     options = ("--ns", "--show-lost-events", "-F", fields, "-i", str(path))
     return _printed(("perf", "script", *options), "linux-perf", path)
+
+
+def _whole(path: Path) -> bytes:
+    with path.open("rb") as file:
+        data = file.read(LARGEST_PERFETTO + 1)
+    if len(data) > LARGEST_PERFETTO:
+        raise UsageError(
+            f"{path}: is longer than {LARGEST_PERFETTO >> 30} GiB; `traceconv text FILE` makes"
+            " text of it, of which more is read."
+        )
+    return data
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

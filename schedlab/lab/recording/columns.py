@@ -1,0 +1,71 @@
+"""Events as a reader finds them, in the order of the file, and their way into sorted columns."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schedlab.lab.recording.events import Events, Numbers
+
+EVENT = np.dtype(
+    [
+        *(("ns", "<i8"), ("cpu", "<i4"), ("current", "<i4")),
+        *(("one", "<i4"), ("two", "<i4"), ("three", "<i4")),
+        *(("kind", "i1"), ("context", "i1"), ("unused", "<i2")),
+    ]
+)
+"""As tools/trace-text/trace-text.h has it."""
+MOST_EVENTS = 60_000_000
+"""About 4 GB of columns and what sorting them takes."""
+_APART = 1_000_000
+"""ns that clocks of CPUs may be apart: up to that the file's order says what came first."""
+
+
+@dataclass
+class Columns:
+    """What has been read so far."""
+
+    pieces: list[NDArray[np.void]] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    priorities: dict[int, int] = field(default_factory=dict)
+    count: int = 0
+    damaged: int = 0
+    lost: int = 0
+    first_damaged: str = ""
+    notes: list[str] = field(default_factory=list)
+
+    def sorted(self) -> Events:
+        """Return the events by time, with what is wrong about them; there is one at least."""
+        every = np.concatenate(self.pieces)
+        self.pieces.clear()
+        ns, cpu, current, one, two, three = (
+            every[name].astype(np.int64) for name in ("ns", "cpu", "current", "one", "two", "three")
+        )
+        kind, context = every["kind"].copy(), every["context"].copy()
+        del every
+        notes = list(self.notes)
+        if self.lost:
+            notes.append(f"{self.lost:,} events were lost while it was recorded.")
+        if self.damaged:
+            notes.append(
+                f"{self.damaged:,} lines are damaged and left out; the first: {self.first_damaged}"
+            )
+        back = _goes_back(ns, cpu)
+        if back:
+            notes.append(f"The clock of a CPU goes back {back:,} times; its events were sorted.")
+        if back or np.any(np.maximum.accumulate(ns) - ns > _APART):
+            order = np.argsort(ns, kind="stable")
+            in_order = (c[order] for c in (ns, cpu, kind, context, current, one, two, three))
+            ns, cpu, kind, context, current, one, two, three = in_order
+        return Events(
+            *(ns, cpu, kind, context, current, one, two, three),
+            names=self.names,
+            priorities=self.priorities,
+            notes=notes,
+        )
+
+
+def _goes_back(ns: Numbers, cpu: Numbers) -> int:
+    order = np.argsort(cpu, kind="stable")
+    same = np.diff(cpu[order]) == 0
+    return int(np.count_nonzero((np.diff(ns[order]) < 0) & same))
