@@ -251,7 +251,7 @@ class SimSession:
         """
         self._write_machine(raw)
         for variant in variants:
-            _check_features(variant, self.builds[variant.name])
+            check_features(variant, self.builds[variant.name])
             for line in without_effect(variant, self.builds[variant.name].series):
                 self.notices.append(f"variant {variant.name}: {line}")
             try:
@@ -505,7 +505,8 @@ def _make_kernels(plan: Plan, builder: Builder) -> None:
         )
 
 
-def _check_features(variant: Variant, build: Build) -> None:
+def check_features(variant: Variant, build: Build) -> None:
+    """Refuse features that a kernel does not have."""
     for word in SchedFeatures.of(variant):
         name = feature_name(word)
         if build.features and name not in build.features:

@@ -52,8 +52,7 @@ class File:
     @cached_property
     def can_run(self) -> set[int]:
         """Return the lines outside functions that the linker dropped."""
-        gone = [each for each in self.functions.values() if not each.linked]
-        dropped = {line for each in gone for line in range(each.first, each.last + 1)}
+        dropped = {line for each in self.dropped for line in range(each.first, each.last + 1)}
         return set(self.lines) - dropped
 
     @property
@@ -61,16 +60,23 @@ class File:
         """Return how many lines ran."""
         return sum(self.lines.values())
 
+    def has_run(self, function: Function) -> bool:
+        """Return whether a function ran, by itself or inlined where it is called."""
+        lines = range(function.first, function.last + 1)
+        return function.ran or any(self.lines.get(line, False) for line in lines)
+
     @property
     def silent(self) -> list[Function]:
         """Return the functions that could run and did not, in the file's order."""
-        found = [each for each in self.functions.values() if each.linked and not each.ran]
+        found = [each for each in self.functions.values() if each.linked and not self.has_run(each)]
         return sorted(found, key=lambda each: each.first)
 
     @property
     def dropped(self) -> list[Function]:
         """Return the functions that the linker dropped, in the file's order."""
-        found = [each for each in self.functions.values() if not each.linked]
+        found = [
+            each for each in self.functions.values() if not each.linked and not self.has_run(each)
+        ]
         return sorted(found, key=lambda each: each.first)
 
 

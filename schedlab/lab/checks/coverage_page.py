@@ -29,9 +29,9 @@ def table(covered: Covered) -> list[str]:
     rows = ["| file | lines | can run | ran | of those that can | functions that can | ran |"]
     rows.append("|---|---:|---:|---:|---:|---:|---:|")
     for file in ordered:
-        able = [each for each in file.functions.values() if each.linked]
-        cells = [file.name, len(file.lines), len(file.can_run), file.ran, share(file), len(able)]
-        cells.append(sum(each.ran for each in able))
+        able = len(file.functions) - len(file.dropped)
+        cells = [file.name, len(file.lines), len(file.can_run), file.ran, share(file), able]
+        cells.append(able - len(file.silent))
         rows.append(f"| {' | '.join(map(str, cells))} |")
     return rows
 

@@ -97,9 +97,10 @@ def _scenarios(scenario: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             del less[key][number]
             yield less
     for number, task in enumerate(scenario.get("tasks", [])):
-        if task.get("count", 1) > 1:
+        count = task.get("count", 1)
+        for fewer in sorted({count // 2, count - 1} - {0}):
             less = dict(copy.deepcopy(scenario))
-            less["tasks"][number]["count"] = task["count"] // 2
+            less["tasks"][number]["count"] = fewer
             yield less
 
 

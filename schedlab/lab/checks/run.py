@@ -17,12 +17,14 @@ from schedlab.kernels.build import Build
 from schedlab.lab.checks.check import Check
 from schedlab.lab.checks.expect.expectation import TaskWatcher
 from schedlab.lab.checks.given import Given
+from schedlab.lab.checks.text import written
 from schedlab.lab.checks.timeline import USUAL, Timeline, Watcher
 from schedlab.lab.ftrace import events
 from schedlab.machine.model import Machine
 from schedlab.machine.simulator import description
 from schedlab.settings.grammar import parse_settings
 from schedlab.settings.variant import Variant
+from schedlab.targets.sim import check_features
 from schedlab.targets.sim_program import Call, Ended, Processes, failure, is_usage, read_result
 from schedlab.targets.simulated.scenario import scenario, under
 
@@ -76,7 +78,8 @@ def ask(where: Path, check: Check, machine: Machine, build: Build, seed: int) ->
         UsageError: its settings, its benchmark or a file it names cannot be.
     """
     with _naming(where):
-        variant = _variant(check, str(where))
+        variant = _variant(check)
+        check_features(variant, build)
         if not check.benchmark:
             given = {"settle": "100ms", **_with_files(check.scenario, where.parent)}
             whole = under(variant, given)
@@ -104,6 +107,7 @@ def judge(asked: Asked, processes: Processes, keep: Path | None = None) -> Judge
             words = failure(ended)
             for place, called in ((call.scenario, "scenario"), (call.machine, asked.machine.name)):
                 words = words.replace(f"{place}: ", f"{called}: ")
+            words = words.replace("--trace-events: ", "expect: event: ")
             raise UsageError(f"{words} (kernel {asked.build.kernel}, Linux {asked.build.release})")
         if ended.status:
             judged = Judged("failed", ended.seconds, (failure(ended),), frozenset({"run"}))
@@ -139,9 +143,15 @@ def _judged(
     timeline = Timeline(asked.machine.nr_cpus, watchers)
     with trace.open(encoding="utf-8", errors="replace") as lines:
         timeline.follow(events(lines))
-    timeline.end(result)
+    end = timeline.end(result)
     found: list[tuple[int, str, str]] = []
     for number, (expected, watcher) in enumerate(zip(asked.check.expect, watchers, strict=True)):
+        since = getattr(expected, "since", 0)
+        if since >= end:
+            raise UsageError(
+                f"expect[{number}]: since: the run is over after {written(end)}, so nothing from"
+                f" {written(since)} on could break it."
+            )
         if isinstance(watcher, TaskWatcher) and watcher.pattern and not watcher.seen:
             names = sorted(watcher.others)
             raise UsageError(
@@ -176,7 +186,7 @@ def _naming(where: Path) -> Iterator[None]:
         raise BadCheck(f"{where}: {error}") from error
 
 
-def _variant(check: Check, where: str) -> Variant:
+def _variant(check: Check) -> Variant:
     fields = parse_settings(check.settings, "settings")
     if "kernel" in fields:
         raise UsageError("settings: kernels are named in `kernels`, or by --kernel")

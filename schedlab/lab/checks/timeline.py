@@ -98,8 +98,8 @@ class Timeline:
             for watcher in self._watchers:
                 watcher.event(event)
 
-    def end(self, result: Mapping[str, Any]) -> None:
-        """End the run; what is under way ends with it."""
+    def end(self, result: Mapping[str, Any]) -> int:
+        """End the run; what is under way ends with it. Return when that was."""
         time = max(self._time, round(float(result.get("window_s", 0)) * 1e9))
         for cpu, task in enumerate(self.running):
             if task:
@@ -110,6 +110,7 @@ class Timeline:
                 self._waited(task, time)
         for watcher in self._watchers:
             watcher.ended(time, result)
+        return time
 
     def _task(self, pid: str, name: str) -> Task:
         number = int(pid)

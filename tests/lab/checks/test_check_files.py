@@ -37,6 +37,7 @@ def test_a_good_one(tmp_path: Path) -> None:
 
 
 MACHINES = 'machines = ["smp4"]'
+STALL = 'that = "no-stall"\nlongest = "10ms"'
 BUG = '[bug]\nfix = "abc"\nmended = "6.1"\nwhat = "x"'
 
 
@@ -54,6 +55,10 @@ BUG = '[bug]\nfix = "abc"\nmended = "6.1"\nwhat = "x"'
         (MACHINES, f"{MACHINES}\nseeds = 0", "seeds: at least 1 is wanted"),
         (MACHINES, f'{MACHINES}\nsince = "six"', "'six' is not a kernel series"),
         (MACHINES, f"{MACHINES}\n{BUG}", "'abc' is not a commit"),
+        (STALL, 'that = "migrations"', "expect[0]: has neither at_most nor at_least"),
+        (STALL, 'that = "figure"\nname = "x"', "expect[0]: has neither at_most nor at_least"),
+        (STALL, 'that = "bandwidth"\nat_most = 1\nat_least = 2', "at_least is above at_most"),
+        (STALL, 'that = "decision"\nevent = "sched:x"', "has neither at_most nor at_least"),
     ],
 )
 def test_bad_ones(tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -14,7 +14,7 @@ from schedlab.kernels.engine import find_engine
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.kernels.tree import tree_as_it_is
-from schedlab.lab.checks.coverage import read_coverage
+from schedlab.lab.checks.coverage import File, Function, read_coverage
 from schedlab.lab.checks.coverage_page import coverage_page, shares
 from tests.helpers.kernel_source import kernel_source
 
@@ -81,6 +81,14 @@ def test_runs_add_up(objects: Path, tmp_path: Path) -> None:
     run(objects, 5, counts)
     [both] = read_coverage(counts)
     assert (both.files[0].silent, shares(both)) == ([], "100.0% of fair.c")
+
+
+def test_what_is_inlined_and_ran_could_run() -> None:
+    inlined = Function("wake", 1, 3, ran=False, linked=False)
+    gone = Function("unused", 5, 6, ran=False, linked=False)
+    lines = {1: True, 2: True, 5: False, 6: False}
+    file = File("swait.c", lines, {each.name: each for each in (inlined, gone)})
+    assert (file.can_run, file.ran, file.dropped, file.silent) == ({1, 2}, 2, [gone], [])
 
 
 def test_what_cannot_be_read_is_told(objects: Path, tmp_path: Path) -> None:

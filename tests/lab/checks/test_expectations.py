@@ -174,7 +174,7 @@ def test_decisions_are_counted_and_bounded() -> None:
     assert broken(lines, {**asked, "field": "cpu", "at_most": 2})
     assert not broken(lines, {**asked, "field": "cpu", "at_most": 2, "until": "5ms"})
     with pytest.raises(UsageError, match=r"no field 'levle'. Did you mean level"):
-        broken(lines, {**asked, "where": {"levle": 1}})
+        broken(lines, {**asked, "where": {"levle": 1}, "at_most": 1})
 
 
 def test_figures_and_files_of_the_result() -> None:

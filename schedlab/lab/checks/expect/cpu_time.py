@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from schedlab.lab.checks.expect.expectation import OfTasks, TaskWatcher
+from schedlab.lab.checks.expect.expectation import Bounded, OfTasks, TaskWatcher
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.text import Time, written
 from schedlab.lab.checks.timeline import Task
@@ -14,7 +14,7 @@ from schedlab.lab.checks.timeline import Task
 Cpus = Annotated[float, Field(ge=0, strict=False)]
 
 
-class Bandwidth(OfTasks):
+class Bandwidth(OfTasks, Bounded):
     """Together the tasks use at most, or at least, so many CPUs: on the whole, or in each part."""
 
     kind: ClassVar = "bandwidth"
@@ -87,9 +87,7 @@ class _Used(_ByWindow):
     def ended(self, time: int, result: Mapping[str, Any]) -> None:
         for begin, length, spent in self.windows(time):
             used = sum(spent.values()) / length
-            too_much = self._asked.at_most is not None and used > self._asked.at_most
-            too_little = self._asked.at_least is not None and used < self._asked.at_least
-            if too_much or too_little:
+            if self._asked.outside(used):
                 self.found(
                     begin,
                     f"{self.pattern} use {used:.4g} CPUs from {written(begin)} for"

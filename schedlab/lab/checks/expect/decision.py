@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from schedlab.base.errors import UsageError, nearest
-from schedlab.lab.checks.expect.expectation import Expectation
+from schedlab.lab.checks.expect.expectation import Bounded
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.text import Time
 from schedlab.lab.checks.timeline import Watcher
@@ -16,7 +16,7 @@ Count = Annotated[int, Field(ge=0)]
 Number = Annotated[float, Field(strict=False)]
 
 
-class Decision(Expectation):
+class Decision(Bounded):
     """Events of a tracepoint `where` some fields have some values: how many, and within bounds.
 
     Without `field` the number of events is bounded, with it the field's value in each of them.
@@ -81,17 +81,13 @@ class _Counted(Watcher):
             raise UsageError(
                 f"{asked.event}: {asked.field}={fields[asked.field]} is not a whole number"
             ) from None
-        if self._outside(value):
+        if asked.outside(value):
             self.found(event.time, f"{event.name} on CPU {event.cpu}: {event.text.strip()}")
 
     def ended(self, time: int, result: Mapping[str, Any]) -> None:
-        if self._asked.field is None and self._outside(len(self._times)):
+        if self._asked.field is None and self._asked.outside(len(self._times)):
             first = self._times[0] if self._times else time
             self.found(first, f"{len(self._times)} times {self._described()}")
-
-    def _outside(self, value: float) -> bool:
-        most, least = self._asked.at_most, self._asked.at_least
-        return (most is not None and value > most) or (least is not None and value < least)
 
     def _described(self) -> str:
         values = ", ".join(f"{key} {'/'.join(sorted(v))}" for key, v in self._where.items())

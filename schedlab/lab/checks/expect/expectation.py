@@ -1,7 +1,9 @@
 """What all kinds of expectations have in common."""
 
 from fnmatch import fnmatchcase
-from typing import ClassVar
+from typing import ClassVar, Self
+
+from pydantic import model_validator
 
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.text import Data, Pattern
@@ -28,6 +30,26 @@ class Expectation(Data):
             UsageError: it makes no sense on the machine or with the scenario.
         """
         raise NotImplementedError
+
+
+class Bounded(Expectation):
+    """An expectation with bounds: at least one of them, or nothing could break it."""
+
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @model_validator(mode="after")
+    def _can_hold_and_break(self) -> Self:
+        if self.at_most is None and self.at_least is None:
+            raise ValueError("has neither at_most nor at_least, so nothing could break it")
+        if None not in (self.at_most, self.at_least) and self.outside(self.at_least or 0.0):
+            raise ValueError("at_least is above at_most, so nothing could meet it")
+        return self
+
+    def outside(self, value: float) -> bool:
+        """Return whether a value breaks it."""
+        too_much = self.at_most is not None and value > self.at_most
+        return too_much or (self.at_least is not None and value < self.at_least)
 
 
 class OfTasks(Expectation):

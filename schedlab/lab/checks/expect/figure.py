@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from schedlab.base.errors import UsageError, nearest
-from schedlab.lab.checks.expect.expectation import Expectation
+from schedlab.lab.checks.expect.expectation import Bounded, Expectation
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.timeline import Watcher
 from schedlab.targets.simulated.outcome import counters
@@ -14,7 +14,7 @@ from schedlab.targets.simulated.outcome import counters
 Number = Annotated[float, Field(strict=False)]
 
 
-class Figure(Expectation):
+class Figure(Bounded):
     """A metric or a counter of the run lies between bounds."""
 
     kind: ClassVar = "figure"
@@ -60,11 +60,11 @@ class _Bounds(Watcher):
             raise UsageError(
                 f"name: the run has no metric or counter '{asked.name}'."
                 f"{nearest(asked.name, known)}"
+                f" Its metrics: {', '.join(result.get('metrics', ())) or 'none'};"
+                " counters: `schedlab list counters`."
             )
         value = float(known[asked.name])
-        if (asked.at_most is not None and value > asked.at_most) or (
-            asked.at_least is not None and value < asked.at_least
-        ):
+        if asked.outside(value):
             self.found(time, f"{asked.name} is {value:.6g}")
 
 

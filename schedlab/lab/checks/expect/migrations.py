@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from schedlab.lab.checks.expect.expectation import OfTasks, TaskWatcher
+from schedlab.lab.checks.expect.expectation import Bounded, OfTasks, TaskWatcher
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.text import Time, written
 from schedlab.lab.checks.timeline import Task
@@ -13,7 +13,7 @@ from schedlab.lab.checks.timeline import Task
 Count = Annotated[int, Field(ge=0)]
 
 
-class Migrations(OfTasks):
+class Migrations(OfTasks, Bounded):
     """Each task migrates at most, or at least, so many times."""
 
     kind: ClassVar = "migrations"
