@@ -48,6 +48,8 @@ ELSEWHERE = {
     "schedlab run --target sim:kunpeng-920-6426-2p --benchmark HackbenchForkSockets": "the same",
     "schedlab kernel build group-util-7.3": "the same",
     "schedlab trace ryzen-5950x": "needs Linux 7.3",
+    "schedlab kernel build has-a-bug": "tests/lab/checks/test_corpus.py builds it",
+    "schedlab run --target sim:smt8 --benchmark Schbench --benchmark": "of a script for CI",
     "schedlab run RESULT/plan.toml": "needs that result; tests/lab/test_repeat.py",
     "schedlab run --target sim:smt8 --kernel 6.12 --benchmark HackbenchForkPipes": (
         "builds a kernel with sched_ext; tests/engine/test_scx.py"
