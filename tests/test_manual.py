@@ -37,6 +37,7 @@ ELSEWHERE = {
     "schedlab kernel add --debian": "downloads; `make test` does it before the tests",
     'schedlab kernel add --tree "$tree"': "of a script; tests/kernels has trees of all kinds",
     "schedlab kernel boot-image": "builds a whole kernel",
+    "schedlab scx add --tree ~/scx": "needs a clone; tests/targets/test_sim_run.py",
     "schedlab doctor --restore": "changes this host; tests/cli/test_doctor_command.py",
     "schedlab run --target vm:": "boots a guest; tests/targets/test_vm.py",
     **{

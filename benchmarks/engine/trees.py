@@ -2,7 +2,8 @@
 
     python benchmarks/engine/trees.py [TREE] [OTHER] [--rounds 5]
 
-TREE is 7.3 and OTHER 6.12 unless named. Both are built by this checkout's engine, as `schedlab
+TREE is 7.3 and OTHER 6.12 unless named; 6.12+simple is 6.12 with a sched_ext scheduler, and
+6.12+fair the same build of the kernel without one. Both are built by this checkout's engine, as `schedlab
 kernel build` does, and run the loads of against.py by turns, so that other work on the host meets
 both. Shown is user CPU time without boot: what a longer run takes more than a short one. The ratio
 of events a CPU second is the median of the rounds' ratios, with the quartiles; the trees decide
@@ -23,6 +24,11 @@ from pathlib import Path
 from against import LOADS, MACHINE, Json
 
 from schedlab.base.errors import SchedlabError
+from schedlab.kernels.build import Builder
+from schedlab.kernels.engine import find_engine
+from schedlab.kernels.progress import Watch
+from schedlab.kernels.schedulers import OPTION, Scheduler, find_scheduler
+from schedlab.kernels.shelf import Shelf
 from schedlab.lab.simulate import simulator_of
 from schedlab.machine.model import find_machine
 from schedlab.machine.simulator import description
@@ -43,15 +49,28 @@ class Tree:
 
     def __init__(self, series: str, folder: Path) -> None:
         self.series = series
+        self.scheduler: Scheduler | None = None
         try:
-            self.program = simulator_of(series).program
+            self.program = self._program(*series.split("+", 1))
         except SchedlabError as error:
             raise SystemExit(str(error)) from None
         self.folder = folder / series
         self.folder.mkdir()
         (self.folder / "machine.json").write_text(json.dumps(description(find_machine(MACHINE))))
 
+    def _program(self, series: str, scheduler: str | None = None) -> Path:
+        if scheduler is None:
+            return simulator_of(series).program
+        shelf = Shelf()
+        plain = shelf.recipe(series)
+        recipe = plain.model_copy(update={"options": (*plain.options, OPTION)})
+        if scheduler != "fair":
+            self.scheduler = find_scheduler(scheduler, False, shelf.base(recipe.base))
+        return Builder(shelf, find_engine(), Watch()).build(recipe, self.scheduler).program
+
     def run(self, load: Json) -> Cost:
+        if self.scheduler:
+            load = {**load, "sched_ext": {"scheduler": self.scheduler.name}}
         (self.folder / "scenario.json").write_text(json.dumps(load))
         names = (("--machine", "machine"), ("--scenario", "scenario"), ("--out", "result"))
         command = [str(self.program)]

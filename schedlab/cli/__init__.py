@@ -40,6 +40,7 @@ _COMMANDS = {
     "record": "Record what a host's scheduler does: for a while, or as long as COMMAND runs.",
     "report": "Write the report of the result in DIR; lkml and summary, of several or of a sweep.",
     "run": "Run benchmarks under variants, interleaved, until there is a verdict.",
+    "scx": "List the sched_ext schedulers there are, and add those of the scx project.",
     "series": "Try every patch of a series on simulated machines, and report what it changes.",
     "trace": "Simulate one run of a benchmark on MACHINE and record what the scheduler does.",
     "validate": "Run every workload here and simulated, and show both side by side.",

@@ -69,6 +69,7 @@ _OURS = (
     "O",
     "CC",
     "SCX",
+    "SCX_NAME",
     "SCX_OUT",
 )
 
@@ -295,6 +296,7 @@ class Builder:
         _check_path(scheduler.source)
         more = {
             "SCX": str(scheduler.source),
+            "SCX_NAME": scheduler.name,
             "SCX_OUT": str(part.objects / _SCHEDULERS / key),
             "SCX_INCLUDE": " ".join(map(str, scheduler.includes)),
             "PYTHON": sys.executable,

@@ -1,7 +1,7 @@
 """The sources of sched_ext schedulers, and what of a tree makes them possible."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from schedlab.base.system.system import natural
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import SCHEDULERS, SCHEDULERS_SINCE
+from schedlab.kernels.scx_tree import scx_sources
 from schedlab.kernels.shelf import Base
 
 OPTION = "SCHED_CLASS_EXT=y"
@@ -27,11 +28,12 @@ class Scheduler:
 
     source: Path
     includes: tuple[Path, ...] = ()
+    called: str = ""
 
     @property
     def name(self) -> str:
-        """Return its file's name."""
-        return self.source.name
+        """Return what runs and messages call it: its file, where it has no name of its own."""
+        return self.called or self.source.name
 
     @cached_property
     def content(self) -> str:
@@ -68,11 +70,19 @@ def has_sched_ext(base: Base) -> bool:
     return any((base.tree / file).is_file() for file in _CLASS)
 
 
-def find_scheduler(wanted: str, by_path: bool, base: Base) -> Scheduler:
-    """Return a scheduler: the tree's own of a name, or the one at a path.
+def tree_schedulers(base: Base) -> dict[str, Path]:
+    """Return the sources of a kernel tree's own schedulers, by name."""
+    return {
+        file.name.removeprefix("scx_").removesuffix(".bpf.c"): file
+        for file in (base.tree / SCHEDULERS).glob("scx_*.bpf.c")
+    }
+
+
+def find_scheduler(wanted: str, by_path: bool, base: Base, scx: Path | None = None) -> Scheduler:
+    """Return a scheduler: the kernel tree's or the scx tree's of a name, or the one at a path.
 
     Raises:
-        KernelError: the tree has no sched_ext, or no scheduler of that name or path.
+        KernelError: the kernel has no sched_ext, or there is no scheduler of that name or path.
     """
     base.check_there()
     if not has_sched_ext(base):
@@ -83,23 +93,23 @@ def find_scheduler(wanted: str, by_path: bool, base: Base) -> Scheduler:
     if by_path:
         return _at(Path(wanted).expanduser().absolute())
     folder = base.tree / SCHEDULERS
-    if not folder.is_dir():
+    own, others = tree_schedulers(base), scx_sources(scx) if scx else {}
+    if wanted in own:
+        return Scheduler(own[wanted], (folder / "include",))
+    if wanted in others:
+        return replace(_at(others[wanted]), called=f"scx_{wanted}.bpf.c")
+    if not folder.is_dir() and not others:
         raise KernelError(
             f"{base.name}: its {SCHEDULERS} is not there, where its schedulers are.\n"
             f"  `{base.again}` unpacks it; or give a source's path: scx=PATH/x.bpf.c."
         )
-    source = folder / f"scx_{wanted}.bpf.c"
-    if not source.is_file():
-        names = sorted(
-            file.name.removeprefix("scx_").removesuffix(".bpf.c")
-            for file in folder.glob("scx_*.bpf.c")
-        )
-        raise KernelError(
-            f"{base.name} (Linux {base.release}) has no scheduler '{wanted}'."
-            f"{nearest(wanted, names)} It has {', '.join(sorted(names, key=natural))}; or give a"
-            " source's path: scx=PATH/x.bpf.c."
-        )
-    return Scheduler(source, (folder / "include",))
+    names = sorted({*own, *others}, key=natural)
+    added = f", with those of {scx}," if others else ""
+    raise KernelError(
+        f"{base.name} (Linux {base.release}){added} has no scheduler '{wanted}'."
+        f"{nearest(wanted, names)} It has {', '.join(names)}; or give a source's path:"
+        " scx=PATH/x.bpf.c, or a tree of the scx project: `schedlab scx add --tree PATH`."
+    )
 
 
 def _at(source: Path) -> Scheduler:

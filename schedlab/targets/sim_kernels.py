@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from schedlab.base.errors import UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.schedulers import OPTION, Scheduler, find_scheduler, has_sched_ext
+from schedlab.kernels.scx_tree import scx_tree
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.kinds.scx import Scx, is_path
@@ -44,11 +45,12 @@ def schedulers_of(
         UsageError: there is no such scheduler, or the variant's kernel has no sched_ext.
     """
     found = {}
+    scx = scx_tree(shelf)
     for variant in variants:
         if wanted := Scx.of(variant):
             base = shelf.base(recipes[variant.name].base)
             try:
-                found[variant.name] = find_scheduler(wanted, is_path(wanted), base)
+                found[variant.name] = find_scheduler(wanted, is_path(wanted), base, scx)
             except KernelError as error:
                 raise UsageError(f"variant {variant.name}: scx: {error}") from error
     return found

@@ -112,6 +112,55 @@ def test_central_runs_everything_the_same_way_twice(of_tree: Made) -> None:
     assert "its tunable central_cpu is 4; the machine has CPUs 0 to 3" in done.stderr
 
 
+SET_UP = """
+#include <scx/common.bpf.h>
+
+char _license[] SEC("license") = "GPL";
+const volatile bool smt_enabled, numa_enabled = true;
+const volatile u64 preferred_cpus[1024], cpu_capacity[1024];
+volatile s64 cpufreq_perf_lvl;
+u32 primary = 100, beside_1;
+
+SEC("syscall")
+int enable_primary_cpu(s32 *cpu)
+{
+    primary = *cpu < 0 ? 0 : primary + 1;
+    return 0;
+}
+
+SEC("syscall")
+int enable_sibling_cpu(s32 *cpus)
+{
+    if (cpus[0] == 1) beside_1 = cpus[1];
+    return cpus[0] == 5;
+}
+
+void BPF_STRUCT_OPS(bpfland_enqueue, struct task_struct *p, u64 enq_flags)
+{
+    scx_bpf_error("%d primary, %d beside 1, smt %d, numa %d, %d first, 0 has %d, level %d",
+                  primary, beside_1, smt_enabled, numa_enabled, (int)preferred_cpus[0],
+                  (int)cpu_capacity[0], (int)cpufreq_perf_lvl);
+}
+
+SCX_OPS_DEFINE(bpfland_ops, .enqueue = (void *)bpfland_enqueue, .name = "bpfland");
+"""
+
+
+def test_a_known_scheduler_is_set_up_as_by_its_own_program(tmp_path: Path, of_tree: Made) -> None:
+    (tmp_path / "main.bpf.c").write_text(SET_UP)
+    sim = of_tree(str(tmp_path / "main.bpf.c"))
+
+    def said(described: Json) -> str:
+        done = sim.start(described, loaded("main.bpf.c"))
+        [line] = [line for line in done.stderr.splitlines() if line.startswith("schedsim: ")]
+        return line
+
+    small = machine("biglittle-6")
+    assert "6 primary, 0 beside 1, smt 0, numa 0, 4 first, 0 has 446, level 1024" in said(small)
+    refused = said(machine("smt8"))
+    assert "main.bpf.c: its program enable_sibling_cpu() answers 1 for CPU 5" in refused
+
+
 COSTS = ("bpf_op", "bpf_call", "bpf_hash", "bpf_storage", "bpf_blocks_per_1000")
 
 

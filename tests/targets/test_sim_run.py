@@ -428,6 +428,32 @@ def test_a_scheduler_that_fails_ends_its_own_runs_only(lab: FakeLab, tmp_path: P
     }
 
 
+def test_schedulers_of_the_scx_project_are_named_as_the_kernels(
+    lab: FakeLab, tmp_path: Path
+) -> None:
+    (lab.tree / "kernel/sched/ext.c").write_text("int ext;\n")
+    assert lab.call("kernel", "add", "--tree", lab.tree, "--name", "with-ext")[0] == 0
+    tree, out = tmp_path / "scx", tmp_path / "out"
+    status, _, errors = lab.call("scx", "add", "--tree", tree)
+    assert status == 2
+    assert f"{tree}: not a tree of the scx project: scheds/include/scx/common.bpf.h" in errors
+    for file in ("include/scx/common.bpf.h", "rust/scx_mine/src/bpf/main.bpf.c"):
+        (tree / "scheds" / file).parent.mkdir(parents=True)
+        (tree / "scheds" / file).write_text("/* of no words */\n")
+    status, said, _ = lab.call("scx", "add", "--tree", tree)
+    assert (status, said.strip()) == (0, f"{tree}: mine")
+    assert f"with-ext: none\n{tree}: mine" in lab.call("scx", "list")[1]
+    arguments = ("--kernel", "with-ext", *BENCHMARK, "--blocks", 2, "--variant", "base")
+    status, _, errors = run(lab, out, *arguments, "--variant", "x: scx=mime")
+    assert status == 2
+    assert "has no scheduler 'mime'. Did you mean mine? It has mine" in errors
+    status, _, errors = run(lab, out, *arguments, "--variant", "x: scx=mine")
+    assert status == 0, errors
+    assert {record.error for record in records(out) if record.key.variant == "x"} == {
+        "scx_mine.bpf.c: the scheduler fails"
+    }
+
+
 def test_a_simulator_that_hangs_is_ended(
     lab: FakeLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

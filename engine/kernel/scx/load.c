@@ -44,6 +44,14 @@ static int set_number(const struct shim_tunable *t, void *at, const char *value)
 	return ret;
 }
 
+void shim_scx_put(const char *name, unsigned int index, u64 number)
+{
+	const struct shim_tunable *t = find_tunable(name);
+
+	if (t && index < t->count)
+		memcpy(t->at + index * t->size, &number, t->size);
+}
+
 int kern_scx_set(const char *name, const char *value)
 {
 	const struct shim_tunable *t = find_tunable(name);
@@ -112,19 +120,11 @@ extern char __start_scx_bss[] __weak, __stop_scx_bss[] __weak;
 
 int kern_scx_load(void)
 {
-	const struct cpumask *cpus = shim_scx_loaded_on();
-	int ret;
-
 	hw_scheduler_code(__start_scx_text, __stop_scx_text);
 	register_lines(__start_scx_data, __stop_scx_data);
 	register_lines(__start_scx_bss, __stop_scx_bss);
 	shim_scx_make_maps();
-	if (cpus)
-		set_cpus_allowed_ptr(current, cpus);
-	ret = shim_ext_load(shim_scheduler.ops);
-	if (cpus)
-		set_cpus_allowed_ptr(current, cpu_possible_mask);
-	return ret;
+	return shim_scx_attach();
 }
 
 const char *kern_scx_name(void)

@@ -29,13 +29,21 @@ struct shim_tunable {
 	bool		is_signed, is_flag, is_text;
 };
 
+/* One of its own that its program runs (SEC("syscall")). */
+struct shim_program {
+	const char	*name;
+	int		(*run)(void *argument);
+};
+
 struct shim_scheduler {
-	const char	*source;
+	const char	*source, *operations;
 	const void	*ops;
 	struct shim_map	*maps;
 	unsigned int	nr_maps;
 	const struct shim_tunable *tunables;
 	unsigned int	nr_tunables;
+	const struct shim_program *programs;
+	unsigned int	nr_programs;
 };
 extern struct shim_scheduler shim_scheduler __weak;
 
@@ -45,7 +53,8 @@ extern char __start_scx_text[] __weak, __stop_scx_text[] __weak;
 void shim_scx_charge(unsigned int ns);
 
 /* hooked/kernel/sched/build_policy.c */
-int shim_ext_load(const void *ops);
+int shim_ext_load(const void *ops, u64 flags);	/* flags: on top of its own */
+u64 shim_ext_flags(bool more, bool has_nodes);	/* that programs of the scx project set */
 const char *shim_ext_name(void);
 extern const u64 shim_ext_slice_ns;	/* by default */
 
@@ -59,10 +68,11 @@ void shim_scx_make_maps(void);
 struct shim_map *shim_scx_map(void *declared);
 void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index);	/* NULL: of no array's */
 
-/* setup.c: where its program pins itself before it loads it; NULL: nowhere */
-const struct cpumask *shim_scx_loaded_on(void);
+/* setup.c: loads it as its own program does; 0 or -errno */
+int shim_scx_attach(void);
 
-/* load.c */
+/* load.c: one number of a tunable that it may have */
+void shim_scx_put(const char *tunable, unsigned int index, u64 number);
 void shim_scx_ended(const char *name, const char *reason, const char *msg, const char *dump);
 
 #endif

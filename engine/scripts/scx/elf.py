@@ -31,6 +31,7 @@ class Symbol:
     is_weak: bool
     is_local: bool
     is_object: bool
+    is_function: bool
 
 
 class Object:
@@ -70,7 +71,16 @@ class Object:
         for name, info, _, section, value, size in struct.iter_unpack("<IBBHQQ", table.content):
             bind, kind = info >> 4, info & 15
             found.append(
-                Symbol(_word(names, name), value, size, section, bind == 2, bind == 0, kind == 1)
+                Symbol(
+                    _word(names, name),
+                    value,
+                    size,
+                    section,
+                    bind == 2,
+                    bind == 0,
+                    kind == 1,
+                    kind == 2,
+                )
             )
         return found
 

@@ -37,6 +37,7 @@ INLINED = {
 whether it was."""
 OPERATIONS = ".struct_ops.link"
 MAPS = ".maps"
+PROGRAMS = "syscall"
 TUNABLE_SECTIONS = (".rodata", ".data", ".bss")
 _SETTING = re.compile("CONFIG_|LINUX_KERNEL_VERSION$")
 """What libbpf would fill in from the kernel's configuration."""
@@ -161,7 +162,7 @@ def tunables(types: btf.Btf) -> Iterator[tuple[str, str]]:
                 count *= element.count
                 element, more = types.plain(element.size)
                 stripped |= more
-            if not {btf.CONST, btf.VOLATILE} <= stripped or element.kind not in (btf.INT, btf.ENUM):
+            if btf.VOLATILE not in stripped or element.kind not in (btf.INT, btf.ENUM):
                 continue
             is_text = element.name == "char" and outer.kind == btf.ARRAY
             yield (
@@ -175,9 +176,10 @@ def tables(scheduler: "Made", config: str) -> tuple[str, list[str]]:
     """Return the source of the tables, and the scheduler's names that they use."""
     sizes = {each.name: each.size for each in scheduler.object.symbols}
     operations = scheduler.operations()
-    made = dict(maps(scheduler.source.name, scheduler.types, sizes))
+    made = dict(maps(scheduler.name, scheduler.types, sizes))
     listed = dict(tunables(scheduler.types))
-    names = [operations, *made, *listed]
+    programs = list(scheduler.functions(PROGRAMS))
+    names = [operations, *made, *listed, *programs]
     lines = [
         "#include <linux/version.h>",
         '#include "scx/scx.h"',
@@ -188,10 +190,12 @@ def tables(scheduler: "Made", config: str) -> tuple[str, list[str]]:
         "static const struct shim_tunable tunables[] = {"
         f" {', '.join(listed.values()) or '{ }'} }};"
     )
+    run = ", ".join(f'{{ "{name}", (int (*)(void *)){ours(name)} }}' for name in programs)
+    lines.append(f"static const struct shim_program programs[] = {{ {run or '{ }'} }};")
     lines.append(
-        f'struct shim_scheduler shim_scheduler = {{ "{scheduler.source.name}", {ours(operations)},'
-        f" maps, {len(made)},"
-        f" tunables, {len(listed)} }};"
+        f'struct shim_scheduler shim_scheduler = {{ "{scheduler.name}", "{operations}",'
+        f" {ours(operations)}, maps, {len(made)}, tunables, {len(listed)},"
+        f" programs, {len(programs)} }};"
     )
     # What is read through pointers must lie where the kernel has it.
     for each in scheduler.types.types:
@@ -215,7 +219,7 @@ class Made:
 
     def __init__(self, given: argparse.Namespace) -> None:
         """Compile it twice: once to be linked, once for its types."""
-        self.source, self.out = given.source, given.out
+        self.source, self.name, self.out = given.source, given.name, given.out
         self.compiled, typed = given.out / "compiled.o", given.out / "typed.o"
         compile_it = [given.cc, *given.flags.split(), "-c", str(given.source)]
         seen = ["-fsanitize=thread", "-fsanitize-coverage=trace-pc"]
@@ -242,7 +246,7 @@ class Made:
         ]
         if len(found) != 1:
             raise Refused(
-                f"{self.source.name}: defines {len(found)} sched_ext_ops (SCX_OPS_DEFINE); a"
+                f"{self.name}: defines {len(found)} sched_ext_ops (SCX_OPS_DEFINE); a"
                 " scheduler has one"
             )
         kinds = {
@@ -251,10 +255,17 @@ class Made:
         }
         if kinds.get(found[0]) != "sched_ext_ops":
             raise Refused(
-                f"{self.source.name}: its operations are {kinds.get(found[0], 'of another type')};"
+                f"{self.name}: its operations are {kinds.get(found[0], 'of another type')};"
                 " those of sched_ext_ops are simulated"
             )
         return found[0]
+
+    def functions(self, section: str) -> Iterator[str]:
+        """Yield the names of its functions in a section."""
+        sections = {number: each.name for number, each in enumerate(self.object.sections)}
+        for each in self.object.symbols:
+            if each.is_function and sections.get(each.section) == section:
+                yield each.name
 
     def sections(self) -> Iterator[str]:
         """Yield objcopy's options that gather its sections in four, of names the engine knows."""
@@ -280,7 +291,7 @@ def make(given: argparse.Namespace) -> None:
     made = Made(given)
     described, names = tables(made, given.config.read_text())
     answers = resolve(
-        made.source.name,
+        made.name,
         made.calls,
         set(given.natives.read_text().split()),
         set(given.kfuncs.read_text().split()),
@@ -308,7 +319,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("source", "out", "natives", "kfuncs", "config"):
         parser.add_argument(f"--{name}", type=Path, required=True)
-    for name in ("cc", "flags", "table-flags"):
+    for name in ("cc", "name", "flags", "table-flags"):
         parser.add_argument(f"--{name}", required=True)
     try:
         make(parser.parse_args())

@@ -78,13 +78,29 @@ static void register_idle_masks(void)
 #endif
 }
 
-int shim_ext_load(const void *ops)
+u64 shim_ext_flags(bool more, bool has_nodes)
 {
+	u64 flags = SCX_OPS_ENQ_LAST;
+
+	if (more)
+		flags |= SCX_OPS_ENQ_EXITING;
+#ifdef TREE_HAS_EXT_DEAD
+	flags |= SCX_OPS_ENQ_MIGRATION_DISABLED | SCX_OPS_ALLOW_QUEUED_WAKEUP;
+	if (more && has_nodes)
+		flags |= SCX_OPS_BUILTIN_IDLE_PER_NODE;
+#endif
+	return flags;
+}
+
+int shim_ext_load(const void *ops, u64 flags)
+{
+	struct sched_ext_ops flagged = *(const struct sched_ext_ops *)ops;
 	int ret;
 
 	register_idle_masks();
 	loaded = kzalloc(sizeof(*loaded), GFP_KERNEL);
-	ret = take_members(loaded, ops);
+	flagged.flags |= flags;
+	ret = take_members(loaded, &flagged);
 	if (!ret)
 		ret = bpf_scx_reg(loaded, NULL);
 	if (ret)
