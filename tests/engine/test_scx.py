@@ -156,7 +156,7 @@ def test_a_known_scheduler_is_set_up_as_by_its_own_program(tmp_path: Path, of_tr
         return line
 
     small = machine("biglittle-6")
-    assert "6 primary, 0 beside 1, smt 0, numa 0, 4 first, 0 has 446, level 1024" in said(small)
+    assert "6 primary, 0 beside 1, smt 0, numa 0, 4 first, 0 has 462, level 1024" in said(small)
     refused = said(machine("smt8"))
     assert "main.bpf.c: its program enable_sibling_cpu() answers 1 for CPU 5" in refused
 
