@@ -34,7 +34,8 @@ def counter(result: str) -> str:
     return f"load:{result}"
 
 
-def _counted(results: Mapping[str, float]) -> dict[str, float]:
+def counted(results: Mapping[str, float]) -> dict[str, float]:
+    """Return a load's results under their names among counters."""
     return {counter(name): value for name, value in results.items()}
 
 
@@ -58,7 +59,7 @@ def _model(load: str, figure: str, better: str, per: str) -> Model:
     """The same load in the simulator."""
     workload, options = _read(load)
     results = {figure_of(load, figure, better, per)[0]: figure}
-    return replace(workload_model(workload, options, results), count=_counted)
+    return replace(workload_model(workload, options, results), count=counted)
 
 
 @benchmark(
@@ -74,7 +75,7 @@ def _model(load: str, figure: str, better: str, per: str) -> Model:
     },
     model=_model,
     select=figure_of,
-    count=lambda output: _counted(named_results(output, PROGRAM)),
+    count=lambda output: counted(named_results(output, PROGRAM)),
 )
 def load(load: str, figure: str, better: str, per: str) -> Command:
     """A workload of `schedlab-load` and one of its figures; `per` counts its operations."""

@@ -18,5 +18,7 @@ class Model:
     """Files beside the scenario."""
     besides: tuple[Metric, ...] = ()
     """What is measured of any workload."""
+    beside: Mapping[str, object] = field(default_factory=dict)
+    """What the scenario has beside the workload: other tasks, control groups."""
     count: Callable[[Mapping[str, float]], Mapping[str, float]] = field(default=lambda _: {})
     """Returns further figures by their counters' names, from the workload's results by name."""

@@ -62,10 +62,13 @@ def _features(kernel: str | None) -> Iterator[str]:
     from schedlab.cli.watcher import ConsoleWatcher
     from schedlab.settings import sched_debug
     from schedlab.settings.knob import read_features
+    from schedlab.settings.variant import Variant
     from schedlab.targets.sim import SimTarget
 
     if kernel:
-        yield from SimTarget(_ANY_MACHINE, ConsoleWatcher()).features(kernel)
+        yield from SimTarget(_ANY_MACHINE, ConsoleWatcher()).features(
+            Variant(name="base", kernel=kernel)
+        )
         return
     system = LocalSystem()
     path = sched_debug.features_path(system)

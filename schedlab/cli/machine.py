@@ -82,9 +82,9 @@ def _calibrated(kernel: str | None) -> str:
 
     console = Console(stderr=True, highlight=False)
     with stoppable():
-        build = simulator_of(kernel, watch=ConsoleWatcher())
+        simulator_of(kernel, watch=ConsoleWatcher())  # its progress, then ours
         with console.status("measuring") as status:
-            return calibrated(LocalSystem(), build.program, status.update).to_toml()
+            return calibrated(LocalSystem(), kernel, status.update).to_toml()
 
 
 @machine.command("show")
@@ -193,12 +193,13 @@ def _domains(shown: "Machine", which: str, kernel: str, cpus: str | None) -> "li
     """Return the domains that the kernel builds for the CPUs asked for."""
     from schedlab.cli.watcher import ConsoleWatcher
     from schedlab.machine.domains import read
+    from schedlab.settings.variant import Variant
     from schedlab.targets.sim import SimTarget
 
     present = parse_cpulist(shown.cpus)
     wanted = _wanted(cpus, present)
     with stoppable():
-        printed = SimTarget(which, ConsoleWatcher()).domains(kernel)
+        printed = SimTarget(which, ConsoleWatcher()).domains(Variant(name="base", kernel=kernel))
     return [domain for domain in read(printed) if domain.cpu in wanted]
 
 

@@ -160,31 +160,30 @@ class SimTarget:
         }
         return SimSession(self._which, machine, models, builds, limit, counters, warm_up, exact)
 
-    def domains(self, kernel: str | None) -> str:
-        """Return the scheduling domains a kernel builds on this machine, as it prints them.
+    def domains(self, variant: Variant) -> str:
+        """Return the scheduling domains a variant's kernel builds here, as it prints them.
 
         Raises:
             SchedlabError: there is no such kernel, or it refuses the machine.
         """
-        with self._asking(kernel) as (session, variant, folder):
+        with self._asking(variant) as (session, folder):
             return session.domains(variant, folder)
 
-    def features(self, kernel: str) -> list[str]:
-        """Return the words of a kernel's features file, `NAME` or `NO_NAME`, as it comes up.
+    def features(self, variant: Variant) -> list[str]:
+        """Return the words of the features file, `NAME` or `NO_NAME`, as a variant has them.
 
         Raises:
             SchedlabError: there is no such kernel, or it does not build.
         """
-        with self._asking(kernel) as (session, variant, folder):
+        with self._asking(variant) as (session, folder):
             return session.features(variant, folder)
 
     @contextmanager
-    def _asking(self, kernel: str | None) -> Iterator[tuple["SimSession", Variant, Path]]:
-        """Yield a session without cases, a variant of the kernel and a folder for its files."""
-        variant = Variant(name="base", kernel=kernel)
+    def _asking(self, variant: Variant) -> Iterator[tuple["SimSession", Path]]:
+        """Yield a session without cases, and a folder for its files."""
         session = self.session([], [variant], limit=60.0)
         with closing(session), TemporaryDirectory() as folder:
-            yield session, variant, Path(folder)
+            yield session, Path(folder)
 
     def _checked(self) -> Machine:
         """Return the machine; UsageError with the key path of what a simulated one misses."""

@@ -9,10 +9,9 @@ import pytest
 from schedlab.base.errors import SchedlabError, SystemLost, UsageError
 from schedlab.kernels.progress import Watch
 from schedlab.lab.accuracy.kernel import VERBOSE, aspects
-from schedlab.lab.accuracy.worlds import Simulated
+from schedlab.lab.accuracy.validation import real_kernel, simulated_kernel
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
-from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
 from schedlab.plan.plan import BenchmarkEntry, Plan
 from schedlab.result.store import Store
@@ -186,17 +185,22 @@ def test_a_guest_that_hangs_before_the_first_run_is_booted_again(
     assert session.notices == ["one", f"{booted.title} was booted again: the guest hangs"]
 
 
-def test_the_simulator_does_as_the_kernel_and_a_panic_is_told() -> None:
+def test_the_simulator_does_as_the_kernel_and_a_panic_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     kernel_or_skip()
-    program = builds.build(SERIES)
+    builds.build(SERIES)
     variant = Variant(name="base", cmdline=VERBOSE)
+    simulated = Variant(name="simulated", kernel=SERIES)
     target = VmTarget(SERIES, "small-2n-smt2", [variant], Watch())
     with closing(target.guests):
         guest = target.guest(variant)
         machine = completed(describe(guest)).machine
-        for aspect in aspects(guest, Simulated(program, description(machine))):
-            assert not aspect.differences
-            assert len(aspect.guest) >= 10
+        monkeypatch.setenv("SCHEDLAB_CACHE", str(builds.CACHE))
+        with real_kernel(guest) as there, simulated_kernel(machine, simulated, Watch()) as here:
+            for aspect in aspects(there, here):
+                assert not aspect.differences
+                assert len(aspect.guest) >= 10
         with pytest.raises(SystemLost, match=r"(?s)killed.*Its console:.*sysrq"):
             guest.run("echo c >/proc/sysrq-trigger")
         assert not guest.alive

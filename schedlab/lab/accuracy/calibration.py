@@ -7,7 +7,7 @@ each pass moves every constant by what its operation is still off, until all agr
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from schedlab.lab.accuracy.worlds import Outcome
+from schedlab.lab.accuracy.single import Outcome
 
 Costs = Mapping[str, str | int]
 """As in a machine file: times as texts with a unit, counts as numbers."""

@@ -13,7 +13,7 @@ import scipy
 
 from schedlab.lab.accuracy.markdown import percent, table_row
 from schedlab.lab.accuracy.scoring import NOTICED
-from schedlab.lab.accuracy.worlds import Options
+from schedlab.lab.accuracy.single import Options
 
 Policy = Literal["normal", "batch", "idle", "fifo"]
 BLOCKS = 6

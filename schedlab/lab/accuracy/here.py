@@ -4,16 +4,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from schedlab.base.system import System
+from schedlab.kernels.progress import Watch
 from schedlab.lab.accuracy.calibration import CYCLES, LINES, PASSES, Calibrated, Costs, calibrate
-from schedlab.lab.accuracy.worlds import QUIET, Native, Outcome, Simulated
+from schedlab.lab.accuracy.single import QUIET, Outcome, held, load_case
 from schedlab.machine.here import describe
 from schedlab.machine.ledger import Entry, around, number
 from schedlab.machine.levels import Level
 from schedlab.machine.model import Core, Idle, IdleState, Machine
-from schedlab.machine.simulator import description
 from schedlab.machine.standin import UNCERTAIN, completed
+from schedlab.settings.variant import Variant
+from schedlab.targets.host import HostTarget
+from schedlab.targets.sim import SimTarget
 
 _HALTS = Idle(
     governor="menu",
@@ -54,29 +58,31 @@ class CalibratedHost:
         return self.machine.to_toml(self.sources, header)
 
 
-def calibrated(system: System, program: Path, say: Callable[[str], None]) -> CalibratedHost:
+def calibrated(
+    system: System, kernel: str | None, say: Callable[[str], None], watch: Watch | None = None
+) -> CalibratedHost:
     """Measure this host and fit the costs of its description.
 
     Args:
         system: this host.
-        program: a build of the simulator.
+        kernel: whose simulator; None is the newest.
         say: a function that takes a description of each step.
+        watch: who watches what takes long.
     """
-    native = Native()
     described = completed(describe(system))
     machine = described.machine
     own = machine if machine.idle.state else machine.model_copy(update={"idle": _HALTS})
     say("timing single operations here")
     pairs = _pairs(machine)
-    runs = {line: native.run("micro", _options(*pair)) for line, pair in pairs.items()}
-    main = next(iter(runs.values())) if runs else native.run("micro", _options(0, 0))
-    lines = {line: run.results["line"] for line, run in runs.items()}
+    runs = _timed_here(system, pairs)
+    main = next(iter(runs.values()))
+    lines = {line: run.results["line"] for line, run in runs.items() if line in pairs}
     say(f"simulating them, {PASSES + 1} times")
     first, other = next(iter(pairs.values()), (0, 0))
 
     def simulate(costs: Costs) -> Outcome:
-        simulated = Simulated(program, description(_with(own, costs)))
-        return simulated.run("micro", {**_options(first, other), "rounds": _SIMULATED_ROUNDS})
+        options = {**_options(first, other), "rounds": _SIMULATED_ROUNDS}
+        return _simulated(_with(own, costs), kernel, options, watch)
 
     assert own.core
     start = {**own.cost, CYCLES: f"{1e6 / own.core.mhz:.0f}ns"}
@@ -86,6 +92,29 @@ def calibrated(system: System, program: Path, say: Callable[[str], None]) -> Cal
     sources |= described.sources
     others = max(run.others for run in (main, *runs.values()))
     return CalibratedHost(fitted, sources, found.off, others)
+
+
+def _timed_here(system: System, pairs: Mapping[str, tuple[int, int]]) -> dict[str, Outcome]:
+    """Return what operations take here between the CPUs of each pair; with no pair on CPU 0."""
+    cases = {
+        line: load_case("micro", _options(*pair)) for line, pair in (pairs or {"": (0, 0)}).items()
+    }
+    with held(HostTarget(system), list(cases.values()), counters=()) as bench:
+        return {line: bench.run(case) for line, case in cases.items()}
+
+
+def _simulated(
+    machine: Machine, kernel: str | None, options: Mapping[str, object], watch: Watch | None
+) -> Outcome:
+    """Return what they take on a machine, whose costs may be out of their ranges yet."""
+    machine = machine.model_copy(update={"ledger": {}})
+    case, variant = load_case("micro", options), Variant(name="simulated", kernel=kernel)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "machine.toml"
+        file.write_text(machine.to_toml({}, ""), encoding="utf-8")
+        target = SimTarget(str(file), watch)
+        with held(target, [case], counters=(), variant=variant) as bench:
+            return bench.run(case)
 
 
 def _with(own: Machine, costs: Costs) -> Machine:

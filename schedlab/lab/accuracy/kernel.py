@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from schedlab.base.system import RemoteSystem
-from schedlab.lab.accuracy.worlds import Far, Options, Simulated
-from schedlab.settings.sched_debug import DEBUG_FOLDER, FEATURES
+from schedlab.benchmarks import Case
+from schedlab.lab.accuracy.single import Bench, Options, load_case
+from schedlab.settings.sched_debug import DEBUG_FOLDER
 
 VERBOSE = "sched_verbose"
 """The option with which a kernel prints the groups of its domains as it builds them."""
@@ -19,8 +20,15 @@ COUNTED: tuple[tuple[str, Options], ...] = (
     ("hackbench", {"groups": 2, "loops": 50, "pipe": True, "threads": True}),
 )
 
-_AGAIN: Options = {"rounds": 15}
+PLACEMENT = load_case("placement", {})
+AGAIN = load_case("placement", {"rounds": 15})
 """How a placement question is asked whose answer differed at first."""
+
+
+def kernel_cases() -> list[Case]:
+    """Return all loads that are run to compare a guest's kernel with the simulator."""
+    return [PLACEMENT, AGAIN, *(load_case(*load) for load in COUNTED)]
+
 
 _DOMAIN_KEYS = ("name", "flags", "min_interval", "max_interval", "busy_factor", "imbalance_pct")
 _CPU = re.compile(r"\bCPU(\d+) attaching sched-domain")
@@ -57,25 +65,35 @@ class Aspect:
         return f"{self.name}: {same} of {count} identical"
 
 
-def aspects(guest: RemoteSystem, simulated: Simulated) -> Iterator[Aspect]:
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel on a machine, in a guest or simulated."""
+
+    domains: Mapping[str, str]
+    """The scheduling domains it builds, by CPU and level."""
+    features: Sequence[str]
+    """The words of its features file."""
+    bench: Bench
+    """Where kernel_cases() are run."""
+
+
+def aspects(guest: Kernel, simulated: Kernel) -> Iterator[Aspect]:
     """Compare domains, features and placement; the guest was booted with VERBOSE."""
-    yield Aspect("scheduling domains", guest_domains(guest), _by_domain(simulated.domains()))
-    ours = simulated.run("placement", {})
-    there, here = (text.split() for text in (guest.read(FEATURES), ours.settings[FEATURES]))
-    yield Aspect("sched features", _by_place(there), _by_place(here))
-    yield _placements(guest, _cpus(ours.results))
+    yield Aspect("scheduling domains", guest.domains, simulated.domains)
+    yield Aspect("sched features", _by_place(guest.features), _by_place(simulated.features))
+    yield _placements(guest.bench, _cpus(simulated.bench.run(PLACEMENT).results))
 
 
-def _placements(guest: RemoteSystem, simulated: Mapping[str, str]) -> Aspect:
+def _placements(guest: Bench, simulated: Mapping[str, str]) -> Aspect:
     """Compare placement decisions; what differs is asked again, three times as often.
 
     A guest has threads of its own: one of them on the CPU that is to be the idle one, as the
     question is asked, makes another answer the best.
     """
-    asked = Aspect("placement decisions", _cpus(Far(guest).run("placement", {}).results), simulated)
+    asked = Aspect("placement decisions", _cpus(guest.run(PLACEMENT).results), simulated)
     if not asked.differences:
         return asked
-    again = _cpus(Far(guest).run("placement", _AGAIN).results)
+    again = _cpus(guest.run(AGAIN).results)
     return replace(
         asked,
         guest={
@@ -86,10 +104,11 @@ def _placements(guest: RemoteSystem, simulated: Mapping[str, str]) -> Aspect:
     )
 
 
-def counts(guest: RemoteSystem, simulated: Simulated) -> Iterator[str]:
+def counts(guest: Bench, simulated: Bench) -> Iterator[str]:
     """Compare what some workloads make the scheduler do, a line each."""
     for workload, options in COUNTED:
-        real, ours = Far(guest).run(workload, options), simulated.run(workload, options)
+        case = load_case(workload, options)
+        real, ours = guest.run(case), simulated.run(case)
         words = " ".join(f"{key}={value}" for key, value in options.items())
         counted = [
             f"{what} {there:.0f} in the guest, {here:.0f} simulated"
@@ -136,8 +155,8 @@ def _spans(log: str) -> dict[str, str]:
     return spans
 
 
-def _by_domain(lines: Sequence[str]) -> dict[str, str]:
-    """Key the simulator's lines by their first word's path."""
+def simulated_domains(lines: Sequence[str]) -> dict[str, str]:
+    """Return the domains that the simulator prints, by their first word's path."""
     named = (" ".join(line.split()).partition("/name=") for line in lines)
     return {domain: f"name={rest}" for domain, _, rest in named}
 

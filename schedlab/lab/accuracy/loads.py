@@ -11,7 +11,7 @@ from statistics import fmean
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.load import counter
 from schedlab.lab.accuracy.markdown import table_row
-from schedlab.lab.accuracy.worlds import QUIET
+from schedlab.lab.accuracy.single import QUIET, SUITE
 from schedlab.plan.plan import Blocks, Plan, find_suite
 from schedlab.plan.targets import kind_of
 from schedlab.result.record import RunRecord
@@ -19,7 +19,6 @@ from schedlab.result.store import CaseInfo, Store
 from schedlab.settings.variant import Variant
 from schedlab.targets.simulated.scenario import COLD
 
-SUITE = "validate"
 _COUNTERS = {
     "switches/op": "context-switches",
     "wakeups/op": "sched:sched_wakeup",

@@ -1,6 +1,8 @@
-"""Making changes here and simulated: processes under settings, and scenarios of the same."""
+"""Making changes here and simulated: loads under settings, and scenarios of the same."""
 
+import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import time
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import HostError, Interrupted
+from schedlab.benchmarks import Case
 from schedlab.lab.accuracy.changes import (
     BLOCKS,
     Change,
@@ -21,7 +24,8 @@ from schedlab.lab.accuracy.changes import (
     order,
 )
 from schedlab.lab.accuracy.journal import Journal
-from schedlab.lab.accuracy.worlds import Native, Simulated
+from schedlab.lab.accuracy.single import Bench, load_case
+from schedlab.settings.companion import Companion
 
 _V2 = Path("/sys/fs/cgroup")
 _V1 = Path("/sys/fs/cgroup/cpu")
@@ -29,7 +33,7 @@ _HIGHEST = 10_000
 """The highest weight a group may have."""
 _POLICY = {"batch": ("--batch", "0"), "idle": ("--idle", "0"), "fifo": ("--fifo", "1")}
 _HOG = ("sh", "-c", "while :; do :; done")
-_SETTLED_S = 0.05
+SETTLED = "50ms"
 """Hogs compute so long before the measured task begins."""
 
 
@@ -121,9 +125,9 @@ class Groups:
 class Here:
     """This host."""
 
-    def __init__(self, native: Native, groups: Groups) -> None:
-        """Take how workloads are run, and where groups are made."""
-        self._native = native
+    def __init__(self, bench: Bench, groups: Groups) -> None:
+        """Take the host, held for the changes' cases, and where groups are made."""
+        self._bench = bench
         self._groups = groups
         self.others = 0.0
 
@@ -147,14 +151,12 @@ class Here:
     def figure(self, setup: Setup, figure: str) -> float:
         """Run a setup once and return the figure."""
         with ExitStack() as stack:
-            for hog in setup.hogs:
-                stack.enter_context(self._hog(self._before(hog, stack)))
-            before = self._before(setup.settings, stack)
-            if setup.hogs:
-                time.sleep(_SETTLED_S)
-            outcome = self._native.run_under(before, setup.workload, setup.options)
-        if not setup.hogs:  # what hogs take is ours
-            self.others = max(self.others, outcome.others)
+            hogs = [(*self._before(hog, stack), *_HOG) for hog in setup.hogs]
+            under = {"prefix": tuple(self._before(setup.settings, stack))}
+            beside = {"companion": Companion(command=_together(hogs))} if hogs else {}
+            variant = self._bench.variant.model_copy(update={**under, **beside})
+            outcome = self._bench.run(case_of(setup), variant)
+        self.others = max(self.others, outcome.others)
         return outcome.results[figure]
 
     def _before(self, settings: Settings, stack: ExitStack) -> list[str]:
@@ -179,36 +181,32 @@ class Here:
             return ()
         return ("sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh")
 
-    @contextmanager
-    def _hog(self, before: Sequence[str]) -> Iterator[None]:
-        process = subprocess.Popen(
-            [*before, *_HOG],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            yield
-        finally:
-            process.kill()
-            process.wait()
-
 
 class There:
     """The simulator."""
 
-    def __init__(self, simulated: Callable[[int], Simulated]) -> None:
-        """Take what returns a seed's simulator: each draws what is not known of the machine."""
-        self._simulated = simulated
+    def __init__(self, bench: Bench) -> None:
+        """Take it, held for the changes' cases; a seed draws what is not known of the machine."""
+        self._bench = bench
 
     def figure(self, setup: Setup, figure: str, seed: int) -> float:
         """Simulate a setup once and return the figure."""
-        simulated = self._simulated(seed)
-        return simulated.run_scenario(setup.workload, scenario(setup), seed).results[figure]
+        return self._bench.run(case_of(setup), seed=seed).results[figure]
+
+
+def case_of(setup: Setup) -> Case:
+    """Return a setup as a case; two that differ have two labels."""
+    label = hashlib.sha256(repr(setup).encode()).hexdigest()[:12]
+    return load_case(setup.workload, setup.options, f"{setup.workload} {label}", scenario(setup))
+
+
+def _together(hogs: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the command that runs others, all at the same time, for ever."""
+    return ("sh", "-c", "".join(f"{shlex.join(hog)} & " for hog in hogs) + "wait")
 
 
 def scenario(setup: Setup) -> dict[str, Any]:
-    """Return the scenario of a setup; its hogs are tasks beside the workload."""
+    """Return what the scenario of a setup has: groups, its hogs as tasks, where its load runs."""
     groups = [
         {"path": "/lab", "cpu.weight": str(_HIGHEST)},
         {"path": "/lab/all", "cpu.weight": "100"},
@@ -233,8 +231,8 @@ def scenario(setup: Setup) -> dict[str, Any]:
         for number, hog in enumerate(setup.hogs)
     ]
     own = setup.settings
-    workload = {"kind": setup.workload, **placed(own), **_attributes(own), **setup.options}
-    return {"groups": groups, "tasks": hogs, "workloads": [workload]}
+    attributes = {**placed(own), **_attributes(own)}
+    return {"groups": groups, "tasks": hogs, "workloads": attributes}
 
 
 def _attributes(settings: Settings) -> dict[str, Any]:

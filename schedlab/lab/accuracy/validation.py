@@ -7,15 +7,15 @@ compared decision by decision, and no figure of it is judged.
 """
 
 import hashlib
-from collections.abc import Callable
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from schedlab.base.errors import KnobError, UsageError
-from schedlab.base.system import LocalSystem, System
+from schedlab.base.system import LocalSystem, RemoteSystem, System
 from schedlab.base.system.interrupt import stoppable
 from schedlab.base.system.system import legible
 from schedlab.doctor.kernel import foreign_parameters
@@ -23,29 +23,38 @@ from schedlab.kernels.build import Build
 from schedlab.kernels.cache import write_whole
 from schedlab.kernels.native import schedlab_load
 from schedlab.kernels.progress import Watch
-from schedlab.lab.accuracy.changes import CHANGES, summary
+from schedlab.lab.accuracy.changes import CHANGES, Compared, summary
 from schedlab.lab.accuracy.changes import table as change_table
 from schedlab.lab.accuracy.here import calibrated
 from schedlab.lab.accuracy.journal import Journal
-from schedlab.lab.accuracy.kernel import VERBOSE, aspects, counts
+from schedlab.lab.accuracy.kernel import (
+    VERBOSE,
+    Kernel,
+    aspects,
+    counts,
+    guest_domains,
+    kernel_cases,
+    simulated_domains,
+)
 from schedlab.lab.accuracy.loads import compared, disturbed, plan_of_loads, table
-from schedlab.lab.accuracy.pairs import Groups, Here, There
+from schedlab.lab.accuracy.pairs import SETTLED, Groups, Here, There, case_of
 from schedlab.lab.accuracy.pairs import compare as compare_changes
-from schedlab.lab.accuracy.worlds import Native, Simulated
+from schedlab.lab.accuracy.single import held
 from schedlab.lab.kept import brought_to_its_end
 from schedlab.lab.result import Lab, check_any_good
 from schedlab.lab.simulate import simulator_of
 from schedlab.lab.watcher import UNWATCHED
-from schedlab.machine.draws import draw, drawn
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
-from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
 from schedlab.plan.targets import HOST, SIM, VM
 from schedlab.settings.kinds import check_place
-from schedlab.settings.kinds.kernel import Kernel
+from schedlab.settings.kinds.kernel import Kernel as KernelSetting
+from schedlab.settings.sched_debug import FEATURES
 from schedlab.settings.variant import Variant
 from schedlab.settings.variant_knobs import variant_knobs
+from schedlab.targets.host import HostTarget
+from schedlab.targets.sim import SimTarget
 from schedlab.targets.simulated.scenario import settings
 from schedlab.targets.vm import VmTarget
 
@@ -111,10 +120,22 @@ class Validation:
             simulator = self._this_host(folder, say)
             about = f"drawn {simulator.build.key} {simulator.machine.to_toml({}, '')}"
             journal = Journal(folder / "changes.jsonl", about)
-            there = There(partial(_drawn, simulator))
-            made = list(compare_changes(Here(Native(), groups), there, CHANGES, journal, say))
+            made = list(self._compared(simulator, groups, journal, say))
         journal.end()
         return self._headed(simulator, f"{summary(made)}\n{change_table(made)}")
+
+    def _compared(
+        self, simulator: Simulator, groups: Groups, journal: Journal, say: Say
+    ) -> Iterator[Compared]:
+        setups = (setup for change in CHANGES for setup in change.setups)
+        cases = list({case.label: case for case in map(case_of, setups)}.values())
+        variant = Variant(name="simulated", kernel=self.kernel)
+        target = SimTarget(simulator.which, self.watch)
+        with (
+            held(HostTarget(LocalSystem()), cases, counters=(), settle=SETTLED) as here,
+            held(target, cases, counters=(), exact=False, variant=variant) as there,
+        ):
+            yield from compare_changes(Here(here, groups), There(there), CHANGES, journal, say)
 
     def of_guest(self, booted: str, variant: Variant, say: Say) -> bool:
         """Hold the simulator against a kernel in a guest; return whether all is identical.
@@ -126,7 +147,7 @@ class Validation:
             UsageError: the variant sets what a guest or the simulator does not have.
             KnobError: the guest does not take a setting.
         """
-        if Kernel.of(variant):
+        if KernelSetting.of(variant):
             raise UsageError("--target names the kernel, and --kernel the simulator's.")
         check_place(variant, VM.name)
         settings(variant)
@@ -138,22 +159,26 @@ class Validation:
             guest = there.guest(verbose)
             machine = completed(describe(guest)).machine
             build = simulator_of(self.kernel or booted, self.machine or "", self.watch)
-            simulated = Simulated(build.program, description(machine), variant)
             _turn(guest, variant)
             say(
                 f"{there.booted(variant).title}\nagainst the simulator of Linux {build.release}"
                 f" ({build.config}), on {machine.nr_cpus} CPUs as in {self.machine}"
             )
             identical = True
-            for aspect in aspects(guest, simulated):
-                say(aspect.verdict)
-                for line in aspect.remarks:
-                    say(f"  {line}")
-                for line in aspect.differences:
-                    identical = False
-                    say(f"  {line}")
-            for line in counts(guest, simulated):
-                say(line)
+            simulated_as = variant.model_copy(update={"kernel": self.kernel or booted})
+            with (
+                real_kernel(guest) as real,
+                simulated_kernel(machine, simulated_as, self.watch) as simulated,
+            ):
+                for aspect in aspects(real, simulated):
+                    say(aspect.verdict)
+                    for line in aspect.remarks:
+                        say(f"  {line}")
+                    for line in aspect.differences:
+                        identical = False
+                        say(f"  {line}")
+                for line in counts(real.bench, simulated.bench):
+                    say(line)
         return identical
 
     def _headed(self, there: Simulator, words: str) -> str:
@@ -173,7 +198,7 @@ class Validation:
             return Simulator(find_machine(self.machine), self.machine, build)
         kept = folder / _measured(LocalSystem(), build)
         if not kept.exists():
-            measured = calibrated(LocalSystem(), build.program, say)
+            measured = calibrated(LocalSystem(), self.kernel, say, self.watch)
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(kept, measured.to_toml())
         return Simulator(find_machine(str(kept)), str(kept), build)
@@ -186,6 +211,25 @@ def _measured(host: System, build: Build) -> str:
     return f"machine-{hashlib.sha256(about.encode()).hexdigest()[:8]}.toml"
 
 
+@contextmanager
+def real_kernel(guest: RemoteSystem) -> Iterator[Kernel]:
+    """Yield the kernel of a guest, held for runs."""
+    with held(HostTarget(guest), kernel_cases()) as bench:
+        yield Kernel(guest_domains(guest), guest.read(FEATURES).split(), bench)
+
+
+@contextmanager
+def simulated_kernel(machine: Machine, variant: Variant, watch: Watch) -> Iterator[Kernel]:
+    """Yield a variant's kernel, simulated on a machine and held for runs."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "machine.toml"
+        file.write_text(machine.to_toml({}, ""), encoding="utf-8")
+        target = SimTarget(str(file), watch)
+        with held(target, kernel_cases(), variant=variant) as bench:
+            domains = simulated_domains(target.domains(variant).splitlines())
+            yield Kernel(domains, target.features(variant), bench)
+
+
 def _turn(guest: System, variant: Variant) -> None:
     """Turn a variant's knobs in a guest that nobody uses afterwards."""
     for knob, value in variant_knobs(guest, variant):
@@ -194,9 +238,3 @@ def _turn(guest: System, variant: Variant) -> None:
         found = knob.read(guest)
         if not knob.same(value, found, before):
             raise KnobError(f"{knob.path}: wrote {value}, read back {legible(found)}.")
-
-
-def _drawn(simulator: Simulator, seed: int) -> Simulated:
-    """Return the simulator of the machine that a seed draws, one for both sides of a block."""
-    machine = drawn(simulator.machine, draw(simulator.machine, seed))
-    return Simulated(simulator.build.program, description(machine))

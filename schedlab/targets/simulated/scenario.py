@@ -77,6 +77,7 @@ def scenario(
         "settle": SETTLE,
         "background": True,
         **({"picture": True} if picture else {}),
+        **model.beside,
         **own,
         "knobs": SESSION | own["knobs"],
         "workloads": [dict(model.workload)],

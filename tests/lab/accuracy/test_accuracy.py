@@ -1,13 +1,19 @@
 """Calibration and comparison, on worlds that are known."""
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
+from schedlab.base.errors import IncompleteRun
 from schedlab.lab.accuracy.calibration import CYCLES, LINES, STEPS, Costs, calibrate
 from schedlab.lab.accuracy.here import _distance, _pairs
-from schedlab.lab.accuracy.worlds import Outcome, _outcome
+from schedlab.lab.accuracy.single import PLAIN, Outcome, held, load_case
 from schedlab.machine.model import find_machine
+from schedlab.targets.emulated import EmulatedSystem
+from schedlab.targets.host import HostTarget
+from tests.helpers.emulated import emulated_host
 
 START = {**find_machine("epyc-7713-2p-nps1").costs(), CYCLES: "272ns"}
 
@@ -85,22 +91,28 @@ def test_distances_on_a_machine() -> None:
     assert set(pairs.values()) == {(0, 1), (0, 128), (0, 8), (0, 64)}
 
 
-SAID = '{"results": [{"name": "loops per second", "value": 12.5}]}'
-COUNTED = """\
-# started on Mon Mar  2 12:00:00 2026
-
-120,,context-switches,628397,100.00,,
-80,,sched:sched_wakeup,628397,100.00,,
-<not counted>,,cpu-migrations,0,0.00,,
-"""
+def a_host(folder: Path, said: str) -> HostTarget:
+    """Return a host on which the load `nanosleep` says something."""
+    tools = {"perf": "perf version 6.1.192", "schedlab-load": "", "nice": ""}
+    programs = [{"match": "nanosleep", "stdout": said, "counts": {"cpu-migrations": 7.0}}]
+    return HostTarget(EmulatedSystem(emulated_host(folder, tools=tools, programs=programs)))
 
 
-def test_what_perf_counted_is_read_and_what_it_did_not_is_unknown() -> None:
-    expected = Outcome({"loops per second": 12.5}, switches=120, wakeups=80, migrations=None)
-    assert _outcome(SAID, COUNTED) == expected
-    assert _outcome(SAID, "") == Outcome({"loops per second": 12.5})
+def test_a_load_is_run_as_a_plans_are(tmp_path: Path) -> None:
+    said = json.dumps({"results": [{"name": "loops per second", "value": 12.5}]})
+    case = load_case("nanosleep", {"processes": 2, "fast": True})
+    assert case.label == "nanosleep --processes 2 --fast"
+    variant = PLAIN.model_copy(update={"prefix": ("nice", "-n", "5")})
+    with held(a_host(tmp_path, said), [case], ("cpu-migrations",)) as bench:
+        outcome = bench.run(case, variant)
+    assert outcome.results == {"loops per second": 12.5}
+    assert (outcome.switches, outcome.migrations) == (None, 7)
 
 
-def test_counts_of_user_mode_alone_are_none() -> None:
-    of_a_user = COUNTED.replace("switches,", "switches:u,").replace("wakeup,", "wakeup:u,")
-    assert _outcome(SAID, of_a_user) == Outcome({"loops per second": 12.5})
+def test_a_load_that_fails_has_no_figure(tmp_path: Path) -> None:
+    case = load_case("nanosleep", {})
+    with (
+        held(a_host(tmp_path, "x"), [case], ()) as bench,
+        pytest.raises(IncompleteRun, match="nanosleep: schedlab-load wrote no result"),
+    ):
+        bench.run(case)

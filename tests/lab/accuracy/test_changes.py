@@ -4,11 +4,11 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from schedlab.base.errors import HostError, Interrupted
+from schedlab.benchmarks import Case
 from schedlab.lab.accuracy import pairs
 from schedlab.lab.accuracy.changes import (
     BLOCKS,
@@ -25,8 +25,9 @@ from schedlab.lab.accuracy.changes import (
     table,
 )
 from schedlab.lab.accuracy.journal import Journal
-from schedlab.lab.accuracy.pairs import Groups, Here, There, compare, scenario
-from schedlab.lab.accuracy.worlds import Native, Outcome, Simulated
+from schedlab.lab.accuracy.pairs import Groups, Here, There, case_of, compare, scenario
+from schedlab.lab.accuracy.single import PLAIN, Bench, Outcome
+from schedlab.settings.variant import Variant
 
 DHRY = {"test": "dhry2reg", "copies": 1, "duration": "10ms"}
 BASE = Setup("unixbench", DHRY)
@@ -70,13 +71,14 @@ def test_a_setup_is_a_scenario() -> None:
         "cpu.weight": "200",
         "cpu.max": "5000 100000",
     }
-    [workload] = asked["workloads"]
+    workload = asked["workloads"]
     assert (workload["affinity"], workload["group"]) == ("0-1", "/lab/2")
     assert (workload["policy"], workload["priority"]) == ("fifo", 1)
     assert [hog.get("nice", hog.get("policy")) for hog in asked["tasks"]] == [5, "idle"]
-    assert scenario(BASE)["workloads"] == [
-        {"kind": "unixbench", "affinity": "0", "group": "/lab/all", **DHRY}
-    ]
+    model = case_of(BASE).model()
+    assert model
+    assert model.workload == {"kind": "unixbench", "affinity": "0", "group": "/lab/all", **DHRY}
+    assert model.beside == {"groups": scenario(BASE)["groups"], "tasks": []}
 
 
 def compared(native: Effect, simulated: Effect) -> Compared:
@@ -142,13 +144,13 @@ def test_without_a_place_for_groups_the_reason_is_told(tmp_path: Path) -> None:
     with groups.enclosure():
         assert groups.tasks is None
     grouped = Setup("unixbench", DHRY, Settings(group=Group()))
-    here = Here(FakeNative(), groups)
+    here = Here(FakeHost(), groups)
     assert here.refused(Change("group", "lps", BASE, grouped)) == groups.reason
     assert here.refused(NICE) == ""
 
 
 def test_what_is_not_allowed_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    here = Here(FakeNative(), Groups(tmp_path, tmp_path))
+    here = Here(FakeHost(), Groups(tmp_path, tmp_path))
 
     def with_(settings: Settings) -> str:
         return here.refused(Change("x", "lps", BASE, Setup("unixbench", DHRY, settings)))
@@ -161,28 +163,32 @@ def test_what_is_not_allowed_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert "no CPU 1" in with_(Settings(cpus="0-1"))
 
 
-class FakeNative(Native):
+class FakeHost(Bench):
     """A host on which a nice value halves the speed."""
 
     def __init__(self, fail: Callable[[], None] = lambda: None) -> None:
-        self.ran: list[list[str]] = []
+        self.variant = PLAIN
+        self.ran: list[Variant] = []
         self._fail = fail
 
-    def run_under(self, words: Any, workload: str, options: Any) -> Outcome:
+    def run(self, case: Case, variant: Variant | None = None, seed: int = 1) -> Outcome:
         self._fail()
-        self.ran.append(list(words))
-        return Outcome({"lps": 50.0 if "nice" in words else 100.0})
+        assert variant
+        self.ran.append(variant)
+        return Outcome({"lps": 50.0 if "nice" in variant.around.prefix else 100.0})
 
 
-class FakeSimulated(Simulated):
+class FakeSimulated(Bench):
     """A simulator in which it takes a quarter."""
 
     def __init__(self) -> None:
         self.seeds: list[int] = []
 
-    def run_scenario(self, workload: str, asked: Any, seed: int) -> Outcome:
+    def run(self, case: Case, variant: Variant | None = None, seed: int = 1) -> Outcome:
         self.seeds.append(seed)
-        return Outcome({"lps": 75.0 if asked["tasks"] else 100.0})
+        model = case.model()
+        assert model
+        return Outcome({"lps": 75.0 if model.beside["tasks"] else 100.0})
 
 
 @pytest.fixture
@@ -191,36 +197,26 @@ def no_groups(tmp_path: Path) -> Groups:
 
 
 def test_both_worlds_are_run_block_by_block(tmp_path: Path, no_groups: Groups) -> None:
-    native, simulated = FakeNative(), FakeSimulated()
+    native, simulated = FakeHost(), FakeSimulated()
     lines: list[str] = []
     journal = Journal(tmp_path / "j", "x")
-    [found] = compare(
-        Here(native, no_groups), There(lambda _: simulated), [NICE], journal, lines.append
-    )
+    [found] = compare(Here(native, no_groups), There(simulated), [NICE], journal, lines.append)
     assert found.native
     assert found.simulated
     assert (found.native.mean, found.simulated.mean) == pytest.approx((-0.5, -0.25))
     assert simulated.seeds == [seed for seed in range(1, BLOCKS + 1) for _ in range(2)]
-    assert native.ran[0] == ["taskset", "--cpu-list", "0"]
-    assert native.ran[2] == ["taskset", "--cpu-list", "0", "nice", "-n", "10"]
+    assert native.ran[0].around.prefix == ("taskset", "--cpu-list", "0")
+    other = native.ran[2].around
+    assert other.prefix == ("taskset", "--cpu-list", "0", "nice", "-n", "10")
+    assert [each.command[:2] for each in other.beside] == [("sh", "-c")]
+    assert other.beside[0].command[2].startswith("taskset --cpu-list 0 sh -c 'while")
+    assert not native.ran[0].around.beside
     assert lines == ["change 1 of 1: nice"]
-
-
-def test_both_sides_of_a_block_are_of_one_drawn_machine(tmp_path: Path, no_groups: Groups) -> None:
-    drawn: list[int] = []
-
-    def machine_of(seed: int) -> Simulated:
-        drawn.append(seed)
-        return FakeSimulated()
-
-    journal = Journal(tmp_path / "j", "x")
-    list(compare(Here(FakeNative(), no_groups), There(machine_of), [NICE], journal, lambda _: None))
-    assert drawn == [seed for seed in range(1, BLOCKS + 1) for _ in range(2)]
 
 
 def test_an_interrupted_comparison_goes_on(tmp_path: Path, no_groups: Groups) -> None:
     changes = [Change(f"nice {n}", "lps", BASE, NICE.other) for n in range(3)]
-    left, fake = [BLOCKS * 2 + 3], lambda _: FakeSimulated()
+    left = [BLOCKS * 2 + 3]
 
     def fail() -> None:
         left[0] -= 1
@@ -228,12 +224,12 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, no_groups: Groups) ->
             raise Interrupted("interrupted")
 
     journal = Journal(tmp_path / "j", "this host")
+    there = There(FakeSimulated())
     with pytest.raises(Interrupted, match="1 of 3 changes are kept, the same command goes on"):
-        list(compare(Here(FakeNative(fail), no_groups), There(fake), changes, journal,
-                     lambda _: None))  # fmt: skip
-    again, lines = FakeNative(), list[str]()
+        list(compare(Here(FakeHost(fail), no_groups), there, changes, journal, lambda _: None))
+    again, lines = FakeHost(), list[str]()
     journal = Journal(tmp_path / "j", "this host")
-    found = list(compare(Here(again, no_groups), There(fake), changes, journal,
+    found = list(compare(Here(again, no_groups), there, changes, journal,
                          lines.append))  # fmt: skip
     assert len(found) == 3
     assert len(again.ran) == 2 * BLOCKS * 2

@@ -1,26 +1,24 @@
 """Placement decisions held against a kernel's: what differs is asked again."""
 
 from collections.abc import Mapping
-from typing import cast
 
 import pytest
 
-from schedlab.base.system import RemoteSystem
+from schedlab.benchmarks import Case
 from schedlab.lab.accuracy import kernel
-from schedlab.lab.accuracy.worlds import Options, Outcome
+from schedlab.lab.accuracy.single import Bench, Outcome
+from schedlab.settings.variant import Variant
 
 
-class FakeFar:
+class FakeGuest(Bench):
     """A guest that gives prepared answers; a call takes the next ones."""
 
-    answers: list[Mapping[str, float]]
-    asked: list[Options]
+    def __init__(self, answers: list[Mapping[str, float]]) -> None:
+        self.answers = list(answers)
+        self.asked: list[Case] = []
 
-    def __init__(self, system: RemoteSystem) -> None:
-        pass
-
-    def run(self, workload: str, options: Options) -> Outcome:
-        self.asked.append(options)
+    def run(self, case: Case, variant: Variant | None = None, seed: int = 1) -> Outcome:
+        self.asked.append(case)
         return Outcome(self.answers.pop(0))
 
 
@@ -36,17 +34,12 @@ class FakeFar:
     ],
 )
 def test_what_differs_is_asked_again(
-    monkeypatch: pytest.MonkeyPatch,
-    answers: list[Mapping[str, float]],
-    differences: int,
-    asked: int,
+    answers: list[Mapping[str, float]], differences: int, asked: int
 ) -> None:
-    FakeFar.answers, FakeFar.asked = list(answers), []
-    monkeypatch.setattr(kernel, "Far", FakeFar)
-    simulated = {"near": "CPU 3", "far": "CPU 5"}
-    aspect = kernel._placements(cast(RemoteSystem, None), simulated)
+    guest = FakeGuest(answers)
+    aspect = kernel._placements(guest, {"near": "CPU 3", "far": "CPU 5"})
     assert len(aspect.differences) == differences
-    assert FakeFar.asked == [{}, {"rounds": 15}][:asked]
+    assert guest.asked == [kernel.PLACEMENT, kernel.AGAIN][:asked]
     assert len(aspect.remarks) == asked - 1
 
 
