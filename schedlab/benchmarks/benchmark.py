@@ -19,7 +19,7 @@ from schedlab.benchmarks.energy import energy_metric
 from schedlab.benchmarks.exhibits import Curve
 from schedlab.benchmarks.metric import Metric, comparable
 from schedlab.benchmarks.model import Model
-from schedlab.benchmarks.server import Server, placed
+from schedlab.benchmarks.server import ADDRESS, ONE_MACHINE, Ends, Place, Server
 from schedlab.benchmarks.sizes import amount, count, span
 from schedlab.benchmarks.tool import Tool
 from schedlab.machine.model import Machine
@@ -134,28 +134,43 @@ class Command:
             there.server = self.server.bound(bound)
         return there
 
-    def usual(self) -> "Command":
+    def usual(self, ends: Ends = ONE_MACHINE) -> "Command":
         """Return the command as it is run where its server's usual port is free."""
-        return self.at(self.server.port, ".") if self.server else self
+        return self.at(Place(self.server.port, ends=ends)) if self.server else self
 
-    def at(self, port: int, folder: str) -> "Command":
-        """Return the command of a run whose server is at this port, in this folder."""
+    def at(self, place: Place) -> "Command":
+        """Return the command of a run whose server is at this place."""
         there = copy(self)
-        there.argv = placed(self.argv, port, folder)
-        there.setup = [placed(argv, port, folder) for argv in self.setup]
-        there.teardown = [placed(argv, port, folder) for argv in self.teardown]
+        there.argv = place.filled(self.argv)
+        there.setup = [place.filled(argv) for argv in self.setup]
+        there.teardown = [place.filled(argv) for argv in self.teardown]
         there.enclosures = tuple(
-            replace(file, text=placed((file.text,), port, folder)[0]) for file in self.enclosures
+            replace(file, text=place.fill(file.text)) for file in self.enclosures
         )
-        there.server = self.server and self.server.at(port, folder)
+        there.server = self.server and self.server.at(place)
         return there
 
     @property
     def programs(self) -> tuple[str, ...]:
         """Return all that must be at hand."""
-        servers = self.server.programs if self.server else ()
+        return tuple(dict.fromkeys((self.tool, *self.server_programs, *self.load_programs)))
+
+    @property
+    def server_programs(self) -> tuple[str, ...]:
+        """Return all that must be at hand for the server."""
+        return self.server.programs if self.server else ()
+
+    @property
+    def load_programs(self) -> tuple[str, ...]:
+        """Return all that must be at hand where the load comes from."""
         around = (argv[0] for argv in (*self.setup, *self.teardown))
-        return tuple(dict.fromkeys((self.tool, *servers, *around)))
+        return tuple(dict.fromkeys((self.tool, *around)))
+
+    @property
+    def has_client(self) -> bool:
+        """Return whether its load can come from another machine than the one with its server."""
+        texts = (*self.server.argv, *(file.text for file in self.enclosures)) if self.server else ()
+        return any(ADDRESS in text for text in texts)
 
     @property
     def served_by(self) -> tuple[str, ...]:
@@ -296,6 +311,11 @@ class Case:
     def _own(self) -> dict[str, Parameter]:
         """The parameters that the benchmark itself takes."""
         return {key: value for key, value in self.params.items() if key != CPUS}
+
+    @property
+    def is_bound(self) -> bool:
+        """Return whether it may use some CPUs only."""
+        return bool(self._cpus)
 
     @property
     def _cpus(self) -> str:

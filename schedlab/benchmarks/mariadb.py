@@ -4,9 +4,10 @@ import re
 
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
+from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, percentiles
 from schedlab.benchmarks.metric import Metric
-from schedlab.benchmarks.server import FOLDER, PORT, Data, Server, unprivileged
+from schedlab.benchmarks.server import ADDRESS, CLIENT, FOLDER, PORT, Data, Server, unprivileged
 from schedlab.benchmarks.sysbench import SYSBENCH
 from schedlab.benchmarks.tool import Tool
 
@@ -31,6 +32,12 @@ _TRANSACTIONS = {
 }
 _PLAIN = "--no-defaults"
 """Nothing of an installed MariaDB's configuration is read."""
+_WHO = Enclosure(
+    "users.sql",
+    f"CREATE USER IF NOT EXISTS 'root'@'{CLIENT}';\nGRANT ALL ON sbtest.* TO 'root'@'{CLIENT}';\n",
+    __name__,
+)
+"""Lets the machine with the load in, and at the tables alone; over loopback root is in anyway."""
 _LEAST_BUFFERS = 128 << 20
 _ROW_BYTES = 512
 """Of a table of sysbench's: half of it on disk with its index, and what transactions add."""
@@ -73,19 +80,20 @@ def mariadb(transactions: str, threads: int, tables: int, rows: int, time: Span)
     if transactions not in _TRANSACTIONS:
         known = ", ".join(_TRANSACTIONS)
         raise UsageError(f"MariaDB: transactions is one of {known}, not '{transactions}'.")
-    there = ("--mysql-host=127.0.0.1", f"--mysql-port={PORT}", "--mysql-user=root")
+    there = (f"--mysql-host={ADDRESS}", f"--mysql-port={PORT}", "--mysql-user=root")
     tables_there = (*there, f"--tables={tables}", f"--table-size={rows}")
     test = ("sysbench", _TRANSACTIONS[transactions], *tables_there)
     load = (*test, f"--threads={threads}")
-    ask = ("mariadb", _PLAIN, "-h", "127.0.0.1", "-P", PORT, "-u", "root")
+    ask = ("mariadb", _PLAIN, "-h", ADDRESS, "-P", PORT, "-u", "root")
     folder = f"{FOLDER}/{_SCRATCH}/data"
     return Command(
         *(*load, f"--time={time.whole_seconds}", "--histogram=on", "run"),
         parse=parse,
         server=Server(
             unprivileged(
-                *("mariadbd", _PLAIN, f"--datadir={folder}", "--bind-address=127.0.0.1"),
+                *("mariadbd", _PLAIN, f"--datadir={folder}", f"--bind-address={ADDRESS}"),
                 *(f"--port={PORT}", "--socket=mariadb.sock", "--skip-name-resolve"),
+                f"--init-file={FOLDER}/{_WHO.name}",
                 *(
                     f"--max-connections={threads + 10}",
                     f"--innodb-buffer-pool-size={_buffers(tables * rows)}",
@@ -110,5 +118,6 @@ def mariadb(transactions: str, threads: int, tables: int, rows: int, time: Span)
             ),
         ),
         setup=[(*load, "--time=1", "run")],
+        enclosures=(_WHO,),
         scratch=(_SCRATCH,),
     )

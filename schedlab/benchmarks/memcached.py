@@ -5,7 +5,7 @@ import re
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.metric import Metric
-from schedlab.benchmarks.server import PORT, Server, unprivileged
+from schedlab.benchmarks.server import ADDRESS, PORT, Server, unprivileged
 from schedlab.benchmarks.tool import Tool
 
 MEMCACHED = Tool("memcached", package="memcached", version=("memcached", "--version"))
@@ -49,8 +49,8 @@ def parse(output: Output) -> Values:
 def memcached(workers: int, threads: int, connections: int, time: Span) -> Command:
     """Connections in a closed loop on a memcached in memory: nine gets to one set, of 1 KiB."""
     each = -(-connections // threads) * threads  # memcaslap wants as many for every thread
-    load = ("memcaslap", "-s", f"127.0.0.1:{PORT}", "-T", str(threads), "-c", str(each))
-    server = ("memcached", "-l", "127.0.0.1", "-p", PORT, "-t", str(workers))
+    load = ("memcaslap", "-s", f"{ADDRESS}:{PORT}", "-T", str(threads), "-c", str(each))
+    server = ("memcached", "-l", ADDRESS, "-p", PORT, "-t", str(workers))
     return Command(
         *(*load, "-t", f"{time.whole_seconds}s", "-S", "1s"),
         parse=parse,

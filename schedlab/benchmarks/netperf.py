@@ -4,7 +4,7 @@ from schedlab.base.errors import UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values
 from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
 from schedlab.benchmarks.metric import Metric
-from schedlab.benchmarks.server import PORT, Server
+from schedlab.benchmarks.server import ADDRESS, PORT, Server
 from schedlab.benchmarks.stand_in import Options, stand_in
 from schedlab.benchmarks.tool import Tool
 
@@ -32,7 +32,7 @@ def parse(output: Output) -> Values:
 
 def originals(test: str, clients: int, length: Span, pinned: str) -> list[Command]:
     """Return netperf's own command: so many clients of one netserver."""
-    client = ["netperf", "-4", "-H", "127.0.0.1", "-p", PORT, "-t", test]
+    client = ["netperf", "-4", "-H", ADDRESS, "-p", PORT, "-t", test]
     client += ["-l", str(length.whole_seconds), "-P", "0", "--", "-k", "THROUGHPUT"]
     return [
         Command(
@@ -40,7 +40,7 @@ def originals(test: str, clients: int, length: Span, pinned: str) -> list[Comman
             tool="netperf",
             parse=parse,
             enclosures=(SCRIPT,),
-            server=Server(("netserver", "-D", "-4", "-L", "127.0.0.1", "-p", PORT), _PORT),
+            server=Server(("netserver", "-D", "-4", "-L", ADDRESS, "-p", PORT), _PORT),
         )
     ]
 

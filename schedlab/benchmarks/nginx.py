@@ -4,7 +4,7 @@ from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchma
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99
 from schedlab.benchmarks.requests import THROUGHPUT, latency, throughput
-from schedlab.benchmarks.server import PORT, Server
+from schedlab.benchmarks.server import ADDRESS, CLIENT, PORT, Server
 from schedlab.benchmarks.tool import Tool
 
 NGINX = Tool("nginx", package="nginx-light", version=("nginx", "-v"), folders=("/usr/sbin",))
@@ -48,7 +48,9 @@ http {{
     keepalive_requests 1000000000;
 {folders}
     server {{
-        listen 127.0.0.1:{PORT};
+        listen {ADDRESS}:{PORT};
+        allow {CLIENT};
+        deny all;
         root .;
     }}
 }}
@@ -67,7 +69,7 @@ http {{
 def nginx(workers: int, threads: int, connections: int, time: Span) -> Command:
     """Connections of wrk in a closed loop ask nginx for a file of 1 KiB."""
     load = ("wrk", "-t", str(threads), "-c", str(connections), "--latency")
-    url = f"http://127.0.0.1:{PORT}/{_PAGE.name}"
+    url = f"http://{ADDRESS}:{PORT}/{_PAGE.name}"
     return Command(
         *(*load, "-d", f"{time.whole_seconds}s", url),
         parse=parse,

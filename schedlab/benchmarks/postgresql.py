@@ -4,9 +4,10 @@ from pathlib import Path
 
 from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
+from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, counted, percentiles
 from schedlab.benchmarks.metric import Metric
-from schedlab.benchmarks.server import PORT, Data, Server, unprivileged
+from schedlab.benchmarks.server import ADDRESS, CLIENT, FOLDER, PORT, Data, Server, unprivileged
 from schedlab.benchmarks.tool import Tool
 
 POSTGRESQL = Tool(
@@ -41,13 +42,16 @@ _SCALE_MEGABYTES = 24
 """Of a scale's 100,000 accounts: 15 on disk, and what transactions add; all stay in memory."""
 
 _SETTINGS = {
-    "listen_addresses": "127.0.0.1",
+    "listen_addresses": ADDRESS,
     "unix_socket_directories": "",
+    "hba_file": f"{FOLDER}/pg_hba.conf",
     # Nothing of its own accord while it is measured.
     "autovacuum": "off",
     "checkpoint_timeout": "1d",
     "max_wal_size": "64GB",
 }
+_WHO = Enclosure("pg_hba.conf", f"host all postgres {CLIENT}/32 trust\n", __name__)
+"""Connections from the machine with the load, and none else."""
 _WAIT = (
     'for i in $(seq 300); do pg_isready -q "$@" && exit; sleep 0.1; done;'
     ' echo "it takes no connections" >&2; exit 1'
@@ -99,7 +103,7 @@ def postgresql(transactions: str, clients: int, threads: int, scale: int, time: 
     if transactions not in _TRANSACTIONS:
         known = " or ".join(_TRANSACTIONS)
         raise UsageError(f"PostgreSQL: transactions is {known}, not '{transactions}'.")
-    there = ("-h", "127.0.0.1", "-p", PORT, "-U", "postgres")
+    there = ("-h", ADDRESS, "-p", PORT, "-U", "postgres")
     load = (
         *("pgbench", *there, "-n", "-b", _TRANSACTIONS[transactions]),
         *("-c", str(clients), "-j", str(min(threads, clients))),
@@ -132,6 +136,7 @@ def postgresql(transactions: str, clients: int, threads: int, scale: int, time: 
             ),
         ),
         setup=[("sh", "-c", _WAIT, "sh", *there), (*load, "-T", "1", "postgres")],
+        enclosures=(_WHO,),
         scratch=(_SCRATCH,),
         passing=(f"{_LOG}.*",),
     )

@@ -6,7 +6,7 @@ from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99
 from schedlab.benchmarks.requests import THROUGHPUT
-from schedlab.benchmarks.server import PORT, Server
+from schedlab.benchmarks.server import ADDRESS, PASSWORD, PORT, Server
 from schedlab.benchmarks.tool import Tool
 
 REDIS = Tool("redis-server", package="redis-server", version=("redis-server", "--version"))
@@ -56,14 +56,15 @@ def redis(test: str, clients: int, requests: int) -> Command:
     """Connections in a closed loop on a Redis of 10,000 keys, kept in memory only."""
     if test not in _TESTS:
         raise UsageError(f"Redis: test is {' or '.join(_TESTS)}, not '{test}'.")
-    ask = ("redis-benchmark", "-h", "127.0.0.1", "-p", PORT, "-r", str(_KEYS), "-d", "64")
+    there = ("-h", ADDRESS, "-p", PORT, "-a", PASSWORD)
+    ask = ("redis-benchmark", *there, "-r", str(_KEYS), "-d", "64")
     # Ten times as many random keys as there are: all but one in 22,000 is written.
     load = (*ask, "-t", "set", "-n", str(10 * _KEYS), "-P", "16", "-q")
-    server = ("redis-server", "--port", PORT, "--bind", "127.0.0.1", "--dir", _SCRATCH)
+    server = ("redis-server", "--port", PORT, "--bind", ADDRESS, "--requirepass", PASSWORD)
     return Command(
         *(*ask, "-t", test, "-n", str(requests), "-c", str(clients), "--csv"),
         parse=parse,
-        server=Server((*server, "--save", "", "--appendonly", "no"), _PORT),
+        server=Server((*server, "--dir", _SCRATCH, "--save", "", "--appendonly", "no"), _PORT),
         setup=[load],
         scratch=(_SCRATCH,),
     )

@@ -7,6 +7,14 @@ PORT = "@PORT@"
 """Stands in a command, its server and its files for the port, which is chosen for each run."""
 FOLDER = "@FOLDER@"
 """Stands in a server's arguments for the folder of its run, for programs that want a full path."""
+ADDRESS = "@ADDRESS@"
+"""Stands for the only address the server listens at."""
+CLIENT = "@CLIENT@"
+"""Stands for the address the load comes from."""
+PASSWORD = "@PASSWORD@"
+"""Stands for a password that is made for each run."""
+
+LOOPBACK = "127.0.0.1"
 
 Argv = tuple[str, ...]
 
@@ -23,6 +31,43 @@ def unprivileged(*argv: str) -> Argv:
     root's. An ordinary user runs it as it is.
     """
     return ("sh", "-c", _AS_NOBODY, "sh", *argv)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The addresses that the machines at both ends of a benchmark's connections have."""
+
+    server: str = LOOPBACK
+    client: str = LOOPBACK
+
+
+ONE_MACHINE = Ends()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the server of a run is: what the marks in a command and its files stand for."""
+
+    port: int
+    folder: str = "."
+    ends: Ends = ONE_MACHINE
+    password: str = "PASSWORD"
+
+    def filled(self, argv: Argv) -> Argv:
+        """Return arguments with all marks replaced."""
+        return tuple(map(self.fill, argv))
+
+    def fill(self, text: str) -> str:
+        """Return a text with all marks replaced."""
+        for mark, value in (
+            (PORT, str(self.port)),
+            (FOLDER, self.folder),
+            (ADDRESS, self.ends.server),
+            (CLIENT, self.ends.client),
+            (PASSWORD, self.password),
+        ):
+            text = text.replace(mark, value)
+        return text
 
 
 @dataclass(frozen=True)
@@ -56,6 +101,8 @@ class Server:
     program: str = ""
     """Its name, where the first word is another's."""
     data: Data | None = None
+    address: str = LOOPBACK
+    """An address it listens at."""
 
     @property
     def name(self) -> str:
@@ -83,21 +130,18 @@ class Server:
         """Return the same server with words before its command."""
         return replace(self, argv=(*before, *self.argv), program=self.name)
 
-    def at(self, port: int, folder: str) -> "Server":
-        """Return the server of a run: at this port, in this folder."""
-
-        def for_run(argv: Argv) -> Argv:
-            return placed(argv, port, folder)
-
+    def at(self, place: Place) -> "Server":
+        """Return the server of a run, at its place."""
         data = self.data and replace(
             self.data,
-            make=tuple(map(for_run, self.data.make)),
-            fill=tuple(map(for_run, self.data.fill)),
-            stop=for_run(self.data.stop),
+            make=tuple(map(place.filled, self.data.make)),
+            fill=tuple(map(place.filled, self.data.fill)),
+            stop=place.filled(self.data.stop),
         )
-        return replace(self, argv=for_run(self.argv), port=port, data=data)
-
-
-def placed(argv: Argv, port: int, folder: str) -> Argv:
-    """Return arguments with the port and the folder of a run in them."""
-    return tuple(word.replace(PORT, str(port)).replace(FOLDER, folder) for word in argv)
+        return replace(
+            self,
+            argv=place.filled(self.argv),
+            port=place.port,
+            data=data,
+            address=place.ends.server,
+        )

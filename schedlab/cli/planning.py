@@ -61,7 +61,7 @@ def plan_of(plan_name: str | None, options: Mapping[str, Any]) -> Plan:
 def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> Plan:
     """Change a plan's data by the options given, and make the plan of it."""
     given = given_options(options)
-    for key in ("suite", "only", "aa", "exact"):
+    for key in ("suite", "only", "aa", "exact", "client"):
         if key in given:
             data[key] = given[key]
     blocks = {**data.get("blocks", {}), **{k: given[k] for k in _BLOCKS if k in given}}

@@ -77,6 +77,11 @@ _EVIDENCE = (
         help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL. Several values of --target,"
         " --machine, --kernel or --seed make a result each.",
     ),
+    click.option(
+        "--client",
+        metavar="ssh:HOST",
+        help="The host the load on servers comes from, if not the target (docs/manual/client.md).",
+    ),
     click.option("--seed", multiple=True, type=int, help="Seed of the run order."),
     click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged."),
     click.option(

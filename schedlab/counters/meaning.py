@@ -10,6 +10,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+CLIENT = "client/"
+"""How the counters begin that were counted on the machine a benchmark's load came from."""
+CLIENT_OTHERS = f"{CLIENT}others:cpu-share"
+"""The share (0..1) of its CPUs that other work took during a run."""
+
 
 class Topic(StrEnum):
     """What the scheduler does, in the order of reports."""
@@ -29,6 +34,7 @@ class Topic(StrEnum):
     CONTENTION = "locks and shared lines"
     CPU_TIME = "CPU time"
     CORE = "core scheduling"
+    CLIENT = "the client's machine"
     BENCHMARK = "the benchmark's own"
     BOOKKEEPING = "bookkeeping"
     OTHER = "other events"

@@ -28,6 +28,8 @@ from schedlab.result.store import Store
 from schedlab.settings.kinds.boot import Boot
 from schedlab.settings.variant import Variant
 from schedlab.targets.booting import BootedMachine, Seen, Wanted, machine_of
+from schedlab.targets.choice import asked_from
+from schedlab.targets.client import asked_by
 from schedlab.targets.target import Session, Target
 
 RECORD = "boots.json"
@@ -188,7 +190,7 @@ class Boots:
         if folder.exists():
             shutil.rmtree(folder)
         plan = for_boots(self._series.plan)
-        target = _BootedFor(self._machine.target(), variant)
+        target = _BootedFor(asked_from(self._machine.target(), asked_by(plan)), variant)
         cases = plan.cases(target.machine())
         finish(begin(plan, cases, target, folder, self._lab), self._lab).close()
 

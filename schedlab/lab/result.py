@@ -34,6 +34,7 @@ from schedlab.plan.plan import Plan
 from schedlab.result.boots import BOOT, Boot
 from schedlab.result.store import IMPORT, MERGE, RUN, Store, describe
 from schedlab.targets.choice import find_target
+from schedlab.targets.client import ROW, asked_by
 from schedlab.targets.platform import MEMORY
 from schedlab.targets.simulators import LocalSimulators, Simulators
 from schedlab.targets.target import Order, Session, SessionOfMany, Target
@@ -133,7 +134,7 @@ def prepare(plan: Plan, lab: Lab) -> tuple[Target, list[Case]]:
             f"exact: a host has no figures to draw; leave it out, or simulate: {plan.target} is"
             " not sim:MACHINE."
         )
-    target = find_target(plan.target, plan.machine, plan.variant, lab.watcher)
+    target = find_target(plan.target, plan.machine, plan.variant, lab.watcher, asked_by(plan))
     return target, plan.cases(target.machine())
 
 
@@ -187,7 +188,8 @@ def _on_its_host(store: Store, folder: Path, lab: Lab) -> Result:
     """Return the result ready to go on; UsageError where it cannot, or must not."""
     if store.origin != RUN:
         raise UsageError(f"{folder}: {_NOT_RUN[store.origin]}")
-    target = find_target(store.plan.target, store.plan.machine, store.plan.variant, lab.watcher)
+    plan = store.plan
+    target = find_target(plan.target, plan.machine, plan.variant, lab.watcher, asked_by(plan))
     cases = [
         replace(
             store.plan.measured(
@@ -202,7 +204,7 @@ def _on_its_host(store: Store, folder: Path, lab: Lab) -> Result:
     ]
     environment = target.environment(store.plan, cases)
     same_boot = bool(store.boots) and store.boots[-1].id == environment[BOOT]
-    varying = {BOOT, MEMORY} if same_boot else {BOOT}
+    varying = {BOOT, f"{ROW}{BOOT}"} | ({MEMORY} if same_boot else set())
     changed = [
         f"{row} was {old}, is {new}"
         for row, new in environment.items()

@@ -25,6 +25,8 @@ class TargetKind:
     """Runs happen on another computer, so those of two targets do not disturb each other."""
     created: bool = False
     """The machine is there for the runs only: nothing can be switched on it beforehand."""
+    serves: bool = False
+    """Another machine can ask the servers of its benchmarks."""
     shows_machine: bool = False
     """It is shown a machine of the user's choice (`--machine`)."""
     banner: str = ""
@@ -44,8 +46,8 @@ class TargetKind:
         return bool(which) == bool(self.takes)
 
 
-HOST = TargetKind("host", place="host", module="host")
-SSH = TargetKind("ssh", place="host", module="ssh", takes="HOST", remote=True)
+HOST = TargetKind("host", place="host", module="host", serves=True)
+SSH = TargetKind("ssh", place="host", module="ssh", takes="HOST", remote=True, serves=True)
 EMULATED = TargetKind(
     "emulated",
     place="host",

@@ -12,6 +12,7 @@ from typing import Literal
 from schedlab.base.words import listing, plural
 from schedlab.benchmarks.replay import KINDS, describe_fidelity
 from schedlab.counters.cpuidle import idle_counter
+from schedlab.counters.meaning import CLIENT_OTHERS
 from schedlab.counters.times import is_time
 from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, counted_runs
 from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Verdict, Word
@@ -391,10 +392,18 @@ class Report:
         known = [r.busy_during for r in self.records if r.busy_during is not None]
         if not known:
             return "Other load during the runs was not recorded."
-        return (
+        said = (
             f"Other processes took more than {share(DISTURBED)} of all CPUs during"
             f" {len(self.disturbed):,} of {plural(len(known), 'run')}; at most {share(max(known))}."
         )
+        counted = (record.counters.get(CLIENT_OTHERS) for record in self.records)
+        if there := [taken for taken in counted if taken is not None]:
+            hit = sum(taken > DISTURBED for taken in there)
+            said += (
+                f" Of the client's CPUs in {hit:,} of {plural(len(there), 'run')}; at most"
+                f" {share(max(there))}."
+            )
+        return said
 
     def settings(self) -> list[tuple[str, dict[str, str]]]:
         """Return each knob with its value in each variant, as read back before the runs.

@@ -11,6 +11,7 @@ from unicodedata import east_asian_width
 from schedlab.base.printable import printable
 from schedlab.benchmarks.metric import Metric
 from schedlab.counters import snapshot_groups
+from schedlab.counters.meaning import CLIENT
 from schedlab.judging.stats import Interval, Verdict
 from schedlab.judging.trend import Trend
 
@@ -137,7 +138,8 @@ def is_tracepoint(counter: str) -> bool:
     """Return whether a counter is a tracepoint, such as `sched:sched_migrate_task`."""
     subsystem, colon, event = counter.partition(":")
     others = {group.subsystem for group in snapshot_groups().values()}
-    return bool(colon) and subsystem not in others and ":" not in event
+    here = not counter.startswith(CLIENT)
+    return here and bool(colon) and subsystem not in others and ":" not in event
 
 
 def never_happened(verdict: Verdict) -> bool:

@@ -11,9 +11,11 @@ from typing import Any
 from schedlab.base.errors import UsageError
 from schedlab.base.system import System
 from schedlab.kernels.progress import Watch
-from schedlab.plan.targets import TARGETS, TargetKind, split
+from schedlab.plan.targets import TARGETS, TargetKind, kind_of, split
 from schedlab.settings.kinds import check_place
 from schedlab.settings.variant import Variant
+from schedlab.targets.client import Asked
+from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Target
 
 
@@ -34,17 +36,41 @@ def find_target(
     machine: str | None = None,
     variants: Sequence[Variant] = (),
     watch: Watch | None = None,
+    client: Asked | None = None,
 ) -> Target:
     """Return a target by name; UsageError where there is none, or a variant has no meaning there.
 
     A guest is shown a machine, and made ready for what the variants boot and call. `watch` learns
-    of what takes long, such as a build.
+    of what takes long, such as a build. The load comes from `client`, if that is given.
     """
     kind, which = _known(name, machine)
     for variant in variants:
         check_place(variant, kind.place)
+    if client:
+        _check_client(client, name)
     target: Target = _module(kind).named(which, machine, variants, watch)
+    return asked_from(target, client)
+
+
+def asked_from(target: Target, client: Asked | None) -> Target:
+    """Return a target whose load comes from a client, if there is one.
+
+    Raises:
+        UsageError: its servers cannot be asked from another machine.
+    """
+    if client:
+        _check_client(client, target.name)
+        assert isinstance(target, HostTarget)
+        target.load_from(client)
     return target
+
+
+def _check_client(client: Asked, name: str) -> None:
+    if not kind_of(name).serves or client.name == name:
+        raise UsageError(
+            f"client: {client.name} can ask another machine,"
+            f" {' or '.join(other.syntax for other in TARGETS if other.serves)}; not {name}."
+        )
 
 
 def _known(name: str, machine: str | None = None) -> tuple[TargetKind, str]:

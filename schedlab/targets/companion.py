@@ -1,5 +1,6 @@
 """Programs beside a benchmark: its server, or a companion such as a sched_ext scheduler."""
 
+import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -8,7 +9,7 @@ from pathlib import Path
 from schedlab.base.errors import HostError, IncompleteRun, SystemLost
 from schedlab.base.system import Launch, Running, System
 from schedlab.benchmarks import Command
-from schedlab.benchmarks.server import Server
+from schedlab.benchmarks.server import Ends, Place, Server
 from schedlab.settings.companion import Companion
 
 _POLL_SECONDS = 0.02
@@ -18,7 +19,7 @@ _MOST_WORDS = 600
 """Bytes of a server's output that a message quotes."""
 
 
-def at_port(system: System, command: Command, folder: Path) -> Command:
+def at_port(system: System, command: Command, folder: Path, ends: Ends) -> Command:
     """Return a run's command with the port its server is to listen at: the first that is free.
 
     Raises:
@@ -29,8 +30,9 @@ def at_port(system: System, command: Command, folder: Path) -> Command:
         return command
     ports = range(server.port, server.port + (_PORTS if server.movable else 1))
     for port in ports:
-        if not system.listens(port):
-            return command.at(port, system.place(folder / "x").removesuffix("/x"))
+        if not system.listens(port, ends.server):
+            there = system.place(folder / "x").removesuffix("/x")
+            return command.at(Place(port, there, ends, secrets.token_hex(16)))
     if server.movable:
         raise HostError(
             f"ports {ports[0]} to {ports[-1]} are taken: {server.name} finds none to listen at;"
@@ -61,7 +63,10 @@ def serving(
     name, launch = server.name, _launch(server.argv, raw / "server", env, place)
     try:
         with system.beside(launch) as child:
-            _await(child, name, server.seconds, lambda: system.listens(server.port))
+            await_ready(
+                *(child, name, server.seconds),
+                lambda: system.listens(server.port, server.address),
+            )
             try:
                 yield child
             except IncompleteRun as error:
@@ -99,7 +104,7 @@ def _beside(
     with system.beside(_launch(companion.command, output, env)) as child:
         file, value = companion.ready_file, companion.ready_value
         if file is not None:
-            _await(
+            await_ready(
                 child,
                 companion.command[0],
                 companion.ready_seconds,
@@ -128,11 +133,21 @@ def _launch(
     return Launch(argv, out, err, env, folder=place)
 
 
-def _await(child: Running, name: str, limit: float, ready: Callable[[], bool]) -> None:
+def await_ready(child: Running, name: str, limit: float, ready: Callable[[], bool]) -> None:
+    """Wait until a program that was started is ready; HostError where it is not, or ended."""
     deadline = time.monotonic() + limit
     while not ready():
         if not child.running():
             raise HostError(f"{name} ended at once; its output is in the run's raw folder")
         if time.monotonic() > deadline:
             raise HostError(f"{name} was not ready after {limit:g} s")
+        time.sleep(_POLL_SECONDS)
+
+
+def await_end(child: Running, name: str, limit: float) -> None:
+    """Wait until a program ends of its own accord; IncompleteRun where it does not."""
+    deadline = time.monotonic() + limit
+    while child.running():
+        if time.monotonic() > deadline:
+            raise IncompleteRun(f"{name} did not end within {limit:g} s")
         time.sleep(_POLL_SECONDS)

@@ -1,23 +1,21 @@
 """The data of benchmarks' servers: loaded once while a target is held, copied for each run."""
 
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from schedlab.base.errors import HostError, IncompleteRun
-from schedlab.base.system import Running, System
+from schedlab.base.errors import HostError
+from schedlab.base.system import System
 from schedlab.benchmarks import Command
-from schedlab.benchmarks.server import Server
+from schedlab.benchmarks.server import ONE_MACHINE, Server
 from schedlab.kernels.progress import Watch
-from schedlab.targets.companion import at_port, serving
+from schedlab.targets.companion import at_port, await_end, serving
 from schedlab.targets.disk import full_disk_said
+from schedlab.targets.stage import Stage
 
-Beside = Callable[[tuple[str, ...], str, str, Command, Path, Path | None], None]
+Beside = Callable[[tuple[str, ...], str, str, Command, Stage], None]
 """Runs a program of a run's: its words, its name, what it is for, and where."""
-
-_POLL_SECONDS = 0.05
 
 
 class ServedData:
@@ -34,7 +32,7 @@ class ServedData:
         self._watch = watch
         self._loaded: set[str] = set()
 
-    def copy(self, command: Command, folder: Path, place: Path | None) -> None:
+    def copy(self, command: Command, stage: Stage) -> None:
         """Put a copy of a command's data into the folder of a run."""
         if command.server is None or command.server.data is None:
             return
@@ -45,7 +43,7 @@ class ServedData:
             ("copy", ("cp", "-a", "--reflink=auto", kept, data)),
             ("sync", ("sync", "-f", data)),
         ):
-            self._beside(argv, name, "copying the data", command, folder, place)
+            self._beside(argv, name, "copying the data", command, stage)
 
     def load(self, command: Command) -> None:
         """Load a command's data, unless that is done."""
@@ -68,15 +66,17 @@ class ServedData:
             folder.mkdir(parents=True)
         except OSError as error:
             raise HostError(f"{folder}: cannot be written: {error.strerror}") from error
-        command = at_port(self._system, command, folder)
+        command = at_port(self._system, command, folder, ONE_MACHINE)
         server = command.server
         assert server and server.data
         for enclosure in command.enclosures:
             enclosure.put(folder)
         (folder / server.data.scratch).mkdir()
 
+        stage = Stage(self._system, folder, folder)
+
         def step(argv: tuple[str, ...], name: str) -> None:
-            self._beside(argv, name, "loading data", command, folder, folder)
+            self._beside(argv, name, "loading data", command, stage)
 
         for i, argv in enumerate(server.data.make):
             step(argv, f"make{i}")
@@ -105,14 +105,4 @@ class ServedData:
                 step(argv, f"fill{i}")
             step(server.data.stop, "stop")
             assert child
-            _await_end(child, server)
-
-
-def _await_end(child: Running, server: Server) -> None:
-    deadline = time.monotonic() + server.seconds
-    while child.running():
-        if time.monotonic() > deadline:
-            raise IncompleteRun(
-                f"loading data: {server.name} did not end within {server.seconds:g} s"
-            )
-        time.sleep(_POLL_SECONDS)
+            await_end(child, f"loading data: {server.name}", server.seconds)

@@ -4,9 +4,10 @@ import shlex
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from schedlab.base.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
@@ -14,9 +15,10 @@ from schedlab.base.system import Exit, Launch, LocalSystem, System
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.process import TAG
 from schedlab.benchmarks import Case, Command, Output
+from schedlab.benchmarks.server import ONE_MACHINE
 from schedlab.benchmarks.tool import find_programs
 from schedlab.counters.choice import CounterChoice, check_names, choose
-from schedlab.counters.group import Unavailable, difference
+from schedlab.counters.group import Unavailable
 from schedlab.kernels.native import OWN
 from schedlab.kernels.progress import Watch
 from schedlab.machine.here import describe
@@ -30,22 +32,21 @@ from schedlab.settings.kinds import check_place
 from schedlab.settings.setting import Around
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import Variant
+from schedlab.targets.client import Asked, Client
 from schedlab.targets.companion import accompanied, at_port, serving
 from schedlab.targets.data import ServedData
 from schedlab.targets.disk import full_disk_said
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.platform import platform_table
+from schedlab.targets.stage import Stage
 from schedlab.targets.target import Order, Session, folder_name
+from schedlab.targets.watching import Watched, counted_by_perf
 
 _MOST_OUTPUT = 4 << 20
 """Bytes of a tool's output that are looked at; a tool run wild does not fill our memory."""
 
 _SWITCHES = "switches.data"
 """The file of a run in which perf records all switches, where they are asked for."""
-_CLOCK_STEP_SECONDS = 0.5
-"""A wall clock that moves this much against the monotonic one was set; tools time with it."""
-
-
 _BUSY_SHARE = 0.05
 _LOOK_BEFORE_START_SECONDS = 0.5
 
@@ -56,11 +57,18 @@ class HostTarget:
     kind = HOST
     name = HOST.name
 
-    def __init__(self, system: System, watch: Watch | None = None) -> None:
-        """Take the system to run on."""
+    def __init__(
+        self, system: System, watch: Watch | None = None, client: Client | None = None
+    ) -> None:
+        """Take the system to run on, and the one the load comes from if that is another."""
         self._system = system
         self._watch = watch or Watch()
+        self._client = client
         self._machine: Machine | None = None
+
+    def load_from(self, asked: Asked) -> None:
+        """Have the load of benchmarks come from another machine."""
+        self._client = Client(asked, self._system, self._watch)
 
     def machine(self) -> Machine:
         """Describe this host from sysfs, read once."""
@@ -71,17 +79,42 @@ class HostTarget:
     def environment(self, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
         """Return the platform table, with the tools' versions."""
         commands = [self.command(case) for case in cases]
-        return platform_table(self._system, self.machine(), commands)
+        servers = [program for command in commands for program in command.served_by]
+        if self._client:
+            there = self._client.platform(commands)
+            return platform_table(self._system, self.machine(), servers) | there
+        programs = [program for c in commands for program in (c.tool, *c.served_by)]
+        return platform_table(self._system, self.machine(), programs)
 
     def command(self, case: Case) -> Command:
-        """Choose the first of a case's commands whose programs are all here, else the last."""
+        """Choose the first of a case's commands whose programs are all there, else the last.
+
+        Raises:
+            UsageError: there is a client, and none of the commands has a part for it.
+        """
         find_programs(self._system, (case.benchmark.tool, *case.benchmark.tools))
-        found = (c for c in case.commands if all(map(self._system.which, c.programs)))
-        return next(found, case.commands[-1])
+        commands = list(case.commands)
+        if self._client:
+            divided = [command for command in commands if command.has_client]
+            self._client.check_command(case.label, (divided or commands)[0])
+            commands = divided
+        return next(filter(partial(self._finds, case), commands), commands[-1])
+
+    def _finds(self, case: Case, command: Command) -> bool:
+        """Return whether all programs of a command are where they are to run."""
+        if self._client:
+            here = all(map(self._system.which, command.server_programs))
+            return here and self._client.finds(case, command)
+        return all(map(self._system.which, command.programs))
+
+    def _usual(self, case: Case) -> Command:
+        """Return the command as it is run where the usual port is free."""
+        ends = self._client.ends if self._client else ONE_MACHINE
+        return self.command(case).usual(ends)
 
     def shown(self, case: Case) -> str:
         """Return the command line."""
-        return shlex.join(self.command(case).usual().argv)
+        return shlex.join(self._usual(case).argv)
 
     def preview(self, order: Order) -> list[str]:
         """Return the knobs that a run would write and the command that it would call."""
@@ -92,11 +125,12 @@ class HostTarget:
         ]
         around = order.variant.around
         lines += [f"beside it: {shlex.join(companion.command)}" for companion in around.beside]
-        command = self.command(order.case).usual()
+        command = self._usual(order.case)
         if command.server:
             lines.append(f"server: {shlex.join(command.server.argv)}")
         lines += [f"first: {shlex.join(argv)}" for argv in command.setup]
         lines += [f"afterwards: {shlex.join(argv)}" for argv in command.teardown]
+        lines += [f"on {self._client.name}:"] if self._client else []
         return [*lines, _shown(around, command.argv)]
 
     @contextmanager
@@ -105,20 +139,30 @@ class HostTarget:
         here = plan.here(self.environment(plan, cases))
         plan = plan.model_copy(update={"variant": tuple(here)})
         commands = {case.label: self.command(case) for case in cases}
-        _check_tools(self._system, cases, commands)
+        if self._client:
+            servers = {label: c.server_programs for label, c in commands.items()}
+            loads = {label: c.load_programs for label, c in commands.items()}
+            _check_tools(self._system, cases, servers)
+            _check_tools(self._client.system, cases, loads, f" on {self._client.name}")
+        else:
+            _check_own(self._system, commands)
+            _check_tools(self._system, cases, {label: c.programs for label, c in commands.items()})
         for command in commands.values():
             command.check()
         _check_variants(self._system, plan)
         if plan.counters != "all":
             check_names(plan.counters)
-        with self._system.held():
+        tag = uuid.uuid4().hex
+        client = self._client.open(plan, cases, tag) if self._client else nullcontext()
+        with self._system.held(), client as reached:
             notices = [f"before the start: {line}" for line in restore_journal(self._system)]
             switchboard = Switchboard(self._system, plan.variant)
-            tag = uuid.uuid4().hex
             try:
                 switchboard.begin(tag)
                 _check_faces(plan, switchboard)
                 counters = choose(self._system, plan.counters)
+                if reached and counters.trace:
+                    raise UsageError("task-time: it follows the load, which is on the client.")
                 notices += [f"not counted: {line}" for line in counters.missing]
                 cpus = self.machine().nr_cpus
                 notices += _notes(cases, commands)
@@ -126,7 +170,7 @@ class HostTarget:
                 notices += _busy_notice(self._system, cpus)
                 session = HostSession(
                     *(self._system, plan, commands, switchboard, counters, tag, notices, cpus),
-                    *(scratch, self._watch),
+                    *(scratch, self._watch, reached),
                 )
                 try:
                     yield session
@@ -199,9 +243,11 @@ class HostSession:
         cpus: int,
         scratch: Path,
         watch: Watch,
+        client: Client | None,
     ) -> None:
         """Take what `HostTarget.open` has checked."""
         self.notices = notices
+        self._client = client
         self._system = system
         self._plan = plan
         self._commands = commands
@@ -213,6 +259,8 @@ class HostSession:
 
     def run(self, order: Order, raw: Path) -> RunRecord:
         """Set the variant, run the benchmark, count, read the result, put the host back."""
+        if self._client:
+            self._client.ready()
         key = order.key
         folder = raw / folder_name(f"{order.position:05d}", key)
         if folder.exists():
@@ -231,7 +279,8 @@ class HostSession:
         try:
             self.data.load(command)
             kept = command
-            command = at_port(self._system, command, folder)
+            ends = self._client.ends if self._client else ONE_MACHINE
+            command = at_port(self._system, command, folder, ends)
             record.command = _shown(around, command.argv)
             with (
                 self._switchboard.applied(order.variant) as record.settings,
@@ -239,14 +288,16 @@ class HostSession:
                 _furnished(command, folder) as place,
                 full_disk_said(folder),
             ):
-                self.data.copy(kept, folder, place)
+                here = Stage(self._system, folder, place)
+                self.data.copy(kept, here)
                 with (
                     serving(self._system, command.server, folder, place, self._env),
-                    self._torn_down(command, folder, place),
+                    self._load_from(command, here) as stage,
+                    self._torn_down(command, stage),
                 ):
                     for i, argv in enumerate(command.setup):
-                        self._beside(argv, f"setup{i}", "setting up", command, folder, place)
-                    self._measure(order, command, record, folder, place)
+                        self._beside(argv, f"setup{i}", "setting up", command, stage)
+                    self._measure(order, command, record, here, stage)
         except RestoreError:
             raise
         except (IncompleteRun, KnobError, HostError, Unavailable) as error:
@@ -254,10 +305,24 @@ class HostSession:
             record.error = str(error)
             record.metrics = {}
         self.notices += sorted(self._switchboard.foreign)
+        if self._client:
+            self.notices += self._client.notices
+            self._client.notices.clear()
         return record
 
     @contextmanager
-    def _torn_down(self, command: Command, folder: Path, place: Path | None) -> Iterator[None]:
+    def _load_from(self, command: Command, here: Stage) -> Iterator[Stage]:
+        """Yield where the load of a run is started: beside its server, or on the client."""
+        if not self._client:
+            yield here
+            return
+        folder = here.folder / "client"
+        _make_folder(folder)
+        with self._client.reached(), _furnished(command, folder) as place:
+            yield Stage(self._client.system, folder, place)
+
+    @contextmanager
+    def _torn_down(self, command: Command, stage: Stage) -> Iterator[None]:
         """Run what goes after a run, when a `with` block ends, however it does.
 
         Raises:
@@ -272,7 +337,7 @@ class HostSession:
             with uninterrupted():
                 for i, argv in enumerate(command.teardown):
                     try:
-                        self._beside(argv, f"teardown{i}", "tearing down", command, folder, place)
+                        self._beside(argv, f"teardown{i}", "tearing down", command, stage)
                     except (IncompleteRun, HostError) as error:
                         failed.append(str(error))
         if failed:
@@ -284,19 +349,18 @@ class HostSession:
         name: str,
         what: str,
         command: Command,
-        folder: Path,
-        place: Path | None,
+        stage: Stage,
     ) -> None:
         """Run a program before or after the benchmark's; its output lies beside that one's."""
-        output = folder / name
-        exit_ = self._system.execute(
+        output = stage.folder / name
+        exit_ = stage.system.execute(
             Launch(
                 argv,
                 stdout=output.with_suffix(".stdout.txt"),
                 stderr=output.with_suffix(".stderr.txt"),
                 env=self._env,
                 timeout=self._limit(command),
-                folder=place,
+                folder=stage.place,
                 most_output=command.most_output,
             )
         )
@@ -312,18 +376,22 @@ class HostSession:
         return command.timeout or seconds(self._plan.blocks.timeout)
 
     def _measure(
-        self, order: Order, command: Command, record: RunRecord, folder: Path, place: Path | None
+        self, order: Order, command: Command, record: RunRecord, here: Stage, stage: Stage
     ) -> None:
-        before = BusyWindow(self._system, self._cpus)
+        watched = Watched(self._system, self._cpus, self._counters)
+        there = self._client and self._client.watched()
         self._system.pause(seconds(self._plan.blocks.settle))
-        record.busy_before = before.others_share()
-        counted = [(group, group.read(self._system)) for group in self._counters.snapshots]
-        during = BusyWindow(self._system, self._cpus)
-        clock = self._system.clock_offset()
-        beside = self._system.beside_cpu_seconds()
-        exit_ = self._execute(order.variant.around, command, folder, place)
-        beside = self._system.beside_cpu_seconds() - beside
-        record.busy_during = during.others_share(exit_.cpu_seconds + beside)
+        watched.begin()
+        if there:
+            there.begin()
+            with counted_by_perf(self._system, self._counters.perf, here.folder, self._env):
+                exit_ = self._execute(order.variant.around, command, stage)
+            there.end(exit_.cpu_seconds)
+            watched.end(0.0)
+        else:
+            exit_ = self._execute(order.variant.around, command, stage)
+            watched.end(exit_.cpu_seconds)
+        record.busy_before, record.busy_during = watched.busy_before, watched.busy_during
         record.seconds, record.exit_status = exit_.seconds, exit_.status
         record.cpu_seconds = exit_.cpu_seconds
         if exit_.timed_out:
@@ -334,21 +402,20 @@ class HostSession:
                 f"printed more than {(command.most_output or 0) >> 20} MiB; it and all it started"
                 " were killed, and the rest of its output is cut off"
             )
-        step = self._system.clock_offset() - clock
-        if abs(step) > _CLOCK_STEP_SECONDS:
-            raise IncompleteRun(f"the clock was set by {step:+.1f} s during the run")
+        watched.check_clock()
         output = Output(
-            _text(folder / "stdout.txt"), _text(folder / "stderr.txt"), exit_.status, folder
+            _text(stage.folder / "stdout.txt"),
+            _text(stage.folder / "stderr.txt"),
+            exit_.status,
+            stage.folder,
         )
         values, caveats = order.case.measure(command, output)
-        for group, earlier in counted:
-            record.counters |= difference(
-                earlier, group.read(self._system), group.ranges(self._system)
-            )
-        if self._counters.perf:
-            record.counters |= self._counters.perf.read(folder / "perf.csv")
+        record.counters |= watched.counts(here.folder / "perf.csv")
+        if self._client and there:
+            there.check_clock()
+            record.counters |= self._client.counts(there, stage.folder / "perf.csv")
         if self._counters.trace:
-            file, program = self._system.place(folder / _SWITCHES), command.argv[0]
+            file, program = self._system.place(here.folder / _SWITCHES), command.argv[0]
             record.counters |= self._counters.trace.read(self._system, file, program)
         record.counters |= order.case.benchmark.count(output)
         record.metrics = {metric.name: value for metric, value in values.items()}
@@ -358,20 +425,21 @@ class HostSession:
             what = "a process" if count == 1 else f"{count} processes"
             record.caveats.append(f"left {what} running; killed")
 
-    def _execute(self, around: Around, command: Command, folder: Path, place: Path | None) -> Exit:
+    def _execute(self, around: Around, command: Command, stage: Stage) -> Exit:
+        counters = self._client.counters if self._client else self._counters
         argv = around.prefix + command.argv
-        if self._counters.trace:
-            argv = self._counters.trace.wrap(argv, self._system.place(folder / _SWITCHES))
-        if self._counters.perf:
-            argv = self._counters.perf.wrap(argv, self._system.place(folder / "perf.csv"))
-        return self._system.execute(
+        if counters.trace:
+            argv = counters.trace.wrap(argv, stage.system.place(stage.folder / _SWITCHES))
+        if counters.perf:
+            argv = counters.perf.wrap(argv, stage.system.place(stage.folder / "perf.csv"))
+        return stage.system.execute(
             Launch(
                 argv,
-                stdout=folder / "stdout.txt",
-                stderr=folder / "stderr.txt",
+                stdout=stage.folder / "stdout.txt",
+                stderr=stage.folder / "stderr.txt",
                 env={**around.env, **self._env},
                 timeout=self._limit(command),
-                folder=place,
+                folder=stage.place,
                 most_output=command.most_output,
             )
         )
@@ -424,22 +492,31 @@ def _text(path: Path) -> str:
         raise IncompleteRun(f"{path.name} cannot be read: {error.strerror}") from error
 
 
-def _check_tools(system: System, cases: Sequence[Case], commands: Mapping[str, Command]) -> None:
-    """Refuse a plan whose programs are not all there; our own is built."""
+def _check_own(system: System, commands: Mapping[str, Command]) -> None:
+    """Have a system find those of our own programs that commands need; they are built."""
     for name in OWN.keys() & {command.tool for command in commands.values()}:
         if not system.which(name):
             system.add_to_path(OWN[name]().parent)
+
+
+def _check_tools(
+    system: System,
+    cases: Sequence[Case],
+    programs: Mapping[str, Sequence[str]],
+    where: str = "",
+) -> None:
+    """Refuse a plan whose programs, by the labels of its cases, are not all there."""
     missing: dict[str, dict[str, None]] = {}
     packages: set[str] = set()
     for case in cases:
-        for program in commands[case.label].programs:
+        for program in programs[case.label]:
             if system.which(program) is None:
                 missing.setdefault(program, {})[case.sweep or case.label] = None
                 packages.add(_package(case, program))
     if missing:
-        lines = [f"{tool} is not installed: {', '.join(by)}" for tool, by in missing.items()]
+        lines = [f"{tool} is not installed{where}: {', '.join(by)}" for tool, by in missing.items()]
         known = sorted(filter(None, packages))
-        advice = [f"Install: apt-get install {' '.join(known)}"] if known else []
+        advice = [f"Install{where}: apt-get install {' '.join(known)}"] if known else []
         if "" in packages:
             advice.append(
                 "A program of your own: name it as ./PROGRAM or /PATH/PROGRAM, make it executable"

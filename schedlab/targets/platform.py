@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterable
 
 from schedlab.base.system import System
-from schedlab.benchmarks import Command, all_tools
+from schedlab.benchmarks import all_tools
 from schedlab.kernels.native import OWN
 from schedlab.machine.model import Machine
 from schedlab.result.boots import BOOT
@@ -14,8 +14,11 @@ MEMORY = "Memory (GB)"
 """The row of the table that can change while a guest runs."""
 
 
-def platform_table(system: System, machine: Machine, commands: Iterable[Command]) -> dict[str, str]:
-    """Return the rows, in the order and with the names of the published reports, then our own."""
+def platform_table(system: System, machine: Machine, programs: Iterable[str]) -> dict[str, str]:
+    """Return the rows, in the order and with the names of the published reports, then our own.
+
+    `programs` are those whose versions belong to it.
+    """
     rows = {
         "Architecture": machine.arch,
         "Processor version": machine.processor or "unknown",
@@ -35,8 +38,7 @@ def platform_table(system: System, machine: Machine, commands: Iterable[Command]
         for path in system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
     }
     rows["Frequency governor"] = ", ".join(sorted(governors)) or "none (no cpufreq)"
-    run = [program for command in commands for program in (command.tool, *command.served_by)]
-    for program in dict.fromkeys([*_always(), *run]):
+    for program in dict.fromkeys([*_always(), *programs]):
         if program not in OWN:  # those are as old as schedlab
             rows[f"{program} version"] = _version(system, program, _asking(program))
     return rows

@@ -9,6 +9,7 @@ from types import TracebackType
 
 from schedlab.base.errors import HostError, SystemLost
 from schedlab.base.system import SshSystem
+from schedlab.base.system.ssh import reconnect
 from schedlab.benchmarks import Case
 from schedlab.kernels.progress import Watch
 from schedlab.plan.plan import Plan
@@ -17,9 +18,6 @@ from schedlab.result.record import RunRecord
 from schedlab.settings.variant import Variant
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order, Session
-
-_PATIENCE_SECONDS = 3600.0
-"""How long a host may be away; the results so far are kept however long it is."""
 
 _MOST_LOSSES = 3
 """A run during which the connection is lost so often is recorded as failed."""
@@ -39,7 +37,8 @@ class SshTarget(HostTarget):
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["SshSession"]:
         """Make the host ready, as often as it is reached anew."""
-        opened = partial(HostTarget(self._remote, self._watch).open, plan, cases, scratch)
+        there = HostTarget(self._remote, self._watch, self._client)
+        opened = partial(there.open, plan, cases, scratch)
         with SshSession(self._remote, opened, self._watch) as session:
             yield session
 
@@ -131,7 +130,7 @@ class SshSession:
             self._stack.close()
         began = time.monotonic()
         with self._watch.task(f"{self._system.name}: connection lost, waiting for it"):
-            self._reconnect(began + _PATIENCE_SECONDS)
+            reconnect(self._system)
         if self._system.boot_id() != self._boot:
             raise HostError(
                 f"{self._system.name}: was booted anew; its settings are those of a fresh boot."
@@ -142,18 +141,6 @@ class SshSession:
             f"{order.key.case} [{order.key.variant}], run {order.position}: the connection was lost"
             f" for {time.monotonic() - began:.0f} s; the run was done again"
         )
-
-    def _reconnect(self, deadline: float) -> None:
-        wait = 1.0
-        while True:
-            try:
-                self._system.connect()
-                return
-            except SystemLost:
-                if time.monotonic() + wait > deadline:
-                    raise
-            time.sleep(wait)
-            wait = min(2 * wait, 30.0)
 
     def _take_notices(self, fresh: list[str]) -> None:
         self.notices += [line for line in fresh if line not in self.notices]

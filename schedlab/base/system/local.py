@@ -142,11 +142,11 @@ class LocalSystem(System):
         """Let the machine come to rest for a while."""
         time.sleep(seconds)
 
-    def listens(self, port: int) -> bool:
+    def listens(self, port: int, address: str = "127.0.0.1") -> bool:
         """Return whether a program takes TCP connections to a port."""
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as asking:
             asking.settimeout(0.5)
-            return asking.connect_ex(("127.0.0.1", port)) == 0
+            return asking.connect_ex((address, port)) == 0
 
     def clock_offset(self) -> float:
         """Return what the wall clock is ahead of the monotonic one."""

@@ -32,6 +32,8 @@ _LOOK_SECONDS = 1.0
 _LIMIT = "Max resident set"
 _PR_SET_CHILD_SUBREAPER = 36
 _LONGEST_POLL_MS = 2**31 - 1
+_lines: set[int] = set()
+"""Children of ours that are no part of any run: the lines to other machines."""
 _UTIME = 11
 """The place of utime behind the name in /proc/PID/stat; stime, cutime and cstime follow."""
 
@@ -227,8 +229,22 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def outlives_runs(pid: int) -> None:
+    """Have a child live on when the descendants of a run are ended."""
+    _lines.add(pid)
+
+
+def has_ended(pid: int) -> None:
+    """Forget a child that outlived runs."""
+    _lines.discard(pid)
+
+
 def end_descendants(spare: frozenset[int] = frozenset()) -> int:
-    """Kill and reap every descendant of this process but `spare` and theirs; count the living."""
+    """Kill and reap every descendant of this process but `spare` and theirs; count the living.
+
+    Lines to other machines are not ended.
+    """
+    spare |= _lines
     ended: dict[int, bool] = {}
     while victims := {
         pid: alive for pid, alive in _descendants(os.getpid(), spare) if pid not in ended

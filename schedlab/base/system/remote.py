@@ -96,8 +96,8 @@ class RemoteSystem(System):
         """In marks: two labs may be at one machine, as tests are."""
         self._beside: list[str] = []
         """The marks of what runs beside."""
-        self._in_use = ""
-        """The folder there of the run that is under way: all its programs share it."""
+        self._in_use = Path()
+        """The folder of the run that is under way: all its programs share the one there."""
 
     def run(self, script: str, seconds: float | None = None) -> Answer:
         """Run commands of the far shell."""
@@ -282,8 +282,8 @@ class RemoteSystem(System):
         """Let the machine come to rest for a while."""
         time.sleep(seconds)
 
-    def listens(self, port: int) -> bool:
-        """Return whether a program waits for TCP connections to a port."""
+    def listens(self, port: int, address: str = "127.0.0.1") -> bool:
+        """Return whether a program waits for TCP connections to a port, at whatever address."""
         rows = [
             row.split()
             for table in ("/proc/net/tcp", "/proc/net/tcp6")
@@ -336,7 +336,7 @@ class RemoteSystem(System):
         self._launched += 1
         here = launch.stdout.parent
         folder = self._folder(here)
-        if folder != self._in_use:
+        if here != self._in_use:
             script = f"rm -rf {shlex.quote(self._scratch)} && mkdir -p {shlex.quote(folder)}"
             for file in sorted(here.iterdir()):
                 place = shlex.quote(self.place(file))
@@ -348,7 +348,7 @@ class RemoteSystem(System):
             answer = self.run(script)
             if answer.status:
                 raise HostError(f"{folder}: cannot be made: {answer.err.strip()}")
-            self._in_use = folder
+            self._in_use = here
         return folder, f"{_MARK}=x{self._lab}-{self._launched}x"
 
     def _started(self, launch: Launch, folder: str, mark: str, limit: float | None) -> str:

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import uuid
 import weakref
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import IO
 from urllib.parse import quote, unquote
 
 from schedlab.base.errors import HostError, SystemLost
+from schedlab.base.system import process
 from schedlab.base.system.inside import inside
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.local import LocalSystem
@@ -28,6 +30,9 @@ _CONNECT_SECONDS = 15
 _ALIVE_SECONDS = 10
 _ALIVE_COUNT = 3
 """A far end silent for that long, so often, is lost."""
+
+_PATIENCE_SECONDS = 3600.0
+"""How long a host may be away; the results so far are kept however long it is."""
 
 _COPY_SECONDS = 600.0
 """What copying a program there may take."""
@@ -48,14 +53,14 @@ _STATE_THERE = f"""$([ $(id -u) = 0 ] && echo {ROOT_STATE} ||
 _STAND = 'umask 077; exec 9>>"$1" && flock -n 9 && echo $$ >"$1" && kill -STOP $$'
 """What holds the lock there."""
 
-_CACHE = '"${XDG_CACHE_HOME:-$HOME/.cache}/schedlab/remote"'
+_CACHE = '"${{XDG_CACHE_HOME:-$HOME/.cache}}/schedlab/{part}"'
 
 
 class SshSystem(RemoteSystem):
     """The files and programs of a host, over one line that can be renewed."""
 
-    def __init__(self, host: str) -> None:
-        """Reach the host.
+    def __init__(self, host: str, part: str = "remote") -> None:
+        """Reach the host; what is copied there lies in a folder of the part it has in runs.
 
         Raises:
             HostError: there is no ssh here.
@@ -73,7 +78,9 @@ class SshSystem(RemoteSystem):
         """Why there is no line, until there is one again."""
         self._interrupted: BaseException | None = None
         shell = self._dial()
-        self._folder_there = shell.run(f"printf %s {_CACHE}").out.decode(errors="replace")
+        self._folder_there = shell.run(f"printf %s {_CACHE.format(part=part)}").out.decode(
+            errors="replace"
+        )
         super().__init__(shell, state, f"{self._folder_there}/run")
 
     def run(self, script: str, seconds: float | None = None) -> Answer:
@@ -112,6 +119,7 @@ class SshSystem(RemoteSystem):
             SystemLost: the host cannot be reached.
         """
         before = self._mark
+        self._in_use = Path()  # what a run had there is as the line's end left it
         try:
             self._shell = self._dial()
         except SystemLost as error:
@@ -211,12 +219,14 @@ class SshSystem(RemoteSystem):
     ) -> "subprocess.Popen[bytes]":
         """Start ssh with a script for the far end."""
         client = subprocess.Popen(
-            [*self._ssh(), script],
+            # Killed with us: the far end would keep its shell, and our lock, as long as a program.
+            [*process.dying_with_us(signal.SIGKILL), *self._ssh(), script],
             stdin=given,
             stdout=answer,
             stderr=words,
             start_new_session=True,  # Ctrl-C is ours to handle
         )
+        process.outlives_runs(client.pid)
         resource.prlimit(client.pid, resource.RLIMIT_FSIZE, (_MOST_WORDS, _MOST_WORDS))
         return client
 
@@ -267,9 +277,29 @@ def _end_client(client: subprocess.Popen[bytes]) -> None:
     if client.poll() is None:
         client.send_signal(signal.SIGKILL)
         client.wait()
+    process.has_ended(client.pid)
     for pipe in (client.stdin, client.stdout):
         if pipe:
             pipe.close()
+
+
+def reconnect(system: SshSystem) -> None:
+    """Renew a line that was lost, as soon as the host is there.
+
+    Raises:
+        SystemLost: the host did not come back.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    wait = 1.0
+    while True:
+        try:
+            system.connect()
+            return
+        except SystemLost:
+            if time.monotonic() + wait > deadline:
+                raise
+        time.sleep(wait)
+        wait = min(2 * wait, 30.0)
 
 
 def hosts_known(system: System) -> dict[str, Path]:

@@ -134,8 +134,8 @@ class System(ABC):
         """Kill what a lab with this tag left running, and count it."""
 
     @abstractmethod
-    def listens(self, port: int) -> bool:
-        """Return whether a program waits for TCP connections to a port."""
+    def listens(self, port: int, address: str = "127.0.0.1") -> bool:
+        """Return whether a program waits for TCP connections to a port of an address of ours."""
 
     def boot_id(self) -> str:
         """Return what tells this boot from every other."""
