@@ -7,7 +7,7 @@ recorded either, so any idle CPU counts.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
@@ -73,8 +73,10 @@ class SchedTrace(CounterGroup):
         events = ",".join(EVENTS)
         return ("perf", "record", "-q", "-a", "-m", _BUFFER, "-o", file, "-e", events, "--", *argv)
 
-    def read(self, system: System, file: str, program: str) -> Counts:
-        """Return the time of the program's tasks, from its beginning to its end.
+    def read(self, system: System, file: str, program: str, served: Mapping[int, str]) -> Counts:
+        """Return the time of the program's tasks and its server's, while the program ran.
+
+        `served` are the names of the server's tasks by their ids, as the program began.
 
         Raises:
             Unavailable: perf cannot read its file, or the program is not in it.
@@ -84,10 +86,22 @@ class SchedTrace(CounterGroup):
         if done.returncode:
             raise Unavailable(f"perf script: {done.stderr.strip().partition(chr(10))[0]}")
         cpus = parse_cpulist(system.read(_ONLINE))
-        counts = account(done.stdout.splitlines(), program, cpus)
+        counts = account(done.stdout.splitlines(), program, cpus, served)
         if not counts:
             raise Unavailable(f"task-time: {program} is not in what perf recorded")
         return counts
+
+
+def tasks_of(system: System, root: int) -> dict[int, str]:
+    """Return the names of all tasks of a process and of those it started, by their ids."""
+    done = system.capture(("ps", "-eLo", "pid=,ppid=,tid=,comm="))
+    rows = [line.split(None, 3) for line in done.stdout.splitlines()]
+    tasks = [(int(pid), int(parent), int(tid), name) for pid, parent, tid, name in rows]
+    family, size = {root}, 0
+    while len(family) > size:
+        size = len(family)
+        family |= {pid for pid, parent, _, _ in tasks if parent in family}
+    return {tid: name.strip() for pid, _, tid, name in tasks if pid in family}
 
 
 class _Event(NamedTuple):
@@ -124,8 +138,9 @@ class _Task:
 class _Trace:
     """The tasks of a program, and which CPUs are idle, as events go by."""
 
-    def __init__(self, program: str, idle: Iterable[int]) -> None:
-        """Take the program's name, and which CPUs are idle as the trace begins."""
+    def __init__(self, program: str, idle: Iterable[int], served: Mapping[int, str]) -> None:
+        """Take the program's name, the server's tasks, and which CPUs are idle at first."""
+        self._served = served
         self._program = PurePath(program).name
         self._root = 0
         self._alive: dict[int, _Task] = {}
@@ -167,6 +182,9 @@ class _Trace:
         if found and not self._root and PurePath(found[1]).name == self._program:
             self._root, self._began = int(found[2]), event.ns
             self._alive[self._root] = _Task(self._program, RUNNING, event.ns)
+            # Nobody asks it yet: what they do before their next event is taken as sleep.
+            for tid, name in self._served.items():
+                self._alive[tid] = _Task(name, ASLEEP, event.ns)
 
     def _on_sched_process_fork(self, event: _Event) -> None:
         found = _FORK.match(event.text)
@@ -244,10 +262,12 @@ class _Trace:
             self._over = self._now
 
 
-def account(lines: Iterable[str], program: str, cpus: Iterable[int]) -> Counts:
-    """Return where the time of a program's tasks went, from the lines of `perf script`."""
+def account(
+    lines: Iterable[str], program: str, cpus: Iterable[int], served: Mapping[int, str]
+) -> Counts:
+    """Return where the time of a program's tasks, and its server's, went, from perf's lines."""
     events = list(_events(lines))
-    trace = _Trace(program, _idle_at_first(events, cpus))
+    trace = _Trace(program, _idle_at_first(events, cpus), served)
     for event in events:
         trace.see(event)
     return trace.counts()

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.replay import doubts
-from schedlab.counters.times import is_time
+from schedlab.counters.times import MEASURED, is_time
 from schedlab.judging.readers import what_was_missing
 from schedlab.judging.stats import Comparison, Verdict, finished, judge, without_effect
 from schedlab.judging.trend import Trend, find_trends
@@ -51,19 +51,23 @@ class Analysis:
 class RunTable:
     """Recorded runs by benchmark, variant and block."""
 
-    def __init__(self, plan: Plan, records: Sequence[RunRecord]) -> None:
-        """Sort the runs that count: neither warm-up nor failed."""
+    def __init__(self, plan: Plan, records: Sequence[RunRecord], warmup: bool = False) -> None:
+        """Sort the runs that count, those that did not fail: of warm-up blocks, or of all others.
+
+        The first warm-up block counts as block 0.
+        """
         self.baseline = plan.baseline.name
         self._variants = [variant.name for variant in plan.variant]
         self._measured: dict[tuple[str, str], dict[int, RunRecord]] = {}
         self._attempted: dict[str, set[tuple[int, str]]] = {}
         for record in records:
             key = record.key
-            if key.warmup:
+            if key.warmup != warmup:
                 continue
-            self._attempted.setdefault(key.case, set()).add((key.block, key.variant))
+            block = -1 - key.block if warmup else key.block
+            self._attempted.setdefault(key.case, set()).add((block, key.variant))
             if record.status == "ok":
-                self._measured.setdefault((key.case, key.variant), {})[key.block] = record
+                self._measured.setdefault((key.case, key.variant), {})[block] = record
 
     def measured(self, case: str, variant: str) -> dict[int, RunRecord]:
         """Return the good runs of a benchmark in a variant, by block."""
@@ -105,6 +109,17 @@ def counted_runs(store: Store) -> RunTable:
     if store.plan.judging.unit == "boot":
         records = by_boot(records, store.boots, [variant.name for variant in store.plan.variant])
     return RunTable(store.plan, records)
+
+
+def timed_runs(store: Store) -> RunTable:
+    """Return the runs whose tasks' time was counted: on a host in warm-up blocks, else in all.
+
+    What a host records costs time of the run, so it is kept out of the runs that are judged.
+    """
+    records = store.records()
+    if any(MEASURED in record.counters for record in records if not record.key.warmup):
+        return counted_runs(store)
+    return RunTable(store.plan, records, warmup=True)
 
 
 def _confounded(store: Store, outcome: Outcome) -> Outcome:

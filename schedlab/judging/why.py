@@ -10,10 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain, pairwise
+from statistics import fmean
 
 from schedlab.benchmarks.metric import RUN_TIME, Metric, is_run_time
 from schedlab.counters.times import GONE, MEASURED, time_counter, times
-from schedlab.judging.analysis import RunTable, counted_runs, too_short
+from schedlab.judging.analysis import RunTable, counted_runs, timed_runs, too_short
 from schedlab.judging.meanings import meaning_of
 from schedlab.judging.stats import Comparison, Verdict, judge_families
 from schedlab.plan.design import Design
@@ -111,10 +112,33 @@ def explain(
 
 def explain_steps(store: Store) -> list[TimeSpent]:
     """Return where the time went in every benchmark, each variant against the one before it."""
-    table = counted_runs(store)
+    table = timed_runs(store)
     steps = pairwise(store.plan.variant)
     plans = [store.plan.model_copy(update={"variant": pair}) for pair in steps]
     return [spent for plan in plans for spent in explain(plan, store.design, store.cases, table)]
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What a benchmark's first metric is with its tasks' time recorded, against without."""
+
+    case: CaseInfo
+    ratio: float
+
+
+def overheads(store: Store) -> list[Overhead]:
+    """Return what recording cost each benchmark, in the baseline; none where all runs have it."""
+    judged, recorded = counted_runs(store), timed_runs(store)
+    found = []
+    for case in store.cases:
+        metric, baseline = case.metrics[0].name, store.plan.baseline.name
+        without = judged.measured(case.label, baseline).values()
+        having = [r for r in recorded.measured(case.label, baseline).values() if _counted(r)]
+        plain = [r.metrics[metric] for r in without if not _counted(r) and metric in r.metrics]
+        slow = [r.metrics[metric] for r in having if metric in r.metrics]
+        if plain and slow and fmean(plain):
+            found.append(Overhead(case, fmean(slow) / fmean(plain)))
+    return found
 
 
 class _Account:

@@ -198,10 +198,6 @@ class Plan(_Data):
     target: str = "host"
     machine: str | None = None
     """The machine a target vm: shows its guests."""
-    client: str = ""
-    """The host the load of its benchmarks comes from, as `ssh:HOST`; the target if not given."""
-    server_address: str = ""
-    """The target's address that the client reaches, where it is not that of the ssh line."""
     suite: str | None = None
     benchmark: tuple[PlanEntry, ...] = ()
     """Benchmarks beside those of the suite, and those the plan makes of commands."""
@@ -225,6 +221,10 @@ class Plan(_Data):
     published: str = ""
     """Published results the report shows beside its own: a name under published/, or a file."""
     counters: tuple[str, ...] | Literal["all"] = "all"
+    client: str = ""
+    """The host the load of its benchmarks comes from, as `ssh:HOST`; the target if not given."""
+    server_address: str = ""
+    """The target's address that the client reaches, where it is not that of the ssh line."""
     reboot: Reboot | None = None
     """How `schedlab boots` boots the target."""
     made_with: dict[str, str] = {}

@@ -14,7 +14,7 @@ from schedlab.benchmarks.replay import KINDS, describe_fidelity
 from schedlab.counters.cpuidle import idle_counter
 from schedlab.counters.meaning import CLIENT_OTHERS
 from schedlab.counters.times import is_time
-from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, counted_runs
+from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, timed_runs
 from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Verdict, Word
 from schedlab.judging.why import TimeSpent, explain
 from schedlab.plan.plan import Plan
@@ -166,7 +166,7 @@ class Report:
     @cached_property
     def times(self) -> list[TimeSpent]:
         """Where the tasks' time went, for each benchmark and variant in which it was counted."""
-        return explain(self.plan, self.design, self.store.cases, counted_runs(self.store))
+        return explain(self.plan, self.design, self.store.cases, timed_runs(self.store))
 
     @property
     def baseline(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from schedlab.base.words import listing
 from schedlab.counters.sched_trace import RUNNING
 from schedlab.judging.analysis import Outcome
-from schedlab.judging.why import Part, Per, TimeSpent
+from schedlab.judging.why import Part, Per, TimeSpent, overheads
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
 from schedlab.report.wording import interval, number, points
@@ -37,8 +37,20 @@ def why(report: Report, variant: str) -> list[str]:
     if calm:
         lines.append(f"{listing(calm)}: {_nothing(found)}")
     if any(part.state == RUNNING for spent in found for part in spent.parts):
-        lines.append(_NOT_SPLIT)
+        lines += [_NOT_SPLIT, *_recording(report)]
     return lines
+
+
+def _recording(report: Report) -> list[str]:
+    """Return what recording cost, where it was kept out of the judged runs."""
+    costs = [
+        f"{each.case.label} {each.case.metrics[0].name} {100 * (each.ratio - 1):+.1f} %"
+        for each in overheads(report.store)
+    ]
+    if not costs:
+        return []
+    said = "It was recorded in warm-up blocks, which are not judged; against the judged runs these"
+    return [f"{said} had, in the baseline: {listing(costs)}."]
 
 
 def why_of(report: Report, outcome: Outcome) -> list[str]:

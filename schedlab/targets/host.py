@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from schedlab.base.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
-from schedlab.base.system import Exit, Launch, LocalSystem, System
+from schedlab.base.system import Exit, Launch, LocalSystem, Running, System
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.process import TAG
 from schedlab.benchmarks import Case, Command, Output
@@ -19,6 +19,7 @@ from schedlab.benchmarks.server import ONE_MACHINE
 from schedlab.benchmarks.tool import find_programs
 from schedlab.counters.choice import CounterChoice, check_names, choose
 from schedlab.counters.group import Unavailable
+from schedlab.counters.sched_trace import SchedTrace, tasks_of
 from schedlab.kernels.native import OWN
 from schedlab.kernels.progress import Watch
 from schedlab.machine.here import describe
@@ -163,6 +164,11 @@ class HostTarget:
                 counters = choose(self._system, plan.counters)
                 if reached and counters.trace:
                     raise UsageError("task-time: it follows the load, which is on the client.")
+                if counters.trace and not plan.blocks.warmup:
+                    raise UsageError(
+                        f"{counters.trace.name}: it is recorded in warm-up blocks, which are not"
+                        " judged, and there are none; see --warmup."
+                    )
                 notices += [f"not counted: {line}" for line in counters.missing]
                 cpus = self.machine().nr_cpus
                 notices += _notes(cases, commands)
@@ -291,13 +297,13 @@ class HostSession:
                 here = Stage(self._system, folder, place)
                 self.data.copy(kept, here)
                 with (
-                    serving(self._system, command.server, folder, place, self._env),
+                    serving(self._system, command.server, folder, place, self._env) as server,
                     self._load_from(command, here) as stage,
                     self._torn_down(command, stage),
                 ):
                     for i, argv in enumerate(command.setup):
                         self._beside(argv, f"setup{i}", "setting up", command, stage)
-                    self._measure(order, command, record, here, stage)
+                    self._measure(order, command, record, here, stage, server)
         except RestoreError:
             raise
         except (IncompleteRun, KnobError, HostError, Unavailable) as error:
@@ -376,8 +382,17 @@ class HostSession:
         return command.timeout or seconds(self._plan.blocks.timeout)
 
     def _measure(
-        self, order: Order, command: Command, record: RunRecord, here: Stage, stage: Stage
+        self,
+        order: Order,
+        command: Command,
+        record: RunRecord,
+        here: Stage,
+        stage: Stage,
+        server: Running | None,
     ) -> None:
+        # What it costs falls on the run, so it is for runs that are not judged.
+        trace = self._counters.trace if order.key.warmup else None
+        served = tasks_of(self._system, server.pid) if trace and server else {}
         watched = Watched(self._system, self._cpus, self._counters)
         there = self._client and self._client.watched()
         self._system.pause(seconds(self._plan.blocks.settle))
@@ -385,11 +400,11 @@ class HostSession:
         if there:
             there.begin()
             with counted_by_perf(self._system, self._counters.perf, here.folder, self._env):
-                exit_ = self._execute(order.variant.around, command, stage)
+                exit_ = self._execute(order.variant.around, command, stage, None)
             there.end(exit_.cpu_seconds)
             watched.end(0.0)
         else:
-            exit_ = self._execute(order.variant.around, command, stage)
+            exit_ = self._execute(order.variant.around, command, stage, trace)
             watched.end(exit_.cpu_seconds)
         record.busy_before, record.busy_during = watched.busy_before, watched.busy_during
         record.seconds, record.exit_status = exit_.seconds, exit_.status
@@ -414,9 +429,9 @@ class HostSession:
         if self._client and there:
             there.check_clock()
             record.counters |= self._client.counts(there, stage.folder / "perf.csv")
-        if self._counters.trace:
+        if trace:
             file, program = self._system.place(here.folder / _SWITCHES), command.argv[0]
-            record.counters |= self._counters.trace.read(self._system, file, program)
+            record.counters |= trace.read(self._system, file, program, served)
         record.counters |= order.case.benchmark.count(output)
         record.metrics = {metric.name: value for metric, value in values.items()}
         record.caveats = caveats
@@ -425,11 +440,13 @@ class HostSession:
             what = "a process" if count == 1 else f"{count} processes"
             record.caveats.append(f"left {what} running; killed")
 
-    def _execute(self, around: Around, command: Command, stage: Stage) -> Exit:
+    def _execute(
+        self, around: Around, command: Command, stage: Stage, trace: SchedTrace | None
+    ) -> Exit:
         counters = self._client.counters if self._client else self._counters
         argv = around.prefix + command.argv
-        if counters.trace:
-            argv = counters.trace.wrap(argv, stage.system.place(stage.folder / _SWITCHES))
+        if trace:
+            argv = trace.wrap(argv, stage.system.place(stage.folder / _SWITCHES))
         if counters.perf:
             argv = counters.perf.wrap(argv, stage.system.place(stage.folder / "perf.csv"))
         return stage.system.execute(

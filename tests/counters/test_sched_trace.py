@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from schedlab.base.system import LocalSystem
 from schedlab.counters import all_groups
 from schedlab.counters.choice import choose
 from schedlab.counters.group import Unavailable
-from schedlab.counters.sched_trace import SchedTrace, account
+from schedlab.counters.sched_trace import SchedTrace, account, tasks_of
 from schedlab.counters.times import MEASURED, time_counter, times
 from tests.helpers.emulated import emulated_system
 
@@ -66,7 +67,7 @@ def test_each_part_of_a_run() -> None:
         switch(110, 0, (*ROOT, "Z"), ("swapper/0", 0)),
         switch(500, 0, ("swapper/0", 0, "R"), ("later", 99)),
     ]
-    found = account(lines, "load", [0, 1])
+    found = account(lines, "load", [0, 1], {})
     us = {
         role: {state: ns / 1000 for state, ns in of.items() if ns}
         for role, of in times(found).items()
@@ -89,14 +90,39 @@ def test_a_cpu_that_never_switches_is_idle() -> None:
         switch(30, 0, ("x", 5, "S"), ROOT),
         switch(40, 0, (*ROOT, "X"), ("swapper/0", 0)),
     ]
-    alone, beside = (times(account(lines, "load", range(n)))[""] for n in (1, 2))
+    alone, beside = (times(account(lines, "load", range(n), {}))[""] for n in (1, 2))
     assert (alone["wait_busy"], alone.get("wait_idle", 0)) == (20_000, 0)
     assert (beside.get("wait_busy", 0), beside["wait_idle"]) == (0, 20_000)
 
 
 def test_another_program_is_not_in_it() -> None:
-    assert account(begin(0, 0), "other", [0]) == {}
-    assert account(["nonsense", ""], "load", []) == {}
+    assert account(begin(0, 0), "other", [0], {}) == {}
+    assert account(["nonsense", ""], "load", [], {}) == {}
+
+
+def test_the_tasks_of_its_server_are_in_it() -> None:
+    """The server was there before; it sleeps until it is asked, and goes on after the load."""
+    lines = [
+        *begin(0, 0),
+        other(20, 0, "sched_waking", "comm=server pid=40 prio=120 target_cpu=001"),
+        other(20, 0, "sched_wakeup", "comm=server pid=40 prio=120 target_cpu=001"),
+        switch(25, 1, ("swapper/1", 0, "R"), ("server", 40)),
+        switch(60, 1, ("server", 40, "S"), ("swapper/1", 0)),
+        switch(100, 0, (*ROOT, "Z"), ("swapper/0", 0)),
+    ]
+    found = times(account(lines, "load", [0, 1], {40: "server"}))["server"]
+    assert sum(found.values()) == 100_000
+    assert (found["waking"], found["running"]) == (5_000, 35_000)
+    assert found["asleep_wait"] == 60_000
+
+
+def test_the_tasks_of_a_program_are_found() -> None:
+    with subprocess.Popen(("sh", "-c", "sleep 100 & echo; wait"), stdout=subprocess.PIPE) as shell:
+        assert shell.stdout and shell.stdout.readline()
+        found = tasks_of(LocalSystem(), shell.pid)
+        for pid in sorted(found, reverse=True):
+            os.kill(pid, signal.SIGKILL)
+    assert sorted(found.values()) == ["sh", "sleep"]
 
 
 def test_it_has_to_be_named(tmp_path: Path) -> None:
@@ -120,7 +146,7 @@ def test_a_real_run(tmp_path: Path) -> None:
         pytest.skip(f"{error}")
     file = str(tmp_path / "switches.data")
     subprocess.run(trace.wrap(("sleep", "0.3"), file), check=True, timeout=60)
-    found = trace.read(system, file, "sleep")
+    found = trace.read(system, file, "sleep", {})
     assert found[MEASURED] >= 0.3e9
     assert found[time_counter("asleep_wait", "sleep")] > 0.29e9
     assert found[time_counter("running", "sleep")] > 0

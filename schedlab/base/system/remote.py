@@ -456,11 +456,11 @@ class RemoteProgram:
     def __init__(self, system: RemoteSystem, pid: int) -> None:
         """Take its process id."""
         self._system = system
-        self._pid = pid
+        self.pid = pid
 
     def running(self) -> bool:
         """Return whether it still runs; one that only waits to be reaped does not."""
-        stat = self._system.read_or(f"/proc/{self._pid}/stat", "")
+        stat = self._system.read_or(f"/proc/{self.pid}/stat", "")
         return bool(stat) and stat.rpartition(")")[2].strip()[:1] not in ("", "Z", "X")
 
 

@@ -18,6 +18,10 @@ ROOT_STATE = "/var/lib/schedlab"
 class Running(Protocol):
     """A program that runs beside others."""
 
+    @property
+    def pid(self) -> int:
+        """Return its process id."""
+
     def running(self) -> bool:
         """Return whether the program itself still runs."""
 
