@@ -42,13 +42,20 @@ def trace() -> None:
 )
 @click.option("--machine", type=MACHINE, metavar="NAME", help="Whose topology names the moves.")
 @click.option("--rows", type=click.IntRange(1, 10_000), default=20, show_default=True)
-def stats(file: Path, tasks: str | None, machine: str | None, rows: int) -> None:
+@click.option(
+    "--html",
+    metavar="PAGE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write a page, with who wakes whom as a graph.",
+)
+def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: Path | None) -> None:
     """Print what the trace in FILE shows: time by state, wakeups, who wakes whom, moves.
 
     FILE is text of ftrace, trace-cmd or perf script, perf.data, trace.dat, or Perfetto's.
     """
     from schedlab.lab.recording.distance import mover
     from schedlab.lab.recording.inference import Choice
+    from schedlab.lab.recording.page import trace_page
     from schedlab.lab.recording.reading import read_trace
     from schedlab.lab.recording.stats import describe_stats, trace_stats
     from schedlab.machine.model import find_machine
@@ -58,6 +65,12 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int) -> None
     found = trace_stats(events, Choice(tuple(tasks.split(",")) if tasks else ()), moves)
     for line in describe_stats(found, rows):
         echo(line)
+    if html:
+        try:
+            html.write_text(trace_page(found, file.name))
+        except OSError as error:
+            raise UsageError(f"{html}: {error.strerror}.") from None
+        echo(f"wrote {html}")
 
 
 @trace.command("simulate")
