@@ -129,7 +129,7 @@ class Boots:
             self._note(f"{what}: came back with {wrong} (attempt {attempt} of {_TRIES})")
         raise HostError(
             f"{self._machine.name}: {what}: came back with {wrong}, {_TRIES} times."
-            f"\n  What boots it does not take the choice; the boots so far are kept:"
+            f"\n  Its boot loader does not take the choice; the boots so far are kept:"
             f" `schedlab boots --resume {self._folder}` goes on."
         )
 

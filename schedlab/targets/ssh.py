@@ -133,7 +133,7 @@ class SshSession:
             reconnect(self._system)
         if self._system.boot_id() != self._boot:
             raise HostError(
-                f"{self._system.name}: was booted anew; its settings are those of a fresh boot."
+                f"{self._system.name}: was rebooted; its settings are those of a fresh boot."
                 "\n  The runs so far are kept; `schedlab run --resume` goes on."
             )
         self._begin()

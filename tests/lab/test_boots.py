@@ -226,7 +226,7 @@ def test_runs_of_a_boot_that_were_cut_off_are_made_at_a_new_one(
             "'6.1;rm' is not a kernel's release",
         ),
         ({"target": "vm:6.12", "machine": "smp4", "reboot": {}, "variant": [
-            {"name": "a"}, {"name": "b", "cmdline": "psi=0"}]}, "begun anew for each boot"),
+            {"name": "a"}, {"name": "b", "cmdline": "psi=0"}]}, "started for each boot"),
     ],
 )  # fmt: skip
 def test_what_the_lab_cannot_boot_is_refused(

@@ -386,13 +386,13 @@ class RemoteSystem(System):
         script = f"for file in ./* ./.[!.]*; do {each}; done; true"
         answer = self.run(f"(cd {shlex.quote(folder)} && {{ {script}; }} | gzip)", _LINE_SECONDS)
         if answer.status:
-            raise HostError(f"{folder}: cannot be brought here: {answer.err.strip()}")
+            raise HostError(f"{folder}: cannot be copied here: {answer.err.strip()}")
         what = f"{self._shell.name}: {folder}"
         try:
             with gzip.open(io.BytesIO(answer.out)) as stream:
                 _keep_files(stream, to, what)
         except (OSError, EOFError, zlib.error) as error:
-            raise HostError(f"{what}: what was brought cannot be kept: {error}.") from error
+            raise HostError(f"{what}: what was copied here cannot be written: {error}.") from error
 
 
 class _Entries:
@@ -436,7 +436,7 @@ def _keep_files(stream: gzip.GzipFile, to: Path, what: str) -> None:
         left -= size
         if left < 0:
             raise HostError(
-                f"{what}: the run wrote more than {_MOST_FILE_BYTES} bytes; they are not brought."
+                f"{what}: the run wrote more than {_MOST_FILE_BYTES} bytes; they are not copied."
             )
         place = inside(to, name, what)
         place.unlink(missing_ok=True)
@@ -447,7 +447,7 @@ def _keep_files(stream: gzip.GzipFile, to: Path, what: str) -> None:
                     raise EOFError(f"{name} is cut short")
                 file.write(chunk)
                 size -= len(chunk)
-    raise HostError(f"{what}: the run wrote more than {_MOST_FILES} files; they are not brought.")
+    raise HostError(f"{what}: the run wrote more than {_MOST_FILES} files; they are not copied.")
 
 
 class RemoteProgram:

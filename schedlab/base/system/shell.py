@@ -96,7 +96,7 @@ class Shell:
             try:
                 data = data[os.write(self._input, data) :]
             except OSError as error:
-                raise SystemLost(f"{self.name}: the line to it is cut.") from error
+                raise SystemLost(f"{self.name}: the connection to it broke.") from error
 
     def _line(self, deadline: float) -> bytes:
         while (end := self._rest.find(b"\n")) < 0:
@@ -119,7 +119,7 @@ class Shell:
         self._await([self._output], [], deadline)
         chunk = os.read(self._output, 1 << 16)
         if not chunk:
-            raise SystemLost(f"{self.name}: the line to it has ended.")
+            raise SystemLost(f"{self.name}: the connection to it has ended.")
         self._rest += chunk
 
     def _await(self, readable: list[int], writable: list[int], deadline: float) -> None:

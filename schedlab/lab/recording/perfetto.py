@@ -127,7 +127,7 @@ class _Reader:
             columns.notes.append(f"{self._broken:,} packets are damaged and left out.")
         if self._gaps:
             columns.notes.append(
-                f"Events were lost in {self._gaps:,} pieces of CPUs' buffers; how many is not told."
+                f"Events were lost in {self._gaps:,} pieces of CPUs' buffers: unknown how many."
             )
         rows = np.array([(*row, 0) for row in self._rows], EVENT)
         columns.pieces.append(rows[np.argsort(rows["ns"], kind="stable")])

@@ -44,7 +44,7 @@ class _Reader:
         self._library.trace_text_open.restype = ctypes.c_void_p
         self._state = ctypes.c_void_p(self._library.trace_text_open())
         if not self._state:
-            raise UsageError(f"{name}: there is no memory to read it.")
+            raise UsageError(f"{name}: there is not enough memory to read it.")
 
     def close(self) -> None:
         self._library.trace_text_close(self._state)

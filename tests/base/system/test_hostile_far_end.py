@@ -168,7 +168,7 @@ def test_files_are_brought(tmp_path: Path) -> None:
         (b"9" * 5000 + b" ./a\nx", "is not a file"),
         (b"9 ./a\nx", "a is cut short"),
         (b"300000000 ./a\nx", "wrote more than 268435456 bytes"),
-        (b"1 ./folder\nx", "cannot be kept"),
+        (b"1 ./folder\nx", "cannot be written"),
         (b"0 ./a\n" * 10_001, "wrote more than 10000 files"),
     ],
 )
@@ -191,7 +191,7 @@ def test_what_is_brought_damaged(packed: bytes, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     far = far_end(tmp_path, cd=packed)
     if packed:
-        with pytest.raises(HostError, match="cannot be kept"):
+        with pytest.raises(HostError, match="cannot be written"):
             far._bring("/far/run", tmp_path / "run")
     else:
         far._bring("/far/run", tmp_path / "run")
