@@ -250,7 +250,9 @@ class SimSession:
         """
         self._write_machine(raw)
         for variant in variants:
-            check_features(variant, self.builds[variant.name])
+            check_features(
+                variant, self.builds[variant.name], f"variant {variant.name}: sched_features"
+            )
             for line in without_effect(variant, self.builds[variant.name].series):
                 self.notices.append(f"variant {variant.name}: {line}")
             try:
@@ -504,8 +506,8 @@ def _make_kernels(plan: Plan, builder: Builder) -> None:
         )
 
 
-def check_features(variant: Variant, build: Build) -> None:
-    """Refuse features that a kernel does not have."""
+def check_features(variant: Variant, build: Build, where: str) -> None:
+    """Refuse features that a kernel does not have; `where` names the settings."""
     for word in SchedFeatures.of(variant):
         name = feature_name(word)
         if build.features and name not in build.features:
@@ -516,8 +518,8 @@ def check_features(variant: Variant, build: Build) -> None:
                     f" `schedlab kernel build NAME --base {build.base} --patch {name}`."
                 )
             raise UsageError(
-                f"variant {variant.name}: sched_features: no feature '{name}' in kernel"
-                f" {build.kernel} (Linux {build.release}).{nearest(name, build.features)}"
+                f"{where}: no feature '{name}' in kernel {build.kernel} (Linux {build.release})."
+                f"{nearest(name, build.features)}"
                 f"\n  {advice}"
             )
 

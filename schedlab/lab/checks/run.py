@@ -79,7 +79,7 @@ def ask(where: Path, check: Check, machine: Machine, build: Build, seed: int) ->
     """
     with _naming(where):
         variant = _variant(check)
-        check_features(variant, build)
+        check_features(variant, build, "settings")
         if not check.benchmark:
             given = {"settle": "100ms", **_with_files(check.scenario, where.parent)}
             whole = under(variant, given)

@@ -80,7 +80,7 @@ def test_what_fails_becomes_smaller(checked, tmp_path: Path) -> None:  # type: i
     place = tmp_path / "kept/crowded"
     scenario = json.loads((place / "scenario.json").read_text())
     assert [task["name"] for task in scenario["tasks"]] == ["crowd"]
-    assert scenario["tasks"][0]["count"] == 3
+    assert 1 < scenario["tasks"][0]["count"] <= 3
     assert len(json.loads((place / "machine.json").read_text())["topology"]["llc"]) == 1
     assert "sched_switch" in (place / "trace.txt").read_text()
     smaller = checked(str(place / "check.toml"))
@@ -92,8 +92,14 @@ def test_what_fails_becomes_smaller(checked, tmp_path: Path) -> None:  # type: i
     [
         ("no-stall", 'longest = "1s"\ntasks = "corwd*"', "", "no task that ran is called 'corwd*'"),
         ("figure", 'name = "no-such"\nat_most = 1', "", "no metric or counter 'no-such'"),
-        ("no-stall", 'longest = "1s"', 'settings = "NO_SUCH_FEATURE"', "no such scheduler feature"),
+        (
+            "no-stall",
+            'longest = "1s"',
+            'settings = "NO_SUCH_FEATURE"',
+            "no feature 'SUCH_FEATURE' in",
+        ),
         ("no-stall", 'longest = "1s"', 'settings = "kernel=6.12"', "named in `kernels`"),
+        ("latency", 'at_most = "1s"\nsince = "9s"', "", "since: the run is over after 400 ms"),
         ("decision", 'event = "no_such"\nat_most = 1', "", 'no tracepoint "no_such"'),
         ("no-stall", 'longest = "1s"', 'config = ["CPUSTES=y"]', "Did you mean CPUSETS"),
     ],
