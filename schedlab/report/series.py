@@ -1,7 +1,7 @@
 """The mail of a patch series: what each patch changed, against the one before and the base.
 
-What a patch changed has a table of all patches; of the other figures a line says how the whole
-series compares with the base.
+What a patch changed has a row; of the other figures a line says how the whole series compares with
+the base.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,8 @@ from schedlab.report.content import Report, outlooks
 from schedlab.report.plain import Page
 from schedlab.report.why import sentence
 from schedlab.report.wording import (
-    described,
     fitted,
     interval,
-    number,
     outlook,
     points,
     remark,
@@ -26,7 +24,6 @@ from schedlab.result.series import Tried, TriedSeries
 _NAME = 27
 _CHANGE = 8
 _INTERVAL = 19
-_VERDICT = 12
 _WARNINGS = 3
 """Of a patch that are shown; the rest is counted."""
 _CLAIMS = ("better", "worse")
@@ -106,43 +103,41 @@ def _steps(variant: str, reports: Sequence[Report]) -> Iterator[Outcome]:
 
 
 def _tables(page: Page, tried: TriedSeries, report: Report) -> None:
-    """Add a table for each metric that a patch changed, and a line for each other one."""
+    """Add a row for each claim on a patch, benchmark by benchmark, and one for what has none."""
     steps = {_key(outcome): outcome for outcome in judge_steps(report.store)}
     reasons = {(spent.case.label, spent.variant): spent for spent in explain_steps(report.store)}
-    notes: list[str] = []
-    last = list(tried.kernels)[-1]
+    names = list(tried.kernels)
     others: list[Outcome] = []
     for case in report.cases:
+        rows: list[tuple[Outcome, Outcome]] = []
         for metric in case.info.metrics:
-            found = {o.variant: o for o in case.outcomes if o.metric == metric}
-            judged = [o for whole in found.values() for o in (whole, steps[_key(whole)])]
-            if not any(outcome.verdict.word in _CLAIMS for outcome in judged):
-                others += [found[last]] if last in found else []
-                continue
-            page.say(f"{case.info.label} {described(metric)}")
-            page.say(f"{tried.name(0)}: {number(judged[0].verdict.base_mean)}", "  ")
-            page.lines.append(f"{'patch':<7}{'change, %, against the one before':<40}and the base")
-            for index, patch in enumerate(tried.patches, 1):
-                name = tried.name(index)
-                if not patch.kernel or name not in found:
-                    page.lines.append(f"{index:<7}{patch.state}")
-                    continue
-                step = steps[_key(found[name])]
-                _row(page, index, step, found[name], notes)
-                spent = reasons.get((case.info.label, name))
-                if spent and step.verdict.word in _CLAIMS:
-                    page.say(sentence(spent), " " * 8)
+            found = [o for o in case.outcomes if o.metric == metric]
+            claimed = [o for o in found if _is_claim(steps[_key(o)])]
+            claimed += [
+                o for o in found if o.variant == names[-1] and _is_claim(o) and o not in claimed
+            ]
+            rows += [(steps[_key(o)], o) for o in claimed]
+            if not claimed:
+                others += [o for o in found if o.variant == names[-1]]
+        if rows:
+            page.say(case.info.label)
+            page.lines.append(f"{'metric':<14}patch, against the one before, %{'and the base':>21}")
+            for step, whole in rows:
+                _row(page, tried, step, whole)
+            changed = {step.variant for step, _ in rows if _is_claim(step)}
+            for index in range(1, len(tried.patches) + 1):
+                spent = reasons.get((case.info.label, tried.name(index)))
+                if spent and tried.name(index) in changed:
+                    page.say(f"patch {index}: {sentence(spent)}", "  ", "    ")
             page.gap()
     if others:
-        _unchanged(page, others, notes)
-    for place, note in enumerate(notes, 1):
-        page.say(note, f"({place}) ", "    ")
+        _unchanged(page, others)
 
 
-def _unchanged(page: Page, others: Sequence[Outcome], notes: list[str]) -> None:
+def _unchanged(page: Page, others: Sequence[Outcome]) -> None:
     """Add what no patch is shown to change: the last one against the base."""
     page.say("No change is shown by any patch in these; all patches against the base, %:")
-    label = ""
+    label, notes = "", list[str]()
     for outcome in others:
         case, metric = outcome.case, outcome.metric.name
         name = case.label if len(case.metrics) == 1 else f"  {metric}"
@@ -152,33 +147,38 @@ def _unchanged(page: Page, others: Sequence[Outcome], notes: list[str]) -> None:
         verdict = outcome.verdict
         found = f"{points(verdict.effect_better):>{_CHANGE}} "
         found += f"{interval(verdict.interval_adjusted_better):<{_INTERVAL}}{verdict_word(verdict)}"
-        found += _noted(outcome, notes)
+        if said := _said(outcome):
+            if said not in notes:
+                notes.append(said)
+            found += f" ({notes.index(said) + 1})"
         page.lines.append(f"{fitted(name, _NAME):<{_NAME}}{found}")
     if open_ones := [o.verdict for o in others if outlook(o.verdict)]:
         page.say(outlooks(open_ones))
+    for place, note in enumerate(notes, 1):
+        page.say(note, f"({place}) ", "    ")
     page.gap()
 
 
-def _row(page: Page, index: int, step: Outcome, against_base: Outcome, notes: list[str]) -> None:
-    """Add a row; what is to be said of its verdict is a note, which others may share."""
+def _row(page: Page, tried: TriedSeries, step: Outcome, against_base: Outcome) -> None:
+    """Add a row of a metric and a patch, and below it what is to be said of the verdict."""
     verdict, whole = step.verdict, against_base.verdict
-    cells = (
-        f"{points(verdict.effect_better):>{_CHANGE - 1}} "
-        f"{interval(verdict.interval_adjusted_better):<{_INTERVAL}}"
-        f"{verdict_word(verdict):<{_VERDICT}}"
-        f" {points(whole.effect_better):>{_CHANGE}} {verdict_word(whole)}"
+    index = next(n for n in range(len(tried.patches) + 1) if tried.name(n) == step.variant)
+    page.lines.append(
+        f"{fitted(step.metric.name, 13):<13}{index:>3}{points(verdict.effect_better):>8} "
+        f"{interval(verdict.interval_adjusted_better):<18}{verdict_word(verdict):<11}"
+        f"{points(whole.effect_better):>7} {verdict_word(whole)}"
     )
-    page.lines.append(f"{index:<6}{cells}{_noted(step, notes)}".rstrip())
+    if said := _said(step):
+        page.say(said, " " * 8)
 
 
-def _noted(outcome: Outcome, notes: list[str]) -> str:
-    """Return the mark of the note on a verdict; how many blocks it takes is none."""
-    said = remark(outcome.verdict).removeprefix(outlook(outcome.verdict)).removeprefix("; ")
-    if not said:
-        return ""
-    if said not in notes:
-        notes.append(said)
-    return f" ({notes.index(said) + 1})"
+def _is_claim(outcome: Outcome) -> bool:
+    return outcome.verdict.word in _CLAIMS
+
+
+def _said(outcome: Outcome) -> str:
+    """Return what is to be said of a verdict; how many blocks it takes stands elsewhere."""
+    return remark(outcome.verdict).removeprefix(outlook(outcome.verdict)).removeprefix("; ")
 
 
 def _key(outcome: Outcome) -> tuple[str, str, str]:

@@ -1,5 +1,6 @@
 """What is asked of each commit, and how its answer comes about: by verdict, or by a check."""
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -102,12 +103,20 @@ class PlanQuestion:
             write_reports(store)
             reasons = {(each.case.label, each.variant): each for each in explain_steps(store)}
             lines = []
-            for outcome in judge_steps(store):
-                line = f"{outcome.variant}: {outcome.case.label} {_words(outcome)}"
-                spent = reasons.get((outcome.case.label, outcome.variant))
-                if spent and outcome.verdict.word in ("better", "worse"):
-                    line += f"\n    {sentence(spent)}"
-                lines.append(line)
+            for name in list(kernels)[1:]:
+                others: Counter[str] = Counter()
+                for outcome in (each for each in judge_steps(store) if each.variant == name):
+                    claimed = outcome.verdict.word in ("better", "worse")
+                    if not claimed and not self._is_asked(outcome):
+                        others[verdict_word(outcome.verdict)] += 1
+                        continue
+                    lines.append(f"{name}: {outcome.case.label} {_words(outcome)}")
+                    spent = reasons.get((outcome.case.label, name))
+                    if spent and claimed:
+                        lines.append(f"    {sentence(spent)}")
+                if others:
+                    counts = ", ".join(f"{count} {word}" for word, count in others.items())
+                    lines.append(f"{name}: the other results: {counts}")
             return "\n".join(lines), len(store.records())
 
     def _run(self, plan: Plan, kernels: Mapping[str, str], folder: Path) -> Store:
@@ -121,15 +130,15 @@ class PlanQuestion:
             plan.model_copy(update={"variant": variants, "kernel": ()}), folder, self._lab
         )
 
+    def _is_asked(self, outcome: Outcome) -> bool:
+        found = (outcome.case.label, outcome.metric.name)
+        return found == (self._asked.case, self._asked.metric)
+
     def _answered(self, name: str, outcomes: list[Outcome]) -> Answered:
         mine = [outcome for outcome in outcomes if outcome.variant == name]
         if not self._asked.metric:
             return _decided(mine)
-        [asked] = [
-            each
-            for each in mine
-            if (each.case.label, each.metric.name) == (self._asked.case, self._asked.metric)
-        ]
+        [asked] = [each for each in mine if self._is_asked(each)]
         word = asked.verdict.word
         answer: Answer = "can't tell"
         if not asked.verdict.withheld:
