@@ -62,8 +62,8 @@ def study(
         "## What simulated it",
         _provenance(simulated),
         _wrapped(
-            "*Design*: after how many blocks a plan looks, with a name for that and the sizes of its"
-            " loads. A row says by how many *pairs* of runs it was judged, and how many simulated"
+            "*Design*: after how many blocks a plan looks, with a name for that and the sizes of"
+            " its loads. A row says by how many *pairs* of runs it was judged, and how many simulated"
             " seconds a run measured; both are empty where a row is from before they were recorded."
         ),
         "## Score",
