@@ -9,9 +9,7 @@ demo:
 test:
 	scripts/setup.sh build
 	$(MAKE) --jobs 2 installed-and-checked simulators
-	.venv/bin/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder \
-		--ignore tests/targets/test_ssh.py
-	.venv/bin/python -m pytest tests/targets/test_ssh.py
+	.venv/bin/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 installed-and-checked:
 	scripts/setup.sh test

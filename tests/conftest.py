@@ -54,6 +54,11 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than processors: many tests wait for what they started."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest files, so that workers which take file by file end together."""
     rank = {TESTS / name: place for place, name in enumerate(LONGEST)}
