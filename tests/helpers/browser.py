@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 from tests.helpers.patience import PATIENCE_SECONDS
 
-VOID = {"br", "link", "meta"}
+VOID = {"br", "link", "meta", "wbr"}
 
 
 class Page(HTMLParser):
