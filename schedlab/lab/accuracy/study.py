@@ -63,8 +63,9 @@ def study(
         _provenance(simulated),
         _wrapped(
             "*Design*: after how many blocks a plan looks, with a name for that and the sizes of"
-            " its loads. A row says by how many *pairs* of runs it was judged, and how many simulated"
-            " seconds a run measured; both are empty where a row is from before they were recorded."
+            " its loads. A row says by how many *pairs* of runs it was judged, and how many"
+            " simulated seconds a run measured; both are empty where a row is from before they"
+            " were recorded."
         ),
         "## Score",
         _scores(rows),
