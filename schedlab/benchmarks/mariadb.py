@@ -32,12 +32,16 @@ _TRANSACTIONS = {
 }
 _PLAIN = "--no-defaults"
 """Nothing of an installed MariaDB's configuration is read."""
+_USER = "load"
 _WHO = Enclosure(
     "users.sql",
-    f"CREATE USER IF NOT EXISTS 'root'@'{CLIENT}';\nGRANT ALL ON sbtest.* TO 'root'@'{CLIENT}';\n",
+    f"CREATE USER IF NOT EXISTS '{_USER}'@'{CLIENT}';\n"
+    f"GRANT ALL ON sbtest.* TO '{_USER}'@'{CLIENT}';\n"
+    f"GRANT SHUTDOWN ON *.* TO '{_USER}'@'{CLIENT}';\n",
     __name__,
 )
-"""Lets the machine with the load in, and at the tables alone; over loopback root is in anyway."""
+"""Lets the machine with the load in, at the tables alone. Nobody connects as MariaDB's root, who
+may read and write the files of whoever runs the server."""
 _LEAST_BUFFERS = 128 << 20
 _ROW_BYTES = 512
 """Of a table of sysbench's: half of it on disk with its index, and what transactions add."""
@@ -80,11 +84,11 @@ def mariadb(transactions: str, threads: int, tables: int, rows: int, time: Span)
     if transactions not in _TRANSACTIONS:
         known = ", ".join(_TRANSACTIONS)
         raise UsageError(f"MariaDB: transactions is one of {known}, not '{transactions}'.")
-    there = (f"--mysql-host={ADDRESS}", f"--mysql-port={PORT}", "--mysql-user=root")
+    there = (f"--mysql-host={ADDRESS}", f"--mysql-port={PORT}", f"--mysql-user={_USER}")
     tables_there = (*there, f"--tables={tables}", f"--table-size={rows}")
     test = ("sysbench", _TRANSACTIONS[transactions], *tables_there)
     load = (*test, f"--threads={threads}")
-    ask = ("mariadb", _PLAIN, "-h", ADDRESS, "-P", PORT, "-u", "root")
+    ask = ("mariadb", _PLAIN, "-h", ADDRESS, "-P", PORT, "-u", _USER)
     folder = f"{FOLDER}/{_SCRATCH}/data"
     return Command(
         *(*load, f"--time={time.whole_seconds}", "--histogram=on", "run"),
@@ -107,7 +111,7 @@ def mariadb(transactions: str, threads: int, tables: int, rows: int, time: Span)
                 make=(
                     unprivileged(
                         *("mariadb-install-db", _PLAIN, f"--datadir={folder}", "--skip-test-db"),
-                        "--auth-root-authentication-method=normal",
+                        "--auth-root-authentication-method=socket",
                     ),
                 ),
                 fill=(

@@ -50,8 +50,14 @@ _SETTINGS = {
     "checkpoint_timeout": "1d",
     "max_wal_size": "64GB",
 }
-_WHO = Enclosure("pg_hba.conf", f"host all postgres {CLIENT}/32 trust\n", __name__)
-"""Connections from the machine with the load, and none else."""
+_USER = "load"
+_WHO = Enclosure("pg_hba.conf", f"host postgres {_USER} {CLIENT}/32 trust\n", __name__)
+"""Connections from the machine with the load, and none else; none as superuser, who may read and
+write the files of whoever runs the server."""
+_MAKE_USER = (
+    f"printf 'CREATE ROLE {_USER} LOGIN;\\nALTER DATABASE postgres OWNER TO {_USER};\\n' |"
+    ' postgres --single -D "$1" postgres'
+)
 _WAIT = (
     'for i in $(seq 300); do pg_isready -q "$@" && exit; sleep 0.1; done;'
     ' echo "it takes no connections" >&2; exit 1'
@@ -103,7 +109,7 @@ def postgresql(transactions: str, clients: int, threads: int, scale: int, time: 
     if transactions not in _TRANSACTIONS:
         known = " or ".join(_TRANSACTIONS)
         raise UsageError(f"PostgreSQL: transactions is {known}, not '{transactions}'.")
-    there = ("-h", ADDRESS, "-p", PORT, "-U", "postgres")
+    there = ("-h", ADDRESS, "-p", PORT, "-U", _USER)
     load = (
         *("pgbench", *there, "-n", "-b", _TRANSACTIONS[transactions]),
         *("-c", str(clients), "-j", str(min(threads, clients))),
@@ -127,7 +133,10 @@ def postgresql(transactions: str, clients: int, threads: int, scale: int, time: 
             program="postgres",
             data=Data(
                 _SCRATCH,
-                make=(unprivileged(*init, "--no-sync"),),
+                make=(
+                    unprivileged(*init, "--no-sync"),
+                    unprivileged("sh", "-c", _MAKE_USER, "sh", folder),
+                ),
                 fill=(
                     ("sh", "-c", _WAIT, "sh", *there),
                     ("pgbench", *there, "-i", "-q", "-s", str(scale), "postgres"),

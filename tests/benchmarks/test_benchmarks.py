@@ -13,6 +13,7 @@ from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import Case, Output, Tool, all_benchmarks, all_tools, find_benchmark
 from schedlab.benchmarks.benchmark import CPUS, Benchmark, Values
 from schedlab.benchmarks.latency import counted, percentile
+from schedlab.benchmarks.server import CLIENT
 from schedlab.importers.known import known_metric
 from schedlab.kernels.native import OWN
 from schedlab.machine.here import describe
@@ -580,6 +581,19 @@ def test_databases_are_sized_by_the_machine(kunpeng: Machine) -> None:
         command.server
         and f"--innodb-buffer-pool-size={(128 << 20) + 128 * 50_000 * 512}" in command.server.argv
     )
+
+
+def test_nobody_connects_to_a_database_as_superuser(kunpeng: Machine) -> None:
+    """A superuser of the database has the files of who runs the server, which may be root."""
+    [command] = sized(kunpeng, "PostgreSQL").commands
+    assert [enclosure.text for enclosure in command.enclosures] == [
+        f"host postgres load {CLIENT}/32 trust\n"
+    ]
+    [command] = sized(kunpeng, "MariaDB").commands
+    assert command.server and command.server.data
+    assert "--auth-root-authentication-method=socket" in command.server.data.make[0]
+    [who] = command.enclosures
+    assert "root" not in who.text and "FILE" not in who.text
 
 
 @given(st.lists(st.integers(0, 50), min_size=1), st.integers(1, 100))
