@@ -96,7 +96,7 @@ def tasks_of(system: System, root: int) -> dict[int, str]:
     """Return the names of all tasks of a process and of those it started, by their ids."""
     done = system.capture(("ps", "-eLo", "pid=,ppid=,tid=,comm="))
     rows = [line.split(None, 3) for line in done.stdout.splitlines()]
-    tasks = [(int(pid), int(parent), int(tid), name) for pid, parent, tid, name in rows]
+    tasks = [(int(pid), int(parent), int(tid), " ".join(name)) for pid, parent, tid, *name in rows]
     family, size = {root}, 0
     while len(family) > size:
         size = len(family)

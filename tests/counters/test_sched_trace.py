@@ -15,6 +15,7 @@ from schedlab.counters.group import Unavailable
 from schedlab.counters.sched_trace import SchedTrace, account, tasks_of
 from schedlab.counters.times import MEASURED, time_counter, times
 from tests.helpers.emulated import emulated_system
+from tests.helpers.patience import wait_until
 
 
 def switch(us: int, cpu: int, prev: tuple[str, int, str], following: tuple[str, int]) -> str:
@@ -119,10 +120,14 @@ def test_the_tasks_of_its_server_are_in_it() -> None:
 def test_the_tasks_of_a_program_are_found() -> None:
     with subprocess.Popen(("sh", "-c", "sleep 100 & echo; wait"), stdout=subprocess.PIPE) as shell:
         assert shell.stdout and shell.stdout.readline()
-        found = tasks_of(LocalSystem(), shell.pid)
-        for pid in sorted(found, reverse=True):
+
+        def found() -> dict[int, str]:
+            """Return the tasks, once the second has the name of what it runs."""
+            tasks = tasks_of(LocalSystem(), shell.pid)
+            return tasks if sorted(tasks.values()) == ["sh", "sleep"] else {}
+
+        for pid in sorted(wait_until(found, "sleep"), reverse=True):
             os.kill(pid, signal.SIGKILL)
-    assert sorted(found.values()) == ["sh", "sleep"]
 
 
 def test_it_has_to_be_named(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_the_newest_kernel_of_a_series(packages: list[str], wanted: int) -> None
         (["--target", "vm:6.1"], "which machine is QEMU to show? Name one by --machine"),
         (["--target", "vm:/none", "--machine", "small-2n-smt2"], "there is no such kernel image"),
         (["--machine", "small-2n-smt2"], "only vm:KERNEL is shown another"),
-        (["--variant", "x: cmdline quiet", "--no-counters"], "only a guest is booted for a run"),
+        (["--variant", "x: cmdline quiet", "--no-counters"], "a host has booted already"),
     ],
 )
 def test_what_cannot_be_asked_for(
