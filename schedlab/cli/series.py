@@ -63,7 +63,7 @@ def series_command(
 
     \b
     schedlab series series.mbx --base 6.12 --target sim:epyc-7713-2p-nps1 --suite hackbench
-    schedlab series v6.12..topic --tree ~/linux --target sim:hikey960 --plan misfit-hikey960
+    schedlab series v6.12..topic --tree ~/linux --target sim:hikey960 --plan eas
     schedlab series --resume results/...
     """
     how = How(**{f.name: options.pop(f.name) for f in fields(How) if f.name in options})

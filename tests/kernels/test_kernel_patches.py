@@ -242,6 +242,22 @@ def test_names_of_a_patch_are_no_patterns(tmp_path: Path) -> None:
     assert (tree / "kernel/o*e").read_text() == "a\n"
 
 
+def test_a_patch_removes_what_is_outside_the_farm(tmp_path: Path) -> None:
+    """The farm has links to some folders; a difference of two releases removes files of others."""
+    tree = write_tree(tmp_path / "tree")
+    for folder in ("drivers/cpuidle", "drivers/thermal", "mm"):
+        (tree / folder).mkdir(parents=True, exist_ok=True)
+    (tree / "mm/swap.c").write_text("a\n")
+    patch = tmp_path / "p"
+    patch.write_text("--- a/mm/swap.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")
+    farm = tmp_path / "farm"
+    script = data_folder("engine") / "scripts/apply-patches"
+    argv = [str(script), str(tree), str(farm), str(tmp_path / "out"), "", str(patch)]
+    subprocess.run(argv, check=True)
+    assert not (farm / "mm/swap.c").exists()
+    assert (tree / "mm/swap.c").read_text() == "a\n"
+
+
 MODE = "diff --git a/{0} b/{0}\nold mode 100644\nnew mode 100755\n"
 NEW = "diff --git a/{0} b/{0}\nnew file mode 100644\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"
 
