@@ -29,7 +29,7 @@ def machine_file(which: str) -> Path:
     """Return the file of a machine that comes with schedlab, by name, or the file itself.
 
     Raises:
-        UsageError: there is no such machine; likewise of the other kinds.
+        UsageError: there is no such machine. The functions below raise it for their kinds.
     """
     if which.endswith(".toml") or "/" in which:
         return Path(which)

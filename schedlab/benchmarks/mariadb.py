@@ -7,7 +7,16 @@ from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchma
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, percentiles
 from schedlab.benchmarks.metric import Metric
-from schedlab.benchmarks.server import ADDRESS, CLIENT, FOLDER, PORT, Data, Server, unprivileged
+from schedlab.benchmarks.server import (
+    ADDRESS,
+    CLIENT,
+    FOLDER,
+    LOAD_USER,
+    PORT,
+    Data,
+    Server,
+    unprivileged,
+)
 from schedlab.benchmarks.sysbench import SYSBENCH
 from schedlab.benchmarks.tool import Tool
 
@@ -32,16 +41,14 @@ _TRANSACTIONS = {
 }
 _PLAIN = "--no-defaults"
 """Nothing of an installed MariaDB's configuration is read."""
-_USER = "load"
 _WHO = Enclosure(
     "users.sql",
-    f"CREATE USER IF NOT EXISTS '{_USER}'@'{CLIENT}';\n"
-    f"GRANT ALL ON sbtest.* TO '{_USER}'@'{CLIENT}';\n"
-    f"GRANT SHUTDOWN ON *.* TO '{_USER}'@'{CLIENT}';\n",
+    f"CREATE USER IF NOT EXISTS '{LOAD_USER}'@'{CLIENT}';\n"
+    f"GRANT ALL ON sbtest.* TO '{LOAD_USER}'@'{CLIENT}';\n"
+    f"GRANT SHUTDOWN ON *.* TO '{LOAD_USER}'@'{CLIENT}';\n",
     __name__,
 )
-"""Lets the machine with the load in, at the tables alone. Nobody connects as MariaDB's root, who
-may read and write the files of whoever runs the server."""
+"""Lets the load's user in from its machine, at the tables alone."""
 _LEAST_BUFFERS = 128 << 20
 _ROW_BYTES = 512
 """Of a table of sysbench's: half of it on disk with its index, and what transactions add."""
@@ -84,11 +91,11 @@ def mariadb(transactions: str, threads: int, tables: int, rows: int, time: Span)
     if transactions not in _TRANSACTIONS:
         known = ", ".join(_TRANSACTIONS)
         raise UsageError(f"MariaDB: transactions is one of {known}, not '{transactions}'.")
-    there = (f"--mysql-host={ADDRESS}", f"--mysql-port={PORT}", f"--mysql-user={_USER}")
+    there = (f"--mysql-host={ADDRESS}", f"--mysql-port={PORT}", f"--mysql-user={LOAD_USER}")
     tables_there = (*there, f"--tables={tables}", f"--table-size={rows}")
     test = ("sysbench", _TRANSACTIONS[transactions], *tables_there)
     load = (*test, f"--threads={threads}")
-    ask = ("mariadb", _PLAIN, "-h", ADDRESS, "-P", PORT, "-u", _USER)
+    ask = ("mariadb", _PLAIN, "-h", ADDRESS, "-P", PORT, "-u", LOAD_USER)
     folder = f"{FOLDER}/{_SCRATCH}/data"
     return Command(
         *(*load, f"--time={time.whole_seconds}", "--histogram=on", "run"),

@@ -7,7 +7,16 @@ from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchma
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, counted, percentiles
 from schedlab.benchmarks.metric import Metric
-from schedlab.benchmarks.server import ADDRESS, CLIENT, FOLDER, PORT, Data, Server, unprivileged
+from schedlab.benchmarks.server import (
+    ADDRESS,
+    CLIENT,
+    FOLDER,
+    LOAD_USER,
+    PORT,
+    Data,
+    Server,
+    unprivileged,
+)
 from schedlab.benchmarks.tool import Tool
 
 POSTGRESQL = Tool(
@@ -50,12 +59,10 @@ _SETTINGS = {
     "checkpoint_timeout": "1d",
     "max_wal_size": "64GB",
 }
-_USER = "load"
-_WHO = Enclosure("pg_hba.conf", f"host postgres {_USER} {CLIENT}/32 trust\n", __name__)
-"""Connections from the machine with the load, and none else; none as superuser, who may read and
-write the files of whoever runs the server."""
+_WHO = Enclosure("pg_hba.conf", f"host postgres {LOAD_USER} {CLIENT}/32 trust\n", __name__)
+"""Connections of the load's user from its machine, and none else."""
 _MAKE_USER = (
-    f"printf 'CREATE ROLE {_USER} LOGIN;\\nALTER DATABASE postgres OWNER TO {_USER};\\n' |"
+    f"printf 'CREATE ROLE {LOAD_USER} LOGIN;\\nALTER DATABASE postgres OWNER TO {LOAD_USER};\\n' |"
     ' postgres --single -D "$1" postgres'
 )
 _WAIT = (
@@ -109,7 +116,7 @@ def postgresql(transactions: str, clients: int, threads: int, scale: int, time: 
     if transactions not in _TRANSACTIONS:
         known = " or ".join(_TRANSACTIONS)
         raise UsageError(f"PostgreSQL: transactions is {known}, not '{transactions}'.")
-    there = ("-h", ADDRESS, "-p", PORT, "-U", _USER)
+    there = ("-h", ADDRESS, "-p", PORT, "-U", LOAD_USER)
     load = (
         *("pgbench", *there, "-n", "-b", _TRANSACTIONS[transactions]),
         *("-c", str(clients), "-j", str(min(threads, clients))),

@@ -18,6 +18,10 @@ LOOPBACK = "127.0.0.1"
 
 Argv = tuple[str, ...]
 
+LOAD_USER = "load"
+"""Whom the load on a database connects as: the owner of the data. A superuser of the database could
+read and write the files of whoever runs the server, so nobody may connect as one."""
+
 _AS_NOBODY = (
     '[ "$(id -u)" != 0 ] || set -- unshare --user --map-user=65534 --map-group=65534 -- "$@";'
     ' exec "$@"'

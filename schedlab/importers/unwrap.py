@@ -2,7 +2,7 @@
 
 A client that wraps what it quotes breaks lines which are too long for it with the quoting before
 them, and quotes what is left of a line or does not. So a line goes on where the next one begins at
-the left, would have had no room beside it, and is no beginning of a line of ours.
+the left, would have had no room beside it, and does not look like the start of one of our lines.
 """
 
 import re

@@ -147,7 +147,9 @@ class Client:
             raise UsageError(f"cpus: {', '.join(bound)}: with a client, bind the server yourself.")
         self._hold()
         try:
-            self.notices += [f"{self.name}: before the start: {x}" for x in self._left()]
+            self.notices += [
+                f"{self.name}: before the start: {x}" for x in restore_journal(self.system)
+            ]
             board = Switchboard(self.system, [])
             board.begin(tag)
             self.counters = self._counters(plan)
@@ -163,9 +165,6 @@ class Client:
         finally:
             with uninterrupted(), suppress(SystemLost):
                 self._stack.close()
-
-    def _left(self) -> list[str]:
-        return restore_journal(self.system)
 
     @property
     def _shared(self) -> bool:

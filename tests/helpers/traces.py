@@ -39,6 +39,19 @@ def fork(ns: int, cpu: int, by: tuple[str, int], child: tuple[str, int]) -> Line
     return Line(ns, cpu, *by, "sched_process_fork", text)
 
 
+IDLE, A, B = ("swapper/0", 0), ("my app-1", 10), ("b [x]", 11)
+TWO_TASKS = [
+    switch(1_000, 0, IDLE, "R", A),
+    fork(1_500, 0, A, B),
+    waking(2_000, 0, A, B),
+    waking(2_500, 0, A, B, "h"),
+    switch(3_000, 0, A, "D", B),
+    switch(4_000, 0, B, "R+", A),
+    switch(5_000, 0, A, "X", IDLE),
+]
+"""A task starts another one, wakes it, and both run until it ends."""
+
+
 def ftrace(line: Line) -> str:
     seconds, ns = divmod(line.ns, 10**9)
     return (

@@ -224,20 +224,24 @@ def test_a_change_through_a_link_of_the_tree(tmp_path: Path) -> None:
         check_applies(tree, [patch], "6.12")
 
 
+def farm_of(place: Path, tree: Path, text: str) -> Path:
+    """Return the farm of links that the script makes of a tree and a patch, called from `here`."""
+    for folder in (tree / "drivers/cpuidle", tree / "drivers/thermal", place / "here"):
+        folder.mkdir(parents=True, exist_ok=True)
+    (place / "p").write_text(text)
+    script = data_folder("engine") / "scripts/apply-patches"
+    argv = [str(script), str(tree), str(place / "farm"), str(place / "out"), "", str(place / "p")]
+    subprocess.run(argv, cwd=place / "here", check=True)
+    return place / "farm"
+
+
 def test_names_of_a_patch_are_no_patterns(tmp_path: Path) -> None:
     """The script that makes the farm of links goes over the names in a shell."""
     tree = write_tree(tmp_path / "tree")
-    for folder in ("drivers/cpuidle", "drivers/thermal"):
-        (tree / folder).mkdir(parents=True)
     (tree / "kernel/o*e").write_text("a\n")
     (tmp_path / "here/kernel").mkdir(parents=True)
     (tmp_path / "here/kernel/one").touch()
-    patch = tmp_path / "p"
-    patch.write_text(section("a/kernel/o*e"))
-    farm = tmp_path / "farm"
-    script = data_folder("engine") / "scripts/apply-patches"
-    argv = [str(script), str(tree), str(farm), str(tmp_path / "out"), "", str(patch)]
-    subprocess.run(argv, cwd=tmp_path / "here", check=True)
+    farm = farm_of(tmp_path, tree, section("a/kernel/o*e"))
     assert (farm / "kernel/o*e").read_text() == "b\n"
     assert (tree / "kernel/o*e").read_text() == "a\n"
 
@@ -245,15 +249,9 @@ def test_names_of_a_patch_are_no_patterns(tmp_path: Path) -> None:
 def test_a_patch_removes_what_is_outside_the_farm(tmp_path: Path) -> None:
     """The farm has links to some folders; a difference of two releases removes files of others."""
     tree = write_tree(tmp_path / "tree")
-    for folder in ("drivers/cpuidle", "drivers/thermal", "mm"):
-        (tree / folder).mkdir(parents=True, exist_ok=True)
+    (tree / "mm").mkdir(exist_ok=True)
     (tree / "mm/swap.c").write_text("a\n")
-    patch = tmp_path / "p"
-    patch.write_text("--- a/mm/swap.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")
-    farm = tmp_path / "farm"
-    script = data_folder("engine") / "scripts/apply-patches"
-    argv = [str(script), str(tree), str(farm), str(tmp_path / "out"), "", str(patch)]
-    subprocess.run(argv, check=True)
+    farm = farm_of(tmp_path, tree, "--- a/mm/swap.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")
     assert not (farm / "mm/swap.c").exists()
     assert (tree / "mm/swap.c").read_text() == "a\n"
 

@@ -15,19 +15,9 @@ from schedlab.lab.recording.events import Context, Kind, Stop
 from schedlab.lab.recording.inference import Choice, infer
 from schedlab.lab.recording.perfetto import read_perfetto
 from schedlab.lab.recording.reading import read_trace
-from tests.helpers.traces import Line, fork, read, switch, waking
+from tests.helpers.traces import IDLE, TWO_TASKS, A, B, Line, read, switch
 
-IDLE, A, B = ("swapper/0", 0), ("my app-1", 10), ("b [x]", 11)
-LINES = [
-    switch(1_000, 0, IDLE, "R", A),
-    fork(1_500, 0, A, B),
-    waking(2_000, 0, A, B),
-    waking(2_500, 0, A, B, "h"),
-    switch(3_000, 0, A, "D", B),
-    switch(4_000, 0, B, "R+", A),
-    switch(5_000, 0, A, "X", IDLE),
-    switch(5_500, 1, IDLE, "R", B),
-]
+LINES = [*TWO_TASKS, switch(5_500, 1, IDLE, "R", B)]
 STATES = {"R": 0, "S": 1, "D": 2, "X": 16, "R+": 0x100}
 FLAGS = {".": 0, "s": 0x10, "h": 0x08}
 COLUMNS = ("ns", "cpu", "kind", "current", "one", "two", "three", "context")

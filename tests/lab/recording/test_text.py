@@ -15,24 +15,25 @@ from schedlab.base.errors import UsageError
 from schedlab.lab.recording.events import Context, Kind, Stop
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.text import read_text
-from tests.helpers.traces import Line, fork, ftrace, perf_script, read, switch, trace_cmd, waking
-
-IDLE, A, B = ("swapper/0", 0), ("my app-1", 10), ("b [x]", 11)
-LINES = [
-    switch(1_000, 0, IDLE, "R", A),
-    fork(1_500, 0, A, B),
-    waking(2_000, 0, A, B),
-    waking(2_500, 0, A, B, "h"),
-    switch(3_000, 0, A, "D", B),
-    switch(4_000, 0, B, "R+", A),
-    switch(5_000, 0, A, "X", IDLE),
-]
+from tests.helpers.traces import (
+    IDLE,
+    TWO_TASKS,
+    A,
+    B,
+    Line,
+    ftrace,
+    perf_script,
+    read,
+    switch,
+    trace_cmd,
+    waking,
+)
 
 
 @pytest.mark.parametrize("form", [ftrace, perf_script, trace_cmd])
 def test_each_tools_lines(form: Callable[[Line], str]) -> None:
-    events = read(LINES, form)
-    assert events.ns.tolist() == [line.ns for line in LINES]
+    events = read(TWO_TASKS, form)
+    assert events.ns.tolist() == [line.ns for line in TWO_TASKS]
     assert events.kind.tolist() == [
         *(Kind.SWITCH, Kind.FORK, Kind.WAKING, Kind.WAKING),
         *(Kind.SWITCH, Kind.SWITCH, Kind.SWITCH),
@@ -68,9 +69,9 @@ def test_the_last_name_in_the_file_counts() -> None:
 
 
 def test_priorities_that_change() -> None:
-    later = LINES[4]._replace(text=LINES[4].text.replace("next_prio=120", "next_prio=-1"))
-    assert read([*LINES[:4], later]).priorities[11] == -1
-    assert read([*LINES[:4], later, *LINES[5:]]).priorities[11] == 120
+    later = TWO_TASKS[4]._replace(text=TWO_TASKS[4].text.replace("next_prio=120", "next_prio=-1"))
+    assert read([*TWO_TASKS[:4], later]).priorities[11] == -1
+    assert read([*TWO_TASKS[:4], later, *TWO_TASKS[5:]]).priorities[11] == 120
 
 
 def test_names_that_look_like_other_parts_of_a_line() -> None:
@@ -89,7 +90,7 @@ def test_the_short_form_of_trace_cmd() -> None:
 
 
 def test_pieces_may_end_anywhere() -> None:
-    text = "".join(f"{ftrace(line)}\n" for line in LINES).encode()
+    text = "".join(f"{ftrace(line)}\n" for line in TWO_TASKS).encode()
     whole = read_text([text], "x")
     for size in (1, 7, 100):
         pieces = [text[i : i + size] for i in range(0, len(text), size)]
@@ -97,21 +98,21 @@ def test_pieces_may_end_anywhere() -> None:
 
 
 def test_a_file_cut_off_in_a_line_is_read_up_to_there() -> None:
-    text = "".join(f"{ftrace(line)}\n" for line in LINES).encode()
+    text = "".join(f"{ftrace(line)}\n" for line in TWO_TASKS).encode()
     events = read_text([text[:-30]], "x")
-    assert len(events) == len(LINES) - 1
+    assert len(events) == len(TWO_TASKS) - 1
     assert "1 lines are damaged" in events.notes[0]
 
 
 def test_lost_events_are_told() -> None:
-    text = f"{ftrace(LINES[0])}\nCPU:0 [LOST 17 EVENTS]\n{ftrace(LINES[1])}\n"
+    text = f"{ftrace(TWO_TASKS[0])}\nCPU:0 [LOST 17 EVENTS]\n{ftrace(TWO_TASKS[1])}\n"
     assert read_text([text.encode()], "x").notes == ["17 events were lost while it was recorded."]
-    perf = b"PERF_RECORD_LOST lost 5\n" + ftrace(LINES[0]).encode()
+    perf = b"PERF_RECORD_LOST lost 5\n" + ftrace(TWO_TASKS[0]).encode()
     assert "5 events were lost" in read_text([perf], "x").notes[0]
 
 
 def test_a_clock_that_goes_back_is_told_and_sorted() -> None:
-    events = read([LINES[1], LINES[0], *LINES[2:]])
+    events = read([TWO_TASKS[1], TWO_TASKS[0], *TWO_TASKS[2:]])
     assert np.all(np.diff(events.ns) >= 0)
     assert "goes back 1 times" in events.notes[0]
 
@@ -123,8 +124,8 @@ def test_clocks_of_two_cpus_a_little_apart_keep_the_files_order() -> None:
 
 
 def test_buffers_of_cpus_one_after_another_are_sorted() -> None:
-    late = [line._replace(ns=line.ns + 10**9) for line in LINES]
-    events = read([*late, *(line._replace(cpu=1) for line in LINES)])
+    late = [line._replace(ns=line.ns + 10**9) for line in TWO_TASKS]
+    events = read([*late, *(line._replace(cpu=1) for line in TWO_TASKS)])
     assert np.all(np.diff(events.ns) >= 0)
 
 
@@ -140,14 +141,14 @@ def test_a_line_without_end_is_refused() -> None:
 
 
 def test_numbers_too_long_are_damage() -> None:
-    line = ftrace(LINES[2]).replace("pid=11", "pid=" + "9" * 30)
-    assert "damaged" in read_text([f"{ftrace(LINES[0])}\n{line}\n".encode()], "x").notes[0]
+    line = ftrace(TWO_TASKS[2]).replace("pid=11", "pid=" + "9" * 30)
+    assert "damaged" in read_text([f"{ftrace(TWO_TASKS[0])}\n{line}\n".encode()], "x").notes[0]
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_no_damage_ends_in_anything_but_a_message(data: st.DataObject) -> None:
-    text = bytearray("".join(f"{ftrace(line)}\n" for line in LINES).encode())
+    text = bytearray("".join(f"{ftrace(line)}\n" for line in TWO_TASKS).encode())
     for _ in range(data.draw(st.integers(1, 8))):
         at = data.draw(st.integers(0, len(text) - 1))
         text[at : at + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
