@@ -194,6 +194,10 @@ class Builder:
                         shutil.rmtree(folder, ignore_errors=True)
             return self._keep(recipe, base, part, key, time.monotonic() - began)
 
+    def objects(self, recipe: Recipe) -> Path:
+        """Return make's output folder of a recipe as everything stands now."""
+        return self._part(recipe, self.shelf.base(recipe.base), None).objects
+
     def forget(self, name: str) -> None:
         """Drop all that was made of a name, with earlier engines too."""
         for folder in self._objects_of(name):

@@ -115,8 +115,6 @@ def with_scheduler(series: str, wanted: str) -> Path:
 
 
 def objects(name: str) -> Path:
-    """Return the folder of what make left of a build: the newest of that name."""
-    marks = (CACHE / "kernels/objects").glob("*/.of")
-    logs = [mark.with_name("make.log") for mark in marks if mark.read_text() == name]
-    made = [log for log in logs if log.exists()]  # a build that was stopped leaves none
-    return max(made, key=lambda log: log.stat().st_mtime).parent
+    """Return the folder of what make left of a build: of a series, or of a name on the shelf."""
+    shelf = Shelf(CACHE)
+    return Builder(shelf, find_engine(), Watch()).objects(shelf.recipe(name))

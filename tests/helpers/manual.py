@@ -51,7 +51,7 @@ def _commands(page: Path) -> Iterator[Documented]:
             continue
         while text.endswith("\\"):
             text = text[:-1] + next(lines)[1].strip()
-        if text.count("'") % 2 == 0:
+        if text.partition("  # ")[0].count("'") % 2 == 0:  # a quoted text may go on below
             yield Documented(str(page.relative_to(ROOT)), number, text)
 
 

@@ -24,9 +24,9 @@ class CompanionSetting(Setting[Companion | None]):
         ' ready_value = "enabled" }'
     )
     help = (
-        "a command that runs beside each run, such as a sched_ext scheduler; with"
-        " `ready_file` the run waits until that file holds `ready_value` (`ready_seconds`, 10 if"
-        " not given, at most)"
+        "a command that runs beside each run, such as a sched_ext scheduler; with `ready_file`"
+        " the run waits until that file holds `ready_value` (for at most `ready_seconds`,"
+        " default 10)"
     )
     where = REAL
     elsewhere = because("no program runs there", "sim")

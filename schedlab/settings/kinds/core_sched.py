@@ -20,8 +20,8 @@ class CoreSched(WordSetting):
     example = "core-sched process"
     toml = 'core_sched = "process"'
     help = (
-        "core scheduling: SMT siblings run tasks of one cookie only. `benchmark`: its tasks"
-        " share one; `process`: each of its processes has its own"
+        "core scheduling: SMT siblings run only tasks with the same cookie. `benchmark`: all its"
+        " tasks share one cookie; `process`: each of its processes has its own"
     )
     where = frozenset({"sim"})
     elsewhere = because(

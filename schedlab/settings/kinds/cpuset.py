@@ -28,8 +28,8 @@ class CpusetSetting(Setting[Cpuset | None]):
     example = "cpuset 2-3 partition=isolated"
     toml = 'cpuset = { cpus = "2-3", partition = "isolated" }'
     help = (
-        "a cgroup of the benchmark's with these CPUs; as a partition `root` they are balanced"
-        " apart from the others, as `isolated` not at all, and nobody else runs there"
+        "a cgroup for the benchmark with these CPUs; partition `root` balances them apart from"
+        " the others, `isolated` does not balance them; no other task runs there"
     )
     where = frozenset({"sim"})
     elsewhere = because(

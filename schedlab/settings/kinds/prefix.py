@@ -18,7 +18,7 @@ class Prefix(Setting[tuple[str, ...]]):
     syntax = "prefix COMMAND"
     example = "prefix taskset -c 0-3"
     toml = 'prefix = ["taskset", "-c", "0-3"]'
-    help = "a command before the benchmark's (numactl, chrt, ...)"
+    help = "a command put before the benchmark's (numactl, chrt, ...)"
     where = REAL
     elsewhere = because(NO_PROGRAM, "sim")
 

@@ -20,7 +20,7 @@ class ScxTunable(TableSetting):
     toml = "scx_tunables = { fifo_sched = 1 }"
     help = (
         "a tunable of the scheduler that `scx=` names: a `const volatile` variable of its source,"
-        " which its own program would set from an option"
+        " which its loader would set from an option"
     )
     where = frozenset({"sim"})
     elsewhere = ELSEWHERE

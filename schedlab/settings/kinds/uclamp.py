@@ -68,8 +68,8 @@ class UclampSetting(Setting[Uclamp | None]):
     example = "uclamp bench=20..80"
     toml = 'uclamp = { group = "bench", min = 20, max = 80 }'
     help = (
-        "the benchmark runs in this cgroup, whose cpu.uclamp.min and max bound the utilisation"
-        " that its tasks show to schedutil and to EAS, in percent; a host has the group already"
+        "the benchmark runs in this cgroup; its cpu.uclamp.min and max, in percent, bound the"
+        " utilisation that schedutil and EAS see of its tasks; on a host the group must exist"
     )
 
     where = frozenset({"host", "sim"})
