@@ -121,8 +121,10 @@ add_arm64_jansson() {
 	echo "setup: downloading jansson for arm64"
 	scratch=$(mktemp -d)
 	mkdir -p "$scratch/lists/partial" "$scratch/archives/partial"
+	# The host's hooks may drop its downloads after an update, which another apt is installing.
+	printf '#clear APT::Update::%s;\n' Pre-Invoke Post-Invoke Post-Invoke-Success >"$scratch/apt.conf"
 	arm64_apt() {
-		apt-get -q -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
+		apt-get -q -c "$scratch/apt.conf" -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
 			-o Dir::State::Lists="$scratch/lists" -o Dir::State::status=/dev/null \
 			-o Dir::Cache="$scratch" -o APT::Sandbox::User="$(id -un)" "$@"
 	}

@@ -19,6 +19,13 @@ SUITES = ("stable-backports", "stable", "testing", "unstable", "experimental")
 _HELPER = "/usr/lib/apt/apt-helper"
 _CODENAME = re.compile(r"^Codename: ([a-z-]+)$", re.M)
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_NO_HOOKS = """\
+// What the host does after an update of its own lists, such as dropping its downloads, would hit
+// an installation that is under way.
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+"""
 _TARGET = re.compile(r"^(\S+) (\S+) (\S+)$", re.M)
 
 
@@ -64,12 +71,14 @@ class Suite:
         for made in ("sources.d", "lists/partial", "cache/archives/partial"):
             (self.folder / made).mkdir(parents=True, exist_ok=True)
         codename = self.codename
+        hooks = self.folder / "no-hooks.conf"
+        hooks.write_text(_NO_HOOKS)
         signed = f"Signed-By: {_KEYRING}\n" if _KEYRING.exists() else ""
         (self.folder / "sources.d" / "suite.sources").write_text(
             f"Types: deb\nURIs: {self.mirror}\nSuites: {codename}\nComponents: main\n{signed}"
         )
         with watch.task(f"reading the lists of Debian {codename}"):
-            status, printed = output(["apt-get", "update", *self.options])
+            status, printed = output(["apt-get", "update", "-c", str(hooks), *self.options])
         wrong = [line for line in printed.splitlines() if line.startswith(("E:", "W: Failed"))]
         if status and not wrong:
             wrong = ["E: apt-get update failed"]

@@ -1,5 +1,8 @@
 """Debian's other suites, with an apt that only pretends."""
 
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ esac; done
 echo "$1 ${suite:-host}" >> @LOG@
 case $1 in
 indextargets) cat @FOLDER@/targets;;
-update) [ "$suite" != sid ] || { echo "E: The repository 'sid' is not there"; exit 100; };;
+update) echo "$@" > @FOLDER@/updated; [ "$suite" != sid ] || { echo "E: The repository 'sid' is not there"; exit 100; };;
 download) grep "^'[^ ]* linux-source-7.3_" @FOLDER@/${suite:-host} 2>/dev/null || exit 100;;
 esac
 """
@@ -86,3 +89,21 @@ def test_no_mirror_of_debian(apt: Path) -> None:
     (apt / "targets").write_text(TARGETS.splitlines()[1])
     with pytest.raises(KernelError, match=r"apt does not offer linux-source-7\.3"):
         found(apt)
+
+
+@pytest.mark.skipif(not shutil.which("apt-config"), reason="apt is not installed")
+def test_no_hook_of_the_host_runs(apt: Path) -> None:
+    """A usual one drops all downloads of the host's apt, which may be installing them."""
+    (apt / "trixie-backports").write_text(OFFER)
+    found(apt)
+    option, file, *_ = (apt / "updated").read_text().split()[1:]
+    (apt / "host.conf").write_text('APT::Update::Post-Invoke { "rm -f /of-the-host/*.deb"; };\n')
+    settings = subprocess.run(
+        ["apt-config", "dump", option, file],
+        env=os.environ | {"APT_CONFIG": str(apt / "host.conf")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "APT::Update::Post-Invoke" in settings.stdout
+    assert "/of-the-host" not in settings.stdout
