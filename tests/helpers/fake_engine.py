@@ -48,7 +48,6 @@ endif
 """
 
 SCHEDSIM = """\
-#!/usr/bin/env python3
 import argparse, json, os, random, sys, time
 parser = argparse.ArgumentParser()
 for name in ("machine", "scenario", "out", "trace", "trace-format", "trace-events", "trace-cpus",
@@ -134,7 +133,8 @@ def write_engine(folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "kernel-sources.mk").write_text("KERNEL_SOURCES := kernel/sched/fair.c fs/seq.c\n")
     (folder / "Makefile").write_text(MAKEFILE)
-    (folder / "schedsim.py").write_text(SCHEDSIM)
+    # Isolated and without packages, Python starts in a fifth of the time.
+    (folder / "schedsim.py").write_text(f"#!{sys.executable} -IS\n{SCHEDSIM}")
     return folder
 
 

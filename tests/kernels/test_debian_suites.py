@@ -20,7 +20,9 @@ esac; done
 echo "$1 ${suite:-host}" >> @LOG@
 case $1 in
 indextargets) cat @FOLDER@/targets;;
-update) echo "$@" > @FOLDER@/updated; [ "$suite" != sid ] || { echo "E: The repository 'sid' is not there"; exit 100; };;
+update)
+	echo "$@" > @FOLDER@/updated
+	[ "$suite" != sid ] || { echo "E: The repository 'sid' is not there"; exit 100; };;
 download) grep "^'[^ ]* linux-source-7.3_" @FOLDER@/${suite:-host} 2>/dev/null || exit 100;;
 esac
 """
