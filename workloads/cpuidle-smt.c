@@ -207,7 +207,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload cpuidle_smt_workload = {
+WORKLOAD(cpuidle_smt) = {
 	.name = "cpuidle-smt",
 	.summary = "work beside siblings that sleep and are woken",
 	.original = "cpuidle-smt-performance (2021)",

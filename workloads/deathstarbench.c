@@ -167,7 +167,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload deathstarbench_workload = {
+WORKLOAD(deathstarbench) = {
 	.name = "deathstarbench",
 	.summary = "a social network of small services that call each other",
 	.original = "DeathStarBench socialNetwork with wrk2, of June 2024",

@@ -81,7 +81,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload futex_wake_workload = {
+WORKLOAD(futex_wake) = {
 	.name = "futex-wake",
 	.summary = "many threads that wait for one futex are woken",
 	.original = "perf bench futex wake, Linux 6.1",

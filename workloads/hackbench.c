@@ -228,7 +228,7 @@ static const struct wl_option hackbench_options[] = {
 	{ }
 };
 
-const struct workload hackbench_workload = {
+WORKLOAD(hackbench) = {
 	.name = "hackbench",
 	.summary = "groups of tasks sending small messages to each other",
 	.original = "hackbench, rt-tests 2.4",
@@ -246,7 +246,7 @@ static const struct wl_option messaging_options[] = {
 	{ }
 };
 
-const struct workload sched_messaging_workload = {
+WORKLOAD(sched_messaging) = {
 	.name = "sched-messaging",
 	.summary = "groups of tasks sending small messages to each other",
 	.original = "perf bench sched messaging, Linux 6.1",

@@ -22,7 +22,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload mem_memset_workload = {
+WORKLOAD(mem_memset) = {
 	.name = "mem-memset",
 	.summary = "one task sets much memory",
 	.original = "perf bench mem memset, Linux 6.1",

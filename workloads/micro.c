@@ -298,7 +298,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload micro_workload = {
+WORKLOAD(micro) = {
 	.name = "micro",
 	.summary = "single operations: system calls, pipes, forks, wakeups, cache lines",
 	.original = "lmbench's way of timing; the operations are those of the machine file's constants",

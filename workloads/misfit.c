@@ -157,7 +157,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload misfit_workload = {
+WORKLOAD(misfit) = {
 	.name = "misfit",
 	.summary = "long tasks on little CPUs while the big ones become free",
 	.original = "test of \"sched/fair: Migrate 'misfit' tasks on asymmetric capacity systems\", LKML 2018",

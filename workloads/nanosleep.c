@@ -47,7 +47,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload nanosleep_workload = {
+WORKLOAD(nanosleep) = {
 	.name = "nanosleep",
 	.summary = "processes that sleep a microsecond at a time",
 	.original = "a loop of nanosleep() in every process, as stress-ng's nanosleep stressor",

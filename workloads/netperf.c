@@ -148,7 +148,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload netperf_workload = {
+WORKLOAD(netperf) = {
 	.name = "netperf",
 	.summary = "requests and responses over loopback, one at a time for each client",
 	.original = "netperf 2.7",

@@ -152,7 +152,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload numa_mem_workload = {
+WORKLOAD(numa_mem) = {
 	.name = "numa-mem",
 	.summary = "tasks that go over memory of their own, of their process and of all",
 	.original = "perf bench numa mem, Linux 6.1",

@@ -282,7 +282,7 @@ static const struct wl_option placement_options[] = {
 	{}
 };
 
-const struct workload placement_workload = {
+WORKLOAD(placement) = {
 	.name		= "placement",
 	.summary	= "where fork, exec and wakeups put a task, one decision at a time",
 	.original	= "schedlab's own",

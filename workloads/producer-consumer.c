@@ -93,7 +93,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload producer_consumer_workload = {
+WORKLOAD(producer_consumer) = {
 	.name = "producer-consumer",
 	.summary = "pairs of tasks of which one writes buffers and the other reads them",
 	.original = "schedlab's own",

@@ -20,7 +20,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend.h"
+#include "calls/backend.h"
 #include "rt-app-file.h"
 
 #define LONGEST_NS	(USEC_PER_DAY * 1000ULL)

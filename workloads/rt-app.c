@@ -452,7 +452,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload rt_app_workload = {
+WORKLOAD(rt_app) = {
 	.name = "rt-app",
 	.summary = "threads that do what a file of rt-app says",
 	.original = "rt-app 1.0",

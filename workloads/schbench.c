@@ -294,7 +294,7 @@ static const struct wl_option old_options[] = {
 	{ }
 };
 
-const struct workload schbench_old_workload = {
+WORKLOAD(schbench_old) = {
 	.name = "schbench-old",
 	.summary = "workers woken in batches: latency of waking",
 	.original = "schbench 2eef447 (2021)",
@@ -394,7 +394,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload schbench_workload = {
+WORKLOAD(schbench) = {
 	.name = "schbench",
 	.summary = "workers woken in batches: latencies of waking and of requests",
 	.original = "schbench 24e32b8 (2025)",

@@ -59,7 +59,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload sched_pipe_workload = {
+WORKLOAD(sched_pipe) = {
 	.name = "sched-pipe",
 	.summary = "two tasks waking each other over pipes",
 	.original = "perf bench sched pipe, Linux 6.1",

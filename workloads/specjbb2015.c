@@ -344,7 +344,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload specjbb2015_workload = {
+WORKLOAD(specjbb2015) = {
 	.name = "specjbb2015",
 	.summary = "groups of Java servers under a rising rate of requests",
 	.original = "SPECjbb2015 1.03, MultiJVM",

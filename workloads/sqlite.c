@@ -106,7 +106,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload sqlite_workload = {
+WORKLOAD(sqlite) = {
 	.name = "sqlite",
 	.summary = "rows inserted one by one into databases on one journaled file system",
 	.original = "sqlite3 3.40 in the sqlite test of the Phoronix Test Suite",

@@ -120,7 +120,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload stream_workload = {
+WORKLOAD(stream) = {
 	.name = "stream",
 	.summary = "four loops over arrays, bound by memory bandwidth",
 	.original = "STREAM 5.10",

@@ -119,7 +119,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload stress_ng_pipe_workload = {
+WORKLOAD(stress_ng_pipe) = {
 	.name = "stress-ng-pipe",
 	.summary = "writers and readers over pipes in packet mode",
 	.original = "stress-ng --pipe, stress-ng 0.15.06",

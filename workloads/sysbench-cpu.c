@@ -24,7 +24,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload sysbench_cpu_workload = {
+WORKLOAD(sysbench_cpu) = {
 	.name = "sysbench-cpu",
 	.summary = "threads that compute",
 	.original = "sysbench cpu, sysbench 1.0.20",

@@ -63,7 +63,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload sysbench_memory_workload = {
+WORKLOAD(sysbench_memory) = {
 	.name = "sysbench-memory",
 	.summary = "threads that go over a small block of memory",
 	.original = "sysbench memory, sysbench 1.0.20",

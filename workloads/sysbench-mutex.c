@@ -51,7 +51,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload sysbench_mutex_workload = {
+WORKLOAD(sysbench_mutex) = {
 	.name = "sysbench-mutex",
 	.summary = "threads that contend for mutexes",
 	.original = "sysbench mutex, sysbench 1.0.20",

@@ -43,7 +43,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload sysbench_threads_workload = {
+WORKLOAD(sysbench_threads) = {
 	.name = "sysbench-threads",
 	.summary = "threads that yield while they hold one of a few mutexes",
 	.original = "sysbench threads, sysbench 1.0.20",

@@ -187,7 +187,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload tbench_workload = {
+WORKLOAD(tbench) = {
 	.name = "tbench",
 	.summary = "a file server's network traffic over loopback TCP",
 	.original = "tbench, dbench 4.0",

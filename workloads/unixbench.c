@@ -146,7 +146,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload unixbench_workload = {
+WORKLOAD(unixbench) = {
 	.name = "unixbench",
 	.summary = "loops of work, system calls, pipe, fork and exec",
 	.original = "UnixBench 5.1.3",

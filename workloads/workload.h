@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The calls a workload may make.  The same source runs in the simulator
- * (engine/run/calls/: coroutines on simulated CPUs, through the kernel's own wait,
- * wake, fork and exit paths) and on a host (workloads/posix/: real processes, threads,
- * pipes, sockets and futexes).
+ * The calls a workload may make.  The same source runs in the simulator (coroutines on
+ * simulated CPUs, through the kernel's own wait, wake, fork and exit paths) and on a host
+ * (real processes, threads, pipes, sockets and futexes).  calls/ has each call for both.
  *
- * A workload is a struct workload with a table of options and a main function, which is
- * its first task.  It keeps no global state: what its tasks share lies in memory from
+ * A WORKLOAD() has a table of options and a main function, which is its first task.  It keeps no global state: what its tasks share lies in memory from
  * wl_alloc(), and each gets its place in it as its argument.  When main returns, all
  * tasks of the workload that still live are ended.
  *
@@ -68,7 +66,12 @@ struct workload {
 	struct wl_working_set working_set;
 };
 
-extern const struct workload *const wl_workloads[];	/* registry.c, ended by NULL */
+/* Defines a workload; the linker gathers all of them. */
+#define WORKLOAD(name) \
+	static const struct workload name##_workload; \
+	static const struct workload *const name##_listed \
+		__attribute__((used, section("workloads"))) = &name##_workload; \
+	static const struct workload name##_workload
 
 /* Values of the running workload's options. */
 long long wl_option(const char *name);

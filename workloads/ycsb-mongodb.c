@@ -206,7 +206,7 @@ static const struct wl_option options[] = {
 	{ }
 };
 
-const struct workload ycsb_mongodb_workload = {
+WORKLOAD(ycsb_mongodb) = {
 	.name = "ycsb-mongodb",
 	.summary = "closed loop of client threads on a document database",
 	.original = "YCSB 0.17 core workload A on MongoDB 4.4 with WiredTiger",

@@ -8,55 +8,18 @@
 
 static struct instance *outside;	/* its hook runs on the host's stack, before or after the run */
 
-static struct instance *running(void)
+struct instance *instance_running(void)
 {
 	return outside ? outside : self()->instance;
 }
 
-long long wl_option(const char *name)
-{
-	return wl_value(&running()->values, name);
-}
-
-const char *wl_text(const char *name)
-{
-	return wl_value_text(&running()->values, name);
-}
-
-void *wl_prepared(void)
-{
-	return running()->prepared;
-}
-
-void wl_refused(const char *text)
-{
-	hw_refuse("workload %s: %s", running()->label, text);
-}
-
-/* ------------------------------------------------------------------ warming up */
-
-static int warm;
-
-int wl_warming(void)
-{
-	running()->warms_up = 1;
-	return !warm;
-}
-
-int wl_warm_up(void)
-{
-	int slept = 0;
-
-	for (; wl_warming(); slept = 1)
-		kern_sleep(kern_load_half_life);
-	return slept;
-}
+int instances_warm;
 
 int instances_warmed_up(void)
 {
 	int under_way = 0;
 
-	warm = 1;
+	instances_warm = 1;
 	for (int i = 0; i < scenario.nr_workloads; i++) {
 		if (scenario.workloads[i].warms_up)
 			scenario.workloads[i].began = hw.clk;
@@ -64,36 +27,6 @@ int instances_warmed_up(void)
 			under_way |= scenario.workloads[i].in_window;
 	}
 	return under_way;
-}
-
-/* ------------------------------------------------------------------ results */
-
-void wl_begin(void)
-{
-	struct instance *instance = running();
-
-	instance->began = kern_now();
-	instance->in_window = instance->measures;
-	if (instance->in_window)
-		results_window_begin();
-}
-
-void wl_end(void)
-{
-	running()->ended = kern_now();
-}
-
-double wl_elapsed(void)
-{
-	const struct instance *instance = running();
-
-	return ((instance->ended ? instance->ended : kern_now()) - instance->began) / 1e9;
-}
-
-void wl_result(const char *name, double value, const char *unit)
-{
-	json_array_append_new(running()->results, json_pack("{s:s, s:f, s:s}", "name", name,
-							    "value", value, "unit", unit));
 }
 
 /* ------------------------------------------------------------------ waiting for ever */

@@ -4,7 +4,7 @@
 #define RUN_INSTANCE_H
 
 #include "run.h"
-#include "../../workloads/backend.h"
+#include "../../workloads/calls/backend.h"
 
 struct cookie;
 
@@ -26,6 +26,8 @@ struct instance {
 	json_t		*results;		/* [{ name, value, unit }] */
 };
 
+struct instance *instance_running(void);	/* whose task, or hook, runs */
+extern int instances_warm;			/* what they do counts from now on */
 void instances_prepare(void);			/* before the run */
 void instance_start(struct instance *instance);
 int instances_running(void);			/* how many are not done */

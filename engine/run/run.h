@@ -25,7 +25,7 @@ struct task {
 	struct kern_region *memory;		/* what its program touches */
 	unsigned int	placed;			/* pid 1 has put it where it belongs; a futex */
 	int		joined, released;	/* nobody will ask for it again; the kernel has let go */
-	/* as part of a workload (calls/) */
+	/* as part of a workload (workloads/calls/) */
 	struct instance	*instance;
 	unsigned long long chance;		/* random state */
 	simtime		alarm;
@@ -55,10 +55,10 @@ static inline struct task *self(void)
 void background_read(json_t *machine);
 void background_start(void);
 
-/* calls/figures.c */
+/* workloads/calls/figures.c */
 void figures_read(json_t *machine);	/* what programs take on this machine */
 
-/* calls/region.c */
+/* workloads/calls/region.c */
 void refuse_memory(int node) __hw_noreturn;	/* -1: on no node */
 
 /* scenario.c */

@@ -153,14 +153,14 @@ static void read_option(json_t *v, const struct path *at, struct wl_values *valu
 static const struct workload *read_kind(json_t *obj, const struct path *at)
 {
 	const char *kind = json_text(json_need(obj, at, "kind"), AT(at, "kind"));
-	const struct workload *w = wl_find(kind);
+	const struct workload *found = wl_find(kind);
 	char known[1000] = "";
 
-	if (w)
-		return w;
-	for (int i = 0; wl_workloads[i]; i++)
-		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "",
-			 wl_workloads[i]->name);
+	if (found)
+		return found;
+	for_each_workload(w)
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", *known ? ", " : "",
+			 (*w)->name);
 	json_error_at(AT(at, "kind"), "no workload \"%s\"; there are %s", kind, known);
 }
 

@@ -8,9 +8,10 @@
 
 #include <pthread.h>
 #include <sys/types.h>
-#include "../backend.h"
+#include "../calls/backend.h"
 
 #define MAX_CPUS	1024
+#define ARENA_SIZE	(16UL << 30)		/* reserved, not used */
 
 struct wl_task {
 	char		name[16];
@@ -23,7 +24,7 @@ struct wl_task {
 	/* for the supervisor */
 	volatile int	alive;
 	volatile unsigned int steps;	/* changes with every wait and its end */
-	volatile long	waits_for;	/* text, as an offset from wl_registry; 0: for nothing */
+	volatile long	waits_for;	/* see task_waits_for(); 0: for nothing */
 	struct wl_task	*holder;
 	struct wl_task	*next, *previous;
 	unsigned long	footprint, position;
@@ -59,15 +60,16 @@ extern int arena_fd;
 
 void arena_create(void);
 void arena_attach(int fd);		/* after exec() */
-void arena_read_machine(void);		/* machine.c */
+void arena_read_machine(void);		/* calls/machine.c */
 
 void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));	/* main.c */
 
-/* tasks.c */
+/* calls/tasks.c */
+const char *task_waits_for(const struct wl_task *task);		/* in any process of the run */
 void task_begin_main(void (*fn)(void));
 void task_resume(struct wl_task *task, long fn_offset) __attribute__((noreturn));
 
-/* work.c */
+/* calls/work.c */
 double work_measure(double seconds);	/* iterations a ns, the best of some tries */
 
 #endif

@@ -33,75 +33,7 @@ void fail(const char *fmt, ...)
 	_exit(2);
 }
 
-void wl_refused(const char *text)
-{
-	fail("%s", text);
-}
-
-static int index_of(const char *name)
-{
-	int i = wl_option_index(running, name);
-
-	if (i < 0)
-		fail("option %s is not in the workload's table", name);
-	return i;
-}
-
-long long wl_option(const char *name)
-{
-	return arena->number[index_of(name)];
-}
-
-const char *wl_text(const char *name)
-{
-	return arena->text[index_of(name)];
-}
-
-void *wl_prepared(void)
-{
-	return arena->prepared;
-}
-
 /* ------------------------------------------------------------------ results */
-
-int wl_warming(void)
-{
-	return 0;
-}
-
-int wl_warm_up(void)
-{
-	return 0;
-}
-
-void wl_begin(void)
-{
-	arena->began = wl_now();
-}
-
-void wl_end(void)
-{
-	arena->ended = wl_now();
-}
-
-double wl_elapsed(void)
-{
-	return ((arena->ended ? arena->ended : wl_now()) - arena->began) / 1e9;
-}
-
-void wl_result(const char *name, double value, const char *unit)
-{
-	struct result *r = wl_new(struct result, 1);
-
-	snprintf(r->name, sizeof(r->name), "%s", name);
-	snprintf(r->unit, sizeof(r->unit), "%s", unit);
-	r->value = value;
-	if (arena->last_result)
-		arena->last_result->next = r;
-	else
-		arena->results = r;
-	arena->last_result = r;
-}
 
 static void print_text(const struct calibration *c, double drift)
 {
@@ -163,7 +95,7 @@ static void fail_deadlocked(void)
 		if (!t->alive)
 			continue;
 		fprintf(stderr, "  %s/%d waits for %s", t->name, t->pid,
-			(const char *)wl_workloads + t->waits_for);
+			task_waits_for(t));
 		if (t->holder)
 			fprintf(stderr, " of %s/%d", t->holder->name, t->holder->pid);
 		fputc('\n', stderr);
@@ -232,8 +164,8 @@ static void run(void)
 
 static void list(void)
 {
-	for (int i = 0; wl_workloads[i]; i++)
-		printf("%-14s %s\n", wl_workloads[i]->name, wl_workloads[i]->summary);
+	for_each_workload(w)
+		printf("%-14s %s\n", (*w)->name, (*w)->summary);
 }
 
 static void usage(void)

@@ -14,8 +14,11 @@ from pathlib import Path
 from tests.helpers import builds
 from tests.helpers.engine.simulator import SERIES, build
 
-FLOORS = {"hw": 0, "k": 1, "kernel": 1, "run": 2, "workloads": 3}
-"""The folders of a build's objects, from the bottom up; `k` is kernel/sched itself."""
+FLOORS = {"hw": 0, "k": 1, "kernel": 1, "run": 2, "calls": 2, "workloads": 3}
+"""The folders of a build's objects, from the bottom up.
+
+`k` is kernel/sched itself, `calls` the calls that workloads make, as the simulator has them.
+"""
 
 Arrows = Mapping[tuple[str, str], set[str]]
 
@@ -59,7 +62,7 @@ def upward(arrows: Arrows) -> Arrows:
 
 def _names(folder: Path, defined: bool) -> set[str]:
     objects = sorted(folder.rglob("*.o"))
-    assert objects
+    assert objects, f"{folder}: no objects"
     which = "--defined-only" if defined else "--undefined-only"
     listed = subprocess.run(
         ["nm", "-g", "-P", which, *objects], capture_output=True, text=True, check=True

@@ -1,12 +1,98 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The machine as sysfs shows it, and keeping tasks on parts of it. */
+/* The machine and its idle states, and keeping tasks on parts of it. */
+#include <string.h>
+#include "world.h"
+
+struct cpu_set {
+	unsigned long bits[MAX_CPUS / 64];
+};
+
+static void set_cpu(int cpu, void *set)
+{
+	((struct cpu_set *)set)->bits[cpu / 64] |= 1UL << cpu % 64;
+}
+
+#ifdef SIMULATED
+
+int wl_cpus(void)
+{
+	return hw_nr_cpus;
+}
+
+int wl_llcs(void)
+{
+	return hw_nr_llcs;
+}
+
+int wl_nodes(void)
+{
+	return hw_nr_nodes;
+}
+
+int wl_cpu(void)
+{
+	return hw.cpu;
+}
+
+int wl_capacity(int cpu)
+{
+	return hw_cpu_topo[cpu].capacity;
+}
+
+int wl_idle_states(void)
+{
+	return hw_nr_idle_states;
+}
+
+const char *wl_idle_name(int state)
+{
+	return hw_idle_states[state].name;
+}
+
+void wl_idle_read(int cpu, int state, struct wl_idle *idle)
+{
+	struct kern_idle now;
+
+	kern_idle_stats(cpu, state, &now);
+	idle->usage = now.usage;
+	idle->time = now.time_ns;
+}
+
+static int llc_of(int cpu)
+{
+	return hw_cpu_topo[cpu].llc;
+}
+
+static int node_of(int cpu)
+{
+	return hw_cpu_topo[cpu].node;
+}
+
+static void pin(const struct cpu_set *set)
+{
+	int err = kern_setaffinity(&self()->kern, set->bits, hw_nr_cpus);
+
+	if (err)
+		wl_refuse("%s cannot be pinned: %s", self()->comm, strerror(-err));
+}
+
+void wl_pin_list(const char *list)
+{
+	json_t *text = json_string(list);
+	struct cpu_set set = { };
+
+	json_cpu_list(text, AT(NULL, self()->instance->label), hw_nr_cpus - 1, set_cpu, &set);
+	json_decref(text);
+	pin(&set);
+}
+
+#else /* on this host */
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include "arena.h"
 
 /* One line of a file, or "" */
 static void read_line(const char *path, char *line, size_t size)
@@ -21,10 +107,15 @@ static void read_line(const char *path, char *line, size_t size)
 	fclose(f);
 }
 
-/* "0-3,8" into a set; 0, or -1: not a list of CPUs */
-static int parse_list(const char *list, cpu_set_t *set)
+static int is_set(int cpu, const struct cpu_set *set)
 {
-	CPU_ZERO(set);
+	return set->bits[cpu / 64] >> cpu % 64 & 1;
+}
+
+/* "0-3,8" into a set; 0, or -1: not a list of CPUs */
+static int parse_list(const char *list, struct cpu_set *set)
+{
+	*set = (struct cpu_set) { };
 	do {
 		char *end;
 		long first = strtol(list, &end, 10), last = first;
@@ -36,14 +127,14 @@ static int parse_list(const char *list, cpu_set_t *set)
 		if (first < 0 || last < first || last >= MAX_CPUS)
 			return -1;
 		for (long cpu = first; cpu <= last; cpu++)
-			CPU_SET(cpu, set);
+			set_cpu(cpu, set);
 		list = end;
 	} while (*list++ == ',');
 	return list[-1] ? -1 : 0;
 }
 
 /* The CPUs that share the largest cache of this one. */
-static void llc_of(int cpu, char *list, size_t size)
+static void list_llc(int cpu, char *list, size_t size)
 {
 	char path[100], line[200];
 
@@ -61,17 +152,17 @@ static void llc_of(int cpu, char *list, size_t size)
 void arena_read_machine(void)
 {
 	char list[200], path[100];
-	cpu_set_t set;
+	struct cpu_set set;
 
 	arena->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (arena->cpus > MAX_CPUS)
 		fail("more than %d CPUs", MAX_CPUS);
 	for (int cpu = 0; cpu < arena->cpus; cpu++) {
-		llc_of(cpu, list, sizeof(list));
+		list_llc(cpu, list, sizeof(list));
 		arena->llc_of[cpu] = -1;
 		if (!parse_list(list, &set))
 			for (int other = 0; other < cpu; other++)
-				if (CPU_ISSET(other, &set))
+				if (is_set(other, &set))
 					arena->llc_of[cpu] = arena->llc_of[other];
 		if (arena->llc_of[cpu] < 0)
 			arena->llc_of[cpu] = arena->llcs++;
@@ -85,7 +176,7 @@ void arena_read_machine(void)
 		if (parse_list(list, &set))
 			break;
 		for (int cpu = 0; cpu < arena->cpus; cpu++)
-			if (CPU_ISSET(cpu, &set))
+			if (is_set(cpu, &set))
 				arena->node_of[cpu] = node;
 		arena->nodes = node + 1;
 	}
@@ -154,49 +245,59 @@ void wl_idle_read(int cpu, int state, struct wl_idle *idle)
 
 /* ------------------------------------------------------------------ keeping tasks on CPUs */
 
-static void pin(const cpu_set_t *set)
+static int llc_of(int cpu)
 {
-	if (sched_setaffinity(0, sizeof(*set), set))
+	return arena->llc_of[cpu];
+}
+
+static int node_of(int cpu)
+{
+	return arena->node_of[cpu];
+}
+
+static void pin(const struct cpu_set *set)
+{
+	if (sched_setaffinity(0, sizeof(*set), (const cpu_set_t *)set))
 		fail("%s cannot be pinned: %s", wl_self()->name, strerror(errno));
 }
 
+void wl_pin_list(const char *list)
+{
+	struct cpu_set set;
+
+	if (parse_list(list, &set))
+		fail("\"%s\" is not a list of CPUs such as 0-3,8", list);
+	pin(&set);
+}
+#endif
+
+/* ------------------------------------------------------------------ the same in both worlds */
+
 void wl_pin_cpus(int first, int count)
 {
-	cpu_set_t set;
+	struct cpu_set set = { };
 
-	CPU_ZERO(&set);
-	for (int cpu = first; cpu < first + count; cpu++)
-		CPU_SET(cpu, &set);
+	for (int cpu = first; cpu < first + count && cpu < wl_cpus(); cpu++)
+		set_cpu(cpu, &set);
 	pin(&set);
 }
 
 void wl_pin_llcs(int first, int count)
 {
-	cpu_set_t set;
+	struct cpu_set set = { };
 
-	CPU_ZERO(&set);
-	for (int cpu = 0; cpu < arena->cpus; cpu++)
-		if (arena->llc_of[cpu] >= first && arena->llc_of[cpu] < first + count)
-			CPU_SET(cpu, &set);
+	for (int cpu = 0; cpu < wl_cpus(); cpu++)
+		if (llc_of(cpu) >= first && llc_of(cpu) < first + count)
+			set_cpu(cpu, &set);
 	pin(&set);
 }
 
 void wl_pin_node(int node)
 {
-	cpu_set_t set;
+	struct cpu_set set = { };
 
-	CPU_ZERO(&set);
-	for (int cpu = 0; cpu < arena->cpus; cpu++)
-		if (arena->node_of[cpu] == node)
-			CPU_SET(cpu, &set);
-	pin(&set);
-}
-
-void wl_pin_list(const char *list)
-{
-	cpu_set_t set;
-
-	if (parse_list(list, &set))
-		fail("\"%s\" is not a list of CPUs such as 0-3,8", list);
+	for (int cpu = 0; cpu < wl_cpus(); cpu++)
+		if (node_of(cpu) == node)
+			set_cpu(cpu, &set);
 	pin(&set);
 }

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the programs of workloads take: workloads/figures.toml, but for what the machine's file says. */
+/* What the programs of workloads take: figures.toml, and simulated what the machine's file has instead. */
 #include <string.h>
-#include "instance.h"
-#include "json.h"
+#include "world.h"
 
 static unsigned long long figures[WL_NR_FIGURES] = {
 #define VALUE(workload, figure, value)	[WL_##workload##_##figure] = value,
 	WL_FIGURES(VALUE)
 #undef VALUE
 };
+
+unsigned long long wl_figure(enum wl_figure figure)
+{
+	return figures[figure];
+}
+
+#ifdef SIMULATED
 
 static const struct {
 	const char *workload, *figure;
@@ -17,11 +23,6 @@ static const struct {
 	WL_FIGURES(NAME)
 #undef NAME
 };
-
-unsigned long long wl_figure(enum wl_figure figure)
-{
-	return figures[figure];
-}
 
 /* A workload's hyphens are underscores in C. */
 static int same(const char *workload, const char *in_c)
@@ -67,3 +68,4 @@ void figures_read(json_t *machine)
 		}
 	}
 }
+#endif

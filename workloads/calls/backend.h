@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Between the parts of workload.h that are the same everywhere and the two backends. */
+/* What the calls share, whichever of the two worlds they are compiled for. */
 #ifndef WORKLOAD_BACKEND_H
 #define WORKLOAD_BACKEND_H
 
-#include "workload.h"
+#include "../workload.h"
 
-/* What a backend provides. */
+extern const struct workload *const __start_workloads[], *const __stop_workloads[];	/* the linker's */
+#define for_each_workload(w) \
+	for (const struct workload *const *w = __start_workloads; w < __stop_workloads; w++)
+
 struct wl_task *wl_self(void);
 unsigned long long *wl_chance(void);		/* the calling task's random state */
 /* The calling task is about to wait; holder may be NULL.  Shown when all wait for ever. */

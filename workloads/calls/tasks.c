@@ -1,16 +1,153 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Processes and threads. */
+/* Processes and threads, their policies and groups. */
+#include <string.h>
+#include "world.h"
+
+#ifdef SIMULATED
+
+#include <setjmp.h>
+
+struct wl_task *wl_self(void)
+{
+	return (struct wl_task *)self();
+}
+
+unsigned long long *wl_chance(void)
+{
+	return &self()->chance;
+}
+
+void wl_note_wait(const char *what, struct wl_task *holder)
+{
+	self()->waits_for = what;
+	self()->waits_for_task = (struct task *)holder;
+}
+
+struct start {
+	void (*fn)(void *);
+	void *arg;
+	jmp_buf again;			/* where exec() begins anew */
+};
+
+static void task_main(struct kern_task *kern)
+{
+	struct task *task = task_of(kern);
+	struct start start = *(struct start *)task->arg;
+
+	if (!task->is_thread && cookie_of_each_process(task->instance))
+		kern_core_sched(0);
+	hw_free(task->arg);
+	task->arg = &start;
+	setjmp(start.again);
+	start.fn(start.arg);
+}
+
+static struct wl_task *start_task(const char *name, int number, void (*fn)(void *), void *arg)
+{
+	struct start *start = hw_zalloc(sizeof(*start), 16);
+
+	start->fn = fn;
+	start->arg = arg;
+	return (struct wl_task *)task_launch(name, number, task_main, start);
+}
+
+struct wl_task *wl_fork(const char *name, void (*fn)(void *), void *arg)
+{
+	return start_task(name, -1, fn, arg);
+}
+
+struct wl_task *wl_thread(const char *name, void (*fn)(void *), void *arg)
+{
+	return start_task(name, -2, fn, arg);
+}
+
+static void await(struct wl_task *task)
+{
+	unsigned int id = task->pid;
+
+	if (!task->is_thread)
+		kern_wait_child(&task->kern);
+	else
+		while (wl_load(&task->thread) == id && !self()->killed)
+			kern_futex_wait_end(&task->thread, id);
+}
+
+static struct wl_task *await_child(void)
+{
+	return (struct wl_task *)kern_wait_child(NULL);
+}
+
+static void forget(struct wl_task *task)
+{
+	task_forget((struct task *)task);
+}
+
+void wl_exec(void (*fn)(void *), void *arg)
+{
+	struct start *start = self()->arg;
+
+	kern_exec();
+	start->fn = fn;
+	start->arg = arg;
+	longjmp(start->again, 1);
+}
+
+void wl_exit(void)
+{
+	kern_exit();
+}
+
+void wl_sched(const struct wl_sched *sched)
+{
+	static const int policies[] = { 0, 3, 5, 1, 2, 6 };	/* uapi/linux/sched.h */
+	struct kern_attr attr = {
+		.policy = policies[sched->policy], .nice = sched->nice, .rt_priority = sched->priority,
+		.dl_runtime = sched->runtime, .dl_deadline = sched->deadline, .dl_period = sched->period,
+		.uclamp_min = sched->util_min, .uclamp_max = sched->util_max,
+	};
+	int err = kern_setattr(&self()->kern, &attr);
+
+	if (err)
+		wl_refuse("the policy of %s: %s", self()->comm, strerror(-err));
+}
+
+void wl_nice(int nice)
+{
+	wl_sched(&(struct wl_sched) { .nice = nice, .util_min = -1, .util_max = -1 });
+}
+
+void wl_group(const char *path)
+{
+	const struct instance *instance = self()->instance;
+	/* The groups of what is in the cpuset are below it, as below a scope of systemd's. */
+	const char *above = instance && instance->group && instance->group == scenario.workloads_group ?
+			    instance->group : "";
+	char whole[256], part[256];
+	int err;
+
+	snprintf(whole, sizeof(whole), "%s%s", above, strcmp(path, "/") ? path : *above ? "" : path);
+	path = whole;
+	for (const char *end = path; *end && end[1]; ) {
+		end = strchrnul(end + 1, '/');
+		snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
+		kern_cgroup_create(part, has_own_cpuset(part));	/* or it is there */
+	}
+	err = kern_cgroup_attach(&self()->kern, path);
+	if (err)
+		wl_refuse("group %s: %s", path, strerror(-err));
+}
+
+#else /* on this host */
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "arena.h"
 
 #define THREAD_STACK	(256UL << 10)
 
@@ -29,8 +166,13 @@ unsigned long long *wl_chance(void)
 void wl_note_wait(const char *what, struct wl_task *holder)
 {
 	me->holder = holder;
-	me->waits_for = what ? what - (const char *)wl_workloads : 0;
+	me->waits_for = what ? what - (const char *)wl_exec : 0;
 	me->steps++;
+}
+
+const char *task_waits_for(const struct wl_task *task)
+{
+	return (const char *)wl_exec + task->waits_for;
 }
 
 static struct wl_task *new_task(const char *name, void (*fn)(void *), void *arg)
@@ -140,21 +282,18 @@ static void check_status(const char *name, int status)
 		     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-void wl_join(struct wl_task *task)
+static void await(struct wl_task *task)
 {
 	int status;
 
-	wl_note_wait("the end", task);
 	if (task->is_thread) {
 		pthread_join(task->thread, NULL);
-	} else {
-		while (waitpid(task->pid, &status, 0) < 0)
-			if (errno != EINTR)
-				fail("waiting for %s: %s", task->name, strerror(errno));
-		check_status(task->name, status);
+		return;
 	}
-	wl_note_wait(NULL, NULL);
-	forget(task);
+	while (waitpid(task->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			fail("waiting for %s: %s", task->name, strerror(errno));
+	check_status(task->name, status);
 }
 
 static struct wl_task *find(pid_t pid)
@@ -162,29 +301,25 @@ static struct wl_task *find(pid_t pid)
 	struct wl_task *task;
 
 	pthread_mutex_lock(&arena->lock);
-	for (task = arena->tasks; task && task->pid != pid; task = task->next)
+	for (task = arena->tasks; task->pid != pid || task->is_thread; task = task->next)
 		;
 	pthread_mutex_unlock(&arena->lock);
 	return task;
 }
 
-int wl_wait(void)
+static struct wl_task *await_child(void)
 {
 	struct wl_task *task;
 	int status;
 	pid_t pid;
 
-	wl_note_wait("the end of a child", NULL);
 	while ((pid = wait(&status)) < 0 && errno == EINTR)
 		;
-	wl_note_wait(NULL, NULL);
 	if (pid < 0)
-		return 0;
+		return NULL;
 	task = find(pid);
-	check_status(task ? task->name : "a child", status);
-	if (task)
-		forget(task);
-	return 1;
+	check_status(task->name, status);
+	return task;
 }
 
 /* Addresses differ after exec(): the function goes along as its distance from here. */
@@ -266,4 +401,27 @@ void wl_group(const char *path)
 	f = fopen(file, "w");
 	if (!f || fprintf(f, "0\n") < 0 || fclose(f))
 		fail("group %s: %s", file, strerror(errno));
+}
+#endif
+
+/* ------------------------------------------------------------------ the same in both worlds */
+
+void wl_join(struct wl_task *task)
+{
+	wl_note_wait("the end", task);
+	await(task);
+	wl_note_wait(NULL, NULL);
+	forget(task);
+}
+
+int wl_wait(void)
+{
+	struct wl_task *task;
+
+	wl_note_wait("the end of a child", NULL);
+	task = await_child();
+	wl_note_wait(NULL, NULL);
+	if (task)
+		forget(task);
+	return task != NULL;
 }

@@ -8,9 +8,9 @@
 
 const struct workload *wl_find(const char *name)
 {
-	for (int i = 0; wl_workloads[i]; i++)
-		if (!strcmp(wl_workloads[i]->name, name))
-			return wl_workloads[i];
+	for_each_workload(w)
+		if (!strcmp((*w)->name, name))
+			return *w;
 	return NULL;
 }
 

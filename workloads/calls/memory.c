@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory shared by all tasks, and the words in it. */
-#include "instance.h"
+#include "world.h"
+
+#ifdef SIMULATED
 
 void *wl_alloc(unsigned long bytes)
 {
@@ -66,3 +68,53 @@ void wl_scatter(void *block, unsigned long bytes, unsigned int stores)
 	kern_sync();
 	hw_scatter(hw_user_line((char *)block + line * 64), stores);
 }
+
+#else /* on this host */
+
+void *wl_alloc(unsigned long bytes)
+{
+	unsigned long offset, rounded = (bytes + 63) & ~63UL;
+
+	offset = __atomic_fetch_add(&arena->used, rounded, __ATOMIC_RELAXED);
+	offset = (offset + 63) & ~63UL;
+	if (offset + rounded > ARENA_SIZE)
+		fail("no shared memory for %lu bytes more", bytes);
+	return (char *)arena + offset;
+}
+
+unsigned int wl_load(const unsigned int *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+void wl_store(unsigned int *word, unsigned int value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+unsigned int wl_add(unsigned int *word, int n)
+{
+	return __atomic_fetch_add(word, n, __ATOMIC_SEQ_CST);
+}
+
+unsigned int wl_exchange(unsigned int *word, unsigned int value)
+{
+	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+int wl_replace(unsigned int *word, unsigned int expected, unsigned int value)
+{
+	return __atomic_compare_exchange_n(word, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+#define STEP	41		/* words: to another line, and another word of it */
+
+void wl_scatter(void *block, unsigned long bytes, unsigned int stores)
+{
+	volatile unsigned long *word = block;
+	unsigned long last = bytes / sizeof(*word) - 1;
+
+	for (unsigned long i = 0; i < stores; i++)
+		word[i * STEP & last] = i;
+}
+#endif
