@@ -52,7 +52,7 @@ static void response(struct wrk *w, struct requester *r)
 	r->waiting = 0;
 }
 
-/* Sends what is due; gives back when the next is. */
+/* Sends what is due and returns when the next is due. */
 static unsigned long long send_due(struct wrk *w)
 {
 	unsigned long long soonest = w->stop;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Where fork, exec and wakeups put a task, one decision at a time: CPUs are kept busy so that
- * one answer is the best, there is time for everything to settle, and what is asked tells the CPU
- * it finds itself on.  Between two kernels, or a kernel and the simulator, answers may be compared
+ * one answer is the best, there is time for everything to settle, and the task that was asked for
+ * reports the CPU it finds itself on.  Between two kernels, or a kernel and the simulator, answers may be compared
  * one by one.  Where siblings are equal, the answer is the first CPU of the core.  Nothing is asked
  * whose answer hangs on what load balancing saw last, such as how far SIS_UTIL lets wakeups search
  * a busy cache, or whether pinned tasks have marked a group as imbalanced.
@@ -261,7 +261,7 @@ static void placement_main(void)
 	make_busy(p, 0, cpus, llc + 2);
 	ask(p, "exec.only_idle_far", where_executed, 0);
 	/*
-	 * Only one is idle near.  Who execs shares its CPU with a pinned task, so that its side may
+	 * Only one is idle near.  The task that execs shares its CPU with a pinned task, so that its side may
 	 * be marked as imbalanced: the other side has to be worse than that, overloaded.
 	 */
 	make_busy(p, 0, cpus, 3);

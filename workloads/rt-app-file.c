@@ -249,7 +249,7 @@ static void check_resources(const struct at *resources)
 		while (*known && strcmp(*known, at_text(&type)))
 			known++;
 		if (!*known)
-			at_refuse(&type, "\"%s\" is no type of resource", at_text(&type));
+			at_refuse(&type, "\"%s\" is not a type of resource", at_text(&type));
 	}
 }
 

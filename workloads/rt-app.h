@@ -137,6 +137,6 @@ void rt_replay(struct rt_replay *replay, struct rt_task *self, const struct rt_e
 
 /* rt-app-log.c */
 void rt_log_row(struct rt_log *log, const struct rt_row *row);
-void rt_log_finish(void *app);				/* writes the files, tells the results */
+void rt_log_finish(void *app);				/* writes the files, reports the results */
 
 #endif

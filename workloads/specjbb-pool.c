@@ -86,7 +86,7 @@ static void park(struct worker *w)
 		top = wl_load(&p->stack);
 		wl_store(&w->below, top & 0xffff);
 	} while (!wl_replace(&p->stack, top, stacked(top, w - p->worker + 1)));
-	/* Who put a job in before may not have seen the caller on the stack. */
+	/* A task that put a job in before may not have seen the caller on the stack. */
 	if (!is_empty(p))
 		wake_one(p);
 	jbb_leave_java(&w->java);

@@ -40,8 +40,8 @@ struct sysbench {
 void sysbench_execute(struct sysbench *bench);
 
 /*
- * A test that is all of a run, with the options above: writes sysbench's results, gives back
- * the number of events.
+ * A test that is all of a run, with the options above: writes sysbench's results and
+ * returns the number of events.
  */
 unsigned long sysbench_run(int (*event)(struct sysbench_thread *thread), void *test);
 

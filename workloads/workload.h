@@ -77,7 +77,7 @@ struct workload {
 long long wl_option(const char *name);
 const char *wl_text(const char *name);		/* WL_WORD, WL_TEXT, WL_PATH; "" when not given */
 
-/* What prepare() gave.  It and finish() have the C library, but tasks and time they have not. */
+/* What prepare() returned.  It and finish() have the C library, but neither tasks nor time. */
 void *wl_prepared(void);
 
 /* Bad combination of options: one message, nothing has been started. */
@@ -111,8 +111,8 @@ void *wl_alloc(unsigned long bytes);		/* zeroed; lives as long as the workload *
 /* One word that several tasks change: costs what moving its cache line costs. */
 unsigned int wl_load(const unsigned int *word);
 void wl_store(unsigned int *word, unsigned int value);
-unsigned int wl_add(unsigned int *word, int n);			/* gives the value before */
-unsigned int wl_exchange(unsigned int *word, unsigned int value);	/* gives the value before */
+unsigned int wl_add(unsigned int *word, int n);			/* returns the value before */
+unsigned int wl_exchange(unsigned int *word, unsigned int value);	/* returns the value before */
 int wl_replace(unsigned int *word, unsigned int expected, unsigned int value);	/* 1: it was */
 /* So many stores all over a small block, a power of two, each to another line than the one before. */
 void wl_scatter(void *block, unsigned long bytes, unsigned int stores);
@@ -198,7 +198,7 @@ enum wl_protocol { WL_TCP, WL_UDP };
 struct wl_listener;
 struct wl_listener *wl_listen(enum wl_protocol protocol);	/* used by its process, and its later children */
 struct wl_socket *wl_connect(struct wl_listener *listener, void *note);		/* from any process */
-void *wl_accept(struct wl_listener *listener, struct wl_socket **socket);	/* gives the note */
+void *wl_accept(struct wl_listener *listener, struct wl_socket **socket);	/* returns the note */
 
 /* A file, made before the processes that share it. */
 struct wl_file;

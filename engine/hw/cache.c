@@ -146,8 +146,8 @@ void hw_rq_recall(unsigned int cpu)
 }
 
 /*
- * Who comes while others have or await a thing waits for the last of them: holders in
- * an unbroken row are one interval.
+ * Waiters queue first in, first out: a new arrival waits until the last one queued is done.
+ * Holders that follow each other without a gap count as one interval.
  */
 static simtime wait_turn(simtime *from, simtime until)
 {
@@ -437,7 +437,7 @@ void hw_line_lock(struct hw_line *line)
 
 /*
  * What the holder does to the object happens now, for everybody: the others come this
- * far first.  Who of them wants the lock meanwhile queues behind.
+ * far first.  Those of them that want the lock meanwhile queue behind.
  */
 void hw_line_settle(struct hw_line *line)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel on the simulated hardware, for what runs a scenario on it.  engine/kernel/ uses
- * hw.h only; what it tells the floor above goes to the handlers that are given at boot.
+ * hw.h only; it notifies the floor above through handlers that are installed at boot.
  */
 #ifndef KERN_H
 #define KERN_H

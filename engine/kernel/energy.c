@@ -6,7 +6,7 @@
 #include <linux/workqueue.h>
 #include "shim.h"
 
-/* Where cpufreq's core tells schedutil; elsewhere schedutil itself has the scheduler's domains follow. */
+/* Where cpufreq's core notifies schedutil; elsewhere schedutil itself rebuilds the scheduler's domains. */
 void shim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old)
 {
 #ifdef TREE_HAS_GOVERNOR_CHANGE

@@ -69,7 +69,7 @@ bool is_online(int cpu)
 {
 	char list[4096];
 
-	/* Where sysfs is not to be seen, the kernel tells when a thread is to run there. */
+	/* Where sysfs cannot be seen, the kernel refuses when a thread is to run there. */
 	return !read_sys(list, sizeof(list), CPU "/online") || in_cpulist(list, cpu);
 }
 

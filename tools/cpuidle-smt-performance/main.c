@@ -17,7 +17,7 @@
 #include "selftest.h"
 #include "summary.h"
 
-/* A report that was lost is no success. */
+/* A report that was lost is a failure. */
 static void check_written(void)
 {
 	if (fflush(stdout) || ferror(stdout))

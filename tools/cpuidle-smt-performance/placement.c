@@ -49,7 +49,7 @@ static void check_siblings(const struct options *o)
 	char list[500];
 
 	if (!siblings_of(o->workload_cpu, list, sizeof(list))) {
-		warn("CPU %d: sysfs does not tell its SMT siblings", o->workload_cpu);
+		warn("CPU %d: sysfs does not list its SMT siblings", o->workload_cpu);
 		return;
 	}
 	for (int i = 0; i < o->nr_irritators; i++)

@@ -70,7 +70,7 @@ static int usable_cpu(int first, int step)
 	for (int cpu = first; cpu >= 0 && cpu < MAX_CPUS; cpu += step)
 		if (is_online(cpu) && !run_on(cpu))
 			return cpu;
-	fail("no CPU is to be had");
+	fail("no thread may run on any CPU");
 }
 
 static struct options settled(const struct options *o)

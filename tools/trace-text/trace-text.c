@@ -3,7 +3,7 @@
  * Lines of ftrace, `trace-cmd report` and `perf script` as events of fixed size.
  *
  * A line is: task, CPU, flags or none, time, event, and the event's text. Lines of other events,
- * and what is no line of an event, are passed over.
+ * and lines that are not of an event, are passed over.
  */
 #include "trace-text.h"
 

@@ -44,7 +44,7 @@ struct event {
 
 #define NO_PRIORITY INT32_MIN
 
-/* A task's name or priority, where it is not the one that was told last. */
+/* A task's name or priority, where it differs from the one reported last. */
 struct named {
 	int32_t task;
 	int32_t priority;
