@@ -80,10 +80,21 @@ class Patch:
         return "".join(f"{line}\n" for change in self.changes for line in change.text)
 
     def within(self, engine: Engine) -> tuple["Patch", list[str]]:
-        """Leave out files the engine cannot read, such as documentation; return those too."""
-        kept = tuple(change for change in self.changes if engine.reaches(change.path))
-        left_out = [change.path for change in self.changes if not engine.reaches(change.path)]
-        return Patch(self.name, kept, self.heading), left_out
+        """Leave out what the engine cannot read, such as documentation, and changes of file modes.
+
+        Returns:
+            What is left of the patch, and the files that are left out.
+        """
+        kept: list[FileChange] = []
+        left_out: list[str] = []
+        for change in self.changes:
+            if not engine.reaches(change.path):
+                left_out.append(change.path)
+            elif change.only_mode:
+                left_out.append(f"the new mode of {change.path}")
+            else:
+                kept.append(change)
+        return Patch(self.name, tuple(kept), self.heading), left_out
 
 
 def read_patch(path: Path) -> Patch:

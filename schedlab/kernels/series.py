@@ -16,7 +16,9 @@ _MOST_BYTES = 64 << 20
 _SEPARATOR = re.compile(rb"^From \S+ .*\d\d:\d\d:\d\d .*\d{4}.*\n", re.M)
 """What git and mail programs write before each message; not any line that begins with From."""
 
-_DIFF = re.compile(r"^--- \S.*\n\+\+\+ \S", re.M)
+_DIFF = re.compile(r"^(?:--- \S.*\n\+\+\+ \S|diff --git a/\S)", re.M)
+"""A diff begins here; git's of a rename, a mode or a picture has no lines of hunks."""
+
 _TAG = re.compile(r"^\s*\[[^\]]*\]\s*")
 _VERSION = re.compile(r"\bv(\d{1,3})\b", re.I)
 _REPLY = re.compile(r"\s*(?:re|aw|sv|antw|fwd?)\s*:", re.I)
@@ -174,9 +176,9 @@ def _message(raw: bytes, name: str) -> _Message:
 
 
 def _texts(mail: EmailMessage) -> Iterator[str]:
-    """Yield the texts of a mail: its body, and what is attached."""
+    """Yield the texts of a mail: its body, and what is attached; not the body again as HTML."""
     for part in mail.walk():
-        if part.is_multipart():
+        if part.is_multipart() or part.get_content_type() == "text/html":
             continue
         payload = part.get_payload(decode=True)
         if isinstance(payload, bytes):

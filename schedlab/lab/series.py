@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from schedlab.base.errors import Interrupted, UsageError
+from schedlab.base.errors import Interrupted, OutsideError, UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Builder
-from schedlab.kernels.engine import find_engine
-from schedlab.kernels.patches import read_patch
+from schedlab.kernels.engine import Engine, find_engine
+from schedlab.kernels.patches import Patch, parse_patch
 from schedlab.kernels.progress import Watch
-from schedlab.kernels.series import Series
+from schedlab.kernels.series import Series, SeriesPatch
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.warnings import without_lines
 from schedlab.lab.new_folder import make_folder
@@ -96,9 +96,8 @@ def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries
         if tried and tried[-1].state in ("does not apply", "not reached"):
             tried.append(Tried(subject=patch.subject, state="not reached"))
             continue
-        if not read_patch(file).within(engine)[0].changes:
-            why = "touches nothing that the simulator compiles"
-            tried.append(Tried(subject=patch.subject, state="skipped", why=why))
+        if without_change := _without_change(patch, file.name, engine):
+            tried.append(without_change)
             continue
         kernel = f"{name}-{number}"
         made = build_patched(shelf, engine, kernel, base, [*applied, str(file)], watch)
@@ -122,6 +121,18 @@ def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries
         reasons = "".join(f"\n  {each.subject}: {each.why or each.state}" for each in tried)
         raise KernelError(f"none of the patches was built, so there is nothing to run.{reasons}")
     return TriedSeries(title=series.title, base=base, patches=tuple(tried))
+
+
+def _without_change(patch: SeriesPatch, name: str, engine: Engine) -> Tried | None:
+    """Return what becomes of a patch that gives nothing to compile; nothing of any other."""
+    try:
+        read = Patch(name, tuple(parse_patch(patch.text, name)))
+    except (KernelError, OutsideError) as error:  # damaged on its way, or leads out of the tree
+        return Tried(subject=patch.subject, state="does not apply", why=str(error))
+    if read.within(engine)[0].changes:
+        return None
+    why = "touches nothing that the simulator compiles"
+    return Tried(subject=patch.subject, state="skipped", why=why)
 
 
 def _with_variants(plan: Plan, tried: TriedSeries) -> Plan:

@@ -563,14 +563,15 @@ def outlooks(verdicts: Sequence[Verdict]) -> str:
     """Return how many blocks would settle several open results of one benchmark."""
     needed = sorted(v.blocks_needed for v in verdicts if v.blocks_needed is not None)
     number, unit = len(verdicts), verdicts[0].unit
+    them = "it" if number == 1 else "them"
     if not needed:
-        return f"{number} results: as it stands, no number of {unit}s would settle them"
+        return f"{plural(number, 'result')}: as it stands, no number of {unit}s would settle {them}"
     what = f"{unit}s" if verdicts[0].extendable else "values of each"
     amount = f"{needed[0]:,}" if needed[0] == needed[-1] else f"{needed[0]:,} to {needed[-1]:,}"
     never = number - len(needed)
     rest = f"; {never} of them no number would" if never else ""
     beyond = "; more than this plan has" if all(v.futile for v in verdicts) else ""
-    return f"{number} results: about {amount} {what} would settle them{rest}{beyond}"
+    return f"{plural(number, 'result')}: about {amount} {what} would settle {them}{rest}{beyond}"
 
 
 def screening(hints: int, of: str, unit: str) -> str:

@@ -86,7 +86,8 @@ def _subject(tried: TriedSeries, steps: dict[str, list[Outcome]]) -> str:
 def _became(patch: Tried, steps: Sequence[Outcome]) -> Iterator[str]:
     """Yield what became of a patch: its results in a line, or why it has none."""
     if patch.state != "run":
-        yield f"{patch.state}{f': {patch.why}' if patch.why else ''}"
+        why = " ".join(patch.why.split())
+        yield f"{patch.state}: {why}" if why else patch.state
     elif steps:
         words = [verdict_word(outcome.verdict) for outcome in steps]
         counts = (f"{words.count(word)} {word}" for word in dict.fromkeys(words))

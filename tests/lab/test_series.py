@@ -87,6 +87,22 @@ def test_attachments_and_encodings_are_read(tmp_path: Path) -> None:
     assert patch.text == diff("1.0", 0.5)
 
 
+def test_a_body_that_is_there_again_as_html_counts_once(tmp_path: Path) -> None:
+    message = mail("[PATCH 1/1] a", diff("1.0", 0.5))
+    message.add_alternative(f"<pre>\n{diff('1.0', 0.5)}</pre>", subtype="html")
+    assert len(read_series(mbox(tmp_path / "one", message)).patches) == 1
+
+
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable", "8bit"])
+def test_lines_that_end_as_elsewhere_are_read(tmp_path: Path, encoding: str) -> None:
+    message = mail("[PATCH 1/1] a", "")
+    message.set_content(f"Für alle.\n---\n{diff('1.0', 0.5)}", cte=encoding)
+    file = mbox(tmp_path / "one", message)
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    [patch] = read_series(file).patches
+    assert diff("1.0", 0.5) in patch.text
+
+
 def test_what_an_answer_suggests_is_no_part_of_the_series(tmp_path: Path) -> None:
     fixup = mail("Re: [PATCH 1/1] a", f"How about this on top:\n\n{diff(0.5, 0.9)}")
     whole = mbox(tmp_path / "whole", mail("[PATCH 1/1] a", diff("1.0", 0.5)), fixup)
@@ -189,17 +205,54 @@ def test_a_patch_that_does_not_build_is_passed_by(lab: FakeLab) -> None:
     assert row.count("better") == 2
 
 
-def test_what_comes_before_a_patch_that_does_not_apply_is_kept(lab: FakeLab) -> None:
+MODE = "diff --git a/{0} b/{0}\nold mode 100644\nnew mode 100755\n"
+RENAMED = "diff --git a/a.rst b/b.rst\nsimilarity index 100%\nrename from a.rst\nrename to b.rst\n"
+PICTURE = (
+    "diff --git a/a.png b/a.png\nindex 0b1c..2d3e 100644\nGIT binary patch\nliteral 3\nKcmZ=\n\n"
+)
+
+
+def test_patches_that_have_no_hunks_are_passed_by(lab: FakeLab) -> None:
+    box = mbox(
+        lab.folder / "box",
+        mail("[PATCH 1/4] sched: a mode", MODE.format("kernel/sched/fair.c")),
+        mail("[PATCH 2/4] docs: another name", RENAMED),
+        mail("[PATCH 3/4] docs: a picture", PICTURE),
+        mail("[PATCH 4/4] sched: faster", MODE.format("kernel/sched/fair.c") + diff("1.0", 0.5)),
+    )
+    words = ("series", box, "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
+    status, text, errors = lab.call(*words, "--output", lab.folder / "out")
+    assert status == 0, errors
+    assert text.count("skipped: touches nothing that the simulator compiles") == 3
+    assert "  4  sched: faster\n       against the one before: 1 better\n" in text
+
+
+ELSEWHERE = "--- a/../../etc/x\n+++ b/../../etc/x\n@@ -1 +1 @@\n-a\n+b\n"
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        (diff(3.0, 0.5), "is applied already in 6.12"),
+        (diff(3.0, 0.4), "hunk 1 (line 1) does not apply to 6.12"),
+        (diff("0.5", "0.4").replace("speed = 0.4", "speed =\n0.4"), "is cut short or damaged"),
+        (ELSEWHERE, "a/../../etc/x"),
+    ],
+)
+def test_what_comes_before_a_patch_that_does_not_apply_is_kept(
+    lab: FakeLab, second: str, why: str
+) -> None:
     box = mbox(
         lab.folder / "box",
         mail("[PATCH 1/3] sched: faster", diff("1.0", 0.5)),
-        mail("[PATCH 2/3] sched: of another tree", diff(3.0, 0.5)),
+        mail("[PATCH 2/3] sched: of another tree", second),
         mail("[PATCH 3/3] sched: more", diff(0.5, 0.4)),
     )
     words = ("series", box, "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
     status, text, errors = lab.call(*words, "--output", lab.folder / "out")
     assert status == 0, errors
-    assert "does not apply: " in text
+    assert "does not apply: 0002-sched-of-another-tree.patch:" in text
+    assert why in " ".join(text.split())
     assert "not reached" in text
     assert "  1  sched: faster\n       against the one before: 1 better\n" in text
 
