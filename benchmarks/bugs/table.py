@@ -17,7 +17,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from schedlab.lab.checks.check import Named, known_checks
+from schedlab.lab.checks.check import Named
+from schedlab.lab.checks.files import known_checks
 from schedlab.lab.checks.session import VERDICTS
 
 Run = dict[str, Any]

@@ -46,6 +46,13 @@ def suite_file(which: str) -> Path:
     return Path(which) if which.endswith(".toml") else named_file("suites", which, "no suite is")
 
 
+def published_file(which: str) -> Path:
+    """Return the file of published results that come with schedlab, by name, or the file itself."""
+    if which.endswith(".toml"):
+        return Path(which)
+    return named_file("published", which, "no published results are")
+
+
 def named_file(folder: str, name: str, none_is: str) -> Path:
     """Return the TOML file of that name in a data folder.
 

@@ -95,7 +95,7 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
         given = "a number of thousands of digits"
     except RecursionError:
         given = "lists within lists"
-    return f"{place}{wanted} is wanted (found {_shortened(given, 60)})"
+    return f"{place}{wanted} is expected (found {_shortened(given, 60)})"
 
 
 def key_path(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:

@@ -77,7 +77,7 @@ class Cpus(str):
             UsageError: there are several.
         """
         if len(self.each()) != 1:
-            raise UsageError(f"CPUs {self}: one CPU is wanted here.")
+            raise UsageError(f"CPUs {self}: one CPU is expected here.")
         return self.each()[0]
 
 

@@ -198,7 +198,7 @@ def _matched(metrics: Sequence[OwnMetric], output: Output) -> Iterator[float]:
             times = "more than 8" if len(figures) == MOST else f"{len(figures)}"
             raise IncompleteRun(
                 f"{metric.name}: '{metric.regex}' matches {times} times"
-                f" ({printable(', '.join(figures)[:_SHOWN])}); one figure is wanted: make it match"
+                f" ({printable(', '.join(figures)[:_SHOWN])}); one is expected: make it match"
                 " more of its line, or print less"
             )
         yield _number(metric, figures[0])

@@ -118,9 +118,10 @@ def bisect_command(
 def _check(scenario: str, machines: tuple[str, ...]) -> "dict[str, Asked]":
     """Return the question of a check for each machine, by its name."""
     from schedlab.lab.bisecting.record import Asked
-    from schedlab.lab.checks.check import find_checks
+    from schedlab.lab.checks.check import Named
+    from schedlab.lab.checks.files import check_files
 
-    checks = find_checks([scenario])
+    checks = [Named(path) for path in check_files([scenario])]
     if len(checks) != 1:
         raise UsageError(f"--scenario {scenario}: names {len(checks)} checks; name one.")
     path = str(checks[0].path.resolve())

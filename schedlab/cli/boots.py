@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from schedlab.base.data import plan_file
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How
@@ -43,6 +44,13 @@ def boots_command(
     schedlab boots kernels.toml --boots 12 --output series
     schedlab boots --resume series
     """
+    if resume:
+        if plan_name or boots or target or output or dry_run:
+            raise UsageError("--resume takes all from DIR; give nothing else with it.")
+    elif plan_name is None or boots is None:
+        raise UsageError("name a plan and --boots N, or --resume DIR.")
+    else:
+        plan_file(plan_name)  # a name that nothing has: before much is loaded
     from schedlab.cli.result import print_result
     from schedlab.lab.boots import boot_lines, resume_boots, run_boots
     from schedlab.lab.new_folder import stamped
@@ -50,12 +58,9 @@ def boots_command(
 
     lab = How(output=output).lab()
     if resume:
-        if plan_name or boots or target or output or dry_run:
-            raise UsageError("--resume takes all from DIR; give nothing else with it.")
         print_result(resume_boots(resume, lab))
         return
-    if plan_name is None or boots is None:
-        raise UsageError("name a plan and --boots N, or --resume DIR.")
+    assert plan_name and boots
     plan, _ = find_plan(plan_name)
     if target:
         plan = plan.model_copy(update={"target": target})

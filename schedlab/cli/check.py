@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     "--budget",
     type=Finite(min=1),
     metavar="SECONDS",
-    help="Begin no run after so long; the rest is not run, and said so.",
+    help="Start no run after this time; runs that are left out are listed as such.",
 )
 @click.option(
     "--output",
@@ -102,10 +102,12 @@ def check_command(
     schedlab check --bugs isolated-sibling
     schedlab check features --coverage covered
     """
-    from schedlab.lab.checks.check import find_checks
-    from schedlab.lab.checks.session import Options
+    from schedlab.lab.checks.files import check_files
 
-    found = find_checks(checks)
+    files = check_files(checks)
+    from schedlab.lab.checks.check import Named
+
+    found = [Named(file) for file in files]
     if list_:
         width = max(len(named.name) for named in found)
         for named in found:
@@ -115,6 +117,8 @@ def check_command(
         raise UsageError("--coverage counts lines of kernels as they are; leave out --bugs.")
     if coverage and output:
         raise UsageError("--coverage counts what runs, and --output leaves out runs; give one.")
+    from schedlab.lab.checks.session import Options
+
     options = Options(kernels, machines, seeds, bugs, jobs, budget, output, coverage)
     verdicts = _run(found, options, reduce_)
     if coverage:

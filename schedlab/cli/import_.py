@@ -29,12 +29,13 @@ def import_command(files: tuple[Path, ...], output: Path | None) -> None:
     Each file becomes a result folder of its own, the document kept in it. docs/manual/import.md
     shows the shapes that are read. Nothing is written unless all files can be read.
     """
-    from schedlab.cli.result import print_result
-    from schedlab.importers import read_publication
     from schedlab.importers.source import Source
 
+    sources = [Source.read(file) for file in files]
     folders = _folders(files, output)
-    sources = [Source.read(file) for file in folders.values()]
+    from schedlab.cli.result import print_result
+    from schedlab.importers.reading import read_publication
+
     publications = [read_publication(source) for source in sources]
     for folder, source, publication in zip(folders, sources, publications, strict=True):
         with stoppable():

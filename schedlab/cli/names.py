@@ -5,24 +5,37 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
+from schedlab.base.data import machine_file
 from schedlab.cli.variants import AUTO
 
 
 class Name(click.ParamType[str]):
-    """A name of a known kind; whoever takes it says what is wrong with an unknown one.
+    """A name of a known kind.
 
-    `names` is called when a shell asks, as what it needs to import would slow every command.
+    `names` is called when a shell asks, as what it needs to import would slow every command. An
+    unknown name is refused by `check`, which must be quick, or else by the code that uses the name.
     """
 
     name = "name"
 
     def __init__(
-        self, names: Callable[[], Iterable[str]], *, file: bool = False, several: bool = False
+        self,
+        names: Callable[[], Iterable[str]],
+        *,
+        file: bool = False,
+        several: bool = False,
+        check: Callable[[str], object] = str,
     ) -> None:
         """Take what lists the names; say if a file may stand for one, or commas part several."""
         self.names = names
         self.file = file
         self.several = several
+        self.check = check
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; UsageError where `check` refuses it."""
+        self.check(value)
+        return value
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -136,19 +149,27 @@ def _pages() -> Iterable[str]:
 
 
 def _checks() -> Iterable[str]:
-    from schedlab.lab.checks.check import known_checks
+    from schedlab.lab.checks.files import known_checks
 
     return known_checks()
+
+
+def _check_target(name: str) -> None:
+    from schedlab.plan.targets import known
+
+    kind, which = known(name)
+    if kind.simulated:
+        machine_file(which)
 
 
 VARIANT = VariantName()
 COMMAND = Name(_commands)
 PLAN = Name(_plans, file=True)
 SUITE = Name(_suites, file=True)
-MACHINE = Name(_machines, file=True)
+MACHINE = Name(_machines, file=True, check=machine_file)
 BENCHMARK = Name(_benchmarks)
 KERNEL = Name(_kernels)
-TARGET = Name(_targets)
+TARGET = Name(_targets, check=_check_target)
 COUNTERS = Name(_counters, several=True)
 PATCH = Name(_patches, file=True)
 PUBLISHED = Name(_published)

@@ -175,7 +175,7 @@ def single_case(text: str, machine: Machine) -> Case:
     entry = validate(benchmark_entry(text), BenchmarkEntry, "--benchmark")
     if entry.axis:
         raise UsageError(
-            f"--benchmark '{text}': one run is wanted here, so give no list of values."
+            f"--benchmark '{text}': one run is expected here, so give no list of values."
         )
     return find_benchmark(entry.name, "--benchmark").case(
         machine, entry.params, entry.label, "--benchmark"

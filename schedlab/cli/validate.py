@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from schedlab.base.cpulist import MOST_CPUS
+from schedlab.base.data import published_file
 from schedlab.base.errors import HostError, UsageError
 from schedlab.cli.echo import echo, put
 from schedlab.cli.how import How
@@ -98,14 +99,16 @@ def validate(
     if variant and not target:
         raise UsageError("--variant goes with --target.")
     if published is not None:
-        from schedlab.cli.published import RESULTS, validate_published
-
         if which or kernel or only or target or changes:
             raise UsageError("--published takes its machines and kernels from its plans.")
+        if published:
+            published_file(published)  # a name that nothing has: before much is loaded
+        from schedlab.cli.published import RESULTS, validate_published
+
         validate_published(published, results or RESULTS, jobs, output)
         return
     if changes and (only or target):
-        raise UsageError("--changes compares this host; give no --only and no --target with it.")
+        raise UsageError("--changes compares this host; leave out --only and --target.")
     if jobs and (changes or target):
         raise UsageError("--jobs goes with loads and with --published.")
     from schedlab.kernels.shelf import check_name

@@ -38,7 +38,7 @@ def workload() -> None:
     "--machine",
     type=MACHINE,
     metavar="NAME",
-    help="Where it was recorded; `schedlab record` tells it by itself.",
+    help="Where it was recorded; recordings of `schedlab record` name it themselves.",
 )
 @click.option(
     "--probe",

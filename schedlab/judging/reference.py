@@ -6,13 +6,12 @@ rows calibrated a machine is said by the machines' files (schedlab/judging/marks
 
 from collections.abc import Mapping
 from math import prod
-from pathlib import Path
 from statistics import geometric_mean
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from schedlab.base.data import known_names, named_file
+from schedlab.base.data import known_names, published_file
 from schedlab.base.validation import load_toml, repeated
 from schedlab.benchmarks.benchmark import Span
 
@@ -112,9 +111,7 @@ def find_reference(name: str) -> Reference:
     Raises:
         UsageError: there is none, or the file does not fit.
     """
-    if name.endswith(".toml"):
-        return load_toml(Path(name), Reference)
-    return load_toml(named_file("published", name, "published: no results are"), Reference)
+    return load_toml(published_file(name), Reference)
 
 
 def mean(figures: Figures) -> float:

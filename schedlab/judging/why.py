@@ -25,7 +25,7 @@ from schedlab.result.store import CaseInfo, Store
 ASLEEP = "asleep_"
 """How the states begin in which a task waits for another one or for a time."""
 _NOT_PART_OF_IT = f"{ASLEEP}process"
-"""Who only waits for the tasks it started does none of the work."""
+"""A task that only waits for the tasks it started does none of the work."""
 
 _MOST_GONE = 0.5
 """If more of all tasks' time is before they start or after they end, it says nothing: they come and

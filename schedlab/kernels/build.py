@@ -140,7 +140,7 @@ class Builder:
         Args:
             shelf: the cache's.
             engine: what is built.
-            watch: who is told.
+            watch: is notified of each step.
             coverage: makes simulators that count the scheduler's lines (docs/manual/check.md).
         """
         self._coverage = coverage

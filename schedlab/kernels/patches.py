@@ -306,7 +306,7 @@ def _check_possible(
         )
     above = [str(folder) for folder in PurePosixPath(change.path).parents]
     if blocked := next((name for name in above if (tree / name).is_file()), None):
-        raise KernelError(f"{place}: cannot be there: {blocked} is a file in {origin}.")
+        raise KernelError(f"{place}: this file cannot exist: {blocked} is a file in {origin}.")
     if not there and not change.creates:
         raise KernelError(
             f"{place}: there is no such file in {origin}.\n  Is the patch for another series?"

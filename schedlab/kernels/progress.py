@@ -8,7 +8,7 @@ Step = Callable[[float, str], None]
 
 
 class Watch:
-    """Who watches; this one looks away."""
+    """A watcher of builds; this one ignores everything."""
 
     def say(self, text: str) -> None:
         """Print a line."""

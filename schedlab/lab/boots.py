@@ -294,7 +294,9 @@ def run_boots(
         HostError: the machine does not come back, or not as it is wanted.
     """
     if boots < 2:
-        raise UsageError("--boots: boots are the pairs: 2 of each variant are the least.")
+        raise UsageError(
+            "--boots: each variant needs at least 2 boots, as its boots are what is compared."
+        )
     series = Boots(BootSeries(plan=plan, boots=boots), folder, lab or Lab(), machine)
     make_folder(folder)
     return series.run()

@@ -10,7 +10,7 @@ from schedlab.plan.plan import Plan
 
 
 class Watcher(Watch):
-    """Who watches a lab; this one looks away. A subclass overrides what it wants to hear of."""
+    """A watcher of a lab; this one ignores everything. A subclass overrides what it needs."""
 
     @contextmanager
     def running(self) -> Iterator[None]:

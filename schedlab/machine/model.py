@@ -141,13 +141,13 @@ class Cpu(_Table):
     max_mhz: Annotated[Number, Field(gt=0)] | None = None
     opp: tuple[OperatingPoint, ...] = ()
     shared_by: Sharing | None = None
-    """Who changes frequency together; left out when all of `cpus` do."""
+    """The CPUs that change frequency together; left out when all of `cpus` do."""
     transition: Time | None = None
     """How long a change of frequency takes, as the driver reports to the kernel."""
     fast_switch: bool = True
     """The driver can change it from the scheduler; else schedutil has a thread for that."""
     governor: Literal["schedutil", "performance"] | None = None
-    """Who chooses among the operating points; schedutil when left out."""
+    """The governor that chooses among the operating points; schedutil when left out."""
 
 
 class IdleState(_Table):

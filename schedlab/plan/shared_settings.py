@@ -49,7 +49,7 @@ def _of_machine(plan: Mapping[str, Any]) -> Any:
 
 def _check(settings: Any, keys: Collection[str]) -> None:
     if not isinstance(settings, Mapping):
-        raise ValueError("common: a table of settings is wanted, such as [common]")
+        raise ValueError("common: a table of settings is expected, such as [common]")
     for key in settings:
         if key not in keys:
             raise ValueError(f"common: '{key}' is not a setting.{nearest(key, keys)}")

@@ -6,6 +6,8 @@ have to know of it without loading that: plans, sweeps, settings and reports.
 
 from dataclasses import dataclass
 
+from schedlab.base.errors import UsageError
+
 
 @dataclass(frozen=True)
 class TargetKind:
@@ -99,3 +101,16 @@ def split(target: str) -> tuple[TargetKind, str]:
 def kind_of(target: str) -> TargetKind:
     """Return the kind of a target."""
     return split(target)[0]
+
+
+def known(target: str) -> tuple[TargetKind, str]:
+    """Return the kind of a target that can be run, and what is behind the colon of its name.
+
+    Raises:
+        UsageError: it cannot be.
+    """
+    kind, which = split(target)
+    if kind not in TARGETS or not kind.fits(which):
+        syntaxes = ", ".join(other.syntax for other in TARGETS)
+        raise UsageError(f"no target is called '{target}'. There are: {syntaxes}.")
+    return kind, which

@@ -90,7 +90,7 @@ def _ranked(report: Report, case: CaseReport, variant: str, table: RunTable) -> 
 
 
 def _can_carry(counter: CounterOutcome, outcomes: Sequence[Outcome]) -> bool:
-    """Return whether what is counted can be why: of what only takes time, less is no loss."""
+    """Return whether what is counted can be why: less of what only takes time is not a loss."""
     if not meaning_of(counter.counter).is_effort:
         return True
     is_more = (counter.verdict.other_mean or 0.0) > (counter.verdict.base_mean or 0.0)

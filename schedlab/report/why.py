@@ -86,7 +86,7 @@ def sentence(spent: TimeSpent) -> str:
     parts = [f"{_signed(part)} {part.words}" for part in _named(spent)[:NAMED]]
     groups = [parts, _what_follows(spent)]
     if _is_mostly_noise(spent):
-        groups.append(["the rest is not told from noise"])
+        groups.append(["the rest cannot be told from noise"])
     said = "; ".join(", ".join(group) for group in groups if group)
     return f"of {_signed(spent.whole)} % {_basis(spent.per)}: {said}"
 

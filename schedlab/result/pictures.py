@@ -34,7 +34,7 @@ Row = tuple[int, ...]
 
 def _row(text: object) -> Row:
     if not isinstance(text, str) or not _ROW.fullmatch(text):
-        raise ValueError("1 to 128 numbers with one blank between them are wanted")
+        raise ValueError("1 to 128 numbers with one blank between them are expected")
     return tuple(map(int, text.split()))
 
 

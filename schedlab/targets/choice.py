@@ -11,7 +11,7 @@ from typing import Any
 from schedlab.base.errors import UsageError
 from schedlab.base.system import System
 from schedlab.kernels.progress import Watch
-from schedlab.plan.targets import TARGETS, TargetKind, kind_of, split
+from schedlab.plan.targets import TARGETS, TargetKind, kind_of, known, split
 from schedlab.settings.kinds import check_place
 from schedlab.settings.variant import Variant
 from schedlab.targets.client import Asked
@@ -21,7 +21,7 @@ from schedlab.targets.target import Target
 
 def find_system(name: str) -> System:
     """Return the system of a host target; UsageError for an unknown target."""
-    kind, which = _known(name)
+    kind, which = known(name)
     if kind.created:
         raise UsageError(
             f"{name} is created for each run, so there is nothing to switch on it."
@@ -73,15 +73,12 @@ def _check_client(client: Asked, name: str) -> None:
         )
 
 
-def _known(name: str, machine: str | None = None) -> tuple[TargetKind, str]:
+def _known(name: str, machine: str | None) -> tuple[TargetKind, str]:
     kind, which = split(name)
     if machine and not (kind.shows_machine and kind.fits(which)):
         showing = " or ".join(other.syntax for other in TARGETS if other.shows_machine)
-        raise UsageError(f"machine {machine}: only {showing} is shown another; see --target.")
-    if kind not in TARGETS or not kind.fits(which):
-        known = ", ".join(other.syntax for other in TARGETS)
-        raise UsageError(f"no target is called '{name}'. There are: {known}.")
-    return kind, which
+        raise UsageError(f"--machine {machine}: only the target {showing} takes a machine.")
+    return known(name)
 
 
 def _module(kind: TargetKind) -> Any:

@@ -58,7 +58,7 @@ class Client:
         """Reach it.
 
         Raises:
-            UsageError: it is no host that ssh reaches.
+            UsageError: it is not a host that ssh reaches.
             SystemLost: it cannot be reached.
         """
         kind, which = split(asked.name)
@@ -223,7 +223,7 @@ class Client:
     def counts(self, watched: Watched, perf_report: Path) -> Counts:
         """Return what was counted on it during a run, and other work, by the counters' names."""
         counted = {f"{CLIENT}{name}": n for name, n in watched.counts(perf_report).items()}
-        # What serves on the same machine is no other work.
+        # The servers on the same machine do not count as other work.
         others = {} if self._shared else {CLIENT_OTHERS: watched.busy_during}
         return counted | others
 

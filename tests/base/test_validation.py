@@ -65,16 +65,16 @@ def test_every_key_of_every_model_is_refused_in_our_words(model: type[BaseModel]
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({"counters": 3}, "counters: a list, such as [...] or 'all' is wanted (found 3)"),
-        ({"blocks": {"looks": [0]}}, "blocks.looks[0]: at least 1 is wanted (found 0)"),
-        ({"blocks": {"looks": []}}, "blocks.looks: a list of at least 1 is wanted (found [])"),
-        ({"aa": "x"}, "aa: true or false is wanted (found 'x')"),
-        ({"title": 3}, "title: a text, in quotes is wanted (found 3)"),
+        ({"counters": 3}, "counters: a list, such as [...] or 'all' is expected (found 3)"),
+        ({"blocks": {"looks": [0]}}, "blocks.looks[0]: at least 1 is expected (found 0)"),
+        ({"blocks": {"looks": []}}, "blocks.looks: a list of at least 1 is expected (found [])"),
+        ({"aa": "x"}, "aa: true or false is expected (found 'x')"),
+        ({"title": 3}, "title: a text, in quotes is expected (found 3)"),
         (
             {"judging": {"margin": math.nan}},
-            "judging.margin: a finite number is wanted (found nan)",
+            "judging.margin: a finite number is expected (found nan)",
         ),
-        ({"judging": []}, "judging: a table, such as { key = ... } is wanted (found [])"),
+        ({"judging": []}, "judging: a table, such as { key = ... } is expected (found [])"),
         ({"blocks": {"seed": 16**5000}}, "blocks.seed: "),
     ],
 )

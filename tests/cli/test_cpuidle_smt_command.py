@@ -114,7 +114,7 @@ def test_states_are_left_alone_where_there_are_none(cli: Cli, host: str) -> None
         (["--icpu", "9-"], "'9-' is not a CPU list"),
         (["--icpu", "77"], "--icpu: kunpeng-920-8-cpus has no CPU 77; it has 0-7"),
         (["--wcpu", "9999"], "--wcpu: CPU 9999 is beyond"),
-        (["--wcpu", "1-2"], "one CPU is wanted here"),
+        (["--wcpu", "1-2"], "one CPU is expected here"),
         (["--time", "0"], "is not a duration"),
         (["--target", "sim:nowhere"], "nowhere"),
         (["--aa", "--variant", "x: idle-governor"], "is not complete"),

@@ -153,7 +153,9 @@ ODD = ["abc", "1 2 3", "\x1b]0;pwn\x07", "-1", "nan", "1e400", "9" * 5000, "\uff
 def test_a_count_that_is_none_is_refused_with_its_place(tmp_path: Path, text: str) -> None:
     state = "sys/devices/system/cpu/cpu0/cpuidle/state1"
     put(tmp_path, f"{state}/usage", text)
-    with pytest.raises(HostError, match=rf"/{state}/usage: a number is wanted \(found '") as error:
+    with pytest.raises(
+        HostError, match=rf"/{state}/usage: a number is expected \(found '"
+    ) as error:
         CpuidleGroup().read(LocalSystem(tmp_path))
     assert str(error.value).isprintable() and len(str(error.value)) < 200
     for proc, group in (

@@ -114,7 +114,7 @@ def test_a_host_without_any(tmp_path: Path) -> None:
 
 def test_a_broken_sensor_is_named(tmp_path: Path) -> None:
     broken = {"class/hwmon/hwmon0/energy1_input": "many"}
-    with pytest.raises(HostError, match="energy1_input: a number is wanted"):
+    with pytest.raises(HostError, match="energy1_input: a number is expected"):
         EnergyGroup().read(host(tmp_path, broken))
 
 

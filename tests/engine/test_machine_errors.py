@@ -110,7 +110,7 @@ CASES: dict[str, tuple[str, Path_, Any, str | None, str]] = {
         "biglittle-6",
         ("cpu", 0, "capacity"),
         0,
-        "cpu[0].capacity: more than 0 is wanted (found 0)",
+        "cpu[0].capacity: more than 0 is expected (found 0)",
         "cpu[0].capacity: 0 is not within 1..1024",
     ),
     "an unknown key": (

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedlab.base.errors import UsageError
-from schedlab.importers import read_publication
 from schedlab.importers.number import change_bounds, follows, parse_number
 from schedlab.importers.publication import Publication
+from schedlab.importers.reading import read_publication
 from schedlab.importers.source import Source
 
 MMTESTS = """

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from schedlab.benchmarks.metric import Metric
-from schedlab.importers import import_file
+from schedlab.importers.reading import import_file
 from schedlab.importers.source import Line, Source
 from schedlab.importers.tables.rows import printed_rows
 from schedlab.importers.tables.table import Context

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.importers import read_publication
+from schedlab.importers.reading import read_publication
 from schedlab.importers.source import Source
 
 REPORTS = Path(__file__).parents[1] / "data" / "report"

@@ -203,7 +203,7 @@ def test_what_is_noise_of_a_change_is_named_as_such(tmp_path: Path) -> None:
 
     said = sentence(only(report_of(tmp_path / "r", spent)))
     assert " % tasks' time per run: +1." in said
-    assert said.endswith(" newidle balance; the rest is not told from noise")
+    assert said.endswith(" newidle balance; the rest cannot be told from noise")
 
 
 def test_where_sleep_alone_is_sure_it_is_named(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
             '[topology]\nllc = ["0-3", "4-7"]\npackage = ["0-2", "3-7"]',
             "topology.package[1]: holds a part of llc[0] (CPUs 0-2 outside); levels must nest",
         ),
-        ("[topology]\nllc = [4]", "topology.llc[0]: a text, in quotes is wanted (found 4)"),
+        ("[topology]\nllc = [4]", "topology.llc[0]: a text, in quotes is expected (found 4)"),
         (
             '[topology]\nllc = ["0-"]',
             "topology.llc[0]: '0-' is not a CPU list; write it as 0-3,8",
@@ -74,7 +74,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ),
         (
             '[topology]\nnode = ["0-3", "4-7"]\ndistance = [[10, 256], [20, 10]]',
-            "topology.distance[0][1]: at most 255 is wanted (found 256)",
+            "topology.distance[0][1]: at most 255 is expected (found 256)",
         ),
         (
             "[topology]\nnode_numbers = [0, 1]",
@@ -104,7 +104,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ),
         (
             '[[cpu]]\ncpus = "0-7"\ncapacity = 0',
-            "cpu[0].capacity: more than 0 is wanted (found 0)",
+            "cpu[0].capacity: more than 0 is expected (found 0)",
         ),
         (
             '[[cpu]]\ncpus = "0-7"\n[[cpu]]\ncpus = "7"',
@@ -124,11 +124,11 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ),
         (
             '[[cpu]]\ncpus = "0-7"\nopp = [{ mhz = "fast" }]',
-            "cpu[0].opp[0].mhz: a whole number or a number is wanted (found 'fast')",
+            "cpu[0].opp[0].mhz: a whole number or a number is expected (found 'fast')",
         ),
         (
             '[[idle.state]]\nname = "C1"\nlatency = 1\nresidency = "2us"',
-            "idle.state[0].latency: a text, in quotes is wanted (found 1)",
+            "idle.state[0].latency: a text, in quotes is expected (found 1)",
         ),
         (
             '[[idle.state]]\nname = "C1"\nlatency = "1"\nresidency = "2us"',
@@ -175,8 +175,8 @@ def test_a_file_that_fits_no_machine_is_refused_with_its_key_path(
             HEAD.replace('cpus = "0-7"', "[topology]\ncpus = 9999"),
             "topology.cpus: must be a whole number from 1 to 8192",
         ),
-        (HEAD.replace("= 8", "= 0"), "memory_gib: more than 0 is wanted (found 0)"),
-        (HEAD.replace("= 8", '= "8"'), "memory_gib: a whole number is wanted (found '8')"),
+        (HEAD.replace("= 8", "= 0"), "memory_gib: more than 0 is expected (found 0)"),
+        (HEAD.replace("= 8", '= "8"'), "memory_gib: a whole number is expected (found '8')"),
         (HEAD.replace('"x"', '"a b"'), "name: 'a b' is not a name; use letters"),
         (HEAD.replace('name = "x"\n', ""), "name: is missing"),
         (HEAD + "memory_gb = 8", "memory_gb: unknown key. Did you mean memory_gib"),

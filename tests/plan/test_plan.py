@@ -127,8 +127,8 @@ def test_an_axis_that_is_none(entry: dict[str, Any], why: str) -> None:
         ({"blocks": {"warmup": -1}}, "blocks.warmup: "),
         ({"judging": {"margin": 0}}, "judging.margin: "),
         ({"counters": [3]}, "counters"),
-        ({"exact": "yes"}, r"exact: true or false is wanted \(found 'yes'\)"),
-        ({"aa": 1}, "aa: true or false is wanted"),
+        ({"exact": "yes"}, r"exact: true or false is expected \(found 'yes'\)"),
+        ({"aa": 1}, "aa: true or false is expected"),
         (
             {"variant": [{"name": "a", "cpuidle": [{"state": "C1", "enable": True}]}, {}]},
             r"variant\[0\].cpuidle\[0\].enabled: is missing",

@@ -58,7 +58,7 @@ def test_nothing_is_switched_on_what_is_created_for_a_run(kind: TargetKind) -> N
 @every_kind
 def test_a_machine_is_for_those_that_show_one(kind: TargetKind) -> None:
     if not kind.shows_machine:
-        with pytest.raises(UsageError, match="only vm:KERNEL is shown another"):
+        with pytest.raises(UsageError, match="only the target vm:KERNEL takes a machine"):
             find_target(kind.target("x"), "smp4")
 
 

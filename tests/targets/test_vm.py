@@ -116,7 +116,7 @@ def test_the_newest_kernel_of_a_series(packages: list[str], wanted: int) -> None
     [
         (["--target", "vm:6.1"], "which machine is QEMU to show? Name one by --machine"),
         (["--target", "vm:/none", "--machine", "small-2n-smt2"], "there is no such kernel image"),
-        (["--machine", "small-2n-smt2"], "only vm:KERNEL is shown another"),
+        (["--machine", "small-2n-smt2"], "only the target vm:KERNEL takes a machine"),
         (["--variant", "x: cmdline quiet", "--no-counters"], "a host has booted already"),
     ],
 )

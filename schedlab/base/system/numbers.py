@@ -32,7 +32,7 @@ def amount(text: str | bytes, where: str) -> float:
 def field(fields: Sequence[str], at: int, where: str) -> str:
     """Return one of the fields of a line; HostError where there are fewer."""
     if at >= len(fields):
-        raise HostError(f"{where}: at least {at + 1} fields are wanted{_found(' '.join(fields))}")
+        raise HostError(f"{where}: at least {at + 1} fields are expected{_found(' '.join(fields))}")
     return fields[at]
 
 
@@ -40,7 +40,7 @@ def _read(pattern: re.Pattern[str], text: str | bytes, where: str, wanted: str) 
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
     if not pattern.fullmatch(stripped := text.strip()):
-        raise HostError(f"{where}: {wanted} is wanted{_found(stripped)}")
+        raise HostError(f"{where}: {wanted} is expected{_found(stripped)}")
     return stripped
 
 

@@ -33,7 +33,7 @@ _LIMIT = "Max resident set"
 _PR_SET_CHILD_SUBREAPER = 36
 _LONGEST_POLL_MS = 2**31 - 1
 _lines: set[int] = set()
-"""Children of ours that are no part of any run: the lines to other machines."""
+"""Children of ours that belong to no run: the connections to other machines."""
 _UTIME = 11
 """The place of utime behind the name in /proc/PID/stat; stime, cutime and cstime follow."""
 

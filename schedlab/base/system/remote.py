@@ -230,7 +230,7 @@ class RemoteSystem(System):
         after = self._times(answer)
         seconds = round(after.up - before.up, 2)  # as /proc/uptime has it: 1 s is not 0.9999
         if seconds < 0 or after.cpu < before.cpu:
-            raise HostError(f"{self._shell.name}: its times ran backwards.")
+            raise HostError(f"{self._shell.name}: its clock went backwards.")
         left, stuck = self._end_marked(mark)
         self._bring(folder, launch.stdout.parent)
         if stuck:

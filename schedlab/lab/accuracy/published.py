@@ -52,7 +52,7 @@ def works(name: str) -> list[Work]:
                 raise UsageError(f"{where}: its target is {plan.target}; only sim:MACHINE predicts")
             found.append(Work(each, Path(plan_name).stem, plan))
     if not found:
-        raise UsageError(f"{name}: it names no plan of ours that runs the same (plans = [...]).")
+        raise UsageError(f"{name}: `plans` names no plan of schedlab that runs the same.")
     return found
 
 
@@ -170,7 +170,7 @@ def engine_of(plan: Plan, environment: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def design(plan: Plan) -> str:
-    """Say after how many blocks a plan looks; a name for that and the sizes of its loads."""
+    """Return a name for the looks of a plan and the sizes of its loads."""
     asked = _asked(plan)
     sizes = [entry.get("simulated") for entry in asked.get("benchmark", [])]
     digest = hashlib.sha256(json.dumps([asked.get("blocks"), sizes]).encode()).hexdigest()

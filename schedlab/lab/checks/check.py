@@ -1,21 +1,16 @@
 """A check: a scenario, the machines, kernels and seeds it runs on, and what must hold."""
 
 import re
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from schedlab.base.data import data_folder
-from schedlab.base.errors import UsageError, nearest
 from schedlab.base.validation import load_toml
 from schedlab.lab.checks.expect import parse_expectation
 from schedlab.lab.checks.expect.expectation import Expectation
 from schedlab.lab.checks.text import Data
 
-SCENARIOS = "scenarios"
-"""The folder of the checks that come with schedlab."""
 PATCHES = "patches"
 """Beside the folder of a check: SERIES/NAME.patch brings its bug back."""
 
@@ -126,49 +121,6 @@ class Named:
         number = _number(series)
         after = self.check.since is None or number >= _number(self.check.since)
         return after and (self.check.before is None or number < _number(self.check.before))
-
-
-def find_checks(named: Sequence[str]) -> list[Named]:
-    """Return the checks of files, folders and names, each once; all that come along if none is.
-
-    Raises:
-        UsageError: something is not there, or has no checks in it.
-    """
-    found: dict[Path, None] = {}
-    for word in named or [str(data_folder(SCENARIOS))]:
-        for path in _files(word):
-            found[path.resolve()] = None
-    return [Named(path) for path in found]
-
-
-def known_checks() -> dict[str, Path]:
-    """Return the files of the checks that come with schedlab, by name."""
-    return {path.stem: path for path in _below(data_folder(SCENARIOS))}
-
-
-def _files(word: str) -> Iterable[Path]:
-    path = Path(word)
-    if path.is_dir():
-        files = list(_below(path))
-        if not files:
-            raise UsageError(f"{path}: has no checks: no file *.toml.")
-        return files
-    if path.is_file() or path.suffix == ".toml":
-        return [path]
-    known = known_checks()
-    if word in known:
-        return [known[word]]
-    folder = data_folder(SCENARIOS) / word
-    if folder.is_dir():
-        return list(_below(folder))
-    raise UsageError(
-        f"no check is called '{word}', and it is not a file or folder.{nearest(word, known)}"
-        f"\n  `schedlab check --list` names those that come with schedlab."
-    )
-
-
-def _below(folder: Path) -> Iterable[Path]:
-    return sorted(folder.rglob("*.toml"), key=lambda path: (path.parent, path.name))
 
 
 def _number(series: str) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from typing import Any
 from schedlab.kernels import KernelError
 
 PREFIX = "GCOV_PREFIX"
-"""The variable that tells a simulator where its counts go."""
+"""The variable that says where a simulator writes its counts."""
 
 _COUNTS = ".gcda"
 _NOTES = ".gcno"

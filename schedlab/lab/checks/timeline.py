@@ -1,4 +1,4 @@
-"""Who ran, waited and slept when, and which CPU was idle: what a trace means, for its watchers."""
+"""Which task ran, waited and slept when, and which CPU was idle: the meaning of a trace."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class Watcher:
 
 
 class Timeline:
-    """Follows the events of a run and tells the watchers what they mean."""
+    """Follows the events of a run and reports to the watchers what they mean."""
 
     def __init__(self, cpus: int, watchers: Sequence[Watcher]) -> None:
         """Begin on an idle machine, as a trace does."""

@@ -82,7 +82,7 @@ class Events:
 
     @property
     def machine(self) -> Machine | None:
-        """Return the machine that it was recorded on, where the trace tells."""
+        """Return the machine that it was recorded on, where the trace names it."""
         return self.setup.machine if self.setup else None
 
     def __len__(self) -> int:

@@ -406,7 +406,7 @@ class _Inference:
                 settings["delay"] = int(self.events.ns[place] - self.events.ns[0]) // 1000
         return settings
 
-    # ------------------------------------------------------------------ what is told
+    # ------------------------------------------------------------------ messages
 
     def _causes(self, waits: _Waits) -> dict[str, Any]:
         """Return for each cause how many waits, and their share of all waiting."""

@@ -235,7 +235,7 @@ class _Reader:
             found[0] = list(accumulate(found[0]))
             return zip(*found, strict=True)
 
-        def told(task: int, comm: int) -> None:
+        def name_task(task: int, comm: int) -> None:
             if comm >= len(texts):
                 raise _Broken
             self._columns.names[task] = texts[comm]
@@ -250,11 +250,11 @@ class _Reader:
         for ns, state, task, priority, comm in switches:
             after = _checked(task)
             self._columns.priorities[after] = _checked(_signed(priority), -_LARGEST_NUMBER)
-            told(after, comm)
+            name_task(after, comm)
             rows.append((_checked_ns(ns), self._switcher(cpu, ns, after, _stop(state))))
         for (ns, task, comm), flag in zip(wakings, flags, strict=True):
             woken = _checked(task)
-            told(woken, comm)
+            name_task(woken, comm)
             context = _context(flag) if known else Context.UNKNOWN
             rows.append((_checked_ns(ns), self._waker(cpu, ns, woken, context)))
         for _, take in sorted(rows, key=lambda row: row[0]):

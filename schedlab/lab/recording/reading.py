@@ -84,7 +84,7 @@ def _unpacked(path: Path) -> Iterator[bytes]:
             while piece := file.read(_PIECE):
                 yield piece
     except (OSError, EOFError, zlib.error) as error:
-        raise UsageError(f"{path}: is not whole: {error}.") from None
+        raise UsageError(f"{path}: is incomplete: {error}.") from None
 
 
 def _limited(pieces: Iterator[bytes], path: Path) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ _LABEL = "core scheduling"
 
 @setting
 class CoreSched(WordSetting):
-    """Who has a core scheduling cookie of its own."""
+    """What has a core scheduling cookie of its own."""
 
     rank = 70
     name = "core-sched"

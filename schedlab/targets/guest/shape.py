@@ -71,7 +71,9 @@ def shape_of(machine: Machine) -> Shape:
         )
     [threads_each], [socket_size] = threads, sizes
     if socket_size % threads_each:
-        raise UsageError(f"{machine.name}: a core with CPUs of two last-level caches.")
+        raise UsageError(
+            f"{machine.name}: a core has CPUs of two last-level caches; a guest cannot have that."
+        )
     core_of = {cpu: core for core in cores for cpu in core}
     order = [cpu for s in sockets for core in _once(core_of[cpu] for cpu in s) for cpu in core]
     number = {cpu: index for index, cpu in enumerate(order)}

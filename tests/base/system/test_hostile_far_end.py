@@ -366,7 +366,9 @@ def test_numbers_that_are_none(tmp_path: Path, answer: bytes) -> None:
 
 
 def test_where_a_number_was_missing_is_said(tmp_path: Path) -> None:
-    with pytest.raises(HostError, match=r"^ssh:evil: its clocks: a number is wanted \(found 'a'\)"):
+    with pytest.raises(
+        HostError, match=r"^ssh:evil: its clocks: a number is expected \(found 'a'\)"
+    ):
         far_end(tmp_path, date=b"a b").clock_offset()
     pattern = "/sys/devices/system/cpu/cpu[0-9]*"
     with pytest.raises(HostError, match=r"found '/sys/x'"):
@@ -386,4 +388,4 @@ def test_locks_that_are_told_wrong(locks: str) -> None:
     try:
         assert holder(locks, "0:1", 7) is None
     except HostError as error:
-        assert "/proc/locks: a whole number is wanted (found 'x')" in str(error)
+        assert "/proc/locks: a whole number is expected (found 'x')" in str(error)

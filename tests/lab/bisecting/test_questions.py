@@ -9,7 +9,7 @@ from schedlab.base.errors import UsageError
 from schedlab.lab.bisecting import questions
 from schedlab.lab.bisecting.questions import CheckQuestion
 from schedlab.lab.bisecting.record import Asked
-from schedlab.lab.checks.check import known_checks
+from schedlab.lab.checks.files import known_checks
 from schedlab.lab.checks.session import Options, Verdict, Word
 from schedlab.lab.result import Lab
 

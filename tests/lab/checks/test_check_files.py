@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import UsageError
-from schedlab.lab.checks.check import Named, find_checks, known_checks
+from schedlab.lab.checks.check import Named
+from schedlab.lab.checks.files import check_files, known_checks
 
 GOOD = """
 title = "Two tasks"
@@ -50,9 +51,9 @@ BUG = '[bug]\nfix = "abc"\nmended = "6.1"\nwhat = "x"'
         ('"10ms"', '"10 minutes"', "'10 minutes' is not a time; write it as 500us, 10ms or 1.5s"),
         ('"10ms"', "10", "10 is not a time"),
         (MACHINES, f"{MACHINES}\nsedes = 2", "sedes: unknown key. Did you mean seeds?"),
-        (MACHINES, "machines = []", "machines: a list of at least 1 is wanted"),
+        (MACHINES, "machines = []", "machines: a list of at least 1 is expected"),
         ("[[scenario.tasks]]", "[[scenario.taks]]", "has neither tasks nor workloads"),
-        (MACHINES, f"{MACHINES}\nseeds = 0", "seeds: at least 1 is wanted"),
+        (MACHINES, f"{MACHINES}\nseeds = 0", "seeds: at least 1 is expected"),
         (MACHINES, f'{MACHINES}\nsince = "six"', "'six' is not a kernel series"),
         (MACHINES, f"{MACHINES}\n{BUG}", "'abc' is not a commit"),
         (STALL, 'that = "migrations"', "expect[0]: has neither at_most nor at_least"),
@@ -76,15 +77,15 @@ def test_a_benchmark_stands_for_a_scenario(tmp_path: Path) -> None:
 
 def test_names_and_folders(tmp_path: Path) -> None:
     name = next(iter(known_checks()))
-    assert [named.name for named in find_checks([name, name])] == [name]
+    assert [path.stem for path in check_files([name, name])] == [name]
     with pytest.raises(UsageError, match=f"Did you mean {name}"):
-        find_checks([f"{name}x"])
+        check_files([f"{name}x"])
     with pytest.raises(UsageError, match="has no checks"):
-        find_checks([str(tmp_path)])
+        check_files([str(tmp_path)])
 
 
 def test_every_check_of_ours_is_read() -> None:
-    for named in find_checks([]):
+    for named in map(Named, check_files([])):
         assert named.check.expect or named.check.bug, f"{named.path} expects nothing"
         if named.check.bug:
             assert named.patched_series(), f"{named.path}: no patch brings its bug back"

@@ -1,0 +1,53 @@
+"""The files of checks, by name."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from schedlab.base.data import data_folder
+from schedlab.base.errors import UsageError, nearest
+
+_SCENARIOS = "scenarios"
+"""The folder of the checks that come with schedlab."""
+
+
+def check_files(named: Sequence[str]) -> list[Path]:
+    """Return the checks of files, folders and names, each once; without any, all of schedlab's.
+
+    Raises:
+        UsageError: something is not there, or has no checks in it.
+    """
+    found: dict[Path, None] = {}
+    for word in named or [str(data_folder(_SCENARIOS))]:
+        for path in _files(word):
+            found[path.resolve()] = None
+    return list(found)
+
+
+def known_checks() -> dict[str, Path]:
+    """Return the files of the checks that come with schedlab, by name."""
+    return {path.stem: path for path in _below(data_folder(_SCENARIOS))}
+
+
+def _files(word: str) -> Iterable[Path]:
+    path = Path(word)
+    if path.is_dir():
+        files = list(_below(path))
+        if not files:
+            raise UsageError(f"{path}: has no checks: no file *.toml.")
+        return files
+    if path.is_file() or path.suffix == ".toml":
+        return [path]
+    known = known_checks()
+    if word in known:
+        return [known[word]]
+    folder = data_folder(_SCENARIOS) / word
+    if folder.is_dir():
+        return list(_below(folder))
+    raise UsageError(
+        f"no check is called '{word}', and it is not a file or folder.{nearest(word, known)}"
+        f"\n  `schedlab check --list` names those that come with schedlab."
+    )
+
+
+def _below(folder: Path) -> Iterable[Path]:
+    return sorted(folder.rglob("*.toml"), key=lambda path: (path.parent, path.name))
