@@ -92,7 +92,6 @@ int wl_nodes(void);
 /* Allows the calling task these CPUs only; children inherit it. */
 void wl_pin_cpus(int first, int count);		/* by number */
 void wl_pin_llcs(int first, int count);		/* LLCs in the order of their first CPUs */
-void wl_pin_node(int node);
 void wl_pin_list(const char *list);		/* "0-3,8" */
 int wl_cpu(void);				/* where the caller runs now */
 int wl_capacity(int cpu);			/* 1024 = the biggest */

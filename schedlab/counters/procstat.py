@@ -45,11 +45,6 @@ def machine_busy_seconds(system: System) -> float:
     return busy_seconds(cpu_seconds(_lines(system)["cpu"]))
 
 
-def machine_stolen_seconds(system: System) -> float:
-    """Return the CPU seconds a hypervisor took from the machine since boot."""
-    return cpu_seconds(_lines(system)["cpu"])["steal"]
-
-
 def cpu_seconds(fields: list[str]) -> dict[str, float]:
     """Read the fields of a `cpu` line of /proc/stat, in seconds."""
     ticks = dict(zip(_FIELDS, fields, strict=False))

@@ -3,7 +3,7 @@
 import time
 
 from schedlab.base.system import System
-from schedlab.counters.procstat import machine_busy_seconds, machine_stolen_seconds
+from schedlab.counters.procstat import machine_busy_seconds
 
 
 class BusyWindow:
@@ -15,16 +15,9 @@ class BusyWindow:
         self._cpus = cpus
         self._began = time.monotonic()
         self._busy = machine_busy_seconds(system)
-        self._stolen = machine_stolen_seconds(system)
 
     def others_share(self, own_cpu_seconds: float = 0.0) -> float:
         """Return the share (0..1 of all CPUs) that others used since the window began."""
-        return self._share(machine_busy_seconds(self._system) - self._busy - own_cpu_seconds)
-
-    def stolen_share(self) -> float:
-        """Return the share that a hypervisor took since the window began."""
-        return self._share(machine_stolen_seconds(self._system) - self._stolen)
-
-    def _share(self, seconds: float) -> float:
+        seconds = machine_busy_seconds(self._system) - self._busy - own_cpu_seconds
         elapsed = time.monotonic() - self._began
         return min(max(seconds / (elapsed * self._cpus), 0.0), 1.0) if elapsed > 0 else 0.0

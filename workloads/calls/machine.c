@@ -63,11 +63,6 @@ static int llc_of(int cpu)
 	return hw_cpu_topo[cpu].llc;
 }
 
-static int node_of(int cpu)
-{
-	return hw_cpu_topo[cpu].node;
-}
-
 static void pin(const struct cpu_set *set)
 {
 	int err = kern_setaffinity(&self()->kern, set->bits, hw_nr_cpus);
@@ -170,18 +165,10 @@ void arena_read_machine(void)
 		read_line(path, list, sizeof(list));
 		arena->capacity[cpu] = list[0] ? atoi(list) : 1024;
 	}
-	for (int node = 0; ; node++) {
-		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
+	do {
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", ++arena->nodes);
 		read_line(path, list, sizeof(list));
-		if (parse_list(list, &set))
-			break;
-		for (int cpu = 0; cpu < arena->cpus; cpu++)
-			if (is_set(cpu, &set))
-				arena->node_of[cpu] = node;
-		arena->nodes = node + 1;
-	}
-	if (!arena->nodes)
-		arena->nodes = 1;
+	} while (!parse_list(list, &set));
 }
 
 int wl_cpus(void)
@@ -250,11 +237,6 @@ static int llc_of(int cpu)
 	return arena->llc_of[cpu];
 }
 
-static int node_of(int cpu)
-{
-	return arena->node_of[cpu];
-}
-
 static void pin(const struct cpu_set *set)
 {
 	if (sched_setaffinity(0, sizeof(*set), (const cpu_set_t *)set))
@@ -288,16 +270,6 @@ void wl_pin_llcs(int first, int count)
 
 	for (int cpu = 0; cpu < wl_cpus(); cpu++)
 		if (llc_of(cpu) >= first && llc_of(cpu) < first + count)
-			set_cpu(cpu, &set);
-	pin(&set);
-}
-
-void wl_pin_node(int node)
-{
-	struct cpu_set set = { };
-
-	for (int cpu = 0; cpu < wl_cpus(); cpu++)
-		if (node_of(cpu) == node)
 			set_cpu(cpu, &set);
 	pin(&set);
 }

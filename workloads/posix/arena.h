@@ -46,7 +46,7 @@ struct arena {
 	unsigned long long seed;
 	double		iterations_per_ns;
 	int		cpus, llcs, nodes;
-	short		llc_of[MAX_CPUS], node_of[MAX_CPUS], capacity[MAX_CPUS];
+	short		llc_of[MAX_CPUS], capacity[MAX_CPUS];
 	unsigned long long began, ended;
 	int		done;
 	void		*prepared;

@@ -27,7 +27,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.helpers.engine import described
+from tests.helpers.engine import described, simulator
 from tests.helpers.engine.scenarios import Json
 from tests.helpers.engine.wide import MACHINES, Case, case
 
@@ -201,10 +201,8 @@ def reduce(runner: Runner, binary: Path, case: Case, message: str) -> Case:
 
 def binary_of(build: Json) -> Path:
     """Return schedsim of a build, made if need be. What a build usually is, is not named."""
-    from conftest import build as make
-
     variables = {k: v for k, v in build.items() if k != "series" and v != USUAL.get(k)}
-    return make(build["series"], **variables)
+    return simulator.build(build["series"], **variables)
 
 
 def label(build: Json) -> str:
