@@ -90,6 +90,8 @@ report["settings"] |= {f"cpufreq {name}": text for name, text in scenario["cpufr
 if "/sys/kernel/debug/sched/preempt" in knobs:
     report["settings"]["/sys/kernel/debug/sched/preempt"] = "none voluntary (full)"
 for workload in scenario.get("workloads", []):
+    if workload["kind"] == "nanosleep":
+        continue
     mode = knobs.get("/sys/kernel/debug/sched/mode")
     if mode == "warn":
         sys.stderr.write("schedsim: kernel WARNING at kernel/sched/core.c:7 in f()\\n"

@@ -286,6 +286,35 @@ def test_a_workload_of_a_file(lab: FakeLab, series: str, tmp_path: Path) -> None
     ), errors
 
 
+@pytest.mark.parametrize(
+    ("machine", "both", "first", "second"),
+    [
+        (
+            "hikey960",
+            "governor = 'schedutil'",
+            "uclamp = { group = 'x', min = 0, max = 'max' }",
+            "uclamp = { group = 'x', min = 40, max = 'max' }",
+        ),
+        ("smt8", "", "core_sched = 'process'", "core_sched = 'benchmark'"),
+    ],
+)
+def test_settings_of_the_workload(
+    lab: FakeLab, series: str, tmp_path: Path, machine: str, both: str, first: str, second: str
+) -> None:
+    """They are tried before the first run, without the benchmark."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"target = 'sim:{machine}'\nload_warmup = 'none'\n[common]\n{both}\n"
+        "[[benchmark]]\nname = 'HackbenchPipeThreads'\nparams = { groups = 1, loops = 20 }\n"
+        f"[[variant]]\nname = 'one'\nkernel = '{series}'\n{first}\n"
+        f"[[variant]]\nname = 'two'\nkernel = '{series}'\n{second}\n"
+    )
+    status, _, errors = lab.call("run", plan, "--blocks", 1, "--output", tmp_path / "out")
+    assert status == 0, errors
+    one, two = sorted(Store.open(tmp_path / "out").records(), key=lambda run: run.key.variant)
+    assert (one.error, two.error, one.settings == two.settings) == ("", "", False)
+
+
 def test_a_wrong_file_is_told_before_any_run(lab: FakeLab, series: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     file.write_text('{"tasks" : {"a" : {"loop" : 1,\n"run" : "x"}}}')

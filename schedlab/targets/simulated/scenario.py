@@ -20,6 +20,9 @@ COLD = "none"
 SESSION = {"/proc/sys/kernel/sched_autogroup_enabled": "1"}
 """A benchmark's tasks are a session's and share a group, as upstream and systemd have it."""
 
+_BRIEF = {"kind": "nanosleep", "processes": 1, "time": "1us"}
+"""A workload for the settings that are of workloads: of a scenario without one they are refused."""
+
 _ALWAYS = ("features", "knobs", "cpuidle", "cpufreq")
 """Tables that every scenario has."""
 
@@ -95,4 +98,4 @@ def under(variant: Variant, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def trial(variant: Variant) -> Mapping[str, Any]:
     """Return a scenario that only applies a variant's settings."""
-    return {"duration": "1ms", **settings(variant)}
+    return {"duration": "1ms", **settings(variant), "workloads": [dict(_BRIEF)]}
