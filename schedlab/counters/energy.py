@@ -25,13 +25,22 @@ class EnergyGroup(SnapshotGroup):
     simulated = (f"{_NAME}:",)
     summary = "energy in joules: RAPL's zones (powercap) and hwmon's sensors"
     meanings = (
-        Meaning(f"{_NAME}:joules", Topic.FREQUENCY, "energy of all CPUs and clusters"),
-        Meaning(f"{_NAME}:busy:joules", Topic.FREQUENCY, "energy of busy CPUs"),
-        Meaning(f"{_NAME}:idle:joules", Topic.FREQUENCY, "energy of idle CPUs"),
-        Meaning(f"{_NAME}:cluster:joules", Topic.FREQUENCY, "energy of what clusters share"),
-        Meaning(f"{_NAME}:cpu*:joules", Topic.FREQUENCY, "energy of CPUs {}"),
-        Meaning(f"{_NAME}:*:joules", Topic.FREQUENCY, "energy of {}"),
-        Meaning("power/energy-*/", Topic.FREQUENCY, "energy of {} in joules, by perf"),
+        Meaning(
+            f"{_NAME}:joules", Topic.FREQUENCY, "energy of all CPUs and clusters", decides=False
+        ),
+        Meaning(f"{_NAME}:busy:joules", Topic.FREQUENCY, "energy of busy CPUs", decides=False),
+        Meaning(f"{_NAME}:idle:joules", Topic.FREQUENCY, "energy of idle CPUs", decides=False),
+        Meaning(
+            f"{_NAME}:cluster:joules",
+            Topic.FREQUENCY,
+            "energy of what clusters share",
+            decides=False,
+        ),
+        Meaning(f"{_NAME}:cpu*:joules", Topic.FREQUENCY, "energy of CPUs {}", decides=False),
+        Meaning(f"{_NAME}:*:joules", Topic.FREQUENCY, "energy of {}", decides=False),
+        Meaning(
+            "power/energy-*/", Topic.FREQUENCY, "energy of {} in joules, by perf", decides=False
+        ),
     )
 
     def read(self, system: System) -> Counts:

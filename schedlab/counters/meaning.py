@@ -40,6 +40,12 @@ class Topic(StrEnum):
     OTHER = "other events"
 
 
+_CONSEQUENCES = frozenset(
+    {Topic.WAITING, Topic.IDLE, Topic.INTERRUPTS, Topic.CPU_TIME, Topic.BOOKKEEPING, Topic.OTHER}
+)
+"""Topics whose counters follow from where and when tasks were put."""
+
+
 @dataclass(frozen=True)
 class Meaning:
     """What the counters say whose names fit a pattern."""
@@ -53,6 +59,13 @@ class Meaning:
     """The counter that counts the same thing, such as the entry of what this is the exit of."""
     is_effort: bool = False
     """What is counted takes time and places nothing: less of it makes no result worse."""
+    decides: bool | None = None
+    """Whether the scheduler decides what is counted; if not given, its topic says so."""
+
+    @property
+    def is_consequence(self) -> bool:
+        """Whether what is counted follows from what the scheduler decided elsewhere."""
+        return self.topic in _CONSEQUENCES if self.decides is None else not self.decides
 
     @cached_property
     def _regex(self) -> re.Pattern[str]:

@@ -20,7 +20,13 @@ class ProcStatGroup(SnapshotGroup):
     subsystem = "cpu"
     simulated = ("context-switches", "cpu-time:")
     meanings = (
-        Meaning("context-switches", Topic.PREEMPTION, "CPU switched tasks", "sched:sched_switch"),
+        Meaning(
+            "context-switches",
+            Topic.PREEMPTION,
+            "CPU switched tasks",
+            "sched:sched_switch",
+            decides=False,
+        ),
         Meaning("cpu:busy-seconds", Topic.CPU_TIME, "CPU time busy"),
         Meaning("cpu:user-seconds", Topic.CPU_TIME, "CPU time in user mode"),
         Meaning("cpu:system-seconds", Topic.CPU_TIME, "CPU time in the kernel"),

@@ -41,13 +41,13 @@ class SchedstatGroup(SnapshotGroup):
     summary = "run queue wait, wakeups and load balancing, from /proc/schedstat"
     simulated = ("wakeup-latency:", "queue-latency:", "busy:", "idle:", "newidle:")
     meanings = (
-        Meaning(f"{_NAME}:schedule", Topic.PREEMPTION, "scheduler was called"),
+        Meaning(f"{_NAME}:schedule", Topic.PREEMPTION, "scheduler was called", decides=False),
         Meaning(f"{_NAME}:schedule-idle", Topic.IDLE, "CPU went idle"),
-        Meaning(f"{_NAME}:wakeups", Topic.WAKEUP, "task was woken"),
+        Meaning(f"{_NAME}:wakeups", Topic.WAKEUP, "task was woken", decides=False),
         Meaning(f"{_NAME}:wakeups-local", Topic.WAKEUP, "task was woken on the waker's CPU"),
         Meaning(f"{_NAME}:run-ns", Topic.CPU_TIME, "CPU time of tasks"),
         Meaning(f"{_NAME}:wait-ns", Topic.WAITING, "time tasks waited for a CPU"),
-        Meaning(f"{_NAME}:timeslices", Topic.PREEMPTION, "task got a CPU"),
+        Meaning(f"{_NAME}:timeslices", Topic.PREEMPTION, "task got a CPU", decides=False),
         *(
             meaning
             for kind, (topic, words) in _BALANCES.items()

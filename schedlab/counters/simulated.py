@@ -41,6 +41,8 @@ _PAID = {
     "fabric_wait_ns": (Topic.CONTENTION, "time spent waiting for the fabric"),
     "bpf_ns": (Topic.CPU_TIME, "time spent in a sched_ext scheduler's code"),
 }
+_OF_PLACES = ("runqueue_lookups", "runqueue_misses", "refill_ns", "fabric_wait_ns")
+"""What follows from searches and moves; waits for locks and lines may come of the code itself."""
 
 SIMULATED = (
     *(
@@ -51,26 +53,65 @@ SIMULATED = (
             Meaning(f"{kind}:calls:*", topic, f"{words} looked at {{}}"),
         )
     ),
-    Meaning("newidle:entries", Topic.NEWIDLE, "newidle balance was asked for a task"),
-    Meaning("newidle:left:pending", Topic.NEWIDLE, "newidle balance ended: a wakeup was pending"),
-    Meaning("newidle:left:calm", Topic.NEWIDLE, "newidle balance ended: no CPU was overloaded"),
     Meaning(
-        "newidle:left:avg_idle", Topic.NEWIDLE, "newidle balance ended: avg_idle was below its cost"
+        "newidle:entries", Topic.NEWIDLE, "newidle balance was asked for a task", decides=False
+    ),
+    Meaning(
+        "newidle:left:pending",
+        Topic.NEWIDLE,
+        "newidle balance ended: a wakeup was pending",
+        decides=False,
+    ),
+    Meaning(
+        "newidle:left:calm",
+        Topic.NEWIDLE,
+        "newidle balance ended: no CPU was overloaded",
+        decides=False,
+    ),
+    Meaning(
+        "newidle:left:avg_idle",
+        Topic.NEWIDLE,
+        "newidle balance ended: avg_idle was below its cost",
+        decides=False,
     ),
     Meaning("newidle:found", Topic.NEWIDLE, "newidle balance found a task"),
-    Meaning("newidle:avg_idle:ns", Topic.NEWIDLE, "avg_idle, summed over newidle balances"),
+    Meaning(
+        "newidle:avg_idle:ns",
+        Topic.NEWIDLE,
+        "avg_idle, summed over newidle balances",
+        decides=False,
+    ),
     Meaning(
         "schedlab:newidle_entry",
         Topic.NEWIDLE,
         "newidle balance was asked for a task",
         "newidle:entries",
+        decides=False,
     ),
-    Meaning("schedlab:newidle_exit", Topic.NEWIDLE, "newidle balance ended", "newidle:entries"),
-    Meaning("schedlab:newidle_domain", Topic.NEWIDLE, "newidle balance weighed a domain's cost"),
-    Meaning("schedlab:load_balance", Topic.BALANCE, "balance pass over a domain"),
-    Meaning("schedlab:group_stats", Topic.BALANCE, "balance summed up a group of CPUs"),
-    Meaning("schedlab:select_task_rq", Topic.WAKEUP, "CPU was chosen for a woken or new task"),
-    Meaning("schedlab:pick_next", Topic.PREEMPTION, "next task of a CPU was chosen"),
+    Meaning(
+        "schedlab:newidle_exit",
+        Topic.NEWIDLE,
+        "newidle balance ended",
+        "newidle:entries",
+        decides=False,
+    ),
+    Meaning(
+        "schedlab:newidle_domain",
+        Topic.NEWIDLE,
+        "newidle balance weighed a domain's cost",
+        decides=False,
+    ),
+    Meaning("schedlab:load_balance", Topic.BALANCE, "balance pass over a domain", decides=False),
+    Meaning(
+        "schedlab:group_stats", Topic.BALANCE, "balance summed up a group of CPUs", decides=False
+    ),
+    Meaning(
+        "schedlab:select_task_rq",
+        Topic.WAKEUP,
+        "CPU was chosen for a woken or new task",
+        decides=False,  # how often says what the load did
+    ),
+    Meaning("schedlab:pick_next", Topic.PREEMPTION, "next task of a CPU was chosen", decides=False),
     Meaning("schedlab:numa_prefer", Topic.NUMA, "preferred node of a task was set"),
     Meaning(
         "schedlab:numa_fault",
@@ -91,10 +132,18 @@ SIMULATED = (
         )
         for distance in _DISTANCES
     ),
-    Meaning("switches:voluntary", Topic.PREEMPTION, "task left its CPU to wait"),
+    Meaning("switches:voluntary", Topic.PREEMPTION, "task left its CPU to wait", decides=False),
     Meaning("switches:involuntary", Topic.PREEMPTION, "task was preempted"),
-    *(Meaning(f"cost:{name}", topic, words) for name, (topic, words) in _PAID.items()),
-    Meaning("ran:*:capacity-*:seconds", Topic.CPU_TIME, "time {} ran on CPUs of capacity {}"),
+    *(
+        Meaning(f"cost:{name}", topic, words, decides=False if name in _OF_PLACES else None)
+        for name, (topic, words) in _PAID.items()
+    ),
+    Meaning(
+        "ran:*:capacity-*:seconds",
+        Topic.CPU_TIME,
+        "time {} ran on CPUs of capacity {}",
+        decides=True,
+    ),
     Meaning("core:forced_idle_ns", Topic.CORE, "time siblings were forced to idle"),
     Meaning("core:mixed_ns", Topic.CORE, "time siblings ran tasks that do not trust each other"),
     Meaning("core:mixed_longest_ns", Topic.CORE, "longest time siblings ran such tasks"),

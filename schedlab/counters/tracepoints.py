@@ -31,12 +31,17 @@ _SCHED = {
     "sched_swap_numa": (Topic.NUMA, "two tasks swapped nodes"),
     "sched_skip_vma_numa": (Topic.NUMA, "scan left out a memory area"),
     "sched_skip_cpuset_numa": (Topic.NUMA, "scan was left out by a cpuset"),
-    "sched_compute_energy*": (Topic.FREQUENCY, "energy of a placement was estimated"),
+    "sched_compute_energy*": (Topic.WAKEUP, "energy of a placement was estimated (EAS)"),
     "sched_overutilized*": (Topic.FREQUENCY, "machine became overutilized or ceased to be"),
     "sched_cpu_capacity*": (Topic.BOOKKEEPING, "capacity of a CPU was updated"),
     "sched_dl_*": (Topic.PREEMPTION, "deadline scheduling: {}"),
 }
 """By the event's name."""
+_OF_THE_LOAD = (
+    *("sched_waking", "sched_wakeup", "sched_wake_idle_without_ipi"),
+    *("sched_switch", "sched_set_need_resched"),
+)
+"""Events whose number says how often tasks wake and wait, not what was decided."""
 
 _SUBSYSTEMS = {
     "irq": Topic.INTERRUPTS,
@@ -53,7 +58,10 @@ _SUBSYSTEMS = {
 }
 
 TRACEPOINTS = (
-    *(Meaning(f"sched:{name}", topic, words) for name, (topic, words) in _SCHED.items()),
+    *(
+        Meaning(f"sched:{name}", topic, words, decides=False if name in _OF_THE_LOAD else None)
+        for name, (topic, words) in _SCHED.items()
+    ),
     Meaning("sched:*", Topic.BOOKKEEPING, "sched:{}"),
     Meaning("migrate:mm_migrate_pages", Topic.NUMA, "pages were migrated"),
     Meaning("power:cpu_idle", Topic.IDLE, "CPU entered or left an idle state"),

@@ -14,6 +14,8 @@ from schedlab.judging.meanings import meaning_of
 from schedlab.report.content import CaseReport, Report
 from schedlab.report.wording import counter_unit, interval, mean_count, points
 from schedlab.result.record import RunRecord
+from schedlab.settings.kinds.cpuidle import Cpuidle
+from schedlab.settings.kinds.idle_governor import IdleGovernor
 
 MOST = 8
 """Lines of a report."""
@@ -66,12 +68,12 @@ def decision(report: Report) -> Decision:
         if (ranked := _ranked(report, case, variant, table))
     ]
     claimed = [each for each in found if _is_claimed(each[0], each[1])]
-    shown = _most(claimed or found)
+    shown = _most(report, claimed or found)
     parts = []
     for case, variant, ranked in found:
-        lines = [each for each in ranked if each in shown]
+        lines = [each for each in shown if each in ranked]
         if lines:
-            topics = list(dict.fromkeys(each.topic for each in lines))  # the weightiest first
+            topics = list(dict.fromkeys(each.topic for each in lines))  # the leading one first
             lines.sort(key=lambda each: topics.index(each.topic))
             words = tuple(in_words(report, case, each.outcome) for each in lines)
             parts.append(Decided(case.info.label, variant, tuple(lines), words))
@@ -102,9 +104,9 @@ def _is_claimed(case: CaseReport, variant: str) -> bool:
     return any(o.verdict.word in ("better", "worse") for o in case.outcomes_in(variant))
 
 
-def _most(found: Sequence[tuple[CaseReport, str, list[Ranked]]]) -> list[Ranked]:
+def _most(report: Report, found: Sequence[tuple[CaseReport, str, list[Ranked]]]) -> list[Ranked]:
     """Return the first of every benchmark and variant, then the second of each, up to the most."""
-    spread = [_spread(ranked) for _, _, ranked in found]
+    spread = [_spread(report, ranked) for _, _, ranked in found]
     rows = [
         sorted((r[place] for r in spread if place < len(r)), key=lambda each: -each.weight)
         for place in range(max(map(len, spread), default=0))
@@ -112,15 +114,26 @@ def _most(found: Sequence[tuple[CaseReport, str, list[Ranked]]]) -> list[Ranked]
     return [each for row in rows for each in row][:MOST]
 
 
-def _spread(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Leave out what explains nothing, and all of a topic but the weightiest."""
+def _spread(report: Report, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Put what the scheduler decides before what follows from it.
+
+    What explains nothing is left out, and all of a topic but the weightiest.
+    """
     shown: list[Ranked] = []
-    for each in ranked:
+    for each in sorted(ranked, key=lambda each: _follows(report, each)):
         of_topic = sum(other.topic == each.topic for other in shown)
         explains = each.topic is not Topic.BOOKKEEPING and each.size >= _LEAST_SIZE
         if explains and of_topic < _OF_A_TOPIC:
             shown.append(each)
     return shown
+
+
+def _follows(report: Report, ranked: Ranked) -> bool:
+    """Return whether a counter is a consequence; idle states are none where a variant sets them."""
+    if ranked.topic is Topic.IDLE:
+        kinds = (Cpuidle, IdleGovernor)
+        return not any(kind.of(variant) for kind in kinds for variant in report.plan.variant)
+    return meaning_of(ranked.outcome.counter).is_consequence
 
 
 def by_topic(counters: Sequence[CounterOutcome]) -> list[tuple[Topic, list[CounterOutcome]]]:

@@ -196,3 +196,23 @@ def test_what_only_takes_time_is_not_why_where_there_is_more_of_it(tmp_path: Pat
     [part] = decision(Report(store, analyse(store))).parts
     said = [line.partition(":")[0] for line in part.lines]
     assert sorted(said) == ["marked page was touched", "page moved to another node"]
+
+
+def test_what_was_decided_comes_before_what_follows(tmp_path: Path) -> None:
+    """However clear: that no CPU is overloaded follows from where tasks were put."""
+
+    def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        return {
+            "newidle:left:calm": (90_000 if patched else 9_000) * rng.gauss(1, 0.001),
+            "cpuidle:C6:usage": (70_000 if patched else 9_000) * rng.gauss(1, 0.002),
+            "newidle:pulls:NUMA": (2 if patched else 1_600) * rng.gauss(1, 0.3),
+        }
+
+    store = store_of(tmp_path / "r", count)
+    assert names(ranked(store))[0] == "newidle:left:calm"
+    [part] = decision(Report(store, analyse(store))).parts
+    assert [line.partition(":")[0] for line in part.lines] == [
+        "newidle balance pulled a task in NUMA",
+        "newidle balance ended",
+        "CPU entered C6",
+    ]

@@ -31,6 +31,8 @@ _NOT_THE_KERNELS = ("engine:",)
 
 _UNUSUAL = ("_tp", "kthread_work", "kthread_stop")
 """Tracepoints without meaning for a comparison: PELT's inner steps, and what never happens."""
+_OF_EAS = ("sched:sched_compute_energy_tp", "sched:sched_overutilized_tp")
+"""Those of them that say whether energy-aware scheduling placed tasks."""
 
 
 def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float], list[str]]:
@@ -101,7 +103,8 @@ def counters(
         return {
             name: value
             for name, value in counted.items()
-            if not name.startswith(_NOT_THE_KERNELS) and not any(word in name for word in _UNUSUAL)
+            if name in _OF_EAS
+            or not (name.startswith(_NOT_THE_KERNELS) or any(word in name for word in _UNUSUAL))
         }
     counted = _silent(result) | counted
     names = chain.from_iterable(_members(name, counted) for name in wanted)
