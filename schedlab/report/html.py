@@ -32,8 +32,9 @@ from schedlab.result.carried import in_html
 from schedlab.result.record import RunRecord
 
 _MOST_RUNS = 200
-"""A page of more runs has no counter of each and no mean of those that did not change, draws the
-runs of first metrics only, and has the tasks' time without its roles."""
+_MOST_COUNTERS = 2000
+"""A page of more runs, or more results of counters, has no counter of each run and no mean of those
+that did not change, draws the runs of first metrics only, and has the tasks' time without roles."""
 
 
 @shape("html", suffix="html")
@@ -137,7 +138,8 @@ def _series(report: Report, axis: Axis, metric: Metric) -> dict[str, list[tuple[
 
 
 def _is_large(report: Report) -> bool:
-    return len(report.records) > _MOST_RUNS
+    counters = sum(len(case.lively_counters) for case in report.cases) * len(report.others)
+    return len(report.records) > _MOST_RUNS or counters > _MOST_COUNTERS
 
 
 def _topics(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import json
+import lzma
 import multiprocessing
 import os
 import random
@@ -23,7 +24,6 @@ import sqlite3
 import sys
 import tempfile
 import traceback
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -295,12 +295,12 @@ def _carried(rng: random.Random, content: bytes) -> bytes:
     page = re.search(rb'id="schedlab-result">(.*)</script>', content, re.DOTALL)
     if page:
         return content[: page.start(1)] + _json(rng, page[1]) + content[page.end(1) :]
-    text = re.search(rb"zlib, base64\n(.*)-->", content, re.DOTALL)
+    text = re.search(rb"xz, base64\n(.*)-->", content, re.DOTALL)
     if not text:
         return content
-    with suppress(ValueError, zlib.error):
-        data = zlib.decompress(base64.b64decode(text[1]))
-        packed = base64.encodebytes(zlib.compress(_json(rng, data)))
+    with suppress(ValueError, lzma.LZMAError):
+        data = lzma.decompress(base64.b64decode(text[1]))
+        packed = base64.encodebytes(lzma.compress(_json(rng, data)))
         return content[: text.start(1)] + packed + content[text.end(1) :]
     return content
 

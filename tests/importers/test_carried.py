@@ -2,6 +2,7 @@
 
 import base64
 import json
+import lzma
 import re
 import shutil
 import zlib
@@ -26,8 +27,8 @@ from schedlab.result.store import Store
 from tests.helpers.report_store import HACKBENCH, make_store, plan_of
 
 HTML = re.compile(r'(<script type="application/json" id="schedlab-result">)(.*?)(</script>)', re.S)
-MARKDOWN = re.compile(r"(<!-- schedlab-result: JSON, zlib, base64\n)(.*?)(-->)", re.S)
-HOSTILE = "--> </script><!--<script> ]]> <!-- schedlab-result: JSON, zlib, base64\nAAAA\n-->"
+MARKDOWN = re.compile(r"(<!-- schedlab-result: JSON, xz, base64\n)(.*?)(-->)", re.S)
+HOSTILE = "--> </script><!--<script> ]]> <!-- schedlab-result: JSON, xz, base64\nAAAA\n-->"
 DEEP = "[" * 200_000 + "]" * 200_000
 
 
@@ -49,7 +50,7 @@ def data_of(shape: str, text: str) -> Any:
 
 
 def packed(data: bytes) -> str:
-    return base64.encodebytes(zlib.compress(data)).decode()
+    return base64.encodebytes(lzma.compress(data)).decode()
 
 
 def with_data(shape: str, page: str, data: str) -> str:
@@ -268,3 +269,11 @@ def test_any_json_in_a_report_is_refused_or_read(
         assert not out.exists()
         return
     shutil.rmtree(out)
+
+
+def test_data_of_an_earlier_version_is_read() -> None:
+    letters = base64.encodebytes(zlib.compress(b'{"schema": 1}')).decode()
+    text = f"# A report\n<!-- schedlab-result: JSON, zlib, base64\n{letters}-->\n"
+    assert carried_by_markdown(text, MOST_BYTES) == '{"schema": 1}'
+    with pytest.raises(ValueError, match="characters of it are missing"):
+        carried_by_markdown(text.replace(letters, letters[8:]), MOST_BYTES)
