@@ -218,8 +218,8 @@ def _with_equal_runs(table: RunTable, pair: tuple[Variant, Variant], outcome: Ou
         return outcome
     if equal == len(blocks):
         missing = what_was_missing(*pair)
-        all_of_them = f"{equal} block{'s' if equal > 1 else ''}"
-        why = f"the scheduler took the same decisions in all {all_of_them}"
+        all_of_them = f"all {equal} blocks" if equal > 1 else "the only block"
+        why = f"the scheduler took the same decisions in {all_of_them}"
         why += f": {missing}" if missing else ""
         return replace(outcome, verdict=without_effect(verdict, why))
     some = f"the scheduler took the same decisions in {equal} of {len(blocks)} blocks"

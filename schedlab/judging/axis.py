@@ -22,10 +22,10 @@ class Axis:
 
     @property
     def name(self) -> str:
-        """The benchmark with what all its cases share, as far as their labels say it."""
+        """The benchmark with the words among the parameters that all its cases share."""
         first = self.cases[0].params
-        shared = [str(v) for k, v in first.items() if k != self.parameter and isinstance(v, str)]
-        return " ".join([self.benchmark, *shared])
+        words = [f"{k}={v}" for k, v in first.items() if k != self.parameter and isinstance(v, str)]
+        return " ".join(filter(None, [self.benchmark, ",".join(words)]))
 
 
 def find_axes(cases: Sequence[CaseInfo]) -> list[Axis]:

@@ -21,7 +21,11 @@ def test_an_axis_rises_and_has_all_else_alike() -> None:
         case("other", "stream", groups=1),
     ]
     first, second = find_axes(cases)
-    assert (first.name, first.parameter, first.values) == ("hackbench NPS1", "groups", (1, 4, 16))
+    assert (first.name, first.parameter, first.values) == (
+        "hackbench setting=NPS1",
+        "groups",
+        (1, 4, 16),
+    )
     assert [c.label for c in first.cases] == ["a1", "a4", "a16"]
     assert [c.label for c in second.cases] == ["b1", "b4"]
 

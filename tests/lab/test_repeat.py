@@ -204,3 +204,15 @@ def test_a_file_that_is_not_there_or_too_long_is_named(
         2,
         True,
     )
+
+
+def test_an_empty_cache_and_another_checkout(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = moved(lab, desk(lab), monkeypatch)
+    shutil.rmtree(lab.cache)
+    checkout = shutil.copytree(lab.engine, lab.folder / "checkout" / "engine")
+    monkeypatch.setenv("SCHEDLAB_ENGINE", str(checkout))
+    lab.add_tree()
+    status, _, errors = lab.call("run", result / "plan.toml", "--output", "again")
+    assert (status, "not as in the result" in errors) == (0, False), errors
+    assert "building fast" in errors
+    assert figures(Path("again")) == figures(result)
