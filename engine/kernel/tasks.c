@@ -143,7 +143,7 @@ struct task_struct *shim_new_task(struct task_struct *from, int pid, const char 
 	p->mm = p->active_mm = NULL;
 	RB_CLEAR_NODE(&p->core_node);
 	p->core_cookie = 0;
-#ifdef TREE_HAS_SCHED_CACHE
+#ifdef CONFIG_SCHED_CACHE
 	RCU_INIT_POINTER(p->sched_cache_grp, NULL);
 #endif
 	shim_cid_new_task(p);

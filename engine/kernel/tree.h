@@ -25,7 +25,9 @@
 #endif
 
 /* Held back by cpu.max: each task by itself, or with its group's queue. */
-#ifdef TREE_HAS_TASK_THROTTLED
+#ifndef CONFIG_CFS_BANDWIDTH
+#define SHIM_IS_THROTTLED(p, cpu)	0
+#elif defined(TREE_HAS_TASK_THROTTLED)
 #define SHIM_IS_THROTTLED(p, cpu)	((p)->throttled)
 #else
 #define SHIM_IS_THROTTLED(p, cpu)	(task_group(p)->cfs_rq[cpu]->throttle_count)

@@ -20,6 +20,9 @@ static void check_attr(int err, const struct kern_attr *attr, const char *name)
 	if (attr->dl_period && (err == -EBUSY || err == -EPERM))
 		hw_refuse("attributes of %s: %s; runtime / period of all deadline tasks together may be what "
 			    "kernel.sched_rt_runtime_us leaves, and they may use all CPUs only", name, strerror(-err));
+	if (err == -EOPNOTSUPP && (attr->uclamp_min >= 0 || attr->uclamp_max >= 0))
+		hw_refuse("attributes of %s: uclamp: this kernel is built without UCLAMP_TASK "
+			  "(`schedlab kernel show NAME`: configuration)", name);
 	check(err, "attributes of", name);
 }
 

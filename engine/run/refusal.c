@@ -9,6 +9,7 @@
 #define SYSCTL	"/proc/sys/kernel/"
 #define CPUS	"/sys/devices/system/cpu/"
 #define DEBUG	"/sys/kernel/debug/sched/"
+#define WITHOUT(option)	"; this kernel is built without " option " (`schedlab kernel show NAME`: configuration)"
 
 static const struct {
 	const char *file, *advice;
@@ -110,6 +111,10 @@ const char *refusal(const char *file, int err)
 
 	if (err == -EACCES)
 		advice = "; the file is read-only";
+	else if (err == -ENOENT && !strncmp(file, "cpu.max", strlen("cpu.max")))
+		advice = WITHOUT("CFS_BANDWIDTH");
+	else if (err == -ENOENT && !strncmp(file, "cpu.uclamp.", strlen("cpu.uclamp.")))
+		advice = WITHOUT("UCLAMP_TASK_GROUP");
 	else if (err == -ENOENT && !advice[0])
 		advice = "; this kernel has no such file, and schedsim --print-files lists those it has";
 	snprintf(text, sizeof(text), "%s%s", strerror(-err), advice);

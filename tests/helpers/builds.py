@@ -87,15 +87,44 @@ def as_debian() -> Path:
 
 def with_cpusets(series: str) -> Path:
     """Return the simulator of a series with CPUSETS and, if the tree has them, concurrency ids."""
-    options = ["CPUSETS"]
+    return build(series, name=f"{series}-cpusets", config=str(cpusets_config(series)))
+
+
+def cpusets_config(series: str) -> Path:
+    """Return the file of what `with_cpusets` switches on."""
+    options = ["CPUSETS=y"]
     if (kernel_source(series) / "kernel/sched/core.c").read_text().count("mm_cid"):
-        options.append("SCHED_MM_CID")
+        options.append("SCHED_MM_CID=y")
+    return _config(f"{series}-cpusets", options)
+
+
+def bare() -> Path:
+    """Return the simulator of 7.3 without the options that it has if nothing is said."""
+    return build("7.3", name="7.3-bare", config=str(bare_config()))
+
+
+def bare_config() -> Path:
+    """Return the file of what `bare` switches off; PSI, which is off anyway, is off from boot."""
+    without = (
+        "CFS_BANDWIDTH",
+        "NUMA_BALANCING_DEFAULT_ENABLED",
+        "SCHED_AUTOGROUP",
+        "SCHED_CACHE",
+        "SCHED_CLUSTER",
+        "SCHED_HRTICK",
+        "UCLAMP_TASK",
+    )
+    options = [*(f"{option}=n" for option in without), "PSI=y", "PSI_DEFAULT_DISABLED=y"]
+    return _config("7.3-bare", options)
+
+
+def _config(name: str, options: list[str]) -> Path:
     CACHE.mkdir(parents=True, exist_ok=True)
-    config = CACHE / f"{series}-cpusets.config"
+    config = CACHE / f"{name}.config"
     fresh = config.with_suffix(f".{os.getpid()}")  # another worker may be reading it
-    fresh.write_text("".join(f"CONFIG_{option}=y\n" for option in options))
+    fresh.write_text("".join(f"CONFIG_{option}\n" for option in options))
     fresh.replace(config)
-    return build(series, name=f"{series}-cpusets", config=str(config))
+    return config
 
 
 def patches(series: str) -> list[Path]:

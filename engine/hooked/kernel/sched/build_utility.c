@@ -39,10 +39,19 @@ static int smt_flags(void)
 #define smt_flags cpu_smt_flags
 #endif
 
+#ifdef CONFIG_SCHED_CLUSTER
 static int cluster_flags(void)
 {
 	return cpu_cluster_flags() | shim_itmt_flags();
 }
+#else
+/* No level of the table has these flags. */
+static int cpu_cluster_flags(void)
+{
+	return 0;
+}
+#define cluster_flags cpu_cluster_flags
+#endif
 
 static int core_flags(void)
 {
