@@ -19,6 +19,7 @@ USUAL: tuple[tuple[str, Made], ...] = (
     *((series, partial(builds.build, series)) for series in ("6.12", "7.3", "6.1", "7.2")),
     ("6.12", builds.fully_preempted),
     ("6.12", builds.as_debian),
+    ("7.3", builds.bare),
     ("6.1", builds.of_few_ticks),
     *((series, partial(builds.with_cpusets, series)) for series in ("7.3", "6.12")),
     *((series, partial(builds.patched, series)) for series in ("6.12", "7.3", "6.1")),
