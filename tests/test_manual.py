@@ -47,7 +47,24 @@ ELSEWHERE = {
     "schedlab run --target sim:ryzen-5950x --benchmark SchbenchOld": "needs Linux 7.3",
     "schedlab run --target sim:ivb-ep-2p --benchmark": "needs Linux 7.3",
     "schedlab run --target sim:kunpeng-920-6426-2p --benchmark HackbenchForkSockets": "the same",
-    "schedlab kernel build group-util-7.3": "the same",
+    **{
+        f"schedlab kernel build {kernel}-7.3": "needs Linux 7.3"
+        for kernel in ("cluster", "group-util", "imb", "menu", "ttwu")
+    },
+    **{
+        f"schedlab run {how}": "needs Linux 7.3 with patches (docs/studies/on-7.3.md)"
+        for how in (
+            "menu-polling-power10 --blocks 6",
+            "newidle-cost-thx2 --only hackbench-1-groups",
+            "numa-affinity-epyc --blocks 6",
+            "numa-imbalance-epyc --blocks 6",
+            "spread-llc-hikey --blocks 6",
+            "ttwu-pending-vm --blocks 6",
+            "--target sim:kunpeng-920-6426-2p --blocks 6",
+            "--target sim:spr-8480-1p --blocks 6",
+            "--target sim:xeon-8269cy-2p --blocks 6",
+        )
+    },
     "schedlab trace ryzen-5950x": "needs Linux 7.3",
     "schedlab kernel build has-a-bug": "tests/lab/checks/test_corpus.py builds it",
     "schedlab run --target sim:smt8 --benchmark Schbench --benchmark": "of a script for CI",
