@@ -67,8 +67,7 @@ def bisect(folder: Path, lab: Lab, likely: Sequence[int] = ()) -> Bisected:
 
     Raises:
         KernelError: the good or the bad end does not build.
-        NothingToSearch: the ends do not differ as asked.
-        UsageError: the good end is bad.
+        NothingToSearch: the ends do not differ as asked, or the good one is bad.
         Interrupted: SIGINT or SIGTERM.
     """
     record = read_bisected(folder)
@@ -123,7 +122,7 @@ class _Bisection:
         answers, runs = self._question.ask(kernels, folder)
         record.runs += runs
         if record.asked.scenario and answers[GOOD].answer != "good":
-            raise UsageError(
+            raise NothingToSearch(
                 f"the good end, {record.good[:12]}, is bad: it fails {record.asked.words}:"
                 f" {answers[GOOD].why}\n  Begin at an earlier commit."
             )

@@ -29,8 +29,9 @@ def _lines(record: Bisected) -> Iterator[str]:
     tried = sorted((c for c in record.commits if c.step), key=lambda commit: commit.step)
     for commit in tried:
         yield f"step {commit.step}: {_answered(commit)}"
+    touch = "touches" if record.others == 1 else "touch"
     yield (
-        f"{plural(len(record.commits) + record.others, 'commit')}, {record.others} of them touch"
+        f"{plural(len(record.commits) + record.others, 'commit')}, {record.others} of them {touch}"
         f" nothing that the simulator compiles; {plural(record.steps, 'step')},"
         f" {plural(record.builds, 'build')}, {plural(record.runs, 'run')},"
         f" {record.seconds / 60:.1f} minutes"

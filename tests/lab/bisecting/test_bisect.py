@@ -2,10 +2,15 @@
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from schedlab.lab.bisecting.bisection import BAD, GOOD
+from schedlab.lab.bisecting.questions import Answered
+from schedlab.lab.bisecting.record import Asked
+from schedlab.lab.result import Lab
 from tests.helpers.fake_engine import FakeLab, git_tree, write_machine
 
 RUN = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10", "--looks", 10)
@@ -152,6 +157,40 @@ def test_ends_that_do_not_differ_are_refused(lab: FakeLab, tmp_path: Path) -> No
     history.change("speed = 1.0", "speed = 0.5", "sched: faster")
     status, _, errors = bisect(lab, history, *TIME, "--output", lab.folder / "other")
     assert (status, "time +" in errors, "better" in errors) == (2, True, True), errors
+
+
+class FailsOnOne:
+    """Stands in for a check that the good end fails on one machine, and only the bad on another."""
+
+    def __init__(self, asked: Asked, _: Lab) -> None:
+        self.machine = asked.machine
+
+    def ask(self, kernels: Mapping[str, str], _: Path) -> tuple[dict[str, Answered], int]:
+        names = list(kernels)[1:]
+        bad = {GOOD: self.machine == "hikey960", BAD: True}
+        return {name: Answered("bad" if bad[name] else "good", "why") for name in names}, 2
+
+    def explain(self, kernels: Mapping[str, str], _: Path) -> tuple[str, int]:
+        return f"{len(kernels)} kernels", 2
+
+
+def test_a_good_end_that_is_bad_on_one_machine(
+    lab: FakeLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said of that machine; the other has its answer."""
+    monkeypatch.setattr("schedlab.lab.bisecting.bisection.question_of", FailsOnOne)
+    history = History(tmp_path / "repo")
+    history.change("speed = 1.0", "speed = 1.3", "sched: slower")
+    words = ("bisect", "v6.12-test..HEAD", "--tree", history.tree, "--scenario", "smt-spread")
+    machines = ("--machine", "hikey960", "--machine", "smp4")
+    status, text, errors = lab.call(*words, *machines, "--output", lab.folder / "out")
+    assert status == 0, errors
+    first, second = text.splitlines()[:2]
+    assert first.startswith("hikey960: the good end, ")
+    assert "is bad: it fails check smt-spread" in first
+    assert second == f"smp4: {history.ids[0]} is the first bad commit: sched: slower"
+    status, _, errors = lab.call(*words, "--machine", "hikey960", "--output", lab.folder / "one")
+    assert (status, "Begin at an earlier commit." in errors) == (2, True), errors
 
 
 @pytest.mark.parametrize(
