@@ -162,6 +162,8 @@ def _refused(knob: Knob, action: str, error: OSError) -> str:
     reason = error.strerror or str(error)
     if isinstance(error, PermissionError):
         advice = "Run as root; a kernel in lockdown refuses debugfs even then."
+    elif isinstance(error, FileNotFoundError):
+        advice = "The kernel lacks this file, or its file system is not mounted."
     else:
         advice = "The kernel does not take this value."
     return (

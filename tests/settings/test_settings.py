@@ -123,6 +123,12 @@ def test_features_and_tunables_of_old_kernels(tmp_path: Path) -> None:
     ]
 
 
+def test_a_kernel_without_features_refuses_no_value(tmp_path: Path) -> None:
+    variant = parse_variant("a: NO_WA_IDLE")
+    with pytest.raises(KnobError, match="lacks this file, or its file system is not mounted"):
+        Switchboard(LocalSystem(tmp_path), [BASE, variant])
+
+
 def test_a_value_chosen_from_a_list_is_read_as_itself(tmp_path: Path) -> None:
     (tmp_path / "sys/kernel/debug/sched").mkdir(parents=True)
     (tmp_path / "sys/kernel/debug/sched/preempt").write_text("none voluntary (full)\n")
