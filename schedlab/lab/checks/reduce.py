@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ import tomli_w
 
 from schedlab.base.errors import SchedlabError
 from schedlab.base.validation import read_toml
+from schedlab.base.words import plural
+from schedlab.kernels.build import Build
 from schedlab.lab.checks.run import Asked, ask, judge
 from schedlab.lab.checks.text import nanoseconds
 from schedlab.machine.model import Machine, find_machine, known_machines
@@ -23,10 +25,24 @@ _LISTS = ("actions", "tasks", "workloads", "groups")
 _SHORTEST_NS = 20_000_000
 
 
-def reduced(asked: Asked, where: Path, processes: Processes, longest: float = LONGEST) -> Asked:
+def reduced(
+    asked: Asked,
+    where: Path,
+    processes: Processes,
+    passing: Sequence[Build] = (),
+    longest: float = LONGEST,
+) -> Asked:
     """Return the smallest run found that breaks one of the same expectations.
 
     What a benchmark does is its own, so of its runs only the machine becomes smaller.
+
+    Args:
+        asked: the run that failed.
+        where: the check's file.
+        processes: run the simulator.
+        passing: kernels on which the run passes; the smaller one has to pass there as well, or it
+            may fail for another reason.
+        longest: seconds after which the smallest run so far is taken.
     """
     end = time.monotonic() + longest
     broken = judge(asked, processes).broken
@@ -37,11 +53,15 @@ def reduced(asked: Asked, where: Path, processes: Processes, longest: float = LO
             if time.monotonic() > end:
                 return asked
             try:
-                smaller = _of(asked, where, scenario, machine)
-                found = judge(smaller, processes).broken
+                smaller = _of(asked, where, scenario, machine, asked.build)
+                same = judge(smaller, processes).broken & broken
+                slipped = same and any(
+                    judge(_of(asked, where, scenario, machine, build), processes).broken
+                    for build in passing
+                )
             except SchedlabError:
                 continue  # what is asked does not fit any more
-            if found & broken:
+            if same and not slipped:
                 asked, progress = smaller, True
                 break
     return asked
@@ -51,7 +71,7 @@ def described(asked: Asked) -> str:
     """Name what a run is made of, for people."""
     tasks = sum(int(each.get("count", 1)) for each in asked.check.scenario.get("tasks", []))
     duration = asked.check.scenario.get("duration", "")
-    parts = [f"{tasks} tasks"] if tasks else []
+    parts = [plural(tasks, "task")] if tasks else []
     parts += [f"{asked.machine.nr_cpus} CPUs ({asked.machine.name})"]
     return ", ".join([*parts, *([duration] if duration else [])])
 
@@ -74,9 +94,11 @@ def _smaller(asked: Asked) -> Iterator[tuple[Mapping[str, Any], Machine]]:
         yield scenario, asked.machine
 
 
-def _of(asked: Asked, where: Path, scenario: Mapping[str, Any], machine: Machine) -> Asked:
+def _of(
+    asked: Asked, where: Path, scenario: Mapping[str, Any], machine: Machine, build: Build
+) -> Asked:
     check = asked.check.model_copy(update={"scenario": dict(scenario)})
-    return replace(ask(where, check, machine, asked.build, asked.seed), where=asked.where)
+    return replace(ask(where, check, machine, build, asked.seed), where=asked.where)
 
 
 def _machines(machine: Machine) -> Iterator[Machine]:

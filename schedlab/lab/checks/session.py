@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Literal
 
 from schedlab.base.errors import SchedlabError, UsageError
 from schedlab.kernels import KernelError
+from schedlab.kernels.build import Build
 from schedlab.kernels.progress import Watch
 from schedlab.lab.checks.builds import Kernels, Wanted
 from schedlab.lab.checks.check import Named
@@ -182,11 +183,24 @@ class Session:
                 place = folder / verdict.check
                 asked = self.asked(planned)
                 if smaller:
-                    asked = reduced(asked, Path(planned.named.path), Processes())
+                    passing = self._passing(planned, by_place, verdicts)
+                    asked = reduced(asked, Path(planned.named.path), Processes(), passing)
                     (place).mkdir(parents=True, exist_ok=True)
                     (place / "check.toml").write_text(as_file(asked, planned.named.path))
                 judge(asked, Processes(), place)
                 yield f"wrote {place}: {described(asked)}"
+
+    def _passing(
+        self, failed: Planned, by_place: Mapping[str, Planned], verdicts: Sequence[Verdict]
+    ) -> list[Build]:
+        """Return the kernels on which a run that failed on another has passed."""
+        passed = [by_place[verdict.place] for verdict in verdicts if verdict.word == "passed"]
+        same = (failed.named.name, failed.machine.name, failed.seed)
+        return [
+            self.kernels.build(each.wanted)
+            for each in passed
+            if (each.named.name, each.machine.name, each.seed) == same
+        ]
 
     def asked(self, planned: Planned) -> Asked:
         """Return what a planned run is made of; its kernel is built if need be."""

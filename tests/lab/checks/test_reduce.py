@@ -1,0 +1,47 @@
+"""Making a failed run smaller, with a simulator that only pretends."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from schedlab.lab.checks import reduce
+
+
+@dataclass(frozen=True)
+class Run:
+    build: str
+    check: Any
+    machine: Any = None
+
+
+def of(_: Run, where: Path, scenario: Mapping[str, Any], machine: Any, build: str) -> Run:
+    return Run(build, SimpleNamespace(scenario=scenario), machine)
+
+
+def judge(run: Run, _: object) -> SimpleNamespace:
+    """Break what is expected by the bug, which needs its task, and on any kernel with one task."""
+    names = [task["name"] for task in run.check.scenario["tasks"]]
+    bug = run.build == "with the bug" and "its task" in names
+    return SimpleNamespace(broken={"no-stall"} if bug or len(names) == 1 else set())
+
+
+@pytest.mark.parametrize(("passing", "tasks"), [((), 1), (("without",), 2)])
+def test_a_smaller_run_passes_where_the_whole_one_does(
+    monkeypatch: pytest.MonkeyPatch, passing: tuple[str, ...], tasks: int
+) -> None:
+    monkeypatch.setattr(reduce, "judge", judge)
+    monkeypatch.setattr(reduce, "_of", of)
+    monkeypatch.setattr(reduce, "_machines", lambda machine: [])
+    whole: Any = of(
+        *(Run("", None), Path()),
+        {"tasks": [{"name": name} for name in ("its task", "b", "c", "d")]},
+        *(None, "with the bug"),
+    )
+    smaller: Any = reduce.reduced(whole, Path(), None, passing)  # type: ignore[arg-type]
+    names = [task["name"] for task in smaller.check.scenario["tasks"]]
+    assert len(names) == tasks
+    assert tasks == 1 or "its task" in names
