@@ -69,25 +69,28 @@ def diverge(
     schedlab diverge base 'no-wa: NO_WA_IDLE' --machine epyc-7713-2p-nps1 \\
         --benchmark HackbenchPipeThreads:groups=2,loops=50
     """
-    from schedlab.benchmarks import Case
-    from schedlab.cli.planning import single_case
-    from schedlab.cli.watcher import ConsoleWatcher
-    from schedlab.lab.divergence.comparison import Wanted, compare_decisions, read_scenario
     from schedlab.settings.variant import parse_variant
-    from schedlab.targets.sim import SimTarget
 
     variants = (parse_variant(first), parse_variant(second))
     if variants[0].name == variants[1].name:
         raise UsageError(f"both variants are called {variants[0].name}; rename one of them.")
+    if bool(benchmark) == bool(workload):
+        raise UsageError("say what to run: --benchmark NAME or --workload FILE.")
+    from schedlab.benchmarks import Case
+    from schedlab.cli.planning import single_case
+    from schedlab.cli.watcher import ConsoleWatcher
+    from schedlab.lab.divergence.comparison import Wanted, compare_decisions, read_scenario
+    from schedlab.targets.sim import SimTarget
+
     target = SimTarget(machine, ConsoleWatcher())
-    if benchmark and not workload:
-        what: Case | Path = single_case(benchmark, target.machine())
-    elif workload and not benchmark:
+    what: Case | Path
+    if benchmark:
+        what = single_case(benchmark, target.machine())
+    else:
+        assert workload
         what = (
             workload if read_scenario(workload) is not None else _rt_app(workload, target.machine())
         )
-    else:
-        raise UsageError("say what to run: --benchmark NAME or --workload FILE.")
     wanted = Wanted(around if verbose else None, output)
     for line in compare_decisions(target, variants, what, seed, wanted, timeout):
         echo(line)
