@@ -218,7 +218,7 @@ static simtime handed_on(simtime far, simtime waited)
 }
 
 /* Waits in turn for a line, which the nearest CPUs get first, then fetches it over the distance `far`. */
-static void take_turn(simtime *from, simtime until, simtime far)
+static inline void take_turn(simtime *from, simtime until, simtime far)
 {
 	simtime arrived = hw.clk, waited = wait_turn(from, until);
 
@@ -381,13 +381,9 @@ void hw_line_copy(struct hw_line *first, unsigned int bytes)
 /* 1: from elsewhere. The latency from core to core is measured with an atomic operation, and has it. */
 static int fetch(struct hw_line *line)
 {
-	int last, elsewhere;
-	simtime far;
+	int last = line->owner, elsewhere = last && last != hw.cpu + 1;
+	simtime far = elsewhere ? line_cost(last - 1) : 0;
 
-	hw_order();
-	last = line->owner;
-	elsewhere = last && last != hw.cpu + 1;
-	far = elsewhere ? line_cost(last - 1) : 0;
 	if (hw_mechanisms.hot_lines)
 		take_turn(&line->acquired, line->released, far);
 	else
@@ -400,6 +396,7 @@ static int fetch(struct hw_line *line)
 /* An atomic change, without a lock. */
 void hw_line_change(struct hw_line *line)
 {
+	hw_order();
 	if (fetch(line))
 		return;
 	hw_charge(hw_costs.lock);
@@ -412,7 +409,9 @@ void hw_line_change(struct hw_line *line)
  */
 void hw_line_change_if(struct hw_line *line)
 {
+	hw_order();
 	fetch(line);
+	hw_order();
 	hw_counts.hot_line_retries += fetch(line);
 	hw_charge(hw_costs.lock);
 	line->released = hw.clk;
@@ -433,22 +432,6 @@ void hw_line_lock(struct hw_line *line)
 	hw_line_move(line, 1);
 	if (elsewhere)
 		hw_spent(HW_TIME_LOCK, arrived);
-}
-
-/*
- * What the holder does to the object happens now, for everybody: the others come this
- * far first.  Those of them that want the lock meanwhile queue behind.
- */
-void hw_line_settle(struct hw_line *line)
-{
-	line->released = hw.clk;
-	hw_order();
-}
-
-void hw_line_unlock(struct hw_line *line)
-{
-	if (line->released < hw.clk)
-		line->released = hw.clk;
 }
 
 /* ------------------------------------------------------------------ lines found by address */

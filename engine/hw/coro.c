@@ -4,12 +4,11 @@
 #include <stdint.h>
 #include "hw.h"
 
-void co_switch(void **save_sp, void *sp);	/* below, in assembly */
-
 #if defined(__x86_64__)
 asm(".text\n"
-    ".type co_switch, @function\n"
-    "co_switch:\n"
+    ".globl hw_co_switch\n"
+    ".type hw_co_switch, @function\n"
+    "hw_co_switch:\n"
     "	push %rbp\n"
     "	push %rbx\n"
     "	push %r12\n"
@@ -25,7 +24,7 @@ asm(".text\n"
     "	pop %rbx\n"
     "	pop %rbp\n"
     "	ret\n"
-    ".size co_switch, . - co_switch\n");
+    ".size hw_co_switch, . - hw_co_switch\n");
 
 static uint64_t *first_frame(uint64_t *sp, void (*entry)(void))
 {
@@ -41,8 +40,9 @@ static uint64_t *first_frame(uint64_t *sp, void (*entry)(void))
 #define SAVED_IP	6
 #elif defined(__aarch64__)
 asm(".text\n"
-    ".type co_switch, @function\n"
-    "co_switch:\n"
+    ".globl hw_co_switch\n"
+    ".type hw_co_switch, @function\n"
+    "hw_co_switch:\n"
     "	sub sp, sp, #160\n"
     "	stp x19, x20, [sp, #0]\n"
     "	stp x21, x22, [sp, #16]\n"
@@ -69,7 +69,7 @@ asm(".text\n"
     "	ldp d14, d15, [sp, #144]\n"
     "	add sp, sp, #160\n"
     "	ret\n"
-    ".size co_switch, . - co_switch\n");
+    ".size hw_co_switch, . - hw_co_switch\n");
 
 #define SAVED_FRAME	10		/* x29 */
 #define SAVED_IP	11		/* x30 */
@@ -85,16 +85,6 @@ static uint64_t *first_frame(uint64_t *sp, void (*entry)(void))
 #else
 #error "coroutines: x86-64 or arm64"
 #endif
-
-void hw_switch_context(void **save_sp, void **sp)
-{
-	void *stopped = *sp;
-
-	if (!stopped || *save_sp)
-		hw_die("a context that is not stopped is resumed", "cpu", hw.cpu);
-	*sp = NULL;
-	co_switch(save_sp, stopped);
-}
 
 /* Prepare a stack so that the first switch to the result runs entry(). */
 void *hw_co_init(void *stack, unsigned long size, void (*entry)(void))

@@ -99,7 +99,7 @@ static inline void load(struct cpu *c, simtime t)
 	hw.epoch++;
 	hw.catch_up = hw.clk + hw_costs.catch_up;
 	copies_here = c->copies;
-	event_set(c->id, HW_NEVER);
+	event_take(c->id);
 	hw.next = next_of_others();
 }
 
@@ -113,6 +113,8 @@ static inline void run_first(void **save_sp, event_key first)
 		hw_switch_context(save_sp, &main_sp);
 		return;
 	}
+	if (t == EVENT_NEVER)
+		hw_die("every CPU waits for ever", "cpu", hw.cpu);
 	given_by = save_sp;
 	load(next, t);
 	hw_switch_context(save_sp, &next->sp);
@@ -124,10 +126,20 @@ void *cpu_resumer(int *cpu)
 	return given_by ? *given_by : NULL;
 }
 
+static inline void let_others_run(struct cpu *c, simtime wake)
+{
+	event_key first = event_first();	/* and stays it: known without waiting for what is added */
+
+	c->clk = hw.clk;
+	c->irq_on = hw.irq_on;
+	c->held = hw.held;
+	c->current_task = hw.current_task;
+	event_add(c->id, wake);
+	run_first(&c->sp, first);
+}
+
 static void give_up(struct cpu *c, simtime wake)
 {
-	event_key first;
-
 	if (wake <= hw.next) {		/* nobody comes before: go on at once */
 		last_event = max_time(last_event, wake);
 		events++;
@@ -135,17 +147,9 @@ static void give_up(struct cpu *c, simtime wake)
 		hw.irq_due = c->irq_due;
 		hw.epoch++;
 		hw.catch_up = hw.clk + hw_costs.catch_up;
-		if (wake == HW_NEVER)
-			hw_die("every CPU waits for ever", "cpu", c->id);
 		return;
 	}
-	c->clk = hw.clk;
-	c->irq_on = hw.irq_on;
-	c->held = hw.held;
-	c->current_task = hw.current_task;
-	first = event_first();		/* and stays it: known without waiting for what is added */
-	event_add(c->id, wake);
-	run_first(&c->sp, first);
+	let_others_run(c, wake);
 }
 
 /* The engine's own turn: run CPUs until t, or until one of them asks for it. */
@@ -158,8 +162,10 @@ void hw_run_until(simtime t)
 	hw.clk = control_due;
 }
 
-static void picture(struct cpu *c, enum hw_picture_kind kind)
+static __attribute__((noinline)) void picture(struct cpu *c, enum hw_picture_kind kind)
 {
+	if (kind == HW_PICTURE_BUSY && c->task)
+		kind += c->task->group;
 	picture_add(c->id, kind, max_time(c->mark, c->pictured), hw.clk);
 	c->pictured = hw.clk;
 }
@@ -170,20 +176,15 @@ static inline simtime account(struct cpu *c, simtime *sum, enum hw_picture_kind 
 	simtime ns = hw.clk - c->mark;
 
 	*sum += ns;
-	if (picture_on)
+	if (__builtin_expect(picture_on, 0))
 		picture(c, kind);
 	c->mark = hw.clk;
 	return ns;
 }
 
-static inline enum hw_picture_kind busy_with(const struct cpu *c)
+static inline void account_kernel(struct cpu *c)
 {
-	return HW_PICTURE_BUSY + (c->task ? c->task->group : 0);
-}
-
-static void account_kernel(struct cpu *c)
-{
-	hw_counts.kernel_ns[c->entry] += account(c, &c->kernel_ns, busy_with(c));
+	hw_counts.kernel_ns[c->entry] += account(c, &c->kernel_ns, HW_PICTURE_BUSY);
 }
 
 enum hw_entry hw_enter(enum hw_entry entry)
@@ -214,7 +215,7 @@ void hw_settle_accounts(void)
 		if (hw.clk <= c->mark)
 			continue;
 		if (c->state == CPU_USER)
-			account(c, &c->user_ns, busy_with(c));
+			account(c, &c->user_ns, HW_PICTURE_BUSY);
 		else if (c->state == CPU_HALT || c->state == CPU_POLL || c->state == CPU_CHANGE)
 			account(c, &c->idle_ns, HW_PICTURE_IDLE);
 		else if (c->state == CPU_OFF)
@@ -278,8 +279,28 @@ int hw_run_user(struct hw_task *task)
 	spent_in_user(c);
 	speed_task_stops(c);
 	c->state = CPU_KERNEL;
-	account(c, &c->user_ns, busy_with(c));
+	account(c, &c->user_ns, HW_PICTURE_BUSY);
 	return task->work == 0 && hw.clk < hw.irq_due;
+}
+
+/* As hw_run_user() of a task without work: interrupts, and the others come as far as this CPU is. */
+int hw_pass_user(struct hw_task *task)
+{
+	struct cpu *c = &cpus[hw.cpu];
+
+	if (task->memory_share)
+		return hw_run_user(task);
+	account_kernel(c);
+	if (hw.clk >= hw.irq_due)
+		return 0;
+	hw_spend_on(task->spends);
+	c->task = task;
+	boost_look(c->id);
+	c->state = CPU_USER;
+	c->since = c->resume = hw.clk;
+	give_up(c, hw.clk);
+	c->state = CPU_KERNEL;
+	return hw.clk < hw.irq_due;
 }
 
 /* Its sibling, its frequency or its node's memory traffic changed. */
@@ -355,20 +376,19 @@ void hw_wait_until(simtime t)
 	give_up(c, t);
 }
 
+/* Most of all events: it waits for nothing but the others. */
 void hw_catch_up(void)
 {
-	hw_counts.catch_ups++;
-	if (hw.clk > hw.next)
-		hw_wait_until(hw.clk);
-	else
-		hw.catch_up = hw.clk + hw_costs.catch_up;
-}
+	struct cpu *c = &cpus[hw.cpu];
 
-/* Others come as far as this CPU is: what it does next, all see in order of time. */
-void hw_order(void)
-{
-	if (hw.clk > hw.next && !hw.held)
-		hw_catch_up();
+	hw_counts.catch_ups++;
+	if (hw.clk <= hw.next) {
+		hw.catch_up = hw.clk + hw_costs.catch_up;
+		return;
+	}
+	c->state = CPU_KERNEL;
+	c->resume = hw.clk;
+	let_others_run(c, hw.clk);
 }
 
 void hw_spin(void)
@@ -450,7 +470,7 @@ void hw_context_switch(void *next_task, struct hw_task *next)
 
 	count_task(c);
 	if (picture_on)
-		picture(c, busy_with(c));
+		picture(c, HW_PICTURE_BUSY);
 	hw.current_task = next_task;
 	c->task = next;
 	c->vector[HW_POLL] = HW_NEVER;

@@ -32,9 +32,10 @@ static inline event_key event_key_of(unsigned int slot, simtime t)
 	return (t < EVENT_NEVER ? t : EVENT_NEVER) << EVENT_SLOT_BITS | slot;
 }
 
+/* EVENT_NEVER: there is none. */
 static inline simtime event_key_time(event_key key)
 {
-	return key >> EVENT_SLOT_BITS == EVENT_NEVER ? HW_NEVER : key >> EVENT_SLOT_BITS;
+	return key >> EVENT_SLOT_BITS;
 }
 
 static inline event_key event_earlier(event_key a, event_key b)
@@ -62,19 +63,29 @@ static inline void event_add(unsigned int slot, simtime t)
 	q->first = event_earlier(key, q->first);
 }
 
-/* To any time. */
-static inline void event_set(unsigned int slot, simtime t)
+static inline void event_set_key(unsigned int slot, event_key key)
 {
 	struct event_queue *q = &event_queue;
 	event_key first;
 
-	q->slot[slot] = event_key_of(slot, t);
+	q->slot[slot] = key;
 	q->group[slot / 8] = event_first_of_8(&q->slot[slot / 8 * 8]);
 	q->block[slot / 64] = event_first_of_8(&q->group[slot / 64 * 8]);
 	first = q->block[0];
 	for (int i = 1; i < q->blocks; i++)
 		first = event_earlier(q->block[i], first);
 	q->first = first;
+}
+
+/* To any time. */
+static inline void event_set(unsigned int slot, simtime t)
+{
+	event_set_key(slot, event_key_of(slot, t));
+}
+
+static inline void event_take(unsigned int slot)
+{
+	event_set_key(slot, EVENT_NEVER << EVENT_SLOT_BITS | slot);
 }
 
 static inline unsigned int event_key_slot(event_key key)

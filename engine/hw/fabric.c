@@ -15,12 +15,19 @@ struct port {
 	unsigned int now, before;		/* lines in this window, in the last one */
 };
 
-static struct port llcs[HW_MAX_CPUS], packages[HW_MAX_CPUS];
-static unsigned int llc_lines, package_lines;	/* in a window; 0: no figure, nobody waits */
+/* Lines in a window; 0: no figure, nobody waits. */
+struct capacity {
+	unsigned int all, most;			/* most: what is queued for as one that is used less */
+};
 
-static unsigned int lines_of(json_t *obj, const struct path *at, const char *key)
+static struct port llcs[HW_MAX_CPUS], packages[HW_MAX_CPUS];
+static struct capacity of_llc, of_package;
+
+static struct capacity lines_of(json_t *obj, const struct path *at, const char *key)
 {
-	return (uint64_t)json_mbs(json_need(obj, at, key), AT(at, key)) * (1 << WINDOW_SHIFT) / 64000;
+	unsigned int lines = (uint64_t)json_mbs(json_need(obj, at, key), AT(at, key)) * (1 << WINDOW_SHIFT) / 64000;
+
+	return (struct capacity) { lines, lines * MOST_USED / 100 };
 }
 
 void fabric_read(json_t *obj)
@@ -28,9 +35,9 @@ void fabric_read(json_t *obj)
 	const struct path *at = AT(NULL, "fabric");
 
 	json_only(obj, at, "llc", "package", NULL);
-	llc_lines = lines_of(obj, at, "llc");
-	package_lines = lines_of(obj, at, "package");
-	if (!llc_lines || !package_lines)
+	of_llc = lines_of(obj, at, "llc");
+	of_package = lines_of(obj, at, "package");
+	if (!of_llc.all || !of_package.all)
 		json_error_at(at, "less than a line in a microsecond");
 }
 
@@ -40,10 +47,10 @@ static inline simtime divide(simtime ns, simtime by)
 	return ns < by ? 0 : ns / by;
 }
 
-static inline simtime queue(struct port *p, unsigned int capacity, unsigned int lines)
+static inline simtime queue(struct port *p, struct capacity capacity, unsigned int lines)
 {
 	simtime window = hw.clk >> WINDOW_SHIFT, wait = 0;
-	unsigned int wanted, most = capacity * MOST_USED / 100;
+	unsigned int wanted;
 
 	if (window > p->window) {
 		p->before = window == p->window + 1 ? p->now : 0;
@@ -52,12 +59,12 @@ static inline simtime queue(struct port *p, unsigned int capacity, unsigned int 
 	}
 	p->now += lines;
 	wanted = p->now > p->before ? p->now : p->before;
-	if (wanted > most) {
-		if (wanted > capacity)
-			wait = ((simtime)(wanted - capacity) << WINDOW_SHIFT) / capacity;
-		wanted = most;
+	if (wanted > capacity.most) {
+		if (wanted > capacity.all)
+			wait = ((simtime)(wanted - capacity.all) << WINDOW_SHIFT) / capacity.all;
+		wanted = capacity.most;
 	}
-	return wait + divide((simtime)lines * wanted << WINDOW_SHIFT, 2ULL * capacity * (capacity - wanted));
+	return wait + divide((simtime)lines * wanted << WINDOW_SHIFT, 2ULL * capacity.all * (capacity.all - wanted));
 }
 
 /* The running CPU fetches lines that a CPU has. */
@@ -66,11 +73,11 @@ void fabric_pass(int owner, unsigned int lines)
 	const struct hw_cpu_topo *here = &hw_cpu_topo[hw.cpu], *there = &hw_cpu_topo[owner];
 	simtime wait;
 
-	if (!llc_lines || here->llc == there->llc || !hw.live || !hw_mechanisms.bandwidth)
+	if (!of_llc.all || here->llc == there->llc || !hw.live || !hw_mechanisms.bandwidth)
 		return;
-	wait = queue(&llcs[here->llc], llc_lines, lines) + queue(&llcs[there->llc], llc_lines, lines);
+	wait = queue(&llcs[here->llc], of_llc, lines) + queue(&llcs[there->llc], of_llc, lines);
 	if (here->package != there->package)
-		wait += queue(&packages[there->package], package_lines, lines);
+		wait += queue(&packages[there->package], of_package, lines);
 	hw_counts.fabric_wait_ns += wait;
 	hw_stall(wait);
 }

@@ -262,8 +262,6 @@ simtime hw_clear_time(int node, unsigned long bytes);	/* of new pages */
 void hw_line_change(struct hw_line *line);
 void hw_line_change_if(struct hw_line *line);
 void hw_line_lock(struct hw_line *line);
-void hw_line_settle(struct hw_line *line);
-void hw_line_unlock(struct hw_line *line);
 
 /* ------------------------------------------------------------------ tasks */
 
@@ -362,11 +360,35 @@ enum hw_vector { HW_TIMER, HW_CALL, HW_RESCHED, HW_POLL, HW_NR_VECTORS };
 
 /* The running CPU gives the host to others.  All return at the CPU's own time. */
 int hw_run_user(struct hw_task *task);		/* 1: work done, 0: interrupted */
+int hw_pass_user(struct hw_task *task);		/* the same, of one without work */
 void hw_halt(int state, int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
 void hw_idle_change(int state, simtime ns, int busy);	/* into that or out of it: nothing interrupts */
 void hw_wait_until(simtime t);			/* in the kernel: nothing interrupts */
 void hw_catch_up(void);
-void hw_order(void);
+
+/* Others come as far as this CPU is: what it does next, all see in order of time. */
+static inline void hw_order(void)
+{
+	if (hw.clk > hw.next && !hw.held)
+		hw_catch_up();
+}
+
+/*
+ * What the holder does to the object happens now, for everybody: the others come this
+ * far first.  Those of them that want the lock meanwhile queue behind.
+ */
+static inline void hw_line_settle(struct hw_line *line)
+{
+	line->released = hw.clk;
+	hw_order();
+}
+
+static inline void hw_line_unlock(struct hw_line *line)
+{
+	if (line->released < hw.clk)
+		line->released = hw.clk;
+}
+
 void hw_spin(void);
 void hw_on_interrupt(void (*handler)(void));	/* takes the vectors that are due, with interrupts on */
 
@@ -388,7 +410,7 @@ void hw_set_boot_cpu(int cpu, void *task);	/* boot: whose code runs; no time pas
 void hw_start_cpu(int cpu, void *sp, void *task);
 
 /* A context's stack pointer is kept while it is stopped; while it runs, the place is NULL. */
-void hw_switch_context(void **save_sp, void **sp);
+void hw_co_switch(void **save_sp, void *sp);	/* in assembly */
 void *hw_co_init(void *stack, unsigned long size, void (*entry)(void));
 void **hw_co_frame(void *sp, void **ip);	/* where a switched-away coroutine stands */
 void *hw_stack_alloc(void);
@@ -416,6 +438,16 @@ void hw_end_run(const char *why, const char *more) __hw_noreturn __cold;	/* more
 void hw_scheduler_code(const void *begin, const void *end);
 void hw_end_in_scheduler(const char *why) __hw_noreturn __cold;	/* with the operation and the line that called */
 void hw_lock_imbalance(void *lock) __hw_noreturn __cold;
+
+static inline void hw_switch_context(void **save_sp, void **sp)
+{
+	void *stopped = *sp;
+
+	if (__builtin_expect(!stopped || *save_sp, 0))
+		hw_die("a context that is not stopped is resumed", "cpu", hw.cpu);
+	*sp = 0;
+	hw_co_switch(save_sp, stopped);
+}
 
 /* ------------------------------------------------------------------ accounts */
 

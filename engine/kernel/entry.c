@@ -161,7 +161,9 @@ void shim_user_work(simtime ns)
 /* What others can see happens in the order of simulated time, interrupts first. */
 void shim_sync(void)
 {
-	if (!hw_time_is_free())
+	if (hw_time_is_free())
+		return;
+	if (unlikely(hw.core_sched) || !hw_pass_user(&current->thread.task->hw))
 		shim_user_work(0);
 }
 
