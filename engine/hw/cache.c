@@ -393,39 +393,32 @@ static int fetch(struct hw_line *line)
 	return elsewhere;
 }
 
-/* An atomic change, without a lock. */
-void hw_line_change(struct hw_line *line)
+void hw_line_look(struct hw_line *line)
 {
-	hw_order();
+	fetch(line);
+}
+
+void hw_line_write(struct hw_line *line)
+{
 	if (fetch(line))
 		return;
 	hw_charge(hw_costs.lock);
 	line->released = hw.clk;
 }
 
-/*
- * One that looks first, and then compares and exchanges.  If another came between, that round has fetched
- * the line in vain: the next one finds it at hand.
- */
-void hw_line_change_if(struct hw_line *line)
+/* If another came since the look, that round has fetched the line in vain: the next one finds it at hand. */
+void hw_line_exchange(struct hw_line *line)
 {
-	hw_order();
-	fetch(line);
-	hw_order();
 	hw_counts.hot_line_retries += fetch(line);
 	hw_charge(hw_costs.lock);
 	line->released = hw.clk;
 }
 
-/* A short sleeping lock whose holder never blocks: waiters queue by arrival. */
-void hw_line_lock(struct hw_line *line)
+void hw_line_take(struct hw_line *line)
 {
-	int elsewhere;
-	simtime arrived;
+	int elsewhere = line->owner != hw.cpu + 1;
+	simtime arrived = hw.clk;
 
-	hw_order();
-	arrived = hw.clk;
-	elsewhere = line->owner != hw.cpu + 1;
 	if (hw_mechanisms.locks)
 		wait_for_lock(&line->acquired, line->released, line->owner);
 	hw_charge(hw_costs.lock);

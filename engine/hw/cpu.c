@@ -298,7 +298,14 @@ int hw_pass_user(struct hw_task *task)
 	boost_look(c->id);
 	c->state = CPU_USER;
 	c->since = c->resume = hw.clk;
-	give_up(c, hw.clk);
+	if (hw.clk <= hw.next)
+		give_up(c, hw.clk);
+	else
+		let_others_run(c, hw.clk);
+	if (hw.clk != c->mark) {	/* a change of its rate put it behind the others */
+		spent_in_user(c);
+		account(c, &c->user_ns, HW_PICTURE_BUSY);
+	}
 	c->state = CPU_KERNEL;
 	return hw.clk < hw.irq_due;
 }

@@ -259,9 +259,11 @@ void hw_psi_change(const void *state);	/* of a cgroup on a CPU: one line */
 void hw_line_move(struct hw_line *line, unsigned int lines);
 void hw_line_copy(struct hw_line *first, unsigned int bytes);
 simtime hw_clear_time(int node, unsigned long bytes);	/* of new pages */
-void hw_line_change(struct hw_line *line);
-void hw_line_change_if(struct hw_line *line);
-void hw_line_lock(struct hw_line *line);
+/* When the others have come as far as this CPU is: what follows hw_order() below. */
+void hw_line_look(struct hw_line *line);
+void hw_line_write(struct hw_line *line);
+void hw_line_exchange(struct hw_line *line);
+void hw_line_take(struct hw_line *line);
 
 /* ------------------------------------------------------------------ tasks */
 
@@ -371,6 +373,34 @@ static inline void hw_order(void)
 {
 	if (hw.clk > hw.next && !hw.held)
 		hw_catch_up();
+}
+
+/*
+ * These wait in the function that calls them: each return behind a change of stacks is one that
+ * the host guesses wrong.
+ */
+
+/* An atomic change, without a lock. */
+static inline void hw_line_change(struct hw_line *line)
+{
+	hw_order();
+	hw_line_write(line);
+}
+
+/* One that looks first, and then compares and exchanges. */
+static inline void hw_line_change_if(struct hw_line *line)
+{
+	hw_order();
+	hw_line_look(line);
+	hw_order();
+	hw_line_exchange(line);
+}
+
+/* A short sleeping lock whose holder never blocks: waiters queue by arrival. */
+static inline void hw_line_lock(struct hw_line *line)
+{
+	hw_order();
+	hw_line_take(line);
 }
 
 /*

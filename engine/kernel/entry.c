@@ -158,15 +158,6 @@ void shim_user_work(simtime ns)
 	run_user(task);
 }
 
-/* What others can see happens in the order of simulated time, interrupts first. */
-void shim_sync(void)
-{
-	if (hw_time_is_free())
-		return;
-	if (unlikely(hw.core_sched) || !hw_pass_user(&current->thread.task->hw))
-		shim_user_work(0);
-}
-
 /* Between two points where long kernel code looks at what else there is to do. */
 #define PREEMPTION_POINT	(10 * NSEC_PER_USEC)
 
@@ -193,27 +184,13 @@ void shim_kernel_work(simtime ns)
 	}
 }
 
-void shim_syscall_enter(enum hw_time call)
+void shim_syscall_begin(enum hw_time call)
 {
-	shim_sync();
 	hw_enter(HW_ENTRY_SYSCALL);
 	hw_spend_on(call);
 	current->thread.task->call = call;
 	hw.epoch++;
 	hw_charge(hw_costs.syscall);
-}
-
-/* fdget(), fdput(): threads count their use of the file, a process alone need not. */
-void shim_file_get(struct hw_line *file)
-{
-	if (current->thread.shares_files)
-		hw_line_change_if(file);
-}
-
-void shim_file_put(struct hw_line *file)
-{
-	if (current->thread.shares_files)
-		hw_line_change(file);
 }
 
 void shim_syscall_exit(void)

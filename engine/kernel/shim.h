@@ -48,15 +48,41 @@ void shim_scx_task_gone(struct task_struct *p);
 void shim_check_stack(const struct task_struct *p);
 
 /* entry.c */
-void shim_sync(void);
 void shim_preemption_point(void);
 void shim_kernel_work(simtime ns);
-void shim_syscall_enter(enum hw_time call);	/* what its time, and sleep in it, counts as */
+void shim_syscall_begin(enum hw_time call);
 void shim_syscall_exit(void);
-void shim_file_get(struct hw_line *file);
-void shim_file_put(struct hw_line *file);
 void shim_exit_to_user(void);
 void shim_user_work(simtime ns);
+
+/* What others can see happens in the order of simulated time, interrupts first. */
+static inline void shim_sync(void)
+{
+	if (hw_time_is_free())
+		return;
+	if (unlikely(hw.core_sched) || !hw_pass_user(&current->thread.task->hw))
+		shim_user_work(0);
+}
+
+/* call: what its time, and sleep in it, counts as */
+static inline void shim_syscall_enter(enum hw_time call)
+{
+	shim_sync();
+	shim_syscall_begin(call);
+}
+
+/* fdget(), fdput(): threads count their use of the file, a process alone need not. */
+static inline void shim_file_get(struct hw_line *file)
+{
+	if (current->thread.shares_files)
+		hw_line_change_if(file);
+}
+
+static inline void shim_file_put(struct hw_line *file)
+{
+	if (current->thread.shares_files)
+		hw_line_change(file);
+}
 
 /* spent.c */
 void shim_spent_switch(struct task_struct *prev, bool queued, struct task_struct *next);
