@@ -362,8 +362,11 @@ static DECLARE_WORK(second, brief);
 static DECLARE_WORK(third, asleep_for_100_ms);
 static DECLARE_WORK(fourth, asleep_for_100_ms);
 
+#define MANY 2000
+
 static void allocates_percpu(void)
 {
+	static char __percpu *many[MANY];
 	char __percpu *small = __alloc_percpu(8, 8), __percpu *line = __alloc_percpu(24, 64);
 	char __percpu *odd = __alloc_percpu(100, 16);
 	int cpu, i;
@@ -387,6 +390,20 @@ static void allocates_percpu(void)
 		}
 		free_percpu(line);
 	}
+	/* Several times what is there for each CPU at boot, all at a time. */
+	for (i = 0; i < MANY; i++)
+		many[i] = __alloc_percpu(128, 64);
+	for_each_possible_cpu(cpu)
+		for (i = 0; i < MANY; i++) {
+			BUG_ON((unsigned long)per_cpu_ptr(many[i], cpu) % 64);
+			BUG_ON(memchr_inv(per_cpu_ptr(many[i], cpu), 0, 128));
+			memset(per_cpu_ptr(many[i], cpu), 1 + i % 250, 128);
+		}
+	for_each_possible_cpu(cpu)
+		for (i = 0; i < MANY; i++)
+			BUG_ON(memchr_inv(per_cpu_ptr(many[i], cpu), 1 + i % 250, 128));
+	for (i = 0; i < MANY; i++)
+		free_percpu(many[i]);
 	free_percpu(small);
 	free_percpu(odd);
 }
