@@ -466,6 +466,17 @@ void hw_send_vector(int cpu, int vector, simtime latency)
 	}
 }
 
+/* From the engine's own turn, when no CPU runs. */
+void hw_interrupt(int cpu, int vector)
+{
+	struct cpu *c = &cpus[cpu];
+
+	c->vector[vector] = min_time(c->vector[vector], hw.clk);
+	set_irq_due(c);
+	if (wake_time(c) < event_time(cpu))
+		event_add(cpu, wake_time(c));
+}
+
 int hw_in_kernel(int cpu)
 {
 	return cpus[cpu].state == CPU_KERNEL || cpus[cpu].state == CPU_CHANGE;

@@ -86,6 +86,23 @@ void *hw_reserve(unsigned long size)
 	return p == MAP_FAILED ? out_of_memory(size) : p;
 }
 
+void *hw_reserve_low(unsigned long size)
+{
+	const unsigned long step = 64UL << 20, all = 1UL << 32;
+
+	/* The program and its heap begin below. */
+	for (unsigned long at = 1UL << 30; at + size <= all; at += step) {
+		void *p = mmap((void *)at, size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (p == (void *)at)
+			return p;
+		if (p != MAP_FAILED)
+			munmap(p, size);	/* of a kernel that takes the address for a hint */
+	}
+	return out_of_memory(size);
+}
+
 void hw_free(void *p)
 {
 	free(p);

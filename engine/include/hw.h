@@ -432,6 +432,7 @@ enum hw_entry hw_enter(enum hw_entry entry);	/* returns the one before */
 int hw_take_vector(void);			/* next due interrupt of this CPU, or -1 */
 void hw_set_timer(simtime expires);
 void hw_send_vector(int cpu, int vector, simtime latency);
+void hw_interrupt(int cpu, int vector);		/* from outside, when no CPU runs */
 int hw_in_kernel(int cpu);			/* stopped in the middle of kernel code */
 void hw_context_switch(void *next_task, struct hw_task *next);
 void hw_cpu_dead(void);				/* off-line: until hw_cpu_alive() */
@@ -453,6 +454,7 @@ extern const unsigned long hw_stack_size;
 void *hw_zalloc(unsigned long size, unsigned long align);
 void *hw_zalloc_huge(unsigned long size);
 void *hw_reserve(unsigned long size);	/* addresses, whose memory is zero and there where it is used */
+void *hw_reserve_low(unsigned long size);	/* the same, in the first 4 GiB */
 void hw_free(void *p);
 void hw_make_writable(const void *p, unsigned long size);
 unsigned long long hw_random(void);

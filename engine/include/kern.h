@@ -86,6 +86,8 @@ int kern_scx_set(const char *tunable, const char *value);	/* before it is loaded
 void kern_scx_get(const char *tunable, char *buf, unsigned long size);
 void kern_scx_list(void (*tunable)(const char *name));
 int kern_scx_load(void);		/* by a task, in simulated time: 0 or -errno */
+int kern_scx_is_loaded(void);
+void kern_scx_unload(void);		/* asked for from outside, done by a kworker */
 const char *kern_scx_name(void);	/* under which the kernel runs it, NULL: it does not */
 
 /* ------------------------------------------------------------------ what it has counted, and checks */

@@ -36,4 +36,13 @@ int kern_scx_load(void)
 {
 	return -EOPNOTSUPP;
 }
+
+int kern_scx_is_loaded(void)
+{
+	return 0;
+}
+
+void kern_scx_unload(void)
+{
+}
 #endif

@@ -12,6 +12,7 @@
 #include "trace.h"
 
 #define MAX_SEED	(1ULL << 53)	/* a double has every whole number up to here */
+#define LONGEST_UNLOADING (60 * SEC)
 #define CHECK_INTERVAL	(5 * MSEC)	/* of simulated time, longer with very many tasks */
 
 static double host_now(clockid_t clock)
@@ -123,6 +124,29 @@ static const char *run(void)
 	}
 }
 
+/* Reading kernel files is not part of the run. */
+static void stop_time(void)
+{
+	hw.live = 0;
+	hw.catch_up = HW_NEVER;
+}
+
+/* A scheduler that ran well may still fail to let its tasks go. */
+static void unload_scheduler(void)
+{
+	simtime end = hw.clk + LONGEST_UNLOADING;
+
+	kern_scx_unload();
+	hw.live = 1;
+	while (kern_scx_is_loaded()) {
+		if (hw.clk >= end)
+			hw_end_run("sched_ext: the kernel has not unloaded the scheduler after 60 s", NULL);
+		hw_run_until(hw.clk + CHECK_INTERVAL);
+		kern_check();
+	}
+	stop_time();
+}
+
 enum { OPT_TRACE = 256, OPT_FORMAT, OPT_EVENTS, OPT_CPUS, OPT_TASKS, OPT_FROM, OPT_TO, OPT_RING,
        OPT_BOOT, OPT_DOMAINS, OPT_FILES };
 
@@ -177,6 +201,7 @@ int main(int argc, char **argv)
 					      .main = scenario_main } };
 	static char stderr_buffer[4096];
 	double seed = 1, began, cpu_began;
+	json_t *results;
 	int domains = 0, files = 0, c;
 
 	hw_memory_init();
@@ -237,15 +262,17 @@ int main(int argc, char **argv)
 	cpu_began = host_now(CLOCK_PROCESS_CPUTIME_ID);
 	hw.live = 1;
 	status = run();
-	hw.live = 0;			/* reading kernel files is not part of the run */
-	hw.catch_up = HW_NEVER;
+	stop_time();
 	hw_check_time();
 	hw_settle_times();
 	trace_close();
 	actions_check();
 	partitions_check();
 	instances_finish();
-	results_write(out, status, host_now(CLOCK_MONOTONIC) - began,
-		      host_now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began);
+	results = results_json(status, host_now(CLOCK_MONOTONIC) - began,
+			       host_now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began);
+	if (scenario.scheduler)
+		unload_scheduler();
+	results_write(results, out);
 	return strcmp(status, "done") ? 4 : 0;
 }

@@ -352,7 +352,7 @@ static unsigned long peak_kb(void)
 	return kb;
 }
 
-void results_write(const char *path, const char *status, double wall, double cpu)
+json_t *results_json(const char *status, double wall, double cpu)
 {
 	double seconds = (hw.clk - hw_counts.start) / 1e9;
 	static char text[4 << 20];
@@ -398,6 +398,11 @@ void results_write(const char *path, const char *status, double wall, double cpu
 	set_num(engine, "cpu_s", cpu);
 	set_num(engine, "events_per_cpu_s", cpu > 0 ? events / cpu : 0);
 	json_object_set_new(root, "engine", engine);
+	return root;
+}
+
+void results_write(json_t *root, const char *path)
+{
 	if (json_dump_file(root, path, JSON_INDENT(1)))
 		hw_refuse("%s: cannot be written", path);
 	json_decref(root);

@@ -82,6 +82,7 @@ json_t *picture_json(void);		/* NULL: none was asked for */
 
 /* results.c */
 void results_window_begin(void);
-void results_write(const char *path, const char *status, double wall, double cpu);
+json_t *results_json(const char *status, double wall, double cpu);
+void results_write(json_t *results, const char *path);
 
 #endif

@@ -317,13 +317,82 @@ def test_what_cannot_be_built_is_refused_by_name(of_source: Made, body: str, sai
     assert said in str(error.value)
 
 
-def test_an_arena_is_refused_by_name(tmp_path: Path, of_tree: Made) -> None:
-    source = tmp_path / "mini.bpf.c"
-    counts = MINIMAL.replace("@BODY@", "").replace("BPF_MAP_TYPE_ARRAY", "BPF_MAP_TYPE_ARENA")
-    source.write_text(counts)
-    with pytest.raises(KernelError) as error:
-        of_tree(str(source))
-    assert "mini.bpf.c: its map counts is an arena; arenas are not simulated" in str(error.value)
+ARENA = """
+struct {
+    __uint(type, BPF_MAP_TYPE_ARENA);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, 16);
+} arena SEC(".maps");
+
+void *bpf_arena_alloc_pages(void *map, void *at, u32 pages, int node, u64 flags) __ksym;
+void bpf_arena_free_pages(void *map, void *at, u32 pages) __ksym;
+
+u64 *first;
+
+s32 BPF_STRUCT_OPS_SLEEPABLE(mini_init)
+{
+    u64 *second;
+
+    first = bpf_arena_alloc_pages(&arena, NULL, 2, NUMA_NO_NODE, 0);
+    second = bpf_arena_alloc_pages(&arena, NULL, 1, NUMA_NO_NODE, 0);
+    if (!first || second != first + 1024 || bpf_arena_alloc_pages(&arena, NULL, 14, NUMA_NO_NODE, 0))
+        return -ENOMEM;
+    first[1023] = 7;
+    bpf_arena_free_pages(&arena, first, 2);
+    if (bpf_arena_alloc_pages(&arena, NULL, 2, NUMA_NO_NODE, 0) != first || first[1023])
+        return -EINVAL;
+    return 0;
+}
+
+SCX_OPS_DEFINE(mini_ops, .enqueue = (void *)mini_enqueue, .init = (void *)mini_init,
+"""
+
+
+def test_an_arena_has_the_pages_that_are_taken(tmp_path: Path, of_tree: Made) -> None:
+    with_arena = MINIMAL.replace("SCX_OPS_DEFINE(mini_ops, .enqueue = (void *)mini_enqueue,", ARENA)
+    ends = "if (wrong) first[1536] = 1;"
+    (tmp_path / "mini.bpf.c").write_text(
+        with_arena.replace("u64 total;", "u64 total; extern u64 *first;").replace("@BODY@", ends)
+    )
+    sim = of_tree(str(tmp_path / "mini.bpf.c"))
+    assert sim("smp4", loaded("mini.bpf.c"))["settings"]["sched_ext"] == "mini"
+    done = sim.start("smp4", loaded("mini.bpf.c", wrong="1"))
+    assert done.returncode == 3
+    assert "writes 8 bytes at offset 12288 of its arena, of a page that it did not" in done.stderr
+
+
+def test_a_scheduler_of_cids_runs_everything_the_same_way_twice(tmp_path: Path) -> None:
+    """Its operations are sched_ext_ops_cid, and all that it keeps lies in an arena."""
+    if not (kernel_source("7.3") / SCHEDULERS).is_dir():
+        pytest.skip(f"the tree was unpacked without {SCHEDULERS}")
+    sim = Simulator(builds.with_scheduler("7.3", "qmap"), tmp_path)
+    first, second = (sim("smt8", loaded("scx_qmap.bpf.c")) for _ in range(2))
+    assert first["trace_hash"] == second["trace_hash"]
+    assert first["settings"]["sched_ext"] == "qmap"
+    assert first["metrics"]["utilisation"] > 0.9
+
+
+EXIT = """
+void BPF_STRUCT_OPS(mini_exit, struct scx_exit_info *ei)
+{
+    u32 k = 1;
+    u64 *v = bpf_map_lookup_elem(&counts, &k);
+
+    if (v) v[wrong] = ei->kind;
+}
+
+SCX_OPS_DEFINE(mini_ops, .exit = (void *)mini_exit,
+"""
+
+
+def test_it_is_unloaded_when_the_run_is_over(tmp_path: Path, of_tree: Made) -> None:
+    with_exit = MINIMAL.replace("SCX_OPS_DEFINE(mini_ops,", EXIT).replace("@BODY@", "")
+    (tmp_path / "mini.bpf.c").write_text(with_exit)
+    sim = of_tree(str(tmp_path / "mini.bpf.c"))
+    sim("smp4", loaded("mini.bpf.c"))
+    done = sim.start("smp4", loaded("mini.bpf.c", wrong="1"))
+    assert done.returncode == 3
+    assert "at offset 8 of a value of map counts, which has 8 bytes in mini_exit()" in done.stderr
 
 
 def test_a_source_has_headers_of_its_own_beside_it(tmp_path: Path, of_source: Made) -> None:

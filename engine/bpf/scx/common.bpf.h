@@ -16,6 +16,7 @@
 	__offset <= sizeof((array)[0]) * ((n) - 1) ? __at : NULL;		\
 })
 /* Newer trees leave these two as they are found, for functions of the header too; older ones define theirs. */
+#define bpf_addr_space_cast(var, to, from)	({ })	/* both see an arena at the same addresses */
 #pragma push_macro("MEMBER_VPTR")
 #pragma push_macro("ARRAY_ELEM_PTR")
 #include_next <scx/common.bpf.h>

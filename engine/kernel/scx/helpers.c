@@ -104,6 +104,12 @@ long native_bpf_probe_read_kernel_str(char *to, u32 size, const char *from)
 	return length < 0 ? size : length + 1;
 }
 
+/* What the compiler makes of counting bits where the processor may have no instruction for it. */
+int native___popcountdi2(u64 word)
+{
+	return hweight64(word);
+}
+
 long native_bpf_strncmp(const char *a, u32 size, const char *b)
 {
 	return strncmp(a, b, size);

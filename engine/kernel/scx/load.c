@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loading the scheduler that was linked into the program, its tunables, and the end that it comes to. */
+/* Loading the scheduler that was linked into the program and unloading it, its tunables, and the end that it comes to. */
+#include <linux/smp.h>
+#include <linux/workqueue.h>
 #include "scx.h"
 
 const char *kern_scx_source(void)
@@ -125,6 +127,34 @@ int kern_scx_load(void)
 	register_lines(__start_scx_bss, __stop_scx_bss);
 	shim_scx_make_maps();
 	return shim_scx_attach();
+}
+
+/* As when its program ends: the last reference to its link is dropped in a kworker. */
+static void unload(struct work_struct *work)
+{
+	shim_ext_unload();
+}
+
+static DECLARE_WORK(unloading, unload);
+
+static void begin_unloading(void *info)
+{
+	schedule_work(&unloading);
+}
+
+void kern_scx_unload(void)
+{
+	static call_single_data_t call = CSD_INIT(begin_unloading, NULL);
+	int cpu = cpumask_first(cpu_online_mask);
+
+	call.node.u_flags = CSD_FLAG_LOCK;
+	__smp_call_single_queue(cpu, &call.node.llist);
+	hw_interrupt(cpu, HW_CALL);
+}
+
+int kern_scx_is_loaded(void)
+{
+	return shim_ext_is_loaded();
 }
 
 const char *kern_scx_name(void)

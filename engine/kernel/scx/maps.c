@@ -96,8 +96,10 @@ static void make(struct shim_map *m)
 	*(struct shim_map **)m->declared = m;
 	raw_spin_lock_init(&m->lock);
 	m->name = value_name(m);
-	if (m->type == BPF_MAP_TYPE_ARENA)
+	if (m->type == BPF_MAP_TYPE_ARENA) {
+		shim_scx_make_arena(m);
 		return;
+	}
 	m->slots = hw_zalloc(max(nr_slots(m), 1u) * sizeof(*m->slots), 64);
 	if (m->type == BPF_MAP_TYPE_ARRAY || m->type == BPF_MAP_TYPE_PERCPU_ARRAY || is_queue(m))
 		for (i = 0; i < m->max_entries; i++)

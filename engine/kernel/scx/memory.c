@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of maps and of objects that the scheduler makes: in one arena, each object with room on both sides that
+ * The memory of maps and of objects that the scheduler makes: in one range, each object with room on both sides that
  * nobody may touch.  The verifier of a real kernel refuses a program that could reach there; natively, every access is
  * looked at as it happens.
  */
 #include "scx.h"
 
-#define ARENA		(1UL << 36)	/* of addresses; memory is there where it is used */
+#define RANGE		(1UL << 36)	/* of addresses; memory is there where it is used */
 #define ROOM		16		/* before an object, and at least as much behind it */
 #define GRAIN		8
 
@@ -16,7 +16,7 @@ struct object {				/* in the room before it */
 };
 #define MAGIC		0x5c4eb0b5
 
-static char *arena, *arena_end;		/* what is handed out */
+static char *range, *range_end;		/* what is handed out */
 static u8 *valid;			/* of each grain, how many of its bytes may be touched */
 
 #define CLASSES		40		/* of sizes, in powers of two */
@@ -29,7 +29,7 @@ static unsigned int size_class(unsigned int size)
 
 static void set_valid(char *object, unsigned int size, bool is_valid)
 {
-	u8 *at = &valid[(object - arena) / GRAIN];
+	u8 *at = &valid[(object - range) / GRAIN];
 
 	for (; size >= GRAIN; size -= GRAIN)
 		*at++ = is_valid ? GRAIN : 0;
@@ -44,19 +44,19 @@ void *shim_scx_alloc(const char *what, unsigned int size)
 	char *object = freed[class];
 	unsigned int at;
 
-	if (!arena) {
-		arena = arena_end = hw_reserve(ARENA);
-		valid = hw_reserve(ARENA / GRAIN);
+	if (!range) {
+		range = range_end = hw_reserve(RANGE);
+		valid = hw_reserve(RANGE / GRAIN);
 	}
 	if (object) {
 		freed[class] = *(void **)object;
 		memset(object, 0, size);
 	} else {
-		object = arena_end + L1_CACHE_BYTES;
-		if (arena_end + (1UL << class) > arena + ARENA)
+		object = range_end + L1_CACHE_BYTES;
+		if (range_end + (1UL << class) > range + RANGE)
 			hw_die("the maps of the scheduler take more than 64 GiB", what, 0);
-		arena_end += 1UL << class;
-		for (at = 0; at < min(size, 1u << 20); at += L1_CACHE_BYTES)
+		range_end += 1UL << class;
+		for (at = 0; at < min_t(unsigned long, size, SHIM_SCX_MOST_LINES); at += L1_CACHE_BYTES)
 			hw_hot_register(object, object + at);
 	}
 	*(struct object *)(object - ROOM) = (struct object) { .what = what, .size = size, .magic = MAGIC };
@@ -78,9 +78,9 @@ static void refuse(const char *at, unsigned int size, bool write)
 	const char *begin = (const char *)((unsigned long)at & ~(GRAIN - 1UL)) - ROOM;
 	static char text[300];
 
-	while (begin > arena && ((const struct object *)begin)->magic != MAGIC)
+	while (begin > range && ((const struct object *)begin)->magic != MAGIC)
 		begin -= GRAIN;
-	if (begin <= arena) {
+	if (begin <= range) {
 		snprintf(text, sizeof(text), "the scheduler %s %u bytes before the first value of its maps",
 			 write ? "writes" : "reads", size);
 	} else {
@@ -102,12 +102,14 @@ void shim_scx_check(const void *p, unsigned int size, bool write)
 			 write ? "writes" : "reads", size, (long)at);
 		hw_end_in_scheduler(text);
 	}
-	if ((unsigned long)(at - arena) >= ARENA || !arena)
+	if ((unsigned long)(at - range) >= RANGE || !range) {
+		shim_scx_check_arena(at, size, write);
 		return;
+	}
 	while (at < end) {
 		unsigned int in = (unsigned long)at % GRAIN, bytes = min_t(unsigned long, GRAIN - in, end - at);
 
-		if (in + bytes > valid[(at - arena) / GRAIN])
+		if (in + bytes > valid[(at - range) / GRAIN])
 			refuse(p, size, write);
 		at += bytes;
 	}

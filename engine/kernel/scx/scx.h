@@ -38,6 +38,7 @@ struct shim_program {
 struct shim_scheduler {
 	const char	*source, *operations;
 	const void	*ops;
+	bool		by_cid;			/* they are sched_ext_ops_cid */
 	struct shim_map	*maps;
 	unsigned int	nr_maps;
 	const struct shim_tunable *tunables;
@@ -53,7 +54,9 @@ extern char __start_scx_text[] __weak, __stop_scx_text[] __weak;
 void shim_scx_charge(unsigned int ns);
 
 /* hooked/kernel/sched/build_policy.c */
-int shim_ext_load(const void *ops, u64 flags);	/* flags: on top of its own */
+int shim_ext_load(const void *ops, bool by_cid, u64 flags);	/* flags: on top of its own */
+void shim_ext_unload(void);
+bool shim_ext_is_loaded(void);
 u64 shim_ext_flags(bool more, bool has_nodes);	/* that programs of the scx project set */
 const char *shim_ext_name(void);
 extern const u64 shim_ext_slice_ns;	/* by default */
@@ -62,6 +65,12 @@ extern const u64 shim_ext_slice_ns;	/* by default */
 void *shim_scx_alloc(const char *what, unsigned int size);
 void shim_scx_free(void *object);
 void shim_scx_check(const void *at, unsigned int size, bool write);
+
+#define SHIM_SCX_MOST_LINES	(1UL << 20)	/* bytes of an object whose lines cost when CPUs share them */
+
+/* arena.c */
+void shim_scx_make_arena(struct shim_map *m);
+void shim_scx_check_arena(const char *at, unsigned int size, bool write);
 
 /* maps.c */
 void shim_scx_make_maps(void);

@@ -83,6 +83,16 @@ static u64 ms20(unsigned int cpu)
 	return 20 * NSEC_PER_MSEC;
 }
 
+static u64 ms200(unsigned int cpu)
+{
+	return 200 * NSEC_PER_MSEC;
+}
+
+static u64 tasks16k(unsigned int cpu)
+{
+	return 16384;
+}
+
 static unsigned int last_by_capacity(void)
 {
 	return by_capacity(nr_cpu_ids - 1);
@@ -102,6 +112,7 @@ static const struct setup {
 } setups[] = {
 	{ "central_ops", .pinned_by = "central_cpu", .values = { { "nr_cpu_ids", cpus }, { "slice_ns", slice } } },
 	{ "flatcg_ops", .values = { { "nr_cpus", cpus }, { "cgrp_slice_ns", slice } } },
+	{ "qmap_ops", .values = { { "slice_ns", slice }, { "max_tasks", tasks16k }, { "round_robin_ns", ms200 } } },
 	{ "pair_ops", "its program pairs the CPUs and makes a map for each pair" },
 	{ "userland_ops", "its program decides which task runs" },
 	{
@@ -218,7 +229,7 @@ int shim_scx_attach(void)
 		if (setup->siblings && hw_machine.has_smt)
 			run_program("enable_sibling_cpu", cpu, sibling_of(cpu));
 	}
-	ret = shim_ext_load(shim_scheduler.ops, setup->flags ? shim_ext_flags(setup->more_flags, has_nodes()) : 0);
+	ret = shim_ext_load(shim_scheduler.ops, shim_scheduler.by_cid, setup->flags ? shim_ext_flags(setup->more_flags, has_nodes()) : 0);
 	if (!ret && setup->starts_timer)
 		run_program("start_timer", pinned, 0);
 	if (pinned >= 0)

@@ -36,14 +36,13 @@ INLINED = {
 """What the verifier replaces by instructions, so that nothing is called; a map's lookup says itself
 whether it was."""
 OPERATIONS = ".struct_ops.link"
+_KINDS = ("sched_ext_ops", "sched_ext_ops_cid")
 MAPS = ".maps"
 PROGRAMS = "syscall"
 TUNABLE_SECTIONS = (".rodata", ".data", ".bss")
 _SETTING = re.compile("CONFIG_|LINUX_KERNEL_VERSION$")
 """What libbpf would fill in from the kernel's configuration."""
 SHARED = ("task_struct", "sched_ext_entity", "rq", "cgroup")
-ARENA = 33
-"""A map's type in the kernel's enum bpf_map_type."""
 FIGURES = ("type", "key_size", "value_size", "max_entries", "map_flags")
 
 
@@ -125,12 +124,8 @@ def calls(answers: Mapping[str, str]) -> Iterator[str]:
             )
 
 
-def maps(source: str, types: btf.Btf, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Yield each map's name with its entry of the table; `sizes` are those of the variables.
-
-    Raises:
-        Refused: one is an arena.
-    """
+def maps(types: btf.Btf, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield each map's name with its entry of the table; `sizes` are those of the variables."""
     for variable in types.variables(MAPS):
         figures: dict[str, int] = {}
         declared = types.plain(variable.size)[0]
@@ -140,10 +135,6 @@ def maps(source: str, types: btf.Btf, sizes: Mapping[str, int]) -> Iterator[tupl
                 figures.setdefault(f"{name}_size", types.size(pointed.size))
             elif pointed.kind == btf.PTR and types.plain(pointed.size)[0].kind == btf.ARRAY:
                 figures[name] = types.plain(pointed.size)[0].count
-        if figures.get("type") == ARENA:
-            raise Refused(
-                f"{source}: its map {variable.name} is an arena; arenas are not simulated"
-            )
         shown = ", ".join(str(figures.get(figure, 0)) for figure in FIGURES)
         held = (sizes.get(variable.name, 0) - declared.size) // 8
         values = (
@@ -175,8 +166,8 @@ def tunables(types: btf.Btf) -> Iterator[tuple[str, str]]:
 def tables(scheduler: "Made", config: str) -> tuple[str, list[str]]:
     """Return the source of the tables, and the scheduler's names that they use."""
     sizes = {each.name: each.size for each in scheduler.object.symbols}
-    operations = scheduler.operations()
-    made = dict(maps(scheduler.name, scheduler.types, sizes))
+    operations, by_cid = scheduler.operations()
+    made = dict(maps(scheduler.types, sizes))
     listed = dict(tunables(scheduler.types))
     programs = list(scheduler.functions(PROGRAMS))
     names = [operations, *made, *listed, *programs]
@@ -194,7 +185,7 @@ def tables(scheduler: "Made", config: str) -> tuple[str, list[str]]:
     lines.append(f"static const struct shim_program programs[] = {{ {run or '{ }'} }};")
     lines.append(
         f'struct shim_scheduler shim_scheduler = {{ "{scheduler.name}", "{operations}",'
-        f" {ours(operations)}, maps, {len(made)}, tunables, {len(listed)},"
+        f" {ours(operations)}, {int(by_cid)}, maps, {len(made)}, tunables, {len(listed)},"
         f" programs, {len(programs)} }};"
     )
     # What is read through pointers must lie where the kernel has it.
@@ -236,8 +227,8 @@ class Made:
             (each.name, each.is_weak) for each in undefined if not _SETTING.match(each.name)
         ]
 
-    def operations(self) -> str:
-        """Return the name of its sched_ext_ops."""
+    def operations(self) -> tuple[str, bool]:
+        """Return the name of its operations, and whether they are sched_ext_ops_cid."""
         sections = {number: each.name for number, each in enumerate(self.object.sections)}
         found = [
             each.name
@@ -253,12 +244,13 @@ class Made:
             each.name: self.types.plain(each.size)[0].name
             for each in self.types.variables(OPERATIONS)
         }
-        if kinds.get(found[0]) != "sched_ext_ops":
+        kind = kinds.get(found[0])
+        if kind not in _KINDS:
             raise Refused(
-                f"{self.name}: its operations are {kinds.get(found[0], 'of another type')};"
-                " those of sched_ext_ops are simulated"
+                f"{self.name}: its operations are {kind or 'of another type'}; those of"
+                f" {' and '.join(_KINDS)} are simulated"
             )
-        return found[0]
+        return found[0], kind == _KINDS[1]
 
     def functions(self, section: str) -> Iterator[str]:
         """Yield the names of its functions in a section."""

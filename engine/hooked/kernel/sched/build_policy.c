@@ -23,7 +23,6 @@ void native_scx_bpf_kick_cpu(s32 cpu, u64 flags)
 static struct sched_ext_ops *loaded;
 static void (*own_exit)(struct scx_exit_info *info);
 
-/* Nobody asks it to go before the run is over. */
 static void exit_and_tell(struct scx_exit_info *info)
 {
 	if (own_exit)
@@ -33,15 +32,14 @@ static void exit_and_tell(struct scx_exit_info *info)
 }
 
 /* What bpf_struct_ops_map_update_elem() does: operations as they are, all else through the kernel's own check. */
-static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *from)
+static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *from, size_t size)
 {
 	struct btf_member member = {};
 	struct btf_type type = {};
 	u32 at;
 	int ret;
 
-	memcpy(to, from, sizeof(*to));
-	for (at = 0; at < sizeof(*to); at += sizeof(u32)) {
+	for (at = 0; at < size; at += sizeof(u32)) {
 		member.offset = at * BITS_PER_BYTE;
 		ret = bpf_scx_init_member(&type, &member, to, from);
 		if (ret < 0)
@@ -92,20 +90,41 @@ u64 shim_ext_flags(bool more, bool has_nodes)
 	return flags;
 }
 
-int shim_ext_load(const void *ops, u64 flags)
+#ifdef TREE_HAS_EXT_CID
+/* Those of cids begin as the others do, and are shorter. */
+#define reg(ops, by_cid)	((by_cid) ? bpf_scx_reg_cid(ops, NULL) : bpf_scx_reg(ops, NULL))
+#define size_of(by_cid)		((by_cid) ? sizeof(struct sched_ext_ops_cid) : sizeof(struct sched_ext_ops))
+#else
+#define reg(ops, by_cid)	bpf_scx_reg(ops, NULL)
+#define size_of(by_cid)		sizeof(struct sched_ext_ops)
+#endif
+
+int shim_ext_load(const void *ops, bool by_cid, u64 flags)
 {
-	struct sched_ext_ops flagged = *(const struct sched_ext_ops *)ops;
+	struct sched_ext_ops flagged = { };
 	int ret;
 
 	register_idle_masks();
-	loaded = kzalloc(sizeof(*loaded), GFP_KERNEL);
+	memcpy(&flagged, ops, size_of(by_cid));
 	flagged.flags |= flags;
-	ret = take_members(loaded, &flagged);
+	loaded = kmemdup(&flagged, sizeof(flagged), GFP_KERNEL);
+	ret = take_members(loaded, &flagged, size_of(by_cid));
 	if (!ret)
-		ret = bpf_scx_reg(loaded, NULL);
+		ret = reg(loaded, by_cid);
 	if (ret)
 		loaded = NULL;
 	return ret;
+}
+
+void shim_ext_unload(void)
+{
+	bpf_scx_unreg(loaded, NULL);
+	loaded = NULL;
+}
+
+bool shim_ext_is_loaded(void)
+{
+	return loaded;
 }
 
 /* From its first error on the kernel is taking it away. */
