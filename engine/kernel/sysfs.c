@@ -219,6 +219,14 @@ static struct kobject *find(const char *path, struct attribute **attr)
 	return *attr ? kobj : NULL;
 }
 
+/* Others, such as those of sched_ext, can neither be read nor written. */
+static bool is_of_cpus(const struct kobject *kobj)
+{
+	while (kobj && kobj != &shim_cpu_root.kobj)
+		kobj = kobj->parent;
+	return kobj;
+}
+
 static int path_of(const struct kobject *kobj, char *buf, size_t size)
 {
 	if (kobj == &shim_cpu_root.kobj)
@@ -238,8 +246,11 @@ void shim_sysfs_list(void (*file)(const char *path, int writable))
 	list_for_each_entry(kobj, &objects, entry) {
 		const struct attribute_group *const *group = kobj->ktype ? kobj->ktype->default_groups : NULL;
 		struct attribute **attr;
-		int len = path_of(kobj, path, sizeof(path));
+		int len;
 
+		if (!is_of_cpus(kobj))
+			continue;
+		len = path_of(kobj, path, sizeof(path));
 		for (; group && *group; group++)
 			for (attr = (*group)->attrs; *attr; attr++) {
 				snprintf(path + len, sizeof(path) - len, "/%s", (*attr)->name);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,6 +100,15 @@ def test_a_scheduler_of_the_tree_runs_everything_the_same_way_twice(of_tree: Mad
         first["trace_hash"],
         ordered["trace_hash"],
     )
+
+
+def test_a_build_with_a_scheduler_lists_its_files(of_tree: Made) -> None:
+    """Those of /sys that can be read: sched_ext's own lie beside them."""
+    sim = of_tree("simple")
+    command = [str(sim.binary), "--machine", str(sim.machine("smt8")), "--print-files"]
+    files = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "/sys/devices/system/cpu/" in files
+    assert "/sys/kernel/sched_ext" not in files
 
 
 def test_central_runs_everything_the_same_way_twice(of_tree: Made) -> None:
@@ -333,13 +343,13 @@ s32 BPF_STRUCT_OPS_SLEEPABLE(mini_init)
 {
     u64 *second;
 
-    first = bpf_arena_alloc_pages(&arena, NULL, 2, NUMA_NO_NODE, 0);
-    second = bpf_arena_alloc_pages(&arena, NULL, 1, NUMA_NO_NODE, 0);
-    if (!first || second != first + 1024 || bpf_arena_alloc_pages(&arena, NULL, 14, NUMA_NO_NODE, 0))
+    first = bpf_arena_alloc_pages(&arena, NULL, 2, -1, 0);
+    second = bpf_arena_alloc_pages(&arena, NULL, 1, -1, 0);
+    if (!first || second != first + 1024 || bpf_arena_alloc_pages(&arena, NULL, 14, -1, 0))
         return -ENOMEM;
     first[1023] = 7;
     bpf_arena_free_pages(&arena, first, 2);
-    if (bpf_arena_alloc_pages(&arena, NULL, 2, NUMA_NO_NODE, 0) != first || first[1023])
+    if (bpf_arena_alloc_pages(&arena, NULL, 2, -1, 0) != first || first[1023])
         return -EINVAL;
     return 0;
 }
