@@ -61,7 +61,7 @@ def upward(arrows: Arrows) -> Arrows:
 
 
 def _names(folder: Path, defined: bool) -> set[str]:
-    objects = sorted(folder.rglob("*.o"))
+    objects = sorted(filter(_has_source, folder.rglob("*.o")))
     assert objects, f"{folder}: no objects"
     which = "--defined-only" if defined else "--undefined-only"
     listed = subprocess.run(
@@ -69,6 +69,12 @@ def _names(folder: Path, defined: bool) -> set[str]:
     )
     lines = [line.split() for line in listed.stdout.splitlines()]
     return {words[0] for words in lines if len(words) > 1}
+
+
+def _has_source(made: Path) -> bool:
+    """Return whether an object's source is still there: make leaves objects of files that moved."""
+    rule = made.with_suffix(".d")
+    return not rule.exists() or Path(rule.read_text().replace("\\\n", " ").split()[1]).exists()
 
 
 def listing(arrows: Arrows) -> str:
