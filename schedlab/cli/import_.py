@@ -31,8 +31,9 @@ def import_command(files: tuple[Path, ...], output: Path | None) -> None:
     """
     from schedlab.importers.source import Source
 
-    sources = [Source.read(file) for file in files]
     folders = _folders(files, output)
+    sources = [Source.read(file) for file in folders.values()]
+    # Only here: what cannot be read is refused at once, without loading what reads tables.
     from schedlab.cli.result import print_result
     from schedlab.importers.reading import read_publication
 

@@ -132,7 +132,7 @@ def test_json_is_all_that_is_printed_or_its_last_line() -> None:
     [
         (THROUGHPUT, "", "matches nothing in what was printed (nothing)"),
         (THROUGHPUT, "oops \x1b[2J\0", r"(standard output: oops \x1b[2J\x00)"),
-        (THROUGHPUT, "throughput: 1\nthroughput: 2\n", "matches 2 times (1, 2); one figure"),
+        (THROUGHPUT, "throughput: 1\nthroughput: 2\n", "matches 2 times (1, 2); one is expected"),
         (THROUGHPUT, "throughput: 1\n" * 99, "matches more than 8 times"),
         (THROUGHPUT, "throughput: 1.2.3\n", "'1.2.3' is not a finite number"),
         (r"t: (\S+) s lower", "t: nan", "'nan' is not a finite number"),

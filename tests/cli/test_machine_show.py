@@ -95,7 +95,7 @@ def test_here_writes_a_file_that_shows(tmp_path: Path) -> None:
         (("--calibrate",), "need --here"),
         (("--here", "--kernel", "6.12"), "--kernel belongs to --calibrate"),
         (("show",), "name one machine to show"),
-        (("show", "juno", "--here"), "name one machine to show"),
+        (("show", "juno-r0", "--here"), "name one machine to show"),
         (("show", "no-such-machine"), "no machine is called 'no-such-machine'"),
         (("show", "no/such.toml"), "no/such.toml: cannot be read"),
         (("--here", "--output", "/no/such/place.toml"), "cannot be written"),

@@ -109,7 +109,10 @@ def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("variables", "compiled"),
-    [({"HZ": "1000"}, {"KERNEL", "SHIM"}), ({"SANITIZE": "1"}, {"SHIM", "HW", "RUN", "LOAD"})],
+    [
+        ({"HZ": "1000"}, {"KERNEL", "SHIM"}),
+        ({"SANITIZE": "1"}, {"SHIM", "HW", "RUN", "CALLS", "LOAD"}),
+    ],
 )
 def test_another_build_shares_what_comes_out_the_same(
     tmp_path: Path, variables: dict[str, str], compiled: set[str]

@@ -135,9 +135,9 @@ def test_what_the_ilb_util_mail_leaves_open_or_has_wrong(tmp_path: Path) -> None
     assert store.environment["CPUs"] == "256"
     assert store.environment["Kernel ILB_UTIL"] == "tip:sched/core + this patch"
     axes = {axis.name: axis.values for axis in find_axes(store.cases)}
-    assert axes["hackbench NPS4"] == (1, 2, 4, 8, 16)
-    assert axes["tbench NPS2"][-1] == 1024
-    assert axes["DeathStarBench NPS1"] == (1, 2, 4, 8)
+    assert axes["hackbench setting=NPS4"] == (1, 2, 4, 8, 16)
+    assert axes["tbench setting=NPS2"][-1] == 1024
+    assert axes["DeathStarBench setting=NPS1"] == (1, 2, 4, 8)
 
 
 def test_every_figure_of_the_misfit_mail(tmp_path: Path) -> None:
