@@ -36,7 +36,10 @@ def import_command(files: tuple[Path, ...], output: Path | None) -> None:
     # Only here: what cannot be read is refused at once, without loading what reads tables.
     from schedlab.cli.result import print_result
     from schedlab.importers.reading import read_publication
+    from schedlab.result.store import check_free
 
+    for folder in folders:
+        check_free(folder)
     publications = [read_publication(source) for source in sources]
     for folder, source, publication in zip(folders, sources, publications, strict=True):
         with stoppable():
@@ -45,9 +48,7 @@ def import_command(files: tuple[Path, ...], output: Path | None) -> None:
 
 
 def _folders(files: tuple[Path, ...], output: Path | None) -> dict[Path, Path]:
-    """Return the folder of each file; refuse two of one folder, and a folder that is not free."""
-    from schedlab.result.store import check_free
-
+    """Return the folder of each file; refuse two of one folder."""
     found: dict[Path, Path] = {}
     for file in files:
         if output and len(files) == 1:
@@ -59,6 +60,5 @@ def _folders(files: tuple[Path, ...], output: Path | None) -> dict[Path, Path]:
                 f"{found[folder]} and {file} would both become {folder}."
                 "\n  Import them one by one, each with an --output of its own."
             )
-        check_free(folder)
         found[folder] = file
     return found
