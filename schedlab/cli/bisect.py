@@ -11,6 +11,7 @@ from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
 from schedlab.cli.names import CHECK, MACHINE, PLAN
 from schedlab.cli.run import evidence_options, load_options
+from schedlab.kernels.series import ends_of_range
 
 if TYPE_CHECKING:
     from schedlab.lab.bisecting.record import Asked
@@ -81,7 +82,9 @@ def bisect_command(
             raise UsageError("--scenario names all that is run; give no plan with it.")
         if machines and not scenario:
             raise UsageError("--machine is for --scenario; a plan's machine is --target sim:NAME.")
+        ends_of_range(tree, commits)
 
+    # Only here: a mistake in the options is reported at once, without loading what runs plans.
     from schedlab.lab.bisecting.bisection import begin_bisection, bisect
     from schedlab.lab.bisecting.machines import (
         begin_on_machines,

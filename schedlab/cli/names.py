@@ -162,12 +162,18 @@ def _check_target(name: str) -> None:
         machine_file(which)
 
 
+def _check_benchmark(text: str) -> None:
+    from schedlab.benchmarks import find_benchmark
+
+    find_benchmark(text.partition(":")[0].strip(), "--benchmark")
+
+
 VARIANT = VariantName()
 COMMAND = Name(_commands)
 PLAN = Name(_plans, file=True)
 SUITE = Name(_suites, file=True)
 MACHINE = Name(_machines, file=True, check=machine_file)
-BENCHMARK = Name(_benchmarks)
+BENCHMARK = Name(_benchmarks, check=_check_benchmark)
 KERNEL = Name(_kernels)
 TARGET = Name(_targets, check=_check_target)
 COUNTERS = Name(_counters, several=True)

@@ -81,6 +81,8 @@ def series_command(
             " --tree PATH for commits A..B."
         )
 
+    read = _read(patches, base, tree) if patches is not None else None
+
     # Only here: a mistake in the options is reported at once, without loading what runs plans.
     from schedlab.cli.sweep import write_reports_of
     from schedlab.lab.series import resume_series, run_series
@@ -90,9 +92,9 @@ def series_command(
         folder = how.resume
         tried, swept = resume_series(folder, lab)
     else:
-        assert patches is not None
+        assert read
+        series, tree_name = read
         plan = plan_for_kernels(plan_name, settings, options)
-        series, tree_name = _read(patches, base, tree)
         folder = how.output or _default_folder(series)
         tried, swept = run_series(series, tree_name, plan, folder, lab)
     write_reports_of(swept)

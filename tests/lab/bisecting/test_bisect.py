@@ -199,8 +199,9 @@ def test_a_good_end_that_is_bad_on_one_machine(
         ((), "name the commits and their tree"),
         (("a..b", "--tree", "repo"), "one of --metric, --decision and --scenario"),
         (("a..b", "--tree", "repo", "--metric", "x", "--decision"), "one of --metric"),
+        (("a..b", "--tree", "repo", *TIME), "repo: has no commit 'a'"),
         (("a..b", "--tree", "repo", "--scenario", "smt-spread", *RUN), "names all that is run"),
-        (("a..b", "--tree", "repo", *TIME, *RUN), "host is not sim:MACHINE"),
+        (("v6.12-test..HEAD", "--tree", "repo", *TIME, *RUN), "host is not sim:MACHINE"),
         (("--resume", "repo", *TIME), "--resume takes all from DIR"),
         (("--resume", "repo"), "is not the folder of a bisection"),
     ],
@@ -209,6 +210,7 @@ def test_mistakes_are_refused(
     lab: FakeLab, words: tuple[object, ...], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(lab.folder)
+    git_tree(lab.folder / "repo")
     status, _, errors = lab.call("bisect", *words)
     assert (status, message in errors) == (2, True), errors
     assert not (lab.folder / "results").exists()
