@@ -25,11 +25,15 @@ def placement() -> list[str]:
 def start(
     program: str | Path, *words: str, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the tool to its end; what lives so long is not lost memory."""
+    """Run the tool to its end; what lives so long is not lost memory.
+
+    getopt() names an unknown option by its first byte, which need not be a character.
+    """
     return subprocess.run(
         [program, *words],
         capture_output=True,
         text=True,
+        errors="replace",
         check=False,
         timeout=PATIENCE_SECONDS,
         env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0", **(env or {})},

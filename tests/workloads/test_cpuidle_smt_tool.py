@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from schedlab.base.data import data_folder
@@ -288,6 +288,7 @@ WORD = st.one_of(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(WORD, max_size=8))
+@example(["-\x80"])
 def test_no_words_break_it(sanitized: Path, words: list[str]) -> None:
     done = start(sanitized, *words, "--period", "100", "-t", "0.01", "-W", "0")
     assert done.returncode in (0, 2), done.stderr
