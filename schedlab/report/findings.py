@@ -24,7 +24,7 @@ class Finding:
 def findings(report: Report) -> list[Finding]:
     """Return a sentence for every figure that has one, those with a verdict first."""
     outcomes = sorted(filter(_has_sentence, report.analysis.outcomes), key=_is_open)
-    return [Finding(_sentence(report, outcome), outcome.verdict) for outcome in outcomes]
+    return [Finding(sentence(report, outcome), outcome.verdict) for outcome in outcomes]
 
 
 def further(report: Report) -> str:
@@ -50,7 +50,7 @@ def headline(report: Report) -> str:
     if report.plan.aa:
         return _noise_floor(report, outcomes)
     if len(outcomes) == 1:
-        return _sentence(report, outcomes[0])
+        return sentence(report, outcomes[0])
     parts = [
         f"{variant} against {report.baseline}: {_tally(report, variant)}"
         for variant in report.others
@@ -58,7 +58,7 @@ def headline(report: Report) -> str:
     claimed = [o for o in outcomes if o.verdict.word in _CLAIMS]
     if claimed:
         most = max(claimed, key=lambda o: abs(o.verdict.effect or 0.0))
-        parts.append(f"most of all, {_sentence(report, most)}")
+        parts.append(f"most of all, {sentence(report, most)}")
     return "; ".join(parts)
 
 
@@ -75,7 +75,8 @@ def _tally(report: Report, variant: str) -> str:
     return ", ".join(counted) or "no result"
 
 
-def _sentence(report: Report, outcome: Outcome) -> str:
+def sentence(report: Report, outcome: Outcome) -> str:
+    """Return what one figure found, with its change, its interval and what would settle it."""
     verdict, name = outcome.verdict, report.name_of(outcome)
     variant, baseline = outcome.variant, report.baseline
     effect, interval = verdict.effect_better, verdict.interval_adjusted_better

@@ -23,6 +23,7 @@ from schedlab.report.content import (
 from schedlab.report.curve import curves
 from schedlab.report.decided import by_topic, decision
 from schedlab.report.exhibits import exhibits
+from schedlab.report.grid import MANY, grid
 from schedlab.report.page import environment
 from schedlab.report.pictures import pictures
 from schedlab.report.shape import shape
@@ -35,6 +36,9 @@ _MOST_RUNS = 200
 _MOST_COUNTERS = 2000
 """A page of more runs, or more results of counters, has no counter of each run and no mean of those
 that did not change, draws the runs of first metrics only, and has the tasks' time without roles."""
+
+_MOST_ROWS = 16
+"""A table of more is folded below its plots or its heading."""
 
 
 @shape("html", suffix="html")
@@ -73,7 +77,10 @@ def render(report: Report) -> str:
         "drawn_metrics": lambda case: case.info.metrics[: 1 if _is_large(report) else None],
         "meaning_of": meaning_of,
         "decision": decision(report),
-        "why": lambda variant: why(report, variant),
+        "is_long": any(len(report.outcomes_in(variant)) > MANY for variant in report.others),
+        "most_rows": _MOST_ROWS,
+        "grid": lambda variant: grid(report, variant),
+        "why": lambda variant: _why(report, variant),
         "why_heading": HEADING,
         "time_tables": lambda case, variant: [
             table(replace(spent, roles={}) if _is_large(report) else spent)
@@ -105,6 +112,16 @@ def render(report: Report) -> str:
         "plan_toml": Markup.escape(printable_lines(report.plan.to_toml())),
     }
     return templates.get_template("report.html.j2").render(report=report)
+
+
+def _why(report: Report, variant: str) -> tuple[list[str], list[str]]:
+    """Return where the tasks' time went; of many benchmarks apart: the claimed, the others."""
+    outcomes = report.outcomes_in(variant)
+    if len(outcomes) <= MANY:
+        return why(report, variant), []
+    labels = dict.fromkeys(case.info.label for case in report.cases)
+    claimed = {o.case.label for o in outcomes if o.verdict.word in ("better", "worse")}
+    return why(report, variant, claimed), why(report, variant, labels.keys() - claimed)
 
 
 def _forest_name(report: Report, variant: str, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from schedlab.base.words import listing
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.axis import Axis, find_axes
@@ -50,8 +51,12 @@ def _table(report: Report, axis: Axis) -> Exhibit:
         "of the variant" if several else report.others[0],
         *("Change (%)", "Interval (%)", f"{report.unit.capitalize()}s", "Verdict"),
     )
-    ways = (f"{metric.label}: {direction(metric)}." for metric in metrics)
-    notes = (" ".join([*ways, "A positive change is better."]),)
+    ways = {
+        direction(metric): listing([m.label for m in metrics if m.better == metric.better])
+        for metric in metrics
+    }
+    told = [f"{labels}: {way}." for way, labels in ways.items()]
+    notes = (" ".join([*told, "A positive change is better."]),)
     title = f"{axis.name} over {axis.parameter}"
     names = 1 + (len(metrics) > 1) + several
     return Exhibit(title, notes, headings, rows, names, axis=axis)

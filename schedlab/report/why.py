@@ -1,6 +1,6 @@
 """Why a result came out as it did: a sentence under its verdict, and a table with all parts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from schedlab.base.words import listing
 from schedlab.counters.sched_trace import RUNNING
@@ -29,9 +29,16 @@ NOTES = (
 )
 
 
-def why(report: Report, variant: str) -> list[str]:
-    """Return a sentence for each benchmark whose tasks' time was counted, in a variant."""
-    found = [spent for spent in report.times if spent.variant == variant]
+def why(report: Report, variant: str, labels: Collection[str] | None = None) -> list[str]:
+    """Return a sentence for each benchmark whose tasks' time was counted, in a variant.
+
+    With `labels` only of these benchmarks.
+    """
+    found = [
+        spent
+        for spent in report.times
+        if spent.variant == variant and (labels is None or spent.case.label in labels)
+    ]
     lines = [f"{spent.case.label}: {sentence(spent)}" for spent in found if _tells(spent)]
     calm = [spent.case.label for spent in found if not _tells(spent)]
     if calm:

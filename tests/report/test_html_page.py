@@ -160,3 +160,25 @@ def test_a_page_of_many_runs_leaves_out_what_is_not_read(
     assert "No change shown" not in whole
     for case in report.cases:
         assert all(name in brief for name in case.lively_counters)
+
+
+def test_a_page_of_many_results_begins_with_a_picture_of_all(tmp_path: Path) -> None:
+    """Each is a cell that leads to its benchmark; the table and the forest plot fold."""
+    sweep = [
+        replace(HACKBENCH, label=f"hackbench-{n}-groups", benchmark="Hackbench", counters={})
+        for n in range(1, 13)
+    ]
+    few = make_store(tmp_path / "few", sweep[:3], nr_blocks=6)
+    assert 'class="grid"' not in all_shapes()["html"].render(Report(few, analyse(few)))
+    make_store(tmp_path / "many", [*sweep, SCHED_PIPE], nr_blocks=6).close()
+    text = page_of(tmp_path / "many")
+    shown = Page(text)
+    drawn = text.index('class="grid"')
+    assert "Most of all hackbench-" in text[:drawn]
+    assert drawn < text.index("<table") < text.index("<svg")
+    cells = text[drawn : text.index("<table")]
+    assert cells.count('<a href="#case') == 13
+    assert cells.count("▲") == 12 + 1, "12 that are better, and the legend"
+    folds = [at for at, (tag, _) in enumerate(shown.tags) if tag == "details"]
+    tables = [at for at, (tag, _) in enumerate(shown.tags) if tag in ("table", "svg")]
+    assert folds[0] < tables[0], "the first table stands in a fold"
