@@ -1,6 +1,5 @@
 """`schedlab cpuidle-smt`: throughput, wakeup latency and idle states against the wakeup period."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +12,6 @@ from schedlab.plan.targets import kind_of
 
 if TYPE_CHECKING:
     from schedlab.machine.model import Machine
-    from schedlab.plan.plan import Plan
 
 PERIODS = "1,2,5,10,20,50,80,100,120,200,500,1000"
 _ROLES = {"wcpu": "workload", "icpus": "irritators", "acpu": "waker"}
@@ -42,28 +40,32 @@ def cpuidle_smt(**options: Any) -> None:
     schedlab cpuidle-smt --variant base --variant 'teo: idle-governor teo'
     schedlab cpuidle-smt --target sim:power9-lpar-smt4
     """
-    from schedlab.cli.planning import carry_out
-
     how = chosen_how(options)
-    carry_out(lambda: _plan(options), how)
+    data, chosen = ({}, options) if how.resume else _described(options)
+
+    # Only here: a mistake in the options is reported at once, without loading what runs plans.
+    from schedlab.cli.planning import carry_out, make_plan
+
+    carry_out(lambda: make_plan(data, chosen, "command line"), how)
 
 
-def _plan(options: Mapping[str, Any]) -> "Plan":
-    from schedlab.benchmarks.benchmark import cpus_of
-    from schedlab.benchmarks.cpuidle_smt import NAME
-    from schedlab.cli.planning import make_plan
-    from schedlab.cli.watcher import ConsoleWatcher
-    from schedlab.machine.placement import place
-    from schedlab.targets.choice import find_target
-
+def _described(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a plan's benchmarks, and the options with the variants that are compared."""
     periods = _periods(options["periods"] or PERIODS)
     target, *others = options["target"] or ["host"]
     if others:
         raise UsageError("the CPUs are chosen on one machine: give one --target.")
-    machine = find_target(target, watch=ConsoleWatcher()).machine()
+
+    from schedlab.benchmarks.benchmark import cpus_of
+    from schedlab.benchmarks.cpuidle_smt import NAME
+    from schedlab.machine.placement import place
+    from schedlab.targets.choice import find_target
+
+    machine = find_target(target).machine()
     named = {key: options[key] for key in _ROLES if options[key]}
-    for key, cpus in named.items():
-        cpus_of(cpus, machine, _OPTIONS[key])
+    cpus = {
+        key: cpus_of(named.get(key, role), machine, _OPTIONS[key]) for key, role in _ROLES.items()
+    }
     if len(named) < len(_ROLES):
         echo(f"note: {place(machine).described()}", err=True)
     time = options["time"] or ("200ms" if kind_of(target).simulated else "5s")
@@ -78,8 +80,7 @@ def _plan(options: Mapping[str, Any]) -> "Plan":
         entry["params"]["period"] = periods[0]
     chosen = dict(options)
     if not options["variants"] and not options["aa"]:
-        irritators = named.get("icpus") or place(machine).roles()["irritators"]
-        variant = _without_deepest_state(machine, irritators)
+        variant = _without_deepest_state(machine, cpus["icpus"])
         if variant:
             chosen["variants"] = ("base:", variant)
         else:
@@ -89,7 +90,7 @@ def _plan(options: Mapping[str, Any]) -> "Plan":
                 " the machine's and whose verdicts are the method's noise",
                 err=True,
             )
-    return make_plan({"benchmark": [entry]}, chosen, "command line")
+    return {"benchmark": [entry]}, chosen
 
 
 def _periods(text: str) -> list[int]:
@@ -106,10 +107,7 @@ def _without_deepest_state(machine: "Machine", cpus: str) -> str | None:
     """Return the variant, or None where fewer than two states could be left."""
     from schedlab.settings.variant import without_idle_state
 
-    try:
-        wanted = set(parse_cpulist(cpus))
-    except ValueError as error:
-        raise UsageError(f"--icpu: {error}") from None
+    wanted = set(parse_cpulist(cpus))
     states = [
         state.name
         for state in machine.idle.state
