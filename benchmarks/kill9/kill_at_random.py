@@ -173,7 +173,6 @@ class Experiment:
     """Labs of one result, killed one after the other."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        """Begin with the host as it is."""
         self._random = random.Random(seed)
         self._result = folder / "result"
         self._log = folder / "log"

@@ -23,7 +23,6 @@ class TooSlow(Exception):
     """An expression takes too long on this text."""
 
     def __init__(self, at: int) -> None:
-        """Take the place of the expression among those asked for."""
         super().__init__(f"more than {_SECONDS} s")
         self.at = at
 

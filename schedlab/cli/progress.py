@@ -20,7 +20,6 @@ class Screen:
     """The progress of plans that run; each has its line."""
 
     def __init__(self, console: Console) -> None:
-        """Take the console."""
         self.console = console
         self.moving = console.is_terminal
         self.bars = progress.Progress(

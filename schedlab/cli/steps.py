@@ -18,7 +18,6 @@ class ConsoleSteps(Watch):
     """Print to a terminal or a log, on standard error."""
 
     def __init__(self, console: Console | None = None) -> None:
-        """Take the console to write to."""
         self._console = console or Console(stderr=True)
 
     def say(self, text: str) -> None:

@@ -18,7 +18,6 @@ class ConsoleWatcher(ConsoleSteps, Watcher):
     """Print to a terminal or a log, on standard error."""
 
     def __init__(self, console: Console | None = None) -> None:
-        """Take the console to write to."""
         super().__init__(console)
         self._screen = Screen(self._console)
 

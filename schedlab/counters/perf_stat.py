@@ -56,7 +56,6 @@ class PerfStat:
     """One `perf stat` for all events of a run."""
 
     def __init__(self, events: tuple[str, ...]) -> None:
-        """Take the events to count."""
         self.events = events
 
     def wrap(self, argv: tuple[str, ...], report: str = "") -> tuple[str, ...]:

@@ -72,7 +72,6 @@ class ImageBuilder:
     """Builds kernels of recipes; what is built already is found again."""
 
     def __init__(self, shelf: Shelf, watch: Watch) -> None:
-        """Take the cache's shelf and who watches."""
         self._shelf = shelf
         self._watch = watch
         self._cc = os.environ.get("CC", "gcc")

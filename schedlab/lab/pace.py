@@ -56,7 +56,6 @@ class Budget:
     """The time a plan's runs may take together, and what of it is spent."""
 
     def __init__(self, plan: Plan, spent: float = 0.0, clock: Clock = time.monotonic) -> None:
-        """Begin to count, after the seconds that earlier labs have spent."""
         text = plan.blocks.budget
         self._limit = seconds(text) if text else None
         self._clock = clock

@@ -47,7 +47,6 @@ class _Noted(Watch):
     """Passes everything on to who watches, and keeps what is said."""
 
     def __init__(self, watch: Watch) -> None:
-        """Take who watches."""
         self._watch = watch
         self._said: list[str] = []
 

@@ -14,7 +14,6 @@ class Page:
     """Lines of plain text."""
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.lines: list[str] = []
 
     def __str__(self) -> str:

@@ -20,7 +20,6 @@ class Screen:
     """Lines that are at most `width` columns wide."""
 
     def __init__(self, width: int) -> None:
-        """Begin with an empty screen."""
         self.width = width
         self.lines: list[list[Styled]] = []
 

@@ -237,7 +237,6 @@ class GuestMachine:
     """A guest of QEMU: booting it is to begin a new one."""
 
     def __init__(self, plan: Plan, watch: Watch) -> None:
-        """Take the plan's kernel and machine."""
         self.name = plan.target
         self._plan = plan
         self._watch = watch

@@ -10,7 +10,6 @@ class BusyWindow:
     """A stretch of time in which the machine's busy time is measured."""
 
     def __init__(self, system: System, cpus: int) -> None:
-        """Begin the window now."""
         self._system = system
         self._cpus = cpus
         self._began = time.monotonic()

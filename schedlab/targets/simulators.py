@@ -80,7 +80,6 @@ class LocalSimulators:
     """So many processes on this computer."""
 
     def __init__(self, at_a_time: int) -> None:
-        """Begin with none."""
         self.at_a_time = at_a_time
         self._pool = ThreadPoolExecutor(at_a_time)
         self._processes = Processes()

@@ -29,7 +29,6 @@ class SshTarget(HostTarget):
     kind = SSH
 
     def __init__(self, system: SshSystem, watch: Watch | None = None) -> None:
-        """Take the host."""
         super().__init__(system, watch)
         self.name = system.name
         self._remote = system

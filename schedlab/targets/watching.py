@@ -25,7 +25,6 @@ class Watched:
     """A machine that is watched from before a run to its end."""
 
     def __init__(self, system: System, cpus: int, counters: CounterChoice) -> None:
-        """Begin to look at the other work on it."""
         self._system = system
         self._cpus = cpus
         self._counters = counters

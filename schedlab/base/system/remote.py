@@ -87,7 +87,6 @@ class RemoteSystem(System):
     """The files and programs at the far end of a shell."""
 
     def __init__(self, shell: Shell, state_folder: Path, scratch: str) -> None:
-        """Take the shell, a folder here for the journal and one there for runs."""
         self._shell = shell
         self._state_folder = state_folder
         self._scratch = scratch
@@ -454,7 +453,6 @@ class RemoteProgram:
     """A program that runs there."""
 
     def __init__(self, system: RemoteSystem, pid: int) -> None:
-        """Take its process id."""
         self._system = system
         self.pid = pid
 

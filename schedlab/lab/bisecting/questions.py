@@ -59,7 +59,6 @@ class PlanQuestion:
     """Asks whether a metric of a plan is worse than at the good end, or any decision another."""
 
     def __init__(self, asked: Asked, lab: Lab) -> None:
-        """Take a question about a plan."""
         assert asked.plan
         self._asked, self._plan, self._lab = asked, asked.plan, lab
 
@@ -170,7 +169,6 @@ class CheckQuestion:
     """Asks whether a check fails."""
 
     def __init__(self, asked: Asked, lab: Lab) -> None:
-        """Take a question about a check."""
         self._named = Named(Path(asked.scenario))
         self._machines = (asked.machine,) if asked.machine else ()
         self._lab = lab

@@ -38,7 +38,6 @@ class Watcher:
     """
 
     def __init__(self) -> None:
-        """Begin with nothing found."""
         self.problems: list[tuple[int, str]] = []
 
     def found(self, time: int, what: str) -> None:
@@ -77,7 +76,6 @@ class Timeline:
     """Follows the events of a run and reports to the watchers what they mean."""
 
     def __init__(self, cpus: int, watchers: Sequence[Watcher]) -> None:
-        """Begin on an idle machine, as a trace does."""
         self.tasks: dict[int, Task] = {}
         self.running: list[Task | None] = [None] * cpus
         self.idle_since: list[int | None] = [0] * cpus

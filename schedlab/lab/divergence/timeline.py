@@ -16,7 +16,6 @@ class Timeline:
     """
 
     def __init__(self, file: TextIO, names: Sequence[str]) -> None:
-        """Begin the file."""
         self._file = file
         self._names = names
         self._cpus: set[tuple[int, int]] = set()

@@ -60,7 +60,6 @@ class IdealRun:
     """The workload as it would go with a CPU for every task: no task ever waits for a CPU."""
 
     def __init__(self, workload: RecordedWorkload) -> None:
-        """Go through all steps."""
         self._all = {task.id: _Going(list(task.steps())) for task in workload.tasks}
         self._ready: list[tuple[int, int]] = []
         self._messages = workload.messages

@@ -45,7 +45,6 @@ class Pace:
     """
 
     def __init__(self, events: Events, given: Speeds) -> None:
-        """Take the speed of each CPU from who was on its siblings."""
         cpus = int(events.cpu.max()) + 1
         self._alone = np.array([given.alone.get(cpu, 1.0) for cpu in range(cpus)])
         self._shared: dict[int, tuple[Numbers, Reals]] = {}

@@ -18,7 +18,6 @@ class Initramfs:
     """Files by their place in the guest, written as a cpio archive ("newc")."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._files: dict[str, Path] = {}
 
     def add(self, file: Path, at: str = "") -> None:

@@ -14,7 +14,6 @@ class Monitor:
     """Speaks QMP with one QEMU."""
 
     def __init__(self, path: Path) -> None:
-        """Connect to its socket."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(_PATIENCE_SECONDS)
         self._socket.connect(str(path))

@@ -62,7 +62,6 @@ class TaskWatcher(Watcher):
     """Watches the tasks whose names match; the kernel's threads are none of them."""
 
     def __init__(self, pattern: str) -> None:
-        """Take the pattern."""
         super().__init__()
         self.pattern = pattern
         self.seen: set[str] = set()
