@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.metric import Metric
 from schedlab.importers import tables
-from schedlab.importers.described import read_described
 from schedlab.importers.nodes import node_lists
 from schedlab.importers.publication import Publication, Row, published_means
 from schedlab.importers.source import Line, Source
-from schedlab.importers.tables.table import READERS, Context
+from schedlab.importers.tables.table import READERS, Context, read_described
 from schedlab.importers.unwrap import unbroken
 
 _BOX = re.compile(r"~{3,}")

@@ -8,10 +8,8 @@ mmtests are read here as well; they say in full which case and metric a row is o
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from schedlab.benchmarks.metric import Better, Metric
-from schedlab.importers.described import read_described
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.rows import (
@@ -24,11 +22,14 @@ from schedlab.importers.tables.rows import (
     printed_rows,
 )
 from schedlab.importers.tables.table import (
+    CLAIMS,
     LOAD_FIRST,
     LOAD_LAST,
     Context,
     Found,
+    Place,
     placed_by_name,
+    read_described,
     table,
 )
 from schedlab.report.wording import row_name
@@ -40,16 +41,6 @@ _MEANS: dict[str, Better | None] = {"Hmean": "higher", "Amean": "lower", "Gmean"
 _SPREADS = ("Stddev", "CoeffVar")
 _NO_CHANGE = ("-", *(f"{sign}{what}" for sign in ("", "+", "-") for what in ("nan", "inf")))
 _COUNTERS = "Counters that changed"
-
-
-class Place(NamedTuple):
-    """Which figure a row is."""
-
-    benchmark: str
-    label: str
-    params: dict[str, int | str]
-    metric: str
-    own: Metric | None = None
 
 
 @table("comparison")
@@ -184,7 +175,7 @@ def _cells(context: Context, each: PrintedRow, name: str) -> tuple[Cell, ...]:
 
 def _said(cell: re.Match[str], behind: str) -> str:
     """Return the printed verdict, or nothing for one that is open."""
-    if behind in ("better", "worse", "equivalent"):
+    if behind in CLAIMS:
         return behind
     return {"*": "starred", "=": "equivalent"}.get(cell["star"], "")
 

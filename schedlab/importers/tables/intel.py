@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from schedlab.importers.number import PATTERN, Number
 from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line
-from schedlab.importers.tables.table import Context, Found, table
+from schedlab.importers.tables.table import CLAIMS, Context, Found, table
 
 _HEAD = re.compile(
     r"case\s+load\s+(?P<base>\S+?)\s*\(\s*std%\s*\)\s+(?P<other>\S+?)%?\s*\(\s*std%\s*\)"
@@ -73,7 +73,7 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
                 changed,
                 change,
                 _spread(context, row["std"], number),
-                _said(row["verdict"]),
+                row["verdict"] if row["verdict"] in CLAIMS else "",
             ),
         )
         rows.append(
@@ -96,7 +96,3 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
 
 def _spread(context: Context, text: str, line: int) -> float | None:
     return None if text in _NONE.split("|") else context.number(text, line).value / 100
-
-
-def _said(text: str) -> str:
-    return text if text in ("better", "worse", "equivalent") else ""

@@ -4,12 +4,11 @@ import re
 from collections.abc import Sequence
 
 from schedlab.benchmarks.metric import Metric
-from schedlab.importers.described import read_described
 from schedlab.importers.number import PATTERN
-from schedlab.importers.publication import Cell, Row
+from schedlab.importers.publication import Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.comparison import own_place
-from schedlab.importers.tables.table import Context, Found, table
+from schedlab.importers.tables.table import Context, Found, own_row, read_described, table
 
 _HEAD = re.compile(r"Test: +(?P<base>\S+) +(?P<other>\S+) +pct +interval +n +verdict")
 _ROW = re.compile(
@@ -18,7 +17,6 @@ _ROW = re.compile(
 )
 _ABOVE = ("~ ", "$ ", " ")
 """How lines above the metric begin that are not of it."""
-_SAID = ("better", "worse", "equivalent")
 
 
 @table("own mail")
@@ -65,25 +63,7 @@ def _row(
     """Return a row; none where it has no figures."""
     if "-" in (row["base"], row["other"]):
         return []
-    name = row["name"] or above.removesuffix(":")
-    place = own_place(context, name, metric)
-    figures = [context.number(row[which], line.number) for which in ("base", "other")]
-    if min(figure.value for figure in figures) <= 0:
-        context.source.refuse(line.number, f"{name}: no ratio can be made of '{line.text[:60]}'.")
-    is_number = re.fullmatch(PATTERN, row["pct"])
-    change = context.number(row["pct"], line.number) if is_number else None
-    said = row["verdict"] if row["verdict"] in _SAID else ""
+    place = own_place(context, row["name"] or above.removesuffix(":"), metric)
     context.placed_labels.append(place.label)
-    base, other = figures
-    return [
-        Row(
-            line=line.number,
-            benchmark=place.benchmark,
-            cells=(Cell(variants[0], base), Cell(variants[1], other, change, said=said)),
-            label=place.label,
-            params=place.params,
-            metric=metric.name,
-            unit=base.unit,
-            own=metric,
-        )
-    ]
+    printed = (row["base"], row["other"], row["pct"])
+    return [own_row(context, line, place, variants, printed, row["verdict"])]

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from schedlab.benchmarks.metric import Better, Metric
 from schedlab.importers.number import PATTERN
-from schedlab.importers.publication import Cell, Row
+from schedlab.importers.publication import Row
 from schedlab.importers.source import Line
-from schedlab.importers.tables.table import Context, Found, table
+from schedlab.importers.tables.table import Context, Found, Place, metric_of, own_row, table
 
 _HEAD = re.compile(r"(?P<other>\S+) against (?P<base>\S+): of [\d,]+ results? .*")
 _KIND = {"Better:": "better", "Worse:": "worse", "The same:": "equivalent"}
@@ -59,18 +58,8 @@ def _items(lines: Sequence[Line]) -> Iterator[Line]:
 def _row(
     line: Line, item: re.Match[str], kind: str, variants: tuple[str, str], context: Context
 ) -> Row:
-    base, other = (context.number(item[which], line.number) for which in ("base", "other"))
-    if min(base.value, other.value) <= 0:
-        context.source.refuse(line.number, f"no ratio can be made of '{line.text[:60]}'.")
     sign = "-" if item["way"] == "worse" else ""
-    change = context.number(f"{sign}{item['change']}", line.number)
-    better: Better = "lower" if item["better"] == "lower" else "higher"
-    return Row(
-        line=line.number,
-        benchmark=item["label"],
-        cells=(Cell(variants[0], base), Cell(variants[1], other, change, said=kind)),
-        label=item["label"],
-        metric=item["metric"],
-        unit=base.unit,
-        own=Metric(item["metric"], item["unit"], better, item["metric"]),
-    )
+    metric = metric_of(item["metric"], item)
+    place = Place(item["label"], item["label"], {}, metric.name, metric)
+    printed = (item["base"], item["other"], f"{sign}{item['change']}")
+    return own_row(context, line, place, variants, printed, kind)

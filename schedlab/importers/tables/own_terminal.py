@@ -3,11 +3,18 @@
 import re
 from collections.abc import Sequence
 
-from schedlab.benchmarks.metric import Better, Metric
 from schedlab.importers.number import PATTERN
-from schedlab.importers.publication import Cell, Row
+from schedlab.importers.publication import Row
 from schedlab.importers.source import Line
-from schedlab.importers.tables.table import Context, Found, placed_by_name, table
+from schedlab.importers.tables.table import (
+    Context,
+    Found,
+    Place,
+    metric_of,
+    own_row,
+    placed_by_name,
+    table,
+)
 
 _SECTION = re.compile(r"(?P<other>\S+) against (?P<base>\S+): \d.*\bcan't tell")
 _NAME = re.compile(r"(?P<label>.+), (?P<metric>[^,]+), (?P<unit>[^,]*), (?P<better>higher|lower)")
@@ -22,7 +29,6 @@ _NAMED = re.compile(
 )
 """Of a screen too narrow for columns: each figure behind its heading."""
 _HEAD = re.compile(r"(?:benchmark, metric, unit, better)? *\S+ +\S+ +% better +interval, % .*")
-_SAID = ("better", "worse", "equivalent")
 
 
 @table("own terminal")
@@ -65,24 +71,9 @@ def _row(
     """Return a row; none where it has no figures."""
     if "-" in (figures["base"], figures["other"]):
         return []
-    base, other = (context.number(figures[which], line.number) for which in ("base", "other"))
-    if min(base.value, other.value) <= 0:
-        context.source.refuse(line.number, f"no ratio can be made of '{line.text[:60]}'.")
-    is_number = re.fullmatch(PATTERN, figures["pct"])
-    change = context.number(figures["pct"], line.number) if is_number else None
-    said = figures["verdict"] if figures["verdict"] in _SAID else ""
-    better: Better = "lower" if name["better"] == "lower" else "higher"
-    label, metric = name["label"], name["metric"]
-    params = placed_by_name(label)
-    return [
-        Row(
-            line=line.number,
-            benchmark=str(params.pop("setting", label)),
-            cells=(Cell(variants[0], base), Cell(variants[1], other, change, said=said)),
-            label=label,
-            params=params,
-            metric=metric,
-            unit=base.unit,
-            own=Metric(metric, name["unit"], better, metric),
-        )
-    ]
+    params = placed_by_name(name["label"])
+    benchmark = str(params.pop("setting", name["label"]))
+    metric = metric_of(name["metric"], name)
+    place = Place(benchmark, name["label"], params, metric.name, metric)
+    printed = (figures["base"], figures["other"], figures["pct"])
+    return [own_row(context, line, place, variants, printed, figures["verdict"])]

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from schedlab.benchmarks.metric import Metric
-from schedlab.importers.number import Number, parse_number
-from schedlab.importers.publication import Row
+from schedlab.benchmarks.metric import Better, Metric
+from schedlab.importers.number import PATTERN, Number, parse_number
+from schedlab.importers.publication import Cell, Row
 from schedlab.importers.source import Line, Source
 
 Found = tuple[list[Row], int]
@@ -17,6 +18,19 @@ _COUNTED = re.compile(r"(?P<count>\d+)[ -](?P<what>[A-Za-z]\w*)")
 LOAD_FIRST = re.compile(r"(?P<load>\d+)[- ](?P<what>[A-Za-z]\w*)")
 LOAD_LAST = re.compile(r"(?P<test>.+?)[- ](?P<load>\d+)")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
+_DESCRIBED = re.compile(r"(?P<name>.+), (?P<unit>[^,]*), (?P<better>higher|lower) is better")
+CLAIMS = ("better", "worse", "equivalent")
+"""The verdicts that a printed table may claim; any other is open."""
+
+
+class Place(NamedTuple):
+    """Which figure a row is."""
+
+    benchmark: str
+    label: str
+    params: dict[str, int | str]
+    metric: str
+    own: Metric | None = None
 
 
 @dataclass
@@ -98,6 +112,46 @@ def placed_by_name(rest: str) -> dict[str, int | str]:
         found = {counted["what"].casefold(): int(counted["count"])}
         words = words[:-2]
     return ({"setting": " ".join(words)} if words and words != [""] else {}) | found
+
+
+def read_described(text: str) -> Metric | None:
+    """Read a metric as schedlab's own mails describe it: `time, s, lower is better`."""
+    found = _DESCRIBED.fullmatch(text)
+    return metric_of(found["name"], found) if found else None
+
+
+def metric_of(name: str, found: re.Match[str]) -> Metric:
+    """Return the metric whose unit and direction were found; the name is its label too."""
+    better: Better = "lower" if found["better"] == "lower" else "higher"
+    return Metric(name, found["unit"], better, name)
+
+
+def own_row(
+    context: Context,
+    line: Line,
+    place: Place,
+    variants: tuple[str, str],
+    printed: tuple[str, str, str],
+    verdict: str,
+) -> Row:
+    """Make a row of schedlab's own of two figures and a change as printed, and the verdict."""
+    base, other = (context.number(text, line.number) for text in printed[:2])
+    if min(base.value, other.value) <= 0:
+        context.source.refuse(line.number, f"no ratio can be made of '{line.text[:60]}'.")
+    is_number = re.fullmatch(PATTERN, printed[2])
+    change = context.number(printed[2], line.number) if is_number else None
+    said = verdict if verdict in CLAIMS else ""
+    cells = (Cell(variants[0], base), Cell(variants[1], other, change, said=said))
+    return Row(
+        line=line.number,
+        benchmark=place.benchmark,
+        cells=cells,
+        label=place.label,
+        params=place.params,
+        metric=place.metric,
+        unit=base.unit,
+        own=place.own,
+    )
 
 
 Reader = Callable[[Sequence[Line], int, Context], Found | None]
