@@ -12,6 +12,7 @@ from schedlab.cli.how import How, given_options
 from schedlab.cli.names import CHECK, MACHINE, PLAN
 from schedlab.cli.run import evidence_options, load_options
 from schedlab.kernels.series import ends_of_range
+from schedlab.kernels.tree import tree_of_range
 
 if TYPE_CHECKING:
     from schedlab.lab.bisecting.record import Asked
@@ -23,7 +24,10 @@ ANSWER = "answer.txt"
 @click.command("bisect")
 @click.argument("commits", required=False, metavar="[GOOD..BAD]")
 @click.option(
-    "--tree", type=click.Path(path_type=Path), metavar="PATH", help="The git tree of the commits."
+    "--tree",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="The git tree of the commits; otherwise the current folder's.",
 )
 @click.option(
     "--plan", "plan_name", type=PLAN, metavar="PLAN", help="The plan whose benchmarks are run."
@@ -74,7 +78,7 @@ def bisect_command(
     if how.resume and (how.output or evidence or any(named)):
         raise UsageError("--resume takes all from DIR; give no commits and no plan with it.")
     if not how.resume:
-        if commits is None or tree is None:
+        if commits is None:
             raise UsageError("name the commits and their tree: GOOD..BAD --tree PATH.")
         if [metric is not None, decision, scenario is not None].count(True) != 1:
             raise UsageError("say what to look for: one of --metric, --decision and --scenario.")
@@ -82,6 +86,7 @@ def bisect_command(
             raise UsageError("--scenario names all that is run; give no plan with it.")
         if machines and not scenario:
             raise UsageError("--machine is for --scenario; a plan's machine is --target sim:NAME.")
+        tree = tree or tree_of_range()
         ends_of_range(tree, commits)
 
     # Only here: a mistake in the options is reported at once, without loading what runs plans.

@@ -27,13 +27,16 @@ MAIL = "mail.txt"
     "patches", required=False, type=click.Path(path_type=Path), metavar="[MBOX|FOLDER|A..B]"
 )
 @click.option(
-    "--base", type=KERNEL, metavar="NAME", help="The kernel tree the first patch goes on."
+    "--base",
+    type=KERNEL,
+    metavar="NAME",
+    help="The kernel tree the first patch goes on; for commits A..B instead of A.",
 )
 @click.option(
     "--tree",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="The git tree that has the commits A..B; the first patch goes on A.",
+    help="The git tree of the commits A..B; otherwise the base's, or the current folder's.",
 )
 @click.option(
     "--plan", "plan_name", type=PLAN, metavar="PLAN", help="The plan whose benchmarks are run."
@@ -64,6 +67,7 @@ def series_command(
     \b
     schedlab series series.mbx --base 6.12 --target sim:epyc-7713-2p-nps1 --suite hackbench
     schedlab series v6.12..topic --tree ~/linux --target sim:hikey960 --plan eas
+    schedlab series v6.12..topic --base 7.3 --target sim:smt8 --suite hackbench
     schedlab series --resume results/...
     """
     how = How(**{f.name: options.pop(f.name) for f in fields(How) if f.name in options})
@@ -73,13 +77,18 @@ def series_command(
         raise UsageError("--resume takes all from DIR; give no patches and no plan with it.")
     if not how.resume and patches is None:
         raise UsageError("name the patches: an mbox, a folder, or --tree PATH A..B.")
-    if patches is not None and tree is None and ".." not in str(patches) and not patches.exists():
-        raise UsageError(f"{patches}: no such file or folder; name an mbox or a folder of patches.")
-    if patches is not None and (base is None) == (tree is None):
-        raise UsageError(
-            "say what the patches go on: --base NAME for an mbox or a folder,"
-            " --tree PATH for commits A..B."
-        )
+    from schedlab.kernels.series import is_range
+
+    if patches is not None and not is_range(str(patches)):
+        if not patches.exists():
+            raise UsageError(
+                f"{patches}: no such file or folder; name an mbox, a folder of patches,"
+                " or commits A..B."
+            )
+        if tree is not None:
+            raise UsageError("--tree is for commits A..B; say what these go on with --base NAME.")
+        if base is None:
+            raise UsageError("say what the patches go on: --base NAME.")
 
     read = _read(patches, base, tree) if patches is not None else None
 
@@ -115,20 +124,23 @@ def plan_for_kernels(plan_name: str | None, settings: str | None, options: dict[
 
 
 def _read(patches: Path, base: str | None, tree: Path | None) -> "tuple[Series, str]":
-    """Return the series and the name of the tree it goes on, which commits bring along."""
+    """Return the series and the name of the tree it goes on; of commits it is the first one."""
     from schedlab.kernels.engine import find_engine
-    from schedlab.kernels.series import read_series, series_of_commits
+    from schedlab.kernels.series import is_range, read_series, series_of_commits
     from schedlab.kernels.shelf import Shelf
-    from schedlab.kernels.tree import tree_at_ref
-
-    if tree is None:
-        assert base is not None
-        Shelf().base(base)
-        return read_series(patches), base
-    commit, series = series_of_commits(tree, str(patches))
-    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.kernels.tree import tree_at_ref, tree_of_range
 
     shelf = Shelf()
+    on = shelf.base(base) if base else None
+    if not is_range(str(patches)):
+        assert on
+        return read_series(patches), on.name
+    tree = tree or tree_of_range(on)
+    commit, series = series_of_commits(tree, str(patches))
+    if on:
+        return series, on.name
+    from schedlab.cli.steps import ConsoleSteps
+
     name = f"{tree.resolve().name}-{commit[:12]}"
     shelf.put_base(tree_at_ref(tree, commit, name, find_engine(), shelf, ConsoleSteps()))
     return series, name

@@ -42,6 +42,8 @@ class Hunk:
 
     start: int
     before: tuple[str, ...]
+    after: int
+    """How many lines stand there afterwards."""
 
 
 @dataclass
@@ -152,6 +154,48 @@ def check_applies(tree: Path, patches: Sequence[Patch], origin: str) -> list[str
     return notices
 
 
+def count_there(tree: Path, on: Sequence[Patch], coming: Sequence[Patch]) -> int:
+    """Return how many of the first of `coming` a tree with the patches `on` it has already.
+
+    They are there if they can be taken off exactly, the last one first: a later patch of a series
+    often changes what an earlier one has written.
+    """
+    with disk_errors("trying the patches"), tempfile.TemporaryDirectory() as folder:
+        patched = Path(folder, "patched")
+        patched.mkdir()
+        for patch in (*on, *coming):
+            for change in patch.changes:
+                _copy(tree, patched, change)
+        for number, patch in enumerate(on):
+            for change in patch.changes:
+                _run_patch(patched, number, change)
+        for count in range(len(coming), 0, -1):
+            trial = Path(folder, f"trial-{count}")
+            trial.mkdir()
+            if _take_off(patched, trial, coming[:count]):
+                return count
+            shutil.rmtree(trial)
+    return 0
+
+
+def _take_off(patched: Path, trial: Path, patches: Sequence[Patch]) -> bool:
+    """Take patches off copies of files, the last one first; return whether all come off."""
+    touched: set[str] = set()
+    for number, patch in reversed(list(enumerate(patches))):
+        for change in patch.changes:
+            if change.path not in touched:
+                _copy(patched, trial, change)
+                touched.add(change.path)
+            if change.deletes:
+                if (trial / change.path).exists():
+                    return False
+            elif not all(hunk.after for hunk in change.hunks):
+                return False  # without a line to go by it would come off anywhere
+            if _run_patch(trial, number, change, "--reverse", "--fuzz=0")[0]:
+                return False
+    return True
+
+
 def check_inside(tree: Path, change: FileChange, patch: Patch) -> None:
     """Refuse a change through a link of the tree: it would be made where the link leads.
 
@@ -229,7 +273,8 @@ def _hunk(lines: list[str], at: int, where: str) -> tuple[Hunk, int]:
     assert match
     if any(len(number or "") > _MOST_DIGITS for number in match.groups()):
         raise KernelError(f"{where}: line {at + 1}: no file has that many lines.")
-    old, new = (int(count) if count else 1 for count in (match[2], match[3]))
+    old, after = (int(count) if count else 1 for count in (match[2], match[3]))
+    new = after
     before: list[str] = []
     end = at + 1
     while old > 0 or new > 0:
@@ -248,7 +293,7 @@ def _hunk(lines: list[str], at: int, where: str) -> tuple[Hunk, int]:
         end += 1
     if end < len(lines) and lines[end].startswith("\\"):
         end += 1
-    return Hunk(int(match[1]), tuple(before)), end
+    return Hunk(int(match[1]), tuple(before), after), end
 
 
 def _git_name(line: str, place: str) -> str:
@@ -316,14 +361,8 @@ def _check_possible(
 def _try(
     scratch: Path, number: int, change: FileChange, patch: Patch, origin: str
 ) -> Iterator[str]:
-    part = scratch / f".part-{number}"
-    part.write_text(
-        "".join(f"{line}\n" for line in change.text), encoding="utf-8", errors="surrogateescape"
-    )
-    before = scratch / change.path
-    found = _lines(before)
-    argv = ["patch", "-p1", "--batch", "--forward", "--no-backup-if-mismatch", "-r", "-"]
-    status, printed = output([*argv, "-d", str(scratch), "-i", str(part)])
+    found = _lines(scratch / change.path)
+    status, printed = _run_patch(scratch, number, change)
     if status:
         raise KernelError(_refusal(printed, change, patch, origin, found))
     for hunk, line in _FUZZY.findall(printed):
@@ -331,6 +370,16 @@ def _try(
             f"{patch.name}: {change.path}: hunk {hunk} applied at line {line} although its"
             " context differs; check that it is the right place."
         )
+
+
+def _run_patch(scratch: Path, number: int, change: FileChange, *options: str) -> tuple[int, str]:
+    """Have GNU patch make one change of the patch of this number; return its status and words."""
+    part = scratch / f".part-{number}"
+    part.write_text(
+        "".join(f"{line}\n" for line in change.text), encoding="utf-8", errors="surrogateescape"
+    )
+    argv = ["patch", "-p1", "--batch", "--forward", "--no-backup-if-mismatch", "-r", "-"]
+    return output([*argv, *options, "-d", str(scratch), "-i", str(part)])
 
 
 def _refusal(

@@ -25,7 +25,7 @@ _REPLY = re.compile(r"\s*(?:re|aw|sv|antw|fwd?)\s*:", re.I)
 _UNWRITTEN = "*** SUBJECT HERE ***"
 """git's subject of a cover letter that nobody has edited."""
 _PLACE = re.compile(r"(?<!\d)(\d{1,4})/(\d{1,4})(?!\d)")
-_RANGE = re.compile(r"(?P<base>[^\s.-][^\s]*?)\.\.(?P<tip>[^\s.-][^\s]*)")
+_RANGE = re.compile(r"(?P<base>[^\s.-][^\s]*?)\.\.(?P<tip>[^\s./-][^\s]*)")
 _SUFFIXES = (".patch", ".diff")
 
 
@@ -107,6 +107,11 @@ def series_of_commits(tree: Path, commits: str) -> tuple[str, Series]:
         raise KernelError(f"{tree}: {commits}: git cannot write its patches: {mbox[-300:]}")
     messages = _messages(mbox.encode(errors="surrogateescape"), commits)
     return base, _ordered(list(messages), f"{tree}: {commits}", commits)
+
+
+def is_range(text: str) -> bool:
+    """Return whether a text is a range of commits `A..B`, and not the name of a file."""
+    return _RANGE.fullmatch(text) is not None and not Path(text).exists()
 
 
 def ends_of_range(tree: Path, commits: str) -> tuple[str, str]:

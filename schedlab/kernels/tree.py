@@ -104,6 +104,26 @@ def tree_at_ref(
     )
 
 
+def tree_of_range(base: Base | None = None) -> Path:
+    """Return the git tree that a range is of where none is named.
+
+    It is the one that a kernel tree was taken from, else the one of the current folder.
+
+    Raises:
+        KernelError: neither is a git tree of a kernel.
+    """
+    known = [base.repository or base.tree] if base else []
+    for folder in (*known, Path()):
+        status, top = _git(folder, "rev-parse", "--show-toplevel")
+        if not status and (Path(top) / MUST_HAVE).is_file():
+            return Path(top)
+    where = f"kernel tree {base.name} was not taken from a git tree, and " if base else ""
+    raise KernelError(
+        f"{where}the current folder is not in a git tree of a kernel."
+        "\n  Name the git tree that has the commits: --tree PATH."
+    )
+
+
 def export_whole(base: Base, folder: Path, watch: Watch) -> None:
     """Export all of the commit a base was exported from in part."""
     assert base.repository and base.identity

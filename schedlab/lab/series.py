@@ -15,7 +15,7 @@ from schedlab.base.errors import Interrupted, OutsideError, UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.engine import Engine, find_engine
-from schedlab.kernels.patches import Patch, parse_patch
+from schedlab.kernels.patches import Patch, count_there, parse_patch
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.series import Series, SeriesPatch
 from schedlab.kernels.shelf import Shelf
@@ -56,7 +56,7 @@ def run_series(
                 f"a series is tried on simulated machines; {target} is not sim:MACHINE."
             )
     with _new_folder(folder):
-        tried = _build(series, base, folder / "patches", lab.watcher)
+        tried = _Stack(series, base, folder / "patches", lab.watcher).build()
         (folder / RECORD).write_text(tried.model_dump_json(indent=1), encoding="utf-8")
         with _resumed_by_its_name(folder):
             swept = run_sweep(_with_variants(plan, tried), folder / RESULTS, lab)
@@ -81,58 +81,99 @@ def _resumed_by_its_name(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _build(series: Series, base: str, folder: Path, watch: Watch) -> TriedSeries:
-    engine, shelf = find_engine(), Shelf()
-    builder = Builder(shelf, engine, watch)
-    builder.build(shelf.base(base).plain)
-    folder.mkdir()
-    name = _name(series)
-    applied: list[str] = []
-    tried: list[Tried] = []
-    warned = set[str]()
-    for number, patch in enumerate(series.patches, 1):
-        file = folder / f"{number:04}-{_plain(patch.subject)}.patch"
-        file.write_text(patch.text, encoding="utf-8", errors="surrogateescape")
-        if tried and tried[-1].state in ("does not apply", "not reached"):
-            tried.append(Tried(subject=patch.subject, state="not reached"))
-            continue
-        if without_change := _without_change(patch, file.name, engine):
-            tried.append(without_change)
-            continue
-        kernel = f"{name}-{number}"
-        made = build_patched(shelf, engine, kernel, base, [*applied, str(file)], watch)
-        if made.state != "does not apply":
-            applied.append(str(file))
-        if made.why:
-            watch.say(f"{patch.subject}: {made.state}: {made.why}")
-        new = tuple(text for text in made.warnings if not without_lines([text]) <= warned)
-        warned = without_lines(made.warnings) if made.state == "run" else warned
-        tried.append(
-            Tried(
-                subject=patch.subject,
-                state=made.state,
-                kernel=kernel if made.state == "run" else "",
-                why=made.why,
-                notices=made.notices,
-                warnings=new,
+class _Stack:
+    """Puts the patches of a series on a base, one on the other, and builds each."""
+
+    def __init__(self, series: Series, base: str, folder: Path, watch: Watch) -> None:
+        """Write the patches to files in a new folder; nothing is built yet."""
+        self._engine, self._shelf = find_engine(), Shelf()
+        self._series, self._base, self._watch = series, base, watch
+        self._name = _name(series)
+        self._files: list[Path] = []
+        self._parts: list[Patch | str] = []
+        """What the simulator compiles of each patch; or why it cannot be read."""
+        folder.mkdir()
+        for number, patch in enumerate(series.patches, 1):
+            file = folder / f"{number:04}-{_plain(patch.subject)}.patch"
+            file.write_text(patch.text, encoding="utf-8", errors="surrogateescape")
+            self._files.append(file)
+            self._parts.append(_simulated_part(patch, file.name, self._engine))
+        self._applied: list[int] = []
+        self._there = 0
+        """Of the patches before this one, those that are not on the base it has already."""
+        self._warned: set[str] = set()
+
+    def build(self) -> TriedSeries:
+        """Build the base and every patch that can be; return what became of each.
+
+        Raises:
+            KernelError: the base does not build, or no patch does.
+        """
+        Builder(self._shelf, self._engine, self._watch).build(self._shelf.base(self._base).plain)
+        tried: list[Tried] = []
+        for at, patch in enumerate(self._series.patches):
+            if tried and tried[-1].state in ("does not apply", "not reached"):
+                tried.append(Tried(subject=patch.subject, state="not reached"))
+            else:
+                tried.append(self._put_on(at))
+        if not any(each.state == "run" for each in tried):
+            reasons = "".join(f"\n  {each.subject}: {each.why or each.state}" for each in tried)
+            raise KernelError(
+                f"none of the patches was built, so there is nothing to run.{reasons}"
             )
+        return TriedSeries(title=self._series.title, base=self._base, patches=tuple(tried))
+
+    def _put_on(self, at: int) -> Tried:
+        """Put a patch on those before it and build it; return what became of it."""
+        subject, part = self._series.patches[at].subject, self._parts[at]
+        if isinstance(part, str):
+            return Tried(subject=subject, state="does not apply", why=part)
+        if not part.changes:
+            why = "touches nothing that the simulator compiles"
+            return Tried(subject=subject, state="skipped", why=why)
+        where = f"{self._base} with the patches before it" if self._applied else self._base
+        there = Tried(subject=subject, state="skipped", why=f"{where} has it already")
+        if at < self._there:
+            return there
+        kernel = f"{self._name}-{at + 1}"
+        files = [str(self._files[each]) for each in (*self._applied, at)]
+        made = build_patched(self._shelf, self._engine, kernel, self._base, files, self._watch)
+        if made.state == "does not apply" and self._is_there(at):
+            return there
+        if made.state != "does not apply":
+            self._applied.append(at)
+        if made.why:
+            self._watch.say(f"{subject}: {made.state}: {made.why}")
+        new = tuple(text for text in made.warnings if not without_lines([text]) <= self._warned)
+        if made.state == "run":
+            self._warned = without_lines(made.warnings)
+        return Tried(
+            subject=subject,
+            state=made.state,
+            kernel=kernel if made.state == "run" else "",
+            why=made.why,
+            notices=made.notices,
+            warnings=new,
         )
-    if not any(each.state == "run" for each in tried):
-        reasons = "".join(f"\n  {each.subject}: {each.why or each.state}" for each in tried)
-        raise KernelError(f"none of the patches was built, so there is nothing to run.{reasons}")
-    return TriedSeries(title=series.title, base=base, patches=tuple(tried))
+
+    def _is_there(self, at: int) -> bool:
+        """Look how many patches from this one on the tree has already; return whether any."""
+        on = [part for each in self._applied if isinstance(part := self._parts[each], Patch)]
+        coming = []
+        for part in self._parts[at:]:
+            if isinstance(part, str):
+                break
+            coming.append(part)
+        self._there = at + count_there(self._shelf.base(self._base).tree, on, coming)
+        return self._there > at
 
 
-def _without_change(patch: SeriesPatch, name: str, engine: Engine) -> Tried | None:
-    """Return what becomes of a patch that gives nothing to compile; nothing of any other."""
+def _simulated_part(patch: SeriesPatch, name: str, engine: Engine) -> Patch | str:
+    """Return what the simulator compiles of a patch; or why it cannot be read."""
     try:
-        read = Patch(name, tuple(parse_patch(patch.text, name)))
+        return Patch(name, tuple(parse_patch(patch.text, name))).within(engine)[0]
     except (KernelError, OutsideError) as error:  # damaged on its way, or leads out of the tree
-        return Tried(subject=patch.subject, state="does not apply", why=str(error))
-    if read.within(engine)[0].changes:
-        return None
-    why = "touches nothing that the simulator compiles"
-    return Tried(subject=patch.subject, state="skipped", why=why)
+        return str(error)
 
 
 def _with_variants(plan: Plan, tried: TriedSeries) -> Plan:

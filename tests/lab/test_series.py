@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.kernels import KernelError
+from schedlab.kernels.patches import Patch, count_there, parse_patch
 from schedlab.kernels.series import read_series, series_of_commits
 from tests.helpers.fake_engine import FakeLab, git_tree
 
@@ -233,7 +234,6 @@ ELSEWHERE = "--- a/../../etc/x\n+++ b/../../etc/x\n@@ -1 +1 @@\n-a\n+b\n"
 @pytest.mark.parametrize(
     ("second", "why"),
     [
-        (diff(3.0, 0.5), "is applied already in 6.12"),
         (diff(3.0, 0.4), "hunk 1 (line 1) does not apply to 6.12"),
         (diff("0.5", "0.4").replace("speed = 0.4", "speed =\n0.4"), "is cut short or damaged"),
         (ELSEWHERE, "a/../../etc/x"),
@@ -257,7 +257,64 @@ def test_what_comes_before_a_patch_that_does_not_apply_is_kept(
     assert "  1  sched: faster\n       against the one before: 1 better\n" in text
 
 
-def test_commits_of_a_tree(lab: FakeLab, tmp_path: Path) -> None:
+NEW = (
+    "diff --git a/kernel/sched/new.c b/kernel/sched/new.c\nnew file mode 100644\n"
+    "--- /dev/null\n+++ b/kernel/sched/new.c\n@@ -0,0 +1 @@\n+int new;\n"
+)
+GONE = (
+    "diff --git a/kernel/sched/old.c b/kernel/sched/old.c\ndeleted file mode 100644\n"
+    "--- a/kernel/sched/old.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-int old;\n"
+)
+BARE = "--- a/lib/sort.c\n+++ b/lib/sort.c\n@@ -1 +0,0 @@\n-int gone;\n"
+
+
+def test_patches_that_the_base_has_are_passed_by(lab: FakeLab) -> None:
+    """Also those whose lines a later one of the series has changed again."""
+    fair = lab.tree / "kernel/sched/fair.c"
+    fair.write_text(fair.read_text().replace("speed = 1.0", "speed = 0.7"))
+    (lab.tree / "kernel/sched/new.c").write_text("int new;\n")
+    box = mbox(
+        lab.folder / "box",
+        mail("[PATCH 1/5] sched: faster", diff("1.0", 0.5) + NEW + GONE),
+        mail("[PATCH 2/5] docs: words", WORDS),
+        mail("[PATCH 3/5] sched: not as fast", diff(0.5, 0.7)),
+        mail("[PATCH 4/5] sched: faster again", diff(0.7, 0.6)),
+        mail("[PATCH 5/5] sched: faster once more", diff(0.7, 0.6)),
+    )
+    words = ("series", box, "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
+    status, text, errors = lab.call(*words, "--output", lab.folder / "out")
+    assert status == 0, errors
+    assert "  1  sched: faster\n       skipped: 6.12 has it already\n" in text
+    assert "  3  sched: not as fast\n       skipped: 6.12 has it already\n" in text
+    assert "  4  sched: faster again\n       against the one before: 1 better\n" in text
+    assert "skipped: 6.12 with the patches before it has it already\n" in text, "it is there twice"
+    fair.write_text(fair.read_text().replace("speed = 0.7", "speed = 0.6"))
+    status, _, errors = lab.call(*words, "--output", lab.folder / "all")
+    assert (status, errors.count("has it already")) == (2, 4), errors
+
+
+@pytest.mark.parametrize(
+    ("there", "patch", "found"),
+    [
+        ("int new;\n", NEW, True),
+        ("int other;\n", NEW, False),
+        (None, NEW, False),
+        (None, GONE, True),
+        ("int old;\n", GONE, False),
+        (None, BARE, False),
+    ],
+)
+def test_what_counts_as_there(
+    tmp_path: Path, there: str | None, patch: str, *, found: bool
+) -> None:
+    [change] = parse_patch(patch, "patch")
+    if there is not None:
+        (tmp_path / change.path).parent.mkdir(parents=True)
+        (tmp_path / change.path).write_text(there)
+    assert count_there(tmp_path, [], [Patch("patch", (change,))]) == found
+
+
+def test_commits_of_a_tree(lab: FakeLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = git_tree(tmp_path / "repo")
     fair = tree / "kernel/sched/fair.c"
     git = ("git", "-C", str(tree), "-c", "user.name=t", "-c", "user.email=t@example.org")
@@ -272,6 +329,14 @@ def test_commits_of_a_tree(lab: FakeLab, tmp_path: Path) -> None:
     assert status == 0, errors
     assert "  1  sched: step 1\n       against the one before: 1 better\n" in text
     assert "  2  sched: step 2\n       against the one before: 1 worse\n" in text
+    on_base = ("series", "HEAD~1..HEAD", "--target", f"sim:{lab.machine}", *RUN)
+    lab.call("kernel", "add", "--tree", tree, "--ref", "HEAD~1", "--name", "half")
+    status, text, errors = lab.call(*on_base, "--base", "half", "--output", lab.folder / "half")
+    assert (status, "the first on half, " in " ".join(text.split())) == (0, True), errors
+    assert "  1  sched: step 2\n       against the one before: 1 worse\n" in text
+    monkeypatch.chdir(tree / "kernel/sched")
+    status, text, errors = lab.call(*on_base, "--output", lab.folder / "here")
+    assert (status, "the first on repo-" in " ".join(text.split())) == (0, True), errors
     for bad, message in {
         "HEAD": "is not a range of commits",
         "nosuch..HEAD": "has no commit 'nosuch'",
@@ -287,8 +352,11 @@ def test_commits_of_a_tree(lab: FakeLab, tmp_path: Path) -> None:
     [
         ((), "name the patches"),
         (("/nosuch",), "/nosuch: no such file or folder"),
+        (("a/../b",), "a/../b: no such file or folder"),
         (("box",), "say what the patches go on"),
-        (("box", "--base", "6.12", "--tree", "x"), "say what the patches go on"),
+        (("box", "--base", "6.12", "--tree", "x"), "--tree is for commits A..B"),
+        (("a..b",), "the current folder is not in a git tree of a kernel"),
+        (("a..b", "--base", "6.12"), "kernel tree 6.12 was not taken from a git tree, and the"),
         (("box", "--base", "6.12", *RUN), "host is not sim:MACHINE"),
         (("box", "--base", "6.13", *RUN), "no kernel tree is called '6.13'"),
         (("box", "--resume", "x"), "--resume takes all from DIR"),

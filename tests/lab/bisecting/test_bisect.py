@@ -197,6 +197,7 @@ def test_a_good_end_that_is_bad_on_one_machine(
     ("words", "message"),
     [
         ((), "name the commits and their tree"),
+        (("a..b", *TIME), "the current folder is not in a git tree of a kernel"),
         (("a..b", "--tree", "repo"), "one of --metric, --decision and --scenario"),
         (("a..b", "--tree", "repo", "--metric", "x", "--decision"), "one of --metric"),
         (("a..b", "--tree", "repo", *TIME), "repo: has no commit 'a'"),
