@@ -245,6 +245,25 @@ def test_the_order_of_cpus_is_not_a_decision() -> None:
     assert found.functions[WAKEUP].differing == 0
 
 
+def test_a_cause_comes_before_its_effect_whatever_the_clocks_say() -> None:
+    """CPU 6, whose clock lags behind, picks the task earlier than CPU 1 put it there."""
+    placed = (
+        " sender-40 [001] d.... 0.139165: select_task_rq: comm=receiver pid=20 this_cpu=1"
+        " prev_cpu=6 cpu=%s flags=0x18 util=1 this_running=1 prev_running=1 idle_cpus=0"
+    )
+    picked = (
+        " receiver-15 [006] d.... 0.139160: pick_next: comm=%s pid=20 prev_comm=x prev_pid=1"
+        " class=fair nr_running=2"
+    )
+    base = "\n".join([placed % 1, picked % "swapper"])
+    mine = "\n".join([placed % 6, picked % "receiver"])
+    found = compared(base, mine)
+    assert found.choice and found.choice.earliest.function == WAKEUP
+    text = words(found)
+    assert "base and mine part in wakeup placement, after 0 equal decisions." in text
+    assert text.index("wakeup placement: 1 decision") < text.index("choice of the next task: 1")
+
+
 def test_one_run_ends_first() -> None:
     shorter = "\n".join(TRACE.splitlines()[:5])
     found = compared(TRACE, shorter)
@@ -326,6 +345,7 @@ def test_the_first_changed_decision_is_found(made: list[Decision], data: st.Data
     if not made:
         return
     made = sorted(made, key=lambda decision: decision.time)
+    made = [replace(decision, place=place) for place, decision in enumerate(made)]
     place = data.draw(st.integers(0, len(made) - 1))
     other = [*made]
     other[place] = replace(made[place], choice=("3",))

@@ -50,6 +50,9 @@ class Decision:
     """What it was made from, with units."""
     looked_at: tuple[str, ...] = ()
     """Groups of a balance pass, with their figures."""
+    place: int = 0
+    """Its number in its run. A CPU's clock may lag behind another's, so that a task is picked at an
+    earlier time than it is woken, but a cause has a lower number than its effect."""
 
     def decides_as(self, other: "Decision") -> bool:
         """Return whether the other is the same decision with the same outcome."""
@@ -83,6 +86,8 @@ class _Event:
     cpu: int
     task: str
     fields: Mapping[str, str]
+    place: int
+    """Decisions that came before it."""
 
     def decision(
         self,
@@ -97,21 +102,24 @@ class _Event:
         return Decision(
             *(self.time, self.cpu, self.task, function, subject),
             *(choice, did, outcome, inputs, looked_at),
+            place=self.place,
         )
 
 
 def decisions(lines: Iterable[str]) -> Iterator[Decision]:
     """Yield the decisions of a trace, in their order; other events are passed over."""
     begun: dict[int, _Begun] = defaultdict(_Begun)
+    place = 0
     for each in events(lines):
         here = begun[each.cpu]
         if each.name == "group_stats":
             here.groups.append(each.text)
         elif each.name in _READERS:
             fields = defaultdict(str, each.fields)
-            event = _Event(each.time / 1e9, each.cpu, each.task, fields)
+            event = _Event(each.time / 1e9, each.cpu, each.task, fields, place)
             if decision := _READERS[each.name](event, here):
                 yield decision
+                place += 1
 
 
 def _placement(event: _Event, here: _Begun) -> Decision:

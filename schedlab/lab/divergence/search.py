@@ -27,8 +27,13 @@ class Parting:
 
     @property
     def earliest(self) -> Decision:
-        """Return the one that comes first."""
-        return min((side for side in self.sides if side), key=lambda side: side.time)
+        """Return the one with fewer decisions before it."""
+        return min((side for side in self.sides if side), key=lambda side: side.place)
+
+    @property
+    def place(self) -> int:
+        """Return how many decisions came before the earlier one in its run."""
+        return self.earliest.place
 
 
 @dataclass
@@ -42,14 +47,14 @@ class Tally:
     differing: int = 0
     first: Parting | None = None
     """The earliest that differ."""
-    since: float = 0.0
-    """When either run first had one, in simulated seconds since power-on."""
+    since: int = 0
+    """The place of the first that either run had."""
 
     @property
     def place(self) -> float:
-        """Return when they began to differ; infinity where only their number does."""
+        """Return where they began to differ; infinity where only their number does."""
         if self.first:
-            return self.first.time
+            return self.first.place
         return self.since if 0 in self.totals else math.inf
 
     @property
@@ -115,7 +120,7 @@ class _Comparison:
         self._of_subject: dict[tuple[str, str], _Waiting] = defaultdict(_Waiting)
 
     def take(self, side: int, decision: Decision) -> None:
-        tally = self.found.functions.setdefault(decision.function, Tally(since=decision.time))
+        tally = self.found.functions.setdefault(decision.function, Tally(since=decision.place))
         tally.outcomes[side][decision.outcome] += 1
         place = self._of_cpu[decision.cpu]
         if place is not None and (pair := _paired(place, side, decision)):
@@ -139,7 +144,7 @@ class _Comparison:
             self._part(cpu, pair)
             return
         found = self.found
-        if found.choice is None or pair.time < found.choice.time:
+        if found.choice is None or pair.place < found.choice.place:
             found.equal += 1
         if (one.time, one.inputs) != (other.time, other.inputs) and _is_before(
             pair, found.anything
@@ -172,4 +177,4 @@ def _paired(place: _Waiting, side: int, decision: Decision) -> Parting | None:
 
 
 def _is_before(pair: Parting, other: Parting | None) -> bool:
-    return other is None or pair.time < other.time
+    return other is None or pair.place < other.place

@@ -79,7 +79,7 @@ class Words:
         yield from _wrapped(f"{one} and {other} {shown}")
         yield from self._parting(parting)
         anything = self.found.anything
-        if anything and anything.time < parting.time:
+        if anything and anything.place < parting.place:
             yield from self._difference(anything)
         if verbose and parting.first and parting.second:
             yield from _looked_at(parting.first.looked_at, parting.second.looked_at, self.names)
@@ -100,7 +100,7 @@ class Words:
         for name, side in zip(self.names, parting.sides, strict=True):
             if side:
                 saw = ", ".join(f"{key} {value}" for key, value in side.inputs.items())
-                later = _later(place, side)
+                later = "" if side is place else f", the next there{_later(place, side)}"
                 yield from _wrapped(f"{name}{later}: {side.function}: {side.did} ({saw})", 1)
             else:
                 yield from _wrapped(f"{name}: nothing more; its run has ended", 1)
@@ -124,7 +124,9 @@ class Words:
         if same:
             yield from _wrapped(f"both saw {', '.join(same)}", 1)
         if not differing and first.looked_at == second.looked_at:
-            yield from _wrapped("nothing recorded of what they saw differs", 1)
+            yield from _wrapped(
+                "nothing recorded of what they saw differs: the rule itself does", 1
+            )
 
     def _difference(self, parting: Parting) -> Iterator[str]:
         """Yield what differs about two equal decisions: what they were made from, and when."""
