@@ -53,5 +53,8 @@ def comparable(values: Mapping[Metric, float]) -> tuple[dict[Metric, float], lis
         elif metric.signed and -LARGEST <= value <= 0:
             caveats.append(f"{metric.name} is {value:g} {metric.unit}: no ratio can be made of it")
         else:
-            raise IncompleteRun(f"{metric.name} is {value:g} {metric.unit}, which is not a result")
+            raise IncompleteRun(
+                f"{metric.name} is {value:g} {metric.unit}, which is not a result: changes are"
+                " ratios, so a figure has to be positive and finite"
+            )
     return kept, caveats

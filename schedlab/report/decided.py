@@ -122,10 +122,21 @@ def _spread(report: Report, ranked: Sequence[Ranked]) -> list[Ranked]:
     shown: list[Ranked] = []
     for each in sorted(ranked, key=lambda each: _follows(report, each)):
         of_topic = sum(other.topic == each.topic for other in shown)
-        explains = each.topic is not Topic.BOOKKEEPING and each.size >= _LEAST_SIZE
+        explains = _has_words(report, each) and each.size >= _LEAST_SIZE
         if explains and of_topic < _OF_A_TOPIC:
             shown.append(each)
     return shown
+
+
+def _has_words(report: Report, ranked: Ranked) -> bool:
+    """Return whether a reader learns from a counter's line what the scheduler did.
+
+    The name of a tracepoint says it to nobody but those who asked for that tracepoint.
+    """
+    if ranked.topic is Topic.BOOKKEEPING:
+        return False
+    name, asked_for = ranked.outcome.counter, report.plan.counters
+    return meaning_of(name).words != name or (asked_for != "all" and name in asked_for)
 
 
 def _follows(report: Report, ranked: Ranked) -> bool:

@@ -95,6 +95,8 @@ def sentence(spent: TimeSpent) -> str:
     if _is_mostly_noise(spent):
         groups.append(["the rest cannot be told from noise"])
     said = "; ".join(", ".join(group) for group in groups if group)
+    if _signed(spent.whole) == "0.0":
+        return f"{_basis(spent.per)} is as long as before: {said}"
     return f"of {_signed(spent.whole)} % {_basis(spent.per)}: {said}"
 
 

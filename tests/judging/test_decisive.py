@@ -216,3 +216,19 @@ def test_what_was_decided_comes_before_what_follows(tmp_path: Path) -> None:
         "newidle balance ended",
         "CPU entered C6",
     ]
+
+
+def test_a_tracepoint_without_words_has_no_line(tmp_path: Path) -> None:
+    """Its name alone says nothing of the scheduler; all counters have it."""
+
+    def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        return {
+            "timer_migration:tmigr_update_events": (90 if patched else 9) * rng.gauss(1, 0.001),
+            "newidle:pulls:NUMA": (2 if patched else 1_600) * rng.gauss(1, 0.3),
+        }
+
+    report = Report(store := store_of(tmp_path / "r", count), analyse(store))
+    [part] = decision(report).parts
+    assert [each.outcome.counter for each in part.ranked] == ["newidle:pulls:NUMA"]
+    everything = Report(store, analyse(store), Detail(counters=True))
+    assert "tmigr_update_events" in all_shapes()["terminal"].render(everything)

@@ -161,7 +161,7 @@ def test_a_latency_has_no_operation(tmp_path: Path) -> None:
     )
     assert found.per is Per.RUN
     said = sentence(found)
-    assert "time per run: +1.0 waiting runnable while no CPU was idle; -1.0 asleep" in said
+    assert "as long as before: +1.0 waiting runnable while no CPU was idle; -1.0 asleep" in said
 
 
 def test_a_run_that_is_longer_has_more_time_whatever_its_metric_is(tmp_path: Path) -> None:
@@ -204,6 +204,16 @@ def test_what_is_noise_of_a_change_is_named_as_such(tmp_path: Path) -> None:
     said = sentence(only(report_of(tmp_path / "r", spent)))
     assert " % tasks' time per run: +1." in said
     assert said.endswith(" newidle balance; the rest cannot be told from noise")
+
+
+def test_a_whole_that_stays_is_not_called_a_change_of_nothing(tmp_path: Path) -> None:
+    def spent(patched: bool, rng: random.Random) -> dict[str, float]:
+        moved = SECOND * (0.1 if patched else 0.2) * rng.gauss(1, 0.001)
+        return {"wait_idle": moved, "wait_busy": SECOND - moved}
+
+    said = sentence(only(report_of(tmp_path / "r", spent)))
+    assert said.startswith("tasks' time per run is as long as before: ")
+    assert "-10.0 waiting runnable while a CPU was idle" in said
 
 
 def test_where_sleep_alone_is_sure_it_is_named(tmp_path: Path) -> None:
