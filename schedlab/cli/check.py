@@ -94,8 +94,9 @@ def check_command(
 ) -> None:
     """Simulate scenarios and check what must hold in them: a kernel's regression tests.
 
-    Without names, all checks that come with schedlab. Exit status: 0 all passed, 1 some failed,
-    2 a check or the command asks for something that cannot be.
+    Without names, all checks that come with schedlab. Exit status: 0 all passed, 1 some failed
+    or a budget left a check without any run, 2 a check or the command asks for something that
+    cannot be.
 
     \b
     schedlab check --kernel mybranch --jobs 2 --budget 300 --junit check.xml
@@ -135,6 +136,10 @@ def check_command(
         sys.exit(1)
     if words == {"not run"}:
         raise UsageError("the budget left no time for a single run.")
+    ran = {verdict.check for verdict in verdicts if verdict.word != "not run"}
+    if never := list(dict.fromkeys(v.check for v in verdicts if v.check not in ran)):
+        echo(f"the budget left no time for: {', '.join(never)}")
+        sys.exit(1)
 
 
 def _write_coverage(folder: Path) -> None:

@@ -9,3 +9,7 @@ from schedlab.base.errors import SchedlabError
 
 class KernelError(SchedlabError):
     """A kernel tree or patch is refused, or the simulator cannot be built of it."""
+
+
+class EngineChanged(KernelError):
+    """The simulator's own sources changed while something was built of them."""

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from schedlab.kernels import KernelError
+from schedlab.kernels import EngineChanged, KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.patches import check_inside, read_patch
@@ -182,10 +182,13 @@ class Builder:
                 part = self._with_base(part)
             if scheduler:
                 part = self._with_scheduler(part, scheduler, key)
-            self._make(part)
+            try:
+                self._make(part)
+            finally:
+                self._check_engine()
             if self.key(recipe, scheduler) != key:
                 raise KernelError(
-                    f"{base.tree} or the engine changed while {recipe.name} was built; build again."
+                    f"{base.tree} changed while {recipe.name} was built; build again."
                 )
             if recipe.patches:
                 # Those of an earlier patch of this name, or of the tree before it changed.
@@ -419,6 +422,14 @@ class Builder:
             )
         if self._coverage and "clang" in self.compiler():
             raise KernelError(f"lines are counted by gcc's gcov, and CC is {self._cc}; unset CC.")
+
+    def _check_engine(self) -> None:
+        """Refuse to go on with sources other than those that this command began with."""
+        if Engine(self.engine.folder).version != self.engine.version:
+            raise EngineChanged(
+                f"{self.engine.folder}: the simulator's own sources changed since this command"
+                " began; give it again."
+            )
 
     def _check_tree(self, base: Base) -> None:
         base.check_there()

@@ -1,5 +1,6 @@
 """A patch series as it is passed around: an mbox, a folder of patches, or commits of a git tree."""
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -144,11 +145,11 @@ def _content(file: Path) -> bytes:
         raise KernelError(f"{file}: cannot be read: {error.strerror}") from error
     if len(content) > _MOST_BYTES:
         raise KernelError(f"{file}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read.")
-    return content.replace(b"\r\n", b"\n")
+    return content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").lstrip(b"\n")
 
 
 def _messages(content: bytes, name: str) -> Iterator[_Message]:
-    if not re.match(rb"From |[A-Za-z][\w-]*:", content):
+    if not re.match(rb"From |[A-Za-z][\w-]*:", content) and not _SEPARATOR.search(content):
         text = content.decode(errors="surrogateescape")
         yield _Message(name, 1, None, None, (text,) if _DIFF.search(text) else ())
         return
@@ -187,13 +188,21 @@ def _texts(mail: EmailMessage) -> Iterator[str]:
             continue
         payload = part.get_payload(decode=True)
         if isinstance(payload, bytes):
-            text = payload.decode(part.get_content_charset() or "utf-8", errors="surrogateescape")
+            text = payload.decode(_charset(part), errors="surrogateescape")
             yield text.replace("\r\n", "\n")
+
+
+def _charset(part: EmailMessage) -> str:
+    """Return the encoding a part is written in; UTF-8 where it names none that there is."""
+    try:
+        return codecs.lookup(part.get_content_charset() or "utf-8").name
+    except LookupError:
+        return "utf-8"
 
 
 def _ordered(messages: Sequence[_Message], where: str, name: str) -> Series:
     """Put the messages with patches in order; refuse what is not one whole series."""
-    carrying = [message for message in messages if message.texts]
+    carrying = [message for message in messages if message.texts and message.number != 0]
     carrying = [message for message in carrying if not message.reply] or carrying
     if not carrying:
         raise KernelError(f"{where}: holds no patch (no '--- a/FILE' line).")
@@ -209,13 +218,18 @@ def _ordered(messages: Sequence[_Message], where: str, name: str) -> Series:
             f"{where}: '{without.subject}' has no number such as [PATCH 2/5], others have."
         )
     if numbered:
-        carrying = sorted(numbered, key=lambda message: message.number or 0)
+        among = {message.number for message in numbered}
+        # A commit that changes nothing is a part of the series, too.
+        empty = [m for m in messages if m.number and not (m.texts or m.reply or m.number in among)]
+        carrying = sorted([*numbered, *empty], key=lambda message: message.number or 0)
         _check_whole(carrying, where)
     patches = tuple(
-        SeriesPatch(message.subject, text) for message in carrying for text in message.texts
+        SeriesPatch(message.subject, text)
+        for message in carrying
+        for text in message.texts or ("",)
     )
     _check_number(len(patches), where)
-    covers = [m.subject for m in messages if not m.texts and m.number == 0]
+    covers = [m.subject for m in messages if m.number == 0 and not m.reply]
     cover = next((subject for subject in covers if subject != _UNWRITTEN), None)
     return Series(cover or (patches[0].subject if len(patches) == 1 else name), patches)
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from schedlab.kernels import KernelError
+from schedlab.kernels import EngineChanged, KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.progress import Step, Watch
@@ -38,6 +38,8 @@ def build_patched(
         )
         state = "does not build"
         built = Builder(shelf, engine, noted).build(recipe)
+    except EngineChanged:
+        raise  # nothing that a patch has done
     except KernelError as error:
         return Patched(state, str(error), noted.notices)
     return Patched("run", notices=noted.notices, warnings=built.warnings)

@@ -170,6 +170,8 @@ class _Stack:
 
 def _simulated_part(patch: SeriesPatch, name: str, engine: Engine) -> Patch | str:
     """Return what the simulator compiles of a patch; or why it cannot be read."""
+    if not patch.text:  # of a commit that changes nothing
+        return Patch(name, ())
     try:
         return Patch(name, tuple(parse_patch(patch.text, name))).within(engine)[0]
     except (KernelError, OutsideError) as error:  # damaged on its way, or leads out of the tree

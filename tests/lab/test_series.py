@@ -1,5 +1,6 @@
 """Trying a patch series with a fake engine: reading it, building it step by step, judging steps."""
 
+import codecs
 import mailbox
 import subprocess
 from email.message import EmailMessage
@@ -110,6 +111,35 @@ def test_what_an_answer_suggests_is_no_part_of_the_series(tmp_path: Path) -> Non
     assert [patch.subject for patch in read_series(whole).patches] == ["a"]
     alone = read_series(mbox(tmp_path / "alone", fixup))
     assert len(alone.patches) == 1, "named by itself it is what is asked for"
+
+
+def test_what_stands_before_the_first_mail_is_passed_by(tmp_path: Path) -> None:
+    content = three(tmp_path).read_bytes()
+    for number, before in enumerate((b"\n\n", codecs.BOM_UTF8, b"Saved by a mail program.\n")):
+        file = tmp_path / f"{number}.mbx"
+        file.write_bytes(before + content)
+        series = read_series(file)
+        assert (series.title, len(series.patches)) == ("sched: speeds", 3)
+
+
+def test_a_cover_letter_is_no_patch_whatever_it_quotes(tmp_path: Path) -> None:
+    cover = mail("[PATCH 0/2] sched: speeds", f"Debug with:\n\n{diff(1, 2)}")
+    patches = [mail(f"[PATCH {n}/2] {n}", diff("1.0", 0.5)) for n in (1, 2)]
+    series = read_series(mbox(tmp_path / "box", cover, *patches))
+    assert (series.title, len(series.patches)) == ("sched: speeds", 2)
+
+
+def test_a_commit_that_changes_nothing_is_a_patch_of_the_series(tmp_path: Path) -> None:
+    box = mbox(
+        tmp_path / "box", mail("[PATCH 1/2] a", diff("1.0", 0.5)), mail("[PATCH 2/2] b", "Words.")
+    )
+    assert [patch.text for patch in read_series(box).patches][1] == ""
+
+
+def test_an_encoding_that_nobody_knows_is_read_as_utf_8(tmp_path: Path) -> None:
+    file = mbox(tmp_path / "box", mail("[PATCH] a", diff("1.0", 0.5)))
+    file.write_bytes(file.read_bytes().replace(b'charset="utf-8"', b"charset=y"))
+    assert diff("1.0", 0.5) in read_series(file).patches[0].text
 
 
 def test_an_unwritten_cover_letter_gives_no_title(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from schedlab.base.errors import Interrupted, SchedlabError, UsageError
-from schedlab.kernels import KernelError
+from schedlab.kernels import EngineChanged, KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.shelf import Shelf
@@ -75,6 +75,8 @@ def bisect(folder: Path, lab: Lab, likely: Sequence[int] = ()) -> Bisected:
         _Bisection(record, folder, lab).run(likely)
     except Interrupted as error:
         raise Interrupted(f"{error}\n  `schedlab bisect --resume {folder}` goes on.") from error
+    except EngineChanged as error:
+        raise EngineChanged(f"{error}\n  `schedlab bisect --resume {folder}` goes on.") from error
     except SchedlabError:
         if not record.runs:
             shutil.rmtree(folder, ignore_errors=True)
@@ -150,15 +152,26 @@ class _Bisection:
             commit.why = self._build(at)
             if commit.why:
                 answers[at] = "does not build"
-        kernels = {self._name(at): self._kernel(at) for at in chosen if at not in answers}
+        alike: dict[bytes, int] = {}
+        for at in chosen:
+            if at not in answers:
+                alike.setdefault(self._content(at), at)
+        known = self._known()
+        for content in list(alike):
+            if content in known:
+                del alike[content]
+        kernels = {self._name(at): self._kernel(at) for at in alike.values()}
         if kernels:
             place = self._folder / f"step-{step}"
             found, runs = self._question.ask({GOOD: record.base, **kernels}, place)
             record.runs += runs
-            for at in chosen:
-                if at not in answers:
-                    one = found[self._name(at)]
-                    answers[at], record.commits[at - 1].why = one.answer, one.why
+            known |= {
+                content: (found[self._name(at)].answer, found[self._name(at)].why)
+                for content, at in alike.items()
+            }
+        for at in chosen:
+            if at not in answers:
+                answers[at], record.commits[at - 1].why = known[self._content(at)]
         record.steps = step
         for at, answer in answers.items():
             commit = record.commits[at - 1]
@@ -170,11 +183,26 @@ class _Bisection:
     def _explain(self, culprit: int) -> None:
         """Run the culprit beside its parent with the full plan, and the bad end beside both."""
         kernels = {"parent": self._kernel(culprit - 1), "culprit": self._kernel(culprit)}
-        if culprit < self._last:
+        if self._content(culprit) != self._content(self._last):
             kernels[BAD] = self._kernel(self._last)
         self._record.final, runs = self._question.explain(kernels, self._folder / "final")
         self._record.runs += runs
         self._keep()
+
+    def _known(self) -> dict[bytes, tuple[Answer, str]]:
+        """Return the answers of contents: a range often has what takes a change back."""
+        known: dict[bytes, tuple[Answer, str]] = {}
+        for at, answer in self._record.answers.items():
+            if answer != "does not build":
+                known[self._content(at)] = answer, self._record.commits[at - 1].why
+        known[b""] = "good", "is the same as the good end"
+        known[self._content(self._last)] = "bad", "is the same as the bad end"
+        return known
+
+    def _content(self, at: int) -> bytes:
+        """Return what a commit that was built differs in from the good end."""
+        file = self._patch(at)
+        return file.read_bytes() if at and file.exists() else b""
 
     def _build(self, at: int) -> str:
         """Build a commit; return why it cannot be, or nothing."""

@@ -15,7 +15,10 @@ MOST_COMMITS = 100_000
 
 @dataclass(frozen=True)
 class History:
-    """What lies between a good and a bad commit, along first parents: a merge is one commit."""
+    """What lies between a good and a bad commit, along first parents: a merge is one commit.
+
+    Each has the good commit among its ancestors.
+    """
 
     good: str
     bad: str
@@ -45,10 +48,15 @@ def history_of(tree: Path, commits: str, engine: Engine) -> History:
     )
     if status:
         raise KernelError(f"{tree}: {commits}: git cannot list its commits: {log[-300:].strip()}")
+    status, later = _git(tree, "rev-list", "--ancestry-path", f"{good}..{bad}")
+    # Beside a merge that brought GOOD in there are commits without it; they say nothing.
+    with_good = set(later.split())
     found, others = [], 0
     for entry in log.split("\0")[1:]:
         head, *files = entry.strip("\n").split("\n")
         commit, _, subject = head.partition(" ")
+        if commit not in with_good:
+            continue
         if any(engine.reaches(file) for file in files if file):
             found.append((commit, printable(subject)))
         else:

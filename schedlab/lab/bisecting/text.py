@@ -21,6 +21,12 @@ def _lines(record: Bisected) -> Iterator[str]:
         yield f"the first bad commit is one of {len(remaining)}; those between give no answer:"
         for commit in remaining:
             yield f"  {_answered(commit)}"
+    again = [commit for commit in record.commits[bad:] if commit.answer == "good"]
+    if again:
+        yield (
+            f"{again[-1].id[:12]} after it is good again, so the range has more than one change:"
+            f" search {again[-1].id[:12]}..{record.bad[:12]}, too"
+        )
     yield ""
     yield f"asked: {record.asked.words}; {record.commits_asked}: {record.ends}"
     if record.final:

@@ -57,31 +57,46 @@ class Given:
                 mask = frozenset(parse_cpulist(action["affinity"]))
         return mask - self._offline(time)
 
+    def allowed_later(self, name: str, cpu: int, begin: int, end: int) -> int | None:
+        """Return the first moment of a time at which a task may use a CPU, and goes on to."""
+        moments = [at + later for at, _ in self._actions for later in (0, _COMES_BACK_NS + 1)]
+        for moment in sorted({begin, *(each for each in moments if begin < each < end)}):
+            if cpu in self.allowed(name, moment):
+                return moment
+        return None
+
     def weight(self, name: str) -> float:
         """Return the weight of a task's nice level as the scenario begins."""
         entry = self._entry(name) or {}
         return float(_WEIGHT / _NICE_STEP ** int(entry.get("nice", 0)))
 
     def bounded(self, name: str) -> bool:
-        """Return whether a bandwidth limit may keep a task from CPUs that are idle."""
+        """Return whether a bandwidth limit may at any time keep a task from CPUs that are idle."""
         entry = self._entry(name) or {}
         if entry.get("policy") == "deadline":
             return True
-        group = entry.get("group", "/")
-        return any(
-            str(each.get("cpu.max", "max")).split()[0] != "max"
-            and f"{group}/".startswith(f"{each['path']}/")
+        groups = [entry.get("group", "/")]
+        limited = [
+            each["path"]
             for each in self.scenario.get("groups", [])
-        )
+            if str(each.get("cpu.max", "max")).split()[0] != "max"
+        ]
+        for _, action in self._actions:
+            if "group" in action and fnmatchcase(name, action["task"]):
+                groups.append(action["group"])
+            path, _, file = str(action.get("write", "")).rpartition("/")
+            if file == "cpu.max" and str(action.get("value", "max")).split()[0] != "max":
+                limited.append(path.removeprefix("/sys/fs/cgroup"))
+        return any(f"{group}/".startswith(f"{path}/") for group in groups for path in limited)
 
     def _entry(self, name: str) -> Json | None:
         """Return the scenario's entry of a task: its own name, or with a number behind it."""
         for task in self.scenario.get("tasks", []):
             base = str(task.get("name", "task"))
-            if name == base[:15] or (
-                task.get("count", 1) > 1
-                and name.rstrip("0123456789") == base[:9].rstrip("0123456789")
-            ):
+            count = task.get("count", 1)
+            number = name.removeprefix(base[:9])
+            numbered = count > 1 and number != name and number.isdecimal()
+            if name == base[:15] or (numbered and 1 <= int(number) <= count):
                 return dict(task)
         return None
 

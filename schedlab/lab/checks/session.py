@@ -139,7 +139,8 @@ class Session:
         began = time.monotonic()
         known = self._known()
         jobs = self.options.jobs or len(os.sched_getaffinity(0))
-        waiting = list(reversed(self.planned))
+        # One seed of every check first: a budget may end before the others.
+        waiting = sorted(self.planned, key=lambda planned: planned.seed)[::-1]
         under_way: set[Future[Verdict]] = set()
         with ThreadPoolExecutor(jobs) as pool:
             try:
@@ -156,8 +157,10 @@ class Session:
                             yield planned.verdict("refused", problems=(str(error),))
                             continue
                         key = key_of(asked, planned.wanted.bug)
-                        if key in known:
-                            yield known[key]
+                        if before := known.get(key):
+                            # Of the same content; the check or the kernel may have another name.
+                            found = before.word, before.seconds, before.problems
+                            yield planned.verdict(*found, key)
                             continue
                         under_way.add(pool.submit(self._judged, planned, asked, key))
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)

@@ -4,11 +4,12 @@ import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from schedlab.lab.bisecting.bisection import BAD, GOOD
-from schedlab.lab.bisecting.questions import Answered
+from schedlab.lab.bisecting.questions import Answered, PlanQuestion
 from schedlab.lab.bisecting.record import Asked
 from schedlab.lab.result import Lab
 from tests.helpers.fake_engine import FakeLab, git_tree, write_machine
@@ -139,6 +140,65 @@ def test_a_range_that_cannot_be_narrowed_is_an_answer(lab: FakeLab, tmp_path: Pa
     assert status == 0, errors
     assert text.startswith("the first bad commit is one of 3; those between give no answer:\n")
     assert "does not build: sched: slower" in text
+
+
+def test_contents_that_were_there_before_are_not_run_again(lab: FakeLab, tmp_path: Path) -> None:
+    """A change, what takes it back, and the change again: the culprit is what the bad end is."""
+    history = History(tmp_path / "repo")
+    history.change("speed = 1.0", "speed = 1.3", "sched: slower")
+    history.change("speed = 1.3", "speed = 1.0", "sched: revert it")
+    history.change("speed = 1.0", "speed = 1.3", "sched: slower again")
+    history.change("int here;", "int  here;", "sched: blanks")
+    history.change("int  here;", "int here;", "sched: fewer blanks")
+    out = lab.folder / "out"
+    status, text, errors = bisect(lab, history, *TIME, "--jobs", 4, "--output", out)
+    assert status == 0, errors
+    found = json.loads((out / "bisect.json").read_text())["commits"]
+    assert [each["answer"] for each in found[:3]] == ["bad", "good", "bad"], text
+    assert text.startswith(f"{history.ids[0]} is the first bad commit: sched: slower\n")
+    assert "is the same as the good end" in text
+    assert "is the same as the bad end" in text
+    assert f"{history.ids[1][:12]} after it is good again" in text
+
+
+def test_an_engine_that_changes_is_no_answer(
+    lab: FakeLab, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, changed = lab.folder / "out", lab.engine / "schedsim.py"
+    text = changed.read_text()
+
+    def change_it(self: PlanQuestion, *words: Any) -> Any:
+        changed.write_text(f"{text}# changed\n")
+        return ask(self, *words)
+
+    ask = PlanQuestion.ask
+    monkeypatch.setattr(PlanQuestion, "ask", change_it)
+    status, _, errors = bisect(lab, history, *TIME, "--jobs", 2, "--output", out)
+    assert (status, "the simulator's own sources changed" in errors) == (2, True), errors
+    assert f"`schedlab bisect --resume {out}` goes on." in errors
+    record = json.loads((out / "bisect.json").read_text())
+    assert not any(each["answer"] for each in record["commits"])
+    monkeypatch.setattr(PlanQuestion, "ask", ask)
+    status, answer, errors = lab.call("bisect", "--resume", out)
+    assert (status, answer.startswith(history.ids[11])) == (0, True), errors
+
+
+def test_commits_beside_a_merge_that_brought_good_in(lab: FakeLab, tmp_path: Path) -> None:
+    """They lack GOOD, so they are no part of the range."""
+    history = History(tmp_path / "repo")
+    history.git("checkout", "-q", "-b", "side")
+    history.change("speed = 1.0", "speed = 0.7", "sched: GOOD")
+    history.git("checkout", "-q", "-")
+    history.note(1)
+    history.git("merge", "-q", "--no-edit", "side")
+    history.change("speed = 0.7", "speed = 1.3", "sched: slower")
+    history.note(2)
+    given = ("--tree", history.tree, "--target", f"sim:{lab.machine}", *RUN, *TIME)
+    words = ("bisect", "side..HEAD", *given, "--jobs", 4, "--output", lab.folder / "out")
+    status, text, errors = lab.call(*words)
+    assert status == 0, errors
+    assert text.startswith(f"{history.ids[2]} is the first bad commit: sched: slower\n")
+    assert "sched: note 1 " not in text
 
 
 def test_the_first_other_decision(lab: FakeLab, history: History) -> None:

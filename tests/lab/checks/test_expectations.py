@@ -201,3 +201,74 @@ def test_cpus_by_their_kind() -> None:
         broken(APART, {**placed, "cpus": "8"})
     with pytest.raises(UsageError, match="one node"):
         broken(APART, {"that": "spread", "over": "node", "longest": "1ms"})
+
+
+def exits(task: str, ms: float) -> str:
+    name, _, pid = task.partition("/")
+    return line(0, ms, "sched_process_exit", f"comm={name} pid={pid} prio=120")
+
+
+def test_a_task_that_has_ended_does_not_wait() -> None:
+    over = [*WAITING[:2], exits("a/1", 3), switch(0, 3, "a/1", "0", "R")]
+    stall = {"that": "no-stall", "longest": "20ms"}
+    assert not broken(over, stall, window=0.3)
+    assert broken([*over[:2], over[3]], stall, window=0.3), "preempted"
+    assert broken([*over, woken("a/1", 10, 0)], stall, window=0.3), "another of its number"
+
+
+NEVER = [*WAITING[:2], woken("b/2", 10, 0), switch(0, 300, "a/1", "0")]
+"""b waits for 290 ms and never runs."""
+
+
+def test_a_task_that_never_runs_counts() -> None:
+    assert broken(NEVER, {"that": "fairness", "within": 0.01})
+    there = {"that": "placement", "cpus": "0", "after": "100ms"}
+    assert broken(NEVER, there) == ["b waits from 10 ms on and never runs"]
+
+
+def test_what_nothing_can_break_is_refused() -> None:
+    with pytest.raises(UsageError, match="after: the run is over 50 ms after"):
+        broken(WAITING, {"that": "placement", "tasks": "a", "cpus": "0", "after": "10s"})
+    with pytest.raises(UsageError, match="no task called 'a' is woken from 20 ms on"):
+        broken(WAITING, {"that": "latency", "tasks": "a", "at_most": "1us", "since": "20ms"})
+
+
+def test_a_wait_counts_from_when_a_cpu_is_allowed() -> None:
+    widened = {
+        "tasks": [{"name": "b", "affinity": "0"}],
+        "actions": [{"at": "50ms", "task": "b", "affinity": "0-1"}],
+    }
+    asked = {"that": "work-conservation", "waits": "20ms"}
+    assert broken(NEVER, asked, widened)[0].startswith("b waits since 10 ms")
+    assert not broken(NEVER, {**asked, "waits": "260ms"}, widened)
+    late = {**widened, "actions": [{"at": "290ms", "task": "b", "affinity": "0-1"}]}
+    assert not broken(NEVER, asked, late)
+
+
+def test_entries_are_told_apart_by_their_whole_names() -> None:
+    given = Given(
+        find_machine("smp4"),
+        {
+            "tasks": [
+                {"name": "pin0", "count": 2, "affinity": "0-1"},
+                {"name": "pin3", "count": 2, "affinity": "3"},
+            ]
+        },
+    )
+    assert given.allowed("pin02", 0) == {0, 1}
+    assert given.allowed("pin32", 0) == {3}
+    assert given.allowed("pin33", 0) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"at": "1ms", "write": "/sys/fs/cgroup/g/cpu.max", "value": "20000 100000"},
+        {"at": "1ms", "task": "b*", "group": "/small/inner"},
+    ],
+)
+def test_limits_that_an_action_sets_count(action: dict[str, Any]) -> None:
+    scenario = {**SCENARIO, "tasks": [{"name": "b", "group": "/g"}], "actions": [action]}
+    asked = {"that": "work-conservation", "waits": "20ms"}
+    assert not broken(WAITING, asked, scenario)
+    assert broken(WAITING, asked, {**scenario, "actions": []})

@@ -59,6 +59,11 @@ class _ByWindow(TaskWatcher):
         self._names: dict[int, str] = {}
         self._spent: dict[int, dict[int, int]] = {}
 
+    def waits(self, task: Task, time: int) -> None:
+        """Learn of tasks that may never come to run."""
+        if self.mine(task):
+            self._names[task.pid] = task.name
+
     def ran(self, task: Task, cpu: int, begin: int, end: int) -> None:
         if not self.mine(task):
             return

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from schedlab.base.errors import UsageError
 from schedlab.lab.checks.expect.expectation import OfTasks, TaskWatcher
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.text import Time, written
@@ -39,7 +40,12 @@ class _Woken(TaskWatcher):
 
     def ended(self, time: int, result: Mapping[str, Any]) -> None:
         if not self._times:
-            return
+            if not self.seen:
+                return  # there is no such task, which is reported for every kind
+            raise UsageError(
+                f"latency: no task called '{self.pattern}' is woken from"
+                f" {written(self._asked.since)} on, so nothing could break it."
+            )
         self._times.sort()
         rank = ceil(len(self._times) * self._asked.percentile / 100) - 1
         took, begin, name = self._times[rank]

@@ -55,7 +55,13 @@ class _Waiting(TaskWatcher):
         """Judge a wait and an idle time that lasted together until one of the two ended."""
         since, idle_since = max(since, self._asked.since), max(idle_since, self._asked.since)
         first = max(since + self._asked.waits, idle_since + self._least_idle)
-        if end > first and cpu in self._given.allowed(task.name, first):
+        if end <= first:
+            return
+        both = max(since, idle_since)
+        allowed = self._given.allowed_later(task.name, cpu, both, end)
+        if allowed is not None and allowed > both:
+            first = max(first, allowed + max(self._asked.waits, self._least_idle))
+        if allowed is not None and end > first and cpu in self._given.allowed(task.name, first):
             self.found(
                 first,
                 f"{task.name} waits since {written(since)} on CPU {task.cpu}, and CPU {cpu} is idle"
