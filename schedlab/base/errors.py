@@ -47,10 +47,13 @@ class Interrupted(SchedlabError):
     """The user or the system asked the lab to stop; results so far are kept."""
 
 
-def nearest(wrong: str, known: Iterable[str]) -> str:
-    """Return a `Did you mean ...?` sentence for a mistyped name, or an empty string."""
+def nearest(wrong: str, known: Iterable[str], before: str = "") -> str:
+    """Return a `Did you mean ...?` sentence for a mistyped name, or an empty string.
+
+    `before` is how the full names begin.
+    """
     by_folded = {name.casefold(): name for name in known}
     close = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=0.6)
     if not close:
         return ""
-    return f" Did you mean {' or '.join(by_folded[name] for name in close)}?"
+    return f" Did you mean {' or '.join(before + by_folded[name] for name in close)}?"

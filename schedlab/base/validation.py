@@ -128,7 +128,7 @@ _WANTED = {
     "int": "a whole number",
     "list": "a list, such as [...]",
     "model": "a table, such as { key = ... }",
-    "string": "a text, in quotes",
+    "string": "a text in quotes",
     "tuple": "a list, such as [...]",
 }
 """What a value must be, by how pydantic's name of the problem begins."""
@@ -147,9 +147,9 @@ def _wanted(problem: ErrorDetails) -> str:
         case "less_than_equal":
             return f"at most {limits['le']}"
         case "too_short":
-            return f"a list of at least {limits['min_length']}"
+            return f"a list of {limits['min_length']} or more entries"
         case "too_long":
-            return f"at most {limits['max_length']} of them"
+            return f"a list of at most {limits['max_length']} entries"
         case "string_too_short":
             return "a text that is not empty"
         case "string_too_long":

@@ -53,7 +53,9 @@ class RtAppFile:
         try:
             self.text = Path(path).read_text()
         except (OSError, UnicodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "is not text"
+            why = "is not text"
+            if isinstance(error, OSError):
+                why = f"cannot be read: {error.strerror}"
             raise UsageError(f"{path}: {why}.") from None
         self._root = self._load()
         for place, key in self._members():
@@ -66,7 +68,7 @@ class RtAppFile:
         try:
             root = json.loads(_strict(self.text), object_pairs_hook=Object)
         except json.JSONDecodeError as error:
-            raise UsageError(f"{self.path}:{error.lineno}: {error.msg}.") from None
+            raise UsageError(f"{self.path}:{error.lineno}: is not JSON: {error.msg}.") from None
         except ValueError as error:  # a number of thousands of digits
             raise UsageError(f"{self.path}: {error}.") from None
         except RecursionError:

@@ -40,8 +40,11 @@ def count(value: int | str, names: Mapping[str, int], where: str) -> int:
         result = value if -_LARGEST <= value <= _LARGEST else math.inf if value > 0 else -math.inf
     else:
         result = _evaluate(value, names, where)
-        if any(name in value for name in names) and 0 < result < 1:
+        relative = any(name in value for name in names)
+        if relative and 0 < result < 1:
             result = 1
+        if not relative and 1 <= result < math.inf and result != int(result):
+            raise UsageError(f"{where}: {_shortened(value)} is not a whole number")
     if not result >= 1:
         raise UsageError(f"{where}: {_shortened(value)} gives {result:g}; it must be at least 1")
     if result > _LARGEST:

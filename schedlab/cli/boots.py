@@ -47,8 +47,10 @@ def boots_command(
     if resume:
         if plan_name or boots or target or output or dry_run:
             raise UsageError("--resume takes all from DIR; give nothing else with it.")
-    elif plan_name is None or boots is None:
-        raise UsageError("name a plan and --boots N, or --resume DIR.")
+    elif plan_name is None:
+        raise UsageError("name a plan, or a series to go on with: --resume DIR.")
+    elif boots is None:
+        raise UsageError("--boots N is missing: how often each variant is booted.")
     else:
         plan_file(plan_name)  # a name that nothing has: before much is loaded
     from schedlab.cli.result import print_result
@@ -60,7 +62,7 @@ def boots_command(
     if resume:
         print_result(resume_boots(resume, lab))
         return
-    assert plan_name and boots
+    assert plan_name and boots is not None
     plan, _ = find_plan(plan_name)
     if target:
         plan = plan.model_copy(update={"target": target})

@@ -9,8 +9,8 @@ import click
 
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.finite import Finite
 from schedlab.cli.names import CHECK, KERNEL, MACHINE
+from schedlab.cli.numbers import Finite, Whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,13 +37,11 @@ if TYPE_CHECKING:
     metavar="NAME|FILE",
     help="Run on this machine instead of those that the checks name.",
 )
-@click.option(
-    "--seeds", type=click.IntRange(1, 1000), metavar="N", help="So many seeds of each run."
-)
+@click.option("--seeds", type=Whole(1, 1000), metavar="N", help="So many seeds of each run.")
 @click.option(
     "--bugs", is_flag=True, help="Bring each check's bug back as well: it has to be caught."
 )
-@click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Runs at a time.")
+@click.option("--jobs", type=Whole(1, 1024), metavar="N", help="Runs at a time.")
 @click.option(
     "--budget",
     type=Finite(min=1),

@@ -8,8 +8,8 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
-from schedlab.cli.finite import Finite, longest_simulation
 from schedlab.cli.names import BENCHMARK, MACHINE, VARIANT
+from schedlab.cli.numbers import Finite, Whole, longest_simulation
 
 if TYPE_CHECKING:
     from schedlab.benchmarks import Case
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="What to run: a file of rt-app, or a scenario (docs/internals/engine.md).",
 )
-@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), default=1, show_default=True)
+@click.option("--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True)
 @click.option("--verbose", is_flag=True, help="Show all inputs, and all events around the parting.")
 @click.option(
     "--window",

@@ -19,6 +19,7 @@ from schedlab.lab.sweep import plan_of_sweep
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import BenchmarkEntry, Blocks, Plan, find_plan
 from schedlab.plan.sweep import points
+from schedlab.plan.targets import known
 from schedlab.result.folder import is_sweep
 from schedlab.settings.effects import without_effect
 from schedlab.settings.switchable import switchable
@@ -94,6 +95,8 @@ def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> P
 
 
 _BLOCKS = ("warmup", "timeout", "budget")
+_BASE = "base"
+"""What the host as it is is called beside a single variant."""
 
 
 _NOT_WITH_AA = (
@@ -109,6 +112,11 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
         if data.get("aa"):
             raise UsageError(_NOT_WITH_AA)
         [target, *_] = data.get("sweep", {}).get("target") or [data.get("target", "host")]
+        if known(target)[0].created:
+            raise UsageError(
+                f"--variant auto: {target} is created for each run, so there is nothing to switch"
+                " on it.\n  Name the settings in --variant."
+            )
         system = find_system(target)
         if offers := switchable(system):
             [(text, words), *_] = offers
@@ -129,7 +137,12 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
         if len(variants) == 1 and data.get("aa"):
             raise UsageError(_NOT_WITH_AA)
         if len(variants) == 1:
-            variants = [Variant(name="base"), *variants]
+            if variants[0].name == _BASE:
+                raise UsageError(
+                    f"--variant {_BASE}: a single variant is compared with the host as it is, which"
+                    f" is called {_BASE}; give another variant, or another name."
+                )
+            variants = [Variant(name=_BASE), *variants]
         data["variant"] = variants
     elif data.get("aa") and "variant" not in data:
         data["variant"] = [Variant(name="A1"), Variant(name="A2")]

@@ -7,7 +7,7 @@ import click
 
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.finite import Finite
+from schedlab.cli.numbers import Finite
 
 
 @click.command("record")

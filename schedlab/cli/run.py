@@ -12,6 +12,7 @@ from schedlab.base.data import plan_file, suite_file
 from schedlab.base.errors import UsageError
 from schedlab.cli.how import How, given_options
 from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET, VARIANT
+from schedlab.cli.numbers import Whole
 from schedlab.cli.variants import check_variants
 from schedlab.result.folder import check_result, is_sweep
 
@@ -64,7 +65,12 @@ _COMPARED = (
         metavar="ADDRESS",
         help="Simulate on the workers of this dask.distributed scheduler (docs/manual/sweeps.md).",
     ),
-    click.option("--dry-run", is_flag=True, help="Print every command and knob; touch nothing."),
+    click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Print every command and knob; touch nothing. Whether a simulated kernel takes its"
+        " settings shows when it runs.",
+    ),
 )
 """Options that say what is compared."""
 
@@ -111,7 +117,7 @@ _EVIDENCE = (
     ),
     click.option(
         "--jobs",
-        type=click.IntRange(min=1, max=MOST_CPUS),
+        type=Whole(min=1, max=MOST_CPUS),
         metavar="N",
         help="Simulated runs at a time; as many as there are CPUs if not given.",
     ),

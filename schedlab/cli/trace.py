@@ -8,8 +8,8 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
-from schedlab.cli.finite import Finite, longest_simulation
 from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE, VARIANT
+from schedlab.cli.numbers import Finite, Whole, longest_simulation
 
 
 class _Trace(click.Group):
@@ -41,7 +41,7 @@ def trace() -> None:
     "--tasks", metavar="PATTERN,...", help="Only tasks with such names, e.g. 'nginx*,php*'."
 )
 @click.option("--machine", type=MACHINE, metavar="NAME", help="Whose topology names the moves.")
-@click.option("--rows", type=click.IntRange(1, 10_000), default=20, show_default=True)
+@click.option("--rows", type=Whole(1, 10_000), default=20, show_default=True)
 @click.option(
     "--html",
     metavar="PAGE",
@@ -95,7 +95,7 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
     metavar="NAME",
     help="On which kernel; the same as the setting kernel=NAME.",
 )
-@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), default=1, show_default=True)
+@click.option("--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True)
 @click.option(
     "--format",
     "format_",
@@ -111,9 +111,7 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
     "--from", "from_", type=Finite(), metavar="SECONDS", help="Simulated time to begin at."
 )
 @click.option("--to", type=Finite(), metavar="SECONDS", help="Simulated time to end at.")
-@click.option(
-    "--ring", type=click.IntRange(1, 2**31 - 1), metavar="N", help="Keep only the last N events."
-)
+@click.option("--ring", type=Whole(1, 2**31 - 1), metavar="N", help="Keep only the last N events.")
 @longest_simulation
 @click.option(
     "--output",

@@ -13,6 +13,7 @@ from schedlab.base.errors import HostError, UsageError
 from schedlab.cli.echo import echo, put
 from schedlab.cli.how import How
 from schedlab.cli.names import KERNEL, MACHINE, PUBLISHED, TARGET, VARIANT
+from schedlab.cli.numbers import Whole
 
 HERE = Path("results") / "here"
 
@@ -58,7 +59,7 @@ HERE = Path("results") / "here"
 )
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1, max=MOST_CPUS),
+    type=Whole(min=1, max=MOST_CPUS),
     metavar="N",
     help="Simulated runs at a time; as many as there are CPUs if not given.",
 )

@@ -8,8 +8,8 @@ import click
 
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.finite import Finite
 from schedlab.cli.names import MACHINE
+from schedlab.cli.numbers import Finite
 
 if TYPE_CHECKING:
     from schedlab.lab.recording.workload import RecordedWorkload

@@ -23,7 +23,6 @@ class Topic(StrEnum):
     FORK = "fork placement"
     NEWIDLE = "newidle balance"
     PERIODIC = "periodic and nohz balance"
-    ACTIVE = "active balance"
     BALANCE = "load balance"
     PREEMPTION = "preemption"
     WAITING = "waiting"

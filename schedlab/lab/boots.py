@@ -273,6 +273,13 @@ def boot_order(plan: Plan, boots: int) -> list[Variant]:
     return [each for block in range(boots) for each in variant_order(plan.variant, seed, block)]
 
 
+def _check_boots(boots: int) -> None:
+    if boots < 2:
+        raise UsageError(
+            "--boots: each variant needs at least 2 boots, as its boots are what is compared."
+        )
+
+
 def run_boots(
     plan: Plan,
     boots: int,
@@ -293,10 +300,7 @@ def run_boots(
         UsageError: the plan's target is not one that the lab boots.
         HostError: the machine does not come back, or not as it is wanted.
     """
-    if boots < 2:
-        raise UsageError(
-            "--boots: each variant needs at least 2 boots, as its boots are what is compared."
-        )
+    _check_boots(boots)
     series = Boots(BootSeries(plan=plan, boots=boots), folder, lab or Lab(), machine)
     make_folder(folder)
     return series.run()
@@ -309,13 +313,20 @@ def resume_boots(
     try:
         text = (folder / RECORD).read_text(encoding="utf-8")
         data = BootSeries.model_validate_json(text)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{folder}: not a series of boots: {error}") from None
+    except OSError as error:
+        raise UsageError(
+            f"{folder}: not a series of boots: {RECORD} cannot be read: {error.strerror}"
+        ) from None
+    except ValueError:
+        raise UsageError(
+            f"{folder}: not a series of boots: {RECORD} is not what `schedlab boots` wrote."
+        ) from None
     return Boots(data, folder, lab or Lab(), machine).run()
 
 
 def boot_lines(plan: Plan, boots: int) -> Iterator[str]:
-    """Yield what would be booted, in order."""
+    """Yield what would be booted, in order; UsageError as `run_boots` raises it."""
+    _check_boots(boots)
     _, wanted = machine_of(plan, Lab().watcher)
     by_variant = {each.variant: each for each in wanted}
     for number, variant in enumerate(boot_order(plan, boots), 1):

@@ -18,6 +18,7 @@ from schedlab.base.errors import HostError, Interrupted, UsageError
 from schedlab.base.system.interrupt import stoppable
 from schedlab.base.words import plural
 from schedlab.benchmarks import Case
+from schedlab.counters.choice import check_names
 from schedlab.judging.reference import find_reference
 from schedlab.kernels import KernelError
 from schedlab.lab.earlier import expected, keep
@@ -134,6 +135,8 @@ def prepare(plan: Plan, lab: Lab) -> tuple[Target, list[Case]]:
             f"exact: a host has no figures to draw; leave it out, or simulate: {plan.target} is"
             " not sim:MACHINE."
         )
+    if plan.counters != "all":  # the simulator is asked for what has a colon
+        check_names(name for name in plan.counters if not plan.simulated or ":" not in name)
     target = find_target(plan.target, plan.machine, plan.variant, lab.watcher, asked_by(plan))
     return target, plan.cases(target.machine())
 

@@ -63,8 +63,8 @@ def _kind_and_words(setting: str, where: str) -> tuple[Setting[Any], Sequence[st
             setting = re.sub(rf"^{re.escape(kind.name)}\s*=\s*", f"{kind.name} ", setting)
     try:
         name, *words = shlex.split(setting)
-    except ValueError as error:
-        raise UsageError(f"{where}: '{setting}': {error}") from None
+    except ValueError:
+        raise UsageError(f"{where}: '{setting}': a quotation mark is not closed") from None
     by_name = {kind.name: kind for kind in kinds if kind.head}
     if name in by_name:
         return by_name[name], words

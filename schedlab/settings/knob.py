@@ -153,7 +153,7 @@ def _not_there(knob: FileKnob, system: System) -> str:
     else:
         why = f"this kernel has no {knob.path}"
     return (
-        f"{knob.label}: {why}.{nearest(name, beside)}"
+        f"{knob.label}: {why}.{nearest(name, beside, knob.label.removesuffix(name))}"
         "\n  `schedlab doctor` shows what this host allows."
     )
 

@@ -14,7 +14,7 @@ from schedlab.base.system import SshSystem, System
 from schedlab.kernels.progress import Watch
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
-from schedlab.plan.targets import SSH, VM, split
+from schedlab.plan.targets import SSH, VM, known
 from schedlab.settings.kinds.boot import Boot
 from schedlab.settings.kinds.cmdline import Cmdline
 from schedlab.settings.variant import Variant
@@ -271,7 +271,7 @@ class GuestMachine:
 
     def _here(self) -> VmTarget:
         if self._target is None:
-            _, which = split(self._plan.target)
+            _, which = known(self._plan.target)
             self._target = VmTarget(which, self._plan.machine, (self._variant,), self._watch)
         return self._target
 
@@ -282,7 +282,7 @@ def machine_of(plan: Plan, watch: Watch) -> tuple[BootedMachine, list[Wanted]]:
     Raises:
         UsageError: the lab does not boot such a target.
     """
-    kind, which = split(plan.target)
+    kind, which = known(plan.target)
     if kind is SSH:
         wanted = [wanted_by(variant) for variant in plan.variant]
         return SshMachine(which, plan.reboot or Reboot(), watch), wanted
@@ -296,8 +296,8 @@ def machine_of(plan: Plan, watch: Watch) -> tuple[BootedMachine, list[Wanted]]:
         ]
         return GuestMachine(plan, watch), wanted
     raise UsageError(
-        f"the lab boots {SSH.syntax} and {VM.syntax}, not {plan.target}: it does not outlive the"
-        " boot of the host it runs on."
+        f"the lab boots {SSH.syntax} and {VM.syntax}, not {plan.target}; give one of them as"
+        " --target."
     )
 
 

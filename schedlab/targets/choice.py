@@ -20,13 +20,10 @@ from schedlab.targets.target import Target
 
 
 def find_system(name: str) -> System:
-    """Return the system of a host target; UsageError for an unknown target."""
+    """Return the system of a host target; UsageError for any other."""
     kind, which = known(name)
     if kind.created:
-        raise UsageError(
-            f"{name} is created for each run, so there is nothing to switch on it."
-            "\n  Name the settings in --variant."
-        )
+        raise UsageError(f"{name} is not a host: it is created for each run.")
     system: System = _module(kind).system(which)
     return system
 

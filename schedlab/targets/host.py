@@ -17,7 +17,7 @@ from schedlab.base.system.process import TAG
 from schedlab.benchmarks import Case, Command, Output
 from schedlab.benchmarks.server import ONE_MACHINE
 from schedlab.benchmarks.tool import find_programs
-from schedlab.counters.choice import CounterChoice, check_names, choose
+from schedlab.counters.choice import CounterChoice, choose
 from schedlab.counters.group import Unavailable
 from schedlab.counters.sched_trace import SchedTrace, tasks_of
 from schedlab.kernels.native import OWN
@@ -151,8 +151,6 @@ class HostTarget:
         for command in commands.values():
             command.check()
         _check_variants(self._system, plan)
-        if plan.counters != "all":
-            check_names(plan.counters)
         tag = uuid.uuid4().hex
         client = self._client.open(plan, cases, tag) if self._client else nullcontext()
         with self._system.held(), client as reached:

@@ -105,7 +105,7 @@ class SimTarget:
         """Return what a run would set and simulate."""
         [model] = _models([order.case]).values()
         asked = scenario(model, order.variant, host_seconds=0)
-        kernel = Kernel.of(order.variant) or "the plan's"
+        kernel = Kernel.of(order.variant) or "of the plan"
         lines = [f"simulate {self._which}, kernel {kernel}, seed {order.seed}"]
         lines += [f"set {name} = {value}" for name, value in shown(order.variant).items()]
         return [*lines, f"workload {json.dumps(asked['workloads'][0])}"]

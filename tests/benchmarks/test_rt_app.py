@@ -94,8 +94,8 @@ def test_no_text_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory, tex
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "x.json:1: Expecting value"),
-        ('{"tasks" : {\n"a" 1}}', "x.json:2: Expecting ':'"),
+        ("", "x.json:1: is not JSON: Expecting value"),
+        ('{"tasks" : {\n"a" 1}}', "x.json:2: is not JSON: Expecting ':'"),
         ("[" * 100_000, "nested too deep"),
         ('{"tasks" : []}', 'an object with "tasks" is expected'),
         ('{"tasks" : {"a" : {\n"run" : 1,\n"perod" : 3}}}', "x.json:3: tasks.a.perod: unknown key"),
@@ -112,7 +112,7 @@ def test_files_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"none\.json: No such file"):
+    with pytest.raises(UsageError, match=r"none\.json: cannot be read: No such file"):
         RtAppFile(str(tmp_path / "none.json"))
     with pytest.raises(UsageError, match=r"here\.file: is missing"):
         find_benchmark("RtApp", "here").case(find_machine("smp4"), {}, None, "here")

@@ -44,7 +44,13 @@ def test_a_size_the_machine_lacks(work_out: Callable[..., object]) -> None:
         work_out(text, {"cpus": 4}, "x")
 
 
-@pytest.mark.parametrize("text", ["", "31", "31 XB", "GB", "-1GB", "cpus/2"])
+@pytest.mark.parametrize("text", ["1.5", "7/2"])
+def test_a_figure_that_is_not_whole_is_not_rounded(text: str) -> None:
+    with pytest.raises(UsageError, match=f"x: {text} is not a whole number"):
+        count(text, NAMES, "x")
+
+
+@pytest.mark.parametrize("text", ["", "31", "31 XB", "GB", "-1GB", "1.5GB", "cpus/2"])
 def test_bad_amounts(text: str) -> None:
     with pytest.raises(UsageError, match="x: "):
         amount(text, NAMES, "x")

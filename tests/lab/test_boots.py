@@ -237,6 +237,22 @@ def test_what_the_lab_cannot_boot_is_refused(
     assert not (tmp_path / "series").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), "--boots N is missing"),
+        (("--boots", 0), "each variant needs at least 2 boots"),
+        (("--boots", 2, "--target", "vm:"), "no target is called 'vm:'"),
+        (("--boots", 2, "--target", "sim:x"), "the lab boots ssh:HOST and vm:KERNEL, not sim:x"),
+    ],
+)
+def test_a_preview_refuses_what_a_series_would(
+    words: tuple[object, ...], why: str, cli: Cli
+) -> None:
+    status, out, err = cli("boots", "demo-misfit", "--dry-run", *words)
+    assert (status, out, why in err) == (2, "", True), err
+
+
 def test_a_folder_that_is_no_series_is_refused(tmp_path: Path, cli: Cli) -> None:
     status, _, err = cli("boots", "--resume", tmp_path)
     assert (status, "not a series of boots" in err) == (2, True)

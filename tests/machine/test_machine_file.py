@@ -41,7 +41,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
             '[topology]\nllc = ["0-3", "4-7"]\npackage = ["0-2", "3-7"]',
             "topology.package[1]: holds a part of llc[0] (CPUs 0-2 outside); levels must nest",
         ),
-        ("[topology]\nllc = [4]", "topology.llc[0]: a text, in quotes is expected (found 4)"),
+        ("[topology]\nllc = [4]", "topology.llc[0]: a text in quotes is expected (found 4)"),
         (
             '[topology]\nllc = ["0-"]',
             "topology.llc[0]: '0-' is not a CPU list; write it as 0-3,8",
@@ -128,7 +128,7 @@ def loaded(tmp_path: Path) -> Callable[[str], Machine]:
         ),
         (
             '[[idle.state]]\nname = "C1"\nlatency = 1\nresidency = "2us"',
-            "idle.state[0].latency: a text, in quotes is expected (found 1)",
+            "idle.state[0].latency: a text in quotes is expected (found 1)",
         ),
         (
             '[[idle.state]]\nname = "C1"\nlatency = "1"\nresidency = "2us"',

@@ -49,7 +49,7 @@ def test_its_command_is_split_as_a_shell_would() -> None:
         ({"command": "./a \0"}, "NUL"),
         ({"command": None}, "benchmark[0].command: is missing"),
         ({"metrics": None}, "benchmark[0].metrics: is missing"),
-        ({"metrics": []}, "benchmark[0].metrics: a list of at least 1 is expected"),
+        ({"metrics": []}, "benchmark[0].metrics: a list of 1 or more entries is expected"),
         ({"metrics": [METRIC, METRIC]}, "two metrics are called 'throughput'"),
         ({"metrics": [{**METRIC, "regexp": "x"}]}, "unknown key. Did you mean regex"),
         ({"name": "HackbenchForkPipes"}, "is a benchmark of schedlab's"),

@@ -88,7 +88,7 @@ def test_a_knob_that_does_not_read_back_fails_with_both_values(tmp_path: Path) -
     [
         ("x: NO_WA_IDEL", "no feature 'WA_IDEL' in this kernel. Did you mean WA_IDLE"),
         ("x: sysctl kernel.nope=1", "kernel.nope: this kernel has no /proc/sys/kernel/nope"),
-        ("x: sysctl kernel.numa_balancin=1", "numa_balancin. Did you mean numa_balancing?"),
+        ("x: sysctl kernel.numa_balancin=1", "numa_balancin. Did you mean kernel.numa_balancing?"),
         ("x: sysctl vn.nope=1", "there is no /proc/sys/vn here"),
         ("x: sched nope=1", "sched nope: this kernel has no .*/sched/nope"),
         ("x: cpuidle CPU_SLEEP_1=off", "no idle state 'CPU_SLEEP_1'. Did you mean CPU_SLEEP_0"),

@@ -34,7 +34,7 @@ def read_trace(path: Path) -> Events:
         with path.open("rb") as file:
             head = file.read(4096)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}.") from None
+        raise UsageError(f"{path}: cannot be read: {error.strerror}.") from None
     if head.startswith(_PERF):
         pieces = perf_text(path)
     elif head.startswith(_TRACE_CMD):

@@ -62,10 +62,12 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         output: the file to write.
 
     Raises:
-        HostError: perf is missing, or may not do it.
+        HostError: perf or the command is missing, or perf may not do it.
         IncompleteRun: perf failed.
     """
     events = _events(system)
+    if asked.command and system.which(asked.command[0]) is None:
+        raise HostError(f"{asked.command[0]}: there is no such program here.")
     before = look(system)
     launch = Launch(_argv(system, asked, events, folder), folder / "out", folder / "err")
     end = system.execute(launch)
@@ -87,7 +89,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
                 lines += piece.count(b"\n")
                 file.write(hide(piece) if hide else piece)
     except OSError as error:
-        raise HostError(f"{output}: {error.strerror}.") from None
+        raise HostError(f"{output}: cannot be written: {error.strerror}.") from None
     return Recorded(lines, lost, end)
 
 

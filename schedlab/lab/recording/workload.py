@@ -114,7 +114,7 @@ class RecordedWorkload:
         try:
             path.write_text(json.dumps(document, indent=1) + "\n")
         except OSError as error:
-            raise UsageError(f"{path}: {error.strerror}.") from None
+            raise UsageError(f"{path}: cannot be read: {error.strerror}.") from None
 
 
 def read_workload(path: Path) -> RecordedWorkload:
@@ -128,9 +128,9 @@ def read_workload(path: Path) -> RecordedWorkload:
             raise UsageError(f"{path}: is larger than {LARGEST >> 20} MiB.")
         document = json.loads(path.read_text())
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: is not a workload file: {error}.") from None
+        raise UsageError(f"{path}: cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path}: is not a workload file: it is not JSON.") from None
     try:
         return _workload(document)
     except UsageError as error:

@@ -51,7 +51,7 @@ BUG = '[bug]\nfix = "abc"\nmended = "6.1"\nwhat = "x"'
         ('"10ms"', '"10 minutes"', "'10 minutes' is not a time; write it as 500us, 10ms or 1.5s"),
         ('"10ms"', "10", "10 is not a time"),
         (MACHINES, f"{MACHINES}\nsedes = 2", "sedes: unknown key. Did you mean seeds?"),
-        (MACHINES, "machines = []", "machines: a list of at least 1 is expected"),
+        (MACHINES, "machines = []", "machines: a list of 1 or more entries is expected"),
         ("[[scenario.tasks]]", "[[scenario.taks]]", "has neither tasks nor workloads"),
         (MACHINES, f"{MACHINES}\nseeds = 0", "seeds: at least 1 is expected"),
         (MACHINES, f'{MACHINES}\nsince = "six"', "'six' is not a kernel series"),

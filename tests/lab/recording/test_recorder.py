@@ -104,6 +104,12 @@ def test_no_perf_no_tracepoints_no_data(
         record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
 
 
+def test_a_command_that_is_not_there_is_not_recorded(host: LocalSystem, tmp_path: Path) -> None:
+    with pytest.raises(HostError, match="no-such-program: there is no such program"):
+        record(host, Request(1.0, ("no-such-program",)), tmp_path, tmp_path / "x.gz")
+    assert not (tmp_path / "x.gz").exists()
+
+
 def test_names_are_replaced_everywhere_but_the_kernels(host: LocalSystem, tmp_path: Path) -> None:
     _, output = recorded(host, Request(0.01, anonymous=True), tmp_path)
     text = gzip.decompress(output.read_bytes()).decode()

@@ -1,4 +1,4 @@
-"""Numbers as options: what is not finite is refused."""
+"""Numbers as options, in a range if one is given."""
 
 import math
 from typing import Any
@@ -6,8 +6,16 @@ from typing import Any
 import click
 
 
+class Whole(click.IntRange):
+    """A whole number."""
+
+    name = "integer"
+
+
 class Finite(click.FloatRange):
-    """A finite number, in a range if one is given."""
+    """A finite number."""
+
+    name = "number"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
