@@ -104,7 +104,7 @@ def _version(system: System, ask: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _needed_for(tool: Tool) -> str:
-    replaced = any(tool in bench.tools for bench in all_benchmarks())
+    replaced = any(tool in bench.tools for bench in all_benchmarks() if bench.tool.name == PROGRAM)
     without = "without it our own program stands in" if replaced else ""
     return "; ".join(filter(None, (", ".join(_users(tool)), tool.use, without)))
 

@@ -113,6 +113,8 @@ def test_tools_tell_version_or_package(host: Make) -> None:
     assert only(found, "tbench").level == "note"
     assert "does not print its version: WARNING" in only(found, "tbench").found
     assert only(found, "numactl").level == "note"
+    assert "our own program stands in" in only(found, "stress-ng").why
+    assert "our own program stands in" not in only(found, "redis-benchmark").why
 
 
 def test_tools_of_ones_own_tell_where_they_are_or_what_stands_in(
