@@ -40,7 +40,10 @@ class Topic(StrEnum):
 
 
 _CONSEQUENCES = frozenset(
-    {Topic.WAITING, Topic.IDLE, Topic.INTERRUPTS, Topic.CPU_TIME, Topic.BOOKKEEPING, Topic.OTHER}
+    {
+        *(Topic.WAITING, Topic.IDLE, Topic.INTERRUPTS, Topic.CONTENTION, Topic.CPU_TIME),
+        *(Topic.BOOKKEEPING, Topic.OTHER),
+    }
 )
 """Topics whose counters follow from where and when tasks were put."""
 

@@ -15,8 +15,8 @@ NAMED = 3
 """Parts that a sentence names."""
 _LEAST = 0.0005
 """A contribution that is written as 0.0 % is not named."""
-_LEAST_OF_LARGEST = 0.05
-"""Nor is one that is next to nothing beside the largest."""
+_LEAST_OF_LARGEST = 0.08
+"""Nor is one that is next to nothing beside the largest, whether that stands out or not."""
 _NOT_SPLIT = (
     "Recorded on a host: running is user code and kernel at whatever speed, undivided; what tasks"
     " slept for is not known."
@@ -92,7 +92,9 @@ def sentence(spent: TimeSpent) -> str:
         return _nothing([spent])
     parts = [f"{_signed(part)} {part.words}" for part in _named(spent)[:NAMED]]
     groups = [parts, _what_follows(spent)]
-    if _is_mostly_noise(spent):
+    if hidden := _largest_in_noise(spent):
+        groups.append([f"largest, but within noise: {_signed(hidden)} {hidden.words}"])
+    elif _is_mostly_noise(spent):
         groups.append(["the rest cannot be told from noise"])
     said = "; ".join(", ".join(group) for group in groups if group)
     if _signed(spent.whole) == "0.0":
@@ -117,8 +119,19 @@ def _what_follows(spent: TimeSpent) -> list[str]:
     ]
 
 
+def _largest_in_noise(spent: TimeSpent) -> Part | None:
+    """Return the part that weighs most, if it does not stand out and outweighs all that do."""
+    largest = max(_acting(spent), key=_weight, default=None)
+    least = max(_LEAST, _LEAST_OF_LARGEST * _weight(spent.whole))
+    if not largest or largest.stands_out or _weight(largest) < least:
+        return None
+    return largest
+
+
 def _is_mostly_noise(spent: TimeSpent) -> bool:
     """Return whether parts that do not stand out make at least half of the whole's change."""
+    if _signed(spent.whole) == "0.0":
+        return False
     noise = sum(part.contribution for part in spent.parts if not part.stands_out)
     return abs(noise) >= _LEAST and abs(noise) >= 0.5 * abs(spent.whole.contribution)
 
@@ -135,9 +148,18 @@ def _nothing(found: Sequence[TimeSpent]) -> str:
 
 def _named(spent: TimeSpent) -> list[Part]:
     """Return the parts that make the change; sleep and the end of tasks follow from them."""
-    parts = [p for p in spent.parts if _is_named(p) and not (p.is_asleep or p.is_gone)]
-    largest = max((abs(part.contribution) for part in parts), default=0.0)
-    return [part for part in parts if abs(part.contribution) >= _LEAST_OF_LARGEST * largest]
+    sure = [part for part in _acting(spent) if _is_named(part)]
+    least = _LEAST_OF_LARGEST * max(map(_weight, _acting(spent)), default=0.0)
+    return [part for part in sure if _weight(part) >= least] or sorted(sure, key=_weight)[-1:]
+
+
+def _acting(spent: TimeSpent) -> list[Part]:
+    """Return the parts in which tasks do or want something."""
+    return [part for part in spent.parts if not (part.is_asleep or part.is_gone)]
+
+
+def _weight(part: Part) -> float:
+    return abs(part.contribution)
 
 
 def _is_named(part: Part) -> bool:

@@ -204,6 +204,7 @@ def test_what_was_decided_comes_before_what_follows(tmp_path: Path) -> None:
     def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
         return {
             "newidle:left:calm": (90_000 if patched else 9_000) * rng.gauss(1, 0.001),
+            "cost:lock_waits": (80_000 if patched else 9_000) * rng.gauss(1, 0.002),
             "cpuidle:C6:usage": (70_000 if patched else 9_000) * rng.gauss(1, 0.002),
             "newidle:pulls:NUMA": (2 if patched else 1_600) * rng.gauss(1, 0.3),
         }
@@ -214,6 +215,7 @@ def test_what_was_decided_comes_before_what_follows(tmp_path: Path) -> None:
     assert [line.partition(":")[0] for line in part.lines] == [
         "newidle balance pulled a task in NUMA",
         "newidle balance ended",
+        "wait for a lock",
         "CPU entered C6",
     ]
 

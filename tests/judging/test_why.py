@@ -203,17 +203,38 @@ def test_what_is_noise_of_a_change_is_named_as_such(tmp_path: Path) -> None:
 
     said = sentence(only(report_of(tmp_path / "r", spent)))
     assert " % tasks' time per run: +1." in said
-    assert said.endswith(" newidle balance; the rest cannot be told from noise")
+    assert " newidle balance; largest, but within noise: +" in said
+    assert said.endswith(" running user code at full speed")
+
+
+def test_a_slowdown_is_not_explained_by_savings_alone(tmp_path: Path) -> None:
+    """Two large parts that are not sure and cancel leave small sure ones: the larger is said."""
+
+    def spent(patched: bool, rng: random.Random) -> dict[str, float]:
+        moved = rng.gauss(0.14, 0.18) if patched else 0.0
+        return {
+            "user": SECOND * rng.gauss(0.6, 0.001),
+            "wait_idle": SECOND * (0.3 + moved),
+            "wait_busy": SECOND * (0.2 - 0.6 * moved),
+            "lock": SECOND * (0.03 if patched else 0.05),
+            "newidle": SECOND * (0.012 if patched else 0.01),
+        }
+
+    said = sentence(only(report_of(tmp_path / "r", spent)))
+    assert "; largest, but within noise: +" in said
+    assert said.endswith(" waiting runnable while a CPU was idle")
+    assert "newidle" not in said, "too small beside what is not even named as sure"
 
 
 def test_a_whole_that_stays_is_not_called_a_change_of_nothing(tmp_path: Path) -> None:
     def spent(patched: bool, rng: random.Random) -> dict[str, float]:
         moved = SECOND * (0.1 if patched else 0.2) * rng.gauss(1, 0.001)
-        return {"wait_idle": moved, "wait_busy": SECOND - moved}
+        return {"wait_idle": moved, "wait_busy": SECOND - moved, "user": 1e5 * rng.gauss(9, 4)}
 
     said = sentence(only(report_of(tmp_path / "r", spent)))
     assert said.startswith("tasks' time per run is as long as before: ")
     assert "-10.0 waiting runnable while a CPU was idle" in said
+    assert "noise" not in said
 
 
 def test_where_sleep_alone_is_sure_it_is_named(tmp_path: Path) -> None:
