@@ -33,6 +33,8 @@ Values: TypeAlias = Mapping[int, float] | Sequence[float]
 Array: TypeAlias = NDArray[np.float64]
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 
+_DIFFERENCES = ("better", "worse", "up", "down")
+
 SCREENING_BELOW = 6
 """With fewer pairs than this a result is labelled screening."""
 
@@ -112,7 +114,10 @@ class Verdict:
     interval: Interval | None = None
     """Unadjusted, at 1 - alpha: right for one metric, looked at once, chosen beforehand."""
     interval_adjusted: Interval | None = None
-    """At `level_adjusted`: stays right for the claims of a whole report, at whatever look."""
+    """At `level_adjusted`: stays right for the claims of a whole report, at whatever look.
+
+    That of a difference ends at zero where it would go beyond: an earlier look has excluded that.
+    """
     level_adjusted: float | None = None
     """1 - alpha * R / (looks * m), with R claims among the m metrics of the report."""
     p: float | None = None
@@ -521,11 +526,14 @@ def _verdict(
     # Holm promises that no claim is false, so its intervals hold all at once (Bonferroni).
     level = 1 - design.alpha * (1 if design.strict else claimed) / (s.planned * m)
     if min(s.n) >= JUDGED_FROM:
+        present = _interval(now, level)
+        kept = _without_other_sign(present, now.estimate) if word in _DIFFERENCES else present
         described = replace(
             described,
             interval=_interval(now, 1 - design.alpha),
-            interval_adjusted=_interval(now, level),
+            interval_adjusted=kept,
             level_adjusted=level,
+            note=described.note if kept == present else _joined(described.note, _decided(s)),
         )
     return replace(
         described,
@@ -577,6 +585,30 @@ def _note(s: _Sample, word: Word, p_difference: float | None, design: Design) ->
     if word == "can't tell" and found and _turned_round(s):
         notes.append("the difference found at an earlier look has changed its sign")
     return "; ".join(notes)
+
+
+def _without_other_sign(bounds: Interval | None, estimate: float) -> Interval | None:
+    """Return what is left of a claimed difference's interval on its own side of zero.
+
+    The look with the strongest evidence has excluded the other side, at the same level. The looks
+    share that level among them, so what all of them leave is right as often as promised.
+    """
+    if bounds is None:
+        return None
+    if estimate > 0:
+        return Interval(max(bounds.low, 0.0), bounds.high)
+    return Interval(bounds.low, min(bounds.high, 0.0))
+
+
+def _decided(s: _Sample) -> str:
+    """Return which look decided, where all data together would not."""
+    looks = [n for n in s.looks if min(n) >= JUDGED_FROM]
+    strongest = min(looks, key=lambda n: s.evidence[n].p)
+    return f"decided by the first {min(strongest)} {s.c.unit}s: they exclude zero"
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
 
 
 def _counted(s: _Sample) -> str:

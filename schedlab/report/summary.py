@@ -117,7 +117,7 @@ def _judged(verdict: Verdict) -> Iterator[str]:
 
 def _span(bounds: Interval) -> str:
     low, high = bounds
-    if low > 0 or high < 0:
+    if low >= 0 or high <= 0:
         least, most = sorted((low, high), key=abs)
         return f"between {_percent(least)} and {_percent(most)} %"
     return f"between {_percent(low)} % worse and {_percent(high)} % better"

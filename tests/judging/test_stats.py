@@ -208,6 +208,18 @@ def test_a_difference_that_turned_round_is_no_verdict():
     assert "changed its sign" in v.note
 
 
+def test_a_claim_of_an_earlier_look_has_an_interval_that_ends_at_zero():
+    base = [1.0] * 24
+    b = [1.3 * x for x in noisy(6, 0.01, 2)] + [1.02 * x for x in noisy(18, 0.6, 4)]
+    v = one(base, b)
+    assert v.word == "better"
+    assert v.interval.low < 0, "all data together would not show it"
+    assert v.interval_adjusted.low == 0.0 < v.effect < v.interval_adjusted.high
+    assert "decided by the first 6 blocks: they exclude zero" in v.note
+    mirrored = one(base, [1 / x for x in b])
+    assert (mirrored.word, mirrored.interval_adjusted.high) == ("worse", 0.0)
+
+
 def test_an_equivalence_the_estimate_has_left_is_no_equivalence():
     b = [x * (1.0 if i < 6 else 1.2) for i, x in enumerate(noisy(40, 0.001, 2))]
     v = one(noisy(40, 0.001, 1), b)
@@ -581,6 +593,14 @@ def test_claims_and_their_intervals(noise):
     assert share(out.missed(adjusted=True), claimed) <= 0.05
     assert share(out.missed(adjusted=False), claimed) > 0.05, "or there is nothing to adjust"
     assert share(~out.right, out.differences) <= 0.05
+    bounds = [
+        (v.interval_adjusted, v.effect, "they exclude zero" in v.note)
+        for report in out.verdicts
+        for v in report
+        if v.word in ("better", "worse") and v.interval_adjusted
+    ]
+    assert all(low * high >= 0 and low <= effect <= high for (low, high), effect, _ in bounds)
+    assert any(ended for _, _, ended in bounds), "or no earlier look has decided any"
     assert share(np.abs(effects) >= MARGIN, out.equivalences) <= 0.05
 
 
