@@ -23,7 +23,7 @@ from schedlab.benchmarks.server import ADDRESS, ONE_MACHINE, Ends, Place, Server
 from schedlab.benchmarks.sizes import amount, count, span
 from schedlab.benchmarks.tool import Tool
 from schedlab.machine.model import Machine
-from schedlab.machine.placement import ROLES, place
+from schedlab.machine.placement import ROLES, checked_cpus, place
 
 Values = dict[Metric, float]
 Parameter = int | str
@@ -444,14 +444,9 @@ def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: st
 
 def cpus_of(text: str, machine: Machine, where: str) -> Cpus:
     """Return a list of CPUs, or those of a role; UsageError naming `where` if it has no such."""
-    if text in ROLES:
+    if checked_cpus(text, where) in ROLES:
         return Cpus(place(machine).roles()[text])
-    try:
-        cpus = parse_cpulist(text)
-    except ValueError as error:
-        raise UsageError(
-            f"{where}: {error}. A role is taken as well: {', '.join(ROLES)}."
-        ) from None
+    cpus = parse_cpulist(text)
     missing = [cpu for cpu in cpus if cpu not in parse_cpulist(machine.cpus)]
     if missing or not cpus:
         which = f"CPU {format_cpulist(missing)}" if missing else "CPU ''"

@@ -56,13 +56,15 @@ def _described(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
     if others:
         raise UsageError("the CPUs are chosen on one machine: give one --target.")
 
+    from schedlab.machine.placement import checked_cpus, place
+
+    named = {key: checked_cpus(options[key], _OPTIONS[key]) for key in _ROLES if options[key]}
+
     from schedlab.benchmarks.benchmark import cpus_of
     from schedlab.benchmarks.cpuidle_smt import NAME
-    from schedlab.machine.placement import place
     from schedlab.targets.choice import find_target
 
     machine = find_target(target).machine()
-    named = {key: options[key] for key in _ROLES if options[key]}
     cpus = {
         key: cpus_of(named.get(key, role), machine, _OPTIONS[key]) for key, role in _ROLES.items()
     }

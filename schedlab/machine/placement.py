@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from schedlab.base.cpulist import format_cpulist
+from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import UsageError
 from schedlab.machine.model import Machine
 
@@ -42,6 +42,17 @@ class Placement:
         if self.waker == self.workload:
             text += "; no third CPU: the waker sleeps on a timer and takes the workload's time"
         return text
+
+
+def checked_cpus(text: str, where: str) -> str:
+    """Return a list of CPUs or a role as it is; UsageError naming `where` if it is neither."""
+    if text not in ROLES:
+        try:
+            parse_cpulist(text)
+        except ValueError as error:
+            roles = ", ".join(ROLES)
+            raise UsageError(f"{where}: {error}. A role is taken as well: {roles}.") from None
+    return text
 
 
 def place(machine: Machine) -> Placement:
