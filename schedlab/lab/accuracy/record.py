@@ -106,14 +106,19 @@ def inputs_of(work: Work) -> str:
     """Name what a plan's rows depend on beside the engine: another name for other inputs.
 
     What programs do for themselves is left out: a figure of one is added without the others' rows
-    being another's. So is how long and how often is measured, which is the plan's design.
+    being another's. So are what a sched_ext scheduler's code takes, which no published change has,
+    and how long and how often is measured, which is the plan's design.
     """
     reference = find_reference(work.reference)
     machine = find_machine(split(work.plan.target)[1])
+    bpf = {key for key in machine.cycles if key.startswith("bpf_")}
+    apart = ("work.", "cycles.bpf_")
     parts = [
         what_is_asked(work.plan),
-        machine.model_dump_json(exclude={"title", "notes", "ledger", "work"}),
-        {key: entry.range for key, entry in machine.ledger.items() if not key.startswith("work.")},
+        machine.model_dump_json(
+            exclude={"title": True, "notes": True, "ledger": True, "work": True, "cycles": bpf}
+        ),
+        {key: entry.range for key, entry in machine.ledger.items() if not key.startswith(apart)},
         reference.model_dump_json(include={"table", "counts"}),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

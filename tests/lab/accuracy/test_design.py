@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from schedlab.lab.accuracy import record
 from schedlab.lab.accuracy.published import Work, works
+from schedlab.machine.model import Machine, find_machine
 
 SETTLING = 0.79
 """Seconds, the median of the score's settled runs (docs/internals/engine.md)."""
@@ -22,3 +24,19 @@ def test_a_settled_plan_measures_as_long_as_it_settles_and_looks_twice(work: Wor
             ms = re.fullmatch(r"(\d+)ms", entry["simulated"][name])
             assert ms, entry
             assert int(ms[1]) >= SETTLING * 1000, entry
+
+
+@pytest.mark.parametrize(("figure", "counts"), [("bpf_op", False), ("futex", True)])
+def test_what_a_sched_ext_scheduler_takes_is_no_input_of_a_row(
+    figure: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = works("group-util-kunpeng")[0]
+    before = record.inputs_of(work)
+
+    def changed(name: str) -> Machine:
+        machine = find_machine(name)
+        cycles = {**machine.cycles, figure: machine.cycles[figure] + 1}
+        return machine.model_copy(update={"cycles": cycles})
+
+    monkeypatch.setattr(record, "find_machine", changed)
+    assert (record.inputs_of(work) != before) is counts
