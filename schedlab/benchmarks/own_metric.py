@@ -186,7 +186,7 @@ def _matched(metrics: Sequence[OwnMetric], output: Output) -> Iterator[float]:
         metric = metrics[slow.at]
         raise IncompleteRun(
             f"{metric.name}: to match '{metric.regex}' takes {slow} on {len(text):,} characters;"
-            " write it without repetitions inside of repetitions, such as (a+)+"
+            " avoid repetitions of repetitions: write (a+)+ as (a+)"
         ) from None
     for metric, figures in zip(metrics, found, strict=True):
         if not figures:

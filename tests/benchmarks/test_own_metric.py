@@ -162,3 +162,4 @@ def test_an_expression_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(IncompleteRun) as error:
         read([plain, endless], printed)
     assert "to match '(a+)+b' takes more than 1 s on 76 characters" in str(error.value)
+    assert str(error.value).endswith("avoid repetitions of repetitions: write (a+)+ as (a+)")
