@@ -52,6 +52,7 @@ void shim_do_exit(void)
 	shim_trace_exit(current);
 	forget_children();
 	shim_exit_signal(current);
+	current->exit_state = EXIT_DEAD;
 	if (!list_empty(&current->sibling)) {
 		struct family *f = family_of(parent);
 		struct kern_task *task = current->thread.task, **last = &f->zombies;
@@ -61,6 +62,7 @@ void shim_do_exit(void)
 			last = &(*last)->next_zombie;
 		*last = task;
 		task->zombie = 1;
+		current->exit_state = EXIT_ZOMBIE;
 		__wake_up_sync(&f->wait_chldexit, TASK_INTERRUPTIBLE);
 	}
 	kern_collect(current->thread.task);

@@ -44,6 +44,24 @@ def test_ftrace_text(sim: Simulator, tmp_path: Path) -> None:
         running[m[3]] = fields["next_pid"]
 
 
+def test_a_task_that_ends_is_not_shown_as_runnable(sim: Simulator, tmp_path: Path) -> None:
+    path = tmp_path / "trace.txt"
+    load = {"kind": "unixbench", "test": "spawn", "copies": 2, "duration": "5ms"}
+    once: Json = {"name": "once", "loops": 1, "program": [{"run": "1ms"}]}
+    sim("smp4", {"duration": "20ms", "tasks": [once], "workloads": [load]}, "--trace", str(path))
+    last: dict[str, str] = {}
+    ended: list[str] = []
+    for m in lines(path):
+        if m[5] == "sched_process_exit":
+            ended += re.findall(r"pid=(\d+)", m[6])
+        if m[5] == "sched_switch" and (
+            before := re.search(r"prev_pid=(\d+).* prev_state=(\w)", m[6])
+        ):
+            last[before[1]] = before[2]
+    states = [last[pid] for pid in ended if pid in last]
+    assert len(states) > 10 and set(states) <= {"X", "Z"}
+
+
 def test_filters(sim: Simulator, tmp_path: Path) -> None:
     path = tmp_path / "trace.txt"
     work, other = SCENARIO["tasks"]

@@ -6,10 +6,7 @@ from typing import Any, Literal
 
 from schedlab.lab.ftrace import Event
 
-USUAL = (
-    *("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task"),
-    "sched_process_exit",
-)
+USUAL = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task")
 """The events that a timeline is made of."""
 _KERNELS_PIDS = 4_000_000
 """The kernel's own threads have pids from 4194303 down (docs/internals/engine.md)."""
@@ -27,8 +24,6 @@ class Task:
     since: int = 0
     woken: bool = False
     """It waits because it was woken, not because it was preempted."""
-    gone: bool = False
-    """It has ended; its last switch may show it as runnable."""
 
     @property
     def kernels(self) -> bool:
@@ -98,8 +93,6 @@ class Timeline:
                     self._woken(event)
                 case "sched_migrate_task":
                     self._migrated(event)
-                case "sched_process_exit":
-                    self._task(event.fields["pid"], event.fields["comm"]).gone = True
             for watcher in self._watchers:
                 watcher.event(event)
 
@@ -132,7 +125,7 @@ class Timeline:
             if before.state == "running":
                 self._ran(before, cpu, time)
             before.state, before.since, before.woken = "asleep", time, False
-            if fields["prev_state"].startswith("R") and not before.gone:
+            if fields["prev_state"].startswith("R"):
                 self._wait(before, cpu, time, woken=False)
         self.running[cpu] = None
         if fields["next_pid"] == "0":
@@ -153,7 +146,6 @@ class Timeline:
     def _woken(self, event: Event) -> None:
         fields = event.fields
         task = self._task(fields["pid"], fields["comm"])
-        task.gone = False  # or a new task of its number
         if task.state == "asleep":
             self._wait(task, int(fields["target_cpu"]), event.time, woken=True)
 

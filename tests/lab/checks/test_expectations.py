@@ -203,19 +203,6 @@ def test_cpus_by_their_kind() -> None:
         broken(APART, {"that": "spread", "over": "node", "longest": "1ms"})
 
 
-def exits(task: str, ms: float) -> str:
-    name, _, pid = task.partition("/")
-    return line(0, ms, "sched_process_exit", f"comm={name} pid={pid} prio=120")
-
-
-def test_a_task_that_has_ended_does_not_wait() -> None:
-    over = [*WAITING[:2], exits("a/1", 3), switch(0, 3, "a/1", "0", "R")]
-    stall = {"that": "no-stall", "longest": "20ms"}
-    assert not broken(over, stall, window=0.3)
-    assert broken([*over[:2], over[3]], stall, window=0.3), "preempted"
-    assert broken([*over, woken("a/1", 10, 0)], stall, window=0.3), "another of its number"
-
-
 NEVER = [*WAITING[:2], woken("b/2", 10, 0), switch(0, 300, "a/1", "0")]
 """b waits for 290 ms and never runs."""
 
