@@ -12,7 +12,6 @@ from schedlab.cli.how import How, given_options
 from schedlab.cli.names import CHECK, MACHINE, PLAN
 from schedlab.cli.run import evidence_options, load_options
 from schedlab.kernels.series import ends_of_range
-from schedlab.kernels.tree import tree_of_range
 
 if TYPE_CHECKING:
     from schedlab.lab.bisecting.record import Asked
@@ -86,7 +85,10 @@ def bisect_command(
             raise UsageError("--scenario names all that is run; give no plan with it.")
         if machines and not scenario:
             raise UsageError("--machine is for --scenario; a plan's machine is --target sim:NAME.")
-        tree = tree or tree_of_range()
+        if tree is None:
+            from schedlab.kernels.tree import tree_of_range
+
+            tree = tree_of_range()
         ends_of_range(tree, commits)
 
     # Only here: a mistake in the options is reported at once, without loading what runs plans.
