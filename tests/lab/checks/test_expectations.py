@@ -220,6 +220,25 @@ def test_what_nothing_can_break_is_refused() -> None:
         broken(WAITING, {"that": "latency", "tasks": "a", "at_most": "1us", "since": "20ms"})
 
 
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ({"that": "bandwidth", "at_least": 0.1, "every": "10s"}, "every: the run is over"),
+        ({"that": "fairness", "within": 0.1, "every": "10s"}, "every: the run is over"),
+        ({"that": "decision", "event": "sched_switch", "cpu": 99, "at_most": 0}, "CPUs 0 to 3"),
+        (
+            {"that": "decision", "event": "x", "since": "9ms", "until": "1ms", "at_most": 0},
+            "until: is not after since",
+        ),
+    ],
+)
+def test_empty_intervals_and_cpus_that_are_not_there_are_refused(
+    expected: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        broken(WAITING, expected)
+
+
 def test_a_wait_counts_from_when_a_cpu_is_allowed() -> None:
     widened = {
         "tasks": [{"name": "b", "affinity": "0"}],

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from schedlab.base.errors import UsageError
 from schedlab.lab.checks.expect.expectation import Bounded, OfTasks, TaskWatcher
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.text import Time, written
@@ -78,6 +79,11 @@ class _ByWindow(TaskWatcher):
 
     def windows(self, end: int) -> Iterator[tuple[int, int, Mapping[int, int]]]:
         """Yield the beginning, the length and the tasks' times of each whole window."""
+        if self._every and end - self._since < self._every:
+            raise UsageError(
+                f"every: the run is over before {written(self._every)} have passed, so nothing"
+                " could break it."
+            )
         length = self._every or end - self._since
         for number in range(max(end - self._since, 0) // length if length else 0):
             begin = self._since + number * length

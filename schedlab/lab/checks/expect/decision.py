@@ -41,6 +41,10 @@ class Decision(Bounded):
 
     def watch(self, given: Given) -> Watcher:
         """Return the watcher."""
+        if self.cpu is not None:
+            given.cpus(str(self.cpu))
+        if self.until is not None and self.until <= self.since:
+            raise UsageError("until: is not after since, so nothing could break it")
         return _Counted(self)
 
 
