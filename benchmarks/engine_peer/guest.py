@@ -117,7 +117,7 @@ def check_tools() -> None:
 
 
 def qemu_version() -> str:
-    """Name QEMU's version."""
+    """Return QEMU's version."""
     said = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"version (\S+)", said)
     return found[1] if found else "of unknown version"

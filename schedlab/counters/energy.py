@@ -84,7 +84,7 @@ def _files(system: System) -> Iterator[tuple[str, str]]:
 
 
 def _zone(system: System, folder: str) -> str:
-    """Name a zone by those it is in: `energy:package-0/dram:joules`."""
+    """Return a zone's name, with those it is in: `energy:package-0/dram:joules`."""
     place, _, zone = folder.rpartition("/")
     parts = zone.split(":")
     inside = [f"{place}/{':'.join(parts[:end])}" for end in range(2, len(parts) + 1)]

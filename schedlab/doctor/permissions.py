@@ -17,7 +17,7 @@ def check(system: System) -> Iterator[Finding]:
 
 
 def lacking_capabilities(system: System) -> list[str]:
-    """Name the capabilities the lab uses that this process does not have."""
+    """Return the capabilities the lab uses that this process does not have."""
     mask = int(status_field(system, "CapEff") or "0", 16)
     return [name for name, bit in CAPABILITIES.items() if not mask >> bit & 1]
 

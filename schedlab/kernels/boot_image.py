@@ -196,7 +196,7 @@ class ImageBuilder:
         return self._shelf.folder / "images" / key
 
     def _key(self, recipe: Recipe) -> str:
-        """Name what the kernel of a recipe would be made of, as everything stands now."""
+        """Return what the kernel of a recipe would be made of, as everything stands now."""
         parts = [
             whole_content(self._shelf.base(recipe.base)),
             self._compiler(),

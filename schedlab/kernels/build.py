@@ -119,7 +119,7 @@ class _Part:
 
     @property
     def what(self) -> str:
-        """Name it, for people."""
+        """Return its name for people."""
         scheduler = f" with {self.scheduler.name}" if self.scheduler else ""
         return f"{self.recipe.name} ({self.recipe.config}){scheduler}"
 
@@ -211,7 +211,7 @@ class Builder:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def compiler(self) -> str:
-        """Name the compiler and its version."""
+        """Return the compiler and its version."""
         if shutil.which(self._cc) is None:
             raise KernelError(
                 f"{self._cc} is not installed; the simulator is compiled with it."
@@ -221,7 +221,7 @@ class Builder:
         return self._compiler
 
     def key(self, recipe: Recipe, scheduler: Scheduler | None = None) -> str:
-        """Name what the build of a recipe would be made of, as everything stands now."""
+        """Return what the build of a recipe would be made of, as everything stands now."""
         base = self.shelf.base(recipe.base)
         return _digest(
             *(base.content(self.engine), self.engine.version, self.compiler()),
@@ -288,7 +288,7 @@ class Builder:
         return _Part(objects, variables, recipe)
 
     def _with_base(self, part: _Part) -> _Part:
-        """Name another build to take objects from, if there is one and there are none yet."""
+        """Return another build to take objects from, if there is one and there are none yet."""
         if part.objects.exists():
             return part
         for mark in sorted((self.shelf.folder / "objects").glob(f"*/{_BY}")):

@@ -319,7 +319,7 @@ class Shelf:
 
 
 def digest_of(text: str) -> str:
-    """Name a text by its content."""
+    """Return a name made of a text's content."""
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
 
 

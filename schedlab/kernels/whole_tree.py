@@ -142,7 +142,7 @@ def _put(source: Path, target: Path) -> None:
 
 
 def _digest(file: Path) -> str | None:
-    """Name the content of a plain file; nothing else has one."""
+    """Return a name for the content of a plain file; nothing else has one."""
     if file.is_symlink() or not file.is_file():
         return None
     return hashlib.sha256(file.read_bytes()).hexdigest()

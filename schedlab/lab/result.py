@@ -105,7 +105,7 @@ def resume_plan(folder: Path, lab: Lab | None = None) -> Store:
 
 
 def finish(result: Result, lab: Lab) -> Store:
-    """Bring one result to its end; return its store, which is closed where that fails."""
+    """Finish one result; return its store, which is closed where that fails."""
     try:
         _run(result, lab)
         check_any_good(result.store)
@@ -234,7 +234,7 @@ def _on_its_host(store: Store, folder: Path, lab: Lab) -> Result:
 
 
 def run_results(results: Mapping[str, Result], lab: Lab) -> None:
-    """Bring results to their ends, all at the same time where there are several.
+    """Finish results, all at the same time where there are several.
 
     A folder in which not a single run was made does not stay.
     """

@@ -224,7 +224,7 @@ def _blocks(number: int) -> str:
 
 
 def run_together(runners: Sequence[Runner]) -> None:
-    """Bring several plans to their ends; while one waits for its runs the others go on."""
+    """Finish several plans; while one waits for its runs the others go on."""
     with ExitStack() as stack:
         ready = [stack.enter_context(closing(runner.steps())) for runner in runners]
         waiting: dict[Wait, Generator[Wait]] = {}

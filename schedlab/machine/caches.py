@@ -90,7 +90,7 @@ def _order(kind: _Kind) -> tuple[int, str, str]:
 
 
 def _name(kind: _Kind) -> str:
-    """Name a cache as people do: l1d, l1i, l2, l3."""
+    """Return the usual name of a cache: l1d, l1i, l2, l3."""
     letter = kind.type[0] if kind.level == 1 and kind.type != "unified" else ""
     return f"l{kind.level}{letter}"
 

@@ -366,7 +366,7 @@ class Report:
         return [trend_line(t) for t in self.analysis.trends if t.variant == variant]
 
     def _named(self, label: str, outcomes: Sequence[Outcome]) -> str:
-        """Name results of one benchmark that have a line together."""
+        """Return the name of results of one benchmark that have a line together."""
         if len(outcomes) == 1:
             return self.name_of(outcomes[0])
         return f"{label}, {listing([o.metric.name for o in outcomes])}"
@@ -605,7 +605,7 @@ def case_words(case: CaseInfo) -> str:
 
 
 def run_name(record: RunRecord) -> str:
-    """Name a run as the published reports do: `Default-3-0`."""
+    """Return a run's name as in the published reports: `Default-3-0`."""
     return f"{record.key.variant}-{record.key.block}-0"
 
 

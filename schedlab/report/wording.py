@@ -149,7 +149,7 @@ def never_happened(verdict: Verdict) -> bool:
 
 
 def verdict_word(verdict: Verdict) -> str:
-    """Name the verdict; what was never at issue is not called undecided."""
+    """Return the verdict's name; what was never at issue is not called undecided."""
     if verdict.manipulation_check:
         return "manipulation check"
     if verdict.withheld:

@@ -146,7 +146,7 @@ def _environment(stores: Sequence[Store]) -> dict[str, str]:
 
 
 def _undeclared(stores: Sequence[Store]) -> list[str]:
-    """Name what differs between the boots though no variant asks for it."""
+    """Return what differs between the boots though no variant asks for it."""
     declared = {row for variant in stores[0].plan.variant for row in boot.Boot.of(variant)}
     if BOOTED_FOR in declared:
         declared |= _BOOTED

@@ -103,7 +103,7 @@ class FeatureKnob:
 
     @property
     def label(self) -> str:
-        """Name the feature."""
+        """Return the name of the feature."""
         return f"sched_feature {self.feature}"
 
     def read(self, system: System) -> str:

@@ -139,7 +139,7 @@ class LocalSystem(System):
         return str(folder.absolute())
 
     def pause(self, seconds: float) -> None:
-        """Let the machine come to rest for a while."""
+        """Wait a while, so that the machine comes to rest."""
         time.sleep(seconds)
 
     def listens(self, port: int, address: str = "127.0.0.1") -> bool:

@@ -278,7 +278,7 @@ class RemoteSystem(System):
         return f"{self._scratch}-{folder.parent.name}/{folder.name}"
 
     def pause(self, seconds: float) -> None:
-        """Let the machine come to rest for a while."""
+        """Wait a while, so that the machine comes to rest."""
         time.sleep(seconds)
 
     def listens(self, port: int, address: str = "127.0.0.1") -> bool:

@@ -111,7 +111,7 @@ class System(ABC):
 
     @abstractmethod
     def pause(self, seconds: float) -> None:
-        """Let the machine come to rest for a while."""
+        """Wait a while, so that the machine comes to rest."""
 
     @abstractmethod
     def clock_offset(self) -> float:

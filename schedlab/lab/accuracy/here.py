@@ -138,7 +138,7 @@ def _pairs(machine: Machine) -> dict[str, tuple[int, int]]:
 
 
 def _distance(machine: Machine, one: int, other: int) -> str:
-    """Name the constant for a line between two CPUs."""
+    """Return the constant for a line between two CPUs."""
     levels: tuple[Level, ...] = ("core", "cluster", "llc", "node", "package")
     for level, line in zip(levels, LINES, strict=False):
         if any({one, other} <= set(group) for group in machine.groups(level)):

@@ -222,7 +222,7 @@ class _Bisection:
         ).why
 
     def _kernel(self, at: int) -> str:
-        """Name a commit's kernel: the base where it differs in nothing."""
+        """Return the name of a commit's kernel: the base where it differs in nothing."""
         if not at or not self._patch(at).exists():
             return self._record.base
         return f"{self._record.base}-to-{self._name(at)}"

@@ -35,7 +35,7 @@ class Asked(_Data):
 
     @property
     def words(self) -> str:
-        """Name it for people."""
+        """Return its name for people."""
         if self.scenario:
             return f"check {Path(self.scenario).stem}"
         return f"{self.metric} of {self.case}" if self.metric else "the scheduler's decisions"

@@ -68,7 +68,7 @@ def reduced(
 
 
 def described(asked: Asked) -> str:
-    """Name what a run is made of, for people."""
+    """Return what a run is made of, in words."""
     tasks = sum(int(each.get("count", 1)) for each in asked.check.scenario.get("tasks", []))
     duration = asked.check.scenario.get("duration", "")
     parts = [plural(tasks, "task")] if tasks else []

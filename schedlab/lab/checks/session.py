@@ -49,7 +49,7 @@ class Verdict:
 
     @property
     def place(self) -> str:
-        """Name the run, for people."""
+        """Return the run's name for people."""
         with_bug = " with the bug" if self.bug else ""
         return f"{self.check} on {self.machine}, {self.kernel}{with_bug}, seed {self.seed}"
 
@@ -256,7 +256,7 @@ def _counting_into(folder: Path | None) -> dict[str, str]:
 
 
 def key_of(asked: Asked, bug: bool) -> str:
-    """Name all that a run's verdict depends on."""
+    """Return a name for all that a run's verdict depends on."""
     expected = [each.model_dump_json() for each in asked.check.expect]
     parts = [asked.build.key, asked.machine.model_dump_json(), json.dumps(asked.scenario)]
     parts += [str(asked.seed), str(bool(bug)), *expected, *(e.text for e in asked.enclosures)]

@@ -130,12 +130,12 @@ class Guest(RemoteSystem):
         return self._qemu.pid
 
     def stop(self) -> None:
-        """Let the guest's time stand still."""
+        """Pause the guest and its time."""
         if self._monitor:
             self._monitor.stop()
 
     def cont(self) -> None:
-        """Let the guest go on."""
+        """Resume the guest."""
         if self._monitor:
             self._monitor.cont()
 

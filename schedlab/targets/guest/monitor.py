@@ -26,7 +26,7 @@ class Monitor:
         self._command("stop")
 
     def cont(self) -> None:
-        """Let the guest go on."""
+        """Resume the guest."""
         self._command("cont")
 
     def close(self) -> None:
