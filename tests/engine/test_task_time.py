@@ -137,3 +137,20 @@ def test_roles_of_a_benchmark_are_accounted_apart(sim: Simulator, machine: str) 
     assert groups["sender"]["parts_ns"]["write"] > 0 == groups["receiver"]["parts_ns"]["write"]
     for name in ("placement", "wakeup", "schedule", "lock", "waking"):
         assert groups["sender"]["parts_ns"][name] > 0, name
+
+
+@pytest.mark.parametrize("series", ["6.12"])
+def test_a_change_of_speed_on_the_way_into_a_call_is_user_time(sim: Simulator) -> None:
+    """A CPU lets others come as far before its task's call; a sibling that stops may put it behind."""
+    pairs: list[Json] = []
+    for pair in range(6):
+        there: Json = {"send": f"there{pair}", "bytes": 1}
+        back: Json = {"send": f"back{pair}", "bytes": 1}
+        pairs += [
+            {"name": "c", "program": [there, {"receive": f"back{pair}", "bytes": 1}]},
+            {"name": "s", "program": [{"receive": f"there{pair}", "bytes": 1}, back]},
+        ]
+    result = sim("smt8", {"duration": "60ms", "warmup": "10ms", "tasks": pairs})
+    of_tasks = [group["parts_ns"] for group in result["task_time"].values()]
+    slipped = sum(spent["user"] + spent["sibling"] for spent in of_tasks)
+    assert sum(cpu["user_ns"] for cpu in result["per_cpu"]) == slipped > 0
