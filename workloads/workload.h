@@ -95,6 +95,7 @@ void wl_pin_llcs(int first, int count);		/* LLCs in the order of their first CPU
 void wl_pin_list(const char *list);		/* "0-3,8" */
 int wl_cpu(void);				/* where the caller runs now */
 int wl_capacity(int cpu);			/* 1024 = the biggest */
+int wl_speed(int cpu);				/* of plain work at its highest frequency; 1024 = the fastest */
 
 /* Idle states as the kernel's cpuidle counts them; none where the machine has none. */
 struct wl_idle { unsigned long long usage, time; };	/* entries, ns */

@@ -59,6 +59,11 @@ static unsigned int smt_share(int cpu)
 	return low - (low - high) * (uint64_t)(busy % 1024) / 1024;
 }
 
+unsigned int hw_cpu_speed(int cpu)
+{
+	return machine.cpu_speed[cpu] / 64;
+}
+
 static unsigned int at_frequency(int cpu, unsigned int speed)
 {
 	return (uint64_t)speed * machine.frequency[cpu] / 1024;

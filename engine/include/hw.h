@@ -99,6 +99,7 @@ extern int hw_defers_rearming;		/* its entry code arms the timer last, where the
 extern int hw_reclaim_distance;		/* what the architecture sets, 0: the default */
 extern unsigned char hw_cpu_distance[HW_MAX_CPUS][HW_MAX_CPUS];
 int hw_node_distance(int a, int b);
+unsigned int hw_cpu_speed(int cpu);	/* of plain work at its highest frequency; 1024 = the fastest */
 extern unsigned long hw_node_pages[HW_MAX_NODES];	/* of 4 KiB; ~0: unknown */
 
 /* What a socket speaks; it has costs "<name>_send" and "<name>_receive". */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from schedlab.benchmarks.benchmark import Output
 from schedlab.benchmarks.rt_app import Row, parse, read_log, rt_app_model
-from tests.helpers.engine.simulator import Simulator
+from tests.helpers.engine.simulator import Simulator, machine
 from tests.helpers.rt_app_files import EXAMPLES, ROWS, files
 
 Json = dict[str, Any]
@@ -69,6 +70,24 @@ def test_work_is_measured_by_the_cpu_that_is_named(sim: Simulator) -> None:
     assert ratio == pytest.approx(1 / 0.61, rel=0.02)  # machines/hikey960.toml
     assert by_small["small-0"][-1].run == pytest.approx(1000, rel=0.02)
     assert by_big["big-1"][-1].run == pytest.approx(1000, rel=0.02)
+
+
+@pytest.mark.parametrize("reference", [0, 7])
+def test_the_work_is_the_same_at_any_frequency(sim: Simulator, reference: int) -> None:
+    """A variant that slows the CPU would look better if there were less to do."""
+    text = """{ "global" : { "calibration" : "CPU%d" }, "tasks" : {
+        "t" : { "loop" : 9, "cpus" : [0], "run" : 1000, "sleep" : 9000 } } }"""
+    file = sim.scratch / "x.json"
+    file.write_text(text % reference)
+    worked = []
+    for governor in ("performance", "schedutil"):
+        board = copy.deepcopy(machine("hikey960"))
+        for entry in board["cpu"]:
+            entry["governor"] = governor
+        worked.append(sim(board, scenario(file))["task_time"]["t"]["parts_ns"])
+    fast, slow = worked
+    assert fast["user"] == pytest.approx(slow["user"], rel=0.01)
+    assert slow["frequency"] > 0.2 * slow["user"] > fast["frequency"]
 
 
 def test_timers(sim: Simulator) -> None:

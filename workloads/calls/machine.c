@@ -39,6 +39,11 @@ int wl_capacity(int cpu)
 	return hw_cpu_topo[cpu].capacity;
 }
 
+int wl_speed(int cpu)
+{
+	return hw_cpu_speed(cpu);
+}
+
 int wl_idle_states(void)
 {
 	return hw_nr_idle_states;
@@ -192,6 +197,12 @@ int wl_cpu(void)
 }
 
 int wl_capacity(int cpu)
+{
+	return arena->capacity[cpu];
+}
+
+/* Nothing but the kernel's own figure is known. */
+int wl_speed(int cpu)
 {
 	return arena->capacity[cpu];
 }
