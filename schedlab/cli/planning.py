@@ -144,9 +144,7 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
                 )
             variants = [Variant(name=_BASE), *variants]
         data["variant"] = variants
-    elif data.get("aa") and "variant" not in data:
-        data["variant"] = [Variant(name="A1"), Variant(name="A2")]
-    elif "variant" not in data:
+    elif "variant" not in data and not data.get("aa"):
         raise UsageError(NO_VARIANT)
 
 

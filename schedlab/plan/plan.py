@@ -236,9 +236,11 @@ class Plan(_Data):
     @model_validator(mode="before")
     @classmethod
     def _shared_settings(cls, data: Any) -> Any:
-        """Write `setup` and `common` into the variants, as if each had them."""
+        """Write `setup` and `common` into the variants, which an A/A run need not name."""
         if not isinstance(data, Mapping):
             return data
+        if data.get("aa") is True and "variant" not in data:
+            data = {**data, "variant": [{"name": "A1"}, {"name": "A2"}]}
         return shared_settings.spread(data)
 
     @model_validator(mode="after")

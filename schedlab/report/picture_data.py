@@ -242,10 +242,10 @@ def percentile(waits: Waits, percent: float) -> float:
 def said_of_waits(shown: Mapping[str, Waits]) -> str:
     """Return what to see in curves of wakeup latency."""
     words = [
-        f"{variant}: {plural(waits.count, 'wakeup')}, half of them ran within"
+        f"{variant}: {plural(waits.count, 'wakeup')}, half of them ran within about"
         f" {brief_duration(percentile(waits, 50))}, one in a hundred waited longer than"
         f" {brief_duration(percentile(waits, 99))}, the longest"
-        f" {brief_duration(percentile(waits, 100))}."
+        f" {brief_duration(waits.max_ns / 1e9 or percentile(waits, 100))}."
         for variant, waits in shown.items()
     ]
     return " ".join(words)

@@ -94,6 +94,8 @@ class Waits(_Data):
 
     count: _Count
     buckets: Annotated[tuple[tuple[_Count, _Count], ...], Field(max_length=512)]
+    max_ns: _Count = 0
+    """The longest; what keeps buckets alone knows its bucket."""
 
     @model_validator(mode="after")
     def _check_buckets(self) -> "Waits":

@@ -22,6 +22,16 @@ def plan_with(**changes: Any) -> Plan:
     return validate(data, Plan, "plan.toml")
 
 
+def test_an_aa_plan_names_its_variants_itself(tmp_path: Path) -> None:
+    plan = validate({"benchmark": [ENTRY], "aa": True}, Plan, "plan.toml")
+    assert [variant.name for variant in plan.variant] == ["A1", "A2"]
+    place = tmp_path / "plan.toml"
+    place.write_text(plan.to_toml())
+    assert load_plan(place) == plan
+    with pytest.raises(UsageError, match="variant: is missing"):
+        validate({"benchmark": [ENTRY]}, Plan, "plan.toml")
+
+
 def test_a_plan_with_a_command_is_written_and_read_again(tmp_path: Path) -> None:
     plan = plan_with(setup=["make data"], teardown=["rm -r data"], timeout="5s")
     place = tmp_path / "plan.toml"

@@ -8,6 +8,8 @@ import pytest
 
 from schedlab.judging.analysis import analyse
 from schedlab.report import Report, all_shapes, html
+from schedlab.report.picture_data import said_of_waits
+from schedlab.result.pictures import Waits
 from schedlab.result.store import Store
 from schedlab.settings.variant import Variant
 from tests.helpers.browser import Page, run_browser
@@ -182,3 +184,9 @@ def test_a_page_of_many_results_begins_with_a_picture_of_all(tmp_path: Path) -> 
     folds = [at for at, (tag, _) in enumerate(shown.tags) if tag == "details"]
     tables = [at for at, (tag, _) in enumerate(shown.tags) if tag in ("table", "svg")]
     assert folds[0] < tables[0], "the first table stands in a fold"
+
+
+def test_the_longest_wait_is_the_longest_and_not_its_bucket() -> None:
+    waits = Waits(count=3, buckets=((512, 2), (7_340_032, 1)), max_ns=7_715_089)
+    assert "the longest 7.72 ms." in said_of_waits({"no-wa": waits})
+    assert "the longest 7.34 ms." in said_of_waits({"old": waits.model_copy(update={"max_ns": 0})})
