@@ -1,7 +1,7 @@
 """What a run's scenario and machine say of tasks and CPUs: who may run where, with what weight."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
@@ -27,6 +27,8 @@ class Given:
 
     machine: Machine
     scenario: Json
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    """Of a benchmark: what the simulator's result calls each."""
 
     def cpus(self, named: str) -> frozenset[int]:
         """Return the CPUs of a list, or of a kind.

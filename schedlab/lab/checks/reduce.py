@@ -1,6 +1,7 @@
 """Making a run that failed smaller: fewer CPUs, fewer tasks, shorter, as long as it fails."""
 
 import copy
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -76,14 +77,34 @@ def described(asked: Asked) -> str:
     return ", ".join([*parts, *([duration] if duration else [])])
 
 
-def as_file(asked: Asked, where: Path) -> str:
-    """Return the check's file with a smaller run's scenario and machine."""
+def write_check(asked: Asked, where: Path, folder: Path) -> None:
+    """Write `check.toml` of one run, and beside it the files that it names, to run it again.
+
+    Args:
+        asked: the run, which may be smaller than what the check's file asks for.
+        where: the check's file.
+        folder: where to; it is there.
+    """
     content = read_toml(where)
     content.pop("bug", None)
-    content |= {"machines": [asked.machine.name], "seeds": asked.seed}
+    content |= {"machines": [_named(asked.machine, folder)], "seeds": asked.seed}
     if asked.check.scenario:
-        content["scenario"] = dict(asked.check.scenario)
-    return tomli_w.dumps(content)
+        scenario = copy.deepcopy(dict(asked.check.scenario))
+        for number, each in enumerate(scenario.get("workloads", [])):
+            if "file" in each:
+                file = where.parent / each["file"]
+                each["file"] = f"{number}-{file.name}"
+                shutil.copyfile(file, folder / each["file"])
+        content["scenario"] = scenario
+    (folder / "check.toml").write_text(tomli_w.dumps(content))
+
+
+def _named(machine: Machine, folder: Path) -> str:
+    """Return the name of a machine that comes with schedlab, or of its file beside the check."""
+    if machine.name in known_machines() and find_machine(machine.name) == machine:
+        return machine.name
+    (folder / "machine.toml").write_text(machine.to_toml())
+    return "machine.toml"
 
 
 def _smaller(asked: Asked) -> Iterator[tuple[Mapping[str, Any], Machine]]:

@@ -48,11 +48,13 @@ class Asked:
     seed: int
     scenario: Mapping[str, Any]
     enclosures: tuple[Enclosure, ...] = ()
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    """Of a benchmark: what the simulator's result calls each."""
 
     @property
     def given(self) -> Given:
         """Return what its expectations ask about."""
-        return Given(self.machine, self.scenario)
+        return Given(self.machine, self.scenario, self.metrics)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def ask(where: Path, check: Check, machine: Machine, build: Build, seed: int) ->
         if model is None:
             raise UsageError(f"benchmark: {benchmark.name} cannot be simulated")
         whole = scenario(model, variant, _LONGEST_HOST)
-        return Asked(str(where), check, machine, build, seed, whole, tuple(model.enclosures))
+        names = {metric.name: name for metric, name in model.figures.items()}
+        return Asked(str(where), check, machine, build, seed, whole, tuple(model.enclosures), names)
 
 
 def judge(asked: Asked, processes: Processes, keep: Path | None = None) -> Judged:

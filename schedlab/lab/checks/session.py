@@ -17,7 +17,7 @@ from schedlab.kernels.progress import Watch
 from schedlab.lab.checks.builds import Kernels, Wanted
 from schedlab.lab.checks.check import Named
 from schedlab.lab.checks.coverage import PREFIX
-from schedlab.lab.checks.reduce import as_file, described, reduced
+from schedlab.lab.checks.reduce import described, reduced, write_check
 from schedlab.lab.checks.run import Asked, Judged, ask, judge
 from schedlab.machine.model import Machine, find_machine
 from schedlab.targets.sim_program import Processes
@@ -188,8 +188,8 @@ class Session:
                 if smaller:
                     passing = self._passing(planned, by_place, verdicts)
                     asked = reduced(asked, Path(planned.named.path), Processes(), passing)
-                    (place).mkdir(parents=True, exist_ok=True)
-                    (place / "check.toml").write_text(as_file(asked, planned.named.path))
+                place.mkdir(parents=True, exist_ok=True)
+                write_check(asked, Path(planned.named.path), place)
                 judge(asked, Processes(), place)
                 yield f"wrote {place}: {described(asked)}"
 

@@ -87,6 +87,44 @@ def test_what_fails_becomes_smaller(checked, tmp_path: Path) -> None:  # type: i
     assert smaller.exit_code == 1, smaller.output
 
 
+@pytest.mark.parametrize("options", [(), ("--no-reduce",)])
+def test_what_failed_runs_again_with_its_files(
+    checked,  # type: ignore[no-untyped-def]
+    tmp_path: Path,
+    options: tuple[str, ...],
+) -> None:
+    """Of a machine of one's own, and a file of rt-app; the folder needs nothing from outside."""
+    own = (builds.ROOT / "machines/smp4.toml").read_text().replace("smp4", "mybox", 1)
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/mine.toml").write_text(own)
+    (tmp_path / "given/load.json").write_text('{"tasks": {"a": {"loop": 3, "run": 100}}}')
+    (tmp_path / "given/busy.toml").write_text(
+        'title = "Phases"\nmachines = ["mine.toml"]\n'
+        '[scenario]\nduration = "50ms"\n'
+        '[[scenario.workloads]]\nkind = "rt-app"\nfile = "load.json"\n'
+        '[[expect]]\nthat = "figure"\nname = "rt-app.phases"\nat_most = 1\n'
+    )
+    done = checked("given/busy.toml", "--output", "kept", *options)
+    assert (done.exit_code, "rt-app.phases is 3" in done.output) == (1, True), done.output
+    (tmp_path / "given").rename(tmp_path / "gone")
+    (tmp_path / "kept/busy").rename(tmp_path / "elsewhere")
+    again = checked("elsewhere/check.toml")
+    assert (again.exit_code, "rt-app.phases is 3" in again.output) == (1, True), again.output
+
+
+def test_a_figure_by_the_name_that_the_benchmark_gives_it(checked, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    text = (
+        'title = "Time"\nmachines = ["smp4"]\n[benchmark]\nname = "HackbenchPipeThreads"\n'
+        "params = { groups = 1, loops = 10 }\n"
+        '[[expect]]\nthat = "figure"\nname = "%s"\nat_most = 9\n'
+    )
+    (tmp_path / "time.toml").write_text(text % "time")
+    assert checked("time.toml").exit_code == 0
+    (tmp_path / "time.toml").write_text(text % "tme")
+    done = checked("time.toml")
+    assert "Did you mean time?" in done.output, done.output
+
+
 @pytest.mark.parametrize(
     ("that", "rest", "more", "said"),
     [

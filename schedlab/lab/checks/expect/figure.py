@@ -26,7 +26,7 @@ class Figure(Bounded):
 
     def watch(self, given: Given) -> Watcher:
         """Return the watcher."""
-        return _Bounds(self)
+        return _Bounds(self, given.metrics)
 
 
 class Setting(Expectation):
@@ -44,23 +44,26 @@ class Setting(Expectation):
 
 
 class _Bounds(Watcher):
-    def __init__(self, asked: Figure) -> None:
+    def __init__(self, asked: Figure, metrics: Mapping[str, str]) -> None:
         super().__init__()
         self._asked = asked
+        self._metrics = metrics
 
     def ended(self, time: int, result: Mapping[str, Any]) -> None:
         asked = self._asked
+        measured = result.get("metrics", {})
         known = {
             **counters(result, "all"),
             **result.get("counters", {}),
-            **result.get("metrics", {}),
+            **measured,
+            **{name: measured[of] for name, of in self._metrics.items() if of in measured},
         }
         known |= dict.fromkeys(set(result.get("tracepoints", ())) - known.keys(), 0.0)
         if asked.name not in known:
             raise UsageError(
                 f"name: the run has no metric or counter '{asked.name}'."
                 f"{nearest(asked.name, known)}"
-                f" Its metrics: {', '.join(result.get('metrics', ())) or 'none'};"
+                f" Its metrics: {', '.join([*self._metrics, *measured]) or 'none'};"
                 " counters: `schedlab list counters`."
             )
         value = float(known[asked.name])

@@ -40,8 +40,8 @@ class _Woken(TaskWatcher):
 
     def ended(self, time: int, result: Mapping[str, Any]) -> None:
         if not self._times:
-            if not self.seen:
-                return  # there is no such task, which is reported for every kind
+            if not self.seen or self._asked.since >= time:
+                return  # no such task, or no such time: both are reported for every kind
             raise UsageError(
                 f"latency: no task called '{self.pattern}' is woken from"
                 f" {written(self._asked.since)} on, so nothing could break it."
