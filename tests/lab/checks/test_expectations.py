@@ -214,6 +214,14 @@ def test_a_task_that_never_runs_counts() -> None:
 
 
 def test_what_nothing_can_break_is_refused() -> None:
+    for about in (
+        {"that": "fairness", "within": float("inf")},
+        {"that": "bandwidth", "at_least": 0},
+    ):
+        with pytest.raises(ValueError, match=r"finite number|more than 0"):
+            parse_expectation(about)
+    with pytest.raises(UsageError, match="weights: no task is called 'c'"):
+        broken(NEVER, {"that": "fairness", "within": 0.01, "weights": {"c": 3.0}})
     with pytest.raises(UsageError, match="after: the run is over 50 ms after"):
         broken(WAITING, {"that": "placement", "tasks": "a", "cpus": "0", "after": "10s"})
     with pytest.raises(UsageError, match="no task called 'a' is woken from 20 ms on"):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from schedlab.base.errors import UsageError
+from schedlab.base.errors import UsageError, nearest
 from schedlab.lab.checks.expect.expectation import Bounded, OfTasks, TaskWatcher
 from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.text import Time, written
@@ -22,7 +22,7 @@ class Bandwidth(OfTasks, Bounded):
     meaning: ClassVar = "tasks together use at most, or at least, N CPUs, overall or every X"
 
     at_most: Cpus | None = None
-    at_least: Cpus | None = None
+    at_least: Annotated[float, Field(gt=0, strict=False)] | None = None
     since: Time = 0
     every: Time | None = None
 
@@ -40,7 +40,7 @@ class Fairness(OfTasks):
     kind: ClassVar = "fairness"
     meaning: ClassVar = "tasks get CPU time by their weights, within a part of their share"
 
-    within: Annotated[float, Field(gt=0, strict=False)]
+    within: Annotated[float, Field(gt=0, strict=False, allow_inf_nan=False)]
     weights: dict[str, Annotated[float, Field(gt=0, strict=False)]] = Field(default={})
     since: Time = 0
     every: Time | None = None
@@ -119,6 +119,12 @@ class _Shares(_ByWindow):
         return self._given.weight(name)
 
     def ended(self, time: int, result: Mapping[str, Any]) -> None:
+        for pattern in self._asked.weights:
+            if not any(fnmatchcase(name, pattern) for name in self._names.values()):
+                raise UsageError(
+                    f"weights: no task is called '{pattern}'."
+                    f"{nearest(pattern, self._names.values())}"
+                )
         weights = {pid: self._weight(name) for pid, name in self._names.items()}
         for begin, length, spent in self.windows(time):
             had, heavy = sum(spent.values()), sum(weights.values())
