@@ -480,7 +480,8 @@ def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
             f" {error[1]}:{error[2]}: {error[3]}{log}"
         )
     if error:
-        return f"{part.what} does not compile: {error[1]}:{error[2]}: {error[3]}{log}"
+        file = error[1].removeprefix(f"{part.objects}/src/")
+        return f"{part.what} does not compile: {file}:{error[2]}: {error[3]}{log}"
     linker = re.search(r"undefined reference to [`']?([\w.]+)", text)
     if linker:
         return f"{part.what} does not link: {linker[1]} is undefined.{log}"

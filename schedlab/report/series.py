@@ -86,7 +86,9 @@ def _subject(tried: TriedSeries, steps: dict[str, list[Outcome]]) -> str:
 def _became(patch: Tried, steps: Sequence[Outcome]) -> Iterator[str]:
     """Yield what became of a patch: its results in a line, or why it has none."""
     if patch.state != "run":
-        why = " ".join(patch.why.split())
+        # Where make's words lie is of no use to who reads a mail.
+        said = patch.why.partition("\n")[0] if patch.state == "does not build" else patch.why
+        why = " ".join(said.split())
         yield f"{patch.state}: {why}" if why else patch.state
     elif steps:
         words = [verdict_word(outcome.verdict) for outcome in steps]

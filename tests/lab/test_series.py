@@ -232,6 +232,8 @@ def test_a_patch_that_does_not_build_is_passed_by(lab: FakeLab) -> None:
     assert status == 0, errors
     assert "does not build: " in text
     assert "expected ';'" in text
+    mailed = (lab.folder / "out/mail.txt").read_text()
+    assert "make.log" not in mailed and "/kernels/objects/" not in mailed
     [row] = [line for line in text.splitlines() if line.startswith("time ")]
     assert row.count("better") == 2
 
