@@ -54,12 +54,14 @@ ELSEWHERE = {
     **{
         f"schedlab run {how}": "needs Linux 7.3 with patches (docs/studies/on-7.3.md)"
         for how in (
+            "group-util-kunpeng --blocks 6",
             "menu-polling-power10 --blocks 6",
             "newidle-cost-thx2 --only hackbench-1-groups",
             "numa-affinity-epyc --blocks 6",
             "numa-imbalance-epyc --blocks 6",
             "spread-llc-hikey --blocks 6",
             "ttwu-pending-vm --blocks 6",
+            "wakelist-idle-xeon --only hackbench-1-group --blocks 6",
             "--target sim:kunpeng-920-6426-2p --blocks 6",
             "--target sim:spr-8480-1p --blocks 6",
             "--target sim:xeon-8269cy-2p --blocks 6",

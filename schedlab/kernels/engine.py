@@ -42,7 +42,8 @@ class Engine:
         above = self.folder.parent
         for folder in (self.folder, above / "workloads"):
             for path in sorted(folder.rglob("*")):
-                if path.is_file() and not path.name.startswith("."):
+                kept = not path.name.startswith(".") and path.parent.name != "__pycache__"
+                if kept and path.is_file():
                     digest.update(f"{path.relative_to(above)}\0".encode())
                     digest.update(hashlib.sha256(path.read_bytes()).digest())
         return digest.hexdigest()[:12]

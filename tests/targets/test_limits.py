@@ -42,7 +42,7 @@ HUGE = "9" * 5000
         ((*QUICK, "--blocks", -1), "at least 1"),
         ((*QUICK, "--blocks", HUGE), ""),
         ((*QUICK, "--looks", HUGE), "write it as 6,12,24,40"),
-        ((*QUICK, "--looks", ",".join(map(str, range(1, 200)))), "at most 100 of them"),
+        ((*QUICK, "--looks", ",".join(map(str, range(1, 200)))), "at most 100 entries"),
         ((*QUICK, "--warmup", 2_000_000_000), "100,000 blocks are the most"),
         ((*QUICK, "--warmup", -1), "at least 0"),
         ((*QUICK, "--seed", -1), "at least 0"),

@@ -11,7 +11,6 @@ CHARGED = re.compile(rf"\bhw_(?:charge|stall)\({NUMBER}.*")
 
 UNITS = {
     "workloads/micro.c: wl_cycles(1000);",  # what it measures
-    "workloads/rt-app.c: wl_run(CALIBRATION_NS);",  # as rt-app: the time this takes is measured
 }
 
 
