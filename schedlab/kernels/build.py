@@ -288,7 +288,7 @@ class Builder:
         return _Part(objects, variables, recipe)
 
     def _with_base(self, part: _Part) -> _Part:
-        """Return another build to take objects from, if there is one and there are none yet."""
+        """Return a part that takes objects from another build, if it has none and there is one."""
         if part.objects.exists():
             return part
         for mark in sorted((self.shelf.folder / "objects").glob(f"*/{_BY}")):

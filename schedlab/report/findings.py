@@ -8,9 +8,7 @@ from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.stats import Interval, Verdict
 from schedlab.report.content import Report
-from schedlab.report.wording import outlook, points, share
-
-_CLAIMS = ("better", "worse")
+from schedlab.report.wording import CLAIMED, outlook, points, share
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ def further(report: Report) -> str:
 
 def _has_sentence(outcome: Outcome) -> bool:
     """Return whether a figure is its benchmark's first, or better or worse."""
-    return outcome.metric == outcome.case.metrics[0] or outcome.verdict.word in _CLAIMS
+    return outcome.metric == outcome.case.metrics[0] or outcome.verdict.word in CLAIMED
 
 
 def _is_open(outcome: Outcome) -> bool:
@@ -55,7 +53,7 @@ def headline(report: Report) -> str:
         f"{variant} against {report.baseline}: {_tally(report, variant)}"
         for variant in report.others
     ]
-    claimed = [o for o in outcomes if o.verdict.word in _CLAIMS]
+    claimed = [o for o in outcomes if o.verdict.word in CLAIMED]
     if claimed:
         most = max(claimed, key=lambda o: abs(o.verdict.effect or 0.0))
         parts.append(f"most of all, {sentence(report, most)}")
@@ -82,7 +80,7 @@ def sentence(report: Report, outcome: Outcome) -> str:
     effect, interval = verdict.effect_better, verdict.interval_adjusted_better
     if effect is None:
         return f"{name}: nothing was measured"
-    if verdict.word in ("better", "worse"):
+    if verdict.word in CLAIMED:
         size = f"{points(abs(effect), plus=False)} %{_between(interval, turned=effect < 0)}"
         return f"{name}: {variant} is {verdict.word} than {baseline} by {size}"
     if verdict.word == "no effect":
@@ -106,7 +104,7 @@ def _between(interval: Interval | None, turned: bool = False) -> str:
 
 def _noise_floor(report: Report, outcomes: Sequence[Outcome]) -> str:
     """Return what an A/A run shows: how small a change this host can tell from its noise."""
-    claimed = sum(o.verdict.word in ("better", "worse") for o in outcomes)
+    claimed = sum(o.verdict.word in CLAIMED for o in outcomes)
     alarms = f"{plural(claimed, 'false alarm')} among {plural(len(outcomes), 'result')}"
     widths = sorted(
         ((i.high - i.low) / 2, report.name_of(o))

@@ -10,10 +10,10 @@ from schedlab.judging.axis import Axis, find_axes
 from schedlab.report.content import Report
 from schedlab.report.findings import sentence
 from schedlab.report.sweeps import along
+from schedlab.report.wording import CLAIMED
 
 MANY = 12
 """More results of a variant than these are shown as a picture first, and their table folds."""
-_CLAIMS = ("better", "worse")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def grid(report: Report, variant: str) -> Grid | None:
                 if axis
                 else [Cell("", o) for o in case.outcomes_in(variant) if o.metric == metric]
             )
-            claimed = any(cell.outcome.verdict.word in _CLAIMS for cell in cells)
+            claimed = any(cell.outcome.verdict.word in CLAIMED for cell in cells)
             if cells and (metric == case.info.metrics[0] or claimed):
                 name = _common_name(axis) if axis else label
                 over = f" by {axis.parameter}" if axis else ""
@@ -89,7 +89,7 @@ def _common_name(axis: Axis) -> str:
 def _sentence(report: Report, outcomes: Sequence[Outcome]) -> str:
     """Name the largest changes that are claimed, one of each direction."""
     most = []
-    for word in _CLAIMS:
+    for word in CLAIMED:
         claimed = [outcome for outcome in outcomes if outcome.verdict.word == word]
         if claimed:
             largest = max(claimed, key=lambda outcome: abs(outcome.verdict.effect or 0.0))

@@ -119,9 +119,9 @@ def _why(report: Report, variant: str) -> tuple[list[str], list[str]]:
     outcomes = report.outcomes_in(variant)
     if len(outcomes) <= MANY:
         return why(report, variant), []
-    labels = dict.fromkeys(case.info.label for case in report.cases)
-    claimed = {o.case.label for o in outcomes if o.verdict.word in ("better", "worse")}
-    return why(report, variant, claimed), why(report, variant, labels.keys() - claimed)
+    labels = {case.info.label for case in report.cases}
+    claimed = {o.case.label for o in outcomes if o.verdict.word in wording.CLAIMED}
+    return why(report, variant, claimed), why(report, variant, labels - claimed)
 
 
 def _forest_name(report: Report, variant: str, name: str) -> str:

@@ -14,6 +14,7 @@ from schedlab.report.several import Place, Table
 from schedlab.report.shape import shape
 from schedlab.report.why import why_of
 from schedlab.report.wording import (
+    CLAIMED,
     blocks_used,
     columns,
     counter_unit,
@@ -31,7 +32,6 @@ from schedlab.report.wording import (
 )
 from schedlab.result.store import CaseInfo
 
-_CLAIMS = ("better", "worse")
 _NAME = 16
 """Columns of a variant's name over its figures."""
 _UNDER = "    "
@@ -93,7 +93,7 @@ def _weighty(tables: Sequence[Table], others: int) -> tuple[list[Table], list[Ou
     claimed = [
         replace(table, rows=rows)
         for table in rest
-        if (rows := tuple(row for row in table.rows if row[2].verdict.word in _CLAIMS))
+        if (rows := tuple(row for row in table.rows if row[2].verdict.word in CLAIMED))
     ]
     claimed.sort(key=lambda table: -max(abs(row[2].verdict.effect or 0.0) for row in table.rows))
     claimed = claimed[:others]

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from schedlab.judging.analysis import Outcome
 from schedlab.report.content import Report
 from schedlab.report.several import places, tables, tally
-from schedlab.report.wording import points
-
-_CLAIMS = ("better", "worse")
+from schedlab.report.wording import CLAIMED, points
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def matrices(reports: Sequence[Report]) -> list[Matrix]:
         for table in of:
             outcomes = {name: outcome for name, _, outcome in table.rows}
             is_first = table.title == of[0].title
-            if is_first or any(o.verdict.word in _CLAIMS for o in outcomes.values()):
+            if is_first or any(o.verdict.word in CLAIMED for o in outcomes.values()):
                 name = heading if is_first else f"{heading} {table.title}"
                 cells = tuple(outcomes.get(machine) for machine in machines)
                 rows.setdefault(table.variant, []).append(Row(name, cells))
@@ -68,7 +66,7 @@ def _sentence(
         (abs(cell.verdict.effect or 0.0), row.name, machine, cell)
         for row in rows
         for machine, cell in zip(machines, row.cells, strict=True)
-        if cell and cell.verdict.word in _CLAIMS
+        if cell and cell.verdict.word in CLAIMED
     ]
     said = f"{variant} against {reports[0].baseline}: {tally(reports, variant)}"
     if not claimed:

@@ -12,6 +12,7 @@ from schedlab.report.content import Report, outlooks
 from schedlab.report.plain import Page
 from schedlab.report.why import sentence
 from schedlab.report.wording import (
+    CLAIMED,
     fitted,
     interval,
     outlook,
@@ -26,7 +27,6 @@ _CHANGE = 8
 _INTERVAL = 19
 _WARNINGS = 3
 """Of a patch that are shown; the rest is counted."""
-_CLAIMS = ("better", "worse")
 
 
 def series_mail(tried: TriedSeries, reports: Sequence[Report]) -> str:
@@ -68,7 +68,7 @@ def series_mail(tried: TriedSeries, reports: Sequence[Report]) -> str:
 def _subject(tried: TriedSeries, steps: dict[str, list[Outcome]]) -> str:
     """Return the mail's subject: an answer to the series, with what it comes to."""
     said = []
-    for word in _CLAIMS:
+    for word in CLAIMED:
         found = [
             str(index)
             for index in range(1, len(tried.patches) + 1)
@@ -176,7 +176,7 @@ def _row(page: Page, tried: TriedSeries, step: Outcome, against_base: Outcome) -
 
 
 def _is_claim(outcome: Outcome) -> bool:
-    return outcome.verdict.word in _CLAIMS
+    return outcome.verdict.word in CLAIMED
 
 
 def _said(outcome: Outcome) -> str:

@@ -21,6 +21,9 @@ NONE = "-"
 _LEAST_SHARE = 0.0001
 """A part of the whole of less is not written to three digits."""
 
+CLAIMED = ("better", "worse")
+"""The verdicts that claim a change."""
+
 MARKS = {
     **{"better": "▲", "worse": "▼", "up": "↑", "down": "↓"},
     **{"equivalent": "=", "no effect": "≡", "can't tell": "?"},

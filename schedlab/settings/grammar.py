@@ -64,7 +64,9 @@ def _kind_and_words(setting: str, where: str) -> tuple[Setting[Any], Sequence[st
     try:
         name, *words = shlex.split(setting)
     except ValueError:
-        raise UsageError(f"{where}: '{setting}': a quotation mark is not closed") from None
+        raise UsageError(
+            f"{where}: '{setting}': a quotation mark is not closed, or nothing follows a backslash"
+        ) from None
     by_name = {kind.name: kind for kind in kinds if kind.head}
     if name in by_name:
         return by_name[name], words

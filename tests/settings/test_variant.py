@@ -59,6 +59,7 @@ def test_a_bare_name_is_the_host_as_it_is() -> None:
         ("x: cpuidle C6=off cpus=3-1", "runs backwards"),
         ("x: WA_IDLE; NO_WA_IDLE", "sets WA_IDLE twice"),
         ("x: prefix 'taskset", "a quotation mark is not closed"),
+        ("x: prefix taskset\\", "nothing follows a backslash"),
     ],
 )
 def test_bad_variants(text: str, why: str) -> None:

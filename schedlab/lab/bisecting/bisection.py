@@ -152,14 +152,11 @@ class _Bisection:
             commit.why = self._build(at)
             if commit.why:
                 answers[at] = "does not build"
+        known = self._known()
         alike: dict[bytes, int] = {}
         for at in chosen:
-            if at not in answers:
-                alike.setdefault(self._content(at), at)
-        known = self._known()
-        for content in list(alike):
-            if content in known:
-                del alike[content]
+            if at not in answers and (content := self._content(at)) not in known:
+                alike.setdefault(content, at)
         kernels = {self._name(at): self._kernel(at) for at in alike.values()}
         if kernels:
             place = self._folder / f"step-{step}"

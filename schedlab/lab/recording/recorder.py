@@ -67,7 +67,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     """
     events = _events(system)
     if asked.command and system.which(asked.command[0]) is None:
-        raise HostError(f"{asked.command[0]}: there is no such program here.")
+        raise HostError(f"{asked.command[0]}: this program was not found.")
     before = look(system)
     launch = Launch(_argv(system, asked, events, folder), folder / "out", folder / "err")
     end = system.execute(launch)

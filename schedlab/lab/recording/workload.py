@@ -114,7 +114,7 @@ class RecordedWorkload:
         try:
             path.write_text(json.dumps(document, indent=1) + "\n")
         except OSError as error:
-            raise UsageError(f"{path}: cannot be read: {error.strerror}.") from None
+            raise UsageError(f"{path}: cannot be written: {error.strerror}.") from None
 
 
 def read_workload(path: Path) -> RecordedWorkload:

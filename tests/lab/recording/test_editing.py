@@ -63,6 +63,11 @@ def test_what_is_wrong_with_a_file(tmp_path: Path, document: str, message: str) 
         read_workload(file)
 
 
+def test_a_file_that_cannot_be_written_is_not_called_unreadable(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be written: Is a directory"):
+        PING.write(tmp_path)
+
+
 def test_the_ideal_run_has_a_cpu_for_everybody() -> None:
     run = IdealRun(PING)
     assert run.times(1) == [0, 1000, 1000, 1500, 3000, 4000]

@@ -105,7 +105,7 @@ def test_no_perf_no_tracepoints_no_data(
 
 
 def test_a_command_that_is_not_there_is_not_recorded(host: LocalSystem, tmp_path: Path) -> None:
-    with pytest.raises(HostError, match="no-such-program: there is no such program"):
+    with pytest.raises(HostError, match="no-such-program: this program was not found"):
         record(host, Request(1.0, ("no-such-program",)), tmp_path, tmp_path / "x.gz")
     assert not (tmp_path / "x.gz").exists()
 
