@@ -25,32 +25,37 @@ def known_names(folder: str) -> list[str]:
     return sorted(path.stem for path in data_folder(folder).glob("*.toml"))
 
 
+def is_path(which: str, suffix: str = ".toml") -> bool:
+    """Return whether a user gave a file, and not a name: it has a folder, or ends as files do."""
+    return "/" in which or which.endswith(suffix)
+
+
 def machine_file(which: str) -> Path:
     """Return the file of a machine that comes with schedlab, by name, or the file itself.
 
     Raises:
         UsageError: there is no such machine. The functions below raise it for their kinds.
     """
-    if which.endswith(".toml") or "/" in which:
-        return Path(which)
-    return named_file("machines", which, "no machine is")
+    return _file("machines", which, "no machine is")
 
 
 def plan_file(which: str) -> Path:
     """Return the file of a plan that comes with schedlab, by name, or the file itself."""
-    return Path(which) if which.endswith(".toml") else named_file("plans", which, "no plan is")
+    return _file("plans", which, "no plan is")
 
 
 def suite_file(which: str) -> Path:
     """Return the file of a suite that comes with schedlab, by name, or the file itself."""
-    return Path(which) if which.endswith(".toml") else named_file("suites", which, "no suite is")
+    return _file("suites", which, "no suite is")
 
 
 def published_file(which: str) -> Path:
     """Return the file of published results that come with schedlab, by name, or the file itself."""
-    if which.endswith(".toml"):
-        return Path(which)
-    return named_file("published", which, "no published results are")
+    return _file("published", which, "no published results are")
+
+
+def _file(folder: str, which: str, none_is: str) -> Path:
+    return Path(which) if is_path(which) else named_file(folder, which, none_is)
 
 
 def named_file(folder: str, name: str, none_is: str) -> Path:

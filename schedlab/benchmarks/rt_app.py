@@ -156,7 +156,7 @@ def rt_app_model(file: str) -> Model:
 
 
 def check(file: str) -> None:
-    """Have our own reader read a file, which knows all keys and values; rt-app passes over some.
+    """Check a file with our own reader, which knows all keys and values; rt-app ignores some.
 
     Raises:
         UsageError: it refuses the file; line and key are named.

@@ -55,7 +55,7 @@ class Tool:
 
 
 def find_programs(system: System, tools: Iterable[Tool]) -> None:
-    """Have a system find the programs of tools where Debian keeps them, the newest version first.
+    """Let a system find tools' programs where Debian keeps them, the newest version first.
 
     Where several versions are installed side by side, their folders end with the version.
     """

@@ -88,7 +88,7 @@ class RunProgress(Progress):
         )
 
     def done(self, record: RunRecord) -> None:
-        """Take in a run that is over: a line, unless one moves; report a failed one."""
+        """Count a finished run: print a line, unless one moves; report a failed one."""
         key = record.key
         self._forecast.count(key.case)
         if not self._screen.moving:

@@ -37,7 +37,7 @@ def make_result(plan: Plan, how: How) -> None:
 
 
 def go_on(how: How) -> None:
-    """Go on with the plan of a result; say what came out of it."""
+    """Resume the plan of a result, and print what it found."""
     assert how.resume
     lab = how.lab()
     if not how.dry_run:

@@ -12,7 +12,7 @@ from schedlab.cli.screen import show
 from schedlab.judging.sessions import Sessions
 from schedlab.judging.stats import Verdict
 from schedlab.report.screen import Screen
-from schedlab.report.wording import blocks_used, interval, number, points, verdict_word
+from schedlab.report.wording import blocks_used, interval, number, points
 from schedlab.result.store import Store
 
 BETWEEN = "between sessions"
@@ -92,7 +92,7 @@ def _effects(sessions: Sessions) -> Table:
             points(row.second.effect_better),
             Text(_change(between)),
             Text(
-                f"{verdict_word(row.first)}, {verdict_word(row.second)}\n"
+                f"{row.first.name}, {row.second.name}\n"
                 + (labelled(between) if between else "not in pairs")
             ),
         )
@@ -127,5 +127,5 @@ def _change(verdict: Verdict | None) -> str:
 
 def labelled(verdict: Verdict) -> str:
     """Return a verdict across two sessions, which is never without that label."""
-    word = verdict_word(verdict)
+    word = verdict.name
     return word if word == "can't tell" else f"{word} {BETWEEN}"

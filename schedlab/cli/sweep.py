@@ -35,7 +35,7 @@ def carry_out_sweep(plan: Plan, how: How) -> None:
 
 
 def write_reports_of(swept: Swept) -> None:
-    """Leave each result its reports."""
+    """Write each result's reports."""
     for folder in swept.whole:
         with closing(Store.open(folder)) as store:
             write_reports(store)

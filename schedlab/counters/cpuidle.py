@@ -41,7 +41,7 @@ class CpuidleGroup(SnapshotGroup):
 
 
 def idle_counter(counter: str) -> tuple[str, str] | None:
-    """Take `cpuidle:C6:seconds` apart into state and kind; None for another counter."""
+    """Split `cpuidle:C6:seconds` into state and kind; None for another counter."""
     group, _, rest = counter.partition(":")
     state, _, kind = rest.rpartition(":")
     return (state, kind) if group == _NAME and state else None

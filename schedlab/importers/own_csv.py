@@ -120,7 +120,7 @@ class _Line:
     def read(
         self, records: dict[RunKey, RunRecord], metrics: dict[str, dict[str, Metric]]
     ) -> RunKey:
-        """Take note of the figure; return the run it is of."""
+        """Record the figure; return the run it is of."""
         key = RunKey(self._row["benchmark"], self._row["variant"], self._whole("block"))
         known = metrics.setdefault(key.case, {})
         record = records.get(key)

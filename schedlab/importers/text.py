@@ -67,7 +67,7 @@ def read_text(source: Source) -> Publication | None:
 
 
 def _rows(lines: Sequence[Line], context: Context) -> Iterator[Row]:
-    """Go through a text, keeping in mind below which headings it is."""
+    """Walk through a text, tracking the headings above each line."""
     at = 0
     while at < len(lines):
         for reader in READERS.values():
@@ -83,7 +83,7 @@ def _rows(lines: Sequence[Line], context: Context) -> Iterator[Row]:
 
 
 def _heading(lines: Sequence[Line], at: int, context: Context) -> int:
-    """Take note of a heading, if it is one; return where to go on."""
+    """Record a heading, if it is one; return the line after it."""
     text = lines[at].text.strip()
     behind = lines[at + 1].text.strip() if at + 1 < len(lines) else ""
     if context.is_own and (boxed := _BOXED.fullmatch(text)):

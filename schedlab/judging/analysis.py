@@ -129,7 +129,7 @@ def _confounded(store: Store, outcome: Outcome) -> Outcome:
     if verdict.n != (1, 1) or not apart:
         return outcome
     note = f"confounded: {baseline} and {outcome.variant} had one boot each, not the same"
-    return replace(outcome, verdict=replace(verdict, note=note))
+    return replace(outcome, verdict=replace(verdict, notes=(note,)))
 
 
 def _as_published(outcome: Outcome, beside: Printed | None) -> Outcome:
@@ -139,7 +139,7 @@ def _as_published(outcome: Outcome, beside: Printed | None) -> Outcome:
     verdict = outcome.verdict
     described = replace(
         verdict,
-        note=beside.why_no_verdict(),
+        notes=(beside.why_no_verdict(),),
         base_sd=_times(beside.base_spread, verdict.base_mean),
         other_sd=_times(beside.other_spread, verdict.other_mean),
         screening=False,
@@ -152,8 +152,8 @@ def _of_replay(outcome: Outcome) -> Outcome:
     verdict = outcome.verdict
     if not outcome.case.replays or verdict.effect is None or verdict.word == "no effect":
         return outcome
-    note = "; ".join(filter(None, [verdict.note, doubts(outcome.case.replays)]))
-    return replace(outcome, verdict=replace(verdict, note=note))
+    doubt = doubts(outcome.case.replays)
+    return _noted(outcome, doubt) if doubt else outcome
 
 
 def _times(spread: float | None, mean: float | None) -> float | None:
@@ -223,8 +223,12 @@ def _with_equal_runs(table: RunTable, pair: tuple[Variant, Variant], outcome: Ou
         why += f": {missing}" if missing else ""
         return replace(outcome, verdict=without_effect(verdict, why))
     some = f"the scheduler took the same decisions in {equal} of {len(blocks)} blocks"
-    note = "; ".join(filter(None, [verdict.note, some]))
-    return replace(outcome, verdict=replace(verdict, note=note))
+    return _noted(outcome, some)
+
+
+def _noted(outcome: Outcome, note: str) -> Outcome:
+    verdict = outcome.verdict
+    return replace(outcome, verdict=replace(verdict, notes=(*verdict.notes, note)))
 
 
 def _equal(one: RunRecord, other: RunRecord) -> bool:

@@ -142,7 +142,7 @@ class Verdict:
     """A counter that is zero in one variant only: shows that the setting took, proves no effect."""
     withheld: bool = False
     """The values are shown, and cannot be judged whatever they are."""
-    note: str = ""
+    notes: tuple[str, ...] = ()
     """What keeps this from being an ordinary verdict; empty if nothing does."""
     blocks_needed: int | None = None
     """For "can't tell": the total number of blocks that should settle it, if the present estimate
@@ -155,6 +155,27 @@ class Verdict:
     """What a pair is called."""
     extendable: bool = True
     """More blocks can be run: not so for an imported, unpaired table."""
+
+    @property
+    def never_happened(self) -> bool:
+        """Whether a counter stayed at zero everywhere."""
+        means = (self.base_mean, self.other_mean)
+        return all(mean is not None and mean < 1e-9 for mean in means)
+
+    @property
+    def name(self) -> str:
+        """What it is called: its word, unless it was never at issue."""
+        if self.manipulation_check:
+            return "manipulation check"
+        if self.withheld:
+            return "not judged"
+        return "never happened" if self.never_happened else self.word
+
+    @property
+    def note(self) -> str:
+        """Its notes in one text, after its name where that is not the word."""
+        said = "; ".join(self.notes)
+        return ": ".join(filter(None, [self.name, said])) if self.name != self.word else said
 
     @property
     def effect_better(self) -> float | None:
@@ -201,7 +222,7 @@ def judge_families(families: Sequence[Sequence[Comparison]], design: Design) -> 
 def without_effect(verdict: Verdict, why: str) -> Verdict:
     """Return the verdict on runs that were the same, run for run: no evidence has to be weighed."""
     return replace(
-        verdict, word="no effect", note=why, settled=True, futile=False, blocks_needed=None
+        verdict, word="no effect", notes=(why,), settled=True, futile=False, blocks_needed=None
     )
 
 
@@ -400,7 +421,7 @@ def _permutation_p(a: Array, b: Array, alternative: Alternative) -> float:
 
 
 def _settle_zero(estimate: Array) -> Array:
-    """Take an estimate that is only rounding for the zero it is."""
+    """Return zero for an estimate that is only rounding."""
     return np.where(np.abs(estimate) <= _CONSTANT, 0.0, estimate)
 
 
@@ -499,7 +520,7 @@ def _verdict(
         screening=screening,
         manipulation_check=s.manipulation_check,
         withheld=bool(c.withheld),
-        note=_note(s, word, p_difference, design),
+        notes=_notes(s, word, p_difference, design),
         settled=settled,
         unit=c.unit,
         extendable=c.paired,
@@ -533,7 +554,7 @@ def _verdict(
             interval=_interval(now, 1 - design.alpha),
             interval_adjusted=kept,
             level_adjusted=level,
-            note=described.note if kept == present else _joined(described.note, _decided(s)),
+            notes=described.notes if kept == present else (*described.notes, _decided(s)),
         )
     return replace(
         described,
@@ -552,26 +573,12 @@ def _verdict(
     )
 
 
-def _note(s: _Sample, word: Word, p_difference: float | None, design: Design) -> str:
+def _notes(s: _Sample, word: Word, p_difference: float | None, design: Design) -> tuple[str, ...]:
     """Return what keeps a comparison from being an ordinary one."""
-    c, now = s.c, s.now
+    c = s.c
     if c.withheld:
-        return f"not judged: {c.withheld}"
-    notes = []
-    if s.manipulation_check:
-        where = "variant" if s.a.any() else "baseline"
-        notes.append(f"manipulation check: zero in every run of the {where}")
-    elif s.never_happened:
-        notes.append("never happened in either variant")
-    elif 0 < min(s.n) < JUDGED_FROM:
-        notes.append(f"no interval from {_counted(s)}: {JUDGED_FROM} are the least for a verdict")
-    elif now is None:
-        notes.append("no pair" if c.paired else "no value")
-    elif now.noise == 0 and c.paired:
-        what = "no difference" if now.estimate == 0 else "the same difference"
-        notes.append(f"zero variance: {what} in each of {s.n[0]} pairs")
-    elif now.noise == 0:
-        notes.append("zero variance: both samples are constant")
+        return (c.withheld,)
+    notes = list(filter(None, [_of_the_values(s)]))
     if c.flagged:
         notes.append("capped: cannot be certified equivalent")
     if min(s.n) < SCREENING_BELOW:
@@ -584,7 +591,25 @@ def _note(s: _Sample, word: Word, p_difference: float | None, design: Design) ->
     found = p_difference is not None and p_difference <= design.alpha
     if word == "can't tell" and found and _turned_round(s):
         notes.append("the difference found at an earlier look has changed its sign")
-    return "; ".join(notes)
+    return tuple(notes)
+
+
+def _of_the_values(s: _Sample) -> str:
+    """Return what is unusual about the values themselves; empty if nothing is."""
+    if s.manipulation_check:
+        return f"zero in every run of the {'variant' if s.a.any() else 'baseline'}"
+    if s.never_happened:
+        return ""
+    if 0 < min(s.n) < JUDGED_FROM:
+        return f"no interval from {_counted(s)}: {JUDGED_FROM} are the least for a verdict"
+    if s.now is None:
+        return "no pair" if s.c.paired else "no value"
+    if s.now.noise > 0:
+        return ""
+    if not s.c.paired:
+        return "zero variance: both samples are constant"
+    what = "no difference" if s.now.estimate == 0 else "the same difference"
+    return f"zero variance: {what} in each of {s.n[0]} pairs"
 
 
 def _without_other_sign(bounds: Interval | None, estimate: float) -> Interval | None:
@@ -605,10 +630,6 @@ def _decided(s: _Sample) -> str:
     looks = [n for n in s.looks if min(n) >= JUDGED_FROM]
     strongest = min(looks, key=lambda n: s.evidence[n].p)
     return f"decided by the first {min(strongest)} {s.c.unit}s: they exclude zero"
-
-
-def _joined(*notes: str) -> str:
-    return "; ".join(note for note in notes if note)
 
 
 def _counted(s: _Sample) -> str:

@@ -299,7 +299,7 @@ class Builder:
         return part
 
     def _with_scheduler(self, part: _Part, scheduler: Scheduler, key: str) -> _Part:
-        """Have a scheduler linked to the objects of a part, into a folder of its own."""
+        """Link a scheduler to the objects of a part, in a folder of its own."""
         _check_path(scheduler.source)
         more = {
             "SCX": str(scheduler.source),
@@ -319,7 +319,7 @@ class Builder:
         return [mark.parent for mark in marks if mark.read_text() == name]
 
     def _make(self, part: _Part) -> None:
-        """Bring the objects of one part up to date; one process at a time."""
+        """Update the objects of one part; one process at a time."""
 
         def waiting(holder: str) -> None:
             self.watch.say(f"process {holder} is building {part.what}; waiting for it.")

@@ -150,7 +150,7 @@ def choices(engine: Engine) -> tuple[str, ...]:
 
 
 def tell_left_out(configuration: Configuration, say: Callable[[str], None]) -> None:
-    """Say what a configuration has and the build does not."""
+    """List what a configuration has and the build does not."""
     if configuration.left_out:
         say(
             f"{configuration.name}: not simulated: {', '.join(configuration.left_out)}"

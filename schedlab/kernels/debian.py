@@ -222,7 +222,7 @@ def _fetch(
 
 
 def _download(package: _Package, folder: Path, watch: Watch) -> Path:
-    """Let apt download the package, or the rest of it, and check it against its lists."""
+    """Download the package, or the rest of it, with apt, which checks it against its lists."""
     folder.mkdir(parents=True, exist_ok=True)
     file = inside(folder, package.file, f"apt's package {package.name}")
     # Root's apt would fetch as a user of its own, who may not write here.

@@ -243,7 +243,7 @@ def _changes(lines: list[str], where: str) -> Iterator[FileChange]:
 
 
 def _extend(change: FileChange, header: re.Match[str], place: str) -> None:
-    """Take what a line of git's header says of a file."""
+    """Record what a line of git's header says of a file."""
     said = header["said"].strip()
     if header["name"]:
         parts(said, place)
@@ -373,7 +373,7 @@ def _try(
 
 
 def _run_patch(scratch: Path, number: int, change: FileChange, *options: str) -> tuple[int, str]:
-    """Have GNU patch make one change of the patch of this number; return its status and words."""
+    """Apply one change of the patch of this number with GNU patch; return its status and words."""
     part = scratch / f".part-{number}"
     part.write_text(
         "".join(f"{line}\n" for line in change.text), encoding="utf-8", errors="surrogateescape"

@@ -67,7 +67,7 @@ class Suite:
         return found[1] if found else self.name
 
     def read(self, watch: Watch) -> str:
-        """Have apt read the suite's lists; return what went wrong, or nothing."""
+        """Read the suite's lists with apt; return what went wrong, or nothing."""
         for made in ("sources.d", "lists/partial", "cache/archives/partial"):
             (self.folder / made).mkdir(parents=True, exist_ok=True)
         codename = self.codename

@@ -43,7 +43,7 @@ class WholeTree:
         self.objects = self._folder / "objects"
 
     def prepare(self, patches: Sequence[Path]) -> None:
-        """Bring the copy to the base's content with these patches on it.
+        """Update the copy to the base's content with these patches on it.
 
         Raises:
             KernelError: the tree cannot be had whole, or a patch does not apply.

@@ -84,7 +84,7 @@ class Boots:
         self._limit = seconds((series.plan.reboot or Reboot()).limit)
 
     def run(self) -> Store:
-        """Make the boots that are owed; return the merged result."""
+        """Make the missing boots; return the merged result."""
         series = self._series
         with self._lab.watcher.task(f"{self._machine.name}: looking at it"):
             self._machine.check(list(self._wanted.values()))
@@ -100,7 +100,7 @@ class Boots:
         return self._merged(len(order))
 
     def _booted(self, number: int, count: int, variant: Variant) -> Seen:
-        """Have the machine booted for a variant, and see that it is.
+        """Boot the machine for a variant, and check that it did.
 
         Raises:
             HostError: it does not come back, or not as it is wanted.
@@ -309,7 +309,7 @@ def run_boots(
 def resume_boots(
     folder: Path, lab: Lab | None = None, machine: BootedMachine | None = None
 ) -> Store:
-    """Go on with a series, in the same order; raises what `run_boots` raises."""
+    """Resume a series of boots, in the same order; raises what `run_boots` raises."""
     try:
         text = (folder / RECORD).read_text(encoding="utf-8")
         data = BootSeries.model_validate_json(text)

@@ -34,7 +34,7 @@ class Forecast:
         self.done = len(recorded)
 
     def count(self, case: str) -> None:
-        """Take in that a run is over."""
+        """Count a run that is over."""
         self._done[case] += 1
         self.done += 1
 

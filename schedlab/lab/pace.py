@@ -19,7 +19,7 @@ class Pace:
         self._seconds: dict[str, list[float]] = {}
 
     def learn(self, case: str, taken: float) -> None:
-        """Take in a run that is over."""
+        """Count a run that is over."""
         self._seconds.setdefault(case, []).append(taken)
 
     def knows(self, cases: Iterable[str]) -> bool:

@@ -64,6 +64,6 @@ class _Noted(Watch):
 
     @contextmanager
     def task(self, what: str) -> Iterator[Step]:
-        """Pass a long step on."""
+        """Forward a long step."""
         with self._watch.task(what) as step:
             yield step

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab import __version__
+from schedlab.base.data import is_path
 from schedlab.base.errors import HostError
 from schedlab.base.printable import printable
 from schedlab.benchmarks.enclosure import Enclosure
@@ -67,7 +68,7 @@ def repeatable(plan: Plan, environment: Mapping[str, str]) -> Repeatable:
     files |= {str(each["params"]["file"]) for each in data.get("benchmark", ()) if _has_file(each)}
     kernels = data.pop("kernel", ())
     data = renamed(
-        data, lambda name: found.copy(Path(name)) if name in files or _is_file(name) else name
+        data, lambda name: found.copy(Path(name)) if name in files or is_path(name) else name
     )
     if plan.simulated:
         data |= {**_kernels(plan, found), "made_with": _made_with(environment)}
@@ -107,10 +108,6 @@ def _short(text: str) -> str:
 
 def _has_file(entry: Mapping[str, Any]) -> bool:
     return entry["name"] == "RtApp" and "file" in entry.get("params", {})
-
-
-def _is_file(name: str) -> bool:
-    return name.endswith(".toml") or "/" in name
 
 
 def _kernels(plan: Plan, found: Repeatable) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def run_plan(plan: Plan, folder: Path | None = None, lab: Lab | None = None) -> 
 
 
 def resume_plan(folder: Path, lab: Lab | None = None) -> Store:
-    """Go on with the plan of a result, to its end; raises what `run_plan` raises."""
+    """Resume the plan of a result, to its end; raises what `run_plan` raises."""
     lab = lab or Lab()
     result = reopen(folder, lab)
     try:
@@ -425,7 +425,7 @@ def _fitted(result: Result, watcher: Watcher) -> Result:
 def _runner(
     result: Result, session: Session, simulators: Simulators, watcher: Watcher, name: str
 ) -> Runner:
-    """Make ready to run what a result owes, and say what that is."""
+    """Prepare to run what a result still lacks, and return what that is."""
     store, plan = result.store, result.store.plan
     records = store.records()
     at_a_time = simulators.at_a_time if isinstance(session, SessionOfMany) else 1

@@ -57,7 +57,7 @@ class Runner:
         pace: Pace | None = None,
         budget: Budget | None = None,
     ) -> None:
-        """Take up the work; what the store already holds is not run again.
+        """Start the work; what the store already holds is not run again.
 
         `simulators` do the runs of a session of many; what is recorded does not depend on which.
         """

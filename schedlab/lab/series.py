@@ -64,7 +64,7 @@ def run_series(
 
 
 def resume_series(folder: Path, lab: Lab | None = None) -> tuple[TriedSeries, Swept]:
-    """Go on with the runs of a series; as `run_series`."""
+    """Resume the runs of a series; as `run_series`."""
     tried = read_record(folder)
     with _resumed_by_its_name(folder):
         return tried, resume_sweep(folder / RESULTS, lab)
@@ -157,7 +157,7 @@ class _Stack:
         )
 
     def _is_there(self, at: int) -> bool:
-        """Look how many patches from this one on the tree has already; return whether any."""
+        """Count how many patches from this one on the tree has already; return whether any."""
         on = [part for each in self._applied if isinstance(part := self._parts[each], Patch)]
         coming = []
         for part in self._parts[at:]:

@@ -82,7 +82,7 @@ def run_sweep(plan: Plan, folder: Path | None = None, lab: Lab | None = None) ->
 
 
 def resume_sweep(folder: Path, lab: Lab | None = None) -> Swept:
-    """Go on with the sweep in a folder; as `run_sweep`."""
+    """Resume the sweep in a folder; as `run_sweep`."""
     return _carry_out(plan_of_sweep(folder), folder, lab or Lab(), resuming=True)
 
 

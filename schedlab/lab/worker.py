@@ -81,14 +81,14 @@ class Workers:
         return not error
 
     def stop(self) -> None:
-        """Have all end as Ctrl-C would, and begin no more."""
+        """End all of them as Ctrl-C would, and start no more."""
         with self._lock:
             self._stopped = True
             for process in self._running:
                 process.terminate()
 
     def _follow(self, name: str, said: IO[bytes]) -> str | None:
-        """Pass on what a process does; return what went wrong in the end, None if it is silent."""
+        """Forward what a process does; return what went wrong in the end, None if nothing did."""
         with _Relay(name, self._watcher) as relay:
             while True:
                 try:

@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from schedlab.base.data import known_names, plan_file, suite_file
+from schedlab.base.data import is_path, known_names, plan_file, suite_file
 from schedlab.base.errors import UsageError, nearest
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.base.validation import LONGEST_NAME, load_toml, read_toml, repeated, validate
@@ -360,7 +360,7 @@ def find_plan(name: str) -> tuple[Plan, str]:
     Raises:
         UsageError: there is none, or the file does not fit.
     """
-    if name.endswith(".toml"):
+    if is_path(name):
         return load_plan(Path(name)), name
     file = plan_file(name)
     plan = load_plan(file)
@@ -381,7 +381,7 @@ def find_suite(name: str) -> tuple[Suite, str]:
     Raises:
         UsageError: there is none, or the file does not fit.
     """
-    if name.endswith(".toml"):
+    if is_path(name):
         return load_toml(Path(name), Suite), name
     return load_toml(suite_file(name), Suite), f"suites/{name}.toml"
 

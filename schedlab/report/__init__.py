@@ -23,7 +23,7 @@ def all_shapes() -> dict[str, Shape]:
 
 
 def write_reports(store: Store) -> list[Path]:
-    """Leave report.html, report.md and report.txt in a store's folder.
+    """Write report.html, report.md and report.txt to a store's folder.
 
     Raises:
         StoreError: the folder cannot be written, or the disk is full.

@@ -138,7 +138,8 @@ def _decision(report: Report) -> list[dict[str, Any]]:
 def _verdict(verdict: Verdict) -> dict[str, Any]:
     """Return the fields of a verdict under their own names, and those with the sign turned."""
     fields = asdict(verdict)
-    del fields["key"]
+    del fields["key"], fields["notes"]
+    fields["note"] = verdict.note
     fields["effect_better"] = verdict.effect_better
     fields["interval_better"] = verdict.interval_better
     fields["interval_adjusted_better"] = verdict.interval_adjusted_better

@@ -10,7 +10,7 @@ from schedlab.judging.matched import NOTABLE, Matched, matched
 from schedlab.judging.reference import find_reference
 from schedlab.report.content import Report
 from schedlab.report.exhibit import Exhibit
-from schedlab.report.wording import number, points, verdict_word
+from schedlab.report.wording import number, points
 
 
 def beside(report: Report) -> Exhibit | None:
@@ -51,7 +51,7 @@ def _cells(row: Matched, name: str) -> tuple[str, ...]:
         "" if row.ratio is None else f"{row.ratio:.2f}",
         points(row.change),
         points(verdict.effect_better),
-        verdict_word(verdict),
+        verdict.name,
         sign if row.mark == "validation" else row.mark,
     )
 

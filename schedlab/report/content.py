@@ -15,7 +15,7 @@ from schedlab.counters.cpuidle import idle_counter
 from schedlab.counters.meaning import CLIENT_OTHERS
 from schedlab.counters.times import is_time
 from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, timed_runs
-from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Verdict, Word
+from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Verdict
 from schedlab.judging.why import TimeSpent, explain
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import IMPORTED, kind_of, split
@@ -27,6 +27,7 @@ from schedlab.report.wording import (
     points,
     remark,
     share,
+    tally,
     trend_line,
 )
 from schedlab.result.boots import BOOT, boot_of
@@ -41,7 +42,6 @@ BannerKind = Literal["target", "brief", "screening", "result"]
 DISTURBED = 0.05
 """A run is called disturbed when others took more than this part of all CPUs."""
 
-_WORDS: tuple[Word, ...] = ("better", "worse", "equivalent", "can't tell")
 _WORTH_SHARING = 8
 """As many results of which there is the same to say are not listed one by one."""
 _NAMED = 4
@@ -330,9 +330,7 @@ class Report:
 
     def tally(self, variant: str) -> str:
         """Count a variant's verdicts: `2 better, 0 worse, 5 equivalent, 4 can't tell`."""
-        found = Counter(outcome.verdict.word for outcome in self.outcomes_in(variant))
-        words = _WORDS if not found["no effect"] else (*_WORDS, "no effect")
-        return ", ".join(f"{found[word]} {word}" for word in words)
+        return tally(self.outcomes_in(variant))
 
     def remarks(self, variant: str) -> list[str]:
         """List, for each result that is open or unusual, what would settle it and why."""

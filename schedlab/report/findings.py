@@ -8,7 +8,7 @@ from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.stats import Interval, Verdict
 from schedlab.report.content import Report
-from schedlab.report.wording import CLAIMED, outlook, points, share
+from schedlab.report.wording import CLAIMED, outlook, points, share, tally
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def headline(report: Report) -> str:
     if len(outcomes) == 1:
         return sentence(report, outcomes[0])
     parts = [
-        f"{variant} against {report.baseline}: {_tally(report, variant)}"
+        f"{variant} against {report.baseline}: {_verdicts_of(report, variant)}"
         for variant in report.others
     ]
     claimed = [o for o in outcomes if o.verdict.word in CLAIMED]
@@ -60,17 +60,15 @@ def headline(report: Report) -> str:
     return "; ".join(parts)
 
 
+def _verdicts_of(report: Report, variant: str) -> str:
+    return tally(report.outcomes_in(variant), zeros=False) or "no result"
+
+
 def plot_range(found: Sequence[Finding], margin: float) -> float:
     """Return how far the axis of a result's plots reaches to either side, as a ratio - 1."""
     ends = [abs(end) for f in found for end in f.verdict.interval_adjusted_better or ()]
     ends += [abs(f.verdict.effect_better or 0.0) for f in found]
     return min(1.0, max([2 * margin, *ends]))
-
-
-def _tally(report: Report, variant: str) -> str:
-    """Count a variant's verdicts, leaving out words that none has."""
-    counted = (part for part in report.tally(variant).split(", ") if not part.startswith("0 "))
-    return ", ".join(counted) or "no result"
 
 
 def sentence(report: Report, outcome: Outcome) -> str:

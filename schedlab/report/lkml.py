@@ -27,7 +27,6 @@ from schedlab.report.wording import (
     remark,
     row_name,
     share,
-    verdict_word,
     wrapped,
 )
 from schedlab.result.store import CaseInfo
@@ -188,7 +187,7 @@ def _table(page: Page, table: Table, heading: str) -> None:
 def _figures(outcome: Outcome) -> tuple[str, ...]:
     verdict = outcome.verdict
     if verdict.effect is None:
-        return ("-", "-", "-", "-", blocks_used(verdict), verdict_word(verdict))
+        return ("-", "-", "-", "-", blocks_used(verdict), verdict.name)
     return figures_of(verdict)
 
 

@@ -17,7 +17,7 @@ from schedlab.report.picture_data import (
     said_of_moves,
     said_of_waits,
 )
-from schedlab.report.wording import points, verdict_word
+from schedlab.report.wording import points
 from schedlab.result.pictures import PICTURED, Pictured, pictured
 
 _MOST_CASES = 8
@@ -182,7 +182,7 @@ def _own_latencies(report: Report, case: CaseReport, index: int) -> Iterator[Sho
                     curves[report.baseline].append((percent, verdict.base_mean))
                 curves[outcome.variant].append((percent, verdict.other_mean))
                 whose = f" in {outcome.variant}" if len(report.others) > 1 else ""
-                change = f"{points(verdict.effect_better)} % ({verdict_word(verdict)})"
+                change = f"{points(verdict.effect_better)} % ({verdict.name})"
                 said.append(f"p{percent:g}{whose} {change}")
         if not said:
             continue

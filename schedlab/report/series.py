@@ -18,7 +18,6 @@ from schedlab.report.wording import (
     outlook,
     points,
     remark,
-    verdict_word,
 )
 from schedlab.result.series import Tried, TriedSeries
 
@@ -91,7 +90,7 @@ def _became(patch: Tried, steps: Sequence[Outcome]) -> Iterator[str]:
         why = " ".join(said.split())
         yield f"{patch.state}: {why}" if why else patch.state
     elif steps:
-        words = [verdict_word(outcome.verdict) for outcome in steps]
+        words = [outcome.verdict.name for outcome in steps]
         counts = (f"{words.count(word)} {word}" for word in dict.fromkeys(words))
         yield f"against the one before: {', '.join(counts)}"
     yield from patch.notices
@@ -149,7 +148,7 @@ def _unchanged(page: Page, others: Sequence[Outcome]) -> None:
         label = case.label
         verdict = outcome.verdict
         found = f"{points(verdict.effect_better):>{_CHANGE}} "
-        found += f"{interval(verdict.interval_adjusted_better):<{_INTERVAL}}{verdict_word(verdict)}"
+        found += f"{interval(verdict.interval_adjusted_better):<{_INTERVAL}}{verdict.name}"
         if said := _said(outcome):
             if said not in notes:
                 notes.append(said)
@@ -168,8 +167,8 @@ def _row(page: Page, tried: TriedSeries, step: Outcome, against_base: Outcome) -
     index = next(n for n in range(len(tried.patches) + 1) if tried.name(n) == step.variant)
     page.lines.append(
         f"{fitted(step.metric.name, 13):<13}{index:>3}{points(verdict.effect_better):>8} "
-        f"{interval(verdict.interval_adjusted_better):<18}{verdict_word(verdict):<11}"
-        f"{points(whole.effect_better):>7} {verdict_word(whole)}"
+        f"{interval(verdict.interval_adjusted_better):<18}{verdict.name:<11}"
+        f"{points(whole.effect_better):>7} {whole.name}"
     )
     if said := _said(step):
         page.say(said, " " * 8)

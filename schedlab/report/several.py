@@ -1,15 +1,14 @@
 """Several results as one: the machines they are of, and what holds for all of them."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from schedlab.base.printable import printable
 from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import Outcome
-from schedlab.judging.stats import Word
 from schedlab.plan.targets import kind_of, split
+from schedlab.report import wording
 from schedlab.report.content import Report, describe_variant, screening
 from schedlab.result.store import PATCHES
 from schedlab.settings.kinds.kernel import Kernel
@@ -19,7 +18,6 @@ _PATCH = re.compile(
 )
 _LONG = 12
 """Columns of a name that leave room for figures."""
-_TOLD: tuple[Word, ...] = ("better", "worse", "equivalent", "can't tell", "no effect")
 
 
 @dataclass(frozen=True)
@@ -164,10 +162,7 @@ def banners(reports: Sequence[Report]) -> list[str]:
 
 def tally(reports: Sequence[Report], variant: str) -> str:
     """Count the verdicts of a variant in all results."""
-    found = Counter(
-        outcome.verdict.word for report in reports for outcome in report.outcomes_in(variant)
-    )
-    return ", ".join(f"{found[w]} {w}" for w in _TOLD if w != "no effect" or found[w])
+    return wording.tally(each for report in reports for each in report.outcomes_in(variant))
 
 
 def variants(reports: Sequence[Report]) -> dict[str, str]:

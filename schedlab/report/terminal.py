@@ -17,7 +17,6 @@ from schedlab.report.wording import (
     number,
     points,
     share,
-    verdict_word,
 )
 from schedlab.result.folder import DATABASE
 from schedlab.result.record import RunRecord
@@ -148,7 +147,7 @@ def _exhibit(exhibit: Exhibit, screen: Screen) -> None:
 
 def _verdict(verdict: Verdict) -> Styled:
     style = _STYLES.get(verdict.word, "bold") if is_evidence(verdict) else ""
-    return Styled(f"{mark(verdict)} {verdict_word(verdict)}", style)
+    return Styled(f"{mark(verdict)} {verdict.name}", style)
 
 
 def _failure(record: RunRecord) -> str:

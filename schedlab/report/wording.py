@@ -5,6 +5,7 @@ Nothing is worked out here: all figures come from the verdicts and the runs.
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from unicodedata import east_asian_width
 
@@ -12,7 +13,8 @@ from schedlab.base.printable import printable
 from schedlab.benchmarks.metric import Metric
 from schedlab.counters import snapshot_groups
 from schedlab.counters.meaning import CLIENT
-from schedlab.judging.stats import Interval, Verdict
+from schedlab.judging.analysis import Outcome
+from schedlab.judging.stats import Interval, Verdict, Word
 from schedlab.judging.trend import Trend
 
 NONE = "-"
@@ -20,6 +22,9 @@ NONE = "-"
 
 _LEAST_SHARE = 0.0001
 """A part of the whole of less is not written to three digits."""
+
+_COUNTED: tuple[Word, ...] = ("better", "worse", "equivalent", "can't tell")
+"""The verdicts that are counted though there be none."""
 
 CLAIMED = ("better", "worse")
 """The verdicts that claim a change."""
@@ -145,24 +150,20 @@ def is_tracepoint(counter: str) -> bool:
     return here and bool(colon) and subsystem not in others and ":" not in event
 
 
-def never_happened(verdict: Verdict) -> bool:
-    """Return whether a counter stayed at zero everywhere."""
-    means = (verdict.base_mean, verdict.other_mean)
-    return all(mean is not None and mean < 1e-9 for mean in means)
-
-
-def verdict_word(verdict: Verdict) -> str:
-    """Return the verdict's name; what was never at issue is not called undecided."""
-    if verdict.manipulation_check:
-        return "manipulation check"
-    if verdict.withheld:
-        return "not judged"
-    return "never happened" if never_happened(verdict) else verdict.word
+def tally(outcomes: Iterable[Outcome], *, zeros: bool = True) -> str:
+    """Count verdicts: `2 better, 0 worse, 5 equivalent, 4 can't tell`; or leave out the zeros."""
+    found = Counter(outcome.verdict.word for outcome in outcomes)
+    always = _COUNTED if zeros else ()
+    return ", ".join(
+        f"{found[word]} {word}"
+        for word in (*_COUNTED, "no effect")
+        if found[word] or word in always
+    )
 
 
 def mark(verdict: Verdict) -> str:
     """Return the sign of the verdict."""
-    return MARKS[verdict.word] if verdict_word(verdict) == verdict.word else "·"
+    return MARKS[verdict.word] if verdict.name == verdict.word else "·"
 
 
 def is_evidence(verdict: Verdict) -> bool:
@@ -183,15 +184,12 @@ def outlook(verdict: Verdict) -> str:
 
 def remark(verdict: Verdict) -> str:
     """Return what would settle it, and what keeps it from being an ordinary verdict."""
-    word = verdict_word(verdict)
-    said = verdict.note.removeprefix(f"{word}: ")
-    notes = (note for note in said.split("; ") if not note.startswith(word))
-    return "; ".join(filter(None, [outlook(verdict), *notes]))
+    return "; ".join(filter(None, [outlook(verdict), *verdict.notes]))
 
 
 def verdict_phrase(verdict: Verdict) -> str:
     """Return the verdict with its remark."""
-    return ": ".join(filter(None, [verdict_word(verdict), remark(verdict)]))
+    return ": ".join(filter(None, [verdict.name, remark(verdict)]))
 
 
 def trend_line(trend: Trend) -> str:
@@ -226,7 +224,7 @@ def figures_of(verdict: Verdict) -> tuple[str, ...]:
         points(verdict.effect_better),
         interval(verdict.interval_adjusted_better),
         blocks_used(verdict),
-        verdict_word(verdict),
+        verdict.name,
     )
 
 

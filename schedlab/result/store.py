@@ -406,7 +406,7 @@ def describe(case: Case, command: str) -> CaseInfo:
 
 
 def _lock(folder: Path) -> FileLock:
-    """Be the only lab that adds runs to a result; StoreError where another one is."""
+    """Lock a result for this lab to add runs to; StoreError if another lab has it."""
     lock = FileLock(folder / _LOCK)
     try:
         lock.take()

@@ -55,7 +55,7 @@ class Entry:
         return self.knob.same(wanted, found, self.original)
 
     def leave(self, found: str) -> str:
-        """Take a value that something else set for the one to put back; return a line on it."""
+        """Adopt a value that something else set as the one to restore; return a line on it."""
         self.original, self.ours = found, ()
         return f"{self.knob.path}: left at {legible(found)}: something else set it since"
 

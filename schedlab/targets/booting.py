@@ -85,10 +85,10 @@ class BootedMachine(Protocol):
         """Return how it is booted; SystemLost where it is not there."""
 
     def boot(self, wanted: Wanted) -> None:
-        """Have it booted once like this; return without waiting for it."""
+        """Boot it once like this; return without waiting for it."""
 
     def power(self) -> bool:
-        """Have its power switched, if the user has said how; return whether that is so."""
+        """Switch its power, if the user has said how; return whether that is so."""
 
     def target(self) -> Target:
         """Return the machine, as it is booted, as a place for runs."""
@@ -180,7 +180,7 @@ class SshMachine:
             self._prepare(system, each, dry=True)
 
     def seen(self) -> Seen:
-        """Reach it anew, and look."""
+        """Connect again, and look."""
         return _seen(SshSystem(self._which))
 
     def boot(self, wanted: Wanted) -> None:
@@ -262,7 +262,7 @@ class GuestMachine:
         self._variant = next(v for v in self._plan.variant if v.name == wanted.variant)
 
     def power(self) -> bool:
-        """Have no power to switch."""
+        """Return False: a guest has no power switch."""
         return False
 
     def target(self) -> Target:

@@ -55,7 +55,7 @@ class Client:
     """A machine that ssh reaches and that runs the load of a plan's benchmarks."""
 
     def __init__(self, asked: Asked, target: System, watch: Watch) -> None:
-        """Reach it.
+        """Connect to it.
 
         Raises:
             UsageError: it is not a host that ssh reaches.
@@ -197,7 +197,7 @@ class Client:
             raise IncompleteRun(f"the client was lost: {error}") from error
 
     def ready(self) -> None:
-        """See that it is there, as it was; wait for it if it is not.
+        """Check that it is there, as it was; wait for it if it is not.
 
         Raises:
             SystemLost: it did not come back.

@@ -34,7 +34,7 @@ class ClusterSimulators:
     """All the workers of a cluster, as many as there are at the time."""
 
     def __init__(self, address: str) -> None:
-        """Reach the scheduler, and see that its workers can simulate.
+        """Connect to the scheduler, and check that its workers can simulate.
 
         Raises:
             HostError: nobody answers, or a worker cannot.
@@ -118,7 +118,7 @@ class ClusterSimulators:
                 )
 
     def _program(self, path: Path) -> str:
-        """Have every worker keep a simulator, those that come later too; return its name there."""
+        """Copy a simulator to every worker, later ones too; return its name there."""
         if path not in self._programs:
             content = path.read_bytes()
             name = f"schedsim-{hashlib.sha256(content).hexdigest()[:16]}"

@@ -103,13 +103,13 @@ class EmulatedSystem(LocalSystem):
         return f"/usr/bin/{tool}" if tool in self.host.tools else None
 
     def search(self, folder: str) -> None:
-        """Stay with the tools the description lists."""
+        """Ignore programs: the description lists the tools."""
 
     def add_to_path(self, folder: Path) -> None:
-        """Stay with the tools the description lists."""
+        """Ignore programs: the description lists the tools."""
 
     def pause(self, seconds: float) -> None:
-        """Come to rest at once."""
+        """Return at once: nothing runs on a described host."""
 
     def is_root(self) -> bool:
         """Return what the description says."""

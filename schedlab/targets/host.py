@@ -68,7 +68,7 @@ class HostTarget:
         self._machine: Machine | None = None
 
     def load_from(self, asked: Asked) -> None:
-        """Have the load of benchmarks come from another machine."""
+        """Generate the load of benchmarks on another machine."""
         self._client = Client(asked, self._system, self._watch)
 
     def machine(self) -> Machine:
@@ -508,7 +508,7 @@ def _text(path: Path) -> str:
 
 
 def _check_own(system: System, commands: Mapping[str, Command]) -> None:
-    """Have a system find those of our own programs that commands need; they are built."""
+    """Build those of our own programs that commands need, and let a system find them."""
     for name in OWN.keys() & {command.tool for command in commands.values()}:
         if not system.which(name):
             system.add_to_path(OWN[name]().parent)

@@ -274,7 +274,7 @@ class SimSession:
         asked: Mapping[str, Any],
         enclosures: Sequence[Enclosure],
     ) -> Mapping[str, Any]:
-        """Have the simulator read a scenario that ends at once; return its result."""
+        """Return the simulator's result of a scenario that ends at once."""
         with disk_errors("trying the settings", raw), TemporaryDirectory() as folder:
             place, out = Path(folder) / "trial.json", Path(folder) / "result.json"
             place.write_text(json.dumps(asked))

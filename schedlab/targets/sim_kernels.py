@@ -8,7 +8,7 @@ from schedlab.kernels.schedulers import OPTION, Scheduler, find_scheduler, has_s
 from schedlab.kernels.scx_tree import scx_tree
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.settings.kinds.kernel import Kernel
-from schedlab.settings.kinds.scx import Scx, is_path
+from schedlab.settings.kinds.scx import Scx, is_source
 from schedlab.settings.kinds.scx_tunable import ScxTunable
 from schedlab.settings.variant import Variant
 
@@ -50,7 +50,7 @@ def schedulers_of(
         if wanted := Scx.of(variant):
             base = shelf.base(recipes[variant.name].base)
             try:
-                found[variant.name] = find_scheduler(wanted, is_path(wanted), base, scx)
+                found[variant.name] = find_scheduler(wanted, is_source(wanted), base, scx)
             except KernelError as error:
                 raise UsageError(f"variant {variant.name}: scx: {error}") from error
     return found

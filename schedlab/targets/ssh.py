@@ -108,7 +108,7 @@ class SshSession:
         self._take_notices(self._session.notices)
 
     def run(self, order: Order, raw: Path) -> RunRecord:
-        """Do one run; one during which the connection was lost is done again.
+        """Make one run; one during which the connection was lost is made again.
 
         Raises:
             SystemLost: the host did not come back.

@@ -57,7 +57,7 @@ class Session(Protocol):
     """What the user should know once: counters that are missing, load on the machine, ..."""
 
     def run(self, order: Order, raw: Path) -> RunRecord:
-        """Do one run; raw output goes below `raw`. A failed run is a record, not an error.
+        """Make one run; raw output goes below `raw`. A failed run is a record, not an error.
 
         Raises:
             SchedlabError: the target itself can no longer be trusted; the plan ends here.
@@ -71,7 +71,7 @@ class SessionOfMany(Session, Protocol):
     def run_many(
         self, orders: Iterable[Order], raw: Path, simulators: Simulators
     ) -> Iterator[Wait | RunRecord]:
-        """Do several runs at a time, taking orders ahead; records come in the orders' order.
+        """Make several runs at a time, taking orders ahead; yield records in the orders' order.
 
         Where the next record is not there yet, what is waited for comes first.
         """

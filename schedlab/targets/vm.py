@@ -187,7 +187,7 @@ class VmSession:
                 self._session(what)
 
     def run(self, order: Order, raw: Path) -> RunRecord:
-        """Do one run in its variant's guest; one that is lost is booted anew for the next."""
+        """Make one run in its variant's guest; a lost guest is booted again for the next run."""
         what = self._boots[order.variant.name]
         session = self._session(what)
         noticed = len(session.notices)

@@ -40,7 +40,7 @@ class Watched:
         self._beside = self._system.beside_cpu_seconds()
 
     def end(self, own_cpu_seconds: float) -> None:
-        """See what was not the run's own, at its end."""
+        """Measure, at a run's end, what was not the run's own."""
         beside = self._system.beside_cpu_seconds() - self._beside
         self.busy_during = self._window.others_share(own_cpu_seconds + beside)
 
@@ -65,7 +65,7 @@ class Watched:
 def counted_by_perf(
     system: System, perf: PerfStat | None, folder: Path, env: Mapping[str, str]
 ) -> Iterator[None]:
-    """Have perf count on a machine inside a `with` block, whose load is on another one.
+    """Count with perf inside a `with` block on a machine whose load comes from another one.
 
     Raises:
         HostError: perf does not begin, or does not end.

@@ -20,7 +20,7 @@ class Taken(HostError):
     """The lock is another process's."""
 
     def __init__(self, pid: int | None) -> None:
-        """Take the process that holds it, where that is known."""
+        """Store the process that holds it, if that is known."""
         self.holder = f" (process {pid})" if pid else ""
         super().__init__(f"another schedlab{self.holder} holds the lock")
 

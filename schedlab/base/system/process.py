@@ -225,12 +225,12 @@ def dying_with_us(by: signal.Signals) -> list[str]:
 
 
 def adopt_orphans() -> None:
-    """Make orphaned descendants our children, so that none can hide from `end_descendants`."""
+    """Adopt orphaned descendants, so that none can hide from `end_descendants`."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def outlives_runs(pid: int) -> None:
-    """Have a child live on when the descendants of a run are ended."""
+    """Spare a child when the descendants of a run are ended."""
     _lines.add(pid)
 
 
@@ -351,7 +351,7 @@ def _mark(tag: str) -> int:
 
 @contextlib.contextmanager
 def _marked(tag: str | None) -> Iterator[None]:
-    """Have what is started inside a `with` block carry a tag in its limits."""
+    """Tag, in their limits, the processes that are started inside a `with` block."""
     if tag is None:
         yield
         return

@@ -308,7 +308,7 @@ class RemoteSystem(System):
         return self._state_folder
 
     def held(self) -> AbstractContextManager[None]:
-        """Nobody else has a line like ours."""
+        """Return at once: nobody else has a line like ours."""
         return nullcontext()
 
     def end_all(self) -> None:
@@ -379,7 +379,7 @@ class RemoteSystem(System):
         )
 
     def _bring(self, folder: str, to: Path) -> None:
-        """Bring the files of a folder there; its folders and links are scratch."""
+        """Copy the files of a folder there; its folders and links are scratch."""
         # Each file follows a line with its size and name: no archive that has to be trusted.
         each = '[ -f "$file" ] && [ ! -h "$file" ] && stat -c "%s %n" "$file" && cat "$file"'
         script = f"for file in ./* ./.[!.]*; do {each}; done; true"

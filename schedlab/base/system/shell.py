@@ -38,7 +38,7 @@ class Shell:
     """Runs one command after the other; what one sets, the next sees."""
 
     def __init__(self, process: subprocess.Popen[bytes], name: str) -> None:
-        """Speak through the pipes of a process that is the line to the far end."""
+        """Use the pipes of a process that is the line to the far end."""
         assert process.stdin and process.stdout
         self._process = process
         self.name = name

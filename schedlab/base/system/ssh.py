@@ -60,7 +60,7 @@ class SshSystem(RemoteSystem):
     """The files and programs of a host, over one line that can be renewed."""
 
     def __init__(self, host: str, part: str = "remote") -> None:
-        """Reach the host; what is copied there lies in a folder of the part it has in runs.
+        """Connect to the host; what is copied there lies in a folder named after its part in runs.
 
         Raises:
             HostError: there is no ssh here.
@@ -169,7 +169,7 @@ class SshSystem(RemoteSystem):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Be the only lab there: a stopped process, which ends with our line, holds the lock.
+        """Lock the host for this lab: a stopped process, which ends with our line, holds the lock.
 
         Raises:
             HostError: another lab is on the host, or there can be no lock.

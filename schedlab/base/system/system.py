@@ -127,7 +127,7 @@ class System(ABC):
 
     @abstractmethod
     def held(self) -> AbstractContextManager[None]:
-        """Be the only lab on the system inside a `with` block; HostError where another is."""
+        """Lock the system for this lab inside a `with` block; HostError if another lab has it."""
 
     @abstractmethod
     def end_all(self) -> None:

@@ -84,7 +84,7 @@ def _is_own_head(context: Context, head: Line) -> bool:
 
 
 def _head(context: Context, head: Line, count: int) -> tuple[str, list[str]]:
-    """Take the head apart: what the rows are, and the names of the variants."""
+    """Split the head into what the rows are and the names of the variants."""
     words = head.text.split()
     if words[-1].casefold() == "verdict":
         words.pop()

@@ -96,7 +96,7 @@ def _whole(run: _Run, context: Context) -> _Run:
 
 
 def _check_share(run: _Run, state: re.Match[str], line: Line, context: Context) -> None:
-    """Take note of a share of the time that does not follow from time and duration."""
+    """Record a share of the time that does not follow from time and duration."""
     given = _TIMEOUT.search(run.command)
     seconds = int(given[1]) if given else _DEFAULT_TIMEOUT
     share = 100 * int(state["time"]) / 1e6 / seconds

@@ -253,7 +253,7 @@ def compare(
     journal: Journal,
     say: Callable[[str], None],
 ) -> Iterator[Compared]:
-    """Make the changes in both worlds; what the journal has is not made again."""
+    """Measure the changes on both targets; what the journal has is not measured again."""
     began, made = time.monotonic(), 0
     for place, change in enumerate(changes):
         owed = [c for c in changes[place:] if c.name not in journal]

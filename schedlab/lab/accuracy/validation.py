@@ -138,7 +138,7 @@ class Validation:
             yield from compare_changes(Here(here, groups), There(there), CHANGES, journal, say)
 
     def of_guest(self, booted: str, variant: Variant, say: Say) -> bool:
-        """Hold the simulator against a kernel in a guest; return whether all is identical.
+        """Compare the simulator with a kernel in a guest; return whether all is identical.
 
         Domains, features and placement decisions are compared, and counts shown; `say` takes the
         lines.

@@ -58,7 +58,7 @@ def begin_bisection(tree: Path, commits: str, asked: Asked, folder: Path) -> Bis
 
 
 def bisect(folder: Path, lab: Lab, likely: Sequence[int] = ()) -> Bisected:
-    """Bring the bisection in a folder to its end; every step is kept.
+    """Run the bisection in a folder to its end; every step is kept.
 
     Args:
         folder: of the bisection.

@@ -44,7 +44,7 @@ def is_on_machines(folder: Path) -> bool:
 
 
 def bisect_on_machines(folder: Path, lab: Lab) -> str:
-    """Bring each machine's bisection to its end; return the answer.
+    """Run each machine's bisection to its end; return the answer.
 
     Raises:
         UsageError: the ends differ on no machine.

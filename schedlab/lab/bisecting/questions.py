@@ -21,7 +21,7 @@ from schedlab.plan.sweep import points as points_of
 from schedlab.plan.targets import kind_of
 from schedlab.report import write_reports
 from schedlab.report.why import sentence
-from schedlab.report.wording import interval, points, verdict_word
+from schedlab.report.wording import interval, points
 from schedlab.result.folder import DATABASE
 from schedlab.result.store import Store
 from schedlab.settings.kinds.kernel import Kernel
@@ -108,7 +108,7 @@ class PlanQuestion:
                 for outcome in (each for each in judge_steps(store) if each.variant == name):
                     claimed = outcome.verdict.word in ("better", "worse")
                     if not claimed and not self._is_asked(outcome):
-                        others[verdict_word(outcome.verdict)] += 1
+                        others[outcome.verdict.name] += 1
                         continue
                     lines.append(f"{name}: {outcome.case.label} {_words(outcome)}")
                     # Below its first claim: the time is the benchmark's, not the metric's.
@@ -160,7 +160,7 @@ def _words(outcome: Outcome) -> str:
     verdict = outcome.verdict
     return (
         f"{outcome.metric.name} {points(verdict.effect_better)} %"
-        f" {interval(verdict.interval_adjusted_better)}, {verdict_word(verdict)},"
+        f" {interval(verdict.interval_adjusted_better)}, {verdict.name},"
         f" {plural(verdict.blocks_done, 'block')}"
     )
 

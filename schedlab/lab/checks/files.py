@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from schedlab.base.data import data_folder
+from schedlab.base.data import data_folder, is_path
 from schedlab.base.errors import UsageError, nearest
 
 _SCENARIOS = "scenarios"
@@ -35,7 +35,7 @@ def _files(word: str) -> Iterable[Path]:
         if not files:
             raise UsageError(f"{path}: has no checks: no file *.toml.")
         return files
-    if path.is_file() or path.suffix == ".toml":
+    if path.is_file():
         return [path]
     known = known_checks()
     if word in known:
@@ -43,6 +43,8 @@ def _files(word: str) -> Iterable[Path]:
     folder = data_folder(_SCENARIOS) / word
     if folder.is_dir():
         return list(_below(folder))
+    if is_path(word):
+        return [path]
     raise UsageError(
         f"no check is called '{word}', and it is not a file or folder.{nearest(word, known)}"
         f"\n  `schedlab check --list` names those that come with schedlab."

@@ -170,7 +170,7 @@ class Session:
                 self._processes.stop()
 
     def leave(self, verdicts: Sequence[Verdict], folder: Path, smaller: bool) -> Iterator[str]:
-        """Leave the files of each check that failed; yield where they are.
+        """Write the files of each check that failed; yield where they are.
 
         Args:
             verdicts: of this session.

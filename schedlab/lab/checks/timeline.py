@@ -45,31 +45,31 @@ class Watcher:
         self.problems.append((time, what))
 
     def event(self, event: Event) -> None:
-        """Take any event."""
+        """Handle any event."""
 
     def begins(self, task: Task, cpu: int, time: int) -> None:
-        """Take that a task begins to run."""
+        """Handle a task that begins to run."""
 
     def ran(self, task: Task, cpu: int, begin: int, end: int) -> None:
-        """Take that a task ran on a CPU."""
+        """Handle a task that ran on a CPU."""
 
     def waits(self, task: Task, time: int) -> None:
-        """Take that a task begins to wait for a CPU."""
+        """Handle a task that begins to wait for a CPU."""
 
     def waited(self, task: Task, begin: int, end: int) -> None:
-        """Take that a task waited for a CPU; it runs now, or the run is over."""
+        """Handle a task that waited for a CPU; it runs now, or the run is over."""
 
     def idles(self, cpu: int, time: int) -> None:
-        """Take that a CPU becomes idle."""
+        """Handle a CPU that becomes idle."""
 
     def idled(self, cpu: int, begin: int, end: int) -> None:
-        """Take that a CPU was idle; it is not any more, or the run is over."""
+        """Handle a CPU that was idle; it is not any more, or the run is over."""
 
     def moved(self, task: Task, origin: int, cpu: int, time: int) -> None:
-        """Take that a task went to another CPU."""
+        """Handle a task that moved to another CPU."""
 
     def ended(self, time: int, result: Mapping[str, Any]) -> None:
-        """Take the end of the run and the simulator's result."""
+        """Handle the end of the run and the simulator's result."""
 
 
 class Timeline:

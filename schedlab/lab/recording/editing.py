@@ -83,7 +83,7 @@ class IdealRun:
         return (going.wakers[step], going.ended[step]) if step in going.wakers else None
 
     def _go(self, time: int, task_id: int) -> None:
-        """Do one step, so that steps of all tasks come in the order of time."""
+        """Advance by one step, so that steps of all tasks come in the order of time."""
         task = self._all[task_id]
         task.time = max(task.time, time)
         if task.at == len(task.steps):
@@ -129,7 +129,7 @@ class IdealRun:
         channel.receivers.clear()
 
     def _receive(self, message: Message, task: _Going, task_id: int) -> bool:
-        """Take a message; False: it is not there yet."""
+        """Receive a message; False: it is not there yet."""
         channel = self._channels.setdefault(message.channel, _Channel())
         if channel.bytes < message.bytes:
             channel.receivers.append(task_id)
@@ -226,7 +226,7 @@ def _started(
     kept: dict[int, RecordedTask],
     run: IdealRun,
 ) -> RecordedTask:
-    """Let a task begin by itself where who started it is gone."""
+    """Start a task by itself if the task that started it is gone."""
     if task.settings.get("instance", 1):
         return task
     starters = (

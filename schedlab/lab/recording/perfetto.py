@@ -94,7 +94,7 @@ class _Reader:
         self._cut = False
 
     def packets(self, data: memoryview, inside: bool = False) -> None:
-        """Take all packets; one that is broken is counted and left out."""
+        """Read all packets; a broken one is counted and left out."""
         found = _fields(data)
         while True:
             try:

@@ -35,7 +35,6 @@ from schedlab.report.wording import (
     is_evidence,
     points,
     share,
-    verdict_word,
 )
 from schedlab.result.record import RunRecord
 
@@ -154,7 +153,7 @@ def _forest_row(
     colour = _WORD_COLOURS.get(verdict.word, _INK) if evidence else _FAINT
     marker = _WORD_MARKERS.get(verdict.word, "o") if evidence else "o"
     effect = verdict.effect_better
-    said = verdict_word(verdict)
+    said = verdict.name
     if effect is not None:
         said = f"{points(effect)} %  {said}"
         bounds = verdict.interval_adjusted_better
@@ -191,7 +190,7 @@ def _beside(axes: Axes, x: float, shift: float, y: float, text: str, align: str)
 
 def _spoken(row: Row) -> str:
     verdict = row.outcome.verdict
-    return f"{printable(row.name)}: {points(verdict.effect_better)} %, {verdict_word(verdict)}"
+    return f"{printable(row.name)}: {points(verdict.effect_better)} %, {verdict.name}"
 
 
 def strip(
@@ -609,7 +608,7 @@ def _svg(
 
 
 def _explain_points(drawn: ElementTree.Element, gid: str, texts: Sequence[str]) -> None:
-    """Let each point of a group say what it is; their common style moves to the group."""
+    """Title each point of a group; their common style moves to the group."""
     group = drawn.find(f".//*[@id='{gid}']")
     if group is None:
         return

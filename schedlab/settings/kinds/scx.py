@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from schedlab.base.data import is_path
 from schedlab.settings.setting import Simulated, WordSetting, because, setting
 from schedlab.settings.text import Filled
 
@@ -13,14 +14,14 @@ _NAME = re.compile(r"\w+")
 
 def file_name(scheduler: str) -> str:
     """Return the name of the source file that `scx=` asks for, by name or by path."""
-    if is_path(scheduler):
+    if is_source(scheduler):
         return scheduler.rpartition("/")[2]
     return f"scx_{scheduler}{_SOURCE}"
 
 
-def is_path(scheduler: str) -> bool:
+def is_source(scheduler: str) -> bool:
     """Return whether a scheduler is given by its source's path."""
-    return "/" in scheduler or scheduler.endswith(_SOURCE)
+    return is_path(scheduler, _SOURCE)
 
 
 @setting

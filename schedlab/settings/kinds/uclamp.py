@@ -76,7 +76,7 @@ class UclampSetting(Setting[Uclamp | None]):
     elsewhere = because("a guest has no cgroups", "vm")
 
     def parse(self, words: Sequence[str]) -> object:
-        """Take `CGROUP=MIN..MAX` apart."""
+        """Split `CGROUP=MIN..MAX` into its parts."""
         group, _, bounds = "".join(words).partition("=")
         least, dots, most = bounds.partition("..")
         whole = len(words) == 1 and group and least and dots and most

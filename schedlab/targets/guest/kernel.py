@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from schedlab.base.data import is_path
 from schedlab.base.errors import UsageError
 from schedlab.base.system.system import natural
 from schedlab.kernels.boot_image import ImageBuilder
@@ -38,7 +39,7 @@ def find_kernel(which: str, watch: Watch) -> Kernel:
         return _debian(newest(found), watch)
     if which.startswith(_PACKAGES):
         return _debian(which, watch)
-    if "/" in which or Path(which).is_file():
+    if is_path(which) or Path(which).is_file():
         file = Path(which).expanduser().absolute()
         if not file.is_file():
             raise UsageError(f"vm:{which}: there is no such kernel image.")

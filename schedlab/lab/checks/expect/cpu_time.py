@@ -61,7 +61,7 @@ class _ByWindow(TaskWatcher):
         self._spent: dict[int, dict[int, int]] = {}
 
     def waits(self, task: Task, time: int) -> None:
-        """Learn of tasks that may never come to run."""
+        """Name the tasks that may never come to run."""
         if self.mine(task):
             self._names[task.pid] = task.name
 

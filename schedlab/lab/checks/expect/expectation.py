@@ -79,5 +79,5 @@ class TaskWatcher(Watcher):
         return self._known[key]
 
     def begins(self, task: Task, cpu: int, time: int) -> None:
-        """Learn the names of the tasks that ran."""
+        """Receive the names of the tasks that ran."""
         self.mine(task)
