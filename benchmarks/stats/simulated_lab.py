@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from schedlab.judging.stats import Comparison, Verdict, finished, judge_families
+from schedlab.judging.stats import finished, judge_families
+from schedlab.judging.verdict import Comparison, Verdict
 from schedlab.plan.design import Design
 
 Array = NDArray[np.float64]

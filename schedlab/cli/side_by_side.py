@@ -10,7 +10,7 @@ from schedlab.base.printable import printable
 from schedlab.benchmarks.metric import Metric
 from schedlab.cli.screen import show
 from schedlab.judging.sessions import Sessions
-from schedlab.judging.stats import Verdict
+from schedlab.judging.verdict import Verdict
 from schedlab.report.screen import Screen
 from schedlab.report.wording import blocks_used, interval, number, points
 from schedlab.result.store import Store

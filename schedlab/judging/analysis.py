@@ -8,8 +8,9 @@ from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.replay import doubts
 from schedlab.counters.times import MEASURED, is_time
 from schedlab.judging.readers import what_was_missing
-from schedlab.judging.stats import Comparison, Verdict, finished, judge, without_effect
+from schedlab.judging.stats import finished, judge
 from schedlab.judging.trend import Trend, find_trends
+from schedlab.judging.verdict import Comparison, Verdict, without_effect
 from schedlab.plan.design import Design
 from schedlab.plan.plan import Plan
 from schedlab.result.boots import by_boot, share_boots

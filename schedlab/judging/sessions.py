@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.analysis import Outcome, RunTable, analyse, counted_runs, flagged, too_short
-from schedlab.judging.stats import Comparison, Verdict, judge
+from schedlab.judging.stats import judge
+from schedlab.judging.verdict import Comparison, Verdict
 from schedlab.result.record import RunRecord
 from schedlab.result.store import CaseInfo, Store
 

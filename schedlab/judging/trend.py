@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.axis import Axis, find_axes
-from schedlab.judging.stats import Verdict, adjusted
+from schedlab.judging.stats import adjusted
+from schedlab.judging.verdict import Verdict
 from schedlab.plan.design import Design
 from schedlab.result.store import CaseInfo
 

@@ -16,7 +16,8 @@ from schedlab.benchmarks.metric import RUN_TIME, Metric, is_run_time
 from schedlab.counters.times import GONE, MEASURED, time_counter, times
 from schedlab.judging.analysis import RunTable, counted_runs, timed_runs, too_short
 from schedlab.judging.meanings import meaning_of
-from schedlab.judging.stats import Comparison, Verdict, judge_families
+from schedlab.judging.stats import judge_families
+from schedlab.judging.verdict import Comparison, Verdict
 from schedlab.plan.design import Design
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunRecord

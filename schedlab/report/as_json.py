@@ -6,7 +6,7 @@ from typing import Any
 
 from schedlab import __version__
 from schedlab.judging.meanings import meaning_of
-from schedlab.judging.stats import Verdict
+from schedlab.judging.verdict import Verdict
 from schedlab.judging.why import Part, TimeSpent
 from schedlab.report.content import Report
 from schedlab.report.decided import decision

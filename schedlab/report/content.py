@@ -15,7 +15,7 @@ from schedlab.counters.cpuidle import idle_counter
 from schedlab.counters.meaning import CLIENT_OTHERS
 from schedlab.counters.times import is_time
 from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, timed_runs
-from schedlab.judging.stats import JUDGED_FROM, SCREENING_BELOW, Verdict
+from schedlab.judging.verdict import JUDGED_FROM, SCREENING_BELOW, Verdict
 from schedlab.judging.why import TimeSpent, explain
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import IMPORTED, kind_of, split

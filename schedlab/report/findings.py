@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import Outcome
-from schedlab.judging.stats import Interval, Verdict
+from schedlab.judging.verdict import Interval, Verdict
 from schedlab.report.content import Report
 from schedlab.report.wording import CLAIMED, outlook, points, share, tally
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import Outcome
-from schedlab.judging.stats import Interval, Verdict
+from schedlab.judging.verdict import Interval, Verdict
 from schedlab.report import several
 from schedlab.report.content import Report
 from schedlab.report.plain import Page

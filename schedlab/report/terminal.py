@@ -1,7 +1,7 @@
 """The report on a terminal: verdicts first, then what needs attention."""
 
 from schedlab.benchmarks.metric import Metric
-from schedlab.judging.stats import Verdict
+from schedlab.judging.verdict import Verdict
 from schedlab.report.content import CaseReport, Report, describe_variant
 from schedlab.report.decided import by_topic, counter_line, decision
 from schedlab.report.exhibit import Exhibit

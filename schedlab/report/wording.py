@@ -14,8 +14,8 @@ from schedlab.benchmarks.metric import Metric
 from schedlab.counters import snapshot_groups
 from schedlab.counters.meaning import CLIENT
 from schedlab.judging.analysis import Outcome
-from schedlab.judging.stats import Interval, Verdict, Word
 from schedlab.judging.trend import Trend
+from schedlab.judging.verdict import Interval, Verdict, Word
 
 NONE = "-"
 """What stands where there is no figure."""

@@ -12,7 +12,8 @@ from scipy import stats
 
 from schedlab.judging.analysis import analyse
 from schedlab.judging.sensitivity import FEWEST_BLOCKS, claimed, strongest
-from schedlab.judging.stats import Comparison, judge_families
+from schedlab.judging.stats import judge_families
+from schedlab.judging.verdict import Comparison
 from schedlab.machine.draws import Draw, about, draw, drawn, figure_at
 from schedlab.machine.ledger import at, number
 from schedlab.machine.model import find_machine, known_machines

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from schedlab.base.errors import SchedlabError, UsageError
-from schedlab.judging.stats import Comparison, Interval, Verdict, finished, judge, judge_families
+from schedlab.judging.stats import finished, judge, judge_families
+from schedlab.judging.verdict import Comparison, Interval, Verdict
 from schedlab.plan.design import Design
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "stats"))

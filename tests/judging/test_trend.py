@@ -6,8 +6,9 @@ import pytest
 from scipy import stats as scipy_stats
 
 from schedlab.benchmarks.metric import Metric
-from schedlab.judging.stats import Comparison, Verdict, judge
+from schedlab.judging.stats import judge
 from schedlab.judging.trend import Trend, enough_points, find_trends
+from schedlab.judging.verdict import Comparison, Verdict
 from schedlab.plan.design import Design
 from schedlab.result.store import CaseInfo
 

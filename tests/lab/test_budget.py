@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from schedlab.judging.analysis import analyse
-from schedlab.judging.stats import Comparison, finished, judge
+from schedlab.judging.stats import finished, judge
+from schedlab.judging.verdict import Comparison
 from schedlab.lab.pace import Budget, Pace
 from schedlab.lab.runner import Runner
 from schedlab.plan.design import Design

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from schedlab.base.printable import printable, printable_lines
 from schedlab.counters.cpuidle import idle_counter
-from schedlab.judging.stats import Comparison, Interval, Verdict, judge
+from schedlab.judging.stats import judge
+from schedlab.judging.verdict import Comparison, Interval, Verdict
 from schedlab.plan.design import Design
 from schedlab.report import wording
 

@@ -12,7 +12,7 @@ import tomli_w
 
 from schedlab.importers.reading import import_file
 from schedlab.judging.analysis import analyse
-from schedlab.judging.stats import Verdict
+from schedlab.judging.verdict import Verdict
 from schedlab.report import Report, all_shapes
 from schedlab.result.boots import Boot, rounds
 from schedlab.result.folder import DATABASE

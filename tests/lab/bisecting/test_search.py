@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from schedlab.judging.stats import Comparison, finished, judge
+from schedlab.judging.stats import finished, judge
+from schedlab.judging.verdict import Comparison
 from schedlab.lab.bisecting.search import Answer, expected_steps, narrowed, search
 from schedlab.plan.design import Design
 
