@@ -126,7 +126,8 @@ void shim_exit_to_user(void)
 			hw_refill_cache(&task->hw, current->thread.last_cpu, hw.cpu);
 		current->thread.last_cpu = hw.cpu;
 	}
-	local_irq_enable();
+	/* What is due by now comes in user mode, where it preempts: after the last look at need_resched nobody else would. */
+	hw.irq_on = 1;
 	if (task->killed == KERN_KILLED) {
 		task->killed = KERN_DYING;	/* exit itself comes by here */
 		kern_exit();

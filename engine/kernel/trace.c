@@ -2,6 +2,7 @@
 /* Our probes on the kernel's tracepoints, and printing them for traces. */
 #include "shim.h"
 #include <trace/events/sched.h>
+#include <trace/events/schedlab.h>
 #include "tasks.h"
 #include "trace_print.h"
 
@@ -41,6 +42,7 @@ static void on_migrate(struct task_struct *p, int dest)
 static void on_wakeup_new(struct task_struct *p)
 {
 	hw_note_woken(&p->thread.task->hw);
+	trace_cpus_allowed(p);
 	on_wakeup(p);
 }
 
@@ -122,7 +124,8 @@ static void context_flags(char flags[5])
 
 void shim_trace_printf(const struct kern_tracepoint *tp, const char *fmt, ...)
 {
-	char buf[512], flags[5];
+	static char buf[4096];		/* of a list of CPUs, too */
+	char flags[5];
 	va_list args;
 	int len;
 

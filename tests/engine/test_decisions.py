@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from test_build import patched_build
 from test_traces import SCENARIO, lines
 
-from tests.helpers.engine.simulator import Json, Simulator, balances_when_kicked
+from tests.helpers.engine.simulator import ROOT, Json, Simulator, balances_when_kicked
 from tests.helpers.kernel_source import sched_features
 
 HOGS: Json = {"name": "hog", "count": 6, "affinity": "0-3", "program": [{"run": "100ms"}]}
@@ -298,3 +299,42 @@ def test_a_trace_from_power_on(sim: Simulator, tmp_path: Path) -> None:
     assert float(all_of_it[0][4]) < 0.001 < boot["boot_s"]
     assert all_of_it[-1].group(5, 6) == later[-1].group(5, 6)
     assert abs(float(all_of_it[-1][4]) - boot["boot_s"] - float(later[-1][4])) < 2e-6
+
+
+def test_cpus_that_tasks_may_use_are_shown_as_they_begin_and_as_they_change(
+    sim: Simulator, tmp_path: Path
+) -> None:
+    scenario: Json = {
+        "duration": "40ms",
+        "boot": {"isolcpus": "7"},
+        "tasks": [
+            {"name": "free", "program": [{"run": "1ms"}]},
+            {"name": "bound", "affinity": "1,3", "program": [{"run": "40ms"}]},
+        ],
+        "actions": [{"at": "20ms", "task": "bound", "affinity": "4-7"}],
+    }
+    events, _ = decisions(sim, "smt8", scenario, tmp_path / "trace.txt")
+    seen: dict[str, list[object]] = {}
+    for event in of(events, "cpus_allowed"):
+        seen.setdefault(event["comm"], []).append(event["cpus"])
+    assert seen["free"] == ["0-6"]
+    assert seen["bound"] == ["0-6", "1,3", "4-7"]
+
+
+def test_who_is_woken_on_the_way_to_user_mode_preempts(sim: Simulator, tmp_path: Path) -> None:
+    """An interrupt that comes due after the last look at need_resched is one of user mode."""
+    check = tomllib.loads((ROOT / "scenarios/features/real-time.toml").read_text())
+    scenario = {"settle": "100ms", **check["scenario"]}
+    for seed in ("13", "15"):
+        path = tmp_path / "trace.txt"
+        options = ("--trace", str(path), "--trace-events", "sched_wakeup,sched_switch")
+        sim("smp4", scenario, *options, "--seed", seed)
+        woken: dict[str, float] = {}
+        longest = 0.0
+        for match in lines(path):
+            fields = dict(FIELD.findall(match[6]))
+            if match[5] == "sched_wakeup":
+                woken[fields["comm"]] = float(match[4])
+            elif (comm := fields["next_comm"]).startswith("high") and comm in woken:
+                longest = max(longest, float(match[4]) - woken.pop(comm))
+        assert 0 < longest < 100e-6

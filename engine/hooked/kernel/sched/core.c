@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kernel/sched/core.c with a tracepoint at the choice of the next task, and accounts of switches and wakeups. */
+/*
+ * kernel/sched/core.c with tracepoints at the choice of the next task and at changes of affinity, and accounts of
+ * switches and wakeups.
+ */
 #define INSTANTIATE_EXPORTED_MIGRATE_DISABLE	/* as core.c itself does before its first header */
 #include <trace/events/schedlab.h>
 #include "hook.h"
@@ -33,6 +36,14 @@
 	__woken;							\
 })
 #define try_to_wake_up(args...)		SHIM_HOOK(WAKE_UP, try_to_wake_up, args)
+
+#define ALLOW(name, task, more...)					\
+({									\
+	(name)(task, ##more);						\
+	trace_cpus_allowed(task);					\
+})
+#define __do_set_cpus_allowed(args...)	SHIM_HOOK(ALLOW, __do_set_cpus_allowed, args)
+#define do_set_cpus_allowed(args...)	SHIM_HOOK(ALLOW, do_set_cpus_allowed, args)
 
 #include <kernel/sched/core.c>
 

@@ -417,6 +417,29 @@ TRACE_EVENT(numa_fault,
 		  __entry->here, __entry->last, __entry->shared, __entry->wanted, __entry->moved)
 );
 
+/* The CPUs that a task may use: as it begins, and whenever they change. */
+TRACE_EVENT(cpus_allowed,
+
+	TP_PROTO(struct task_struct *p),
+
+	TP_ARGS(p),
+
+	TP_STRUCT__entry(
+		__array(	char,				comm,	TASK_COMM_LEN	)
+		__field(	pid_t,				pid			)
+		__field(	const struct cpumask *,		cpus			)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
+		__entry->pid	= p->pid;
+		__entry->cpus	= &p->cpus_mask;
+	),
+
+	TP_printk("comm=%s pid=%d cpus=%*pbl", __entry->comm, __entry->pid,
+		  cpumask_pr_args(__entry->cpus))
+);
+
 #endif
 
 #include <trace/define_trace.h>
