@@ -29,6 +29,8 @@ _PROPERTIES = (
     *("util_min", "util_max", "cpus", "nodes_membind", "taskgroup"),
 )
 _NOT_FOR_US = ("logdir", "log_size", "ftrace", "gnuplot")
+_SHOWN = 15
+"""Characters of a thread's name that the kernel keeps."""
 _LATER = re.compile(r"fork|util_min$|util_max$|taskgroup$|nodes_membind$")
 
 
@@ -111,6 +113,25 @@ class RtAppFile:
     def later_keys(self) -> list[str]:
         """Return the keys that rt-app 1.0 does not know and passes over."""
         return sorted({key for _, key in self._members() if _LATER.match(key)})
+
+    def values(self, thread: str, key: str) -> list[Any]:
+        """Return the values of a key in tasks whose threads have a name, and in their phases.
+
+        Args:
+            thread: the name as the kernel shows it, which may be shorter than the task's.
+            key: a property, such as `taskgroup`.
+        """
+        found = []
+        for name, task in self._root.get("tasks"):
+            if not (name == thread or (len(thread) == _SHOWN and name.startswith(thread))):
+                continue
+            if not _is(task):
+                continue
+            phases = task.get("phases")
+            within = [phase for _, phase in phases] if _is(phases) else []
+            for members in filter(_is, [task, *within]):
+                found += [value for at, value in members if at == key]
+        return found
 
     def as_written(self) -> Enclosure:
         """Return the file as it is."""

@@ -16,7 +16,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,10 +31,13 @@ from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Step, Watch
 from schedlab.kernels.schedulers import Scheduler
 from schedlab.kernels.shelf import Base, Recipe, Shelf, config_line
+from schedlab.kernels.tracepoints import event_fields
 from schedlab.kernels.warnings import new_warnings
 
 PROGRAM = "schedsim"
 _INFO = "build.json"
+_EVENTS = "events.json"
+"""Beside it: the fields of the events that the simulator can trace."""
 _OF = ".of"
 """In make's output folder: the recipe's name."""
 _BY = ".by"
@@ -106,6 +109,12 @@ class Build(BaseModel):
     def config(self) -> str:
         """Return the configuration, for people."""
         return config_line(self.hz, self.preempt, self.configuration, self.options)
+
+    @property
+    def events(self) -> Mapping[str, Sequence[str]]:
+        """Return the fields of each event that it can trace."""
+        found = json.loads((self.program.parent / _EVENTS).read_bytes())
+        return {name: tuple(fields) for name, fields in found.items()}
 
 
 @dataclass(frozen=True)
@@ -245,7 +254,7 @@ class Builder:
             build = Build.model_validate_json((self._folder(key) / _INFO).read_bytes())
         except (OSError, ValidationError):
             return None
-        if not build.program.is_file():
+        if not (build.program.is_file() and (build.program.parent / _EVENTS).is_file()):
             return None
         if recipe is None:
             return build
@@ -396,6 +405,8 @@ class Builder:
             seconds=round(seconds, 1),
             program=program,
         )
+        headers = event_fields([part.objects / "src", base.tree, self.engine.folder])
+        write_whole(folder / _EVENTS, json.dumps(headers))
         write_whole(folder / _INFO, build.model_dump_json(indent=1))
         for names in build.unmatched:
             self.watch.say(

@@ -1,13 +1,16 @@
-"""What a run's scenario and machine say of tasks and CPUs: who may run where, with what weight."""
+"""What a run's scenario and machine say of tasks and CPUs: limits, weights, hotplug."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import UsageError
+from schedlab.benchmarks.rt_app_file import RtAppFile
+from schedlab.kernels.build import Build
 from schedlab.lab.checks.text import KINDS, nanoseconds
 from schedlab.machine.levels import Level
 from schedlab.machine.model import Machine
@@ -29,6 +32,10 @@ class Given:
     scenario: Json
     metrics: Mapping[str, str] = field(default_factory=dict)
     """Of a benchmark: what the simulator's result calls each."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Where the files are that the scenario's workloads name, if elsewhere."""
+    build: Build | None = None
+    """The simulator, with the events that it can trace."""
 
     def cpus(self, named: str) -> frozenset[int]:
         """Return the CPUs of a list, or of a kind.
@@ -49,47 +56,57 @@ class Given:
         """Return the sets of CPUs that share a core, a cache, a node or a package."""
         return [frozenset(group) for group in self.machine.groups(level)]
 
-    def allowed(self, name: str, time: int) -> frozenset[int]:
-        """Return the CPUs that a task may use at a moment; those off-line are not among them."""
-        mask = self._first_mask(name)
-        for at, action in self._actions:
-            if at > time:
-                break
-            if "affinity" in action and fnmatchcase(name, action["task"]):
-                mask = frozenset(parse_cpulist(action["affinity"]))
-        return mask - self._offline(time)
+    def offline(self, time: int) -> frozenset[int]:
+        """Return the CPUs that are off-line at a moment, or about to go or to come."""
+        return frozenset(self._gone(time))
 
-    def allowed_later(self, name: str, cpu: int, begin: int, end: int) -> int | None:
-        """Return the first moment of a time at which a task may use a CPU, and goes on to."""
-        moments = [at + later for at, _ in self._actions for later in (0, _COMES_BACK_NS + 1)]
-        for moment in sorted({begin, *(each for each in moments if begin < each < end)}):
-            if cpu in self.allowed(name, moment):
-                return moment
-        return None
+    @cached_property
+    def moments(self) -> list[int]:
+        """The moments at which CPUs go, and at which those that come back are there."""
+        return [at + later for at, _ in self._actions for later in (0, _COMES_BACK_NS + 1)]
 
     def weight(self, name: str) -> float:
         """Return the weight of a task's nice level as the scenario begins."""
         entry = self._entry(name) or {}
         return float(_WEIGHT / _NICE_STEP ** int(entry.get("nice", 0)))
 
+    @cached_property
+    def core_scheduling(self) -> bool:
+        """Whether tasks have cookies: a CPU may have to stay idle beside its sibling's task."""
+        entries = [*self.scenario.get("tasks", []), *self.scenario.get("workloads", [])]
+        return "core_sched" in self.scenario or any("cookie" in each for each in entries)
+
+    @cached_property
+    def limits_real_time(self) -> bool:
+        """Whether real-time tasks have a limit that leaves CPUs idle, as before 6.12."""
+        return self.build is not None and _number(self.build.series) < (6, 12)
+
     def bounded(self, name: str) -> bool:
         """Return whether a bandwidth limit may at any time keep a task from CPUs that are idle."""
-        entry = self._entry(name) or {}
-        if entry.get("policy") == "deadline":
-            return True
-        groups = [entry.get("group", "/")]
         limited = [
             each["path"]
             for each in self.scenario.get("groups", [])
             if str(each.get("cpu.max", "max")).split()[0] != "max"
         ]
+        groups = set(self._groups_of(name))
         for _, action in self._actions:
             if "group" in action and fnmatchcase(name, action["task"]):
-                groups.append(action["group"])
+                groups.add(action["group"])
             path, _, file = str(action.get("write", "")).rpartition("/")
             if file == "cpu.max" and str(action.get("value", "max")).split()[0] != "max":
                 limited.append(path.removeprefix("/sys/fs/cgroup"))
         return any(f"{group}/".startswith(f"{path}/") for group in groups for path in limited)
+
+    def _groups_of(self, name: str) -> Iterator[str]:
+        """Yield the groups that a task is in, or may be in: its workload is not known."""
+        entry = self._entry(name)
+        if entry is not None:
+            yield entry.get("group", "/")
+            return
+        for workload in self.scenario.get("workloads", []):
+            yield workload.get("group", "/")
+        for file in self._rt_app_files:
+            yield from (str(group) for group in file.values(name, "taskgroup"))
 
     def _entry(self, name: str) -> Json | None:
         """Return the scenario's entry of a task: its own name, or with a number behind it."""
@@ -98,25 +115,18 @@ class Given:
             count = task.get("count", 1)
             number = name.removeprefix(base[:9])
             numbered = count > 1 and number != name and number.isdecimal()
-            if name == base[:15] or (numbered and 1 <= int(number) <= count):
+            if name == base[:_SHOWN] or (numbered and 1 <= int(number) <= count):
                 return dict(task)
         return None
 
-    def _first_mask(self, name: str) -> frozenset[int]:
-        entry = self._entry(name)
-        if entry is None and len(self.scenario.get("workloads", [])) == 1:
-            entry = self.scenario["workloads"][0]
-        mask = self._everywhere
-        if entry and "affinity" in entry:
-            mask = frozenset(parse_cpulist(entry["affinity"]))
-        elif isolated := self.scenario.get("boot", {}).get("isolcpus"):
-            mask -= frozenset(parse_cpulist(isolated))
-        group = (entry or {}).get("group", "")
-        for each in self.scenario.get("groups", []):
-            inside = f"{group}/".startswith(f"{each['path']}/")
-            if inside and each.get("cpuset.cpus"):
-                mask &= frozenset(parse_cpulist(each["cpuset.cpus"]))
-        return mask
+    @cached_property
+    def _rt_app_files(self) -> list[RtAppFile]:
+        named = [
+            each["file"]
+            for each in self.scenario.get("workloads", [])
+            if each.get("kind") == "rt-app" and "file" in each
+        ]
+        return [RtAppFile(str(self.files.get(file, file))) for file in named]
 
     def _of_kind(self, named: str) -> frozenset[int]:
         capacity = {
@@ -130,19 +140,11 @@ class Given:
         return frozenset(cpu for cpu, value in capacity.items() if value == wanted)
 
     @cached_property
-    def _everywhere(self) -> frozenset[int]:
-        return frozenset(range(self.machine.nr_cpus))
-
-    @cached_property
     def _actions(self) -> list[tuple[int, Json]]:
         timed = [(_at(each), each) for each in self.scenario.get("actions", [])]
         return sorted(timed, key=lambda pair: pair[0])
 
-    def _offline(self, time: int) -> frozenset[int]:
-        return frozenset(self._gone(time))
-
-    def _gone(self, time: int) -> Iterator[int]:
-        """Yield the CPUs that are off-line, or about to go or to come."""
+    def _gone(self, time: int) -> set[int]:
         away: set[int] = set()
         for at, action in self._actions:
             if at > time:
@@ -151,7 +153,15 @@ class Given:
                 away.add(action["offline"])
             if "online" in action and time > at + _COMES_BACK_NS:
                 away.discard(action["online"])
-        yield from away
+        return away
+
+
+_SHOWN = 15
+"""Characters of a task's name that the kernel keeps."""
+
+
+def _number(series: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in series.split("."))
 
 
 def _at(action: Json) -> int:

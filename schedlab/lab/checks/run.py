@@ -54,7 +54,8 @@ class Asked:
     @property
     def given(self) -> Given:
         """Return what its expectations ask about."""
-        return Given(self.machine, self.scenario, self.metrics)
+        sources = {each.name: Path(each.source) for each in self.enclosures}
+        return Given(self.machine, self.scenario, self.metrics, sources, self.build)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Which task ran, waited and slept when, and which CPU was idle: the meaning of a trace."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from schedlab.lab.ftrace import Event
@@ -10,6 +10,8 @@ USUAL = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task
 """The events that a timeline is made of."""
 _KERNELS_PIDS = 4_000_000
 """The kernel's own threads have pids from 4194303 down (docs/internals/engine.md)."""
+_INIT_PID = 1
+"""The simulator's own task, which starts those of the scenario."""
 _NAME_BYTES = 15
 
 
@@ -24,11 +26,23 @@ class Task:
     since: int = 0
     woken: bool = False
     """It waits because it was woken, not because it was preempted."""
+    prio: int = 120
+    """The kernel's number: below 0 deadline, below 100 real-time, 120 is nice 0."""
+    stays: list[tuple[int, int]] = field(default_factory=list)
+    """Where it has waited since it began to wait: CPUs, and from when on."""
 
     @property
-    def kernels(self) -> bool:
-        """Whether it is one of the kernel's threads."""
-        return self.pid >= _KERNELS_PIDS
+    def outside(self) -> bool:
+        """Whether it is not of the scenario: one of the kernel's threads, or what starts tasks."""
+        return self.pid >= _KERNELS_PIDS or self.pid == _INIT_PID
+
+    def waits_on(self, end: int) -> int:
+        """Return the CPU on whose queue it was longest in a wait that ends at a moment."""
+        ends = [*(since for _, since in self.stays[1:]), end]
+        lengths = [
+            (until - since, cpu) for (cpu, since), until in zip(self.stays, ends, strict=True)
+        ]
+        return max(lengths)[1] if lengths else self.cpu
 
 
 class Watcher:
@@ -110,18 +124,18 @@ class Timeline:
             watcher.ended(time, result)
         return time
 
-    def _task(self, pid: str, name: str) -> Task:
+    def _task(self, pid: str, name: str, prio: str) -> Task:
         number = int(pid)
         task = self.tasks.get(number)
         if task is None:
             task = self.tasks[number] = Task(number, name)
-        task.name = name[:_NAME_BYTES]
+        task.name, task.prio = name[:_NAME_BYTES], int(prio)
         return task
 
     def _switch(self, event: Event) -> None:
         fields, cpu, time = event.fields, event.cpu, event.time
         if fields["prev_pid"] != "0":
-            before = self._task(fields["prev_pid"], fields["prev_comm"])
+            before = self._task(fields["prev_pid"], fields["prev_comm"], fields["prev_prio"])
             if before.state == "running":
                 self._ran(before, cpu, time)
             before.state, before.since, before.woken = "asleep", time, False
@@ -135,7 +149,7 @@ class Timeline:
                     watcher.idles(cpu, time)
             return
         self._end_idle(cpu, time)
-        after = self._task(fields["next_pid"], fields["next_comm"])
+        after = self._task(fields["next_pid"], fields["next_comm"], fields["next_prio"])
         if after.state == "waiting":
             self._waited(after, time)
         after.state, after.since, after.cpu = "running", time, cpu
@@ -145,19 +159,22 @@ class Timeline:
 
     def _woken(self, event: Event) -> None:
         fields = event.fields
-        task = self._task(fields["pid"], fields["comm"])
+        task = self._task(fields["pid"], fields["comm"], fields["prio"])
         if task.state == "asleep":
             self._wait(task, int(fields["target_cpu"]), event.time, woken=True)
 
     def _migrated(self, event: Event) -> None:
         fields = event.fields
-        task = self._task(fields["pid"], fields["comm"])
+        task = self._task(fields["pid"], fields["comm"], fields["prio"])
         task.cpu = int(fields["dest_cpu"])
+        if task.state == "waiting":
+            task.stays.append((task.cpu, event.time))
         for watcher in self._watchers:
             watcher.moved(task, int(fields["orig_cpu"]), task.cpu, event.time)
 
     def _wait(self, task: Task, cpu: int, time: int, woken: bool) -> None:
         task.state, task.since, task.cpu, task.woken = "waiting", time, cpu, woken
+        task.stays = [(cpu, time)]
         for watcher in self._watchers:
             watcher.waits(task, time)
 

@@ -1,5 +1,8 @@
 """Each kind of expectation holds on one trace and is broken by another."""
 
+import re
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,11 +14,17 @@ from schedlab.lab.checks.timeline import Timeline
 from schedlab.lab.ftrace import events
 from schedlab.machine.model import find_machine
 
+EVENTS = {
+    "sched_switch": ("prev_comm", "prev_pid", "next_comm", "next_pid"),
+    "sched_wakeup": ("comm", "pid", "prio", "target_cpu"),
+    "load_balance": ("cpu", "level", "ours"),
+    "x": (),
+}
 END: dict[str, Any] = {
     "metrics": {"ops_per_s": 10.0},
     "counters": {"switches:voluntary": 3},
     "settings": {"/sys/fs/cgroup/a/cpu.max": "max 100000\n"},
-    "tracepoints": ["sched:sched_stat_wait"],
+    "tracepoints": ["sched:sched_stat_wait", *(f"sched:{name}" for name in EVENTS)],
 }
 
 
@@ -50,9 +59,14 @@ def migrated(task: str, ms: float, origin: int, cpu: int) -> str:
     return line(0, ms, "sched_migrate_task", text)
 
 
+def allowed(task: str, ms: float, cpus: str) -> str:
+    name, _, pid = task.partition("/")
+    return line(0, ms, "cpus_allowed", f"comm={name} pid={pid} cpus={cpus}")
+
+
 SCENARIO: dict[str, Any] = {
     "tasks": [
-        {"name": "a", "affinity": "0-1"},
+        {"name": "a"},
         {"name": "b"},
         {"name": "limited", "group": "/small"},
     ],
@@ -61,14 +75,14 @@ SCENARIO: dict[str, Any] = {
 
 # a runs on CPU 0 for 40 ms, b waits for it for 30 ms and runs for 10 ms; CPU 1 is idle all the time
 WAITING = [
-    *(woken("a/1", 0, 0), switch(0, 0, "0", "a/1"), woken("b/2", 10, 0)),
-    switch(0, 40, "a/1", "b/2", "R"),
-    switch(0, 50, "b/2", "a/1"),
+    *(woken("a/11", 0, 0), switch(0, 0, "0", "a/11"), woken("b/12", 10, 0)),
+    switch(0, 40, "a/11", "b/12", "R"),
+    switch(0, 50, "b/12", "a/11"),
 ]
 # the same on two CPUs
 APART = [
-    *(woken("a/1", 0, 0), switch(0, 0, "0", "a/1"), woken("b/2", 10, 1)),
-    *(switch(1, 10, "0", "b/2"), switch(1, 50, "b/2", "0"), switch(0, 50, "a/1", "0")),
+    *(woken("a/11", 0, 0), switch(0, 0, "0", "a/11"), woken("b/12", 10, 1)),
+    *(switch(1, 10, "0", "b/12"), switch(1, 50, "b/12", "0"), switch(0, 50, "a/11", "0")),
 ]
 
 
@@ -78,9 +92,11 @@ def broken(
     scenario: dict[str, Any] | None = None,
     machine: str = "smp4",
     window: float = 0,
+    series: str = "6.12",
 ) -> list[str]:
+    build: Any = SimpleNamespace(series=series, release=f"{series}.1", events=EVENTS)
     watcher = parse_expectation(expected).watch(
-        Given(find_machine(machine), SCENARIO if scenario is None else scenario)
+        Given(find_machine(machine), SCENARIO if scenario is None else scenario, build=build)
     )
     timeline = Timeline(find_machine(machine).nr_cpus, [watcher])
     timeline.follow(events(lines))
@@ -116,44 +132,91 @@ def test_every_kind_says_what_it_means() -> None:
 
 
 def test_a_wait_counts_only_for_cpus_that_a_task_may_use() -> None:
-    bound = {"tasks": [{"name": "b", "affinity": "0"}]}
-    assert not broken(WAITING, {"that": "work-conservation", "waits": "20ms"}, bound)
-    later = {**bound, "actions": [{"at": "5ms", "task": "b", "affinity": "0-3"}]}
-    assert broken(WAITING, {"that": "work-conservation", "waits": "20ms"}, later)
-    away = {
-        "tasks": [{"name": "b", "affinity": "0,1"}],
-        "actions": [{"at": "5ms", "offline": 1}],
+    asked = {"that": "work-conservation", "waits": "20ms"}
+    bound = allowed("b/12", 0, "0")
+    assert not broken([bound, *WAITING], asked)
+    assert broken([bound, allowed("b/12", 5, "0-3"), *WAITING], asked)
+    wide = [allowed("b/12", 0, "0,1"), *WAITING]
+    away = {"tasks": [{"name": "b"}], "actions": [{"at": "5ms", "offline": 1}]}
+    assert broken(wide, asked)
+    assert not broken(wide, asked, away)
+
+
+def test_limits_count_of_the_groups_that_an_rt_app_file_names(tmp_path: Path) -> None:
+    file = tmp_path / "load.json"
+    file.write_text('{"tasks": {"a": {"run": 9}, "b": {"run": 9, "taskgroup": "/small/in"}}}')
+    limited = {
+        "workloads": [{"kind": "rt-app", "file": str(file)}],
+        "groups": [{"path": "/small", "cpu.max": "1000 100000"}],
     }
-    assert not broken(WAITING, {"that": "work-conservation", "waits": "20ms"}, away)
-    isolated = {"tasks": [{"name": "b"}], "boot": {"isolcpus": "1-3"}}
-    assert not broken(WAITING, {"that": "work-conservation", "waits": "20ms"}, isolated)
+    asked = {"that": "work-conservation", "waits": "20ms"}
+    assert not broken(WAITING, asked, limited)
+    file.write_text('{"tasks": {"a": {"run": 9}, "b": {"run": 9, "taskgroup": "/smaller"}}}')
+    assert broken(WAITING, asked, limited)
+    of_workload = {**limited, "workloads": [{"kind": "schbench", "group": "/small"}]}
+    assert not broken(WAITING, asked, of_workload)
+
+
+def test_a_cookie_keeps_a_cpu_idle_beside_another() -> None:
+    """CPU 1 of smt8 is the sibling of CPU 0, where a runs."""
+    asked = {"that": "work-conservation", "waits": "20ms"}
+    tagged = {"tasks": [{"name": "a", "cookie": "A"}, {"name": "b", "cookie": "B"}]}
+    bound = allowed("b/12", 0, "0-1")
+    assert broken([bound, *WAITING], asked, machine="smt8")
+    assert not broken([bound, *WAITING], asked, tagged, machine="smt8")
+    assert broken([allowed("b/12", 0, "0-2"), *WAITING], asked, tagged, machine="smt8")
+
+
+def test_real_time_and_deadline_tasks_have_limits() -> None:
+    asked = {"that": "work-conservation", "waits": "20ms"}
+    for prio, series, found in ((49, "6.1", 0), (49, "6.12", 1), (-1, "6.12", 0)):
+        lines = [
+            re.sub(r"(b (?:next_)?pid=12 (?:next_)?prio=)120", rf"\g<1>{prio}", each)
+            for each in WAITING
+        ]
+        assert bool(broken(lines, asked, series=series)) == found
+
+
+def test_init_which_starts_the_tasks_is_not_of_the_scenario() -> None:
+    lines = [
+        each.replace("b/12", "init/1").replace("=b ", "=init ").replace("pid=12", "pid=1")
+        for each in WAITING
+    ]
+    assert not broken(lines, {"that": "work-conservation", "waits": "20ms"})
+    assert not broken(lines, {"that": "no-stall", "longest": "20ms"})
+
+
+def test_a_wait_is_shown_on_the_queue_where_it_was() -> None:
+    lines = [*WAITING[:3], migrated("b/12", 39.9, 0, 2), *WAITING[3:]]
+    [problem] = broken(lines, {"that": "no-stall", "longest": "20ms"})
+    assert problem.startswith("b waits on CPU 0 from 10 ms")
 
 
 def test_a_limited_task_may_wait_beside_idle_cpus() -> None:
-    lines = [each.replace("b/2", "limited/2").replace("=b ", "=limited ") for each in WAITING]
+    lines = [each.replace("b/12", "limited/12").replace("=b ", "=limited ") for each in WAITING]
     assert not broken(lines, {"that": "work-conservation", "waits": "20ms"})
     assert broken(lines, {"that": "no-stall", "longest": "20ms"})
 
 
 def test_a_wait_lasts_to_the_end_of_the_run_though_no_event_follows() -> None:
     """As that of a task which is throttled for good and leaves its CPU idle."""
-    lines = [woken("a/1", 0, 0), switch(0, 0, "0", "a/1"), switch(0, 40, "a/1", "0", "R")]
+    lines = [woken("a/11", 0, 0), switch(0, 0, "0", "a/11"), switch(0, 40, "a/11", "0", "R")]
     assert not broken(lines, {"that": "no-stall", "longest": "20ms"}, window=0.05)
     assert broken(lines, {"that": "no-stall", "longest": "20ms"}, window=0.1)
 
 
 def test_both_times_have_to_pass() -> None:
     """The wait has lasted longer than X at a moment at which the CPU was idle longer than Y."""
-    busy = [switch(1, 15, "0", "a/1"), switch(1, 30, "a/1", "0")]
-    lines = [switch(0, 0, "0", "c/9"), *WAITING[2:3], *busy, switch(0, 60, "c/9", "b/2")]
-    scenario = {"tasks": [{"name": "b", "affinity": "0-1"}]}
+    busy = [switch(1, 15, "0", "a/11"), switch(1, 30, "a/11", "0")]
+    lines = [switch(0, 0, "0", "c/9"), *WAITING[2:3], *busy, switch(0, 60, "c/9", "b/12")]
+    lines.insert(0, allowed("b/12", 0, "0-1"))
     kept = {"that": "work-conservation", "waits": "10ms"}
-    assert broken(lines, {**kept, "idle": "20ms"}, scenario)
-    assert not broken(lines, {**kept, "idle": "35ms"}, scenario)
+    assert broken(lines, {**kept, "idle": "20ms"})
+    assert not broken(lines, {**kept, "idle": "35ms"})
 
 
 def test_migrations_are_counted_by_task() -> None:
-    lines = [*APART[:2], migrated("a/1", 1, 0, 1), migrated("a/1", 2, 1, 0)]
+    lines = [*APART[:2], migrated("a/11", 1, 0, 1), migrated("a/11", 2, 1, 0)]
     assert not broken(lines, {"that": "migrations", "tasks": "a", "at_most": 2})
     [problem] = broken(lines, {"that": "migrations", "tasks": "a", "at_most": 1})
     assert "from CPU 1 to 0" in problem
@@ -173,8 +236,44 @@ def test_decisions_are_counted_and_bounded() -> None:
     assert not broken(lines, {**asked, "field": "cpu", "at_most": 3})
     assert broken(lines, {**asked, "field": "cpu", "at_most": 2})
     assert not broken(lines, {**asked, "field": "cpu", "at_most": 2, "until": "5ms"})
-    with pytest.raises(UsageError, match=r"no field 'levle'. Did you mean level"):
-        broken(lines, {**asked, "where": {"levle": 1}, "at_most": 1})
+    for some in (lines, []):
+        with pytest.raises(UsageError, match=r"no field 'levle'. Did you mean level"):
+            broken(some, {**asked, "where": {"levle": 1}, "at_most": 1})
+        with pytest.raises(UsageError, match=r"no field 'cup'. Did you mean cpu"):
+            broken(some, {**asked, "field": "cup", "at_most": 1})
+
+
+def test_numbers_are_compared_as_numbers() -> None:
+    """CPUs are written with leading zeros, flags in hexadecimal."""
+    lines = [woken("b/12", 10, 1), line(0, 11, "load_balance", "cpu=0x10 level=1 ours=1")]
+    asked = {"that": "decision", "event": "sched_wakeup", "where": {"target_cpu": 1}}
+    assert broken(lines, {**asked, "at_most": 0})
+    assert broken(lines, {**asked, "field": "target_cpu", "at_most": 0})
+    balance = {"that": "decision", "event": "load_balance", "where": {"level": [1, 2]}}
+    assert broken(lines, {**balance, "field": "cpu", "at_most": 15})
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ({"event": "sched_wakeup", "where": {"comm": "c"}, "at_most": 0}, "no task is called 'c'"),
+        ({"event": "sched_wakeup", "where": {"target_cpu": 4}, "at_most": 0}, "CPUs 0 to 3"),
+        ({"event": "sched_*", "at_most": 0}, r"no tracepoint 'sched_\*'"),
+        ({"event": "sched_wakup", "at_most": 0}, "Did you mean sched_wakeup"),
+        ({"event": "sched_stat_wait", "at_most": 0}, r"counted.*that = \"figure\""),
+        ({"event": "load_balance", "field": "cpu", "at_most": 9}, "never happens"),
+        (
+            {"event": "sched_wakeup", "where": {"pid": 99}, "field": "prio", "at_most": 9},
+            "sched_wakeup with pid 99 never happens",
+        ),
+        ({"event": "sched_wakeup", "field": "comm", "at_most": 9}, "comm=a is not a whole number"),
+    ],
+)
+def test_decisions_that_nothing_can_break_are_refused(
+    expected: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        broken(WAITING, {"that": "decision", **expected})
 
 
 def test_figures_and_files_of_the_result() -> None:
@@ -203,7 +302,7 @@ def test_cpus_by_their_kind() -> None:
         broken(APART, {"that": "spread", "over": "node", "longest": "1ms"})
 
 
-NEVER = [*WAITING[:2], woken("b/2", 10, 0), switch(0, 300, "a/1", "0")]
+NEVER = [*WAITING[:2], woken("b/12", 10, 0), switch(0, 300, "a/11", "0")]
 """b waits for 290 ms and never runs."""
 
 
@@ -248,30 +347,21 @@ def test_empty_intervals_and_cpus_that_are_not_there_are_refused(
 
 
 def test_a_wait_counts_from_when_a_cpu_is_allowed() -> None:
-    widened = {
-        "tasks": [{"name": "b", "affinity": "0"}],
-        "actions": [{"at": "50ms", "task": "b", "affinity": "0-1"}],
-    }
+    widened = [allowed("b/12", 0, "0"), *NEVER[:3], allowed("b/12", 50, "0-1"), *NEVER[3:]]
     asked = {"that": "work-conservation", "waits": "20ms"}
-    assert broken(NEVER, asked, widened)[0].startswith("b waits since 10 ms")
-    assert not broken(NEVER, {**asked, "waits": "260ms"}, widened)
-    late = {**widened, "actions": [{"at": "290ms", "task": "b", "affinity": "0-1"}]}
-    assert not broken(NEVER, asked, late)
+    assert broken(widened, asked)[0].startswith("b waits since 10 ms")
+    assert not broken(widened, {**asked, "waits": "260ms"})
+    late = [allowed("b/12", 0, "0"), *NEVER[:3], allowed("b/12", 290, "0-1"), *NEVER[3:]]
+    assert not broken(late, asked)
 
 
 def test_entries_are_told_apart_by_their_whole_names() -> None:
     given = Given(
         find_machine("smp4"),
-        {
-            "tasks": [
-                {"name": "pin0", "count": 2, "affinity": "0-1"},
-                {"name": "pin3", "count": 2, "affinity": "3"},
-            ]
-        },
+        {"tasks": [{"name": "pin0", "count": 2, "nice": -5}, {"name": "pin3", "count": 2}]},
     )
-    assert given.allowed("pin02", 0) == {0, 1}
-    assert given.allowed("pin32", 0) == {3}
-    assert given.allowed("pin33", 0) == {0, 1, 2, 3}
+    weights = [given.weight(name) for name in ("pin02", "pin32", "pin03")]
+    assert weights == pytest.approx([3125, 1024, 1024])
 
 
 @pytest.mark.parametrize(

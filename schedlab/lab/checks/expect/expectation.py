@@ -59,7 +59,7 @@ class OfTasks(Expectation):
 
 
 class TaskWatcher(Watcher):
-    """Watches the tasks whose names match; the kernel's threads are none of them."""
+    """Watches the scenario's tasks whose names match."""
 
     def __init__(self, pattern: str) -> None:
         super().__init__()
@@ -72,9 +72,9 @@ class TaskWatcher(Watcher):
         """Return whether a task is one of those that are watched."""
         key = task.pid, task.name
         if key not in self._known:
-            matches = not task.kernels and fnmatchcase(task.name, self.pattern)
+            matches = not task.outside and fnmatchcase(task.name, self.pattern)
             self._known[key] = matches
-            if not task.kernels:
+            if not task.outside:
                 (self.seen if matches else self.others).add(task.name)
         return self._known[key]
 

@@ -30,5 +30,5 @@ class _Intruders(TaskWatcher):
         self._since = asked.since
 
     def begins(self, task: Task, cpu: int, time: int) -> None:
-        if not self.mine(task) and cpu in self._cpus and time >= self._since and not task.kernels:
+        if not self.mine(task) and cpu in self._cpus and time >= self._since and not task.outside:
             self.found(time, f"{task.name} runs on CPU {cpu} at {written(time)}")

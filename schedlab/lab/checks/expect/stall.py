@@ -30,6 +30,6 @@ class _Waiting(TaskWatcher):
         if end - begin > self._longest and self.mine(task):
             self.found(
                 begin,
-                f"{task.name} waits on CPU {task.cpu} from {written(begin)} for"
+                f"{task.name} waits on CPU {task.waits_on(end)} from {written(begin)} for"
                 f" {written(end - begin)}",
             )
