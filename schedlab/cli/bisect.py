@@ -141,7 +141,7 @@ def _check(scenario: str, machines: tuple[str, ...]) -> "dict[str, Asked]":
         if name in asked:
             raise UsageError(f"--machine {machine}: another machine is called {name} as well.")
         where = str(Path(machine).resolve()) if machine.endswith(".toml") else machine
-        asked[name] = Asked(scenario=path, machine=where)
+        asked[name] = Asked(scenario=path, machine=where, content=checks[0].content())
     return asked
 
 

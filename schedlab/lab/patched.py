@@ -41,6 +41,8 @@ def build_patched(
     except EngineChanged:
         raise  # nothing that a patch has done
     except KernelError as error:
+        if state == "does not build":
+            shelf.remove(name)  # nobody can run it
         return Patched(state, str(error), noted.notices)
     return Patched("run", notices=noted.notices, warnings=built.warnings)
 

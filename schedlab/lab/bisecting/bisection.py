@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from schedlab.base.errors import Interrupted, SchedlabError, UsageError
+from schedlab.base.system.interrupt import stoppable
 from schedlab.kernels import EngineChanged, KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.engine import find_engine
@@ -50,6 +51,7 @@ def begin_bisection(tree: Path, commits: str, asked: Asked, folder: Path) -> Bis
         asked=asked,
         commits=[Commit(id=commit, subject=subject) for commit, subject in history.commits],
         others=history.others,
+        reach=find_engine().reach,
     )
     make_folder(folder)
     make_folder(folder / "patches")
@@ -72,7 +74,8 @@ def bisect(folder: Path, lab: Lab, likely: Sequence[int] = ()) -> Bisected:
     """
     record = read_bisected(folder)
     try:
-        _Bisection(record, folder, lab).run(likely)
+        with stoppable():
+            _Bisection(record, folder, lab).run(likely)
     except Interrupted as error:
         raise Interrupted(f"{error}\n  `schedlab bisect --resume {folder}` goes on.") from error
     except EngineChanged as error:
@@ -97,6 +100,7 @@ class _Bisection:
         """Look at the ends, search, and look at the culprit in full."""
         self._build_good()
         if not self._record.ends:
+            self._record.builds = 1
             self._look_at_the_ends()
         search(self._last, self._record.answers, self._width, self._try, likely)
         good, bad = narrowed(self._last, self._record.answers)
@@ -182,8 +186,9 @@ class _Bisection:
         kernels = {"parent": self._kernel(culprit - 1), "culprit": self._kernel(culprit)}
         if self._content(culprit) != self._content(self._last):
             kernels[BAD] = self._kernel(self._last)
-        self._record.final, runs = self._question.explain(kernels, self._folder / "final")
-        self._record.runs += runs
+        explained = self._question.explain(kernels, self._folder / "final")
+        self._record.final, self._record.confirmed = explained.text, explained.confirmed
+        self._record.runs += explained.runs
         self._keep()
 
     def _known(self) -> dict[bytes, tuple[Answer, str]]:

@@ -40,6 +40,16 @@ class Answered:
     """The change of the metric, as a ratio - 1."""
 
 
+@dataclass(frozen=True)
+class Explained:
+    """What each kernel does beside the one before it."""
+
+    text: str
+    runs: int
+    confirmed: bool = True
+    """Whether the first is good and the second bad, where that is asked again."""
+
+
 class Question(Protocol):
     """Asks kernels, beside the one that is known to be good."""
 
@@ -51,8 +61,8 @@ class Question(Protocol):
             folder: for what is run.
         """
 
-    def explain(self, kernels: Mapping[str, str], folder: Path) -> tuple[str, int]:
-        """Return in full what each kernel does beside the one before it, and the runs made."""
+    def explain(self, kernels: Mapping[str, str], folder: Path) -> Explained:
+        """Return in full what each kernel does beside the one before it."""
 
 
 class PlanQuestion:
@@ -96,7 +106,7 @@ class PlanQuestion:
         }
         return answers, len(records)
 
-    def explain(self, kernels: Mapping[str, str], folder: Path) -> tuple[str, int]:
+    def explain(self, kernels: Mapping[str, str], folder: Path) -> Explained:
         """Run the whole plan on the kernels; leave its reports in the folder."""
         with closing(self._run(self._plan, kernels, folder)) as store:
             write_reports(store)
@@ -119,7 +129,7 @@ class PlanQuestion:
                     counts = ", ".join(f"{count} {word}" for word, count in others.items())
                     which = "the other" if len(lines) > shown else "all"
                     lines.append(f"{name}: {which} results: {counts}")
-            return "\n".join(lines), len(store.records())
+            return Explained("\n".join(lines), len(store.records()))
 
     def _run(self, plan: Plan, kernels: Mapping[str, str], folder: Path) -> Store:
         if (folder / DATABASE).exists():
@@ -170,6 +180,12 @@ class CheckQuestion:
 
     def __init__(self, asked: Asked, lab: Lab) -> None:
         self._named = Named(Path(asked.scenario))
+        if asked.content and self._named.content() != asked.content:
+            raise UsageError(
+                f"{asked.scenario}: the check, or a file that it names, has changed since the"
+                " bisection began, so its answers would not fit together."
+                "\n  Undo the change, or begin a new bisection."
+            )
         self._machines = (asked.machine,) if asked.machine else ()
         self._lab = lab
 
@@ -203,12 +219,13 @@ class CheckQuestion:
         }
         return answers, len(verdicts)
 
-    def explain(self, kernels: Mapping[str, str], folder: Path) -> tuple[str, int]:
+    def explain(self, kernels: Mapping[str, str], folder: Path) -> Explained:
         """Return the check's own words on each kernel."""
-        first, *_ = kernels.items()
-        answers, runs = self.ask({"": first[1], **kernels}, folder)
+        parent, culprit, *_ = kernels
+        answers, runs = self.ask({"": kernels[parent], **kernels}, folder)
         lines = [f"{name}: {each.answer}: {each.why}" for name, each in answers.items()]
-        return "\n".join(lines), runs
+        confirmed = (answers[parent].answer, answers[culprit].answer) == ("good", "bad")
+        return Explained("\n".join(lines), runs, confirmed)
 
 
 def question_of(asked: Asked, lab: Lab) -> Question:

@@ -32,6 +32,8 @@ class Asked(_Data):
     least."""
     machine: str = ""
     """For a check, instead of its own."""
+    content: str = ""
+    """Of a check: what names the content of its files."""
 
     @property
     def words(self) -> str:
@@ -68,6 +70,8 @@ class Bisected(_Data):
     """Oldest first."""
     others: int
     """Commits of the range that touch nothing the simulator compiles."""
+    reach: tuple[str, ...] = ()
+    """The files and folders that the simulator compiles."""
     ends: str = ""
     """How the bad end differs from the good one; empty until that has been seen."""
     steps: int = 0
@@ -76,6 +80,8 @@ class Bisected(_Data):
     seconds: float = 0.0
     final: str = ""
     """What the culprit does beside its parent; empty until that has been run."""
+    confirmed: bool = True
+    """Whether that last run has the culprit bad and its parent good, of a check."""
 
     @property
     def answers(self) -> dict[int, Answer]:
@@ -99,8 +105,12 @@ class Bisected(_Data):
         return f"{json.dumps(data, indent=1)}\n"
 
     def _log(self) -> str:
-        lines = ["git bisect start", f"git bisect good {self.good}", f"git bisect bad {self.bad}"]
-        for commit in sorted(self.commits, key=lambda commit: commit.step):
+        paths = "".join(f" '{path}'" for path in self.reach)
+        lines = [f"git bisect start '--first-parent' '--'{paths}"]
+        lines += [f"git bisect good {self.good}", f"git bisect bad {self.bad}"]
+        # Of a step the newest first: git takes the last bad commit as the bad end.
+        numbered = enumerate(self.commits)
+        for _, commit in sorted(numbered, key=lambda each: (each[1].step, -each[0])):
             if commit.answer and commit.step:
                 word = commit.answer if commit.answer in ("good", "bad") else "skip"
                 lines += [f"# {commit.answer}: [{commit.id}] {commit.subject}"]

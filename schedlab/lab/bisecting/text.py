@@ -15,7 +15,12 @@ def answer_text(record: Bisected) -> str:
 def _lines(record: Bisected) -> Iterator[str]:
     good, bad = narrowed(len(record.commits), record.answers)
     remaining = record.commits[good:bad]
-    if len(remaining) == 1:
+    if len(remaining) == 1 and not record.confirmed:
+        yield (
+            f"no answer: {remaining[0].id[:12]} came out as the first bad commit, but the last run"
+            " does not confirm it:"
+        )
+    elif len(remaining) == 1:
         yield f"{remaining[0].id} is the first bad commit: {remaining[0].subject}"
     else:
         yield f"the first bad commit is one of {len(remaining)}; those between give no answer:"

@@ -1,5 +1,6 @@
 """A check: a scenario, the machines, kernels and seeds it runs on, and what must hold."""
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -98,6 +99,17 @@ class Named:
         self.path = path
         self.name = path.stem
         self.check = load_toml(path, Check)
+
+    def content(self) -> str:
+        """Return a name for the content of the file and of those it names beside it."""
+        digest = hashlib.sha256(self.path.read_bytes())
+        named = [name for name in self.check.machines if name.endswith(".toml")]
+        workloads = self.check.scenario.get("workloads", [])
+        named += [str(each["file"]) for each in workloads if "file" in each]
+        for name in named:
+            file = self.path.parent / name
+            digest.update(file.read_bytes() if file.is_file() else b"")
+        return digest.hexdigest()[:16]
 
     def patch(self, series: str) -> Path | None:
         """Return the patch that brings the bug back into a series, if there is one."""

@@ -1,6 +1,8 @@
 """Bisecting a generated git history with a fake engine, from the command line."""
 
 import json
+import os
+import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from schedlab.base.errors import UsageError
 from schedlab.lab.bisecting.bisection import BAD, GOOD
-from schedlab.lab.bisecting.questions import Answered, PlanQuestion
+from schedlab.lab.bisecting.questions import Answered, CheckQuestion, Explained, PlanQuestion
 from schedlab.lab.bisecting.record import Asked
+from schedlab.lab.checks.check import Named
 from schedlab.lab.result import Lab
 from tests.helpers.fake_engine import FakeLab, git_tree, write_machine
 
@@ -101,8 +105,8 @@ def test_the_culprit_is_found_and_explained(lab: FakeLab, history: History) -> N
     again, same, _ = lab.call("bisect", "--resume", out)
     assert (again, same.splitlines()[0]) == (0, text.splitlines()[0]), "the last step is judged"
     history.git("bisect", "replay", str(out / "bisect.log"))
-    replayed = history.git("bisect", "log")
-    assert f"git bisect bad {history.ids[11]}" in replayed
+    assert f"git bisect bad {history.ids[11]}" in history.git("bisect", "log")
+    assert history.git("rev-parse", "bisect/bad") == history.ids[11]
 
 
 def test_several_machines_each_have_an_answer(lab: FakeLab, history: History) -> None:
@@ -222,6 +226,8 @@ def test_ends_that_do_not_differ_are_refused(lab: FakeLab, tmp_path: Path) -> No
 class FailsOnOne:
     """Stands in for a check that the good end fails on one machine, and only the bad on another."""
 
+    confirms = True
+
     def __init__(self, asked: Asked, _: Lab) -> None:
         self.machine = asked.machine
 
@@ -230,8 +236,8 @@ class FailsOnOne:
         bad = {GOOD: self.machine == "hikey960", BAD: True}
         return {name: Answered("bad" if bad[name] else "good", "why") for name in names}, 2
 
-    def explain(self, kernels: Mapping[str, str], _: Path) -> tuple[str, int]:
-        return f"{len(kernels)} kernels", 2
+    def explain(self, kernels: Mapping[str, str], _: Path) -> Explained:
+        return Explained(f"{len(kernels)} kernels", 2, self.confirms)
 
 
 def test_a_good_end_that_is_bad_on_one_machine(
@@ -251,6 +257,55 @@ def test_a_good_end_that_is_bad_on_one_machine(
     assert second == f"smp4: {history.ids[0]} is the first bad commit: sched: slower"
     status, _, errors = lab.call(*words, "--machine", "hikey960", "--output", lab.folder / "one")
     assert (status, "Begin at an earlier commit." in errors) == (2, True), errors
+
+
+def test_the_last_run_has_to_confirm_the_answer(
+    lab: FakeLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedlab.lab.bisecting.bisection.question_of", FailsOnOne)
+    monkeypatch.setattr(FailsOnOne, "confirms", False)
+    history = History(tmp_path / "repo")
+    history.change("speed = 1.0", "speed = 1.3", "sched: slower")
+    words = ("v6.12-test..HEAD", "--tree", history.tree, "--scenario", "smt-spread")
+    _, text, _ = lab.call("bisect", *words, "--output", lab.folder / "out")
+    assert text.startswith(f"no answer: {history.ids[0][:12]} came out"), text
+
+
+def test_a_check_that_changed_is_not_asked_any_more(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'title = "x"\nmachines = ["own.toml"]\n[scenario]\nduration = "1ms"\n'
+        '[[scenario.workloads]]\nkind = "rt-app"\nfile = "load.json"\n'
+    )
+    for name in ("own.toml", "load.json"):
+        (tmp_path / name).write_text("first")
+    asked = Asked(scenario=str(file), content=Named(file).content())
+    CheckQuestion(asked, Lab())
+    for name in ("own.toml", "load.json"):
+        (tmp_path / name).write_text("changed")
+        with pytest.raises(UsageError, match="has changed since the bisection began"):
+            CheckQuestion(asked, Lab())
+        (tmp_path / name).write_text("first")
+    file.write_text(f"{file.read_text()}seeds = 2\n")
+    with pytest.raises(UsageError, match="has changed since the bisection began"):
+        CheckQuestion(asked, Lab())
+
+
+def test_who_stops_it_is_told_how_to_go_on(
+    lab: FakeLab, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two runs, too, such as while a commit is built."""
+    out = lab.folder / "out"
+
+    def stop(*_: Any) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("schedlab.lab.bisecting.bisection._Bisection._build", stop)
+        status, _, errors = bisect(lab, history, *TIME, "--jobs", 2, "--output", out)
+    assert (status, f"`schedlab bisect --resume {out}` goes on." in errors) == (130, True), errors
+    status, text, errors = lab.call("bisect", "--resume", out)
+    assert (status, text.startswith(history.ids[11])) == (0, True), errors
 
 
 @pytest.mark.parametrize(
