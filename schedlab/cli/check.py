@@ -116,6 +116,8 @@ def check_command(
         raise UsageError("--coverage counts lines of kernels as they are; leave out --bugs.")
     if coverage and output:
         raise UsageError("--coverage counts what runs, and --output leaves out runs; give one.")
+    if junit_file and not junit_file.absolute().parent.is_dir():
+        raise UsageError(f"--junit {junit_file}: there is no folder {junit_file.parent}.")
     from schedlab.lab.checks.session import Options
 
     options = Options(kernels, machines, seeds, bugs, jobs, budget, output, coverage)

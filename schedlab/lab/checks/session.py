@@ -14,6 +14,7 @@ from schedlab.base.errors import SchedlabError, UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Build
 from schedlab.kernels.progress import Watch
+from schedlab.kernels.shelf import Shelf
 from schedlab.lab.checks.builds import Kernels, Wanted
 from schedlab.lab.checks.check import Named
 from schedlab.lab.checks.coverage import PREFIX
@@ -125,10 +126,19 @@ class Session:
         """Checks none of whose kernels is there."""
         self._processes = Processes(environment=_counting_into(options.coverage))
         if not self.planned:
-            raise KernelError(
-                "none of the checks' kernels is there."
-                "\n  `schedlab kernel add --debian 6.12` fetches one; --kernel NAME names yours."
-            )
+            raise KernelError(self._nothing(checks))
+
+    def _nothing(self, checks: Sequence[Named]) -> str:
+        """Return why there is nothing to run."""
+        there = set(Shelf().names())
+        named = {name for each in checks for name in self.options.kernels or each.check.kernels}
+        if named & there:
+            left = ", ".join(sorted(named & there))
+            return f"`since` and `before` of {self.without[0]} leave out {left}: nothing to run."
+        return (
+            "none of the checks' kernels is there."
+            "\n  `schedlab kernel add --debian 6.12` fetches one; --kernel NAME names yours."
+        )
 
     def run(self) -> Iterator[Verdict]:
         """Make the runs, in any order; yield each as it ends.
