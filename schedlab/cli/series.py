@@ -153,7 +153,7 @@ def _default_folder(series: "Series") -> Path:
 
 
 def _tell(tried: "TriedSeries", swept: "Swept", folder: Path) -> bool:
-    """Print the mail and leave it in the folder; return whether a patch made anything worse."""
+    """Print the mail and leave it in the folder; return whether a patch fails or is worse."""
     from schedlab.judging.analysis import analyse, judge_steps
     from schedlab.report import Report, save
     from schedlab.report.series import series_mail
@@ -167,4 +167,5 @@ def _tell(tried: "TriedSeries", swept: "Swept", folder: Path) -> bool:
         steps = [outcome for store in stores for outcome in judge_steps(store)]
     echo(mail)
     echo(f"wrote {save(mail, folder / MAIL)}")
-    return any(outcome.verdict.word == "worse" for outcome in steps)
+    fails = any(patch.state == "fails" for patch in tried.patches)
+    return fails or any(outcome.verdict.word == "worse" for outcome in steps)

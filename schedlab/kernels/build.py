@@ -331,7 +331,7 @@ class Builder:
         """Update the objects of one part; one process at a time."""
 
         def waiting(holder: str) -> None:
-            self.watch.say(f"process {holder} is building {part.what}; waiting for it.")
+            self.watch.waits(f"process {holder} is building {part.what}; waiting for it.")
 
         lock = self.shelf.folder / "locks" / part.objects.name
         with only_one(lock, waiting) as descriptor:

@@ -13,6 +13,10 @@ class Watch:
     def say(self, text: str) -> None:
         """Print a line."""
 
+    def waits(self, text: str) -> None:
+        """Print what is waited for, which is over when the step goes on."""
+        self.say(text)
+
     @contextmanager
     def task(self, what: str) -> Iterator[Step]:
         """Begin a long step; it ends with the block."""

@@ -64,6 +64,10 @@ class _Noted(Watch):
         self._said.append(text)
         self._watch.say(text)
 
+    def waits(self, text: str) -> None:
+        """Pass on what is waited for; it says nothing of the patch."""
+        self._watch.waits(text)
+
     @contextmanager
     def task(self, what: str) -> Iterator[Step]:
         """Forward a long step."""

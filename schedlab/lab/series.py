@@ -1,19 +1,21 @@
 """Trying a patch series: build each patch on those before it, run a plan on all, in one sweep.
 
 A folder of a series holds `series.json` (this module's record), `patches/` (their texts) and
-`results/` (the sweep: a result for each target, with a variant for each patch).
+`results/` (the sweep: a result for each target, with a variant for each patch). Where the runs of a
+patch fail, it becomes `failed-N/`, and the sweep is run again without that patch.
 """
 
 import hashlib
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from schedlab.base.errors import Interrupted, OutsideError, UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Builder
+from schedlab.kernels.cache import write_whole
 from schedlab.kernels.engine import Engine, find_engine
 from schedlab.kernels.patches import Patch, count_there, parse_patch
 from schedlab.kernels.progress import Watch
@@ -23,13 +25,17 @@ from schedlab.kernels.warnings import without_lines
 from schedlab.lab.new_folder import make_folder
 from schedlab.lab.patched import build_patched
 from schedlab.lab.result import Lab
-from schedlab.lab.sweep import Swept, resume_sweep, run_sweep
+from schedlab.lab.runner import GIVE_UP_AFTER
+from schedlab.lab.sweep import Swept, plan_of_sweep, resume_sweep, run_sweep
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import kind_of
-from schedlab.result.series import RECORD, Tried, TriedSeries, read_record
+from schedlab.result.record import RunRecord
+from schedlab.result.series import BASE, RECORD, Tried, TriedSeries, read_record
+from schedlab.result.store import Store
 from schedlab.settings.kinds.kernel import Kernel
 
 RESULTS = "results"
+_FAILED = "failed-"
 
 
 def run_series(
@@ -57,17 +63,68 @@ def run_series(
             )
     with _new_folder(folder):
         tried = _Stack(series, base, folder / "patches", lab.watcher).build()
-        (folder / RECORD).write_text(tried.model_dump_json(indent=1), encoding="utf-8")
+        _save(tried, folder)
         with _resumed_by_its_name(folder):
             swept = run_sweep(_with_variants(plan, tried), folder / RESULTS, lab)
-    return tried, swept
+            return _without_failing(tried, swept, folder, lab)
 
 
 def resume_series(folder: Path, lab: Lab | None = None) -> tuple[TriedSeries, Swept]:
     """Resume the runs of a series; as `run_series`."""
     tried = read_record(folder)
+    lab = lab or Lab()
     with _resumed_by_its_name(folder):
-        return tried, resume_sweep(folder / RESULTS, lab)
+        if (folder / RESULTS).exists() or not _failed_folders(folder):
+            swept = resume_sweep(folder / RESULTS, lab)
+        else:  # stopped right before the sweep without what fails
+            plan = plan_of_sweep(_failed_folders(folder)[-1])
+            swept = run_sweep(_with_variants(plan, tried), folder / RESULTS, lab)
+        return _without_failing(tried, swept, folder, lab)
+
+
+def _without_failing(
+    tried: TriedSeries, swept: Swept, folder: Path, lab: Lab
+) -> tuple[TriedSeries, Swept]:
+    """Run the sweep again without patches whose runs fail: they would take the others' evidence.
+
+    What fails now and then stays, and is noted.
+    """
+    while why := _failing(tried, swept):
+        tried = tried.failing(why)
+        for name, text in why.items():
+            lab.watcher.say(f"{name} fails: {text}")
+        _save(tried, folder)
+        if len(tried.kernels) == 1:
+            break  # only the base is left, and it has nothing to stand beside
+        plan = plan_of_sweep(folder / RESULTS)
+        (folder / RESULTS).rename(folder / f"{_FAILED}{len(_failed_folders(folder)) + 1}")
+        swept = run_sweep(_with_variants(plan, tried), folder / RESULTS, lab)
+    return tried, swept
+
+
+def _failing(tried: TriedSeries, swept: Swept) -> dict[str, str]:
+    """Return the patches with a benchmark that keeps failing, and how it ends."""
+    found: dict[str, str] = {}
+    for name in swept.names:
+        with closing(Store.open(swept.folder / name)) as store:
+            runs: dict[tuple[str, str], list[RunRecord]] = {}
+            for record in store.records():
+                runs.setdefault((record.key.variant, record.key.case), []).append(record)
+        for (variant, case), records in runs.items():
+            failed = [record for record in records if record.status != "ok"]
+            always = len(failed) == len(records) or len(failed) >= GIVE_UP_AFTER
+            if failed and always and variant != BASE and variant in tried.kernels:
+                found.setdefault(variant, f"{case}: {failed[0].error}")
+    return dict(sorted(found.items(), key=lambda each: list(tried.kernels).index(each[0])))
+
+
+def _failed_folders(folder: Path) -> list[Path]:
+    """Return the sweeps in which runs of a patch failed, in order."""
+    return sorted(folder.glob(f"{_FAILED}*"), key=lambda path: int(path.name.removeprefix(_FAILED)))
+
+
+def _save(tried: TriedSeries, folder: Path) -> None:
+    write_whole(folder / RECORD, tried.model_dump_json(indent=1))
 
 
 @contextmanager

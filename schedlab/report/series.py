@@ -43,6 +43,8 @@ def series_mail(tried: TriedSeries, reports: Sequence[Report]) -> str:
         page.say(patch.subject, f"{index:>3}  ", " " * 5)
         for line in _became(patch, steps.get(tried.name(index), [])):
             page.say(line, " " * 7, " " * 9)
+        for line in _failures(tried.name(index), reports) if patch.state == "run" else ():
+            page.say(line, " " * 7, " " * 9)
     for report in reports:
         page.box(report.store.machine.name)
         for banner in report.banners:
@@ -66,7 +68,8 @@ def series_mail(tried: TriedSeries, reports: Sequence[Report]) -> str:
 
 def _subject(tried: TriedSeries, steps: dict[str, list[Outcome]]) -> str:
     """Return the mail's subject: an answer to the series, with what it comes to."""
-    said = []
+    failing = [str(n) for n, patch in enumerate(tried.patches, 1) if patch.state == "fails"]
+    said = [f"{_patches(failing)} {'fail' if len(failing) > 1 else 'fails'}"] if failing else []
     for word in CLAIMED:
         found = [
             str(index)
@@ -74,12 +77,15 @@ def _subject(tried: TriedSeries, steps: dict[str, list[Outcome]]) -> str:
             if any(o.verdict.word == word for o in steps.get(tried.name(index), []))
         ]
         if found:
-            patches = "patches" if len(found) > 1 else "patch"
-            said.append(f"{word} with {patches} {', '.join(found)}")
-    failed = [patch for patch in tried.patches if patch.state not in ("run", "skipped")]
-    said += [f"{len(failed)} of {len(tried.patches)} not run"] if failed else []
+            said.append(f"{word} with {_patches(found)}")
+    not_run = [patch for patch in tried.patches if patch.state not in ("run", "fails", "skipped")]
+    said += [f"{len(not_run)} of {len(tried.patches)} not run"] if not_run else []
     what = "; ".join(said) or "no change shown"
     return f"Subject: Re: [PATCH 0/{len(tried.patches)}] {tried.title}: {what}"
+
+
+def _patches(numbers: Sequence[str]) -> str:
+    return f"{'patches' if len(numbers) > 1 else 'patch'} {', '.join(numbers)}"
 
 
 def _became(patch: Tried, steps: Sequence[Outcome]) -> Iterator[str]:
@@ -97,6 +103,18 @@ def _became(patch: Tried, steps: Sequence[Outcome]) -> Iterator[str]:
     yield from (f"warning: {text}" for text in patch.warnings[:_WARNINGS])
     if len(patch.warnings) > _WARNINGS:
         yield f"and {len(patch.warnings) - _WARNINGS} more warnings"
+
+
+def _failures(variant: str, reports: Sequence[Report]) -> Iterator[str]:
+    """Yield how many runs of a patch failed, benchmark by benchmark, and how the first ended."""
+    for report in reports:
+        mine = [each for each in report.store.records() if each.key.variant == variant]
+        for case in dict.fromkeys(each.key.case for each in mine):
+            runs = [each for each in mine if each.key.case == case]
+            failed = [each for each in runs if each.status != "ok"]
+            if failed:
+                why = " ".join(failed[0].error.split())
+                yield f"{len(failed)} of {len(runs)} runs of {case} failed: {why}"
 
 
 def _steps(variant: str, reports: Sequence[Report]) -> Iterator[Outcome]:

@@ -1,5 +1,6 @@
 """The record of a tried patch series: its patches, what became of each, and their kernels."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +11,8 @@ from schedlab.base.errors import StoreError
 RECORD = "series.json"
 BASE = "base"
 
-State = Literal["run", "skipped", "does not build", "does not apply", "not reached"]
+State = Literal["run", "fails", "skipped", "does not build", "does not apply", "not reached"]
+"""Fails: it is built, and its runs end with a crash, a hang, a WARN or a broken invariant."""
 
 
 class Tried(BaseModel):
@@ -23,7 +25,7 @@ class Tried(BaseModel):
     kernel: str = ""
     """The build that has it and all before it; empty if it is not run."""
     why: str = ""
-    """Why it was not run."""
+    """Why it was not run, or how its runs end."""
     notices: tuple[str, ...] = ()
     """What was noted while it was applied and built, such as a hunk that fits only roughly."""
     warnings: tuple[str, ...] = ()
@@ -47,8 +49,18 @@ class TriedSeries(BaseModel):
     @property
     def kernels(self) -> dict[str, str]:
         """Return the kernel of each variant that is run, in order, the base first."""
-        built = enumerate((patch.kernel for patch in self.patches), 1)
-        return {BASE: self.base} | {self.name(number): name for number, name in built if name}
+        run = {self.name(n): p.kernel for n, p in enumerate(self.patches, 1) if p.state == "run"}
+        return {BASE: self.base} | run
+
+    def failing(self, why: Mapping[str, str]) -> "TriedSeries":
+        """Return the series with the variants marked whose runs fail."""
+        patches = [
+            patch.model_copy(update={"state": "fails", "why": why[self.name(number)]})
+            if self.name(number) in why
+            else patch
+            for number, patch in enumerate(self.patches, 1)
+        ]
+        return self.model_copy(update={"patches": tuple(patches)})
 
 
 def read_record(folder: Path) -> TriedSeries:

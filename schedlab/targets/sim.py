@@ -258,9 +258,9 @@ class SimSession:
             try:
                 result = self._try(variant, raw, trial(variant), ())
             except _NotUp:
-                if not Scx.of(variant):
+                if variant is variants[0] and not Scx.of(variant):
                     raise
-                continue  # Its scheduler fails: so do its runs, and say why.
+                continue  # Its kernel or scheduler fails: so do its runs, and say why.
             self._note_missing(variant, result)
         for model in self._models.values():
             if model.enclosures:

@@ -2,6 +2,7 @@
 
 import codecs
 import mailbox
+import shutil
 import subprocess
 from email.message import EmailMessage
 from pathlib import Path
@@ -236,6 +237,40 @@ def test_a_patch_that_does_not_build_is_passed_by(lab: FakeLab) -> None:
     assert "make.log" not in mailed and "/kernels/objects/" not in mailed
     [row] = [line for line in text.splitlines() if line.startswith("time ")]
     assert row.count("better") == 2
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_patch_whose_runs_fail_is_said_so_and_left_out(
+    lab: FakeLab, monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    """It takes no evidence of the other patches away; also if the lab is killed in between."""
+    box = mbox(
+        lab.folder / "box",
+        mail("[PATCH 1/3] sched: faster", diff("1.0", 0.5)),
+        mail("[PATCH 2/3] sched: crashes", diff("0.5", "1 % 0")),
+        mail("[PATCH 3/3] sched: mended", diff("1 % 0", 0.4)),
+    )
+    out = lab.folder / "out"
+    words = ("series", box, "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
+    status, text, errors = lab.call(*words, "--output", out)
+    assert "patch-2 fails: HackbenchPipeThreads:groups=1,loops=10: " in errors
+    if stopped:
+        shutil.rmtree(out / "results")
+        status, text, errors = lab.call("series", "--resume", out)
+    assert status == 0, errors
+    assert text.startswith("Subject: Re: [PATCH 0/3] box: patch 2 fails; better with patches 1, 3")
+    assert "  2  sched: crashes\n       fails: HackbenchPipeThreads:groups=1,loops=10: " in text
+    assert (out / "failed-1").is_dir(), "the runs that failed are kept"
+    status, same, _ = lab.call("series", "--resume", out, "--fail-on", "worse")
+    assert (status, same) == (1, text)
+
+
+def test_a_series_of_which_everything_fails_has_a_mail(lab: FakeLab) -> None:
+    box = mbox(lab.folder / "box", mail("[PATCH 1/1] sched: crashes", diff("1.0", "1 % 0")))
+    words = ("series", box, "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
+    status, text, errors = lab.call(*words, "--output", lab.folder / "out", "--fail-on", "worse")
+    assert status == 1, errors
+    assert text.startswith("Subject: Re: [PATCH 0/1] sched: crashes: patch 1 fails\n")
 
 
 MODE = "diff --git a/{0} b/{0}\nold mode 100644\nnew mode 100755\n"
