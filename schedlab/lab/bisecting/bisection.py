@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from schedlab.base.errors import Interrupted, SchedlabError, UsageError
+from schedlab.base.errors import Interrupted, SchedlabError, StoreError, UsageError
 from schedlab.base.system.interrupt import stoppable
 from schedlab.kernels import EngineChanged, KernelError
 from schedlab.kernels.build import Builder
@@ -54,8 +54,12 @@ def begin_bisection(tree: Path, commits: str, asked: Asked, folder: Path) -> Bis
         reach=find_engine().reach,
     )
     make_folder(folder)
-    make_folder(folder / "patches")
-    record.save(folder)
+    try:
+        make_folder(folder / "patches")
+        record.save(folder)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise StoreError(f"{folder}: cannot be written: {error.strerror}.") from error
     return record
 
 
@@ -78,6 +82,11 @@ def bisect(folder: Path, lab: Lab, likely: Sequence[int] = ()) -> Bisected:
             _Bisection(record, folder, lab).run(likely)
     except Interrupted as error:
         raise Interrupted(f"{error}\n  `schedlab bisect --resume {folder}` goes on.") from error
+    except OSError as error:
+        raise StoreError(
+            f"{folder}: cannot be written: {error.strerror}."
+            f"\n  `schedlab bisect --resume {folder}` goes on."
+        ) from error
     except EngineChanged as error:
         raise EngineChanged(f"{error}\n  `schedlab bisect --resume {folder}` goes on.") from error
     except SchedlabError:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from schedlab.base.data import data_folder, is_path
-from schedlab.base.errors import UsageError, nearest
+from schedlab.base.errors import SchedlabError, UsageError, nearest
+from schedlab.base.validation import read_toml
 
 _SCENARIOS = "scenarios"
 """The folder of the checks that come with schedlab."""
@@ -31,7 +32,7 @@ def known_checks() -> dict[str, Path]:
 def _files(word: str) -> Iterable[Path]:
     path = Path(word)
     if path.is_dir():
-        files = list(_below(path))
+        files = [file for file in _below(path) if not _is_machine(file)]
         if not files:
             raise UsageError(f"{path}: has no checks: no file *.toml.")
         return files
@@ -53,3 +54,12 @@ def _files(word: str) -> Iterable[Path]:
 
 def _below(folder: Path) -> Iterable[Path]:
     return sorted(folder.rglob("*.toml"), key=lambda path: (path.parent, path.name))
+
+
+def _is_machine(path: Path) -> bool:
+    """Return whether a file beside checks is a machine's; one that cannot be read is a check."""
+    try:
+        keys = read_toml(path).keys()
+    except SchedlabError:
+        return False
+    return "topology" in keys and not keys & {"scenario", "benchmark", "expect"}

@@ -18,6 +18,8 @@ from schedlab.machine.model import Machine
 _NICE_STEP = 1.25
 """A nice level's share of the next one's, as kernel/sched has it."""
 _WEIGHT = 1024.0
+_IDLE_WEIGHT = 3.0
+"""Of a task of the policy `idle`, whatever its nice level is."""
 _COMES_BACK_NS = 20_000_000
 """A CPU that comes back is on-line, and in its domains, by then."""
 
@@ -65,10 +67,20 @@ class Given:
         """The moments at which CPUs go, and at which those that come back are there."""
         return [at + later for at, _ in self._actions for later in (0, _COMES_BACK_NS + 1)]
 
-    def weight(self, name: str) -> float:
-        """Return the weight of a task's nice level as the scenario begins."""
-        entry = self._entry(name) or {}
-        return float(_WEIGHT / _NICE_STEP ** int(entry.get("nice", 0)))
+    def weight(self, name: str, time: int = 0) -> float:
+        """Return a task's weight at a moment, by its policy and nice level."""
+        now = dict(self._entry(name) or {})
+        for at, action in self._actions:
+            if at <= time and "task" in action and fnmatchcase(name, action["task"]):
+                now |= {key: action[key] for key in ("policy", "nice") if key in action}
+        if now.get("policy") == "idle":
+            return _IDLE_WEIGHT
+        return float(_WEIGHT / _NICE_STEP ** int(now.get("nice", 0)))
+
+    @cached_property
+    def weights_change(self) -> list[int]:
+        """The moments at which actions give tasks another policy or nice level, in order."""
+        return [at for at, action in self._actions if action.keys() & {"policy", "nice"}]
 
     @cached_property
     def core_scheduling(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from schedlab.base.printable import printable_lines
+from schedlab.base.printable import printable, printable_lines
 from schedlab.lab.checks.session import BAD, Verdict
 
 
@@ -26,6 +26,7 @@ def _suite(root: ET.Element, name: str, verdicts: Sequence[Verdict]) -> None:
         "skipped": sum(v.word == "not run" for v in verdicts),
     }
     seconds = f"{sum(verdict.seconds for verdict in verdicts):.3f}"
+    name = printable(name)
     suite = ET.SubElement(root, "testsuite", name=name, time=seconds)
     for key, count in counts.items():
         suite.set(key, str(count))
@@ -33,7 +34,7 @@ def _suite(root: ET.Element, name: str, verdicts: Sequence[Verdict]) -> None:
         case = ET.SubElement(
             *(suite, "testcase"),
             classname=f"schedlab.{name}",
-            name=verdict.place,
+            name=printable(verdict.place),
             time=f"{verdict.seconds:.3f}",
         )
         if verdict.word in BAD:

@@ -13,6 +13,7 @@ from typing import Literal
 from schedlab.base.errors import SchedlabError, UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Build
+from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Shelf
 from schedlab.lab.checks.builds import Kernels, Wanted
@@ -254,9 +255,10 @@ class Session:
 
     def _kept(self, verdict: Verdict) -> Verdict:
         if self.options.output and verdict.key:
-            self.options.output.mkdir(parents=True, exist_ok=True)
-            with (self.options.output / VERDICTS).open("a", encoding="utf-8") as file:
-                file.write(f"{json.dumps(asdict(verdict))}\n")
+            with disk_errors("keeping a verdict", self.options.output):
+                self.options.output.mkdir(parents=True, exist_ok=True)
+                with (self.options.output / VERDICTS).open("a", encoding="utf-8") as file:
+                    file.write(f"{json.dumps(asdict(verdict))}\n")
         return verdict
 
 

@@ -1,5 +1,6 @@
 """Bisecting a generated git history with a fake engine, from the command line."""
 
+import errno
 import json
 import os
 import signal
@@ -289,6 +290,22 @@ def test_a_check_that_changed_is_not_asked_any_more(tmp_path: Path) -> None:
     file.write_text(f"{file.read_text()}seeds = 2\n")
     with pytest.raises(UsageError, match="has changed since the bisection began"):
         CheckQuestion(asked, Lab())
+
+
+def test_a_full_disk_is_said_so_and_it_goes_on(
+    lab: FakeLab, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = lab.folder / "out"
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("schedlab.lab.bisecting.bisection._Bisection._keep", full)
+        status, _, errors = bisect(lab, history, *TIME, "--jobs", 2, "--output", out)
+    assert (status, f"{out}: cannot be written: No space left" in errors) == (2, True), errors
+    status, text, errors = lab.call("bisect", "--resume", out)
+    assert (status, text.startswith(history.ids[11])) == (0, True), errors
 
 
 def test_who_stops_it_is_told_how_to_go_on(

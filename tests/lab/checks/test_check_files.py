@@ -8,6 +8,7 @@ from schedlab.base.errors import UsageError
 from schedlab.lab.checks.check import Named
 from schedlab.lab.checks.files import check_files, known_checks
 
+ROOT = Path(__file__).parents[3]
 GOOD = """
 title = "Two tasks"
 machines = ["smp4"]
@@ -96,3 +97,12 @@ def test_every_patch_has_a_check() -> None:
     names = set(known_checks())
     patches = {path.stem for path in Path("scenarios/patches").rglob("*.patch")}
     assert patches <= names
+
+
+def test_a_machine_beside_checks_is_not_one(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text(GOOD)
+    (tmp_path / "machines").mkdir()
+    (tmp_path / "machines/mine.toml").write_text((ROOT / "machines/smp4.toml").read_text())
+    (tmp_path / "damaged.toml").write_text("no = = toml")
+    found = [path.name for path in check_files([str(tmp_path)])]
+    assert found == ["damaged.toml", "one.toml"]

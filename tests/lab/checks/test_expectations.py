@@ -316,11 +316,14 @@ def test_what_nothing_can_break_is_refused() -> None:
     for about in (
         {"that": "fairness", "within": float("inf")},
         {"that": "bandwidth", "at_least": 0},
+        {"that": "bandwidth", "at_most": float("inf")},
     ):
         with pytest.raises(ValueError, match=r"finite number|more than 0"):
             parse_expectation(about)
     with pytest.raises(UsageError, match="weights: no task is called 'c'"):
         broken(NEVER, {"that": "fairness", "within": 0.01, "weights": {"c": 3.0}})
+    with pytest.raises(UsageError, match="tasks: a is the only one"):
+        broken(WAITING, {"that": "fairness", "tasks": "a", "within": 0.01})
     with pytest.raises(UsageError, match="after: the run is over 50 ms after"):
         broken(WAITING, {"that": "placement", "tasks": "a", "cpus": "0", "after": "10s"})
     with pytest.raises(UsageError, match="no task called 'a' is woken from 20 ms on"):
@@ -353,6 +356,21 @@ def test_a_wait_counts_from_when_a_cpu_is_allowed() -> None:
     assert not broken(widened, {**asked, "waits": "260ms"})
     late = [allowed("b/12", 0, "0"), *NEVER[:3], allowed("b/12", 290, "0-1"), *NEVER[3:]]
     assert not broken(late, asked)
+
+
+def test_weights_follow_actions_and_policies() -> None:
+    """A and b share a CPU: half each at first, 3 to 1 from 40 ms on, and 1 to 341 as `idle`."""
+    first = [woken("b/12", 0, 0), switch(0, 0, "0", "a/11"), switch(0, 20, "a/11", "b/12", "R")]
+    later = [switch(0, 40, "b/12", "a/11", "R"), switch(0, 70, "a/11", "b/12", "R")]
+    lines = [*first, *later, switch(0, 80, "b/12", "a/11", "R")]
+    nicer = {"tasks": [{"name": "a"}, {"name": "b"}]}
+    nicer |= {"actions": [{"at": "40ms", "task": "b", "nice": 5}]}
+    asked = {"that": "fairness", "within": 0.05}
+    assert not broken(lines, asked, nicer, window=0.08)
+    assert broken(lines, asked, {**nicer, "actions": []}, window=0.08)
+    idler = {"tasks": [{"name": "a"}, {"name": "b", "policy": "idle"}]}
+    mostly = [*first[:2], switch(0, 79.77, "a/11", "b/12", "R"), switch(0, 80, "b/12", "0")]
+    assert not broken(mostly, asked, idler)
 
 
 def test_entries_are_told_apart_by_their_whole_names() -> None:

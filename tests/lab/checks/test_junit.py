@@ -1,5 +1,6 @@
 """The verdicts of checks as JUnit's XML, by the rules of the schema that CI systems use."""
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -69,3 +70,7 @@ def test_each_word_is_counted_where_readers_look_for_it() -> None:
     assert failure is not None
     assert failure.text is not None
     assert failure.text.endswith("and 2 more")
+
+
+def test_names_that_xml_cannot_have_are_written_out() -> None:
+    ET.fromstring(junit([replace(VERDICTS[0], check="a\x01b")]))

@@ -1,6 +1,8 @@
 """How much CPU time tasks get: bounds, and shares by weight."""
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, ClassVar
 
@@ -12,7 +14,7 @@ from schedlab.lab.checks.given import Given
 from schedlab.lab.checks.text import Time, written
 from schedlab.lab.checks.timeline import Task
 
-Cpus = Annotated[float, Field(ge=0, strict=False)]
+Cpus = Annotated[float, Field(ge=0, strict=False, allow_inf_nan=False)]
 
 
 class Bandwidth(OfTasks, Bounded):
@@ -22,7 +24,7 @@ class Bandwidth(OfTasks, Bounded):
     meaning: ClassVar = "tasks together use at most, or at least, N CPUs, overall or every X"
 
     at_most: Cpus | None = None
-    at_least: Annotated[float, Field(gt=0, strict=False)] | None = None
+    at_least: Annotated[float, Field(gt=0, strict=False, allow_inf_nan=False)] | None = None
     since: Time = 0
     every: Time | None = None
 
@@ -34,7 +36,7 @@ class Bandwidth(OfTasks, Bounded):
 class Fairness(OfTasks):
     """Each task's time is its share by weight, `within` a part of it: overall, or in each part.
 
-    Weights are those of the tasks' nice levels, or given by name.
+    Weights are those of the tasks' policies and nice levels, or given by name.
     """
 
     kind: ClassVar = "fairness"
@@ -51,17 +53,23 @@ class Fairness(OfTasks):
 
 
 class _ByWindow(TaskWatcher):
-    """Sums up the time of tasks in windows of one length, of which the last is not whole."""
+    """Sums up the time of tasks in windows of one length, of which the last is not whole.
 
-    def __init__(self, pattern: str, since: int, every: int | None) -> None:
+    A window has parts, which end where the weights of tasks change.
+    """
+
+    def __init__(
+        self, pattern: str, since: int, every: int | None, changes: Sequence[int] = ()
+    ) -> None:
         super().__init__(pattern)
         self._since = since
         self._every = every
+        self._changes = [each for each in changes if each > since]
         self._names: dict[int, str] = {}
-        self._spent: dict[int, dict[int, int]] = {}
+        self._spent: dict[tuple[int, int], Counter[int]] = {}
 
     def waits(self, task: Task, time: int) -> None:
-        """Name the tasks that may never come to run."""
+        """Learn of tasks that may never come to run."""
         if self.mine(task):
             self._names[task.pid] = task.name
 
@@ -72,22 +80,33 @@ class _ByWindow(TaskWatcher):
         begin = max(begin, self._since)
         while begin < end:
             window = (begin - self._since) // self._every if self._every else 0
-            until = min(end, self._since + (window + 1) * self._every) if self._every else end
-            spent = self._spent.setdefault(window, {})
-            spent[task.pid] = spent.get(task.pid, 0) + until - begin
+            part = bisect_right(self._changes, begin)
+            ends = [end, *self._changes[part : part + 1]]
+            if self._every:
+                ends.append(self._since + (window + 1) * self._every)
+            until = min(ends)
+            self._spent.setdefault((window, part), Counter())[task.pid] += until - begin
             begin = until
 
-    def windows(self, end: int) -> Iterator[tuple[int, int, Mapping[int, int]]]:
-        """Yield the beginning, the length and the tasks' times of each whole window."""
+    def windows(self, end: int) -> Iterator[tuple[int, int, Sequence[tuple[int, Counter[int]]]]]:
+        """Yield the beginning and length of each whole window, and its parts.
+
+        A part is a moment in it, by which weights can be told, and the tasks' times.
+        """
         if self._every and end - self._since < self._every:
             raise UsageError(
                 f"every: the run is over before {written(self._every)} have passed, so nothing"
                 " could break it."
             )
         length = self._every or end - self._since
+        moments = [self._since, *self._changes]
         for number in range(max(end - self._since, 0) // length if length else 0):
-            begin = self._since + number * length
-            yield begin, length, self._spent.get(number, {})
+            parts = [
+                (moment, self._spent[number, part])
+                for part, moment in enumerate(moments)
+                if (number, part) in self._spent
+            ]
+            yield self._since + number * length, length, parts
 
 
 class _Used(_ByWindow):
@@ -96,8 +115,8 @@ class _Used(_ByWindow):
         self._asked = asked
 
     def ended(self, time: int, result: Mapping[str, Any]) -> None:
-        for begin, length, spent in self.windows(time):
-            used = sum(spent.values()) / length
+        for begin, length, parts in self.windows(time):
+            used = sum(spent.total() for _, spent in parts) / length
             if self._asked.outside(used):
                 self.found(
                     begin,
@@ -108,15 +127,15 @@ class _Used(_ByWindow):
 
 class _Shares(_ByWindow):
     def __init__(self, asked: Fairness, given: Given) -> None:
-        super().__init__(asked.tasks, asked.since, asked.every)
+        super().__init__(asked.tasks, asked.since, asked.every, given.weights_change)
         self._asked = asked
         self._given = given
 
-    def _weight(self, name: str) -> float:
+    def _weight(self, name: str, time: int) -> float:
         for pattern, weight in self._asked.weights.items():
             if fnmatchcase(name, pattern):
                 return weight
-        return self._given.weight(name)
+        return self._given.weight(name, time)
 
     def ended(self, time: int, result: Mapping[str, Any]) -> None:
         for pattern in self._asked.weights:
@@ -125,15 +144,21 @@ class _Shares(_ByWindow):
                     f"weights: no task is called '{pattern}'."
                     f"{nearest(pattern, self._names.values())}"
                 )
-        weights = {pid: self._weight(name) for pid, name in self._names.items()}
-        for begin, length, spent in self.windows(time):
-            had, heavy = sum(spent.values()), sum(weights.values())
-            for pid, weight in weights.items():
-                due = had * weight / heavy
-                took = spent.get(pid, 0)
-                if abs(took - due) > self._asked.within * due:
+        if len(self._names) == 1:
+            [name] = self._names.values()
+            raise UsageError(f"tasks: {name} is the only one, so its share is all there is.")
+        for begin, length, parts in self.windows(time):
+            due, took = Counter[int](), Counter[int]()
+            for moment, spent in parts:
+                weights = {pid: self._weight(name, moment) for pid, name in self._names.items()}
+                heavy = sum(weights.values())
+                took += spent
+                for pid, weight in weights.items():
+                    due[pid] += round(spent.total() * weight / heavy)
+            for pid, share in due.items():
+                if abs(took[pid] - share) > self._asked.within * share:
                     self.found(
                         begin,
-                        f"{self._names[pid]} has {written(took)} from {written(begin)} for"
-                        f" {written(length)}, and its share is {written(due)}",
+                        f"{self._names[pid]} has {written(took[pid])} from {written(begin)} for"
+                        f" {written(length)}, and its share is {written(share)}",
                     )
