@@ -38,6 +38,8 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
 
     if (debian is None) == (tree is None):
         raise UsageError("give either --debian SERIES or --tree PATH.")
+    if debian is not None and not debian.strip():
+        raise UsageError("--debian is empty; give a series of kernels, such as --debian 6.12.")
     if ref is not None and not tree:
         raise UsageError("--ref belongs to --tree PATH.")
     if ref is not None and not ref.strip():

@@ -8,12 +8,13 @@ nowhere there is ignored, unless it looks like one of them and the tree does not
 import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.base.errors import nearest
 from schedlab.base.system.system import natural
+from schedlab.base.words import listing
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import Engine
@@ -98,25 +99,7 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
     said = _read(file, options, tree)
     name = file.stem if file.parent == engine.folder / "configs" else file.name
 
-    hz = {int(name[3:]) for name, value in said.items() if _HZ.fullmatch(name) and value == "y"}
-    hz |= {int(value) for name, value in said.items() if name == "HZ"}
-    if len(hz) > 1:
-        raise _contradiction(file, (f"HZ={rate}" for rate in sorted(hz)), "one tick rate")
-    rate = next(iter(hz), HZ_USUAL)
-    if said.get(f"HZ_{rate}") == "n":
-        if hz:
-            raise _contradiction(file, (f"HZ={rate}", f"HZ_{rate}=n"), "one tick rate")
-        raise KernelError(
-            f"{file}: CONFIG_HZ_{rate}=n, and no other tick rate is named; add such as"
-            " CONFIG_HZ_1000=y."
-        )
-    picked = [name for name in MODELS if said.get(name) == "y"]
-    if len(picked) > 1:
-        raise _contradiction(file, (f"{model}=y" for model in picked), "one preemption model")
-    default = next(name for name, model in MODELS.items() if model == models(tree)[0])
-    if not picked and said.get(default) == "n":
-        raise KernelError(f"{file}: CONFIG_{default}=n, and no other preemption model is chosen.")
-
+    hz, preempt = _tick_rate(file, said), _model(file, said, tree)
     for option, why in options.always.items():
         if said.get(option) == "n":
             raise KernelError(f"{file}: CONFIG_{option}=n cannot be simulated: {why}.")
@@ -137,11 +120,48 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
     }
     return Configuration(
         name=name,
-        hz=hz.pop() if hz else None,
-        preempt=MODELS[picked[0]] if picked else None,
+        hz=hz,
+        preempt=preempt,
         options=tuple(f"{option}={'y' if on else 'n'}" for option, on in sorted(differ.items())),
         left_out=tuple(sorted(left_out)),
     )
+
+
+def _tick_rate(file: Path, said: Mapping[str, str]) -> int | None:
+    """Return the tick rate that a file asks for."""
+    hz = {int(name[3:]) for name, value in said.items() if _HZ.fullmatch(name) and value == "y"}
+    hz |= {int(value) for name, value in said.items() if name == "HZ"}
+    if len(hz) > 1:
+        raise _contradiction(file, (f"HZ={rate}" for rate in sorted(hz)), "one tick rate")
+    rate = next(iter(hz), HZ_USUAL)
+    if rate not in HZ:
+        offered = listing([str(each) for each in HZ])
+        raise KernelError(f"{file}: the kernel has no tick rate of {rate} Hz; it has {offered}.")
+    if said.get(f"HZ_{rate}") == "n":
+        if hz:
+            raise _contradiction(file, (f"HZ={rate}", f"HZ_{rate}=n"), "one tick rate")
+        raise KernelError(
+            f"{file}: CONFIG_HZ_{rate}=n, and no other tick rate is named; add such as"
+            " CONFIG_HZ_1000=y."
+        )
+    return rate if hz else None
+
+
+def _model(file: Path, said: Mapping[str, str], tree: Path) -> Preempt | None:
+    """Return the preemption model that a file asks for."""
+    offered = models(tree)
+    picked = [name for name in MODELS if said.get(name) == "y"]
+    if len(picked) > 1:
+        raise _contradiction(file, (f"{model}=y" for model in picked), "one preemption model")
+    if picked and MODELS[picked[0]] not in offered:
+        raise KernelError(
+            f"{file}: CONFIG_{picked[0]}=y: this tree has no preemption model"
+            f" '{MODELS[picked[0]]}'; it has {listing(offered)}."
+        )
+    default = next(name for name, model in MODELS.items() if model == offered[0])
+    if not picked and said.get(default) == "n":
+        raise KernelError(f"{file}: CONFIG_{default}=n, and no other preemption model is chosen.")
+    return MODELS[picked[0]] if picked else None
 
 
 def choices(engine: Engine) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from schedlab.base.system.inside import followed, inside
+from schedlab.base.system.system import natural
+from schedlab.base.words import listing
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import full_disk
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
@@ -23,6 +25,8 @@ _SUITES = "apt"
 """The folder of the shelf with the lists of Debian's other suites."""
 _OFFER = re.compile(r"^'[^']*' (\S+_(\S+)_\S+\.deb) (\d+)", re.M)
 _PROGRESS = re.compile(r"^dlstatus:\d+:([\d.]+):")
+_NUMBERED = re.compile(r"(.*-)[\d.]+")
+"""The name of a package that has a number for each series."""
 _INSTALLED_IN = Path("/usr/src")
 
 
@@ -199,14 +203,32 @@ def _offered(name: str, folder: Path, watch: Watch) -> _Package:
     """
     found = _offer(name) or _elsewhere(name, folder, watch)
     if found is None:
-        _, text = output(["apt-get", "download", "--print-uris", name])
-        said = [line for line in text.splitlines() if line.startswith("E:")]
         raise KernelError(
-            f"apt does not offer {name}: {said[0][3:] if said else 'it knows no place to get it'}."
-            "\n  `apt-get update` (as root) reads the package lists; or unpack a kernel tree"
-            " and take it by `schedlab kernel add --tree PATH`."
+            f"{_nowhere(name, folder)}"
+            "\n  Or unpack a kernel tree; `schedlab kernel add --tree PATH` takes it."
         )
     return found
+
+
+def _nowhere(name: str, folder: Path) -> str:
+    """Return that no list has a package, and which of its kind there are where some were read."""
+    read = list(suites(folder))
+    if not read:
+        _, text = output(["apt-get", "download", "--print-uris", name])
+        said = [line for line in text.splitlines() if line.startswith("E:")]
+        return (
+            f"apt does not offer {name}: {said[0][3:] if said else 'it knows no place to get it'}."
+            "\n  `apt-get update` (as root) reads the package lists."
+        )
+    family = _NUMBERED.fullmatch(name)
+    alike = {
+        found
+        for options in ((), *(suite.options for suite in read))
+        for found in (_search(f"^{family[1]}[0-9.]+$", options) if family else ())
+    }
+    there = f"\n  There are: {', '.join(sorted(alike, key=natural))}." if alike else ""
+    searched = listing([suite.name for suite in read])
+    return f"{name}: neither apt's lists nor Debian's {searched} have it.{there}"
 
 
 def _fetch(

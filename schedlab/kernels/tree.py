@@ -192,8 +192,13 @@ def _commit(repo: Path, ref: str) -> str:
         repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
     )
     if status:
-        named = _git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", ref)[0] == 0
-        if named:
+        named, thing = _git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", ref)
+        if named == 0:
+            unreadable, kind = _git(repo, "cat-file", "-t", thing.strip())
+            if not unreadable:
+                raise KernelError(
+                    f"{repo}: '{ref}' is a {kind.strip()}; --ref takes a commit, a branch or a tag."
+                )
             raise _lacks_objects(repo, f"'{ref}' names a commit that is not there")
         known = _git(repo, "for-each-ref", "--format=%(refname:short)")[1].splitlines()
         raise KernelError(f"{repo}: has no ref '{ref}'.{nearest(ref, known)}")

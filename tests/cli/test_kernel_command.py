@@ -243,10 +243,16 @@ def test_a_makefile_that_is_wrong(lab: FakeLab, makefile: str, words: str) -> No
         assert "Linux 6.12.0," in lab.call("kernel", "add", "--tree", lab.tree)[1]
 
 
+def test_a_series_that_is_empty(lab: FakeLab) -> None:
+    assert "--debian is empty" in refused(lab, "kernel", "add", "--debian", " ")
+
+
 def test_a_ref_is_never_read_by_a_shell(lab: FakeLab) -> None:
     tree = git_tree(lab.folder / "repo")
     for ref in ("HEAD; touch made", "$(touch made)", "--output=made"):
         assert f"has no ref '{ref}'" in refused(lab, "kernel", "add", "--tree", tree, "--ref", ref)
+    inside = refused(lab, "kernel", "add", "--tree", tree, "--ref", "HEAD:kernel")
+    assert "'HEAD:kernel' is a tree; --ref takes a commit" in inside
     assert "--ref is empty" in refused(lab, "kernel", "add", "--tree", tree, "--ref", "")
     assert not list(lab.folder.rglob("made"))
 

@@ -26,6 +26,13 @@ update)
 download) grep "^'[^ ]* linux-source-7.3_" @FOLDER@/${suite:-host} 2>/dev/null || exit 100;;
 esac
 """
+APT_CACHE = """\
+#!/bin/sh
+for word; do case $word in
+	Dir::Etc::SourceParts=*) suite=$(sed -n 's/^Suites: //p' "${word#*=}/suite.sources");;
+esac; done
+cat @FOLDER@/${suite:-host}-names 2>/dev/null
+"""
 HELPER = """\
 #!/bin/sh
 case $2 in
@@ -45,7 +52,11 @@ OFFER = "'http://x/linux-source-7.3.deb' linux-source-7.3_7.3.4-1%7ebpo13+1_all.
 @pytest.fixture
 def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of what this apt knows: the host's lists, those of a suite, its mirrors."""
-    for name, text in (("apt-get", APT_GET), ("apt-helper", HELPER)):
+    for name, text in (
+        ("apt-get", APT_GET),
+        ("apt-cache", APT_CACHE),
+        ("apt-helper", HELPER),
+    ):
         program = tmp_path / name
         text = text.replace("@FOLDER@", str(tmp_path)).replace("@LOG@", str(tmp_path / "log"))
         program.write_text(text)
@@ -85,6 +96,20 @@ def test_a_suite_that_cannot_be_read(apt: Path) -> None:
     with pytest.raises(KernelError, match="was not found, and these lists") as raised:
         found(apt)
     assert "\n  Debian sid: The repository 'sid' is not there" in str(raised.value)
+
+
+def test_a_series_that_no_suite_has(apt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    helper = (apt / "apt-helper").read_text().replace("name=sid", "name=unstable")
+    (apt / "apt-helper").write_text(helper)
+    (apt / "host-names").write_text("linux-source-6.1 - the kernel's source\n")
+    (apt / "forky-names").write_text("linux-source-6.12 - newer\nlinux-source-7.2 - newest\n")
+    with pytest.raises(KernelError) as raised:
+        found(apt)
+    assert str(raised.value).splitlines()[:2] == [
+        "linux-source-7.3: neither apt's lists nor Debian's stable-backports, stable, testing,"
+        " unstable and experimental have it.",
+        "  There are: linux-source-6.1, linux-source-6.12, linux-source-7.2.",
+    ]
 
 
 def test_no_mirror_of_debian(apt: Path) -> None:
