@@ -3,23 +3,7 @@
 #ifndef SHIM_KERNEL_H
 #define SHIM_KERNEL_H
 
-#include <linux/sched.h>
-#include <linux/sched/task.h>
-#include <linux/sched/signal.h>
-#include <linux/sched/init.h>
-#include <linux/sched/hotplug.h>
-#include <linux/sched/clock.h>
-#include <linux/init_task.h>
-#include <linux/interrupt.h>
-#include <linux/hrtimer.h>
-#include <linux/cpu.h>
-#include <linux/cpuhotplug.h>
-#include <linux/smpboot.h>
-#include <linux/wait.h>
-#include <linux/tick.h>
-#include <linux/mm.h>
-#include <linux/mmu_context.h>
-#include <linux/sched/cputime.h>
+#include "headers.h"
 #include "sched.h"
 #include <kern.h>
 #include "tree.h"

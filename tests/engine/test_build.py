@@ -128,6 +128,40 @@ def test_another_build_shares_what_comes_out_the_same(
     assert set(re.findall(r"'CC (\w+)'", done.stdout)) == compiled
 
 
+READS = {
+    "plain": "#include <linux/export.h>\n#include <linux/mm.h>\n#define LATER 1\n",
+    "traced": "#include <linux/mm.h>\n#define CREATE_TRACE_POINTS\n#include <trace/events/x.h>\n",
+    "own": '#include <linux/mm.h>\n#define SIZE 8\n#include "own.h"\n',
+}
+READS_ELSE = {
+    "few": "#include <linux/export.h>\n",
+    "format": "#define pr_fmt(fmt) fmt\n#include <linux/mm.h>\n",
+    "between": "#include <linux/mm.h>\n # undef FEATURE\n#include <linux/slab.h>\n",
+    "none": "int x;\n",
+}
+
+
+def test_files_that_read_precompiled_headers(tmp_path: Path) -> None:
+    """Those that name one of them and define nothing that a header could look at."""
+    for name, text in {**READS, **READS_ELSE}.items():
+        (tmp_path / f"{name}.c").write_text(text)
+    (tmp_path / "set.h").write_text("#include <linux/sched.h>\n#include <linux/mm.h>\n")
+    files = [f"{name}.c" for name in sorted({**READS, **READS_ELSE})]
+    command = [ROOT / "engine/scripts/common-readers", "set.h", *files]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [f"{name}.c" for name in sorted(READS)]
+
+
+def test_precompiled_headers_are_read(series: str) -> None:
+    """The compiler refuses none of them, and they have no tracepoints, which files define."""
+    kernel = objects(series) / "k"
+    headers = (kernel / "common.h.d").read_text()
+    assert "include/linux/sched.h" in headers and "trace/events" not in headers
+    readers = [file for file in kernel.rglob("*.d") if "k/common.h " in file.read_text()]
+    assert len(readers) > 25
+    assert not [w for w in kernel.rglob("*.warn") if "-Winvalid-pch" in w.read_text()]
+
+
 def test_more_features_than_bits(series: str, tmp_path: Path) -> None:
     """Those behind the last bit would be off for good: the build says so, beside a base too."""
     tree, base = kernel_source(series), objects(series)
