@@ -28,7 +28,10 @@ static inline unsigned long long bucket_start(int bits, int bucket)
 	return (unsigned long long)((1 << bits) + (bucket & ((1 << bits) - 1))) << (octave - 1);
 }
 
-/* The bucket of the n-th number by size, from 0 on; if there are no more than n, the one behind the last. */
+/*
+ * The bucket of the n-th number by size, from 0 on; if there are no more than n, the one behind the
+ * last.
+ */
 static inline int bucket_holding(int bits, const unsigned long *buckets, unsigned long n)
 {
 	unsigned long have = 0;

@@ -39,7 +39,9 @@ struct link {
 	struct link *front;			/* nginx: the client's, whom the reply is for */
 };
 
-/* Connections of one service to another: as many as were wanted at once, made by who wanted them. */
+/*
+ * Connections of one service to another: as many as were wanted at once, made by who wanted them.
+ */
 struct pool {
 	struct wl_mutex lock;
 	struct wl_condition returned;

@@ -97,7 +97,9 @@ static void send_round(struct group *g)
 		put(&g->fd[r], g->bench->datasize);
 }
 
-/* Not in hackbench: its rounds go on before those that are measured, until the state is the load's. */
+/*
+ * Not in hackbench: its rounds go on before those that are measured, until the state is the load's.
+ */
 static void warm_up(struct group *g)
 {
 	unsigned int rounds = 0;

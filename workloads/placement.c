@@ -2,13 +2,13 @@
 /*
  * Where fork, exec and wakeups put a task, one decision at a time: CPUs are kept busy so that
  * one answer is the best, there is time for everything to settle, and the task that was asked for
- * reports the CPU it finds itself on.  Between two kernels, or a kernel and the simulator, answers may be compared
- * one by one.  Where siblings are equal, the answer is the first CPU of the core.  Nothing is asked
- * whose answer hangs on what load balancing saw last, such as how far SIS_UTIL lets wakeups search
- * a busy cache, or whether pinned tasks have marked a group as imbalanced.
+ * reports the CPU it finds itself on.  Between two kernels, or a kernel and the simulator, answers
+ * may be compared one by one.  Where siblings are equal, the answer is the first CPU of the core.
+ * Nothing is asked whose answer hangs on what load balancing saw last, such as how far SIS_UTIL
+ * lets wakeups search a busy cache, or whether pinned tasks have marked a group as imbalanced.
  *
- * CPUs are numbered thread by thread, core by core, as QEMU does: two threads a core, and last-level
- * caches of the same size.
+ * CPUs are numbered thread by thread, core by core, as QEMU does: two threads a core, and
+ * last-level caches of the same size.
  */
 #include "workload.h"
 
@@ -255,14 +255,18 @@ static void placement_main(void)
 	ask(p, "fork.only_idle_far", where_forked, 0);
 	make_busy(p, 1, cpus - 1, 3);
 	ask(p, "fork.only_idle_near", where_forked, 0);
-	/* Half the CPUs, and one thread of the other cache's first core: a whole core is idle there. */
+	/*
+	 * Half the CPUs, and one thread of the other cache's first core: a whole core is idle
+	 * there.
+	 */
 	make_busy(p, 0, llc + 1, -1);
 	ask(p, "fork.idle_core", where_forked, 1);
 	make_busy(p, 0, cpus, llc + 2);
 	ask(p, "exec.only_idle_far", where_executed, 0);
 	/*
-	 * Only one is idle near.  The task that execs shares its CPU with a pinned task, so that its side may
-	 * be marked as imbalanced: the other side has to be worse than that, overloaded.
+	 * Only one is idle near.  The task that execs shares its CPU with a pinned task, so that
+	 * its side may be marked as imbalanced: the other side has to be worse than that,
+	 * overloaded.
 	 */
 	make_busy(p, 0, cpus, 3);
 	make_busy(p, llc, cpus - llc, -1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pairs of tasks that share a ring of buffers: the producer writes one after the other, all of it, the
- * consumer reads it.  Two pipes say which are full and which are free again.
+ * Pairs of tasks that share a ring of buffers: the producer writes one after the other, all of it,
+ * the consumer reads it.  Two pipes say which are full and which are free again.
  */
 #include "workload.h"
 

@@ -148,7 +148,9 @@ static int measure(struct controller *c, struct level *level)
 	}
 }
 
-/* Levels of a percent of the high bound, or so; max-jOPS is the last before the first that fails. */
+/*
+ * Levels of a percent of the high bound, or so; max-jOPS is the last before the first that fails.
+ */
 static unsigned int build_curve(struct controller *c)
 {
 	unsigned long long step = wl_option("controller.rtcurve.step"), at = wl_option("controller.rtcurve.start");

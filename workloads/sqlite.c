@@ -9,7 +9,10 @@
  */
 #include "workload.h"
 
-/* Before each wait: statement, locks and journal; the folder; the number of pages; the database and the next statement. */
+/*
+ * Before each wait: statement, locks and journal; the folder; the number of pages; the database and
+ * the next statement.
+ */
 static const enum wl_figure work[] = { WL_sqlite_statement, WL_sqlite_folder, WL_sqlite_pages, WL_sqlite_database };
 
 #define NR_WAITS	(sizeof(work) / sizeof(work[0]))

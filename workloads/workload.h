@@ -4,9 +4,9 @@
  * simulated CPUs, through the kernel's own wait, wake, fork and exit paths) and on a host
  * (real processes, threads, pipes, sockets and futexes).  calls/ has each call for both.
  *
- * A WORKLOAD() has a table of options and a main function, which is its first task.  It keeps no global state: what its tasks share lies in memory from
- * wl_alloc(), and each gets its place in it as its argument.  When main returns, all
- * tasks of the workload that still live are ended.
+ * A WORKLOAD() has a table of options and a main function, which is its first task.  It keeps no
+ * global state: what its tasks share lies in memory from wl_alloc(), and each gets its place in it
+ * as its argument.  When main returns, all tasks of the workload that still live are ended.
  *
  * Times are nanoseconds, amounts of memory bytes.  A call that fails ends the run with
  * a message; no call returns an error the caller would have to check.
@@ -48,7 +48,8 @@ struct wl_option {
 /*
  * Memory all tasks of a program touch as they work, beside its regions, in pages of 4 KiB: data and
  * heap of a process, what of it a forked child has copied, stack and thread-local data of a thread.
- * Measured as pages that are private, dirty and referenced within a second (docs/studies/numa-balancing.md).
+ * Measured as pages that are private, dirty and referenced within a second
+ * (docs/studies/numa-balancing.md).
  */
 struct wl_working_set {
 	unsigned int	process, child, thread;
@@ -114,7 +115,9 @@ void wl_store(unsigned int *word, unsigned int value);
 unsigned int wl_add(unsigned int *word, int n);			/* returns the value before */
 unsigned int wl_exchange(unsigned int *word, unsigned int value);	/* returns the value before */
 int wl_replace(unsigned int *word, unsigned int expected, unsigned int value);	/* 1: it was */
-/* So many stores all over a small block, a power of two, each to another line than the one before. */
+/*
+ * So many stores all over a small block, a power of two, each to another line than the one before.
+ */
 void wl_scatter(void *block, unsigned long bytes, unsigned int stores);
 
 /* ------------------------------------------------------------------ tasks */
@@ -159,8 +162,8 @@ void wl_footprint(unsigned long bytes);		/* the caller's work goes over so much 
 void wl_memory_share(int percent);		/* of the caller's work is waiting for memory */
 
 /*
- * What a workload's program does for itself, by figures.toml, which says where each figure comes from;
- * simulated, the machine's ledger has them, and a run may draw them from their ranges.
+ * What a workload's program does for itself, by figures.toml, which says where each figure comes
+ * from; simulated, the machine's ledger has them, and a run may draw them from their ranges.
  */
 enum wl_figure {
 	WL_NOTHING,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Types of kernel/bpf, which no linked source has: what a scheduler declares and engine/kernel/scx/ fills. */
+/*
+ * Types of kernel/bpf, which no linked source has: what a scheduler declares and engine/kernel/scx/
+ * fills.
+ */
 #ifndef NATIVE_MORE_TYPES_H
 #define NATIVE_MORE_TYPES_H
 

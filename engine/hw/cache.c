@@ -63,8 +63,9 @@ static inline simtime visit_time(void)
 }
 
 /*
- * Misses of one look do not wait for each other.  Where the CPU does nothing but miss, as in a scan, they
- * are under way together, across the CPUs it looks at; the first one is waited for in full.
+ * Misses of one look do not wait for each other.  Where the CPU does nothing but miss, as in a
+ * scan, they are under way together, across the CPUs it looks at; the first one is waited for in
+ * full.
  */
 static simtime miss_ends[HW_MAX_CPUS];	/* of each CPU's last miss, with the instructions of a visit */
 
@@ -131,8 +132,8 @@ void hw_look_closer(unsigned int cpu, hw_lines lines)
 }
 
 /*
- * The first write after others read: their copies are called back.  The lock is waited for; the other
- * lines' stores wait in the core's buffer, side by side.
+ * The first write after others read: their copies are called back.  The lock is waited for; the
+ * other lines' stores wait in the core's buffer, side by side.
  */
 void hw_rq_recall(unsigned int cpu)
 {
@@ -217,7 +218,10 @@ static simtime handed_on(simtime far, simtime waited)
 	return core + share(llc - core, hw_nr_cores, waiting) + share(far - llc, hw_nr_llcs, waiting);
 }
 
-/* Waits in turn for a line, which the nearest CPUs get first, then fetches it over the distance `far`. */
+/*
+ * Waits in turn for a line, which the nearest CPUs get first, then fetches it over the distance
+ * `far`.
+ */
 static inline void take_turn(simtime *from, simtime until, simtime far)
 {
 	simtime arrived = hw.clk, waited = wait_turn(from, until);
@@ -378,7 +382,10 @@ void hw_line_copy(struct hw_line *first, unsigned int bytes)
 	hw_line_move(first, 1);
 }
 
-/* 1: from elsewhere. The latency from core to core is measured with an atomic operation, and has it. */
+/*
+ * 1: from elsewhere. The latency from core to core is measured with an atomic operation, and has
+ * it.
+ */
 static int fetch(struct hw_line *line)
 {
 	int last = line->owner, elsewhere = last && last != hw.cpu + 1;
@@ -406,7 +413,10 @@ void hw_line_write(struct hw_line *line)
 	line->released = hw.clk;
 }
 
-/* If another came since the look, that round has fetched the line in vain: the next one finds it at hand. */
+/*
+ * If another came since the look, that round has fetched the line in vain: the next one finds it at
+ * hand.
+ */
 void hw_line_exchange(struct hw_line *line)
 {
 	hw_counts.hot_line_retries += fetch(line);
@@ -453,8 +463,8 @@ struct hw_line *hw_user_line(const void *addr)
 }
 
 /*
- * Written under the runqueue's lock: by the CPU itself, or by another CPU that wakes a task there.  The lines of a
- * cgroup and its parents do not wait for each other.
+ * Written under the runqueue's lock: by the CPU itself, or by another CPU that wakes a task there.
+ * The lines of a cgroup and its parents do not wait for each other.
  */
 void hw_psi_change(const void *state)
 {
@@ -485,7 +495,10 @@ void hw_scatter(struct hw_line *line, unsigned int stores)
 
 /* ------------------------------------------------------------------ regions' memory */
 
-/* An LLC holds what was touched last: a copy is there while less than the cache's size has come in since. */
+/*
+ * An LLC holds what was touched last: a copy is there while less than the cache's size has come in
+ * since.
+ */
 static int is_held(const struct hw_grain *copy)
 {
 	return copy->llc && came_in[copy->llc - 1] - copy->seen < (unsigned long)llc_kb << 10;
@@ -546,7 +559,10 @@ unsigned long hw_cache_fill(struct hw_grain *g, unsigned int from, unsigned int 
 
 /* ------------------------------------------------------------------ migration */
 
-/* A task that moved finds its lines elsewhere: the kernel's of it and its own, as far as caches hold them. */
+/*
+ * A task that moved finds its lines elsewhere: the kernel's of it and its own, as far as caches
+ * hold them.
+ */
 void hw_refill_cache(struct hw_task *task, int from, int to)
 {
 	enum hw_distance d = hw_cpu_distance[from][to];

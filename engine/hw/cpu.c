@@ -283,7 +283,9 @@ int hw_run_user(struct hw_task *task)
 	return task->work == 0 && hw.clk < hw.irq_due;
 }
 
-/* As hw_run_user() of a task without work: interrupts, and the others come as far as this CPU is. */
+/*
+ * As hw_run_user() of a task without work: interrupts, and the others come as far as this CPU is.
+ */
 int hw_pass_user(struct hw_task *task)
 {
 	struct cpu *c = &cpus[hw.cpu];

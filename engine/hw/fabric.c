@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lines on their way between caches queue where many go the same way: at the port of each LLC, and between
- * packages.  Clocks of CPUs differ a little, so a port does not keep the order of arrivals but counts lines in
- * windows: who comes waits as in a queue (M/D/1) that is used as much as in this window and the last.
+ * Lines on their way between caches queue where many go the same way: at the port of each LLC, and
+ * between packages.  Clocks of CPUs differ a little, so a port does not keep the order of arrivals
+ * but counts lines in windows: who comes waits as in a queue (M/D/1) that is used as much as in
+ * this window and the last.
  */
 #include "inside.h"
 #include "json.h"

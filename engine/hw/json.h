@@ -13,8 +13,8 @@ struct path {			/* a chain on the stack, printed only in errors */
 };
 
 /*
- * The longest time a file may name. Events end at 208 days (event.h): a time to settle and a duration
- * lie before that, and no sum of two times overflows.
+ * The longest time a file may name. Events end at 208 days (event.h): a time to settle and a
+ * duration lie before that, and no sum of two times overflows.
  */
 #define LONGEST_TIME		(100 * 86400ULL * SEC)
 

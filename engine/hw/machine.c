@@ -466,7 +466,10 @@ static void read_core(json_t *obj)
 	hw_machine.core_khz = json_num(json_need(obj, at, "mhz"), AT(at, "mhz"), 1, 10000) * 1000;
 }
 
-/* Those that select GENERIC_ENTRY and HAVE_GENERIC_TIF_BITS, for HRTIMER_REARM_DEFERRED (7.3's arch/.../Kconfig). */
+/*
+ * Those that select GENERIC_ENTRY and HAVE_GENERIC_TIF_BITS, for HRTIMER_REARM_DEFERRED (7.3's
+ * arch/.../Kconfig).
+ */
 static int defers_rearming(const char *arch)
 {
 	static const char *const those[] = { "x86_64", "riscv64", "s390x", "loongarch64" };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Code of a BPF scheduler that was compiled natively: dividing as BPF does, and where in it something went wrong. */
+/*
+ * Code of a BPF scheduler that was compiled natively: dividing as BPF does, and where in it
+ * something went wrong.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,8 +22,8 @@ int in_scheduler(const void *ip)
 }
 
 /*
- * BPF: a quotient by zero is 0, the remainder is what was divided.  arm64 divides so by itself; x86 traps, and goes on
- * behind the instruction with the two as BPF has them.
+ * BPF: a quotient by zero is 0, the remainder is what was divided.  arm64 divides so by itself; x86
+ * traps, and goes on behind the instruction with the two as BPF has them.
  */
 #if defined(__x86_64__)
 int divided_by_zero(ucontext_t *context)
@@ -79,7 +82,10 @@ static int source_line(const void *ip, char *text, size_t size)
 	return *text && *text != '?';
 }
 
-/* Frames from `frame` on; the innermost of the scheduler's is where it was, the outermost the operation. */
+/*
+ * Frames from `frame` on; the innermost of the scheduler's is where it was, the outermost the
+ * operation.
+ */
 void scheduler_place(void **frame, const void *ip, char *text, size_t size)
 {
 	const void *line = NULL, *operation = NULL;

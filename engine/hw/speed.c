@@ -124,7 +124,10 @@ struct pace speed_of(const struct cpu *c, const struct hw_task *task)
 	return pace;
 }
 
-/* Clearing new pages is done in the kernel: slowed down by the others' traffic, itself not part of it. */
+/*
+ * Clearing new pages is done in the kernel: slowed down by the others' traffic, itself not part of
+ * it.
+ */
 simtime hw_clear_time(int node, unsigned long bytes)
 {
 	unsigned int mbs = hw_machine.thread_bandwidth_mbs;

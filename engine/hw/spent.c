@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where tasks' time goes.  A task's time is accounted up to `accounted`, which only moves forward, and each step of it
- * goes to one of HW_TIMES: so nothing is lost and nothing counts twice.  Nobody reads these accounts but the results.
+ * Where tasks' time goes.  A task's time is accounted up to `accounted`, which only moves forward,
+ * and each step of it goes to one of HW_TIMES: so nothing is lost and nothing counts twice.  Nobody
+ * reads these accounts but the results.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,9 @@ struct hw_account *hw_account(const char *name)
 /* ------------------------------------------------------------------ while a CPU is idle */
 
 /*
- * A set of CPUs that tasks may run on, and how long one of them was idle.  What a waiting task needs is the difference
- * between the beginning and the end of its wait: it need not be looked at while CPUs come and go.
+ * A set of CPUs that tasks may run on, and how long one of them was idle.  What a waiting task
+ * needs is the difference between the beginning and the end of its wait: it need not be looked at
+ * while CPUs come and go.
  */
 struct hw_places {
 	struct hw_places *next;
@@ -166,8 +168,9 @@ void hw_spent(enum hw_time what, simtime from)
 }
 
 /*
- * What of the time went by at full speed, and what each cause added, in the order of struct pace: with work w, w at
- * full speed, w / capacity on this CPU, and so on.  The sum is exact, whatever the rounding.
+ * What of the time went by at full speed, and what each cause added, in the order of struct pace:
+ * with work w, w at full speed, w / capacity on this CPU, and so on.  The sum is exact, whatever
+ * the rounding.
  */
 void spent_in_user(struct cpu *c)
 {

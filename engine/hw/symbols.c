@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A backtrace: from frame to frame, and names for the addresses from the program's own symbol table. */
+/*
+ * A backtrace: from frame to frame, and names for the addresses from the program's own symbol
+ * table.
+ */
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>

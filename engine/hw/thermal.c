@@ -71,7 +71,10 @@ void thermal_read(json_t *obj)
 	uk = target(0);
 }
 
-/* The exponential in steps of half the time constant, each by its first Pade approximant: good to 1 %. */
+/*
+ * The exponential in steps of half the time constant, each by its first Pade approximant: good to 1
+ * %.
+ */
 static void approach(long long end, long long us)
 {
 	long long constant = hw_thermal.resistance * (long long)hw_thermal.heat_capacity, step;

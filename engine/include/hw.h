@@ -66,9 +66,9 @@ static inline int hw_time_is_free(void)
 /* ------------------------------------------------------------------ the machine */
 
 /*
- * Lists whose names stand in files and results too.  An entry is X(name in C, name in files), or X(name)
- * where both are the same; HW_ID() makes an enum of a list, HW_NAME() an array of its names.
- * schedlab/counters/engine_names.py reads them from here.
+ * Lists whose names stand in files and results too.  An entry is X(name in C, name in files), or
+ * X(name) where both are the same; HW_ID() makes an enum of a list, HW_NAME() an array of its
+ * names.  schedlab/counters/engine_names.py reads them from here.
  */
 #define HW_ID(id, name)	HW_##id,
 #define HW_NAME(id, name)	name,
@@ -183,7 +183,10 @@ struct hw_freq_domain {
 	simtime		transition_ns;
 	int		performance;	/* the governor; otherwise schedutil */
 	int		fast_switch;	/* the scheduler changes the frequency itself; otherwise a thread does */
-	/* by idle state: of a CPU in it; while it enters or leaves; of what the CPUs share, if none is shallower */
+	/*
+	 * by idle state: of a CPU in it; while it enters or leaves; of what the CPUs share, if none
+	 * is shallower
+	 */
 	int		knows_idle;
 	double		idle_mw[HW_MAX_IDLE_STATES], change_mw[HW_MAX_IDLE_STATES];
 	double		cluster_idle_mw[HW_MAX_IDLE_STATES];
@@ -203,7 +206,7 @@ struct hw_thermal {
 extern struct hw_thermal hw_thermal;
 int hw_temperature(void);		/* now, thousandths of a degree Celsius */
 
-/* ------------------------------------------------------------------ costs that depend on history */
+/* ----------------------------------------------------------------- costs that depend on history */
 
 /*
  * Lines of a CPU's data, a bit each: those of its runqueue have the tree's own places
@@ -271,8 +274,8 @@ void hw_line_take(struct hw_line *line);
 #define HW_COMM_LEN 16
 
 /*
- * What tasks spend their time on, each nanosecond on one of these: X(name in C, name in results, in words).
- * System calls and what is slept in them stand in the same order.
+ * What tasks spend their time on, each nanosecond on one of these: X(name in C, name in results, in
+ * words). System calls and what is slept in them stand in the same order.
  */
 #define HW_TIMES(X) \
 	X(USER, "user", "running user code at full speed") \
@@ -323,7 +326,9 @@ struct hw_account {
 extern struct hw_account *hw_first_account;
 struct hw_account *hw_account(const char *name);	/* created where there is none yet */
 
-/* What a CPU runs, and what is counted of it.  The floors above have more of their own around it. */
+/*
+ * What a CPU runs, and what is counted of it.  The floors above have more of their own around it.
+ */
 struct hw_task {
 	int		pid;
 	char		comm[HW_COMM_LEN];
@@ -533,8 +538,8 @@ static inline void hw_function_ran(enum hw_function function, simtime from)
 }
 
 /*
- * The running task's time goes to this from now on; returns what it went to before.  hw_spent(): what went by since
- * then went to that.
+ * The running task's time goes to this from now on; returns what it went to before.  hw_spent():
+ * what went by since then went to that.
  */
 enum hw_time hw_spend_on(enum hw_time what);
 void hw_spent(enum hw_time what, simtime from);
@@ -574,7 +579,7 @@ struct hw_picture hw_picture(void);
 simtime hw_picture_ns(int cpu, int bin, int kind);
 unsigned long hw_picture_moved(int from_llc, int to_llc);
 
-/* ------------------------------------------------------------------ for who runs a scenario on it */
+/* ---------------------------------------------------------------- for who runs a scenario on it */
 
 struct hw_machine {
 	const char	*name, *title;
@@ -630,7 +635,10 @@ struct hw_grain {			/* of a region: what an LLC has of it */
 	unsigned long	seen;
 	struct hw_grain *next;			/* another LLC's copy */
 };
-/* Takes bytes into the running CPU's LLC; gives how many of them it had not, to write them to itself. */
+/*
+ * Takes bytes into the running CPU's LLC; gives how many of them it had not, to write them to
+ * itself.
+ */
 unsigned long hw_cache_fill(struct hw_grain *grain, unsigned int from, unsigned int to, int write);
 struct hw_line *hw_user_line(const void *addr);		/* of any memory */
 void hw_scatter(struct hw_line *line, unsigned int stores);

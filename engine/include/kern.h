@@ -10,7 +10,10 @@
 
 /* ------------------------------------------------------------------ tasks */
 
-/* What tasks touch all the time, in base pages: shared by a process, of a forked child, of a thread. */
+/*
+ * What tasks touch all the time, in base pages: shared by a process, of a forked child, of a
+ * thread.
+ */
 struct kern_touched {
 	unsigned int	process, child, thread;
 	unsigned long	stack;			/* bytes of a thread's mapping */
@@ -78,7 +81,7 @@ int kern_cpu_list(const char *list, char *buf, unsigned long size);	/* as files 
 int kern_cgroup_attach(struct kern_task *task, const char *path);
 void kern_setsid(void);			/* what the caller forks from now on is a session */
 
-/* ------------------------------------------------------------------ sched_ext: a scheduler linked into the program */
+/* ----------------------------------------------- sched_ext: a scheduler linked into the program */
 
 const char *kern_scx_source(void);	/* its file, NULL: none */
 void kern_scx_set_up(void);		/* as its own program does, before others set tunables */
@@ -90,7 +93,7 @@ int kern_scx_is_loaded(void);
 void kern_scx_unload(void);		/* asked for from outside, done by a kworker */
 const char *kern_scx_name(void);	/* under which the kernel runs it, NULL: it does not */
 
-/* ------------------------------------------------------------------ what it has counted, and checks */
+/* -------------------------------------------------------------- what it has counted, and checks */
 
 /* Core scheduling: siblings that ran tasks of two cookies for a moment. */
 struct kern_core_sched {
@@ -124,7 +127,10 @@ struct kern_balance {
 	char		name[16];
 	unsigned long	calls[3], pulls[3];	/* busy, idle, newly idle */
 };
-/* Newidle balancing in the measured time: how often it began, why it left at once, how often it found a task. */
+/*
+ * Newidle balancing in the measured time: how often it began, why it left at once, how often it
+ * found a task.
+ */
 struct kern_newidle {
 	unsigned long	entries;
 	unsigned long	pending;		/* a wakeup was on its way to the CPU */

@@ -42,8 +42,8 @@ static void fork_idle_tasks(void)
 }
 
 /*
- * Initcalls of the linked sources; the early ones run before the other CPUs' domains exist, and migration_init(), by
- * which the first CPU leads its core, before other CPUs are there.
+ * Initcalls of the linked sources; the early ones run before the other CPUs' domains exist, and
+ * migration_init(), by which the first CPU leads its core, before other CPUs are there.
  */
 static void run_initcalls(initcall_entry_t *from, initcall_entry_t *to)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tree of groups of the controllers cpu and, where it is built, cpuset: css objects come from a controller's own
- * css_alloc() and go through its css_online(), attach() and file handlers.
+ * The tree of groups of the controllers cpu and, where it is built, cpuset: css objects come from a
+ * controller's own css_alloc() and go through its css_online(), attach() and file handlers.
  */
 #include <linux/psi.h>
 #include <linux/seq_file.h>
@@ -163,7 +163,10 @@ static struct {
 #endif
 };
 
-/* A file of a group, and file_css with it; one of a controller that the group does not have is not there. */
+/*
+ * A file of a group, and file_css with it; one of a controller that the group does not have is not
+ * there.
+ */
 static struct cftype *find_file(const struct group *g, const char *name)
 {
 	const struct css_set *cset = g == &root ? &shim_root_css_set : &g->cset;
@@ -292,7 +295,7 @@ out:
 	return ret;
 }
 
-/* ------------------------------------------------------------------ walks the scheduler asks for */
+/* ----------------------------------------------------------------- walks the scheduler asks for */
 
 struct cgroup_subsys_state *css_next_child(struct cgroup_subsys_state *pos,
 					   struct cgroup_subsys_state *parent)

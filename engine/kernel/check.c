@@ -2,7 +2,10 @@
 /* Invariants, checked all the time: what no correct scheduler may do. */
 #include "shim.h"
 
-/* sched_feat() looks at a bit of it: a feature without one is off, whatever its default, and stays off. */
+/*
+ * sched_feat() looks at a bit of it: a feature without one is off, whatever its default, and stays
+ * off.
+ */
 static_assert(__SCHED_FEAT_NR <= BITS_PER_BYTE * sizeof(sysctl_sched_features),
 	      "more sched features than sysctl_sched_features has bits; those behind the last bit could not be on. "
 	      "Leave patches out, or add one that makes it a u64, as ILB_UTIL does.");
@@ -39,7 +42,10 @@ static void check_rq(int cpu)
 }
 
 #ifdef CONFIG_SCHED_CORE
-/* With core scheduling a task also waits for what its siblings run, by weights that no one queue has. */
+/*
+ * With core scheduling a task also waits for what its siblings run, by weights that no one queue
+ * has.
+ */
 static bool waits_for_siblings(struct rq *rq)
 {
 	int cpu;

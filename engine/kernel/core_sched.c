@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Core scheduling: cookies of tasks, as prctl(PR_SCHED_CORE) sets them, and what is watched meanwhile: that nobody
- * goes on in user mode beside a sibling's task of another cookie, unless one of the two has been asked to stop.
+ * Core scheduling: cookies of tasks, as prctl(PR_SCHED_CORE) sets them, and what is watched
+ * meanwhile: that nobody goes on in user mode beside a sibling's task of another cookie, unless one
+ * of the two has been asked to stop.
  */
 #include <linux/kernel_stat.h>
 #include "shim.h"
@@ -51,8 +52,8 @@ static struct task_struct *other_cookie_than(const struct task_struct *p)
 }
 
 /*
- * This CPU is about to run another task.  What is counted has the time until the interrupt reaches the sibling, and
- * until its task leaves the kernel, where it is in it.
+ * This CPU is about to run another task.  What is counted has the time until the interrupt reaches
+ * the sibling, and until its task leaves the kernel, where it is in it.
  */
 void shim_core_switched(struct task_struct *next)
 {

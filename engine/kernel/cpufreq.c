@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Frequency domains of the machine under the kernel's own schedutil governor, or always as high as allowed. */
+/*
+ * Frequency domains of the machine under the kernel's own schedutil governor, or always as high as
+ * allowed.
+ */
 #include <linux/cpufreq.h>
 #include <linux/device.h>
 #include <linux/energy_model.h>
@@ -76,8 +79,8 @@ unsigned int cpufreq_driver_fast_switch(struct cpufreq_policy *policy, unsigned 
 }
 
 /*
- * A driver that asks firmware over a mailbox: who calls waits for the answer, when the clock and its
- * voltage have changed.
+ * A driver that asks firmware over a mailbox: who calls waits for the answer, when the clock and
+ * its voltage have changed.
  */
 int __cpufreq_driver_target(struct cpufreq_policy *policy, unsigned int target, unsigned int relation)
 {
@@ -104,9 +107,10 @@ bool cpufreq_driver_test_flags(u16 flags)
 }
 
 /*
- * drivers/cpufreq/cpufreq.c: schedutil's rate limit follows from how long a change takes.  Trees with
- * LATENCY_MULTIPLIER (until 6.11) take a thousand times that, 10 ms at most; later ones once and a half.
- * No driver of a described machine sets policy->transition_delay_us, which would go before.
+ * drivers/cpufreq/cpufreq.c: schedutil's rate limit follows from how long a change takes.  Trees
+ * with LATENCY_MULTIPLIER (until 6.11) take a thousand times that, 10 ms at most; later ones once
+ * and a half.  No driver of a described machine sets policy->transition_delay_us, which would go
+ * before.
  */
 unsigned int cpufreq_policy_transition_delay_us(struct cpufreq_policy *policy)
 {

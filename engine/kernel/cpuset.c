@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What kernel/cgroup/cpuset.c, compiled as it is, finds around it: its controller among cgroup.c's groups, and what
- * workqueues and memory policies make of its changes.
+ * What kernel/cgroup/cpuset.c, compiled as it is, finds around it: its controller among cgroup.c's
+ * groups, and what workqueues and memory policies make of its changes.
  */
 #include <linux/cpuset.h>
 #include <linux/mempolicy.h>
@@ -30,7 +30,10 @@ int kern_cpu_list(const char *list, char *buf, unsigned long size)
 struct static_key_true cpuset_cgrp_subsys_on_dfl_key = STATIC_KEY_TRUE_INIT;
 struct static_key_true cpuset_cgrp_subsys_enabled_key = STATIC_KEY_TRUE_INIT;
 
-/* A group without a cpuset of its own is in its parent's, as where cgroup.subtree_control does not name cpuset. */
+/*
+ * A group without a cpuset of its own is in its parent's, as where cgroup.subtree_control does not
+ * name cpuset.
+ */
 int shim_cpuset_create(struct group *g, const struct css_set *parent, bool own)
 {
 	struct cgroup_subsys_state *above = parent->subsys[cpuset_cgrp_id];
@@ -154,7 +157,7 @@ struct cgroup_subsys_state *cgroup_e_css(struct cgroup *cgrp, struct cgroup_subs
 		&container_of(cgrp, struct group, cgroup)->cset)->subsys[ss->id];
 }
 
-/* ------------------------------------------------------------------ works and threads without a CPU */
+/* -------------------------------------------------------------- works and threads without a CPU */
 
 int workqueue_unbound_exclude_cpumask(cpumask_var_t isolated)
 {

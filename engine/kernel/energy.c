@@ -6,7 +6,10 @@
 #include <linux/workqueue.h>
 #include "shim.h"
 
-/* Where cpufreq's core notifies schedutil; elsewhere schedutil itself rebuilds the scheduler's domains. */
+/*
+ * Where cpufreq's core notifies schedutil; elsewhere schedutil itself rebuilds the scheduler's
+ * domains.
+ */
 void shim_governor_changed(struct cpufreq_policy *policy, struct cpufreq_governor *old)
 {
 #ifdef TREE_HAS_GOVERNOR_CHANGE
@@ -19,7 +22,9 @@ static void rebuild_domains(struct work_struct *work)
 	rebuild_sched_domains_energy();
 }
 
-/* Where schedutil asks the energy model for it, as it comes and goes: not under the caller's locks. */
+/*
+ * Where schedutil asks the energy model for it, as it comes and goes: not under the caller's locks.
+ */
 void em_rebuild_sched_domains(void);
 void em_rebuild_sched_domains(void)
 {

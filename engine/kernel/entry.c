@@ -20,8 +20,9 @@ static bool resched_for_user(void)
 }
 
 /*
- * Where the tree leaves the timer unarmed on the way out of its interrupt (HRTIMER_REARM_DEFERRED): the generic entry
- * code arms it before interrupts open, but for a return to user mode that schedules first, which does it there.
+ * Where the tree leaves the timer unarmed on the way out of its interrupt (HRTIMER_REARM_DEFERRED):
+ * the generic entry code arms it before interrupts open, but for a return to user mode that
+ * schedules first, which does it there.
  */
 static void rearm_for_user(void)
 {
@@ -126,7 +127,10 @@ void shim_exit_to_user(void)
 			hw_refill_cache(&task->hw, current->thread.last_cpu, hw.cpu);
 		current->thread.last_cpu = hw.cpu;
 	}
-	/* What is due by now comes in user mode, where it preempts: after the last look at need_resched nobody else would. */
+	/*
+	 * What is due by now comes in user mode, where it preempts: after the last look at
+	 * need_resched nobody else would.
+	 */
 	hw.irq_on = 1;
 	if (task->killed == KERN_KILLED) {
 		task->killed = KERN_DYING;	/* exit itself comes by here */

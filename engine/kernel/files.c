@@ -167,7 +167,10 @@ struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode,
 	return NULL;
 }
 
-/* Files of PSI. Its triggers are for programs that poll them: there are none, so nothing is written here. */
+/*
+ * Files of PSI. Its triggers are for programs that poll them: there are none, so nothing is written
+ * here.
+ */
 struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent)
 {
 	return NULL;

@@ -38,7 +38,10 @@ static struct bucket *futex_bucket(const unsigned int *word)
 	return b;
 }
 
-/* The word's memory goes to somebody else, whose futex begins anew: who gets it differs between runs. */
+/*
+ * The word's memory goes to somebody else, whose futex begins anew: who gets it differs between
+ * runs.
+ */
 void kern_futex_forget(const unsigned int *word)
 {
 	struct bucket *b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's headers that the shim begins with, and that most of the kernel's own files read: a build reads
- * them once for each (docs/internals/engine.md).  None of them has tracepoints, which some files define as they
- * read them.
+ * The kernel's headers that the shim begins with, and that most of the kernel's own files read: a
+ * build reads them once for each (docs/internals/engine.md).  None of them has tracepoints, which
+ * some files define as they read them.
  */
 #ifndef SHIM_HEADERS_H
 #define SHIM_HEADERS_H

@@ -75,8 +75,8 @@ static void run_range(unsigned int cpu, bool up, enum cpuhp_state from, enum cpu
 
 #ifdef TREE_HAS_TMIGR_ROOTS
 /*
- * Timer migration registers before the other CPUs come up, each prepared and online before the next:
- * as many roots of its hierarchy as CPUs that are prepared and not online would be too many.
+ * Timer migration registers before the other CPUs come up, each prepared and online before the
+ * next: as many roots of its hierarchy as CPUs that are prepared and not online would be too many.
  */
 static int (*prepare_migration)(unsigned int cpu);
 
@@ -124,7 +124,10 @@ int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
 			/* preparing is the controlling CPU's work */
 			if (cpu != boot_cpu && state > CPUHP_BRINGUP_CPU)
 				hw_set_boot_cpu(cpu, raw_cpu_rq(cpu)->curr);
-			/* no mutex of a callback's may switch to whoever has been woken: this is still boot */
+			/*
+			 * no mutex of a callback's may switch to whoever has been woken: this is
+			 * still boot
+			 */
 			__preempt_count_add(1);
 			if (startup(cpu))
 				hw_die("a hotplug callback failed", name, state);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the bound kworker of every CPU does now and then: it folds the kernel's counters of memory once
- * a second, which sets rd->overload on a machine where nothing else queues, and other small works.
+ * What the bound kworker of every CPU does now and then: it folds the kernel's counters of memory
+ * once a second, which sets rd->overload on a machine where nothing else queues, and other small
+ * works.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/timer.h>
@@ -19,7 +20,10 @@ static DEFINE_PER_CPU(struct chore, other);
 static unsigned long other_period;	/* in jiffies; 0: there are no others */
 static simtime other_takes;
 
-/* Every vm.stat_interval of a second; CPUs take turns 3 jiffies apart, as round_jiffies() makes them. */
+/*
+ * Every vm.stat_interval of a second; CPUs take turns 3 jiffies apart, as round_jiffies() makes
+ * them.
+ */
 static void arm_vmstat(struct chore *stat)
 {
 	if (!stat->on)

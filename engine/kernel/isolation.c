@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* isolcpus=, as on the kernel's command line, and the memory it takes before there are allocators. */
+/*
+ * isolcpus=, as on the kernel's command line, and the memory it takes before there are allocators.
+ */
 #include <linux/memblock.h>
 #include <linux/sched/isolation.h>
 #include "shim.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Preferred cores, as x86 has them (arch/x86/kernel/itmt.c, smpboot.c): a cpufreq driver tells the priority of each
- * CPU, here the machine file.  The domains of hooked/kernel/sched/build_utility.c look at it while the switch is on.
+ * Preferred cores, as x86 has them (arch/x86/kernel/itmt.c, smpboot.c): a cpufreq driver tells the
+ * priority of each CPU, here the machine file.  The domains of hooked/kernel/sched/build_utility.c
+ * look at it while the switch is on.
  */
 #include <linux/cpuset.h>
 #include <linux/debugfs.h>
@@ -27,7 +28,10 @@ int arch_update_cpu_topology(void)
 }
 
 #ifdef TREE_HAS_ITMT_OF_SIBLINGS
-/* The siblings of a core come one after another: what the second thread has is a quarter of the first one's. */
+/*
+ * The siblings of a core come one after another: what the second thread has is a quarter of the
+ * first one's.
+ */
 static void set_core_priority(int core_cpu, int siblings)
 {
 	int cpu, i = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernel threads of the kernel's own making and their works, as kernel/kthread.c runs them: schedutil has
- * one where a driver cannot change the frequency from the scheduler itself.
+ * Kernel threads of the kernel's own making and their works, as kernel/kthread.c runs them:
+ * schedutil has one where a driver cannot change the frequency from the scheduler itself.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>

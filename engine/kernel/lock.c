@@ -17,7 +17,9 @@ void shim_lock_slow(arch_spinlock_t *l)
 		hw_lock_wait(&l->acquired, l->released, l->last);
 }
 
-/* The holder is through on the host, but not yet in simulated time: who tries sees the lock taken. */
+/*
+ * The holder is through on the host, but not yet in simulated time: who tries sees the lock taken.
+ */
 int shim_lock_is_taken(arch_spinlock_t *l)
 {
 	return hw.live && hw_mechanisms.locks && hw_lock_seen_taken(l->acquired, l->released, l->last);

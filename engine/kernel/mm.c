@@ -141,9 +141,11 @@ void shim_exit_mm(void)
 	shim_put_mm(mm);
 }
 
-/* ------------------------------------------------------------------ memory of a scenario's tasks */
+/* ----------------------------------------------------------------- memory of a scenario's tasks */
 
-/* An address space with one region, all there: on a node, or (-1) spread over all that have memory. */
+/*
+ * An address space with one region, all there: on a node, or (-1) spread over all that have memory.
+ */
 struct kern_region *kern_memory_create(unsigned long bytes, int huge, int node)
 {
 	struct kern_region *r = shim_region_add(new_space(current), bytes, huge ? HPAGE_SHIFT : PAGE_SHIFT);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Concurrency ids of the threads of a process (SCHED_MM_CID): when they begin and end, and what is watched meanwhile,
- * that no two running threads have the same one.  core.c gives and takes them.
+ * Concurrency ids of the threads of a process (SCHED_MM_CID): when they begin and end, and what is
+ * watched meanwhile, that no two running threads have the same one.  core.c gives and takes them.
  */
 #include <linux/irq_work.h>
 #include "shim.h"
@@ -61,7 +61,10 @@ void shim_cid_fork(struct task_struct *p)
 #endif
 }
 
-/* Before a task becomes its user: the first one is as after exec(), another one may run on more CPUs. */
+/*
+ * Before a task becomes its user: the first one is as after exec(), another one may run on more
+ * CPUs.
+ */
 void shim_cid_join(struct mm_struct *mm)
 {
 #ifdef TREE_HAS_MM_CID_USERS
@@ -104,7 +107,10 @@ void shim_cid_switched(struct task_struct *next)
 int kern_highest_cid = -1;
 #endif
 
-/* Whether a process has no more ids than its threads have CPUs they may run on; 6.12 looks at those they do. */
+/*
+ * Whether a process has no more ids than its threads have CPUs they may run on; 6.12 looks at those
+ * they do.
+ */
 int kern_bounds_cids(void)
 {
 #ifdef TREE_HAS_MM_CID_USERS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file's own names, for kernel files that read headers.h precompiled: what was precompiled mentions them, so none may
- * be defined before it.
+ * A file's own names, for kernel files that read headers.h precompiled: what was precompiled
+ * mentions them, so none may be defined before it.
  */
 #define KBUILD_MODNAME		UNIT_MODNAME
 #define KBUILD_BASENAME		UNIT_BASENAME

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a build without sched_ext answers about a scheduler: there is none, so nobody loads one or sets its tunables. */
+/*
+ * What a build without sched_ext answers about a scheduler: there is none, so nobody loads one or
+ * sets its tunables.
+ */
 #include <linux/errno.h>
 #include "shim.h"
 

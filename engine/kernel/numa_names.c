@@ -74,7 +74,9 @@ void shim_vma_release(struct vm_area_struct *vma) { }
 void shim_vma_accessed(struct vm_area_struct *vma) { }
 void shim_vma_due(struct vm_area_struct *vma) { }
 
-/* mbind() has to have asked for it: vma_policy_mof() sees no policy, and takes it for none at all. */
+/*
+ * mbind() has to have asked for it: vma_policy_mof() sees no policy, and takes it for none at all.
+ */
 bool shim_scans_shared(void) { return false; }
 #endif
 

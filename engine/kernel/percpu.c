@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Per-CPU memory: one copy of the static area for each CPU, with room for dynamic allocations behind it.  As in
- * mm/percpu.c, more comes in chunks once that is full: what waits for RCU to be freed can be much.
+ * Per-CPU memory: one copy of the static area for each CPU, with room for dynamic allocations
+ * behind it.  As in mm/percpu.c, more comes in chunks once that is full: what waits for RCU to be
+ * freed can be much.
  */
 #include <linux/bitmap.h>
 #include <linux/percpu.h>

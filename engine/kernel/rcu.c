@@ -80,8 +80,9 @@ void shim_rcu_advance(void)
 }
 
 /*
- * As rcu_flavor_sched_clock_irq(): where readers are counted, a tick in the middle of kernel code knows that
- * there is none.  A CPU that goes from one system call to the next without a switch reports by that alone.
+ * As rcu_flavor_sched_clock_irq(): where readers are counted, a tick in the middle of kernel code
+ * knows that there is none.  A CPU that goes from one system call to the next without a switch
+ * reports by that alone.
  */
 static bool outside_readers(void)
 {

@@ -88,7 +88,10 @@ struct kern_region *shim_region_add(struct space *s, unsigned long bytes, unsign
 	return add_region(s, new_region(bytes, shift, false));
 }
 
-/* A child has its parent's shared regions, at the same addresses, and no page of them in its tables. */
+/*
+ * A child has its parent's shared regions, at the same addresses, and no page of them in its
+ * tables.
+ */
 void shim_inherit_regions(struct space *child, struct space *parent)
 {
 	struct mapping *m;
@@ -254,7 +257,9 @@ static unsigned long next_page(const struct mapping *m, unsigned long i)
 	return min(shim_page_next(m->tables, i), shim_page_next(&m->region->pages, i));
 }
 
-/* Touches memory from offset on, as far as it lies on one node: gives the node and how many bytes. */
+/*
+ * Touches memory from offset on, as far as it lies on one node: gives the node and how many bytes.
+ */
 unsigned long kern_touch(struct kern_region *r, unsigned long offset, unsigned long bytes, int *node)
 {
 	const struct pages *pages = &r->pages;

@@ -45,8 +45,9 @@ static bool in_session(const struct task_struct *p)
 }
 
 /*
- * Only where cache-aware scheduling asks: it leaves processes of one thread alone.  NUMA balancing of
- * 6.12 asks as well (vma_is_accessed()), and takes every process there for one of a single thread.
+ * Only where cache-aware scheduling asks: it leaves processes of one thread alone.  NUMA balancing
+ * of 6.12 asks as well (vma_is_accessed()), and takes every process there for one of a single
+ * thread.
  */
 static void count_threads(struct signal_struct *sig, int more)
 {

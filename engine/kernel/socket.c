@@ -10,7 +10,10 @@
 #include "socket.h"
 #include "loopback.h"
 
-/* net.core.wmem_default; where autotuning ends for a sender faster than its receiver: net.ipv4.tcp_wmem */
+/*
+ * net.core.wmem_default; where autotuning ends for a sender faster than its receiver:
+ * net.ipv4.tcp_wmem
+ */
 static const unsigned int send_buffer[HW_NR_PROTOCOLS] = {
 	[HW_UNIX] = 212992, [HW_UDP] = 212992, [HW_TCP] = 4 << 20,
 };
@@ -109,7 +112,9 @@ static void deliver(void *whom, unsigned long bytes)
 		wake_up_interruptible_all(&sock->readers);
 }
 
-/* What is not connected looks its route up for each message: udp_sendmsg(), ip_route_output_flow(). */
+/*
+ * What is not connected looks its route up for each message: udp_sendmsg(), ip_route_output_flow().
+ */
 static void transmit(struct kern_socket *sock, unsigned int bytes)
 {
 	if (sock->protocol == HW_UNIX)

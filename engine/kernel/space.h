@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Address spaces: mm.c, regions.c, their pages (pages.c, nodes.c, working_set.c), NUMA balancing (numa.c). */
+/*
+ * Address spaces: mm.c, regions.c, their pages (pages.c, nodes.c, working_set.c), NUMA balancing
+ * (numa.c).
+ */
 #ifndef SHIM_SPACE_H
 #define SHIM_SPACE_H
 

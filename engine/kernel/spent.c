@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the accounts of tasks' time have to know of the kernel's state: queues, idle CPUs, throttled groups. */
+/*
+ * What the accounts of tasks' time have to know of the kernel's state: queues, idle CPUs, throttled
+ * groups.
+ */
 #include "shim.h"
 
 bool shim_has_limits;

@@ -14,8 +14,8 @@ const simtime kern_load_half_life = LOAD_AVG_PERIOD * 1024ULL * 1000;
 static_assert(KERN_HALF_LIVES == SCHED_CAPACITY_SHIFT);
 
 /*
- * Passes of a CPU's domains that were this CPU's to make, by level; those of idle CPUs since the load
- * averages were built, since all are idle while the tasks are being started.
+ * Passes of a CPU's domains that were this CPU's to make, by level; those of idle CPUs since the
+ * load averages were built, since all are idle while the tasks are being started.
  */
 static bool averages_built;
 static struct {
@@ -151,7 +151,10 @@ bool shim_load_has_lasted(void)
 	return averages_built;
 }
 
-/* A program that is started again and again ends before its first scan: no scan of it is waited for. */
+/*
+ * A program that is started again and again ends before its first scan: no scan of it is waited
+ * for.
+ */
 static bool is_scanned(const struct task_struct *p)
 {
 	return static_branch_likely(&sched_numa_balancing) && p && p->mm &&
@@ -186,8 +189,9 @@ simtime kern_longest_scan_period(void)
 /* ------------------------------------------------------------------ winding the clocks on */
 
 /*
- * Every domain of every CPU becomes due, for a busy CPU, within `within` from now, as if its interval
- * were over by then; in ticks drawn at random, since who balances should see what others have moved.
+ * Every domain of every CPU becomes due, for a busy CPU, within `within` from now, as if its
+ * interval were over by then; in ticks drawn at random, since who balances should see what others
+ * have moved.
  */
 void kern_wind_balance(simtime within)
 {
@@ -205,7 +209,10 @@ void kern_wind_balance(simtime within)
 	}
 }
 
-/* Its next scan comes when it has run for up to `ran`, and nothing of its memory is too young for it. */
+/*
+ * Its next scan comes when it has run for up to `ran`, and nothing of its memory is too young for
+ * it.
+ */
 void kern_wind_scan(struct kern_task *task, simtime ran)
 {
 	struct task_struct *p = task->kernel;

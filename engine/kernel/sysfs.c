@@ -145,7 +145,7 @@ int shim_add_cpuidle_interface(void)
 #endif
 }
 
-/* ------------------------------------------------------------------ groups of a device's attributes */
+/* -------------------------------------------------------------- groups of a device's attributes */
 
 struct group {
 	struct kobject kobj;

@@ -148,7 +148,10 @@ struct task_struct *shim_new_task(struct task_struct *from, int pid, const char 
 #endif
 	shim_cid_new_task(p);
 #ifdef CONFIG_PREEMPT_RCU
-	/* rcu_copy_process(): CPU 0's idle task, which threads of the kernel are copies of, may be reading */
+	/*
+	 * rcu_copy_process(): CPU 0's idle task, which threads of the kernel are copies of, may be
+	 * reading
+	 */
 	p->rcu_read_lock_nesting = 0;
 	p->rcu_read_unlock_special.s = 0;
 #endif

@@ -72,8 +72,8 @@ static void group_by(struct cpumask **masks, int (*id)(int cpu))
 }
 
 /*
- * A core's mask has the siblings that run, as an architecture keeps it: the scheduler's count of cores with SMT
- * goes by the coming of the second one, however many there are.
+ * A core's mask has the siblings that run, as an architecture keeps it: the scheduler's count of
+ * cores with SMT goes by the coming of the second one, however many there are.
  */
 void shim_sibling_comes(unsigned int cpu)
 {

@@ -336,7 +336,10 @@ static void set_bound(struct pool *pool, bool bound)
 		start_worker(pool);
 }
 
-/* Unbound works keep away from CPUs of isolated partitions; where that leaves none, they stay as they are. */
+/*
+ * Unbound works keep away from CPUs of isolated partitions; where that leaves none, they stay as
+ * they are.
+ */
 void shim_unbound_works_on(const struct cpumask *cpus)
 {
 	struct kworker *worker;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a machine does besides its load: daemons that wake by their timers, and every CPU's kworker. */
+/*
+ * What a machine does besides its load: daemons that wake by their timers, and every CPU's kworker.
+ */
 #include "json.h"
 #include "run.h"
 

@@ -104,7 +104,10 @@ int instances_running(void)
 	return running;
 }
 
-/* One that does not warm up by itself is called again until its measured part is of a settled state. */
+/*
+ * One that does not warm up by itself is called again until its measured part is of a settled
+ * state.
+ */
 static int counts(const struct instance *instance)
 {
 	return !scenario.until_settled || instance->warms_up || steady_counts(instance->began);

@@ -105,7 +105,9 @@ static const char *run(void)
 			in_window = 1;
 			if (scenario.until_settled)
 				settled = hw.clk - origin;
-			/* What is counted is what is timed: the measured part of a call is not cut. */
+			/*
+			 * What is counted is what is timed: the measured part of a call is not cut.
+			 */
 			if (!instances_warmed_up() || !scenario.end_when_done)
 				results_window_begin();
 		}

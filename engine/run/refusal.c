@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why the kernel refuses a setting, and what to write instead: its error numbers alone say neither. */
+/*
+ * Why the kernel refuses a setting, and what to write instead: its error numbers alone say neither.
+ */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -254,7 +254,10 @@ static int is_cpuset_file(const char *name)
 	return !strncmp(name, "cpuset.cpus", 11) && (!name[11] || name[11] == '.');
 }
 
-/* As cgroup.subtree_control has it: every group has one whose parent has such a group somewhere below. */
+/*
+ * As cgroup.subtree_control has it: every group has one whose parent has such a group somewhere
+ * below.
+ */
 int has_own_cpuset(const char *group)
 {
 	size_t parent = strrchr(group, '/') - group;

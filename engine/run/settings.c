@@ -274,7 +274,7 @@ static void of_cpus(const char *key, json_t *enabled, void (*act)(const char *, 
 	}
 }
 
-/* ------------------------------------------------------------------ the cpufreq governor, of all CPUs */
+/* ------------------------------------------------------------ the cpufreq governor, of all CPUs */
 
 static void of_governor(const char *governor, void (*act)(const char *, const char *))
 {
@@ -298,7 +298,10 @@ static void read_cpufreq(const char **governor)
 
 /* ------------------------------------------------------------------ all of them */
 
-/* CPUs are idle now, and 6.12 stops the server of an idle CPU with each write: it warns at the second. */
+/*
+ * CPUs are idle now, and 6.12 stops the server of an idle CPU with each write: it warns at the
+ * second.
+ */
 static void check_fair_servers(void)
 {
 	const char *key;
@@ -322,7 +325,10 @@ void settings_apply(void)
 	char word[64];
 	json_t *v;
 
-	/* SCHED_FEAT has them on by default where the timer is armed last: one build is for all architectures. */
+	/*
+	 * SCHED_FEAT has them on by default where the timer is armed last: one build is for all
+	 * architectures.
+	 */
 	if (kern_defers_rearming() && !hw_defers_rearming) {
 		setting_write(FEATURES, "NO_HRTICK");
 		setting_write(FEATURES, "NO_HRTICK_DL");

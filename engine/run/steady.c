@@ -4,12 +4,12 @@
  * the load averages and compares the last five looks with the five before: together that is as long
  * as an average remembers.  A figure is stationary if their means differ by no more than the last
  * five differ among themselves, or by less than the kernel itself takes for a change.  What goes up
- * and down more slowly is compared over ten and over twenty looks: if so many differ among themselves
- * by at least twice the difference of the means, it fluctuates and does not drift.
+ * and down more slowly is compared over ten and over twenty looks: if so many differ among
+ * themselves by at least twice the difference of the means, it fluctuates and does not drift.
  *
  * While a run warms up, the engine winds the clocks of balancing and of NUMA scans on, so that each
- * goes round KERN_ROUNDS times while the averages are built; then it leaves every clock somewhere in
- * its period.  docs/internals/engine.md, "Steady state", says why and what that changes.
+ * goes round KERN_ROUNDS times while the averages are built; then it leaves every clock somewhere
+ * in its period.  docs/internals/engine.md, "Steady state", says why and what that changes.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -60,7 +60,10 @@ static void add_look(int which, double value)
 	s->look[MOST_LOOKS - 1] = value;
 }
 
-/* Of the last `n` looks and the `n` before: how far the means are apart, and the last among themselves. */
+/*
+ * Of the last `n` looks and the `n` before: how far the means are apart, and the last among
+ * themselves.
+ */
 static void compare(const struct series *s, int n, double *moved, double *spread)
 {
 	const double *look = s->look + MOST_LOOKS - n;
@@ -105,9 +108,9 @@ static void __attribute__((format(printf, 1, 2))) not_settled(const char *fmt, .
 }
 
 /*
- * A domain that no busy CPU has balanced in the time two balances take is balanced by none.  Where the
- * clocks are wound on, that time is over with the last round; the first tick of a busy CPU after it
- * would have balanced what was due, and one more round is time for that.
+ * A domain that no busy CPU has balanced in the time two balances take is balanced by none.  Where
+ * the clocks are wound on, that time is over with the last round; the first tick of a busy CPU
+ * after it would have balanced what was due, and one more round is time for that.
  */
 static int has_gone_round(const struct kern_domain *d)
 {
@@ -228,7 +231,10 @@ static void wind_scans(void)
 			kern_wind_scan(&t->kern, t->runtime - t->looked_runtime);
 }
 
-/* The longest a load is waited for: its clocks' time, and that of six memories to become stationary. */
+/*
+ * The longest a load is waited for: its clocks' time, and that of six memories to become
+ * stationary.
+ */
 static simtime longest_warmup(void)
 {
 	simtime rounds = scenario.wind ? 0 : KERN_ROUNDS * kern_longest_scan_period();

@@ -24,7 +24,10 @@ void task_belongs(struct task *task, struct instance *instance)
 	task->of_workload = instance != NULL;
 }
 
-/* The tasks of workloads by their names, those of the scenario with what they fork: not shells and daemons. */
+/*
+ * The tasks of workloads by their names, those of the scenario with what they fork: not shells and
+ * daemons.
+ */
 static struct hw_account *account_of(const struct task *task, const struct task *parent, const char *name)
 {
 	if (task->instance || task->main == program_main)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which cache line of struct rq a field lies in, as bits: DEFINE()s in the compiler's assembly, as of
- * kernel/bounds.c.  Locks are here as large as the kernel's own (asm/spinlock_types.h).
+ * Which cache line of struct rq a field lies in, as bits: DEFINE()s in the compiler's assembly, as
+ * of kernel/bounds.c.  Locks are here as large as the kernel's own (asm/spinlock_types.h).
  */
 #include <linux/kbuild.h>
 #include "shim.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the programs of workloads take: figures.toml, and simulated what the machine's file has instead. */
+/*
+ * What the programs of workloads take: figures.toml, and simulated what the machine's file has
+ * instead.
+ */
 #include <string.h>
 #include "world.h"
 

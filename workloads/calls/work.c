@@ -193,7 +193,9 @@ void wl_cycles(unsigned long long n)
 	work(n / CYCLES);
 }
 
-/* As in a search for primes: of a number of some thousands, by one after the other up to its root. */
+/*
+ * As in a search for primes: of a number of some thousands, by one after the other up to its root.
+ */
 void wl_divide(unsigned long long n)
 {
 	unsigned long number = 9973, sum = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Access to another CPU's data goes through per_cpu_ptr() or per_cpu_offset(): charged by lines and distance,
- * once per kernel entry.  What a CPU knows of the domains around it is only read: every cache has it.
+ * Access to another CPU's data goes through per_cpu_ptr() or per_cpu_offset(): charged by lines and
+ * distance, once per kernel entry.  What a CPU knows of the domains around it is only read: every
+ * cache has it.
  */
 #ifndef _ASM_SIM_PERCPU_H
 #define _ASM_SIM_PERCPU_H

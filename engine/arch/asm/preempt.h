@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* With PREEMPT_DYNAMIC the model is switched by static keys, as on arm64: their branches cost nothing here. */
+/*
+ * With PREEMPT_DYNAMIC the model is switched by static keys, as on arm64: their branches cost
+ * nothing here.
+ */
 #ifndef _ASM_SIM_PREEMPT_H
 #define _ASM_SIM_PREEMPT_H
 

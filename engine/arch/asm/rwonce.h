@@ -2,7 +2,8 @@
 /*
  * Plain fields on hot lines are known by the name they are read and written by: all
  * other READ_ONCE() and WRITE_ONCE() are the kernel's own.  A name stands for longer ones too
- * (overloaded, has_blocked_load).  The build reads from the objects which were met: scripts/unmatched.
+ * (overloaded, has_blocked_load).  The build reads from the objects which were met:
+ * scripts/unmatched.
  */
 #ifndef _ASM_SIM_RWONCE_H
 #define _ASM_SIM_RWONCE_H

@@ -12,7 +12,10 @@ extern void shim_core_write(unsigned int cpu);
 #define arch_spin_is_contended(l)	0
 #define arch_spin_value_unlocked(l)	(!(l).locked)
 
-/* The lock of a CPU's runqueue: under core scheduling it guards those of the CPU's siblings as well. */
+/*
+ * The lock of a CPU's runqueue: under core scheduling it guards those of the CPU's siblings as
+ * well.
+ */
 static inline void shim_rq_lock_write(unsigned int cpu)
 {
 	hw_rq_write(cpu);

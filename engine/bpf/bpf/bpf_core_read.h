@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* libbpf's header of the same name: a scheduler is compiled against the very tree's types, so nothing is relocated. */
+/*
+ * libbpf's header of the same name: a scheduler is compiled against the very tree's types, so
+ * nothing is relocated.
+ */
 #ifndef NATIVE_BPF_CORE_READ_H
 #define NATIVE_BPF_CORE_READ_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * libbpf's header of the same name, as far as sched_ext schedulers use it, for a native compiler: helpers are functions
- * of engine/kernel/scx/, maps are declared as for libbpf and found by their debug information.
+ * libbpf's header of the same name, as far as sched_ext schedulers use it, for a native compiler:
+ * helpers are functions of engine/kernel/scx/, maps are declared as for libbpf and found by their
+ * debug information.
  */
 #ifndef NATIVE_BPF_HELPERS_H
 #define NATIVE_BPF_HELPERS_H

@@ -16,14 +16,19 @@
 	__offset <= sizeof((array)[0]) * ((n) - 1) ? __at : NULL;		\
 })
 #define bpf_addr_space_cast(var, to, from)	({ })	/* both see an arena at the same addresses */
-/* Newer trees leave these two as they are found, for functions of the header too; older ones define theirs. */
+/*
+ * Newer trees leave these two as they are found, for functions of the header too; older ones define
+ * theirs.
+ */
 #pragma push_macro("MEMBER_VPTR")
 #pragma push_macro("ARRAY_ELEM_PTR")
 #include_next <scx/common.bpf.h>
 #pragma pop_macro("MEMBER_VPTR")
 #pragma pop_macro("ARRAY_ELEM_PTR")
 
-/* A program makes such an array as long as there are CPUs; this one has room for all there can be. */
+/*
+ * A program makes such an array as long as there are CPUs; this one has room for all there can be.
+ */
 #undef RESIZABLE_ARRAY
 #define RESIZABLE_ARRAY(section, array)	array[1024] SEC("." #section "." #array)
 #undef can_loop

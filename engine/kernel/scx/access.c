@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the compiler has the scheduler's code call for each access to memory (-fsanitize=thread): whether it may, and
- * what it costs where other CPUs have the line.  Atomic operations come here whole.  And what it calls for each piece
- * of code without a branch (-fsanitize-coverage=trace-pc): the time it takes, and an end where it has none.
+ * What the compiler has the scheduler's code call for each access to memory (-fsanitize=thread):
+ * whether it may, and what it costs where other CPUs have the line.  Atomic operations come here
+ * whole.  And what it calls for each piece of code without a branch (-fsanitize-coverage=trace-pc):
+ * the time it takes, and an end where it has none.
  */
 #include "scx.h"
 
 #define native(name)	native___tsan_##name
 
-/* BPF_MAX_LOOPS turns, of a few pieces each: no loop that the verifier or can_loop lets through takes more. */
+/*
+ * BPF_MAX_LOOPS turns, of a few pieces each: no loop that the verifier or can_loop lets through
+ * takes more.
+ */
 #define MOST_BLOCKS	(4U << 23)
 #define PS_TOGETHER	8000		/* charged at once: the clock counts nanoseconds */
 

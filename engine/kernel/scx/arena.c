@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler's arena: pages that it takes from a range of addresses of its own, and what the kernel takes from it.
- * The kernel knows a byte of an arena by the lower 32 bits of its address, counted from the arena's beginning: natively
- * both have the same pointers, so the arena lies in the program's first 4 GiB, and counts from address 0.
+ * The scheduler's arena: pages that it takes from a range of addresses of its own, and what the
+ * kernel takes from it. The kernel knows a byte of an arena by the lower 32 bits of its address,
+ * counted from the arena's beginning: natively both have the same pointers, so the arena lies in
+ * the program's first 4 GiB, and counts from address 0.
  */
 #include <linux/bitmap.h>
 #include <linux/bpf.h>
@@ -69,7 +70,9 @@ void native_bpf_arena_free_pages(void *map, void *pages, u32 nr)
 	give_back(pages, nr);
 }
 
-/* A page that nobody took: BPF would read zeros there, and tell the scheduler's author of a fault. */
+/*
+ * A page that nobody took: BPF would read zeros there, and tell the scheduler's author of a fault.
+ */
 void shim_scx_check_arena(const char *at, unsigned int size, bool write)
 {
 	unsigned long first = (at - arena.begin) >> PAGE_SHIFT, last = (at + size - 1 - arena.begin) >> PAGE_SHIFT;

@@ -68,11 +68,14 @@ long copy_from_kernel_nofault(void *dst, const void *src, size_t size)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ a format and its arguments, packed for bstr_printf() */
+/* ----------------------------------------- a format and its arguments, packed for bstr_printf() */
 
 static char packed[1024];
 
-/* The bytes of an argument, by what stands behind its % up to the letter: 0 is a text, -1 nothing that BPF has. */
+/*
+ * The bytes of an argument, by what stands behind its % up to the letter: 0 is a text, -1 nothing
+ * that BPF has.
+ */
 static int argument_size(const char **fmt)
 {
 	const char *at = *fmt;

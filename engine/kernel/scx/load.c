@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loading the scheduler that was linked into the program and unloading it, its tunables, and the end that it comes to. */
+/*
+ * Loading the scheduler that was linked into the program and unloading it, its tunables, and the
+ * end that it comes to.
+ */
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 #include "scx.h"

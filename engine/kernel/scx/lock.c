@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Spinlocks in values of maps: the kernel's own, with interrupts off, found by the word that the scheduler has. */
+/*
+ * Spinlocks in values of maps: the kernel's own, with interrupts off, found by the word that the
+ * scheduler has.
+ */
 #include <linux/bpf.h>
 #include "scx.h"
 
@@ -41,7 +44,9 @@ void native_bpf_spin_unlock(u32 *word)
 	raw_spin_unlock_irqrestore(&lock->lock, lock->flags);
 }
 
-/* One that gives up where two wait for each other, which shows here as a CPU that waits for ever. */
+/*
+ * One that gives up where two wait for each other, which shows here as a CPU that waits for ever.
+ */
 int native_bpf_res_spin_lock(u32 *word)
 {
 	native_bpf_spin_lock(word);

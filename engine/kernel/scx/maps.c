@@ -146,7 +146,7 @@ void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index)
 	return NULL;
 }
 
-/* ------------------------------------------------------------------ hashes, and what is stored with an owner */
+/* ----------------------------------------------------- hashes, and what is stored with an owner */
 
 static struct element **find(struct shim_map *m, const void *key, const void *owner)
 {

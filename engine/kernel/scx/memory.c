@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of maps and of objects that the scheduler makes: in one range, each object with room on both sides that
- * nobody may touch.  The verifier of a real kernel refuses a program that could reach there; natively, every access is
- * looked at as it happens.
+ * The memory of maps and of objects that the scheduler makes: in one range, each object with room
+ * on both sides that nobody may touch.  The verifier of a real kernel refuses a program that could
+ * reach there; natively, every access is looked at as it happens.
  */
 #include "scx.h"
 
@@ -37,7 +37,10 @@ static void set_valid(char *object, unsigned int size, bool is_valid)
 		*at = is_valid ? size : 0;
 }
 
-/* Each begins a line of its own: what of two objects is written by two CPUs does not share one by chance. */
+/*
+ * Each begins a line of its own: what of two objects is written by two CPUs does not share one by
+ * chance.
+ */
 void *shim_scx_alloc(const char *what, unsigned int size)
 {
 	unsigned int class = size_class(size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A sched_ext scheduler that was compiled natively: what its build puts into the program beside it
- * (engine/scripts/scx/native.py), and what the files here share.  A name that begins with native_ answers a helper or
- * kfunc that the scheduler calls without the prefix.
+ * (engine/scripts/scx/native.py), and what the files here share.  A name that begins with native_
+ * answers a helper or kfunc that the scheduler calls without the prefix.
  */
 #ifndef SHIM_SCX_H
 #define SHIM_SCX_H
@@ -61,7 +61,9 @@ u64 shim_ext_flags(bool more, bool has_nodes);	/* that programs of the scx proje
 const char *shim_ext_name(void);
 extern const u64 shim_ext_slice_ns;	/* by default */
 
-/* memory.c: what the scheduler may read and write, an object with room between it and the next one */
+/*
+ * memory.c: what the scheduler may read and write, an object with room between it and the next one
+ */
 void *shim_scx_alloc(const char *what, unsigned int size);
 void shim_scx_free(void *object);
 void shim_scx_check(const void *at, unsigned int size, bool write);

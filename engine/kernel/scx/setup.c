@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the programs of known schedulers do about them: tunables they set where nobody asks for another value, the
- * schedulers' own programs that they run, flags of the operations, and where they pin themselves meanwhile.
+ * What the programs of known schedulers do about them: tunables they set where nobody asks for
+ * another value, the schedulers' own programs that they run, flags of the operations, and where
+ * they pin themselves meanwhile.
  */
 #include "scx.h"
 

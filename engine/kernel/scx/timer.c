@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Timers in values of maps, as kernel/bpf/helpers.c has them: an hrtimer that expires in softirq context. */
+/*
+ * Timers in values of maps, as kernel/bpf/helpers.c has them: an hrtimer that expires in softirq
+ * context.
+ */
 #include <linux/bpf.h>
 #include <linux/hrtimer.h>
 #include "scx.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Without CONFIG_CPUSETS the kernel rebuilds the domains while a CPU may be on its way off-line: after a change of the
- * cpufreq governor.  Here it waits for that CPU, as it does with CONFIG_CPUSETS.
+ * Without CONFIG_CPUSETS the kernel rebuilds the domains while a CPU may be on its way off-line:
+ * after a change of the cpufreq governor.  Here it waits for that CPU, as it does with
+ * CONFIG_CPUSETS.
  */
 #ifndef SHIM_CPUSET_H
 #define SHIM_CPUSET_H

@@ -86,7 +86,10 @@
 	shim_print_symbolic(value, __symbols);				\
 })
 
-/* First the records, then what fills and prints one: the strings, whose sources stand beside their fields, and the rest. */
+/*
+ * First the records, then what fills and prints one: the strings, whose sources stand beside their
+ * fields, and the rest.
+ */
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(_name, proto, args, tstruct, assign, print)	\
 struct shim_record_##_name {						\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/cgroup/cpuset.c: the lines of the domains that it has made anew are many CPUs'.  Without hw.h: 6.1's
- * linux/sched/deadline.h, which both include, may be read once.
+ * kernel/cgroup/cpuset.c: the lines of the domains that it has made anew are many CPUs'.  Without
+ * hw.h: 6.1's linux/sched/deadline.h, which both include, may be read once.
  */
 #include <linux/cpuset.h>
 

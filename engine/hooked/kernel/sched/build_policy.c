@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kernel/sched/build_policy.c; with sched_ext, the registration of a scheduler that was compiled natively. */
+/*
+ * kernel/sched/build_policy.c; with sched_ext, the registration of a scheduler that was compiled
+ * natively.
+ */
 #ifdef CONFIG_SCHED_CLASS_EXT
 /* One scheduler is loaded at a time, without sub-schedulers: it has every group. */
 #define scx_cgroup_sched(cgrp)	rcu_dereference_raw(scx_root)
@@ -31,7 +34,10 @@ static void exit_and_tell(struct scx_exit_info *info)
 		shim_scx_ended(loaded->name, info->reason, info->msg, info->dump);
 }
 
-/* What bpf_struct_ops_map_update_elem() does: operations as they are, all else through the kernel's own check. */
+/*
+ * What bpf_struct_ops_map_update_elem() does: operations as they are, all else through the kernel's
+ * own check.
+ */
 static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *from, size_t size)
 {
 	struct btf_member member = {};

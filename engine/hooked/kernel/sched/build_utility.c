@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more.  The functions below
- * it reach what is static there: the table of domain levels, for the flags that x86 gives some of them; the cookies of
- * core scheduling, as tasks here have no struct pid for sched_core_share_pid(); and the parsers of isolcpus= and psi=.
+ * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more.
+ * The functions below it reach what is static there: the table of domain levels, for the flags that
+ * x86 gives some of them; the cookies of core scheduling, as tasks here have no struct pid for
+ * sched_core_share_pid(); and the parsers of isolcpus= and psi=.
  */
 #include "shim.h"
 #include <trace/events/schedlab.h>

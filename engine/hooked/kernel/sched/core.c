@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/sched/core.c with tracepoints at the choice of the next task and at changes of affinity, and accounts of
- * switches and wakeups.
+ * kernel/sched/core.c with tracepoints at the choice of the next task and at changes of affinity,
+ * and accounts of switches and wakeups.
  */
 #define INSTANTIATE_EXPORTED_MIGRATE_DISABLE	/* as core.c itself does before its first header */
 #include <trace/events/schedlab.h>

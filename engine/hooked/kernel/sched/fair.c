@@ -15,8 +15,9 @@
 #define update_sg_lb_stats(args...)	SHIM_HOOK(GROUP_STATS, update_sg_lb_stats, args)
 
 /*
- * The lines that functions read of the runqueue they are asked about.  cpu_rq() itself stands for the first
- * one, with the lock and nr_running; cpu_runnable()'s callers count what runs with the CFS runqueue's counts.
+ * The lines that functions read of the runqueue they are asked about.  cpu_rq() itself stands for
+ * the first one, with the lock and nr_running; cpu_runnable()'s callers count what runs with the
+ * CFS runqueue's counts.
  */
 #define LOOK_CPU(lines, name, cpu, more...)				\
 ({									\
@@ -136,7 +137,10 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 #define load_balance(args...)		SHIM_HOOK(BALANCE, load_balance, args)
 #define sched_balance_rq(args...)	SHIM_HOOK(BALANCE, sched_balance_rq, args)
 
-/* In the order in which newidle balancing asks; what it asks of the domains behind the lowest is left out. */
+/*
+ * In the order in which newidle balancing asks; what it asks of the domains behind the lowest is
+ * left out.
+ */
 static void count_newidle(struct rq *rq)
 {
 	struct sched_domain *sd = rcu_dereference_sched(rq->sd);

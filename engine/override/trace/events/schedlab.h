@@ -19,8 +19,8 @@ struct shim_pass;
 struct shim_idle_inputs;
 
 /*
- * What a class's select_task_rq() answers at wakeup, fork and exec; running are the tasks of two runqueues, idle_cpus
- * those of the LLC of prev_cpu.
+ * What a class's select_task_rq() answers at wakeup, fork and exec; running are the tasks of two
+ * runqueues, idle_cpus those of the LLC of prev_cpu.
  */
 TRACE_EVENT(select_task_rq,
 
@@ -196,8 +196,8 @@ TRACE_EVENT(load_balance,
 );
 
 /*
- * A CPU runs out of tasks and asks newidle balancing for one; max_newidle_lb_cost is its lowest domain's, and pending
- * a wakeup under way to it.
+ * A CPU runs out of tasks and asks newidle balancing for one; max_newidle_lb_cost is its lowest
+ * domain's, and pending a wakeup under way to it.
  */
 TRACE_EVENT(newidle_entry,
 
@@ -256,7 +256,10 @@ TRACE_EVENT(newidle_domain,
 		  __entry->max_cost)
 );
 
-/* The random number that decides whether the domain reached last is passed over, as newidle balancing takes it. */
+/*
+ * The random number that decides whether the domain reached last is passed over, as newidle
+ * balancing takes it.
+ */
 TRACE_EVENT(newidle_draw,
 
 	TP_PROTO(struct rq *rq, u32 drawn),
@@ -297,8 +300,8 @@ TRACE_EVENT(newidle_exit,
 );
 
 /*
- * The idle state a cpuidle governor answers, and what it asked for: nanoseconds, -1 for what it did not ask.  typical is
- * menu's get_typical_interval(), in the kernel's own microseconds.
+ * The idle state a cpuidle governor answers, and what it asked for: nanoseconds, -1 for what it did
+ * not ask.  typical is menu's get_typical_interval(), in the kernel's own microseconds.
  */
 TRACE_EVENT(idle_choice,
 
@@ -325,7 +328,10 @@ TRACE_EVENT(idle_choice,
 		  __entry->in.next_timer, __entry->in.typical)
 );
 
-/* The frequency schedutil wants for a policy (its first CPU); the driver rounds it up to an operating point. */
+/*
+ * The frequency schedutil wants for a policy (its first CPU); the driver rounds it up to an
+ * operating point.
+ */
 TRACE_EVENT(next_freq,
 
 	TP_PROTO(int policy, unsigned long util, unsigned long max, unsigned int current_khz,
@@ -353,7 +359,10 @@ TRACE_EVENT(next_freq,
 		  __entry->util, __entry->max, __entry->current_khz, __entry->khz)
 );
 
-/* The preferred node of a task is set; before: the one it had, -1 for none; faults: what it remembers of both. */
+/*
+ * The preferred node of a task is set; before: the one it had, -1 for none; faults: what it
+ * remembers of both.
+ */
 TRACE_EVENT(numa_prefer,
 
 	TP_PROTO(struct task_struct *p, int before),
@@ -386,8 +395,9 @@ TRACE_EVENT(numa_prefer,
 );
 
 /*
- * A hinting fault on a page of a node, from a CPU of node here: wanted, if should_numa_migrate_memory() says so of a
- * page elsewhere, and whether it moved.  last: the node of the fault before it, -1 for none.
+ * A hinting fault on a page of a node, from a CPU of node here: wanted, if
+ * should_numa_migrate_memory() says so of a page elsewhere, and whether it moved.  last: the node
+ * of the fault before it, -1 for none.
  */
 TRACE_EVENT(numa_fault,
 
