@@ -4,9 +4,14 @@ import click
 from click.shell_completion import get_completion_class
 
 _SHELLS = ("bash", "zsh", "fish")
-_COLON = (
-    "# A target's colon is part of a word: sim:MACHINE.\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n"
-)
+_BEFORE = {
+    "zsh": "# A new user's zsh has not loaded its completion yet.\n"
+    "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }\n",
+}
+_AFTER = {
+    "bash": "# A target's colon is part of a word: sim:MACHINE.\n"
+    "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n",
+}
 
 
 @click.command("completion")
@@ -26,6 +31,7 @@ def completion(context: click.Context, shell: str) -> None:
     found = get_completion_class(shell)
     assert found, "click knows the three"
     command = context.find_root().command
-    click.echo(found(command, {}, "schedlab", "_SCHEDLAB_COMPLETE").source(), nl=False)
-    if shell == "bash":
-        click.echo(_COLON, nl=False)
+    code = found(command, {}, "schedlab", "_SCHEDLAB_COMPLETE").source()
+    if shell == "fish":  # click's code cuts a name at its first comma
+        code = code.replace('string split ","', 'string split --max 1 ","')
+    click.echo(_BEFORE.get(shell, "") + code + _AFTER.get(shell, ""), nl=False)

@@ -1,7 +1,10 @@
 """What a shell completes, and the man page."""
 
+import os
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -77,6 +80,40 @@ def test_the_shells_own_reader_takes_the_code(cli: Cli, shell: str) -> None:
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
     subprocess.run([shell, "-n"], input=code, text=True, check=True)
+
+
+def in_shell(shell: str, *words: str) -> str:
+    """Run a line of a new user's shell, in which `schedlab` is this one's."""
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [shell, *words],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not done.stderr
+    return done.stdout
+
+
+def test_zsh_needs_no_other_set_up(tmp_path: Path) -> None:
+    line = f"ZDOTDIR={tmp_path}; " + 'eval "$(schedlab completion zsh)"; print $_comps[schedlab]'
+    assert in_shell("zsh", "-f", "-c", line) == "_schedlab_completion\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "among"),
+    [
+        ("run --target sim:smp", "sim:smp4"),
+        ("run --counters migrations,cpu", "migrations,cpuidle"),
+        ("run --variant 'x: NO_WA_I", "x: NO_WA_IDLE"),
+    ],
+)
+def test_fish_completes_names(typed: str, among: str) -> None:
+    line = "schedlab completion fish | source; complete -C $argv"
+    assert among in in_shell("fish", "--no-config", "-c", line, f"schedlab {typed}").splitlines()
 
 
 def test_the_man_page_has_every_command_and_option() -> None:
