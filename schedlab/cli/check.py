@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from schedlab.base.errors import UsageError
+from schedlab.base.errors import Interrupted, UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.names import CHECK, KERNEL, MACHINE
 from schedlab.cli.numbers import Finite, Whole
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     "--coverage",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Count which of the scheduler's lines run, add that up in DIR, write coverage.md there.",
+    help="Count which of the scheduler's lines run, add that up in DIR, write coverage.html there.",
 )
 @click.option("--list", "list_", is_flag=True, help="List the checks and what they are for.")
 def check_command(
@@ -121,7 +121,14 @@ def check_command(
     from schedlab.lab.checks.session import Options
 
     options = Options(kernels, machines, seeds, bugs, jobs, budget, output, coverage)
-    verdicts = _run(found, options, reduce_)
+    try:
+        verdicts = _run(found, options, reduce_)
+    except Interrupted as error:
+        if coverage:
+            raise Interrupted(
+                f"{error}\n  What was counted is in {coverage}; the same command adds to it."
+            ) from error
+        raise
     if coverage:
         _write_coverage(coverage)
     if junit_file:
@@ -144,13 +151,16 @@ def check_command(
 
 def _write_coverage(folder: Path) -> None:
     from schedlab.lab.checks.coverage import read_coverage
-    from schedlab.lab.checks.coverage_page import coverage_page, shares
+    from schedlab.lab.checks.coverage_page import PAGE, coverage_html, coverage_page, shares
     from schedlab.report import save
 
     kernels = read_coverage(folder)
     for covered in kernels:
         echo(f"{covered.kernel}: of the lines that can run, {shares(covered)} ran")
     echo(f"wrote {save(coverage_page(kernels), folder / 'coverage.md')}")
+    for name, text in coverage_html(kernels).items():
+        save(text, folder / name)
+    echo(f"wrote {folder / PAGE}")
 
 
 def _run(found: "Sequence[Named]", options: "Options", reduce_: bool) -> "list[Verdict]":

@@ -48,6 +48,7 @@ class File:
     lines: dict[int, bool] = field(default_factory=dict)
     """Each line that has code, and whether it ran."""
     functions: dict[str, Function] = field(default_factory=dict)
+    source: Path | None = None
 
     @cached_property
     def can_run(self) -> set[int]:
@@ -64,6 +65,17 @@ class File:
         """Return whether a function ran, by itself or inlined where it is called."""
         lines = range(function.first, function.last + 1)
         return function.ran or any(self.lines.get(line, False) for line in lines)
+
+    def missing(self, function: Function) -> list[int]:
+        """Return the lines of a function that did not run."""
+        lines = range(function.first, function.last + 1)
+        return [line for line in lines if self.lines.get(line) is False]
+
+    @property
+    def partly(self) -> list[Function]:
+        """Return the functions that ran, but not all lines of which did, in the file's order."""
+        found = [each for each in self.functions.values() if self.has_run(each)]
+        return sorted((e for e in found if self.missing(e)), key=lambda each: each.first)
 
     @property
     def silent(self) -> list[Function]:
@@ -166,7 +178,8 @@ def _take(content: Mapping[str, Any], dropped: frozenset[str], files: dict[str, 
         match = _SCHEDULER.match(entry["file"])
         if not match:
             continue
-        file = files.setdefault(match[1], File(match[1]))
+        source = Path(content["current_working_directory"]) / entry["file"]
+        file = files.setdefault(match[1], File(match[1], source=source))
         ran = _running(entry["lines"])
         for line, yes in ran.items():
             file.lines[line] = file.lines.get(line, False) or yes

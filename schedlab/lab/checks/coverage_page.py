@@ -1,8 +1,13 @@
-"""The page of coverage: a table of the scheduler's files, and the functions that did not run."""
+"""The pages of coverage: a table of the scheduler's files, and the functions that did not run."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from schedlab.lab.checks.coverage import Covered, File, Function
+from schedlab.report.page import environment
+
+PAGE = "coverage.html"
 
 AIM = 0.75
 """The share of the lines that can run here which the corpus aims at, in the large files."""
@@ -23,9 +28,83 @@ def coverage_page(kernels: Sequence[Covered]) -> str:
     return "\n".join(parts)
 
 
+def coverage_html(kernels: Sequence[Covered]) -> dict[str, str]:
+    """Return HTML pages by the names of their files: PAGE, and the lines of each source."""
+    pages: dict[str, str] = {}
+    for covered in kernels:
+        for file in covered.files:
+            if text := _source_page(covered, file):
+                pages[_page_of(covered, file)] = text
+    shown = [
+        {
+            "name": covered.kernel,
+            "id": _id(covered.kernel),
+            "files": [_shown(covered, file, pages) for file in _ordered(covered)],
+        }
+        for covered in kernels
+    ]
+    template = environment().get_template("coverage.html.j2")
+    return {PAGE: template.render(kernels=shown, aim=AIM, large=LARGE), **pages}
+
+
+def _shown(covered: Covered, file: File, pages: Mapping[str, str]) -> dict[str, Any]:
+    able = len(file.functions) - len(file.dropped)
+    page = _page_of(covered, file)
+    return {
+        "name": file.name,
+        "id": _id(f"{covered.kernel}-{file.name}"),
+        "page": page if page in pages else "",
+        "lines": len(file.lines),
+        "can_run": len(file.can_run),
+        "ran": file.ran,
+        "share": share(file),
+        "functions_can": able,
+        "functions_ran": able - len(file.silent),
+        "silent": [_row(each, each.first) for each in file.silent],
+        "dropped": [_row(each, each.first) for each in file.dropped],
+        "partly": [
+            _row(each, file.missing(each)[0], len(file.missing(each))) for each in file.partly
+        ],
+    }
+
+
+def _row(function: Function, at: int, missing: int = 0) -> dict[str, Any]:
+    lines = function.last - function.first + 1
+    return {"name": function.name, "at": at, "lines": lines, "missing": missing}
+
+
+def _source_page(covered: Covered, file: File) -> str:
+    """Return a source with its lines marked; nothing if it cannot be read any more."""
+    try:
+        text = file.source.read_text(errors="replace") if file.source else ""
+    except OSError:
+        return ""
+    marks = {line: "ran" if file.lines[line] else "missed" for line in file.can_run}
+    lines = [
+        {"number": number, "text": line, "mark": marks.get(number, "")}
+        for number, line in enumerate(text.splitlines(), 1)
+    ]
+    back = _id(f"{covered.kernel}-{file.name}")
+    template = environment().get_template("coverage_source.html.j2")
+    return template.render(name=file.name, kernel=covered.kernel, lines=lines, back=back)
+
+
+def _page_of(covered: Covered, file: File) -> str:
+    return f"{_id(f'{covered.kernel}-{file.name}')}.html"
+
+
+def _id(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name)
+
+
+def _ordered(covered: Covered) -> list[File]:
+    """Return a kernel's files, the large ones first."""
+    return sorted(covered.files, key=lambda file: (file.name not in LARGE, file.name))
+
+
 def table(covered: Covered) -> list[str]:
-    """Return the table of a kernel's files, the large ones first."""
-    ordered = sorted(covered.files, key=lambda file: (file.name not in LARGE, file.name))
+    """Return the table of a kernel's files."""
+    ordered = _ordered(covered)
     rows = ["| file | lines | can run | ran | of those that can | functions that can | ran |"]
     rows.append("|---|---:|---:|---:|---:|---:|---:|")
     for file in ordered:

@@ -15,7 +15,8 @@ from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.kernels.tree import tree_as_it_is
 from schedlab.lab.checks.coverage import File, Function, read_coverage
-from schedlab.lab.checks.coverage_page import coverage_page, shares
+from schedlab.lab.checks.coverage_page import PAGE, coverage_html, coverage_page, shares
+from tests.helpers.browser import Page
 from tests.helpers.kernel_source import kernel_source
 
 FAIR = """\
@@ -78,6 +79,18 @@ def test_runs_add_up(objects: Path, tmp_path: Path) -> None:
     page = coverage_page([one])
     assert "| fair.c | 9 | 7 | 5 | 71.4% | 3 | 2 |" in page
     assert "Did not run: odd (4 lines)." in page
+    pages = coverage_html([one])
+    assert set(pages) == {PAGE, "6.12-fair.c.html"}
+    ids = {name: set(Page(text).values("id")) for name, text in pages.items()}
+    for name, text in pages.items():
+        for link in Page(text).values("href"):
+            file, _, place = link.partition("#")
+            assert not place or place in ids[file or name], f"{name}: {link}"
+    assert 'href="6.12-fair.c.html#L13">odd</a>' in pages[PAGE]
+    assert '<span id="L10" class="ran">' in pages["6.12-fair.c.html"]
+    assert '<span id="L15" class="missed">' in pages["6.12-fair.c.html"]
+    (objects.parent / "kernel/sched/fair.c").unlink()
+    assert set(coverage_html([one])) == {PAGE}, "without the source"
     run(objects, 5, counts)
     [both] = read_coverage(counts)
     assert (both.files[0].silent, shares(both)) == ([], "100.0% of fair.c")
