@@ -8,13 +8,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 
 from schedlab.cli import schedlab
 from tests.helpers import builds
-from tests.helpers.manual import HOST, Desk, Documented, documented
+from tests.helpers.manual import HOST, ROOT, Desk, Documented, documented
 
 COMMANDS = documented()
 PLACEHOLDERS = {
@@ -173,3 +174,14 @@ def test_a_mentioned_command_exists(place: str) -> None:
     for where, text in mentioned():
         if where == place and not text.startswith("{"):
             assert unknown_words(text.split()) == [], f"{place}: `schedlab {text}`"
+
+
+@pytest.mark.skipif(shutil.which("actionlint") is None, reason="actionlint is not installed")
+def test_the_workflow_of_the_manual_is_one(tmp_path: Path) -> None:
+    text = (ROOT / "docs/manual/check.md").read_text()
+    [workflow] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "check.yml").write_text(workflow)
+    done = subprocess.run(
+        ["actionlint", str(tmp_path / "check.yml")], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")

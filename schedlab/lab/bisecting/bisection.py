@@ -141,6 +141,13 @@ class _Bisection:
                 f"the good end, {record.good[:12]}, is bad: it fails {record.asked.words}:"
                 f" {answers[GOOD].why}\n  Begin at an earlier commit."
             )
+        if answers[BAD].answer == "can't tell":
+            raise NothingToSearch(
+                f"it cannot be told whether the bad end, {record.bad[:12]}, is bad beside"
+                f" {record.good[:12]}: {record.asked.words}: {answers[BAD].why}."
+                "\n  Begin again with more looks, such as --looks 6,12,24,40, or a benchmark with less"
+                " noise."
+            )
         if answers[BAD].answer != "bad":
             raise NothingToSearch(
                 f"the bad end, {record.bad[:12]}, is not bad beside {record.good[:12]}:"

@@ -224,6 +224,21 @@ def test_ends_that_do_not_differ_are_refused(lab: FakeLab, tmp_path: Path) -> No
     assert (status, "time +" in errors, "better" in errors) == (2, True, True), errors
 
 
+def test_ends_that_cannot_be_told_apart_ask_for_more_looks(
+    lab: FakeLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = History(tmp_path / "repo")
+    history.note(1)
+
+    def asked(*_: Any) -> tuple[dict[str, Answered], int]:
+        return {BAD: Answered("can't tell", "time -9.00 % [-40, +30], can't tell, 6 blocks")}, 12
+
+    monkeypatch.setattr(PlanQuestion, "ask", asked)
+    status, _, errors = bisect(lab, history, *TIME, "--output", lab.folder / "out")
+    assert (status, "it cannot be told whether the bad end" in errors) == (2, True), errors
+    assert "more looks, such as --looks 6,12,24,40" in errors
+
+
 class FailsOnOne:
     """Stands in for a check that the good end fails on one machine, and only the bad on another."""
 
