@@ -38,7 +38,8 @@ def rows(verdicts: Iterable[Run]) -> list[str]:
             machines = dict.fromkeys(run["machine"] for run in runs)
             with_bug = [run for run in runs if run["bug"]]
             longest = max((run["seconds"] for run in with_bug), default=0.0)
-            cells = [name, check.bug.fix, ", ".join(machines)]
+            fix = check.bug.fix if check.bug.confirmed else f"{check.bug.fix}, **not confirmed**"
+            cells = [name, fix, ", ".join(machines)]
             cells += [_kernels([run for run in runs if not run["bug"]], "passed")]
             cells += [_kernels(with_bug, "caught"), f"{longest:.1f}"]
             found.append(f"| {' | '.join(cells)} |")

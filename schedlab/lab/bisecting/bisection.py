@@ -145,8 +145,8 @@ class _Bisection:
             raise NothingToSearch(
                 f"it cannot be told whether the bad end, {record.bad[:12]}, is bad beside"
                 f" {record.good[:12]}: {record.asked.words}: {answers[BAD].why}."
-                "\n  Begin again with more looks, such as --looks 6,12,24,40, or a benchmark with less"
-                " noise."
+                "\n  Begin again with more looks, such as --looks 6,12,24,40, or with a benchmark"
+                " that has less noise."
             )
         if answers[BAD].answer != "bad":
             raise NothingToSearch(

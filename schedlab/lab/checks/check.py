@@ -42,6 +42,8 @@ class Bug(Data):
 
     fix: Commit
     """The commit that mended it."""
+    confirmed: bool = True
+    """Whether the commit was seen in a copy of the kernel's history, or in a public text."""
     mended: Series
     """The first series with it."""
     what: Text
