@@ -38,6 +38,15 @@ simtime hw_percentile(const struct hw_durations *d, double percent)
 	return hw_duration_of(bucket);
 }
 
+simtime hw_task_wakeup_percentile(double percent)
+{
+	const struct hw_durations *d = &hw_counts.task_wakeup;
+	int bucket = bucket_holding(HW_FINE_BITS, hw_counts.fine_task_wakeup, d->count * percent / 100);
+	simtime start = bucket_start(HW_FINE_BITS, bucket);
+
+	return start < d->max ? start : d->max;
+}
+
 void hw_hash(unsigned long long a, unsigned long long b)
 {
 	unsigned long long h = hw_trace_hash;
@@ -66,6 +75,10 @@ void hw_note_switch(struct hw_task *prev, int preempted, struct hw_task *next)
 		simtime wait = hw.clk > next->ready_at ? hw.clk - next->ready_at : 0;
 
 		count_duration(next->ready_is_wakeup ? &hw_counts.wakeup : &hw_counts.queued, wait);
+		if (next->account && next->ready_is_wakeup) {
+			count_duration(&hw_counts.task_wakeup, wait);
+			hw_counts.fine_task_wakeup[bucket_of(HW_FINE_BITS, wait)]++;
+		}
 		if (picture_on)
 			picture_add(hw.cpu, HW_PICTURE_WAITING, next->queued_at, hw.clk);
 		next->ready_at = 0;

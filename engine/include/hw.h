@@ -515,10 +515,15 @@ struct hw_durations {
 	simtime		sum, max;
 };
 
+/* A fine one, of which percentiles are compared: off by less than a part in 512. */
+#define HW_FINE_BITS		9
+
 /* Since the window began in which the run is measured. */
 struct hw_counts {
 	simtime		start;
 	struct hw_durations wakeup, queued;		/* how long tasks waited: woken, preempted */
+	struct hw_durations task_wakeup;		/* the same of woken tasks whose time is accounted */
+	unsigned long	fine_task_wakeup[BUCKETS_OF(HW_FINE_BITS)];
 	unsigned long	migrations[2][HW_NR_DISTANCES];		/* [at wakeup] */
 	unsigned long	own_migrations;			/* by tasks of workloads */
 	unsigned long	voluntary, involuntary;		/* switches */
@@ -627,6 +632,7 @@ const struct hw_residency *hw_cpu_residency(int cpu);
 const struct hw_domain_residency *hw_domain_residency(int domain);
 extern int hw_verbose;			/* what the kernel prints is shown */
 simtime hw_percentile(const struct hw_durations *d, double percent);
+simtime hw_task_wakeup_percentile(double percent);
 simtime hw_duration_of(int bucket);	/* the shortest in a bucket */
 
 struct hw_grain {			/* of a region: what an LLC has of it */

@@ -49,23 +49,34 @@ void results_window_begin(void)
 #define set_num(obj, key, value)	json_object_set_new(obj, key, json_real(value))
 #define set_text(obj, key, value)	json_object_set_new(obj, key, json_string(value))
 
+static const struct { const char *name; double p; } percentile[] = {
+	{ "p50_ns", 50 }, { "p90_ns", 90 }, { "p99_ns", 99 }, { "p99.9_ns", 99.9 },
+};
+#define NR_PERCENTILES	(sizeof(percentile) / sizeof(percentile[0]))
+
 static json_t *durations_json(const struct hw_durations *h)
 {
-	static const struct { const char *name; double p; } at[] = {
-		{ "p50_ns", 50 }, { "p90_ns", 90 }, { "p99_ns", 99 }, { "p99.9_ns", 99.9 },
-	};
 	json_t *obj = json_object(), *buckets = json_array();
 
 	set_int(obj, "count", h->count);
 	set_num(obj, "mean_ns", h->count ? (double)h->sum / h->count : 0);
 	set_int(obj, "max_ns", h->max);
-	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
-		set_int(obj, at[i].name, hw_percentile(h, at[i].p));
+	for (size_t i = 0; i < NR_PERCENTILES; i++)
+		set_int(obj, percentile[i].name, hw_percentile(h, percentile[i].p));
 	for (int b = 0; b < HW_DURATION_BUCKETS; b++)
 		if (h->bucket[b])
 			json_array_append_new(buckets, json_pack("[I,I]", (json_int_t)hw_duration_of(b),
 								 (json_int_t)h->bucket[b]));
 	json_object_set_new(obj, "buckets", buckets);
+	return obj;
+}
+
+static json_t *task_wakeups_json(void)
+{
+	json_t *obj = durations_json(&hw_counts.task_wakeup);
+
+	for (size_t i = 0; i < NR_PERCENTILES; i++)
+		set_int(obj, percentile[i].name, hw_task_wakeup_percentile(percentile[i].p));
 	return obj;
 }
 
@@ -378,6 +389,7 @@ json_t *results_json(const char *status, double wall, double cpu)
 	json_object_set_new(root, "tracepoints", tracepoints_json());
 	json_object_set_new(root, "wakeup_latency", durations_json(&hw_counts.wakeup));
 	json_object_set_new(root, "queue_latency", durations_json(&hw_counts.queued));
+	json_object_set_new(root, "task_wakeup_latency", task_wakeups_json());
 	json_object_set_new(root, "tasks", tasks_json());
 	json_object_set_new(root, "per_cpu", cpus_json());
 	json_object_set_new(root, "idle_states", idle_of_all_json());

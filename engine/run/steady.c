@@ -126,11 +126,11 @@ static void judge_balance(void)
 	for (const struct kern_domain *d = watch.state.domain; d->name[0]; d++) {
 		if (has_gone_round(d))
 			continue;
-		not_settled("busy balance of %s (%d CPUs): %d of %d domains were balanced %d times under the load; "
-			    "a busy CPU does it every %.3g s", d->name, d->weight, d->gone_round, d->spans,
-			    KERN_ROUNDS, d->busy_interval / 1e9);
+		not_settled("busy CPUs balance %s (%d CPUs) every %.3g s, and only %d of %d such domains were "
+			    "balanced %d times since the load began", d->name, d->weight,
+			    d->busy_interval / 1e9, d->gone_round, d->spans, KERN_ROUNDS);
 		if (d->is_llc && watch.state.llcs)
-			not_settled("nr_idle_scan of the LLC was last written before the load");
+			not_settled("how many CPUs a wakeup searches (nr_idle_scan) dates from before the load");
 	}
 }
 
@@ -139,21 +139,21 @@ static void judge_figures(void)
 	const struct kern_slow_state *s = &watch.state;
 
 	if (watch.looks < LOOKS) {
-		not_settled("load averages: they remember %.3g s, and the load has lasted %.3g s",
+		not_settled("load averages remember %.3g s, and the load has lasted only %.3g s",
 			    memory() / 1e9, elapsed() / 1e9);
 		return;
 	}
 	/* UTIL_EST_MARGIN; and update_tg_load_avg() does not tell a group of less than a 64th */
 	if (!stationary(UTILISATION, hw_nr_cpus * 1024 / 100) || !stationary(LOAD, s->load / 64.0))
-		not_settled("load averages of the CPUs still move");
+		not_settled("the CPUs' load averages were still changing");
 	if (!stationary(GROUP_LOAD, s->group_load / 64.0))
-		not_settled("load averages of the task groups still move");
+		not_settled("the task groups' load averages were still changing");
 	if (!stationary(IDLE_SCAN, s->llcs))
-		not_settled("nr_idle_scan still moves");
+		not_settled("how many CPUs a wakeup searches (nr_idle_scan) was still changing");
 	for (int i = 0; s->domain[i].name[0]; i++)
 		if (!stationary(NEWIDLE + i, hw_nr_cpus / 100.0))
-			not_settled("max_newidle_lb_cost of %s: on how many CPUs avg_idle is less still moves",
-				    s->domain[i].name);
+			not_settled("on how many CPUs newidle balance leaves out %s (avg_idle below its "
+				    "max_newidle_lb_cost) was still changing", s->domain[i].name);
 }
 
 static void judge_scans(void)
@@ -322,8 +322,8 @@ json_t *steady_json(simtime measured_from)
 
 	if (watch.settled && !mostly_settled(measured_from)) {
 		json_array_clear(watch.unsettled);
-		not_settled("the state settled %.3g s into a measured part of %.3g s",
-			    (watch.settled_at - measured_from) / 1e9, (hw.clk - measured_from) / 1e9);
+		not_settled("the scheduler's state settled only %.3g s after measuring began, which went on for "
+			    "%.3g s", (watch.settled_at - measured_from) / 1e9, (hw.clk - measured_from) / 1e9);
 	}
 	json_object_set_new(obj, "unsettled", watch.began && !mostly_settled(measured_from) ?
 			    json_incref(watch.unsettled) : json_array());

@@ -15,6 +15,7 @@ ENERGY = Metric("energy", unit="J", better="lower", label="Energy (J)")
 ENERGY_PER_OPERATION = Metric(
     "energy_per_operation", unit="mJ", better="lower", label="Energy per operation (mJ)"
 )
+ENERGIES = (ENERGY, ENERGY_PER_OPERATION)
 
 _A_SECOND = ("1/s", "ops/s")
 """Units of rates of operations."""

@@ -1,5 +1,6 @@
 """What a benchmark measures: a name, a unit and which direction is better."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -7,6 +8,14 @@ from typing import Literal
 from schedlab.base.errors import IncompleteRun
 
 Better = Literal["higher", "lower"]
+_IN_WORDS = (
+    (r" \([^()]*\)$", ""),
+    (r"/sec\b", " per second"),
+    (r",? p?(\d\d(?:\.\d+)?)(?:%|th percentile)?$", r", \1th percentile"),
+    (r"\bBW\b", "bandwidth"),
+    (r"\bops\b", "operations"),
+)
+"""What a label has and running text does not, with what takes its place."""
 SMALLEST, LARGEST = 1e-300, 1e300
 """Between these is every figure but zero, so that ratios and means of them are numbers too."""
 
@@ -24,6 +33,19 @@ class Metric:
     label: str
     signed: bool = False
     """Zero and less are figures too, though no ratio can be made of them."""
+
+    @property
+    def words(self) -> str:
+        """What it is called in running text: its label, without the unit; a name of a user's own.
+
+        `Latency 99% (us)` is `latency, 99th percentile`.
+        """
+        if self.label in (self.name, f"{self.name} ({self.unit})"):
+            return self.name
+        text = self.label
+        for pattern, instead in _IN_WORDS:
+            text = re.sub(pattern, instead, text)
+        return text[0].lower() + text[1:] if text[1:2].islower() else text
 
 
 RUN_TIME = "time"

@@ -11,8 +11,8 @@ from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.sysbench import SYSBENCH
 
-LONGEST = Metric("longest", unit="s", better="lower", label="Longest (sec)")
-MEAN = Metric("mean", unit="s", better="lower", label="Mean (sec)")
+LONGEST = Metric("longest", unit="s", better="lower", label="Longest task (sec)")
+MEAN = Metric("mean", unit="s", better="lower", label="Mean of the tasks (sec)")
 
 
 _SCRIPT = """

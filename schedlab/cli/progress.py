@@ -92,7 +92,7 @@ class RunProgress(Progress):
         key = record.key
         self._forecast.count(key.case)
         if not self._screen.moving:
-            block = "warm-up" if key.warmup else f"block {key.block + 1}"
+            block = "warm-up" if key.warmup else f"block {key.block}"
             left = str(self._forecast)
             self._say(
                 f"{self._count()}: {key.case} [{key.variant}] {block}, {record.seconds:.3g} s"

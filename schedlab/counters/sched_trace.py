@@ -1,4 +1,4 @@
-"""Where tasks' time went on a host: the scheduler's tracepoints, recorded by perf during a run.
+"""Where tasks' time went on a host and how long wakeups took, from tracepoints perf recorded.
 
 Off unless it is asked for, because recording every switch costs time of the machine that is
 measured. What the tracepoints do not tell stays together: user code and the kernel, at whatever
@@ -17,6 +17,7 @@ from schedlab.base.system import System
 from schedlab.counters.group import CounterGroup, Counts, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
 from schedlab.counters.times import GONE, MEASURED, time_counter
+from schedlab.counters.wakeups import of_waits
 
 EVENTS = (
     *("sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup", "sched:sched_wakeup_new"),
@@ -42,8 +43,8 @@ class SchedTrace(CounterGroup):
 
     name = "task-time"
     summary = (
-        "where the tasks' time went, by perf record of all switches; root; only where it is named,"
-        " as it costs time"
+        "where the tasks' time went and how long wakeups took, by perf record of all switches;"
+        " root; only where it is named, as it costs time"
     )
     by_default = False
     simulated = ("time:",)
@@ -128,6 +129,8 @@ class _Task:
     state: str
     since: int
     idle_before: int = 0
+    woken: int | None = None
+    """Since when it is being woken, or waits for its CPU after that."""
     ns: Counts = field(default_factory=dict)
 
     def spend(self, state: str, until: int) -> None:
@@ -145,6 +148,8 @@ class _Trace:
         self._root = 0
         self._alive: dict[int, _Task] = {}
         self._ended: list[_Task] = []
+        self._waits: list[int] = []
+        """How long tasks waited, from waking to running."""
         self._idles = set(idle)
         """CPUs that run their idle task."""
         self._free = set(idle)
@@ -169,7 +174,7 @@ class _Trace:
         for tid in list(self._alive):
             self._end(tid)
         measured = float((self._over or self._now) - self._began)
-        found: Counts = {MEASURED: measured}
+        found: Counts = {MEASURED: measured, **of_waits(self._waits)}
         for task in self._ended:
             gone = max(0.0, measured - sum(task.ns.values()))
             for state, ns in (*task.ns.items(), (GONE, gone)):
@@ -196,7 +201,7 @@ class _Trace:
         task = self._alive.get(int(found[1])) if found else None
         if task and task.state in (ASLEEP, ASLEEP_IO):
             self._settle(task)
-            task.state = WAKING
+            task.state, task.woken = WAKING, self._now
 
     def _on_sched_wakeup(self, event: _Event) -> None:
         found = _WAKE.match(event.text)
@@ -232,6 +237,9 @@ class _Trace:
         if task := self._alive.get(following):
             self._settle(task)
             task.role, task.state = found[4], RUNNING
+            if task.woken is not None:
+                self._waits.append(self._now - task.woken)
+                task.woken = None
 
     def _stop(self, tid: int, task: _Task, why: str, cpu: int) -> None:
         self._settle(task)

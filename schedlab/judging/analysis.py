@@ -7,6 +7,7 @@ from itertools import pairwise
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.replay import doubts
 from schedlab.counters.times import MEASURED, is_time
+from schedlab.counters.wakeups import is_percentile
 from schedlab.judging.readers import what_was_missing
 from schedlab.judging.stats import finished, judge
 from schedlab.judging.trend import Trend, find_trends
@@ -61,6 +62,7 @@ class RunTable:
         self._variants = [variant.name for variant in plan.variant]
         self._measured: dict[tuple[str, str], dict[int, RunRecord]] = {}
         self._attempted: dict[str, set[tuple[int, str]]] = {}
+        self._errors: dict[tuple[str, str], list[str]] = {}
         for record in records:
             key = record.key
             if key.warmup != warmup:
@@ -69,10 +71,26 @@ class RunTable:
             self._attempted.setdefault(key.case, set()).add((block, key.variant))
             if record.status == "ok":
                 self._measured.setdefault((key.case, key.variant), {})[block] = record
+            else:
+                self._errors.setdefault((key.case, key.variant), []).append(record.error)
 
     def measured(self, case: str, variant: str) -> dict[int, RunRecord]:
         """Return the good runs of a benchmark in a variant, by block."""
         return self._measured.get((case, variant), {})
+
+    def all_failed(self, case: str, *variants: str) -> str:
+        """Return why, if every run of a benchmark failed in one of these variants; else nothing."""
+        failed = {
+            variant: self._errors[case, variant][0]
+            for variant in variants
+            if (case, variant) in self._errors and not self.measured(case, variant)
+        }
+        if not failed:
+            return ""
+        which = (
+            "every run" if len(failed) == len(variants) else f"every run of {next(iter(failed))}"
+        )
+        return f"{which} failed: {next(iter(failed.values()))}"
 
     def blocks_done(self, case: str) -> int:
         """Count the blocks, from the first, in which every variant was run."""
@@ -197,7 +215,8 @@ def _judge_pairs(
                 unit=plan.judging.unit,
                 blocks_done=table.blocks_done(case.label),
                 flagged=flagged(base, other),
-                withheld=too_short(base, other),
+                withheld=table.all_failed(case.label, before.name, after.name)
+                or too_short(base, other),
             )
         )
     judged = []
@@ -249,7 +268,10 @@ def too_short(*samples: Mapping[int, RunRecord]) -> str:
     """Return why runs are not judged whose slow state had not settled; empty if it had."""
     runs = [run for sample in samples for run in sample.values()]
     short = [run.too_short for run in runs if run.too_short]
-    return f"{len(short)} of {len(runs)} runs too short: {short[0]}" if short else ""
+    if not short:
+        return ""
+    which = f"{len(short)} of {len(runs)} runs"
+    return f"{which} too short for the scheduler's state to settle: {short[0]}"
 
 
 def settled_cases(design: Design, outcomes: Sequence[Outcome]) -> set[str]:
@@ -271,7 +293,7 @@ def _judge_counters(
             other = table.measured(case.label, variant.name)
             runs = [*base.values(), *other.values()]
             names = dict.fromkeys(name for run in runs for name in run.counters)
-            for counter in (name for name in names if not is_time(name)):
+            for counter in (n for n in names if not (is_time(n) or is_percentile(n))):
                 asked.append((case, counter, variant.name))
                 comparisons.append(
                     Comparison(

@@ -35,4 +35,4 @@ def _changed(baseline: Variant, other: Variant) -> list[Simulated]:
 
 
 def _asked(setting: Simulated) -> str:
-    return f"{setting.name} is asked in {' and '.join(f'{name}()' for name in setting.read_in)}"
+    return f"{setting.name} is read in {' and '.join(f'{name}()' for name in setting.read_in)}"

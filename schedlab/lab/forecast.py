@@ -80,7 +80,8 @@ class Forecast:
         nearest = self._seconds(ahead[0])
         if len(ahead) == 1 or nearest is None:
             return f"about {rough(longest)} left"
-        return f"about {rough(nearest)} to the look at block {ahead[0]}, at most {rough(longest)}"
+        look = f"the look after {plural(ahead[0], 'block')}"
+        return f"about {rough(nearest)} to {look}, at most {rough(longest)}"
 
     def warning(self) -> str:
         """Return a warning if the plan may take very long, with what to do; else nothing."""

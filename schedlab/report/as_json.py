@@ -61,6 +61,17 @@ def render(report: Report) -> str:
             }
             for counter in report.analysis.counters
         ],
+        "wakeups": [
+            {
+                "benchmark": outcome.case.label,
+                "metric": outcome.metric.name,
+                "unit": outcome.metric.unit,
+                "baseline": report.baseline,
+                "variant": outcome.variant,
+                **_verdict(outcome.verdict),
+            }
+            for outcome in report.wakeups
+        ],
         "decision": _decision(report),
         "why": [_why(report, spent) for spent in report.times],
         "dependences": [

@@ -16,6 +16,7 @@ from schedlab.counters.meaning import CLIENT_OTHERS
 from schedlab.counters.times import is_time
 from schedlab.judging.analysis import Analysis, CounterOutcome, Outcome, timed_runs
 from schedlab.judging.verdict import JUDGED_FROM, SCREENING_BELOW, Verdict
+from schedlab.judging.wakeups import judge_wakeups
 from schedlab.judging.why import TimeSpent, explain
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import IMPORTED, kind_of, split
@@ -167,6 +168,11 @@ class Report:
     def times(self) -> list[TimeSpent]:
         """Where the tasks' time went, for each benchmark and variant in which it was counted."""
         return explain(self.plan, self.design, self.store.cases, timed_runs(self.store))
+
+    @cached_property
+    def wakeups(self) -> list[Outcome]:
+        """What the percentiles of wakeup latency came out as, wherever they were counted."""
+        return judge_wakeups(self.plan, self.design, self.store.cases, timed_runs(self.store))
 
     @property
     def baseline(self) -> str:

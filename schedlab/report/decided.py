@@ -8,10 +8,11 @@ from itertools import groupby
 from schedlab.base.words import plural
 from schedlab.counters.meaning import Topic
 from schedlab.counters.simulated import CPU_TIME, ENTRIES
+from schedlab.counters.times import times
 from schedlab.judging.analysis import CounterOutcome, Outcome, RunTable, counted_runs
 from schedlab.judging.decisive import Ranked, rank
 from schedlab.judging.meanings import meaning_of
-from schedlab.report.content import CaseReport, Report
+from schedlab.report.content import CaseReport, Report, by_variant
 from schedlab.report.wording import counter_unit, interval, mean_count, points
 from schedlab.result.record import RunRecord
 from schedlab.settings.kinds.cpuidle import Cpuidle
@@ -23,10 +24,13 @@ _OF_A_TOPIC = 2
 """Lines of one topic, so that the many counters of one function leave room for others."""
 _LEAST_SIZE = 0.25
 """A counter that changed by less than this part of what the result did has no line."""
+_LEAST_VISIBLE = 0.05
+"""Nor has a time that moved by less than this part of what the tasks' time changed by."""
 _AS_LONG = 0.02
 """Runs of two variants that differ by less in length are compared by the second."""
 _TIMES = {"ns": 1.0, "us": 1e3, "s": 1e9}
 _TOPICS = list(Topic)
+_NOTHING = "No counter stands out that carries a visible part of what changed."
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class Decision:
     parts: tuple[Decided, ...]
     more: int
     """Counters that changed and are not shown."""
+    nothing: str = ""
+    """What is said where results changed and no counter carries a visible part of that."""
 
     @property
     def rest(self) -> str:
@@ -68,6 +74,11 @@ def decision(report: Report) -> Decision:
         if (ranked := _ranked(report, case, variant, table))
     ]
     claimed = [each for each in found if _is_claimed(each[0], each[1])]
+    are_claimed = any(
+        _is_claimed(case, variant) and case.counters_in(variant)
+        for case in report.cases
+        for variant in report.others
+    )
     shown = _most(report, claimed or found)
     parts = []
     for case, variant, ranked in found:
@@ -78,8 +89,17 @@ def decision(report: Report) -> Decision:
             words = tuple(in_words(report, case, each.outcome) for each in lines)
             parts.append(Decided(case.info.label, variant, tuple(lines), words))
     moved = sum(len(case.moved_in(v)) for case in report.cases for v in report.others)
-    title = "What decided it" if claimed else "What the scheduler did differently"
-    return Decision(title, tuple(parts), moved - len(shown))
+    title = "What decided it" if are_claimed else "What the scheduler did differently"
+    nothing = _NOTHING if are_claimed and not parts else ""
+    return Decision(title, tuple(parts), moved - len(shown), nothing)
+
+
+def leading(report: Report, outcome: Outcome) -> str:
+    """Return the line of the counter that carries most of a benchmark's change; empty if none."""
+    [case] = (case for case in report.cases if case.info == outcome.case)
+    ranked = _ranked(report, case, outcome.variant, counted_runs(report.store))
+    first = next(iter(_spread(report, ranked)), None)
+    return in_words(report, case, first.outcome) if first else ""
 
 
 def _ranked(report: Report, case: CaseReport, variant: str, table: RunTable) -> list[Ranked]:
@@ -88,7 +108,11 @@ def _ranked(report: Report, case: CaseReport, variant: str, table: RunTable) -> 
         *(outcomes, case.moved_in(variant), table),
         *(report.plan.judging.paired, report.design.margin),
     )
-    return [each for each in ranked if _can_carry(each.outcome, outcomes)]
+    return [
+        each
+        for each in ranked
+        if _can_carry(each.outcome, outcomes) and _is_visible(report, case, each.outcome)
+    ]
 
 
 def _can_carry(counter: CounterOutcome, outcomes: Sequence[Outcome]) -> bool:
@@ -98,6 +122,19 @@ def _can_carry(counter: CounterOutcome, outcomes: Sequence[Outcome]) -> bool:
     is_more = (counter.verdict.other_mean or 0.0) > (counter.verdict.base_mean or 0.0)
     word = outcomes[0].verdict.word
     return word not in ("better", "worse") or is_more == (word == "worse")
+
+
+def _is_visible(report: Report, case: CaseReport, counter: CounterOutcome) -> bool:
+    """Return whether a time moved by a visible part of what the tasks' time changed by."""
+    unit, verdict = counter_unit(counter.counter), counter.verdict
+    runs = [r for r in by_variant(case.runs, report.baseline) if r.status == "ok"]
+    spent = [sum(times(run.counters).get("", {}).values()) for run in runs]
+    effects = [o.verdict.effect for o in case.outcomes_in(counter.variant) if o.verdict.effect]
+    if unit not in _TIMES or not any(spent) or not effects:
+        return True
+    moved = abs((verdict.other_mean or 0.0) - (verdict.base_mean or 0.0)) * _TIMES[unit]
+    change = max(abs(math.log1p(max(effect, -0.999))) for effect in effects)
+    return moved >= _LEAST_VISIBLE * change * sum(spent) / len(spent)
 
 
 def _is_claimed(case: CaseReport, variant: str) -> bool:

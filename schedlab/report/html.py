@@ -28,6 +28,8 @@ from schedlab.report.page import environment
 from schedlab.report.pictures import pictures
 from schedlab.report.shape import shape
 from schedlab.report.sweeps import along
+from schedlab.report.wakeups import HEADING as WAKEUPS
+from schedlab.report.wakeups import wakeups
 from schedlab.report.why import HEADING, table, why
 from schedlab.result.carried import in_html
 from schedlab.result.record import RunRecord
@@ -82,6 +84,8 @@ def render(report: Report) -> str:
         "grid": lambda variant: grid(report, variant),
         "why": lambda variant: _why(report, variant),
         "why_heading": HEADING,
+        "wakeups": lambda variant: wakeups(report, variant),
+        "wakeups_heading": WAKEUPS,
         "time_tables": lambda case, variant: [
             table(replace(spent, roles={}) if _is_large(report) else spent)
             for spent in report.times

@@ -12,6 +12,7 @@ from schedlab.report.content import Report
 from schedlab.report.plain import WIDTH, Page
 from schedlab.report.several import Place, Table
 from schedlab.report.shape import shape
+from schedlab.report.wakeups import wakeups_of
 from schedlab.report.why import why_of
 from schedlab.report.wording import (
     CLAIMED,
@@ -211,7 +212,9 @@ def _row(page: Page, row: Sequence[str], widths: Sequence[int], is_head: bool = 
 def _below(report: Report, outcome: Outcome) -> list[str]:
     """Return what stands under a verdict, in so many lines at most."""
     lines: list[str] = []
-    reasons = why_of(report, outcome) if outcome.metric == outcome.case.metrics[0] else []
+    reasons = []
+    if outcome.metric == outcome.case.metrics[0]:
+        reasons = [*why_of(report, outcome), *wakeups_of(report, outcome)]
     for text in filter(None, [remark(outcome.verdict), *reasons]):
         more = wrapped(text, WIDTH, _UNDER)
         if not lines or len(lines) + len(more) <= _BELOW:

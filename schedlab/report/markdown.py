@@ -15,6 +15,8 @@ from schedlab.report.content import (
 from schedlab.report.decided import by_topic, decision
 from schedlab.report.exhibits import exhibits
 from schedlab.report.shape import shape
+from schedlab.report.wakeups import HEADING as WAKEUPS
+from schedlab.report.wakeups import wakeups
 from schedlab.report.why import HEADING, why
 from schedlab.report.wording import (
     blocks_used,
@@ -102,6 +104,9 @@ def _summary(report: Report, variant: str) -> Iterator[str]:
     if reasons := why(report, variant):
         yield from (f"{HEADING}", "")
         yield from _bullets(reasons)
+    if latencies := wakeups(report, variant):
+        yield from (WAKEUPS, "")
+        yield from _bullets(latencies)
     if trends := report.trends(variant):
         yield from ("Trends along sweeps; a change that rises gets better:", "")
         yield from _bullets(trends)
@@ -114,8 +119,10 @@ def _summary(report: Report, variant: str) -> Iterator[str]:
 
 def _decision(report: Report) -> Iterator[str]:
     found = decision(report)
-    if found.parts:
+    if found.parts or found.nothing:
         yield from (f"# {found.title}", "")
+    if found.nothing:
+        yield from (found.nothing, "")
     for part in found.parts:
         yield from (_text(f"{part.case}, {part.variant} against {report.baseline}:"), "")
         yield from _bullets(part.lines)

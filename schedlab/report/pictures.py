@@ -1,13 +1,15 @@
 """The pictures of a benchmark: one block of all variants on one scale, and what to see in it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.metric import Metric
+from schedlab.judging.analysis import Outcome
+from schedlab.judging.wakeups import WAKEUPS
 from schedlab.report.content import CaseReport, Report
 from schedlab.report.picture_data import (
     Moves,
@@ -47,6 +49,8 @@ def pictures(report: Report) -> dict[str, list[Shown]]:
     found = {}
     for index, case in enumerate(report.cases):
         shown = list(_own_latencies(report, case, index))
+        if case in chosen or not report.plan.simulated:
+            shown += _wakeups(report, case, index)
         if report.plan.simulated:
             if case in chosen:
                 shown += _of_block(report, case, index)
@@ -129,7 +133,7 @@ def _cpus(recorded: Mapping[str, Pictured], index: int) -> Shown:
 def _waits(recorded: Mapping[str, Pictured], index: int) -> Shown:
     from schedlab.report.drawings import plots
 
-    waited = {v: each.wakeup_latency for v, each in recorded.items() if each.wakeup_latency.count}
+    waited = {variant: each.waits for variant, each in recorded.items() if each.waits.count}
     title = f"Wakeup latency, block {PICTURED}"
     if not waited:
         return Shown(title, "No task was woken in the measured part.")
@@ -159,36 +163,52 @@ def _migrations(moves: Mapping[str, Moves], index: int) -> Shown:
 
 def _own_latencies(report: Report, case: CaseReport, index: int) -> Iterator[Shown]:
     """Yield a picture of each kind of percentiles that the benchmark prints."""
-    from schedlab.report.drawings import plots
-
     kinds: dict[str, dict[float, Metric]] = {}
     for metric in case.info.metrics:
         if found := _PERCENTILE.fullmatch(metric.name):
             percent = float(f"{found['whole']}.{found['part'] or 0}")
             kinds.setdefault(found["of"], {})[percent] = metric
     for number, (kind, metrics) in enumerate(kinds.items()):
-        if len(metrics) < _FEWEST:
-            continue
-        curves: dict[str, list[tuple[float, float]]] = {
-            variant.name: [] for variant in report.plan.variant
-        }
-        said = []
-        for percent, metric in sorted(metrics.items()):
-            for outcome in case.outcomes:
-                verdict = outcome.verdict
-                if outcome.metric != metric or not verdict.base_mean or not verdict.other_mean:
-                    continue
-                if outcome.variant == report.others[0]:
-                    curves[report.baseline].append((percent, verdict.base_mean))
-                curves[outcome.variant].append((percent, verdict.other_mean))
-                whose = f" in {outcome.variant}" if len(report.others) > 1 else ""
-                change = f"{points(verdict.effect_better)} % ({verdict.name})"
-                said.append(f"p{percent:g}{whose} {change}")
-        if not said:
-            continue
-        title = f"{kind.replace('_', ' ').capitalize()} by percentile, means of all blocks"
+        if len(metrics) >= _FEWEST:
+            title = f"{kind.replace('_', ' ').capitalize()} by percentile, means of all blocks"
+            name = f"percentiles{index}-{number}"
+            yield from _percentiles(report, case.outcomes, metrics, title, name)
+
+
+def _wakeups(report: Report, case: CaseReport, index: int) -> Iterator[Shown]:
+    """Yield a picture of the percentiles of wakeup latency, if they were counted."""
+    outcomes = [outcome for outcome in report.wakeups if outcome.case == case.info]
+    title = "Wakeup latency by percentile, means of all blocks"
+    yield from _percentiles(report, outcomes, WAKEUPS, title, f"wakeups{index}")
+
+
+def _percentiles(
+    report: Report,
+    outcomes: Sequence[Outcome],
+    metrics: Mapping[float, Metric],
+    title: str,
+    name: str,
+) -> Iterator[Shown]:
+    """Yield a picture of percentiles with their verdicts; none where there are no figures."""
+    from schedlab.report.drawings import plots
+
+    curves: dict[str, list[tuple[float, float]]] = {
+        variant.name: [] for variant in report.plan.variant
+    }
+    said = []
+    for percent, metric in sorted(metrics.items()):
+        for outcome in outcomes:
+            verdict = outcome.verdict
+            if outcome.metric != metric or not verdict.base_mean or not verdict.other_mean:
+                continue
+            if outcome.variant == report.others[0]:
+                curves[report.baseline].append((percent, verdict.base_mean))
+            curves[outcome.variant].append((percent, verdict.other_mean))
+            whose = f" in {outcome.variant}" if len(report.others) > 1 else ""
+            change = f"{points(verdict.effect_better)} % ({verdict.name})"
+            said.append(f"p{percent:g}{whose} {change}")
+    if said:
         sentence = f"Change, positive = better: {', '.join(said)}."
         unit = next(iter(metrics.values())).unit
-        caption = plots.Caption(f"percentiles{index}-{number}", title, sentence)
-        drawing = plots.percentiles(curves, unit, caption)
+        drawing = plots.percentiles(curves, unit, plots.Caption(name, title, sentence))
         yield Shown(title, sentence, (("", drawing),), by_variant=True)

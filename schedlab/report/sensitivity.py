@@ -24,8 +24,9 @@ def sensitivity(report: Report) -> Exhibit | None:
     rows = [_cells(report, outcome, found) for outcome, found in dependences(report)]
     notes = [
         f"Each block drew {plural(_drawn(report), 'figure')} of the machine from their ranges, the"
-        " same for all variants; the intervals hold over them. Named is the figure whose draws the"
-        " changes of the blocks go with best (Spearman), if that is not chance among so many."
+        " same for all variants, so the intervals hold over these ranges. A result is shown with"
+        " the figure that its changes follow best from block to block (Spearman's correlation), if"
+        " that is more than chance would find among so many figures."
     ]
     if few:
         notes.append(

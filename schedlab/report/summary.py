@@ -6,11 +6,11 @@ from schedlab.base.words import listing, plural
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.verdict import Interval, Verdict
 from schedlab.report import several
+from schedlab.report.cause import cause
 from schedlab.report.content import Report
 from schedlab.report.plain import Page
 from schedlab.report.several import Place
 from schedlab.report.shape import shape
-from schedlab.report.why import main_part
 from schedlab.report.wording import direction, number, outlook, share
 
 _DIGITS = 3
@@ -94,13 +94,16 @@ def _sentence(place: Place, outcome: Outcome, on: bool) -> str:
     verdict, metric = outcome.verdict, outcome.metric
     where = f"{outcome.case.label}{f' on {place.name}' if on else ''}"
     if verdict.effect is None:
-        return f"{where}: {metric.name} was not measured"
+        return f"{where}: {metric.words} was not measured{_why_not(verdict)}"
     base, other = (number(m, _DIGITS) for m in (verdict.base_mean, verdict.other_mean))
     went = f"went from {base} to {other} {metric.unit}"
-    said = [*_judged(verdict)]
-    if verdict.word in ("better", "worse"):
-        said += main_part(place.report, outcome)
-    return f"{where}: {metric.name} ({direction(metric)}) {went}: {'; '.join(said)}"
+    said = f"{where}: {metric.words} ({direction(metric)}) {went}: {'; '.join(_judged(verdict))}"
+    is_changed = verdict.word in ("better", "worse")
+    return f"{said}. {cause(place.report, outcome)}" if is_changed else said
+
+
+def _why_not(verdict: Verdict) -> str:
+    return f": {verdict.notes[0]}" if verdict.withheld else ""
 
 
 def _judged(verdict: Verdict) -> Iterator[str]:
@@ -110,7 +113,9 @@ def _judged(verdict: Verdict) -> Iterator[str]:
     if bounds is not None:
         size += f", {_span(bounds)}"
     yield size
-    if verdict.word == "can't tell":
+    if verdict.withheld:
+        yield f"not judged: {verdict.notes[0].partition(': ')[0]}"
+    elif verdict.word == "can't tell":
         more = outlook(verdict).replace(f"{verdict.unit}s", "repetitions")
         yield more or "not enough was measured"
 

@@ -8,6 +8,8 @@ from schedlab.report.exhibit import Exhibit
 from schedlab.report.exhibits import exhibits
 from schedlab.report.screen import Screen, Styled
 from schedlab.report.shape import shape
+from schedlab.report.wakeups import HEADING as WAKEUPS
+from schedlab.report.wakeups import wakeups
 from schedlab.report.why import HEADING, why
 from schedlab.report.wording import (
     blocks_used,
@@ -53,6 +55,9 @@ def screen_of(report: Report, width: int) -> Screen:
         if reasons := why(report, name):
             screen.say(HEADING)
             screen.bullets(reasons)
+        if latencies := wakeups(report, name):
+            screen.say(WAKEUPS)
+            screen.bullets(latencies, _SHOWN)
         if trends := report.trends(name):
             screen.section(f"Trends of {name} along its sweeps")
             screen.bullets(trends)
@@ -111,8 +116,10 @@ def _described(metric: Metric) -> str:
 
 def _decision(report: Report, screen: Screen) -> None:
     found = decision(report)
-    if found.parts:
+    if found.parts or found.nothing:
         screen.section(found.title)
+    if found.nothing:
+        screen.say(found.nothing)
     for part in found.parts:
         screen.say(f"{part.case}, {part.variant} against {report.baseline}:")
         screen.bullets(part.lines)

@@ -56,8 +56,10 @@ def _recording(report: Report) -> list[str]:
     ]
     if not costs:
         return []
-    said = "It was recorded in warm-up blocks, which are not judged; against the judged runs these"
-    return [f"{said} had, in the baseline: {listing(costs)}."]
+    said = (
+        "It was recorded in warm-up blocks, which are not judged. What recording cost there, in the"
+    )
+    return [f"{said} baseline, against the judged runs: {listing(costs)}."]
 
 
 def why_of(report: Report, outcome: Outcome) -> list[str]:
@@ -66,24 +68,24 @@ def why_of(report: Report, outcome: Outcome) -> list[str]:
     return [sentence(s) for s in report.times if (s.case, s.variant) == asked and _tells(s)]
 
 
-def main_part(report: Report, outcome: Outcome) -> list[str]:
-    """Return what made at least half of a result's change, if one thing did.
+def weightiest(report: Report, outcome: Outcome) -> tuple[Part, float] | None:
+    """Return what made most of a result's change, and which part of it; None if nothing did.
 
     The account is of the benchmark's first metric: more time is worse. Of another metric, and where
     the tasks' time went the other way than the metric, it says nothing.
     """
     if outcome.metric != outcome.case.metrics[0]:
-        return []
+        return None
     asked = (outcome.case, outcome.variant)
     is_worse = (outcome.verdict.effect_better or 0.0) < 0
-    return [
-        f"most of it {part.words} ({_signed(part)} % of the time)"
-        for spent in report.times
-        if (spent.case, spent.variant) == asked and spent.whole.contribution
-        if (spent.whole.contribution > 0) == is_worse
-        for part in _named(spent)[:1]
-        if part.contribution / spent.whole.contribution >= 0.5
-    ]
+    for spent in report.times:
+        whole = spent.whole.contribution
+        if (spent.case, spent.variant) != asked or not whole or (whole > 0) != is_worse:
+            continue
+        for part in _named(spent):
+            if part.contribution / whole > 0:
+                return part, part.contribution / whole
+    return None
 
 
 def sentence(spent: TimeSpent) -> str:

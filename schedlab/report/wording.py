@@ -152,11 +152,13 @@ def is_tracepoint(counter: str) -> bool:
 
 def tally(outcomes: Iterable[Outcome], *, zeros: bool = True) -> str:
     """Count verdicts: `2 better, 0 worse, 5 equivalent, 4 can't tell`; or leave out the zeros."""
-    found = Counter(outcome.verdict.word for outcome in outcomes)
+    found = Counter(
+        "not judged" if outcome.verdict.withheld else outcome.verdict.word for outcome in outcomes
+    )
     always = _COUNTED if zeros else ()
     return ", ".join(
         f"{found[word]} {word}"
-        for word in (*_COUNTED, "no effect")
+        for word in (*_COUNTED, "no effect", "not judged")
         if found[word] or word in always
     )
 

@@ -110,6 +110,14 @@ class Pictured(_Data):
 
     picture: Picture
     wakeup_latency: Waits
+    """Of all tasks, the kernel's too."""
+    task_wakeup_latency: Waits | None = None
+    """Of the load's; earlier simulators do not say it."""
+
+    @property
+    def waits(self) -> Waits:
+        """Return how long woken tasks waited, of the load's if that is known."""
+        return self.task_wakeup_latency or self.wakeup_latency
 
 
 def pictured(folder: Path, run: RunRecord) -> Pictured | None:

@@ -260,12 +260,14 @@ class HostSession:
         self._env = {TAG: tag}
         self._cpus = cpus
         self.data = ServedData(system, scratch, self._env, self._beside, watch)
+        self._result = scratch
 
     def run(self, order: Order, raw: Path) -> RunRecord:
         """Set the variant, run the benchmark, count, read the result, put the host back."""
         if self._client:
             self._client.ready()
         key = order.key
+        self._result = raw.parent
         folder = raw / folder_name(f"{order.position:05d}", key)
         if folder.exists():
             shutil.rmtree(folder)  # left by a run that was cut off and never recorded
@@ -372,8 +374,13 @@ class HostSession:
             said = _text(output.with_suffix(".stderr.txt")).strip().rpartition("\n")[2].strip()
             raise IncompleteRun(
                 f"{what}: {shlex.join(argv)[:200]} {how}{f': {said[:200]}' if said else ''};"
-                f" its output is in {name}.*"
+                f" its output is in {self._named(output)}.*"
             )
+
+    def _named(self, output: Path) -> Path:
+        """Return the place of an output in the result's folder, or its whole path elsewhere."""
+        inside = output.is_relative_to(self._result)
+        return output.relative_to(self._result) if inside else output
 
     def _limit(self, command: Command) -> float:
         """Return the seconds a program may take."""

@@ -14,6 +14,7 @@ from schedlab.counters.choice import choose
 from schedlab.counters.group import Unavailable
 from schedlab.counters.sched_trace import SchedTrace, account, tasks_of
 from schedlab.counters.times import MEASURED, time_counter, times
+from schedlab.counters.wakeups import is_percentile, percentile_counter
 from tests.helpers.emulated import emulated_system
 from tests.helpers.patience import wait_until
 
@@ -94,6 +95,25 @@ def test_a_cpu_that_never_switches_is_idle() -> None:
     alone, beside = (times(account(lines, "load", range(n), {}))[""] for n in (1, 2))
     assert (alone["wait_busy"], alone.get("wait_idle", 0)) == (20_000, 0)
     assert (beside.get("wait_busy", 0), beside["wait_idle"]) == (0, 20_000)
+
+
+def test_its_wakeups_are_timed() -> None:
+    """Of twenty, ten take 5 us from waking to running and ten 9 us."""
+    lines = begin(0, 0)
+    for at in range(20):
+        us, wait = 100 * (at + 1), 5 if at % 2 else 9
+        woken = "comm=load pid=10 prio=120 target_cpu=000"
+        lines += [
+            switch(us, 0, (*ROOT, "S"), ("swapper/0", 0)),
+            other(us + 50, 1, "sched_waking", woken),
+            other(us + 51, 0, "sched_wakeup", woken),
+            switch(us + 50 + wait, 0, ("swapper/0", 0, "R"), ROOT),
+        ]
+    lines.append(switch(3000, 0, (*ROOT, "X"), ("swapper/0", 0)))
+    found = account(lines, "load", [0], {})
+    assert {name: ns for name, ns in found.items() if is_percentile(name)} == {
+        percentile_counter(50): 5_000
+    }
 
 
 def test_another_program_is_not_in_it() -> None:

@@ -154,3 +154,19 @@ def test_a_change_of_speed_on_the_way_into_a_call_is_user_time(sim: Simulator) -
     of_tasks = [group["parts_ns"] for group in result["task_time"].values()]
     slipped = sum(spent["user"] + spent["sibling"] for spent in of_tasks)
     assert sum(cpu["user_ns"] for cpu in result["per_cpu"]) == slipped > 0
+
+
+def test_wakeups_of_the_loads_tasks_have_percentiles_of_their_own(sim: Simulator) -> None:
+    """The kernel's threads wake as well, and are in `wakeup_latency` alone."""
+    result = sim(
+        "smp4",
+        {**FOR_EVER, "tasks": [task(count=6, program=[{"run": "1ms"}, {"sleep": "500us"}])]},
+    )
+    mine, of_all = result["task_wakeup_latency"], result["wakeup_latency"]
+    assert 1000 < mine["count"] < of_all["count"]
+    assert mine["p50_ns"] <= mine["p90_ns"] <= mine["p99_ns"] <= mine["p99.9_ns"] <= mine["max_ns"]
+    starts = [start for start, _ in mine["buckets"]]
+    assert max(start for start in starts if start <= mine["p90_ns"]) <= mine["p90_ns"]
+    assert sum(number for start, number in mine["buckets"] if start <= mine["p90_ns"]) >= (
+        0.9 * mine["count"]
+    )

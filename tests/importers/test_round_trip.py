@@ -10,7 +10,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from schedlab.benchmarks import all_benchmarks
+from schedlab.benchmarks.energy import ENERGIES
 from schedlab.benchmarks.metric import Metric
+from schedlab.importers.known import name_of_words
 from schedlab.importers.reading import import_file
 from schedlab.importers.source import Line, Source
 from schedlab.importers.tables.rows import printed_rows
@@ -46,7 +49,7 @@ FEW = settings(
 METRICS = (
     Metric("time", unit="s", better="lower", label="Time (sec)"),
     Metric("events_per_second", unit="1/s", better="higher", label="Events/sec"),
-    Metric("latency p99", unit="us", better="lower", label="Latency p99 (us)"),
+    Metric("latency p99", unit="us", better="lower", label="latency p99 (us)"),
 )
 MACHINE = Machine(name="imported", cpus="0")
 NO_SPREAD = "no spread published: no verdict possible"
@@ -597,3 +600,12 @@ def test_a_row_without_figures_is_not_the_next_rows_name(tmp_path: Path, cells: 
     lines = [Line(i, line) for i, line in enumerate(text.splitlines(), 1)]
     rows, _ = printed_rows(context, lines, 0)
     assert [row.name for row in rows] == ["second:"]
+
+
+def test_a_summarys_plain_words_come_back_as_the_metrics_names() -> None:
+    for benchmark in all_benchmarks():
+        for metric in (*benchmark.metrics, *ENERGIES):
+            asked = (f"{benchmark.name}:groups=4", metric.words, metric.unit, metric.better)
+            assert name_of_words(*asked) == metric.name
+    assert Metric("p99", "us", "lower", "p99 (us)").words == "p99", "a name of a user's own"
+    assert name_of_words("mine", "p99", "us", "lower") == "p99"

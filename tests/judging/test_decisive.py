@@ -234,3 +234,28 @@ def test_a_tracepoint_without_words_has_no_line(tmp_path: Path) -> None:
     assert [each.outcome.counter for each in part.ranked] == ["newidle:pulls:NUMA"]
     everything = Report(store, analyse(store), Detail(counters=True))
     assert "tmigr_update_events" in all_shapes()["terminal"].render(everything)
+
+
+def test_a_time_too_small_to_matter_is_not_named(tmp_path: Path) -> None:
+    """A few ns of each operation doubled; the tasks' time halved."""
+
+    def count(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        spent = {"time:measured:ns": 1e9, "time:user:ns": (4e9 if patched else 8e9)}
+        tiny = (2e6 if patched else 1e6) * rng.gauss(1, 0.01)
+        return {**spent, "cpu-time:newidle_balance:ns": tiny}
+
+    store = store_of(tmp_path / "r", count)
+    report = Report(store, analyse(store))
+    found = decision(report)
+    assert (found.title, found.parts, found.more) == ("What decided it", (), 1)
+    for shape in ("terminal", "markdown", "html"):
+        assert "No counter stands out" in all_shapes()[shape].render(report), shape
+
+    def large(patched: bool, slow: float, rng: random.Random) -> dict[str, float]:
+        return count(patched, slow, rng) | {
+            "cpu-time:newidle_balance:ns": (2e9 if patched else 1e9) * rng.gauss(1, 0.01)
+        }
+
+    store = store_of(tmp_path / "large", large)
+    [part] = decision(Report(store, analyse(store))).parts
+    assert part.lines == ("CPU time in newidle_balance: 100 -> 200 ms a second",)

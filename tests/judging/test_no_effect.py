@@ -58,7 +58,7 @@ def test_equal_runs_are_no_effect_and_settled(traces: bool) -> None:
     outcome = judged(PLAN, runs(6, traces=traces))
     assert outcome.verdict.word == "no effect"
     assert outcome.verdict.note == (
-        "the scheduler took the same decisions in all 6 blocks: WA_IDLE is asked in wake_affine();"
+        "the scheduler took the same decisions in all 6 blocks: WA_IDLE is read in wake_affine();"
         " that did not run, or decided the same either way"
     )
     assert settled_cases(PLAN.design(), [outcome]) == {"Pipe"}
@@ -105,7 +105,7 @@ def test_of_another_kernel_it_is_said_what_equal_runs_do_not_show() -> None:
     assert words == (
         "computation inside the other kernel's code takes no simulated time"
         " (docs/internals/engine.md), so only other decisions, locks or cache lines would show;"
-        " WA_IDLE is asked in wake_affine();"
+        " WA_IDLE is read in wake_affine();"
         " that did not run, or decided the same either way; which part of the kernel reads"
         " sched_feature SHINY is not known to us"
     )

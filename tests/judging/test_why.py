@@ -13,7 +13,8 @@ from schedlab.judging.analysis import analyse
 from schedlab.judging.why import Per, TimeSpent
 from schedlab.plan.plan import BenchmarkEntry, Blocks, Judging, Plan
 from schedlab.report import Report, all_shapes
-from schedlab.report.why import main_part, sentence, why
+from schedlab.report.cause import cause
+from schedlab.report.why import sentence, why
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.result.store import CaseInfo, Store
 from schedlab.settings.variant import Variant
@@ -323,10 +324,11 @@ def test_a_summary_names_the_cause_only_where_the_time_goes_the_metrics_way(
     """More waiting does not explain a figure that got better."""
     report = report_of(tmp_path / "r", waits)
     [outcome] = report.cases[0].outcomes_in("patch")
-    assert main_part(report, outcome) == [
-        "most of it waiting runnable while a CPU was idle (+49.9 % of the time)"
-    ]
+    assert cause(report, outcome) == (
+        "Mainly, tasks spent more time on waiting for a CPU although another one was idle"
+        " (+49.9 % of all their time before)."
+    )
     better = report_of(tmp_path / "s", waits, LATENCY, lambda patched, _: 1.0 if patched else 2.0)
     [outcome] = better.cases[0].outcomes_in("patch")
     assert outcome.verdict.word == "better"
-    assert main_part(better, outcome) == []
+    assert cause(better, outcome) == "No single cause stands out."

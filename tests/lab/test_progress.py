@@ -36,7 +36,7 @@ def test_a_forecast_is_made_of_what_earlier_results_took() -> None:
     assert str(forecast(plan, {})) == ""
     forecasted = forecast(plan, dict.fromkeys(CASES, 5.0))
     assert forecasted.at_most == 4 * 13
-    assert str(forecasted) == "about 2 min to the look at block 6, at most 4 min"
+    assert str(forecasted) == "about 2 min to the look after 6 blocks, at most 4 min"
     gone_on = forecast(plan, dict.fromkeys(CASES, 5.0), recorded=28)
     assert (gone_on.done, gone_on.at_most) == (28, 52)
     assert str(gone_on) == "about 2 min left"
@@ -84,9 +84,9 @@ def test_without_a_terminal_every_run_is_a_line(tmp_path: Path) -> None:
     runs = [line for line in lines if line.startswith("run ")]
     assert len(runs) == 8
     assert runs[0].startswith("run 1 of at most 8: SysBenchCpu [")
-    assert "] warm-up, 2 s; about 10 s to the look at block 2, at most 14 s" in runs[0]
-    assert "] block 1, 2 s" in runs[2]
-    assert "] block 3, 2 s" in runs[7]
+    assert "] warm-up, 2 s; about 10 s to the look after 2 blocks, at most 14 s" in runs[0]
+    assert "] block 0, 2 s" in runs[2]
+    assert "] block 2, 2 s" in runs[7]
     assert not any("block 1 of" in line for line in lines), "a block that begins is no progress"
 
 

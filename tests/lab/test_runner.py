@@ -13,6 +13,7 @@ from schedlab.lab.order import block_order, run_seed, stretches
 from schedlab.lab.runner import GIVE_UP_AFTER, Progress, Runner
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
+from schedlab.report import Report, all_shapes
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.result.store import Store, describe
 from schedlab.targets.target import Order
@@ -188,6 +189,13 @@ def test_a_benchmark_that_keeps_failing_is_left_out_and_the_others_go_on(tmp_pat
     assert any("Tbench: left out: failed 3 times in new" in line for line in store.notices)
     words = {outcome.case.label: outcome.verdict.n for outcome in analyse(store).outcomes}
     assert words == {"SysBenchCpu": (6, 6), "Tbench": (0, 0)}
+    report = Report(store, analyse(store))
+    [why] = {o.verdict.note for o in report.analysis.outcomes if o.case.label == "Tbench"}
+    assert why.startswith("not judged: every run of new failed: ")
+    assert report.tally("new").endswith("1 not judged")
+    for shape in ("terminal", "lkml", "summary", "html", "markdown"):
+        text = all_shapes()[shape].render(report)
+        assert "every run of new failed" in " ".join(text.split()), shape
 
 
 def test_a_failed_run_takes_its_pair_with_it(tmp_path: Path) -> None:

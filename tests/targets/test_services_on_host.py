@@ -104,7 +104,7 @@ def test_a_load_phase_that_fails_fails_the_run(
     monkeypatch.setenv("LOADED", "4")
     record = one_run(system, tmp_path, "YcsbMongodb")
     assert record.error.startswith("setting up: ycsb.sh load mongodb -p mongodb.url=")
-    assert record.error.endswith("ended with 4; its output is in setup0.*")
+    assert record.error.endswith(f"ended with 4; its output is in {record.raw}/setup0.*")
     assert not (tmp_path / record.raw / "db").exists()
 
 
@@ -294,7 +294,7 @@ def test_loading_that_fails_fails_the_run_and_keeps_what_was_said(
     [record] = runs(system, tmp_path, 1)
     assert record.status == "failed"
     assert record.error.startswith("loading data: sysbench oltp_read_only")
-    assert "ended with 7: no such table; its output is in fill1.*" in record.error
+    assert "ended with 7: no such table; its output is in raw/data" in record.error
     assert record.error.endswith("the last words of mariadbd: ready for connections")
     assert not system.listens(23306)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from schedlab.importers.known import name_of_words
 from schedlab.importers.number import PATTERN
 from schedlab.importers.publication import Row
 from schedlab.importers.source import Line
@@ -20,37 +21,53 @@ _ITEM = re.compile(
 
 @table("own summary")
 def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
-    """Read what is said of one variant, from its heading to the next text at the left."""
-    head = _HEAD.fullmatch(lines[at].text) if context.is_own else None
+    """Read what is said of one variant: its heading, and the paragraphs of results below it."""
+    head = _HEAD.fullmatch(_joined(lines, at)) if context.is_own and _begins(lines, at) else None
     if not head:
         return None
     variants = context.variant(head["base"]), context.variant(head["other"])
-    end = next((i for i in range(at + 1, len(lines)) if _ends(lines[i].text)), len(lines))
     rows: list[Row] = []
-    kind = ""
-    for line in _items(lines[at + 1 : end]):
-        if line.text in (*_KIND, *_OTHER_KINDS):
-            kind = _KIND.get(line.text, "")
-        elif item := _ITEM.fullmatch(line.text):
-            rows.append(_row(line, item, kind, variants, context))
+    end = _next(lines, at)
+    while end < len(lines) and lines[end].text in (*_KIND, *_OTHER_KINDS):
+        kind = _KIND.get(lines[end].text, "")
+        for line in _items(lines, end + 1):
+            if item := _ITEM.fullmatch(line.text):
+                context.read.append((item["base"], item["other"], item["change"]))
+                rows.append(_row(line, item, kind, variants, context))
+        end = _next(lines, end)
     return rows, end
 
 
-def _ends(text: str) -> bool:
-    """Return whether a text at the left is something other than a heading of results."""
-    return bool(text) and not text.startswith(("- ", " ")) and text not in (*_KIND, *_OTHER_KINDS)
+def _begins(lines: Sequence[Line], at: int) -> bool:
+    """Return whether a paragraph begins here."""
+    return bool(lines[at].text) and (at == 0 or not lines[at - 1].text)
 
 
-def _items(lines: Sequence[Line]) -> Iterator[Line]:
-    """Yield headings and items, those that were too long for a line put together again."""
+def _end(lines: Sequence[Line], at: int) -> int:
+    """Return the line behind a paragraph."""
+    return next((i for i in range(at, len(lines)) if not lines[i].text), len(lines))
+
+
+def _next(lines: Sequence[Line], at: int) -> int:
+    """Return where the next paragraph begins."""
+    end = _end(lines, at)
+    return next((i for i in range(end, len(lines)) if lines[i].text), len(lines))
+
+
+def _joined(lines: Sequence[Line], at: int) -> str:
+    return " ".join(line.text.strip() for line in lines[at : _end(lines, at)])
+
+
+def _items(lines: Sequence[Line], at: int) -> Iterator[Line]:
+    """Yield the items of a paragraph; one goes on until the next, however its lines begin."""
     whole: Line | None = None
-    for line in lines:
-        if whole and line.text.startswith(" "):
+    for line in lines[at : _end(lines, at)]:
+        if whole and not line.text.startswith("- "):
             whole = Line(whole.number, f"{whole.text} {line.text.strip()}")
             continue
         if whole:
             yield whole
-        whole = line if line.text else None
+        whole = line
     if whole:
         yield whole
 
@@ -59,7 +76,7 @@ def _row(
     line: Line, item: re.Match[str], kind: str, variants: tuple[str, str], context: Context
 ) -> Row:
     sign = "-" if item["way"] == "worse" else ""
-    metric = metric_of(item["metric"], item)
+    metric = metric_of(name_of_words(*item.group("label", "metric", "unit", "better")), item)
     place = Place(item["label"], item["label"], {}, metric.name, metric)
     printed = (item["base"], item["other"], f"{sign}{item['change']}")
     return own_row(context, line, place, variants, printed, kind)

@@ -7,6 +7,7 @@ from schedlab.importers.number import PATTERN
 from schedlab.importers.publication import Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.table import (
+    VERDICT,
     Context,
     Found,
     Place,
@@ -16,16 +17,18 @@ from schedlab.importers.tables.table import (
     table,
 )
 
-_SECTION = re.compile(r"(?P<other>\S+) against (?P<base>\S+): \d.*\bcan't tell")
+_SECTION = re.compile(
+    r"(?P<other>\S+) against (?P<base>\S+): \d.*\bcan't tell(?:, [\d,]+ (?:no effect|not judged))*"
+)
 _NAME = re.compile(r"(?P<label>.+), (?P<metric>[^,]+), (?P<unit>[^,]*), (?P<better>higher|lower)")
 _FIGURES = re.compile(
     rf"(?P<name>.*?) +(?P<base>{PATTERN}|-) +(?P<other>{PATTERN}|-) +(?P<pct>\S+)"
-    r" +(?:\[[^\]]*\]|-) +[\d/+]+ +\S (?P<verdict>[a-z][a-z' ]+)"
+    rf" +(?:\[[^\]]*\]|-) +[\d/+]+ +\S (?P<verdict>{VERDICT})"
 )
 _NAMED = re.compile(
     rf"(?P<name>.*?) +(?P<before>\S+) (?P<base>{PATTERN}|-), (?P<after>\S+) (?P<other>{PATTERN}|-),"
     r" % better (?P<pct>[^ ,]+), interval, % (?:\[[^\]]*\]|-), [a-z]+ [\d/+]+,"
-    r" verdict \S (?P<verdict>[a-z][a-z' ]+)"
+    rf" verdict \S (?P<verdict>{VERDICT})"
 )
 """Of a screen too narrow for columns: each figure behind its heading."""
 _HEAD = re.compile(r"(?:benchmark, metric, unit, better)? *\S+ +\S+ +% better +interval, % .*")
@@ -47,6 +50,7 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
         figures = _NAMED.fullmatch(whole) or _FIGURES.fullmatch(whole)
         name = _NAME.fullmatch(figures["name"].strip()) if figures else None
         if figures and name:
+            context.read.append((figures["base"], figures["other"], figures["pct"]))
             rows += _row(lines[end], figures, name, variants, context)
         if (figures and name) or _HEAD.fullmatch(text.strip()):
             above = []
@@ -58,7 +62,7 @@ def _paragraph(lines: Sequence[Line], at: int) -> str:
     """Return a line, with the next one where the verdicts were too many for it."""
     text = lines[at].text
     behind = lines[at + 1].text if at + 1 < len(lines) else ""
-    return text if text.endswith("can't tell") else f"{text} {behind}"
+    return text if _SECTION.fullmatch(text) else f"{text} {behind}"
 
 
 def _row(

@@ -19,6 +19,8 @@ LOAD_FIRST = re.compile(r"(?P<load>\d+)[- ](?P<what>[A-Za-z]\w*)")
 LOAD_LAST = re.compile(r"(?P<test>.+?)[- ](?P<load>\d+)")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
 _DESCRIBED = re.compile(r"(?P<name>.+), (?P<unit>[^,]*), (?P<better>higher|lower) is better")
+VERDICT = r"(?:better|worse|equivalent|can't tell|no effect|not judged|never happened)"
+"""What stands at the end of a row of schedlab's own."""
 CLAIMS = ("better", "worse", "equivalent")
 """The verdicts that a printed table may claim; any other is open."""
 
@@ -54,6 +56,8 @@ class Context:
     """Cases read below the benchmark's heading."""
     machines: list[str] = field(default_factory=list)
     """The machines of a mail of schedlab's own that is of several."""
+    read: list[tuple[str, str, str]] = field(default_factory=list)
+    """Base, other and change of each row read in a report of schedlab's own, as printed."""
     described: dict[str, Metric] = field(default_factory=dict)
     """Metrics that a report of schedlab's own describes, by the names of its rows."""
 

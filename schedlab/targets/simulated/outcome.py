@@ -12,6 +12,7 @@ from schedlab.counters import all_groups, event_groups
 from schedlab.counters.cpufreq import add_domain, by_frequencies
 from schedlab.counters.simulated import CPU_TIME, ENTRIES, FUNCTIONS
 from schedlab.counters.times import GONE, MEASURED, time_counter
+from schedlab.counters.wakeups import of_simulated
 from schedlab.result.record import BRIEF, TOO_SHORT
 
 _MADE_OF = {
@@ -69,8 +70,8 @@ def brief(result: Mapping[str, Any]) -> list[str]:
     if not 0 < window * FAR < slowest:
         return []
     return [
-        f"{BRIEF}measured {_time(window)}, and domains are balanced every {_time(slowest)}:"
-        " start-up and the phase of balancing decide"
+        f"{BRIEF}measured {_time(window)}, while busy CPUs balance their widest domain every"
+        f" {_time(slowest)}: much depends on how the load starts and when balancing comes round"
     ]
 
 
@@ -96,7 +97,8 @@ def counters(
 ) -> dict[str, float]:
     """Return the counters of a result: all a comparison can use, or those wanted that there are.
 
-    Where the tasks' time went is always among them: it explains what the metrics say.
+    Where the tasks' time went and how long wakeups took are always among them: they explain what
+    the metrics say.
     """
     counted = _counted(result)
     if wanted == "all":
@@ -108,7 +110,8 @@ def counters(
         }
     counted = _silent(result) | counted
     names = chain.from_iterable(_members(name, counted) for name in wanted)
-    return {name: counted[name] for name in names if name in counted} | _task_time(result)
+    chosen = {name: counted[name] for name in names if name in counted}
+    return chosen | _task_time(result) | _percentiles(result)
 
 
 def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"]) -> list[str]:
@@ -121,7 +124,7 @@ def missing(result: Mapping[str, Any], wanted: tuple[str, ...] | Literal["all"])
 
 def _counted(result: Mapping[str, Any]) -> dict[str, float]:
     counted = {name: float(value) for name, value in result.get("counters", {}).items()}
-    counted |= _cpu_time(result) | _waits(result) | _task_time(result)
+    counted |= _cpu_time(result) | _waits(result) | _task_time(result) | _percentiles(result)
     counted |= _frequencies(result) | _kinds(result)
     for name, parts in _MADE_OF.items():
         counted[name] = sum(counted.get(part, 0.0) for part in parts)
@@ -180,6 +183,11 @@ def _waits(result: Mapping[str, Any]) -> dict[str, float]:
         counts[f"{kind}-latency:count"] = float(number)
         counts[f"{kind}-latency:ns"] = number * waits.get("mean_ns", 0.0)
     return counts
+
+
+def _percentiles(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return how long the load's tasks waited from being woken to running, as percentiles."""
+    return of_simulated(result.get("task_wakeup_latency", {}))
 
 
 def _frequencies(result: Mapping[str, Any]) -> dict[str, float]:
