@@ -96,6 +96,10 @@ class Source:
                 self.refuse(line.number, f"is longer than {LONGEST_TEXT:,} characters.")
         return lines
 
+    def with_rests(self, depth: int) -> list[Line]:
+        """Return the lines of a depth, and those less deep that may be what was broken off them."""
+        return [line if at <= depth else Line(line.number, "") for at, line in self._lines]
+
     def line_of(self, text: str) -> int:
         """Return the line in which a text stands first; the first line if it is in none."""
         at = self.text.find(text)

@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.metric import Metric
@@ -17,6 +18,7 @@ from schedlab.importers.publication import Publication, Row, published_means
 from schedlab.importers.source import Line, Source
 from schedlab.importers.tables.table import READERS, Context, read_described
 from schedlab.importers.unwrap import unbroken
+from schedlab.importers.whole import refuse_unread, unread
 
 _BOX = re.compile(r"~{3,}")
 _BOXED = re.compile(r"~\s+(?P<name>.+?)\s+~")
@@ -49,21 +51,62 @@ def read_text(source: Source) -> Publication | None:
         importlib.import_module(f"{tables.__name__}.{module.name}")
     for depth in source.depths:
         lines = source.rows(depth)
-        if _is_own(lines):
-            lines = unbroken(source, depth)
-        environment = dict(_environment(lines))
-        context = Context(source, source.path.stem, _named_kernels(lines))
-        context.described = dict(_described(lines))
-        context.is_own = _is_own(lines)
-        machines = [name for name, _ in _machines(lines)]
-        context.machines = machines if len(machines) > 1 else []
-        rows = list(_rows(lines, context))
-        if rows:
-            found, notices = node_lists(source, lines)
-            publication = published_means(source, _title(source, lines), environment | found, rows)
-            publication.notices += [*notices, *context.notices]
-            return publication
+        found = _own_tables(source, depth) if _is_own(lines) else _tables(source, lines)
+        if found.rows:
+            return found.publication()
     return None
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The rows of a text's tables, and where they stood."""
+
+    lines: Sequence[Line]
+    context: Context
+    rows: list[Row]
+
+    def publication(self) -> Publication:
+        """Put them together."""
+        source, lines = self.context.source, self.lines
+        environment = dict(_environment(lines))
+        nodes, notices = node_lists(source, lines)
+        title = _title(source, lines)
+        publication = published_means(source, title, environment | nodes, self.rows)
+        publication.notices += [*notices, *self.context.notices]
+        return publication
+
+
+def _tables(source: Source, lines: Sequence[Line]) -> _Tables:
+    context = Context(source, source.path.stem, _named_kernels(lines))
+    context.described = dict(_described(lines))
+    context.is_own = _is_own(lines)
+    machines = [name for name, _ in _machines(lines)]
+    context.machines = machines if len(machines) > 1 else []
+    return _Tables(lines, context, list(_rows(lines, context)))
+
+
+def _own_tables(source: Source, depth: int) -> _Tables:
+    """Read a text of schedlab's own as it is, or with lines put together that were broken.
+
+    Raises:
+        UsageError: some of its rows cannot be read either way.
+    """
+    wrong: UsageError | None = None
+    left: list[tuple[list[Line], int]] = []
+    ways = (source.rows(depth), unbroken(source, depth))
+    for lines in reversed(ways) if depth else ways:
+        try:
+            found = _tables(source, lines)
+        except UsageError as error:
+            wrong = wrong or error
+            continue
+        missed = unread(source.with_rests(depth), found.context.read)
+        if not missed:
+            return found
+        left.append((missed, len(found.context.read)))
+    if wrong:
+        raise wrong
+    refuse_unread(source, *min(left, key=lambda each: len(each[0])))
 
 
 def _rows(lines: Sequence[Line], context: Context) -> Iterator[Row]:

@@ -1,24 +1,23 @@
-"""Lines that a mail client broke when it quoted a mail of schedlab's own, put together again.
+"""Lines of a mail of schedlab's own that a mail client broke, put together again.
 
 A client that wraps what it quotes breaks lines which are too long for it with the quoting before
-them, and quotes what is left of a line or does not. So a line goes on where the next one begins at
-the left, would have had no room beside it, and does not look like the start of one of our lines.
+them, and quotes what is left of a line or does not; the quoting may be gone again. So a line goes
+on where the next one begins at the left, would have had no room beside it, and does not look like
+the start of one of our lines.
 """
 
 import re
 from collections.abc import Sequence
 
 from schedlab.importers.source import Line, Source
+from schedlab.importers.tables.table import VERDICT
 from schedlab.report.plain import WIDTH
 
 _BEGINS = re.compile(r"[ \t>]|- |o |~ |\$ |\*\*\* |Test:|.*, (?:higher|lower) is better$|$")
 """How lines of our mails begin that never go on from another one."""
 _ROW = re.compile(r"[^ ].*:(?:$| +[\d.,]+ +[\d.,]+ +[-+\d])")
 """How a row begins; it goes on until its verdict, whatever room there was."""
-_WHOLE = re.compile(
-    r"Test: .* verdict|~ .* ~|.* (?:\[[^\]]*\]|-) +[\d/+]+ +"
-    r"(?:better|worse|equivalent|can't tell|no effect|not judged|never happened)"
-)
+_WHOLE = re.compile(rf"Test: .* verdict|~ .* ~|.* (?:\[[^\]]*\]|-) +[\d/+]+ +{VERDICT}")
 """A head or a row with its verdict."""
 
 _GAP = 2
@@ -31,7 +30,7 @@ def unbroken(source: Source, depth: int) -> list[Line]:
     widths = {line.number: source.width_of(line.number) for line in lines if line.text}
     room = max(widths.values(), default=0)
     quoting = max((widths[line.number] - len(line.text) for line in lines if line.text), default=0)
-    if not quoting or room >= WIDTH + quoting:
+    if quoting and room >= WIDTH + quoting:
         return lines
     found = list(lines)
     unquoted = source.rows(0)

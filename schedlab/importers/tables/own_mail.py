@@ -8,12 +8,12 @@ from schedlab.importers.number import PATTERN
 from schedlab.importers.publication import Row
 from schedlab.importers.source import Line
 from schedlab.importers.tables.comparison import own_place
-from schedlab.importers.tables.table import Context, Found, own_row, read_described, table
+from schedlab.importers.tables.table import VERDICT, Context, Found, own_row, read_described, table
 
 _HEAD = re.compile(r"Test: +(?P<base>\S+) +(?P<other>\S+) +pct +interval +n +verdict")
 _ROW = re.compile(
     rf"(?:(?P<name>.+):)? +(?P<base>{PATTERN}|-) +(?P<other>{PATTERN}|-) +(?P<pct>\S+)"
-    r" +(?P<interval>\[[^\]]*\]|-) +(?P<n>[\d/+]+) +(?P<verdict>[a-z][a-z' ]+)"
+    rf" +(?P<interval>\[[^\]]*\]|-) +(?P<n>[\d/+]+) +(?P<verdict>{VERDICT})"
 )
 _ABOVE = ("~ ", "$ ", " ")
 """How lines above the metric begin that are not of it."""
@@ -33,6 +33,7 @@ def read(lines: Sequence[Line], at: int, context: Context) -> Found | None:
     while end < len(lines) and (text := lines[end].text):
         row = _ROW.fullmatch(text)
         if row:
+            context.read.append((row["base"], row["other"], row["pct"]))
             rows += _row(lines[end], row, " ".join(name), variants, metric, context)
         if row or not text.startswith(" "):
             name = [] if row else [*name, text]
