@@ -24,7 +24,8 @@ PREFIX = "GCOV_PREFIX"
 
 _COUNTS = ".gcda"
 _NOTES = ".gcno"
-_SCHEDULER = re.compile(r".*\bkernel/sched/([\w./-]+)$")
+_SCHEDULER = re.compile(r"(?:.*/)?(?<!/hooked/)kernel/sched/([\w./-]+)$")
+"""Not the engine's own, which stand below `hooked` under the same names."""
 _TEXT = re.compile(r"^[0-9a-f]+ [tTwW] (\w+?)(?:\.(?:part|constprop|isra|cold)\.?\d*)*$", re.M)
 
 
@@ -66,10 +67,13 @@ class File:
         lines = range(function.first, function.last + 1)
         return function.ran or any(self.lines.get(line, False) for line in lines)
 
+    def code(self, function: Function) -> list[int]:
+        """Return the lines of a function that have code."""
+        return [line for line in range(function.first, function.last + 1) if line in self.lines]
+
     def missing(self, function: Function) -> list[int]:
         """Return the lines of a function that did not run."""
-        lines = range(function.first, function.last + 1)
-        return [line for line in lines if self.lines.get(line) is False]
+        return [line for line in self.code(function) if not self.lines[line]]
 
     @property
     def partly(self) -> list[Function]:

@@ -60,16 +60,14 @@ def _shown(covered: Covered, file: File, pages: Mapping[str, str]) -> dict[str, 
         "share": share(file),
         "functions_can": able,
         "functions_ran": able - len(file.silent),
-        "silent": [_row(each, each.first) for each in file.silent],
-        "dropped": [_row(each, each.first) for each in file.dropped],
-        "partly": [
-            _row(each, file.missing(each)[0], len(file.missing(each))) for each in file.partly
-        ],
+        "silent": [_row(file, each, each.first) for each in file.silent],
+        "dropped": [_row(file, each, each.first) for each in file.dropped],
+        "partly": [_row(file, each, file.missing(each)[0]) for each in file.partly],
     }
 
 
-def _row(function: Function, at: int, missing: int = 0) -> dict[str, Any]:
-    lines = function.last - function.first + 1
+def _row(file: File, function: Function, at: int) -> dict[str, Any]:
+    lines, missing = len(file.code(function)), len(file.missing(function))
     return {"name": function.name, "at": at, "lines": lines, "missing": missing}
 
 
@@ -129,11 +127,11 @@ def share(file: File) -> str:
 def _functions(file: File) -> str:
     lines = [f"### {file.name}\n"]
     if file.silent:
-        lines.append(f"Did not run: {_named(file.silent)}.\n")
+        lines.append(f"Did not run: {_named(file, file.silent)}.\n")
     if file.dropped:
         lines.append(f"Not in the simulator: {', '.join(each.name for each in file.dropped)}.\n")
     return "\n".join(lines)
 
 
-def _named(functions: Iterable[Function]) -> str:
-    return ", ".join(f"{each.name} ({each.last - each.first + 1} lines)" for each in functions)
+def _named(file: File, functions: Iterable[Function]) -> str:
+    return ", ".join(f"{each.name} ({len(file.code(each))} lines)" for each in functions)

@@ -14,7 +14,7 @@ from schedlab.kernels.engine import find_engine
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.kernels.tree import tree_as_it_is
-from schedlab.lab.checks.coverage import File, Function, read_coverage
+from schedlab.lab.checks.coverage import _SCHEDULER, File, Function, read_coverage
 from schedlab.lab.checks.coverage_page import PAGE, coverage_html, coverage_page, shares
 from tests.helpers.browser import Page
 from tests.helpers.kernel_source import kernel_source
@@ -78,7 +78,7 @@ def test_runs_add_up(objects: Path, tmp_path: Path) -> None:
     assert shares(one) == "71.4% of fair.c"
     page = coverage_page([one])
     assert "| fair.c | 9 | 7 | 5 | 71.4% | 3 | 2 |" in page
-    assert "Did not run: odd (4 lines)." in page
+    assert "Did not run: odd (2 lines)." in page
     pages = coverage_html([one])
     assert set(pages) == {PAGE, "6.12-fair.c.html"}
     ids = {name: set(Page(text).values("id")) for name, text in pages.items()}
@@ -130,3 +130,9 @@ def test_builds_that_count_are_others(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Builder, "compiler", lambda _: "Debian clang version 14.0.6")
     with pytest.raises(KernelError, match="counted by gcc's gcov"):
         Builder(shelf, engine, Watch(), coverage=True).build(recipe)
+
+
+def test_the_engines_own_files_are_not_the_kernels() -> None:
+    paths = ("/e/engine/hooked/kernel/sched/fair.c", "/t/kernel/sched/fair.c", "kernel/sched/rt.c")
+    found = [_SCHEDULER.match(path) for path in paths]
+    assert [match and match[1] for match in found] == [None, "fair.c", "rt.c"]
