@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.system import System
+from schedlab.base.words import plural
 from schedlab.counters.group import CounterGroup, Counts, Unavailable, counter_group
 from schedlab.counters.meaning import Meaning, Topic
 from schedlab.counters.times import GONE, MEASURED, time_counter
@@ -25,6 +26,8 @@ EVENTS = (
 )
 _ONLINE = "/sys/devices/system/cpu/online"
 _READING_SECONDS = 600
+_CLOCKS_APART = 1.01
+"""No more than this times the CPUs' time can have been spent running."""
 _BUFFER = "4M"
 """Of each CPU; less loses events on a machine that switches often."""
 
@@ -90,6 +93,12 @@ class SchedTrace(CounterGroup):
         counts = account(done.stdout.splitlines(), program, cpus, served)
         if not counts:
             raise Unavailable(f"task-time: {program} is not in what perf recorded")
+        ran = counts.get(time_counter(RUNNING), 0.0)
+        if ran > counts[MEASURED] * len(cpus) * _CLOCKS_APART:
+            raise Unavailable(
+                f"task-time: by what perf recorded the tasks ran {ran / 1e9:.3g} s in"
+                f" {counts[MEASURED] / 1e9:.3g} s on {plural(len(cpus), 'CPU')}: switches were lost"
+            )
         return counts
 
 
@@ -112,7 +121,8 @@ class _Event(NamedTuple):
     text: str
 
 
-_LINE = re.compile(r"^.*?\s+\d+\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+): (.*)$")
+# A task that has ended is `:-1 -1` when it is switched away from.
+_LINE = re.compile(r"^.*?\s+-?\d+\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+): (.*)$")
 _SWITCH = re.compile(
     r"prev_comm=(.*) prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==>"
     r" next_comm=(.*) next_pid=(\d+) next_prio="

@@ -3,7 +3,7 @@
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.wakeups import NAME
 from schedlab.report.content import Report
-from schedlab.report.wording import CLAIMED, brief_duration, is_evidence, share
+from schedlab.report.wording import CLAIMED, brief_duration, is_evidence, points
 
 HEADING = "Wakeup latency, from being woken to running:"
 
@@ -40,5 +40,5 @@ def _change(outcome: Outcome) -> str:
     verdict = outcome.verdict
     means = (verdict.base_mean, verdict.other_mean)
     base, other = (brief_duration((us or 0.0) / 1e6) for us in means)
-    size = share(abs(verdict.effect or 0.0))
-    return f"{percentile_of(outcome)} {base} -> {other} ({size} {verdict.word})"
+    size = points(abs(verdict.effect or 0.0), plus=False)
+    return f"{percentile_of(outcome)} {base} -> {other} ({size} % {verdict.word})"

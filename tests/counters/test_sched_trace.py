@@ -97,6 +97,24 @@ def test_a_cpu_that_never_switches_is_idle() -> None:
     assert (beside.get("wait_busy", 0), beside["wait_idle"]) == (0, 20_000)
 
 
+def test_a_task_that_ended_is_switched_away_from_under_no_id() -> None:
+    """As perf prints it: the task's id is gone, and its last switch counts all the same."""
+    gone = switch(50, 0, (*CHILD, "X"), ROOT).replace(f"{CHILD[0]:>16} {CHILD[1]:5}", "  :-1    -1")
+    assert ":-1    -1 [000]" in gone
+    lines = [
+        switch(0, 0, ("x", 5, "S"), ROOT),
+        *begin(0, 0),
+        other(*(10, 0, "sched_process_fork"), "comm=load pid=10 child_comm=load child_pid=11"),
+        other(10, 0, "sched_wakeup_new", "comm=load pid=11 prio=120 target_cpu=000"),
+        switch(20, 0, (*ROOT, "R"), CHILD),
+        gone,
+        switch(100, 0, (*ROOT, "X"), ("swapper/0", 0)),
+    ]
+    found = times(account(lines, "load", [0], {}))
+    assert found[""]["running"] == 100_000, "one CPU ran one task after another"
+    assert found["child"]["gone"] > 0
+
+
 def test_its_wakeups_are_timed() -> None:
     """Of twenty, ten take 5 us from waking to running and ten 9 us."""
     lines = begin(0, 0)
