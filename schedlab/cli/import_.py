@@ -29,22 +29,13 @@ def import_command(files: tuple[Path, ...], output: Path | None) -> None:
     Each file becomes a result folder of its own, the document kept in it. docs/manual/import.md
     shows the shapes that are read. Nothing is written unless all files can be read.
     """
-    from schedlab.importers.source import Source
+    from schedlab.importers.files import import_files
 
-    folders = _folders(files, output)
-    sources = [Source.read(file) for file in folders.values()]
-    # Only here: what cannot be read is refused at once, without loading what reads tables.
-    from schedlab.cli.result import print_result
-    from schedlab.importers.reading import read_publication
-    from schedlab.result.store import check_free
+    with stoppable():
+        for store in import_files(_folders(files, output), invocation()):
+            from schedlab.cli.result import print_result
 
-    for folder in folders:
-        check_free(folder)
-    publications = [read_publication(source) for source in sources]
-    for folder, source, publication in zip(folders, sources, publications, strict=True):
-        with stoppable():
-            store = publication.store(folder, source, invocation())
-        print_result(store)
+            print_result(store)
 
 
 def _folders(files: tuple[Path, ...], output: Path | None) -> dict[Path, Path]:

@@ -1,7 +1,6 @@
 """Reading a document of any known shape."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from schedlab.importers.markdown_report import read_markdown_report
 from schedlab.importers.own_csv import read_own_csv
@@ -9,7 +8,6 @@ from schedlab.importers.own_report import read_own_report
 from schedlab.importers.publication import Publication
 from schedlab.importers.source import Source
 from schedlab.importers.text import no_result, read_own_mail, read_text
-from schedlab.result.store import Store
 
 _READERS: tuple[Callable[[Source], Publication | None], ...] = (
     read_own_mail,
@@ -19,17 +17,6 @@ _READERS: tuple[Callable[[Source], Publication | None], ...] = (
     read_text,
 )
 """In the order they are tried: each returns None for a document that is not its own."""
-
-
-def import_file(path: Path, folder: Path, invocation: str) -> Store:
-    """Read a published document into a new result folder, which is there whole or not at all.
-
-    Raises:
-        UsageError: as for `read_publication`.
-        StoreError: the folder cannot be written, or holds something.
-    """
-    source = Source.read(path)
-    return read_publication(source).store(folder, source, invocation)
 
 
 def read_publication(source: Source) -> Publication:

@@ -39,7 +39,7 @@ from rich.console import Console
 from schedlab.base.errors import SchedlabError
 from schedlab.benchmarks.metric import Metric
 from schedlab.cli.side_by_side import print_sessions
-from schedlab.importers.reading import import_file
+from schedlab.importers.files import import_file
 from schedlab.judging.analysis import analyse
 from schedlab.judging.sessions import compare
 from schedlab.plan.plan import Plan

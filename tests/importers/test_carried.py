@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from schedlab.base.errors import UsageError
 from schedlab.importers.bounds import MOST_BYTES, MOST_ELEMENTS
-from schedlab.importers.reading import import_file
+from schedlab.importers.files import import_file
 from schedlab.judging.analysis import analyse
 from schedlab.report import Report, all_shapes
 from schedlab.result import carried

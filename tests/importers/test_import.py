@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.errors import UsageError
-from schedlab.importers.reading import import_file
+from schedlab.importers.files import import_file
 from schedlab.judging.analysis import Outcome, analyse
 from schedlab.judging.axis import find_axes
 from schedlab.report import Report, all_shapes

@@ -13,7 +13,7 @@ import pytest
 
 from schedlab.base.errors import StoreError, UsageError
 from schedlab.importers import bounds
-from schedlab.importers.reading import import_file
+from schedlab.importers.files import import_file
 from schedlab.judging.analysis import analyse
 from schedlab.judging.sessions import compare
 from schedlab.report import Report, all_shapes

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from schedlab.benchmarks import all_benchmarks
 from schedlab.benchmarks.energy import ENERGIES
 from schedlab.benchmarks.metric import Metric
+from schedlab.importers.files import import_file
 from schedlab.importers.known import name_of_words
-from schedlab.importers.reading import import_file
 from schedlab.importers.source import Line, Source
 from schedlab.importers.tables.rows import printed_rows
 from schedlab.importers.tables.table import Context

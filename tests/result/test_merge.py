@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-from schedlab.importers.reading import import_file
+from schedlab.importers.files import import_file
 from schedlab.judging.analysis import analyse
 from schedlab.judging.verdict import Verdict
 from schedlab.report import Report, all_shapes
