@@ -1,7 +1,9 @@
-"""The benchmarks, one module a family; every module of this package is loaded."""
+"""The benchmarks, one module a family; all are loaded when the first is asked for."""
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
+from functools import cache
 
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.benchmark import REGISTRY, Benchmark, Case, Command, Output
@@ -17,15 +19,21 @@ __all__ = [
     "all_benchmarks",
     "all_tools",
     "find_benchmark",
+    "registered",
 ]
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+
+@cache
+def registered() -> Mapping[str, Benchmark]:
+    """Return every benchmark by its name."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return REGISTRY
 
 
 def all_benchmarks() -> list[Benchmark]:
     """Return every benchmark, by name."""
-    return [REGISTRY[name] for name in sorted(REGISTRY)]
+    return [benchmark for _, benchmark in sorted(registered().items())]
 
 
 def all_tools() -> list[Tool]:
@@ -37,9 +45,9 @@ def all_tools() -> list[Tool]:
 
 def find_benchmark(name: str, where: str) -> Benchmark:
     """Return the benchmark of that name; UsageError with the nearest names where there is none."""
-    if name not in REGISTRY:
+    if name not in registered():
         raise UsageError(
-            f"{where}: no benchmark is called '{name}'.{nearest(name, REGISTRY)}"
+            f"{where}: no benchmark is called '{name}'.{nearest(name, registered())}"
             "\n  `schedlab list benchmarks` shows all."
         )
-    return REGISTRY[name]
+    return registered()[name]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from schedlab.base.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import IncompleteRun, UsageError, nearest
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.energy import energy_metric
@@ -23,7 +23,7 @@ from schedlab.benchmarks.server import ADDRESS, ONE_MACHINE, Ends, Place, Server
 from schedlab.benchmarks.sizes import amount, count, span
 from schedlab.benchmarks.tool import Tool
 from schedlab.machine.model import Machine
-from schedlab.machine.placement import ROLES, checked_cpus, place
+from schedlab.machine.placement import cpus_of
 
 Values = dict[Metric, float]
 Parameter = int | str
@@ -434,24 +434,12 @@ def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: st
     if kind is int:
         return count(value, machine.sizes(), spot)
     if kind is Cpus:
-        return cpus_of(str(value), machine, spot)
+        return Cpus(cpus_of(str(value), machine, spot))
     if value == "":
         raise UsageError(f"{spot}: is missing.")
     if not isinstance(value, str) or not value.isprintable():
         raise UsageError(f"{spot}: expected a word, found {value!r}")
     return value
-
-
-def cpus_of(text: str, machine: Machine, where: str) -> Cpus:
-    """Return a list of CPUs, or those of a role; UsageError naming `where` if it has no such."""
-    if checked_cpus(text, where) in ROLES:
-        return Cpus(place(machine).roles()[text])
-    cpus = parse_cpulist(text)
-    missing = [cpu for cpu in cpus if cpu not in parse_cpulist(machine.cpus)]
-    if missing or not cpus:
-        which = f"CPU {format_cpulist(missing)}" if missing else "CPU ''"
-        raise UsageError(f"{where}: {machine.name} has no {which}; it has {machine.cpus}.")
-    return Cpus(text)
 
 
 def _ending(status: int) -> str:

@@ -56,18 +56,20 @@ def _described(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
     if others:
         raise UsageError("the CPUs are chosen on one machine: give one --target.")
 
-    from schedlab.machine.placement import checked_cpus, place
+    # Each import only where it is needed: a mistake in the options is reported at once.
+    from schedlab.machine.placement import checked_cpus, cpus_of, place
 
     named = {key: checked_cpus(options[key], _OPTIONS[key]) for key in _ROLES if options[key]}
 
-    from schedlab.benchmarks.benchmark import cpus_of
-    from schedlab.benchmarks.cpuidle_smt import NAME
     from schedlab.targets.choice import find_target
 
     machine = find_target(target).machine()
     cpus = {
         key: cpus_of(named.get(key, role), machine, _OPTIONS[key]) for key, role in _ROLES.items()
     }
+
+    from schedlab.benchmarks.cpuidle_smt import NAME
+
     if len(named) < len(_ROLES):
         echo(f"note: {place(machine).described()}", err=True)
     time = options["time"] or ("200ms" if kind_of(target).simulated else "5s")

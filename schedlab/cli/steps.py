@@ -6,19 +6,27 @@ Nothing here loads statistics: the commands about kernels run before all is inst
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from schedlab.base.printable import printable_lines
 from schedlab.kernels.progress import Step, Watch
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class ConsoleSteps(Watch):
     """Print to a terminal or a log, on standard error."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+    def __init__(self, console: "Console | None" = None) -> None:
+        self._given = console
+
+    @cached_property
+    def _console(self) -> "Console":
+        from rich.console import Console  # only here: most errors come before the first step
+
+        return self._given or Console(stderr=True)
 
     def say(self, text: str) -> None:
         """Print a line."""
@@ -29,6 +37,8 @@ class ConsoleSteps(Watch):
         """Begin a long step; say how long it took when it is done."""
         began = time.monotonic()
         if self._console.is_terminal:
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
             columns = (
                 TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=20),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from schedlab.base.validation import validate
-from schedlab.benchmarks.benchmark import REGISTRY
+from schedlab.benchmarks import registered
 from schedlab.benchmarks.metric import Better, Metric
 from schedlab.importers.number import parse_number
 from schedlab.importers.publication import Publication, imported_machine, imported_plan
@@ -119,7 +119,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _case(source: Source, section: _Section) -> CaseInfo:
-    known = REGISTRY.get(section.name)
+    known = registered().get(section.name)
     label = section.columns[1]
     unit = _UNIT.search(label)
     metric = Metric(

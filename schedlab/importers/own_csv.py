@@ -8,7 +8,7 @@ from typing import NoReturn
 from pydantic import TypeAdapter, ValidationError
 
 from schedlab.base.validation import validate
-from schedlab.benchmarks.benchmark import REGISTRY
+from schedlab.benchmarks import registered
 from schedlab.benchmarks.metric import Better, Metric
 from schedlab.importers.bounds import HIGHEST, MOST_BLOCKS
 from schedlab.importers.number import parse_number, parse_whole, shortened
@@ -185,8 +185,8 @@ class _Line:
         return Metric(name, unit, better, known.label if known else name)
 
     def _known(self, case: str) -> Iterator[Metric]:
-        if case in REGISTRY:
-            yield from REGISTRY[case].metrics
+        if case in registered():
+            yield from registered()[case].metrics
 
     def _whole(self, column: str, default: int | None = None) -> int:
         text = self._row.get(column) or ""

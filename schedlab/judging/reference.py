@@ -36,7 +36,7 @@ Runs = Annotated[tuple[Count, ...], Field(min_length=1)]
 
 
 class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class _Published(_Data):

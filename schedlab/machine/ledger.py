@@ -30,7 +30,7 @@ _KINDS = {"ns": "time", "us": "time", "ms": "time", "s": "time", "MB/s": "rate",
 class Entry(BaseModel):
     """What is known about a figure beside its value."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     range: tuple[Any, Any] | None = None
     """The least and the most it can be; None for what is a fact, or said without a range."""

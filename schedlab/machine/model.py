@@ -96,7 +96,7 @@ CountOrZero = Annotated[StrictInt, Field(ge=0)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Topology(_Table):

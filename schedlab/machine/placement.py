@@ -55,6 +55,18 @@ def checked_cpus(text: str, where: str) -> str:
     return text
 
 
+def cpus_of(text: str, machine: Machine, where: str) -> str:
+    """Return a list of CPUs, or those of a role; UsageError naming `where` if it has no such."""
+    if checked_cpus(text, where) in ROLES:
+        return place(machine).roles()[text]
+    cpus = parse_cpulist(text)
+    missing = [cpu for cpu in cpus if cpu not in parse_cpulist(machine.cpus)]
+    if missing or not cpus:
+        which = f"CPU {format_cpulist(missing)}" if missing else "CPU ''"
+        raise UsageError(f"{where}: {machine.name} has no {which}; it has {machine.cpus}.")
+    return text
+
+
 def place(machine: Machine) -> Placement:
     """Choose a core whose first thread works while its others are disturbed from another core.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from schedlab.base.validation import LONGEST_NAME, repeated
-from schedlab.benchmarks.benchmark import REGISTRY, Benchmark, Command
+from schedlab.benchmarks import Benchmark, Command, registered
 from schedlab.benchmarks.own_metric import OwnMetric, read
 from schedlab.benchmarks.tool import Tool
 from schedlab.plan.duration import SomeTime, seconds
@@ -63,7 +63,7 @@ _Words = Annotated[str, Field(max_length=_LONGEST_COMMAND), AfterValidator(_word
 class OwnBenchmark(BaseModel):
     """A program, how it is prepared and cleaned up after, and what is read of its output."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
     command: _Words
@@ -78,7 +78,7 @@ class OwnBenchmark(BaseModel):
 
     @model_validator(mode="after")
     def _names(self) -> "OwnBenchmark":
-        if self.name in REGISTRY:
+        if self.name in registered():
             raise ValueError(
                 f"{self.name} is a benchmark of schedlab's; give your command another name"
             )

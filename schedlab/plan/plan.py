@@ -86,7 +86,7 @@ AxisValues = Annotated[tuple[int | str, ...], Field(min_length=1)]
 
 
 class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class BenchmarkEntry(_Data):

@@ -10,7 +10,7 @@ from schedlab.plan.duration import SomeTime
 class Reboot(BaseModel):
     """The table `[reboot]` of a plan."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     by: Literal["grub", "kexec"] = "grub"
     """What boots an installed kernel once."""

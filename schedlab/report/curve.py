@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schedlab.base.words import listing
-from schedlab.benchmarks.benchmark import REGISTRY
+from schedlab.benchmarks import registered
 from schedlab.benchmarks.exhibits import Curve
 from schedlab.benchmarks.metric import Metric
 from schedlab.judging.axis import Axis, find_axes
@@ -51,9 +51,9 @@ class Drawn:
 
 def curve_of(axis: Axis) -> Curve | None:
     """Return how the benchmark of an axis shows it; None if as any other."""
-    if axis.benchmark not in REGISTRY:
+    if axis.benchmark not in registered():
         return None
-    own = REGISTRY[axis.benchmark].curves
+    own = registered()[axis.benchmark].curves
     return next((curve for curve in own if curve.parameter == axis.parameter), None)
 
 
