@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,21 @@ def spans(result: Json) -> dict[str, list[tuple[int, int]]]:
     for domain in result["steady"]["domains"]:
         found.setdefault(domain["name"], []).append((domain["cpus"], domain["domains"]))
     return found
+
+
+def test_cpus_that_tasks_may_use_follow_their_cpuset(cpusets: Simulator, tmp_path: Path) -> None:
+    """As it is written, and as a task comes into it."""
+    comes = {"name": "comes", "program": [{"run": "1s"}]}
+    shrinks = {"at": "100ms", "write": "/sys/fs/cgroup/p/cpuset.cpus", "value": "2"}
+    moves = {"at": "200ms", "task": "comes", "group": "/p"}
+    trace = tmp_path / "trace.txt"
+    options = ("--trace", str(trace), "--trace-events", "cpus_allowed")
+    tasks = ({**INSIDE, "count": 1}, comes)
+    cpusets("smt8", case(group("2,3"), tasks=tasks, actions=(shrinks, moves)), *options)
+    seen: dict[str, list[str]] = {}
+    for name, cpus in re.findall(r"comm=(inside|comes) pid=\d+ cpus=(\S+)", trace.read_text()):
+        seen.setdefault(name, []).append(cpus)
+    assert seen == {"inside": ["0-7", "2-3", "2"], "comes": ["0-7", "2"]}
 
 
 def test_a_cpuset_keeps_its_tasks_and_nobody_out(cpusets: Simulator) -> None:
