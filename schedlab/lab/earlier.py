@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
 
-from schedlab.base.errors import SchedlabError
+from schedlab.base.errors import Interrupted, SchedlabError
 from schedlab.benchmarks import Case
 from schedlab.benchmarks.benchmark import Span
 from schedlab.kernels.cache import cache_folder, write_whole
@@ -46,6 +46,8 @@ def keep(store: Store) -> None:
             kept[key] = round(fmean(taken), 4)
     try:
         write_whole(_file(), json.dumps(dict(list(kept.items())[-_MOST_KEPT:]), indent=0))
+    except Interrupted:
+        raise
     except (OSError, SchedlabError):
         return  # the next plan has one estimate less
 

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from schedlab.base.errors import Interrupted, OutsideError, UsageError
+from schedlab.base.system.interrupt import stoppable
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.cache import write_whole
@@ -54,6 +55,7 @@ def run_series(
     Raises:
         UsageError: the plan is not one for simulated machines.
         KernelError: the base does not build, or no patch of the series does.
+        Interrupted: SIGINT or SIGTERM; what was run is kept.
     """
     lab = lab or Lab()
     for target in plan.sweep.target or (plan.target,):
@@ -61,7 +63,7 @@ def run_series(
             raise UsageError(
                 f"a series is tried on simulated machines; {target} is not sim:MACHINE."
             )
-    with _new_folder(folder):
+    with stoppable(), _new_folder(folder):
         tried = _Stack(series, base, folder / "patches", lab.watcher).build()
         _save(tried, folder)
         with _resumed_by_its_name(folder):
@@ -73,7 +75,7 @@ def resume_series(folder: Path, lab: Lab | None = None) -> tuple[TriedSeries, Sw
     """Resume the runs of a series; as `run_series`."""
     tried = read_record(folder)
     lab = lab or Lab()
-    with _resumed_by_its_name(folder):
+    with stoppable(), _resumed_by_its_name(folder):
         if (folder / RESULTS).exists() or not _failed_folders(folder):
             swept = resume_sweep(folder / RESULTS, lab)
         else:  # stopped right before the sweep without what fails

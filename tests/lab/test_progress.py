@@ -3,10 +3,13 @@
 import io
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from rich.console import Console
 
+from schedlab.base.errors import Interrupted
 from schedlab.cli.progress import RunProgress, Screen
 from schedlab.lab import earlier
 from schedlab.lab.forecast import Forecast, rough
@@ -190,3 +193,14 @@ def test_a_whole_result_gets_no_notice_more(
     status, _, err = cli("run", "--resume", out)
     assert status == 0, err
     assert (out / "report.md").read_text() == before
+
+
+def test_who_stops_a_lab_while_it_keeps_its_speed_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is passed over there is a disk that refuses, and not a Ctrl-C."""
+
+    def stopped(*_: object) -> None:
+        raise Interrupted("stopped by SIGINT")
+
+    monkeypatch.setattr(earlier, "write_whole", stopped)
+    with pytest.raises(Interrupted):
+        earlier.keep(cast(Store, SimpleNamespace(cases=[])))

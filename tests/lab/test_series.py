@@ -2,7 +2,9 @@
 
 import codecs
 import mailbox
+import os
 import shutil
+import signal
 import subprocess
 from email.message import EmailMessage
 from pathlib import Path
@@ -263,6 +265,17 @@ def test_a_patch_whose_runs_fail_is_said_so_and_left_out(
     assert (out / "failed-1").is_dir(), "the runs that failed are kept"
     status, same, _ = lab.call("series", "--resume", out, "--fail-on", "worse")
     assert (status, same) == (1, text)
+
+
+def test_who_stops_a_build_leaves_nothing(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("schedlab.lab.series._Stack._put_on", stop)
+    words = ("series", three(lab.folder), "--base", "6.12", "--target", f"sim:{lab.machine}", *RUN)
+    status, _, errors = lab.call(*words, "--output", lab.folder / "out")
+    assert (status, "stopped by SIGTERM" in errors) == (130, True), errors
+    assert not (lab.folder / "out").exists()
 
 
 def test_a_series_of_which_everything_fails_has_a_mail(lab: FakeLab) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from schedlab.base.data import data_folder, is_path
-from schedlab.base.errors import SchedlabError, UsageError, nearest
+from schedlab.base.errors import UsageError, nearest
 from schedlab.base.validation import read_toml
 
 _SCENARIOS = "scenarios"
@@ -60,6 +60,6 @@ def _is_machine(path: Path) -> bool:
     """Return whether a file beside checks is a machine's; one that cannot be read is a check."""
     try:
         keys = read_toml(path).keys()
-    except SchedlabError:
+    except UsageError:
         return False
     return "topology" in keys and not keys & {"scenario", "benchmark", "expect"}

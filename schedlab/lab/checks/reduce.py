@@ -10,7 +10,7 @@ from typing import Any
 
 import tomli_w
 
-from schedlab.base.errors import SchedlabError
+from schedlab.base.errors import Interrupted, SchedlabError
 from schedlab.base.validation import read_toml
 from schedlab.base.words import plural
 from schedlab.kernels.build import Build
@@ -60,6 +60,8 @@ def reduced(
                     judge(_of(asked, where, scenario, machine, build), processes).broken
                     for build in passing
                 )
+            except Interrupted:
+                raise
             except SchedlabError:
                 continue  # what is asked does not fit any more
             if same and not slipped:

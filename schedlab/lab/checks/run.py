@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from schedlab.base.errors import SchedlabError, UsageError, nearest
+from schedlab.base.errors import Interrupted, SchedlabError, UsageError, nearest
 from schedlab.base.validation import validate
 from schedlab.benchmarks import find_benchmark
 from schedlab.benchmarks.enclosure import Enclosure
@@ -184,7 +184,7 @@ def _naming(where: Path) -> Iterator[None]:
     """Name the check in every problem that is reported in it."""
     try:
         yield
-    except BadCheck:
+    except (BadCheck, Interrupted):
         raise
     except SchedlabError as error:
         raise BadCheck(f"{where}: {error}") from error

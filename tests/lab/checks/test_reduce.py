@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from schedlab.base.errors import Interrupted
 from schedlab.lab.checks import reduce
 
 
@@ -45,3 +46,18 @@ def test_a_smaller_run_passes_where_the_whole_one_does(
     names = [task["name"] for task in smaller.check.scenario["tasks"]]
     assert len(names) == tasks
     assert tasks == 1 or "its task" in names
+
+
+def test_who_stops_it_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = iter([judge, stopped])
+    monkeypatch.setattr(reduce, "judge", lambda *words: next(calls)(*words))
+    monkeypatch.setattr(reduce, "_of", of)
+    monkeypatch.setattr(reduce, "_machines", lambda _: [])
+    tasks = [{"name": "its task"}, {"name": "other"}]
+    run: Any = Run("with the bug", SimpleNamespace(scenario={"tasks": tasks}))
+    with pytest.raises(Interrupted):
+        reduce.reduced(run, Path(), cast(Any, None))
+
+
+def stopped(*_: object) -> SimpleNamespace:
+    raise Interrupted("stopped by SIGINT")
