@@ -79,7 +79,7 @@ def _source_page(covered: Covered, file: File) -> str:
         return ""
     marks = {line: "ran" if file.lines[line] else "missed" for line in file.can_run}
     lines = [
-        {"number": number, "text": line, "mark": marks.get(number, "")}
+        {"number": number, "text": line.expandtabs(), "mark": marks.get(number, "")}
         for number, line in enumerate(text.splitlines(), 1)
     ]
     back = _id(f"{covered.kernel}-{file.name}")

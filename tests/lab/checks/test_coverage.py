@@ -89,6 +89,7 @@ def test_runs_add_up(objects: Path, tmp_path: Path) -> None:
     assert 'href="6.12-fair.c.html#L13">odd</a>' in pages[PAGE]
     assert '<span id="L10" class="ran">' in pages["6.12-fair.c.html"]
     assert '<span id="L15" class="missed">' in pages["6.12-fair.c.html"]
+    assert "        int n = atoi(argv[1]);" in pages["6.12-fair.c.html"]
     (objects.parent / "kernel/sched/fair.c").unlink()
     assert set(coverage_html([one])) == {PAGE}, "without the source"
     run(objects, 5, counts)
