@@ -86,16 +86,15 @@ def as_debian() -> Path:
 
 
 def with_cpusets(series: str) -> Path:
-    """Return the simulator of a series with CPUSETS and, if the tree has them, concurrency ids."""
-    return build(series, name=f"{series}-cpusets", config=str(cpusets_config(series)))
+    """Return a simulator of 6.12 or 7.3 with CPUSETS and SCHED_MM_CID: in 6.12 Debian's, with more."""
+    if series == "6.12":
+        return as_debian()
+    return build(series, name=f"{series}-cpusets", config=str(cpusets_config()))
 
 
-def cpusets_config(series: str) -> Path:
-    """Return the file of what `with_cpusets` switches on."""
-    options = ["CPUSETS=y"]
-    if (kernel_source(series) / "kernel/sched/core.c").read_text().count("mm_cid"):
-        options.append("SCHED_MM_CID=y")
-    return _config(f"{series}-cpusets", options)
+def cpusets_config() -> Path:
+    """Return the file of what `with_cpusets` switches on in 7.3."""
+    return _config("cpusets", ["CPUSETS=y", "SCHED_MM_CID=y"])
 
 
 def bare() -> Path:
