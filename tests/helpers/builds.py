@@ -25,6 +25,7 @@ from tests.helpers.kernel_source import kernel_source
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = cache_folder() / "tests" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
 """Of this checkout: two must not answer for each other."""
+CPUSETS = ("CPUSETS=y", "SCHED_MM_CID=y")
 
 
 @functools.cache
@@ -86,15 +87,13 @@ def as_debian() -> Path:
 
 
 def with_cpusets(series: str) -> Path:
-    """Return a simulator of 6.12 or 7.3 with CPUSETS and SCHED_MM_CID: in 6.12 Debian's, with more."""
-    if series == "6.12":
-        return as_debian()
-    return build(series, name=f"{series}-cpusets", config=str(cpusets_config()))
+    """Return a simulator of 6.12 or 7.3 with cpusets and concurrency ids, beside other options."""
+    return as_debian() if series == "6.12" else _with_options(series).program
 
 
 def cpusets_config() -> Path:
-    """Return the file of what `with_cpusets` switches on in 7.3."""
-    return _config("cpusets", ["CPUSETS=y", "SCHED_MM_CID=y"])
+    """Return a file of what `with_cpusets` switches on in 7.3."""
+    return _config("cpusets", list(CPUSETS))
 
 
 def bare() -> Path:
@@ -134,12 +133,18 @@ def patches(series: str) -> list[Path]:
 @functools.cache
 def with_scheduler(series: str, wanted: str) -> Path:
     """Return the simulator of a series with a sched_ext scheduler: the tree's own, or a file."""
+    return _with_options(series, wanted).program
+
+
+def _with_options(series: str, wanted: str | None = None) -> Build:
+    """Return a build with sched_ext, of 7.3 with cpusets too: its tests share the objects."""
     made(series)
     shelf = Shelf(CACHE)
     base = shelf.base(series)
-    recipe = base.plain.model_copy(update={"name": f"{series}-scx", "options": (OPTION,)})
-    scheduler = find_scheduler(wanted, is_path(wanted), base)
-    return Builder(shelf, find_engine(), Watch()).build(recipe, scheduler).program
+    options = (OPTION,) if series == "6.12" else (*CPUSETS, OPTION)
+    recipe = base.plain.model_copy(update={"name": f"{series}-options", "options": options})
+    scheduler = find_scheduler(wanted, is_path(wanted), base) if wanted else None
+    return Builder(shelf, find_engine(), Watch()).build(recipe, scheduler)
 
 
 def objects(name: str) -> Path:
