@@ -55,7 +55,9 @@ class Span(str):
             UsageError: it is not a whole number of seconds.
         """
         if self.seconds < 1 or self.seconds != int(self.seconds):
-            raise UsageError(f"a duration of {self} is for simulated runs: the tool takes seconds.")
+            raise UsageError(
+                f"a duration of {self} is for simulated runs only: the tool takes whole seconds."
+            )
         return int(self.seconds)
 
 

@@ -32,7 +32,7 @@ def parse(output: Output) -> Values:
     """
     rows = list(csv.DictReader(output.stdout.splitlines()))
     if len(rows) != 1:
-        raise IncompleteRun(f"the output has {len(rows)} tests; one was asked for")
+        raise IncompleteRun(f"the output has {len(rows)} tests; one was requested")
     try:
         return {
             THROUGHPUT: float(rows[0]["rps"]),

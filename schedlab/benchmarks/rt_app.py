@@ -96,7 +96,7 @@ def parse(output: Output) -> Values:
         raise IncompleteRun(f"rt-app did not take an event of the file: {refused[0]}")
     rows = [row for path in sorted(output.folder.glob("*.log")) for row in read_log(path)]
     if not rows:
-        raise IncompleteRun("no thread came through a phase: the logs are empty")
+        raise IncompleteRun("no thread finished a phase: the logs are empty")
     by_timer = [row for row in rows if row.c_period]
     working = [row for row in rows if row.c_duration]
     values = {PERIOD: _mean(rows, lambda row: row.period)}

@@ -111,7 +111,7 @@ def _value(node: ast.expr, names: Mapping[str, int], where: str) -> float:
             if name not in names:
                 if name in _OF_A_KEY:
                     raise UsageError(
-                        f"{where}: this is worked out from {name}, which the machine does not have."
+                        f"{where}: this is computed from {name}, which the machine does not have."
                         f"\n  Add the key {name} to the machine's file, or give a number here."
                     )
                 known = ", ".join(names)

@@ -75,14 +75,14 @@ def bisect_command(
     evidence = list(given_options(options))
     named = [commits, tree, plan_name, metric, decision, scenario, machines, settings]
     if how.resume and (how.output or evidence or any(named)):
-        raise UsageError("--resume takes all from DIR; give no commits and no plan with it.")
+        raise UsageError("--resume takes everything from DIR; leave out the commits and the plan.")
     if not how.resume:
         if commits is None:
             raise UsageError("name the commits and their tree: GOOD..BAD --tree PATH.")
         if [metric is not None, decision, scenario is not None].count(True) != 1:
             raise UsageError("say what to look for: one of --metric, --decision and --scenario.")
         if scenario and (plan_name or settings or evidence):
-            raise UsageError("--scenario names all that is run; give no plan with it.")
+            raise UsageError("--scenario already says what is run; leave out the plan.")
         if machines and not scenario:
             raise UsageError("--machine is for --scenario; a plan's machine is --target sim:NAME.")
         if tree is None:
@@ -139,7 +139,7 @@ def _check(scenario: str, machines: tuple[str, ...]) -> "dict[str, Asked]":
     for machine in machines or ("",):
         name = Path(machine).stem
         if name in asked:
-            raise UsageError(f"--machine {machine}: another machine is called {name} as well.")
+            raise UsageError(f"--machine {machine}: two machines are called {name}.")
         where = str(Path(machine).resolve()) if machine.endswith(".toml") else machine
         asked[name] = Asked(scenario=path, machine=where, content=checks[0].content())
     return asked

@@ -46,9 +46,9 @@ def boots_command(
     """
     if resume:
         if plan_name or boots or target or output or dry_run:
-            raise UsageError("--resume takes all from DIR; give nothing else with it.")
+            raise UsageError("--resume takes everything from DIR; leave out everything else.")
     elif plan_name is None:
-        raise UsageError("name a plan, or a series to go on with: --resume DIR.")
+        raise UsageError("name a plan, or a series to continue: --resume DIR.")
     elif boots is None:
         raise UsageError("--boots N is missing: how often each variant is booted.")
     else:

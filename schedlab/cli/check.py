@@ -115,7 +115,10 @@ def check_command(
     if coverage and bugs:
         raise UsageError("--coverage counts lines of kernels as they are; leave out --bugs.")
     if coverage and output:
-        raise UsageError("--coverage counts what runs, and --output leaves out runs; give one.")
+        raise UsageError(
+            "--coverage counts what runs, but --output leaves out runs that have a"
+            " verdict; give one."
+        )
     if junit_file and not junit_file.absolute().parent.is_dir():
         raise UsageError(f"--junit {junit_file}: there is no folder {junit_file.parent}.")
     from schedlab.lab.checks.session import Options
@@ -173,7 +176,7 @@ def _run(found: "Sequence[Named]", options: "Options", reduce_: bool) -> "list[V
     with stoppable():
         session = Session(found, options, steps)
         for name in session.without:
-            steps.say(f"{name}: left out: none of its kernels is there")
+            steps.say(f"{name}: left out: none of its kernels has been added")
         verdicts = []
         for verdict in session.run():
             verdicts.append(verdict)

@@ -90,8 +90,8 @@ def _described(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
         else:
             chosen["aa"] = True
             echo(
-                "note: these CPUs have no two idle states to compare: an A/A run, whose curve is"
-                " the machine's and whose verdicts are the method's noise",
+                "note: these CPUs do not have two idle states to compare, so this is an A/A run:"
+                " its curve shows the machine, its verdicts the noise of the method",
                 err=True,
             )
     return {"benchmark": [entry]}, chosen

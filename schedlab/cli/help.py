@@ -19,7 +19,7 @@ def help_command(context: click.Context, command: str | None, man: bool) -> None
     whole = context.find_root()
     assert isinstance(whole.command, click.Group)
     if man and command:
-        raise UsageError("--man is one page of all commands; give no command with it.")
+        raise UsageError("--man prints one page of all commands; leave out the command.")
     if man:
         from schedlab.cli.man import man_page
 

@@ -49,7 +49,7 @@ def _folders(files: tuple[Path, ...], output: Path | None) -> dict[Path, Path]:
         if folder in found:
             raise UsageError(
                 f"{found[folder]} and {file} would both become {folder}."
-                "\n  Import them one by one, each with an --output of its own."
+                "\n  Import them one by one, each with its own --output."
             )
         found[folder] = file
     return found

@@ -62,7 +62,10 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
             )
         shelf.put_base(base)
     echo(f"{base.name}: Linux {base.release}, {base.origin}.")
-    echo(f"`schedlab kernel build {base.name}` builds it now; a run does so when it needs it.")
+    echo(
+        f"`schedlab kernel build {base.name}` builds it now; otherwise the first run that needs"
+        " it does."
+    )
 
 
 @kernel.command("build")

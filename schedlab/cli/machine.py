@@ -45,7 +45,7 @@ def machine(
     if context.invoked_subcommand:
         if here or calibrate or kernel or output:
             raise UsageError(
-                "--here and what goes with it stand behind the sub-command, or without one:"
+                "--here and its options come after the sub-command, or without one:"
                 "\n  `schedlab machine --here --output FILE`, `schedlab machine show --here`."
             )
         return

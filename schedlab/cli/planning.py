@@ -127,7 +127,7 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
             data.pop("variant", None)
             texts = ()
             echo(
-                "note: --variant auto finds nothing here that can be switched with effect"
+                "note: --variant auto finds no setting here whose change would have an effect"
                 f"{''.join(f'; {reason}' for reason in without_effect(system))}."
                 "\n  This is an A/A run, as with --aa: it measures the noise of the method here.",
                 err=True,
@@ -200,7 +200,7 @@ def _value(text: str) -> int | str:
 def _looks(given: dict[str, Any]) -> list[int]:
     if "blocks" in given:
         if "looks" in given:
-            raise UsageError("--blocks and --looks say the same; give one.")
+            raise UsageError("--blocks and --looks both say how many blocks; give one.")
         return [given["blocks"]]
     return looks(given["looks"])
 

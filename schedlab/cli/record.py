@@ -73,8 +73,8 @@ def record(
         echo(f"note: the command ended with status {made.end.status}", err=True)
     if made.lost:
         echo(
-            f"note: {made.lost:,} events were lost: perf was slower than they came; record less,"
-            " or on a host that is less busy",
+            f"note: {made.lost:,} events were lost: perf could not keep up; record a shorter"
+            " time, or when the host is less busy",
             err=True,
         )
     size = output.stat().st_size

@@ -99,8 +99,8 @@ def _results(folder: Path) -> list[Path]:
     if results := results_of_sweep(folder):
         return results
     raise UsageError(
-        f"{folder}: holds a sweep of which no result is there yet;"
-        f" `schedlab run --resume {folder}` goes on."
+        f"{folder}: is a sweep without a result so far; `schedlab run --resume {folder}`"
+        " continues it."
     )
 
 

@@ -231,5 +231,5 @@ def chosen_how(options: dict[str, Any], plan_name: str | None = None) -> How:
     """Take from the options those that are not of the plan; refuse others beside --resume."""
     how = How(**{field.name: options.pop(field.name) for field in fields(How)})
     if how.resume and (how.output or plan_name is not None or given_options(options)):
-        raise UsageError("--resume takes its plan from DIR; give no other options with it.")
+        raise UsageError("--resume takes its plan from DIR; leave out the other options.")
     return how

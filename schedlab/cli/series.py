@@ -74,7 +74,7 @@ def series_command(
     named = {"PATCHES": patches, "--base": base, "--tree": tree, "--plan": plan_name}
     given = [name for name, value in named.items() if value] + list(given_options(options))
     if how.resume and (how.output or settings or given):
-        raise UsageError("--resume takes all from DIR; give no patches and no plan with it.")
+        raise UsageError("--resume takes everything from DIR; leave out the patches and the plan.")
     if not how.resume and patches is None:
         raise UsageError("name the patches: an mbox, a folder, or --tree PATH A..B.")
     from schedlab.kernels.series import is_range
@@ -86,9 +86,11 @@ def series_command(
                 " or commits A..B."
             )
         if tree is not None:
-            raise UsageError("--tree is for commits A..B; say what these go on with --base NAME.")
+            raise UsageError(
+                "--tree is for commits A..B; name the kernel tree of these patches: --base NAME."
+            )
         if base is None:
-            raise UsageError("say what the patches go on: --base NAME.")
+            raise UsageError("name the kernel tree that the patches apply to: --base NAME.")
 
     read = _read(patches, base, tree) if patches is not None else None
 

@@ -157,7 +157,9 @@ def simulate(
     chosen = parse_variant(variant)
     if kernel:
         if Kernel.of(chosen):
-            raise UsageError("--kernel and the variant's kernel=NAME say the same; give one.")
+            raise UsageError(
+                "--kernel and the variant's kernel=NAME both choose the kernel; give one."
+            )
         chosen = chosen.model_copy(update={"kernel": kernel})
     recording = Recording(output, format_, events, cpus, tasks, from_, to, ring)
     record = record_run(target, case, chosen, recording, seed, timeout)

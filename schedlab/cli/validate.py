@@ -161,5 +161,7 @@ def _kernel_of(target: str) -> str:
 
     kind, booted = split(target)
     if kind is not VM or not booted:
-        raise UsageError(f"--target {target}: give vm:KERNEL; without it, this host is taken.")
+        raise UsageError(
+            f"--target {target}: give vm:KERNEL, or leave it out to compare this host."
+        )
     return booted

@@ -64,7 +64,7 @@ def import_(
         speed = speeds(given or known.machine)
         costs = word_costs(infer(known, Choice(speed=speed), str(probe)))
         if not costs:
-            raise UsageError(f"{probe}: does not hold the probe's replay.")
+            raise UsageError(f"{probe}: contains no replay of the probe.")
     patterns = tuple(tasks.split(",")) if tasks else ()
     events = read_trace(trace)
     choice = Choice(patterns, speeds(given or events.machine), costs)

@@ -58,8 +58,8 @@ def _made(heading: str, check: Check, system: System) -> Iterator[Finding]:
         yield Finding(
             heading,
             "warning",
-            f"could not be checked to the end: {error}",
-            "what remains of this section is unknown",
+            f"could not be checked completely: {error}",
+            "the rest of this section is unknown",
         )
 
 

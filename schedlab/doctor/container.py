@@ -27,7 +27,7 @@ def check(system: System) -> Iterator[Finding]:
 def _container(system: System) -> Finding:
     names = [name for mark, name in _MARKS.items() if system.exists(mark)]
     if not names:
-        return Finding("container", "ok", "no container to be seen")
+        return Finding("container", "ok", "no container found")
     return Finding(
         "container",
         "note",
@@ -39,7 +39,7 @@ def _container(system: System) -> Finding:
 def _quota(system: System) -> Iterator[Finding]:
     limit = tightest(system, "cpu", "cpu.max", "cpu.cfs_quota_us")
     if limit is None:
-        yield Finding("cpu quota", "ok", "no cgroup limits our CPU time")
+        yield Finding("cpu quota", "ok", "no cgroup limits schedlab's CPU time")
         return
     words = limit.value.split()
     period = (
@@ -60,12 +60,12 @@ def _allowed(system: System) -> Iterator[Finding]:
     allowed = set(parse_cpulist(status_field(system, "Cpus_allowed_list")))
     online = set(parse_cpulist(system.read_or(f"{CPU}/online", "")))
     if not allowed or online <= allowed:
-        yield Finding("cpuset", "ok", "we may run on every CPU")
+        yield Finding("cpuset", "ok", "schedlab may run on every CPU")
         return
     yield Finding(
         "cpuset",
         "warning",
-        f"we may run on CPUs {format_cpulist(allowed & online)} of {format_cpulist(online)}",
+        f"schedlab may run on CPUs {format_cpulist(allowed & online)} of {format_cpulist(online)}",
         "benchmarks are sized for CPUs they cannot use",
         "start the lab outside the cpuset or taskset, or the container with all CPUs",
     )

@@ -47,7 +47,7 @@ def _scheduler(system: System) -> Iterator[Finding]:
             "scheduler",
             "warning",
             f"booted with {' '.join(foreign)}, which mainline Linux does not know",
-            "a changed scheduler: where it puts tasks may be where no published kernel would",
+            "the scheduler is modified: it may put tasks where no published kernel would",
             "boot a mainline or a distribution's kernel",
         )
 
@@ -135,7 +135,8 @@ def _clock(system: System) -> Finding:
             "warning",
             f"clock source {name}",
             "reading the time takes a microsecond; benchmarks that read it often measure the clock",
-            "look in dmesg for why the TSC was given up; boot with tsc=reliable if it is sound",
+            "see in dmesg why the kernel stopped using the TSC; boot with tsc=reliable if the TSC"
+            " is correct",
         )
     return Finding("clocksource", "ok", f"clock source {name or 'not shown'}")
 

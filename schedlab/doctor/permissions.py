@@ -40,7 +40,7 @@ def _user(system: System, lacking: list[str]) -> Finding:
         "user",
         "warning",
         f"{who}{without}",
-        "no variant can turn a kernel knob; variants of environment, command prefix and A/A work",
+        "no variant can change a kernel setting; variants with env or prefix, and A/A runs, work",
         "start the container privileged" if system.is_root() else "sudo schedlab doctor",
     )
 
@@ -58,7 +58,7 @@ def _perf(system: System, may_count: bool) -> Finding:
         )
     found = f"kernel.perf_event_paranoid = {text}"
     if may_count or text == "-1":
-        return Finding("perf_event_paranoid", "ok", f"{found}, and we may count on all CPUs")
+        return Finding("perf_event_paranoid", "ok", f"{found}, and schedlab may count on all CPUs")
     return Finding(
         "perf_event_paranoid",
         "warning",

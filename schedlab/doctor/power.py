@@ -102,7 +102,7 @@ def _smt(system: System) -> Iterator[Finding]:
             "smt",
             "note",
             f"SMT is switched off ({control})",
-            "half the threads the machine has, and no SMT balancing in results",
+            "the machine runs with half of its threads, and results have no SMT balancing",
             f"echo on > {CPU}/smt/control",
         )
 
@@ -124,6 +124,6 @@ def _offline(system: System) -> Iterator[Finding]:
         "cpus",
         "warning",
         f"CPUs {shown} are offline",
-        "domains and groups are lopsided; results compare with no whole machine",
+        "domains and groups are uneven; results cannot be compared with those of a whole machine",
         f"for c in {' '.join(str(cpu) for cpu in off)}; do echo 1 > {CPU}/cpu$c/online; done",
     )

@@ -27,13 +27,14 @@ def check(system: System) -> Iterator[Finding]:
     """Look for a hypervisor and for stolen time."""
     name = hypervisor(system)
     if name is None:
-        yield Finding("hypervisor", "ok", "no hypervisor to be seen")
+        yield Finding("hypervisor", "ok", "no hypervisor found")
     else:
         yield Finding(
             "hypervisor",
             "warning",
             f"a virtual machine ({name})",
-            "another scheduler moves our CPUs; caches, distances and idle states may be invented",
+            "the host's scheduler moves the CPUs of this guest; caches, distances and idle states"
+            " may be invented",
             "confirm on bare metal; more blocks help against noise, not against a wrong topology",
         )
     yield from _steal(system)
@@ -88,6 +89,6 @@ def _steal(system: System) -> Iterator[Finding]:
         "steal",
         "warning",
         found,
-        "a task waits without our scheduler knowing; it looks like noise or like latency",
+        "tasks wait without this kernel's scheduler knowing; this looks like noise or like latency",
         "move to a host with fewer guests, or to one with CPUs of its own",
     )

@@ -95,7 +95,8 @@ class ImageBuilder:
         image = self.find(recipe)
         if image is None:
             raise KernelError(
-                f"{name} has no boot image, or it was built of something else since."
+                f"{name} has no boot image, or its tree, patches or configuration have changed"
+                " since."
                 f"\n  `schedlab kernel boot-image {name}` builds one."
             )
         return image

@@ -439,7 +439,7 @@ class Builder:
         if Engine(self.engine.folder).version != self.engine.version:
             raise EngineChanged(
                 f"{self.engine.folder}: the simulator's own sources changed since this command"
-                " began; give it again."
+                " began; run it again."
             )
 
     def _check_tree(self, base: Base) -> None:

@@ -253,7 +253,8 @@ def _extend(change: FileChange, header: re.Match[str], place: str) -> None:
     mode = said if header["mode"] else said.partition(" ")[2] if header["index"] else ""
     if mode and not _FILE_MODE.fullmatch(mode):
         raise KernelError(
-            f"{place}: mode {mode} makes a link or a module; patches of plain files are taken."
+            f"{place}: mode {mode} makes a link or a module; only patches of plain files are"
+            " accepted."
         )
     change.creates |= header["mode"] == "new file mode"
     change.deletes |= header["mode"] == "deleted file mode"
@@ -341,7 +342,7 @@ def _check_possible(
     there = (scratch / change.path).exists()
     if change.only_mode:
         raise KernelError(
-            f"{place}: only its mode is changed; the simulator is built of contents."
+            f"{place}: only its mode is changed, which does not affect the simulator."
             "\n  Leave that part out of the patch."
         )
     if change.creates and there:

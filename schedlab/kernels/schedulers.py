@@ -100,7 +100,7 @@ def find_scheduler(wanted: str, by_path: bool, base: Base, scx: Path | None = No
         return replace(_at(others[wanted]), called=f"scx_{wanted}.bpf.c")
     if not folder.is_dir() and not others:
         raise KernelError(
-            f"{base.name}: its {SCHEDULERS} is not there, where its schedulers are.\n"
+            f"{base.name}: its folder of schedulers, {SCHEDULERS}, is missing.\n"
             f"  `{base.again}` unpacks it; or give a source's path: scx=PATH/x.bpf.c."
         )
     names = sorted({*own, *others}, key=natural)

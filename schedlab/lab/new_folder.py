@@ -21,7 +21,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True)
     except FileExistsError:
         raise StoreError(
-            f"{folder}: is there already. Name another folder, or go on with --resume {folder}."
+            f"{folder}: exists already. Name another folder, or continue with --resume {folder}."
         ) from None
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error

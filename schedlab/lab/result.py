@@ -376,7 +376,7 @@ def _run(result: Result, lab: Lab) -> None:
         kept = len(result.store.records()) if folder.exists() else 0
         if not kept:
             raise Interrupted(
-                f"{error} before the first run was whole; nothing is kept."
+                f"{error} before the first run was complete; nothing is kept."
             ) from error
         raise Interrupted(
             f"{error}; {are(kept, 'run')} kept in {folder}, this host is as it was before."

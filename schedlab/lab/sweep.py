@@ -49,7 +49,7 @@ class Swept:
         """Raise HostError if some results are not whole."""
         if self.failed:
             raise HostError(
-                f"{len(self.failed)} of {len(self.names)} results are not whole:"
+                f"{len(self.failed)} of {len(self.names)} results are incomplete:"
                 f" {', '.join(self.failed)}."
                 f"\n  `schedlab run --resume {self.folder}` goes on with them."
             )
@@ -113,7 +113,7 @@ def _new_folder(plan: Plan, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise StoreError(
-                f"{folder}: is not empty. Name another folder, or go on with --resume {folder}."
+                f"{folder}: is not empty. Name another folder, or continue with --resume {folder}."
             )
         (folder / SWEEP).write_text(plan.to_toml())
     except OSError as error:

@@ -51,7 +51,7 @@ def checked_cpus(text: str, where: str) -> str:
             parse_cpulist(text)
         except ValueError as error:
             roles = ", ".join(ROLES)
-            raise UsageError(f"{where}: {error}. A role is taken as well: {roles}.") from None
+            raise UsageError(f"{where}: {error}. A role is accepted too: {roles}.") from None
     return text
 
 

@@ -33,10 +33,12 @@ def beside(plan: Mapping[str, Any], file: Path) -> dict[str, Any]:
 def _led(name: str, file: Path) -> str:
     place = inside(file.parent.resolve(), name, file)
     if place.is_symlink():
-        raise UsageError(f"{file}: {name} is a link; what lies there are files of the plan's own.")
+        raise UsageError(
+            f"{file}: {name} is a link; a plan reads only files of its own folder there."
+        )
     if not place.is_file():
         raise UsageError(
-            f"{file}: {name} is not there; copy the whole folder, {FOLDER} lies beside the plan."
+            f"{file}: {name} is missing; copy the whole folder: {FOLDER} belongs beside the plan."
         )
     if place.stat().st_size > _MOST_BYTES:
         raise UsageError(f"{file}: {name} is longer than {_MOST_BYTES >> 20} MiB.")

@@ -83,7 +83,7 @@ class OwnBenchmark(BaseModel):
                 f"{self.name} is a benchmark of schedlab's; give your command another name"
             )
         if twice := repeated(metric.name for metric in self.metrics):
-            raise ValueError(f"two metrics are called '{twice}'; name each by its own name")
+            raise ValueError(f"two metrics are called '{twice}'; give each its own name")
         return self
 
     def benchmark(self) -> Benchmark:

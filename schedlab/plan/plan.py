@@ -62,7 +62,8 @@ def _warmup(text: str) -> str:
 def _possible(blocks: int) -> int:
     if blocks > _MOST_BLOCKS:
         raise ValueError(
-            f"{_MOST_BLOCKS:,} blocks are the most: so many settle any difference that matters"
+            f"{_MOST_BLOCKS:,} blocks are the most that is allowed: they settle any difference"
+            " that matters"
         )
     return blocks
 
@@ -252,7 +253,7 @@ class Plan(_Data):
         given = {*self.model_fields_set, *(self.blocks.model_fields_set & {"seed"})}
         for key, values in self.sweep:
             if values and key in given - {"kernel"}:
-                raise ValueError(f"{key} is given, and the sweep goes over it")
+                raise ValueError(f"{key} is both given and swept over; leave out one")
         return self
 
     @property

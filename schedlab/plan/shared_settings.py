@@ -37,7 +37,7 @@ def _of_machine(plan: Mapping[str, Any]) -> Any:
         return None
     kind, which = split(target) if isinstance(target, str) else (HOST, "")
     if not kind.simulated:
-        raise ValueError("setup: is of a described machine; it needs a target sim:MACHINE")
+        raise ValueError("setup: belongs to a machine file; it needs a target sim:MACHINE")
     known = find_machine(which).setup
     if name not in known:
         raise ValueError(

@@ -249,8 +249,8 @@ class Store:
                     store = cls(folder, connection, lock)
                     if store._unknown and not readonly:
                         raise StoreError(
-                            f"{path}: a later schedlab wrote it, and this one cannot go on with"
-                            f" it: {store._unknown[0]}."
+                            f"{path}: a later schedlab wrote it, and this one cannot continue it:"
+                            f" {store._unknown[0]}."
                         )
                     return store
                 except BaseException:
@@ -536,7 +536,7 @@ def check_free(folder: Path) -> None:
     try:
         if folder.exists() and any(folder.iterdir()):
             raise StoreError(
-                f"{folder}: is not empty. Name another folder, or go on with --resume {folder}."
+                f"{folder}: is not empty. Name another folder, or continue with --resume {folder}."
             )
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error

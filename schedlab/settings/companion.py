@@ -25,7 +25,7 @@ class Companion(Data):
         if (self.ready_file is None) != (self.ready_value is None):
             raise ValueError("ready_file and ready_value go together")
         if self.ready_file is None and self.ready_seconds != _READY_SECONDS:
-            raise ValueError("ready_seconds is the patience with ready_file, which is missing")
+            raise ValueError("ready_seconds limits the wait for ready_file, which is missing")
         if self.command[0].startswith("ready_") and "=" in self.command[0]:
             raise ValueError(f"'{self.command[0]}' is not a command")
         return self

@@ -291,7 +291,7 @@ def restore(system: System, entries: Sequence[Entry], journal: Journal) -> Resto
     _note_if_possible(journal)
     if failures:
         raise RestoreError(
-            "not everything could be put back:\n  "
+            "not everything could be restored:\n  "
             + legible("\n  ".join(failures.values()))
             + "\n  `schedlab doctor --restore` tries again."
         )

@@ -81,14 +81,14 @@ class Switchboard:
             found = self._set([(entry.knob, entry.original) for entry in loose])
         except KnobError as error:
             raise KnobError(
-                f"{error}\n  This is the value that it has: once changed it could not be put back."
+                f"{error}\n  This is its present value: once changed, it could not be restored."
             ) from error
         for entry in loose:
             if not entry.untouched(found[entry.knob]):
                 raise KnobError(
-                    f"{entry.knob.path}: wrote {legible(entry.original)}, the value that it had,"
-                    f" and read back {legible(found[entry.knob])}; once changed it could not be"
-                    " put back."
+                    f"{entry.knob.path}: wrote {legible(entry.original)}, its present value, and"
+                    f" read back {legible(found[entry.knob])}; once changed, it could not be"
+                    " restored."
                 )
 
     def end(self) -> None:

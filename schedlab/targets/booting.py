@@ -288,7 +288,9 @@ def machine_of(plan: Plan, watch: Watch) -> tuple[BootedMachine, list[Wanted]]:
         return SshMachine(which, plan.reboot or Reboot(), watch), wanted
     if kind is VM:
         if plan.reboot:
-            raise UsageError("reboot: a guest is started for each boot; leave the table out.")
+            raise UsageError(
+                "reboot: a guest is started for each boot; leave out the table [reboot]."
+            )
         options = (tuple(Cmdline.of(variant).split()) for variant in plan.variant)
         wanted = [
             Wanted(variant.name, options=words)

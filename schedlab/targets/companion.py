@@ -35,8 +35,8 @@ def at_port(system: System, command: Command, folder: Path, ends: Ends) -> Comma
             return command.at(Place(port, there, ends, secrets.token_hex(16)))
     if server.movable:
         raise HostError(
-            f"ports {ports[0]} to {ports[-1]} are taken: {server.name} finds none to listen at;"
-            " `ss -ltnp` shows by whom"
+            f"ports {ports[0]} to {ports[-1]} are in use, so {server.name} cannot listen on any;"
+            " `ss -ltnp` shows who uses them"
         )
     raise HostError(f"port {server.port} is taken: another {server.name} runs; end it first")
 

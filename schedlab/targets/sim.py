@@ -192,7 +192,7 @@ class SimTarget:
             if not machine.model_dump(exclude_defaults=True).get(key):
                 raise UsageError(
                     f"{self._which}: {key}: is missing, and the simulator needs it."
-                    "\n  docs/manual/machines.md says what a machine to be simulated has."
+                    "\n  docs/manual/machines.md lists what the file of a simulated machine needs."
                 )
         return machine
 
@@ -383,7 +383,7 @@ class SimSession:
             about = "" if words.startswith(self._which) else f"variant {variant.name}: "
             raise UsageError(f"{about}{words} (kernel {build.kernel}, Linux {build.release}).")
         if ended.status:
-            raise _NotUp(f"kernel {build.kernel} does not come up on {self._which}: {words}")
+            raise _NotUp(f"kernel {build.kernel} does not boot on {self._which}: {words}")
         return printed
 
     def _prepared(

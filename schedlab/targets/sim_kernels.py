@@ -76,8 +76,8 @@ def _recipes(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
     if len(grounds) > 1:
         names = " and ".join(f"{ground.name} ({ground.config})" for ground in grounds)
         raise UsageError(
-            f"variant {without[0]} names no kernel, and the others stand on {names}."
-            f"\n  Say which it shall run: '{without[0]}: kernel=NAME'."
+            f"variant {without[0]} names no kernel, and the others use {names}."
+            f"\n  Choose the kernel it runs: '{without[0]}: kernel=NAME'."
         )
     ground = grounds[0] if grounds else _usual(shelf)
     return {variant.name: named.get(variant.name, ground) for variant in variants}
@@ -92,7 +92,7 @@ def _usual(shelf: Shelf) -> Recipe:
     if names:
         raise UsageError(
             f"no variant names a kernel, and there are several: {', '.join(names)}."
-            "\n  Say which, e.g. --variant 'base: kernel=NAME'."
+            "\n  Choose one, e.g. --variant 'base: kernel=NAME'."
         )
     raise KernelError(
         "there is no kernel to simulate yet.\n  `schedlab kernel add --debian 6.12` fetches"

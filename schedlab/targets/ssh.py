@@ -92,7 +92,7 @@ class SshSession:
         finally:
             if not self._system.alive:
                 raise SystemLost(
-                    f"{self._system.name}: the connection was lost before the host was in order;"
+                    f"{self._system.name}: the connection was lost before the host was restored;"
                     " the runs so far are kept.\n  `schedlab doctor --restore`, or the next plan"
                     " there, undoes what was left."
                 )

@@ -50,7 +50,7 @@ class VmTarget:
         self._which = which
         if machine is None:
             raise UsageError(
-                f"{self.name}: which machine is QEMU to show? Name one by --machine;"
+                f"{self.name}: a guest needs a machine to show; name one with --machine;"
                 " `schedlab machine list` shows all."
             )
         self.watch = watch or Watch()
@@ -241,6 +241,6 @@ def _check_shown(asked: Machine, seen: Machine) -> None:
         found = sorted(len(group) for group in seen.groups(level))
         if wanted != found:
             raise SystemLost(
-                f"the guest does not see what QEMU was given of {asked.name}: it has"
+                f"the guest does not see the machine {asked.name}: it has"
                 f" {len(found)} groups of CPUs at level {level}, not {len(wanted)}."
             )

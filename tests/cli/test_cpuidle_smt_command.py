@@ -102,7 +102,7 @@ def test_an_interrupted_sweep_goes_on(cli: Cli, host: str, tmp_path: Path) -> No
 def test_states_are_left_alone_where_there_are_none(cli: Cli, host: str) -> None:
     status, text, err = cli("--target", host, "-i", "6", "--dry-run", "--periods", 10)
     assert status == 0, err
-    assert "these CPUs have no two idle states to compare: an A/A run" in err
+    assert "these CPUs do not have two idle states to compare, so this is an A/A run" in err
     assert "--wcpu 1 --icpu 6 --acpu 3" in text
 
 

@@ -107,8 +107,11 @@ def test_each_combination_is_a_plan() -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"target": "sim:a", "sweep": {"target": ["sim:b"]}}, "target is given, and the sweep"),
-        ({"blocks": {"seed": 3}, "sweep": {"seed": [1, 2]}}, "seed is given, and the sweep"),
+        (
+            {"target": "sim:a", "sweep": {"target": ["sim:b"]}},
+            "target is both given and swept over",
+        ),
+        ({"blocks": {"seed": 3}, "sweep": {"seed": [1, 2]}}, "seed is both given and swept over"),
         ({"sweep": {"target": ["sim:a", "sim:a"]}}, r"sweep.target: a value is given twice"),
         ({"sweep": {"targets": ["sim:a"]}}, r"sweep.targets: unknown key. Did you mean target\?"),
         (

@@ -476,7 +476,7 @@ def test_a_cpuset_smaller_than_the_machine(host: Make) -> None:
         **{"proc/self/status": "Cpus_allowed_list:\t1-2", ".dockerenv": "", f"{CPU}/online": "0-7"}
     )
     found = list(container.check(host(files)))
-    assert only(found, "cpuset").found == "we may run on CPUs 1-2 of 0-7"
+    assert only(found, "cpuset").found == "schedlab may run on CPUs 1-2 of 0-7"
     assert only(found, "container").found == "inside a container (Docker)"
 
 

@@ -200,7 +200,7 @@ def test_a_file_that_is_not_there_or_too_long_is_named(
     assert (status, "inputs/faster.patch is longer than 64 MiB" in errors) == (2, True)
     (result / "inputs/faster.patch").unlink()
     status, _, errors = lab.call("run", result / "plan.toml", "--dry-run")
-    assert (status, "inputs/faster.patch is not there; copy the whole folder" in errors) == (
+    assert (status, "inputs/faster.patch is missing; copy the whole folder" in errors) == (
         2,
         True,
     )

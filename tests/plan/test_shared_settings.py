@@ -44,7 +44,7 @@ def test_a_setup_of_the_machine_is_below() -> None:
         ({"common": {"sysctls": {}}}, "common: 'sysctls' is not a setting. Did you mean sysctl?"),
         ({"common": 3}, "common: a table of settings is expected"),
         ({"setup": "no-C7"}, "has no set-up 'no-C7'"),
-        ({"setup": "no-C6", "target": "host"}, "setup: is of a described machine"),
+        ({"setup": "no-C6", "target": "host"}, "setup: belongs to a machine file"),
     ],
 )
 def test_what_cannot_be_shared(more: dict[str, Any], said: str) -> None:

@@ -99,7 +99,7 @@ def test_what_a_later_version_added_is_named_and_not_gone_on_with(tmp_path: Path
         db.execute("""UPDATE about SET value = '"9.0.0"' WHERE key = 'version'""")
     with closing(Store.open(tmp_path / "r")) as store:
         assert store.notices[0].startswith("plan.mood: schedlab 9.0.0 wrote it")
-    with pytest.raises(StoreError, match=r"cannot go on with it: plan\.mood"):
+    with pytest.raises(StoreError, match=r"cannot continue it: plan\.mood"):
         Store.open(tmp_path / "r", readonly=False)
 
 

@@ -287,7 +287,7 @@ def test_what_the_kernel_made_of_a_value_is_undone_after_a_kill(
 
 def test_a_knob_that_could_not_be_put_back_is_not_touched(kernel: FakeKernel) -> None:
     board = Switchboard(kernel, [fake("kernel.oneway=61")])
-    with pytest.raises(KnobError, match="once changed it could not be put back"):
+    with pytest.raises(KnobError, match="once changed, it could not be restored"):
         board.begin("tag")
     board.end()
     assert kernel.values() == ORIGINAL

@@ -220,7 +220,8 @@ def without_features(host: Path) -> None:
         ((without_idle_states,), "--variant auto takes 'NO-WA-IDLE: NO_WA_IDLE'"),
         (
             (without_idle_states, without_features),
-            "nothing here that can be switched with effect; kernel.numa_balancing: without effect"
+            "no setting here whose change would have an effect; kernel.numa_balancing: without"
+            " effect"
             " on one node; cpuidle: no idle states are shown.\n  This is an A/A run, as with --aa",
         ),
     ],

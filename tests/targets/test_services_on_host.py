@@ -349,8 +349,8 @@ def test_a_port_that_is_taken_is_left_to_who_has_it(
         monkeypatch.setattr("schedlab.targets.companion._PORTS", 1)
         [record] = runs(system, tmp_path, 1)
         assert record.error == (
-            "ports 23306 to 23306 are taken: mariadbd finds none to listen at;"
-            " `ss -ltnp` shows by whom"
+            "ports 23306 to 23306 are in use, so mariadbd cannot listen on any;"
+            " `ss -ltnp` shows who uses them"
         )
         assert system.listens(23306), "it is somebody else's"
 

@@ -284,7 +284,7 @@ def test_a_patched_kernel_against_its_tree(lab: FakeLab, tmp_path: Path) -> None
         "--blocks",
         6,
     )
-    assert "variant base names no kernel, and the others stand on 6.12" in errors
+    assert "variant base names no kernel, and the others use 6.12" in errors
 
 
 def test_several_trees_and_none_named(lab: FakeLab, tmp_path: Path) -> None:

@@ -277,7 +277,7 @@ def test_several_hosts_are_results_of_their_own(
     targets = [word for host in two for word in ("--target", f"ssh:{host.name}")]
     status, text, errors = cli("run", *targets, *words)
     assert status == 2
-    assert f"1 of 2 results are not whole: ssh-{second.name}" in errors
+    assert f"1 of 2 results are incomplete: ssh-{second.name}" in errors
     assert f"ssh-{second.name}: ssh:{second.name}: cannot be reached" in errors
     assert f"ssh-{first.name}: A2 against A1:" in text
     second.up()

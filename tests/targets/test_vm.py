@@ -114,7 +114,7 @@ def test_the_newest_kernel_of_a_series(packages: list[str], wanted: int) -> None
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--target", "vm:6.1"], "which machine is QEMU to show? Name one by --machine"),
+        (["--target", "vm:6.1"], "a guest needs a machine to show; name one with --machine"),
         (["--target", "vm:/none", "--machine", "small-2n-smt2"], "there is no such kernel image"),
         (["--machine", "small-2n-smt2"], "only the target vm:KERNEL takes a machine"),
         (["--variant", "x: cmdline quiet", "--no-counters"], "a host has booted already"),

@@ -235,8 +235,8 @@ class RemoteSystem(System):
         if stuck:
             raise HostError(
                 f"{self._shell.name}: process {', '.join(stuck)} of the run cannot be killed: it"
-                " waits in the kernel.\n  It will disturb what runs beside it; boot that machine"
-                " anew, or find out what it waits for (/proc/PID/stack)."
+                " waits in the kernel.\n  It will disturb what runs beside it; reboot that"
+                " machine, or find out what it waits for (/proc/PID/stack)."
             )
         return Exit(
             status=128 - answer.status if answer.status > 128 else answer.status,
@@ -391,7 +391,7 @@ class RemoteSystem(System):
             with gzip.open(io.BytesIO(answer.out)) as stream:
                 _keep_files(stream, to, what)
         except (OSError, EOFError, zlib.error) as error:
-            raise HostError(f"{what}: what was copied here cannot be written: {error}.") from error
+            raise HostError(f"{what}: the copied files cannot be written here: {error}.") from error
 
 
 class _Entries:
@@ -417,7 +417,7 @@ def _is_below(path: str, asked: str) -> bool:
 def _below(paths: Sequence[str], path: str, what: str) -> str:
     """Return a path's name from the root; refuse one that is not below those asked for."""
     if not any(_is_below(path, asked) for asked in paths):
-        raise OutsideError(f"{what}: {path[:120]!a} was not asked for; nothing was written for it.")
+        raise OutsideError(f"{what}: {path[:120]!a} was not requested; nothing was written for it.")
     return path[1:]
 
 

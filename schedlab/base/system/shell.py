@@ -83,8 +83,8 @@ class Shell:
         status, out, err = (int(field) for field in found.groups()[1:])
         if out + err > _MOST_BYTES:
             raise HostError(
-                f"{self.name}: an answer of {out + err} bytes is refused;"
-                f" at most {_MOST_BYTES} are taken."
+                f"{self.name}: an answer of {out + err} bytes is refused; at most {_MOST_BYTES}"
+                " are accepted."
             )
         return Answer(
             status, self._take(out, deadline), self._take(err, deadline).decode(errors="replace")
@@ -101,7 +101,7 @@ class Shell:
     def _line(self, deadline: float) -> bytes:
         while (end := self._rest.find(b"\n")) < 0:
             if len(self._rest) > _MOST_LINE:
-                raise SystemLost(f"{self.name}: what it sends is not an answer.")
+                raise SystemLost(f"{self.name}: it sent something that is not an answer.")
             self._receive(deadline)
         return self._cut(end + 1)
 

@@ -69,7 +69,7 @@ class SshSystem(RemoteSystem):
         if shutil.which("ssh") is None:
             raise HostError("ssh is not installed.\n  Install: apt-get install openssh-client")
         if not host or host.startswith("-"):
-            raise HostError(f"'{host}' is not the name of a host for ssh.")
+            raise HostError(f"'{host}' is not a host name that ssh accepts.")
         self.name = f"ssh:{host}"
         state = inside(_states(LocalSystem()), quote(host, safe=""), "--target ssh:HOST")
         self._host = host
@@ -161,8 +161,8 @@ class SshSystem(RemoteSystem):
             linked = self.run(f"ldd {there}")
             if linked.status or b"not found" in linked.out:
                 raise HostError(
-                    f"our {program.name} does not run there: it is of this host's"
-                    " architecture, and needs the C library and libjansson."
+                    f"schedlab's {program.name} does not run there: it is built for this host's"
+                    " architecture and needs the C library and libjansson."
                     "\n  Install there: apt-get install libjansson4"
                 )
         self.run(f"PATH=$PATH:{shlex.quote(place)}")
@@ -247,7 +247,7 @@ class SshSystem(RemoteSystem):
         except SystemLost:
             raise SystemLost(
                 f"{self.name}: cannot be reached.{self._hang_up()}"
-                f"\n  `ssh {shlex.quote(self._host)} true` has to work without a question; the far"
+                f"\n  `ssh {shlex.quote(self._host)} true` has to work without a prompt; the far"
                 " end needs a POSIX shell, coreutils and setpriv of util-linux."
             ) from None
         except BaseException:

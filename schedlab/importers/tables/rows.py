@@ -117,7 +117,7 @@ def printed_rows(context: Context, lines: Sequence[Line], at: int) -> tuple[list
         if len(found) != wanted:
             context.source.refuse(
                 line.number,
-                f"the row is not whole, or two are merged: it has {len(found)} figures with a"
+                f"the row is incomplete, or two rows are merged: it has {len(found)} figures with a"
                 f" change, the head names {wanted} columns: '{text[:60]}'.",
             )
         before = text[: found[0].start()].strip()

@@ -149,7 +149,7 @@ class _Inference:
         self.names = names
         self.taken = chosen_tasks(events, self.pieces.lives, choice)
         if not np.any(self.taken):
-            raise UsageError("no task of the trace is chosen; `--tasks` are patterns of names.")
+            raise UsageError("no task of the trace matches; `--tasks` takes patterns of names.")
         total = np.concatenate([[0], np.cumsum(self.spent)])
         starts = np.searchsorted(self.pieces.task, self.pieces.task, "left")
         self.before = total[:-1] - total[starts]

@@ -118,7 +118,7 @@ class _Reader:
         columns = self._columns
         if not self._rows:
             raise UsageError(
-                f"{self._name}: is taken for a trace of Perfetto, and has no event of the"
+                f"{self._name}: looks like a trace of Perfetto, but has no event of the"
                 " scheduler. Record ftrace's sched/sched_switch, sched/sched_waking."
             )
         if self._cut:

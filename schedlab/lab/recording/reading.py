@@ -66,8 +66,8 @@ def _whole(path: Path) -> bytes:
         data = file.read(LARGEST_PERFETTO + 1)
     if len(data) > LARGEST_PERFETTO:
         raise UsageError(
-            f"{path}: is longer than {LARGEST_PERFETTO >> 30} GiB; `traceconv text FILE` makes"
-            " text of it, of which more is read."
+            f"{path}: is longer than {LARGEST_PERFETTO >> 30} GiB; `traceconv text FILE` converts"
+            " it into text, of which more is read."
         )
     return data
 

@@ -91,7 +91,7 @@ class Guest(RemoteSystem):
         except (SystemLost, OSError) as error:
             said = self._said()
             self.close()
-            raise SystemLost(f"the guest did not come up.{said}") from error
+            raise SystemLost(f"the guest did not start.{said}") from error
         except BaseException:
             self.close()
             raise

@@ -90,7 +90,7 @@ def test_links_of_a_snapshot_stay_in_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("grep", "find", "words"),
     [
-        ("", ls("/pwned", "/etc"), "was not asked for"),
+        ("", ls("/pwned", "/etc"), "was not requested"),
         ("", ls("/sys/devices/system/cpu/../x", "a"), "has '..' in it"),
         (
             "",

@@ -132,7 +132,7 @@ def test_machines_of_one_name_and_other_sweeps_are_refused(lab: FakeLab, history
     names = ("--machine", "a/smp4.toml", "--machine", "smp4")
     commits = ("v6.12-test..HEAD", "--tree", history.tree)
     status, _, errors = lab.call("bisect", *commits, "--scenario", "smt-spread", *names)
-    assert (status, "another machine is called smp4" in errors) == (2, True), errors
+    assert (status, "two machines are called smp4" in errors) == (2, True), errors
 
 
 def test_a_range_that_cannot_be_narrowed_is_an_answer(lab: FakeLab, tmp_path: Path) -> None:
@@ -348,9 +348,9 @@ def test_who_stops_it_is_told_how_to_go_on(
         (("a..b", "--tree", "repo"), "one of --metric, --decision and --scenario"),
         (("a..b", "--tree", "repo", "--metric", "x", "--decision"), "one of --metric"),
         (("a..b", "--tree", "repo", *TIME), "repo: has no commit 'a'"),
-        (("a..b", "--tree", "repo", "--scenario", "smt-spread", *RUN), "names all that is run"),
+        (("a..b", "--tree", "repo", "--scenario", "smt-spread", *RUN), "already says what is run"),
         (("v6.12-test..HEAD", "--tree", "repo", *TIME, *RUN), "host is not sim:MACHINE"),
-        (("--resume", "repo", *TIME), "--resume takes all from DIR"),
+        (("--resume", "repo", *TIME), "--resume takes everything from DIR"),
         (("--resume", "repo"), "is not the folder of a bisection"),
     ],
 )

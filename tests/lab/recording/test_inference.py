@@ -275,7 +275,7 @@ def test_lost_switches_are_told() -> None:
 
 
 def test_no_task_of_such_a_name() -> None:
-    with pytest.raises(UsageError, match="no task of the trace is chosen"):
+    with pytest.raises(UsageError, match="no task of the trace matches"):
         inferred(
             [switch(0, 0, IDLE, "R", A), waking(1, 0, A, B), switch(10, 0, A, "S", IDLE)],
             Choice(("nginx*",)),
