@@ -11,5 +11,9 @@ class KernelError(SchedlabError):
     """A kernel tree or patch is refused, or the simulator cannot be built of it."""
 
 
+class HostRefused(KernelError):
+    """A full disk, a killed compiler or a missing tool: it says nothing about what was built."""
+
+
 class EngineChanged(KernelError):
     """The simulator's own sources changed while something was built of them."""

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from schedlab.kernels import EngineChanged, KernelError
+from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.patches import check_inside, read_patch
@@ -53,6 +53,9 @@ _SAID = re.compile(r"^  (CC|LD|GEN|STUBS)\b.* (\S+)$")
 _WOULD_SAY = re.compile(r"^\s*(@:|printf '  )")
 _COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):(?:\d+:)? (?:fatal )?[Ee]rror: (.*)$", re.M)
 """The compiler's, or the assembler's."""
+_KILLED = re.compile(r"^.*(?:Killed signal terminated|fatal error: Killed|Error 137).*$", re.M)
+_FULL_BYTES = 1 << 16
+"""With less room than this on the disk it is what made a build fail."""
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FACT = re.compile(r"^#define TREE_HAS_(\w+) 1$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
@@ -222,7 +225,7 @@ class Builder:
     def compiler(self) -> str:
         """Return the compiler and its version."""
         if shutil.which(self._cc) is None:
-            raise KernelError(
+            raise HostRefused(
                 f"{self._cc} is not installed; the simulator is compiled with it."
                 "\n  Install: apt-get install gcc; or name another compiler in CC."
             )
@@ -349,9 +352,25 @@ class Builder:
                     status, printed = self._run_make(part, step, descriptor)
                     (part.objects / "make.log").write_text("\n".join(printed))
                     if status:
+                        self._check_host(part, printed)
                         raise KernelError(_what_failed(part, printed, self.engine))
             finally:
                 under_way.unlink(missing_ok=True)
+
+    def _check_host(self, part: _Part, printed: Sequence[str]) -> None:
+        """Refuse to blame the sources for what the host did to a make that failed.
+
+        Raises:
+            HostRefused: the disk is full, or the compiler was killed.
+        """
+        text = "\n".join(printed)
+        full = shutil.disk_usage(self.shelf.folder).free < _FULL_BYTES
+        if full or "No space left on device" in text:
+            raise HostRefused(full_disk(f"building {part.what}"))
+        if killed := _KILLED.search(text):
+            raise HostRefused(
+                f"building {part.what}: {killed[0].strip()}: was there too little memory?"
+            )
 
     def _run_make(self, part: _Part, step: Step, descriptor: int) -> tuple[int, list[str]]:
         argv = ["make", "--no-print-directory", "-C", str(self.engine.folder)]
@@ -427,7 +446,7 @@ class Builder:
         self.compiler()
         missing = {tool: package for tool, package in _TOOLS.items() if not shutil.which(tool)}
         if missing:
-            raise KernelError(
+            raise HostRefused(
                 f"{', '.join(missing)} not installed; building the simulator needs it."
                 f"\n  Install: apt-get install {' '.join(missing.values())}"
             )
@@ -463,8 +482,6 @@ def _check_path(place: Path) -> None:
 def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
     """Return the one thing that stopped make."""
     text = "".join(f"{line}\n" for line in printed)
-    if "No space left on device" in text:
-        return full_disk(f"building {part.what}")
     log = f"\n  All of make's words: {part.objects / 'make.log'}"
     listed = re.search(r"^undefined (data )?symbols.*:\n((?:\w+\n)+)", text, re.M)
     if listed:

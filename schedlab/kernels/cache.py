@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from schedlab.kernels import KernelError
+from schedlab.kernels import HostRefused
 
 
 def cache_folder() -> Path:
@@ -27,9 +27,9 @@ def disk_errors(doing: str, folder: Path | None = None) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             message = f"{doing}: no space is left in {folder}." if folder else full_disk(doing)
-            raise KernelError(message) from error
+            raise HostRefused(message) from error
         named = f"{error.filename}: " if error.filename else ""
-        raise KernelError(f"{doing}: {named}{error.strerror or error}") from error
+        raise HostRefused(f"{doing}: {named}{error.strerror or error}") from error
 
 
 def full_disk(doing: str) -> str:

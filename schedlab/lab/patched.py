@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from schedlab.kernels import EngineChanged, KernelError
+from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.progress import Step, Watch
@@ -38,7 +38,7 @@ def build_patched(
         )
         state = "does not build"
         built = Builder(shelf, engine, noted).build(recipe)
-    except EngineChanged:
+    except (EngineChanged, HostRefused):
         raise  # nothing that a patch has done
     except KernelError as error:
         if state == "does not build":

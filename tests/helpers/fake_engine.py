@@ -34,6 +34,8 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@if grep -q 'asserts' $<; then \\
 \t\techo '3:1: error: static assertion failed: "too many of them"' >&2; exit 1; fi
 \t@if grep -q 'fills the disk' $<; then echo "No space left on device" >&2; exit 1; fi
+\t@if grep -q 'kills the compiler' $<; then \\
+\t\techo 'gcc: fatal error: Killed signal terminated program cc1' >&2; exit 1; fi
 \t@if grep -q 'calls away' $<; then \\
 \t\tprintf 'undefined symbols that are not in stubs.txt:\\nfar_away\\n' >&2; exit 1; fi
 \t@echo 'objects of: $(BASE)'

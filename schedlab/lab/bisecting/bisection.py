@@ -12,7 +12,7 @@ from pathlib import Path
 
 from schedlab.base.errors import Interrupted, SchedlabError, StoreError, UsageError
 from schedlab.base.system.interrupt import stoppable
-from schedlab.kernels import EngineChanged, KernelError
+from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.shelf import Shelf
@@ -87,8 +87,8 @@ def bisect(folder: Path, lab: Lab, likely: Sequence[int] = ()) -> Bisected:
             f"{folder}: cannot be written: {error.strerror}."
             f"\n  `schedlab bisect --resume {folder}` goes on."
         ) from error
-    except EngineChanged as error:
-        raise EngineChanged(f"{error}\n  `schedlab bisect --resume {folder}` goes on.") from error
+    except (EngineChanged, HostRefused) as error:
+        raise type(error)(f"{error}\n  `schedlab bisect --resume {folder}` goes on.") from error
     except SchedlabError:
         if not record.runs:
             shutil.rmtree(folder, ignore_errors=True)

@@ -323,6 +323,25 @@ def test_a_full_disk_is_said_so_and_it_goes_on(
     assert (status, text.startswith(history.ids[11])) == (0, True), errors
 
 
+@pytest.mark.parametrize("what", ["fills the disk", "kills the compiler"])
+def test_what_the_host_refuses_is_no_answer(lab: FakeLab, tmp_path: Path, what: str) -> None:
+    """The commit may be the culprit: it is tried again when there is room."""
+    history = History(tmp_path / "repo")
+    history.note(1)
+    history.change("speed = 1.0", "speed = 1.3", "sched: slower")
+    history.change("/* More of it. */", f"/* More of it, {what}. */", "sched: words")
+    history.change(f"/* More of it, {what}. */", "/* More of it. */", "sched: fewer words")
+    out = lab.folder / "out"
+    status, _, errors = bisect(lab, history, *TIME, "--jobs", 4, "--output", out)
+    assert (status, f"`schedlab bisect --resume {out}` goes on." in errors) == (2, True), errors
+    commits = json.loads((out / "bisect.json").read_text())["commits"]
+    assert not any(each["answer"] for each in commits)
+    makefile = lab.engine / "Makefile"
+    makefile.write_text(makefile.read_text().replace(what, "nothing"))
+    status, text, errors = lab.call("bisect", "--resume", out)
+    assert (status, text.startswith(history.ids[1])) == (0, True), errors
+
+
 def test_who_stops_it_is_told_how_to_go_on(
     lab: FakeLab, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
