@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -25,6 +25,8 @@ from schedlab.result.pictures import PICTURED, Pictured, pictured
 _MOST_CASES = 8
 """Benchmarks with pictures of a block; more would make a page of a large suite too long to send."""
 _PERCENTILE = re.compile(r"(?P<of>.*)_p(?P<whole>\d\d)(?:_(?P<part>\d+))?")
+_LATENCY = "Wakeup latency"
+_WAITS = f"{_LATENCY}, block {PICTURED}"
 _FEWEST = 3
 """Percentiles of one kind that make a picture."""
 
@@ -49,11 +51,13 @@ def pictures(report: Report) -> dict[str, list[Shown]]:
     found = {}
     for index, case in enumerate(report.cases):
         shown = list(_own_latencies(report, case, index))
-        if case in chosen or not report.plan.simulated:
-            shown += _wakeups(report, case, index)
+        of_all = list(_wakeups(report, case, index))
         if report.plan.simulated:
             if case in chosen:
-                shown += _of_block(report, case, index)
+                block = {each.title: each for each in _of_block(report, case, index)}
+                if of_all and _WAITS in block:
+                    block[_WAITS] = _beside(block[_WAITS], of_all.pop())
+                shown += [*block.values(), *of_all]
             elif case.runs:
                 shown.append(
                     Shown(
@@ -61,6 +65,8 @@ def pictures(report: Report) -> dict[str, list[Shown]]:
                         f"Drawn for the {_MOST_CASES} benchmarks that changed most.",
                     )
                 )
+        elif of_all:
+            shown += of_all
         elif case.runs and not shown:
             shown.append(
                 Shown(
@@ -71,6 +77,19 @@ def pictures(report: Report) -> dict[str, list[Shown]]:
             )
         found[case.info.label] = shown
     return found
+
+
+def _beside(of_block: Shown, of_all: Shown) -> Shown:
+    """Put the picture of all blocks beside that of one."""
+    [(_, one)], [(_, other)] = of_block.drawn, of_all.drawn
+    drawn = ((f"block {PICTURED}", one), ("means of all blocks", other))
+    sentence = f"{of_block.sentence} In all blocks: {of_all.sentence[0].lower()}"
+    return replace(
+        of_block,
+        title=_LATENCY,
+        sentence=f"{sentence}{of_all.sentence[1:]}",
+        drawn=drawn,
+    )
 
 
 def _most_changed(report: Report) -> list[CaseReport]:
@@ -134,15 +153,14 @@ def _waits(recorded: Mapping[str, Pictured], index: int) -> Shown:
     from schedlab.report.drawings import plots
 
     waited = {variant: each.waits for variant, each in recorded.items() if each.waits.count}
-    title = f"Wakeup latency, block {PICTURED}"
     if not waited:
-        return Shown(title, "No task was woken in the measured part.")
+        return Shown(_LATENCY, "No task was woken in the measured part.")
     said = said_of_waits(waited)
     curves = {
         variant: longer_than(waited[variant]) if variant in waited else [] for variant in recorded
     }
-    caption = plots.Caption(f"waits{index}", title, said)
-    return Shown(title, said, (("", plots.waits(curves, caption)),), by_variant=True)
+    caption = plots.Caption(f"waits{index}", _WAITS, said)
+    return Shown(_WAITS, said, (("", plots.waits(curves, caption)),), by_variant=True)
 
 
 def _migrations(moves: Mapping[str, Moves], index: int) -> Shown:

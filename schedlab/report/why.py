@@ -18,8 +18,8 @@ _LEAST = 0.0005
 _LEAST_OF_LARGEST = 0.08
 """Nor is one that is next to nothing beside the largest, whether that stands out or not."""
 _NOT_SPLIT = (
-    "Recorded on a host: running is user code and kernel at whatever speed, undivided; what tasks"
-    " slept for is not known."
+    "Recorded on a host: running is user code and kernel at whatever speed, undivided; waiting"
+    " may be throttling by cpu.max; what tasks slept for is not known."
 )
 
 NOTES = (
