@@ -19,6 +19,7 @@ _FIGURE = rf"(?:{PATTERN}|-)"
 _INTERVAL = r"(?:\[[^\]]*\]|-)"
 _COUNTS = r"[\d/+]+"
 _MAIL = re.compile(rf"(?<=\s)({_FIGURE}) ({_FIGURE}) (\S+) {_INTERVAL} {_COUNTS} {VERDICT}(?!\S)")
+_MAIL_HEAD = " pct interval n verdict"
 _OTHERS = (
     # of a terminal, whose tables of sweeps repeat figures without the mark
     re.compile(
@@ -42,22 +43,24 @@ Figures = tuple[str, str, str]
 
 
 def unread(lines: Sequence[Line], read: Iterable[Figures]) -> list[Line]:
-    """Return where rows begin that are in a text and not among those that were read."""
+    """Return where rows begin that are in a text and not among those that were read.
+
+    If all were, return the headings of benchmarks that are broken.
+    """
     left = Counter(read)
     words = [f" {' '.join(line.text.split())}" if line.text.strip() else "" for line in lines]
     starts = [0, *accumulate(map(len, words))][:-1]
     text = "".join(words)
     found = []
-    is_mail = any(line.text.startswith("Test:") for line in lines)
-    for pattern in (_MAIL,) if is_mail else _OTHERS:
+    for pattern in (_MAIL,) if _MAIL_HEAD in text else _OTHERS:
         for row in pattern.finditer(text):
             figures = (row[1], row[2], row[3])
             if left[figures]:
                 left[figures] -= 1
             else:
                 found.append(lines[bisect_right(starts, row.start()) - 1])
-    broken = (at for at in lines if _HEADING.fullmatch(at.text) and not at.text.endswith(" ~"))
-    return sorted([*found, *broken], key=lambda line: line.number)
+    broken = [at for at in lines if _HEADING.fullmatch(at.text) and not at.text.endswith(" ~")]
+    return sorted(found or broken, key=lambda line: line.number)
 
 
 def refuse_unread(source: Source, found: Sequence[Line], rows: int) -> NoReturn:
