@@ -18,27 +18,28 @@ from schedlab.cli.internal_error import report_defect
 
 _COMMANDS = {
     "bisect": "Find the commit of GOOD..BAD at which something got worse, on a simulated machine.",
-    "boots": "Boot a machine for each variant by turns, run the plan at each boot, and judge the"
+    "boots": "Boot a machine for each variant in turn, run the plan at each boot, and judge the"
     " boots.",
     "check": "Simulate scenarios and check what must hold in them: a kernel's regression tests.",
     "compare": "Set two results side by side: two machines, or two dates.",
-    "completion": "Print the code with which a SHELL completes commands, options and names.",
-    "cpuidle-smt": "Sweep the period at which a core's idle threads are woken beside one that"
-    " works.",
+    "completion": "Print code that lets a SHELL complete commands, options and names.",
+    "cpuidle-smt": "Sweep the period at which sleeping SMT threads are woken beside a working one.",
     "diverge": "Simulate variants A and B with the same seed and explain where their decisions"
     " part.",
     "docs": "Show a page of the manual, or list the pages.",
-    "doctor": "Check this host: tools, permissions, settings that falsify results, with remedies.",
+    "doctor": "Check this host for missing tools and rights, and for settings that falsify"
+    " results.",
     "help": "Show the help of schedlab, or of one COMMAND.",
     "import": "Read published results, recompute their percentages, and judge what can be judged.",
-    "kernel": "Get kernel trees, build the simulator of them, with patches and without.",
+    "kernel": "Get kernel trees and build simulators of them, with or without patches.",
     "list": "List benchmarks, plans, suites, counters, or the sched features of this kernel.",
     "machine": "Describe and show machines: topology, caches, distances, idle states.",
-    "merge": "Make one result of those of several boots of a host.",
+    "merge": "Merge the results of several boots of a host into one.",
     "overview": "Print a line on what each DIR found; write one page over all, with links to the"
     " reports.",
     "record": "Record what a host's scheduler does: for a while, or as long as COMMAND runs.",
-    "report": "Write the report of the result in DIR; lkml and summary, of several or of a sweep.",
+    "report": "Write the report of the result in DIR; lkml and summary also report several,"
+    " or a sweep.",
     "run": "Run benchmarks under variants, interleaved, until there is a verdict.",
     "scx": "List the sched_ext schedulers there are, and add those of the scx project.",
     "series": "Try every patch of a series on simulated machines, and report what it changes.",

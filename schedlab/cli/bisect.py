@@ -62,9 +62,9 @@ def bisect_command(
 ) -> None:
     """Find the commit of GOOD..BAD at which something got worse, on a simulated machine.
 
-    Builds commits that touch what the simulator compiles, several a step, and judges each beside
-    GOOD, with more seeds while it cannot tell. What does not build is passed over. At the end the
-    culprit runs beside its parent with the whole plan.
+    Builds commits that change what the simulator compiles, several in a step, and compares each
+    with GOOD, with more seeds until it can tell. Commits that do not build are skipped. At the end
+    the whole plan compares the culprit with its parent.
 
     \b
     schedlab bisect v6.12..topic --tree ~/linux --target sim:smt8 --suite hackbench --metric time

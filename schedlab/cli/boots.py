@@ -24,7 +24,7 @@ steadier, but no more evidence."""
     "--resume",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Go on with the series in DIR, in the same order.",
+    help="Continue the series in DIR, in the same order.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be booted, in order.")
 def boots_command(
@@ -35,7 +35,7 @@ def boots_command(
     resume: Path | None,
     dry_run: bool,
 ) -> None:
-    """Boot a machine for each variant by turns, run the plan at each boot, and judge the boots.
+    """Boot a machine for each variant in turn, run the plan at each boot, and judge the boots.
 
     The variants of PLAN say what is booted for them (`boot` with a kernel's release or words of its
     command line; in a guest `kernel` and `cmdline`), its table [reboot] how.

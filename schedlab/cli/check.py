@@ -37,23 +37,25 @@ if TYPE_CHECKING:
     metavar="NAME|FILE",
     help="Run on this machine instead of those that the checks name.",
 )
-@click.option("--seeds", type=Whole(1, 1000), metavar="N", help="So many seeds of each run.")
+@click.option("--seeds", type=Whole(1, 1000), metavar="N", help="Number of seeds for each run.")
 @click.option(
-    "--bugs", is_flag=True, help="Bring each check's bug back as well: it has to be caught."
+    "--bugs",
+    is_flag=True,
+    help="Also run each check on a kernel with its bug, where the check must fail.",
 )
 @click.option("--jobs", type=Whole(1, 1024), metavar="N", help="Runs at a time.")
 @click.option(
     "--budget",
     type=Finite(min=1),
     metavar="SECONDS",
-    help="Start no run after this time; runs that are left out are listed as such.",
+    help="Start no run after this time; runs that are left out are listed.",
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Keep verdicts here, and the files of what failed; a run whose verdict is there already"
-    " is not made again.",
+    help="Keep verdicts here, and the files of failed checks; a run that already has a verdict"
+    " here is skipped.",
 )
 @click.option(
     "--junit",
@@ -67,7 +69,7 @@ if TYPE_CHECKING:
     "reduce_",
     default=True,
     show_default=True,
-    help="Make what failed smaller: fewer tasks and CPUs, shorter. With --output.",
+    help="Reduce failed checks: fewer tasks and CPUs, less time. Needs --output.",
 )
 @click.option(
     "--coverage",
@@ -93,8 +95,7 @@ def check_command(
     """Simulate scenarios and check what must hold in them: a kernel's regression tests.
 
     Without names, all checks that come with schedlab. Exit status: 0 all passed, 1 some failed
-    or a budget left a check without any run, 2 a check or the command asks for something that
-    cannot be.
+    or a budget left a check without any run, 2 a check or the command is invalid.
 
     \b
     schedlab check --kernel mybranch --jobs 2 --budget 300 --junit check.xml

@@ -14,8 +14,8 @@ from schedlab.result.folder import check_result
 def compare(first: Path, second: Path) -> None:
     """Set two results side by side: two machines, or two dates.
 
-    What each says of a variant stands beside what the other says. A difference of the same variant
-    from A to B is labelled `between sessions`: it may come from anything that differs between
+    Shows what A and B say of each variant, side by side. A difference of the same variant between A
+    and B is labelled `between sessions`: it may come from anything that differs between
     them, and is never a claim about a variant.
     """
     for folder in (first, second):

@@ -18,10 +18,10 @@ _AFTER = {
 @click.argument("shell", type=click.Choice(_SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the code with which a SHELL completes commands, options and names.
+    """Print code that lets a SHELL complete commands, options and names.
 
-    Names are those of plans, suites, machines, benchmarks, kernels, targets, counters, patches and
-    pages of the manual, as they are at that moment.
+    It completes names of plans, suites, machines, benchmarks, kernels, targets, counters, patches
+    and pages of the manual that exist when you type.
 
     \b
     eval "$(schedlab completion bash)"       # in ~/.bashrc

@@ -20,7 +20,13 @@ _OPTIONS = {"wcpu": "--wcpu", "icpus": "--icpu", "acpu": "--acpu"}
 
 @click.command("cpuidle-smt")
 @click.option("-w", "--wcpu", metavar="CPU", help="The workload's CPU.")
-@click.option("-i", "--icpu", "icpus", metavar="LIST", help="The irritators' CPUs: its siblings.")
+@click.option(
+    "-i",
+    "--icpu",
+    "icpus",
+    metavar="LIST",
+    help="The irritators' CPUs: siblings of the workload's.",
+)
 @click.option("-a", "--acpu", metavar="CPU", help="The waker's CPU, on another core.")
 @click.option(
     "--periods", metavar="US,...", help=f"Wakeup periods in microseconds ({PERIODS} if not given)."
@@ -30,10 +36,10 @@ _OPTIONS = {"wcpu": "--wcpu", "icpus": "--icpu", "acpu": "--acpu"}
 )
 @experiment_options
 def cpuidle_smt(**options: Any) -> None:
-    """Sweep the period at which a core's idle threads are woken beside one that works.
+    """Sweep the period at which sleeping SMT threads are woken beside a working one.
 
-    The CPUs are chosen from the topology where none are named. Without --variant the machine is
-    compared with itself short of its deepest idle state.
+    CPUs that are not given are chosen from the topology. Without --variant the machine is compared
+    with itself without its deepest idle state.
 
     \b
     schedlab cpuidle-smt

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("first", metavar="A", type=VARIANT)
 @click.argument("second", metavar="B", type=VARIANT)
 @click.option(
-    "--machine", required=True, type=MACHINE, metavar="NAME|FILE", help="On which machine."
+    "--machine", required=True, type=MACHINE, metavar="NAME|FILE", help="The machine to simulate."
 )
 @click.option("--benchmark", type=BENCHMARK, metavar="NAME[:KEY=VALUE,...]", help="What to run.")
 @click.option(
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="What to run: a file of rt-app, or a scenario (docs/internals/engine.md).",
 )
-@click.option("--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True)
+@click.option(
+    "--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True, help="Seed of the run."
+)
 @click.option("--verbose", is_flag=True, help="Show all inputs, and all events around the parting.")
 @click.option(
     "--window",

@@ -31,12 +31,13 @@ _SUMMED: tuple["Level", ...] = ("missing", "warning", "note")
 @click.option(
     "--restore",
     is_flag=True,
-    help="Put back what a killed lab left changed, here and on hosts reached by ssh from here.",
+    help="Restore what a killed lab left changed, here and on hosts that it reached by ssh.",
 )
 def doctor(as_json: bool, restore: bool) -> None:
-    """Check this host: tools, permissions, settings that falsify results, with remedies.
+    """Check this host for missing tools and rights, and for settings that falsify results.
 
-    Exit status 0: a real experiment is possible. 2: something required is missing.
+    Each finding has a remedy. Exit status 0: experiments are possible. 2: something required is
+    missing.
     """
     from rich.console import Console
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group("kernel")
 def kernel() -> None:
-    """Get kernel trees, build the simulator of them, with patches and without."""
+    """Get kernel trees and build simulators of them, with or without patches."""
 
 
 @kernel.command("add")
@@ -99,7 +99,7 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
 @click.option(
     "--preempt",
     type=click.Choice(get_args(Preempt)),
-    help="The preemption model; the tree's usual one if not given: lazy where voluntary is gone.",
+    help="The preemption model; if not given, voluntary, or lazy if the tree has no voluntary.",
 )
 def build(
     name: str,
@@ -152,7 +152,7 @@ def build(
 @kernel.command("boot-image")
 @click.argument("name", type=KERNEL)
 def boot_image(name: str) -> None:
-    """Build a kernel that boots, of the tree and patches that NAME stands for.
+    """Build a kernel that boots in a virtual machine, from the tree and patches of NAME.
 
     \b
     schedlab kernel boot-image wa-off
@@ -243,7 +243,7 @@ def show(name: str) -> None:
 @kernel.command("remove")
 @click.argument("names", nargs=-1, required=True, type=KERNEL, metavar="NAME...")
 def remove(names: tuple[str, ...]) -> None:
-    """Remove builds, or trees nothing is built on; your own tree itself is not touched."""
+    """Remove builds, or trees that no build uses; your own tree itself is not changed."""
     from schedlab.cli.steps import ConsoleSteps
     from schedlab.kernels.build import Builder
     from schedlab.kernels.shelf import Shelf

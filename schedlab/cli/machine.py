@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     help="Measure what operations cost here; without it the costs are estimates.",
 )
 @click.option(
-    "--kernel", type=KERNEL, metavar="NAME", help="Whose simulator the costs are fitted in."
+    "--kernel",
+    type=KERNEL,
+    metavar="NAME",
+    help="The kernel whose simulator the costs are fitted with.",
 )
 @click.option(
     "--output",
@@ -97,7 +100,9 @@ def _calibrated(kernel: str | None) -> str:
     help="Add the scheduling domains this kernel builds; `schedlab kernel list` names kernels.",
 )
 @click.option(
-    "--cpus", metavar="LIST", help="Whose domains: a CPU list such as 0-3,8, or all; else CPU 0's."
+    "--cpus",
+    metavar="LIST",
+    help="The CPUs whose domains are shown: a list such as 0-3,8, or all; CPU 0 if not given.",
 )
 @click.option(
     "--html",

@@ -30,10 +30,10 @@ from schedlab.result.folder import check_result
     help="Boots of each variant after which the evidence is judged.",
 )
 def merge_command(folders: tuple[Path, ...], output: Path, looks_: str) -> None:
-    """Make one result of those of several boots of a host.
+    """Merge the results of several boots of a host into one.
 
-    A boot is one value of each variant that ran at it, however many runs it had: a claim rests on
-    so many boots. Run the same plan at every boot, with boots of the variants by turns.
+    A boot counts as one value of each variant that ran at it, however many runs it had. Run the
+    same plan at every boot, and boot the variants in turn.
 
     \b
     schedlab run nps.toml --output boot1          # at a boot with NPS1

@@ -17,6 +17,10 @@ class Finite(click.FloatRange):
 
     name = "number"
 
+    def _describe_range(self) -> str:
+        """Return the range for the help; click's own writes one without bounds as x<=None."""
+        return super()._describe_range() if (self.min, self.max) != (None, None) else ""
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:

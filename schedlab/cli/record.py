@@ -44,7 +44,7 @@ def record(
     """Record what a host's scheduler does: for a while, or as long as COMMAND runs.
 
     All tasks are recorded; the workload of the recording is what COMMAND does, or the tasks of
-    --cgroup, or all. perf does it, as root, and leaves nothing behind.
+    --cgroup, or all tasks. It uses perf, needs root, and leaves nothing behind.
 
     \b
     schedlab record --duration 10 --cgroup /system.slice/nginx.service --output nginx.gz

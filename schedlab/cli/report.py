@@ -51,17 +51,19 @@ def shapes() -> dict[str, str]:
 @click.option(
     "--counters",
     type=click.Choice(["all"]),
-    help="Show all counters that changed, not only those that decided.",
+    help="Show all counters that changed, not only those that explain results.",
 )
 @click.option(
-    "--platform", is_flag=True, help="Show all of the platform in a mail, names of hosts too."
+    "--platform",
+    is_flag=True,
+    help="Show the whole platform table in a mail, including host names.",
 )
 def report(
     folders: tuple[Path, ...], name: str, output: Path | None, counters: str | None, platform: bool
 ) -> None:
-    """Write the report of the result in DIR; lkml and summary, of several or of a sweep.
+    """Write the report of the result in DIR; lkml and summary also report several, or a sweep.
 
-    Nothing is measured again: every report is made from what the runs left behind.
+    Nothing is measured again: every report is made from the recorded runs.
     """
     results = [result for folder in folders for result in _results(folder)]
 

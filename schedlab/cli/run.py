@@ -28,8 +28,8 @@ class _VariantOption(click.Option):
 
         self.help = (
             f"A variant; the first is the baseline. Settings: {'; '.join(syntaxes())}. A single "
-            "variant is compared with the host as it is; `auto` takes what this host can switch "
-            "with effect."
+            "variant is compared with the host as it is; `auto` is the first setting that has an"
+            " effect on this host."
         )
         return super().get_help_record(ctx)
 
@@ -44,21 +44,23 @@ _COMPARED = (
         metavar="'NAME: SETTING; ...'",
     ),
     click.option(
-        "--aa", is_flag=True, help="Compare the host with itself: the method's own noise."
+        "--aa",
+        is_flag=True,
+        help="Compare the host with itself: this shows the noise of the method.",
     ),
     click.option(
         "--machine",
         multiple=True,
         type=MACHINE,
         metavar="MACHINE",
-        help="The machine a target vm: shows its guests.",
+        help="The machine that the guests of a target vm: see.",
     ),
     click.option(
         "--kernel",
         multiple=True,
         type=KERNEL,
         metavar="TREE",
-        help="Simulated: the tree under all variants, such as 6.12.",
+        help="The kernel tree of all simulated variants, such as 6.12.",
     ),
     click.option(
         "--cluster",
@@ -68,8 +70,8 @@ _COMPARED = (
     click.option(
         "--dry-run",
         is_flag=True,
-        help="Print every command and knob; touch nothing. Whether a simulated kernel takes its"
-        " settings shows when it runs.",
+        help="Print every command and knob, and change nothing. Whether a simulated kernel"
+        " accepts its settings is only known when it runs.",
     ),
 )
 """Options that say what is compared."""
@@ -80,13 +82,14 @@ _EVIDENCE = (
         multiple=True,
         type=TARGET,
         metavar="TARGET",
-        help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL. Several values of --target,"
-        " --machine, --kernel or --seed make a result each.",
+        help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL. With several values of"
+        " --target, --machine, --kernel or --seed, each combination makes a result.",
     ),
     click.option(
         "--client",
         metavar="ssh:HOST",
-        help="The host the load on servers comes from, if not the target (docs/manual/client.md).",
+        help="The host that generates the load on servers, if not the target"
+        " (docs/manual/client.md).",
     ),
     click.option("--seed", multiple=True, type=int, help="Seed of the run order."),
     click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged."),
@@ -94,9 +97,9 @@ _EVIDENCE = (
         "--blocks", type=int, metavar="N", help="Exactly N blocks: the same as --looks N."
     ),
     click.option("--warmup", type=int, metavar="N", help="Warm-up blocks that do not count."),
-    click.option("--margin", metavar="PCT", help="Differences within +-PCT % count as none."),
+    click.option("--margin", metavar="PCT", help="Differences within +-PCT % count as equivalent."),
     click.option(
-        "--strict", is_flag=True, help="Hold the chance of any false claim to alpha (Holm)."
+        "--strict", is_flag=True, help="Limit the chance of even one false claim to alpha (Holm)."
     ),
     click.option("--timeout", metavar="TIME", help="The longest a run may take, such as 90s."),
     click.option(
@@ -113,7 +116,7 @@ _EVIDENCE = (
         "--resume",
         metavar="DIR",
         type=click.Path(path_type=Path),
-        help="Go on with the result in DIR, in the same order.",
+        help="Continue the result in DIR, in the same order.",
     ),
     click.option(
         "--jobs",
@@ -124,7 +127,8 @@ _EVIDENCE = (
     click.option(
         "--exact",
         is_flag=True,
-        help="Simulate the machine's values alone; without it blocks draw from their ranges.",
+        help="Simulate the machine with its nominal figures; otherwise each block draws them from"
+        " their ranges.",
     ),
 )
 """Options on where a plan is run and how its evidence is gathered."""
@@ -154,7 +158,12 @@ _LOAD = (
         multiple=True,
         help="A workload described by a file of rt-app or a recording (docs/manual/rt-app.md).",
     ),
-    click.option("--only", multiple=True, metavar="NAME", help="Of all these, only this one."),
+    click.option(
+        "--only",
+        multiple=True,
+        metavar="NAME",
+        help="Run only this benchmark of the plan or suite.",
+    ),
 )
 """Options that name the benchmarks."""
 
@@ -186,14 +195,14 @@ def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> 
 @click.option(
     "--command",
     metavar="'PROGRAM ...'",
-    help="A benchmark of your own: a command as it is to be called, without a shell.",
+    help="A benchmark of your own: its command, which runs without a shell.",
 )
 @click.option(
     "--metric",
     "metrics",
     multiple=True,
     metavar="'REGEX UNIT DIRECTION'",
-    help="What to read of its output, such as 'throughput: ([0-9.]+) req/s higher', or "
+    help="The figure to read from its output, such as 'throughput: ([0-9.]+) req/s higher', or "
     "'json:PATH UNIT DIRECTION'.",
 )
 @experiment_options

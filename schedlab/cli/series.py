@@ -30,7 +30,7 @@ MAIL = "mail.txt"
     "--base",
     type=KERNEL,
     metavar="NAME",
-    help="The kernel tree the first patch goes on; for commits A..B instead of A.",
+    help="The kernel tree that the first patch applies to; for commits A..B it replaces A.",
 )
 @click.option(
     "--tree",

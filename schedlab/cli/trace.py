@@ -27,7 +27,7 @@ class _Trace(click.Group):
 def trace() -> None:
     """Simulate one run of a benchmark on MACHINE and record what the scheduler does.
 
-    `simulate` may be left out; `stats` says what a trace shows, whoever recorded it.
+    `simulate` may be left out; `stats` shows what any trace contains.
 
     \b
     schedlab trace smp4 --benchmark HackbenchPipeThreads:groups=1,loops=9 --output trace.txt
@@ -40,8 +40,12 @@ def trace() -> None:
 @click.option(
     "--tasks", metavar="PATTERN,...", help="Only tasks with such names, e.g. 'nginx*,php*'."
 )
-@click.option("--machine", type=MACHINE, metavar="NAME", help="Whose topology names the moves.")
-@click.option("--rows", type=Whole(1, 10_000), default=20, show_default=True)
+@click.option(
+    "--machine", type=MACHINE, metavar="NAME", help="The machine whose topology names the moves."
+)
+@click.option(
+    "--rows", type=Whole(1, 10_000), default=20, show_default=True, help="Rows of each table."
+)
 @click.option(
     "--html",
     metavar="PAGE",
@@ -87,15 +91,17 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
     type=VARIANT,
     default="base",
     metavar="'NAME: SETTING; ...'",
-    help="Under what settings.",
+    help="The settings to simulate, as in a variant.",
 )
 @click.option(
     "--kernel",
     type=KERNEL,
     metavar="NAME",
-    help="On which kernel; the same as the setting kernel=NAME.",
+    help="The kernel to simulate; the same as the setting kernel=NAME.",
 )
-@click.option("--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True)
+@click.option(
+    "--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True, help="Seed of the run."
+)
 @click.option(
     "--format",
     "format_",

@@ -34,13 +34,13 @@ HERE = Path("results") / "here"
     "--target",
     type=TARGET,
     metavar="vm:KERNEL",
-    help="Against that kernel in a guest, shown --machine.",
+    help="Compare with that kernel in a guest that sees --machine.",
 )
 @click.option(
     "--variant",
     type=VARIANT,
     metavar="'NAME: SETTING; ...'",
-    help="With --target: under what settings, in the guest and simulated.",
+    help="With --target: settings of both the guest and the simulator.",
 )
 @click.option(
     "--published",
@@ -78,24 +78,24 @@ def validate(
     """Run every workload here and simulated, and show both side by side.
 
     Without --machine this host is described and its costs are measured first, as by
-    `schedlab machine --here --calibrate`. The machine and both results are kept in --results: of
-    the same host, machine and kernel nothing is run again; remove the folder to measure anew.
+    `schedlab machine --here --calibrate`. The machine and both results are kept in --results, and
+    nothing is run again for the same host, machine and kernel; remove the folder to measure again.
 
-    With --changes it is not a load's speed that is compared, but what this host can change about
-    it: nice values, policies, control groups, CPUs, how many tasks there are; the effect here, the
-    effect simulated, each with its interval. What needs a right we have not is left out.
+    With --changes the effects of changes are compared: nice values, policies, control groups, CPUs,
+    the number of tasks. Each has its effect here and its simulated effect, with intervals. Changes
+    that need rights you do not have are left out.
 
-    Both can be stopped: the same command goes on.
+    Both can be stopped: the same command continues them.
 
     With --published the quick plans of published changes are simulated, and the score of the
-    predictions is printed; of all changes it is also written, to docs/studies/predictions.md or
-    --output, after every case anew. Beside that page stands its record, a .json of the same rows:
-    what this engine simulated is not simulated again, here or elsewhere; remove it to begin anew.
-    It can be stopped; the same command goes on.
+    predictions is printed. If all changes are simulated, the score is also written to
+    docs/studies/predictions.md or --output, after each case. A .json file beside that page records
+    the same rows: what this engine has simulated is not simulated again, here or elsewhere; remove
+    the file to begin again. It can be stopped; the same command continues it.
 
-    With --target vm:KERNEL the simulator is held against the real kernel on the same CPUs:
-    scheduling domains, sched features and placement decisions have to be identical; exit status 1
-    if not.
+    With --target vm:KERNEL the simulator is compared with the real kernel on the same CPUs:
+    scheduling domains, sched features and placement decisions must be identical, otherwise the exit
+    status is 1.
     """
     if variant and not target:
         raise UsageError("--variant goes with --target.")

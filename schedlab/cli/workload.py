@@ -18,7 +18,9 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 TASKS = click.option(
     "--tasks", metavar="PATTERN,...", help="Only tasks with such names, e.g. 'nginx*,php*'."
 )
-OUTPUT = click.option("--output", required=True, metavar="FILE.slw", type=FILE)
+OUTPUT = click.option(
+    "--output", required=True, metavar="FILE.slw", type=FILE, help="The workload file to write."
+)
 
 
 @click.group("workload")
@@ -75,7 +77,7 @@ def import_(
 @workload.command("show")
 @click.argument("file", type=FILE)
 def show(file: Path) -> None:
-    """Print what a workload file does, and what it does not hold."""
+    """Print what a workload file does, and what it leaves out."""
     from schedlab.lab.recording.showing import describe
     from schedlab.lab.recording.workload import read_workload
 
@@ -85,7 +87,9 @@ def show(file: Path) -> None:
 
 @workload.command("trim")
 @click.argument("file", type=FILE)
-@click.option("--first", type=Finite(min=1e-6), metavar="SECONDS", help="Only so much of it.")
+@click.option(
+    "--first", type=Finite(min=1e-6), metavar="SECONDS", help="Length of the beginning to keep."
+)
 @TASKS
 @OUTPUT
 def trim(file: Path, first: float | None, tasks: str | None, output: Path) -> None:
@@ -106,7 +110,7 @@ def trim(file: Path, first: float | None, tasks: str | None, output: Path) -> No
     default="x1",
     show_default=True,
     metavar="xN",
-    help="So many copies of all tasks, side by side.",
+    help="Number of copies of all tasks, side by side.",
 )
 @click.option(
     "--rate",
@@ -114,7 +118,7 @@ def trim(file: Path, first: float | None, tasks: str | None, output: Path) -> No
     default=1.0,
     show_default=True,
     metavar="R",
-    help="Sleeps, timers and arrivals come R times as fast.",
+    help="Make sleeps, timers and arrivals R times as frequent.",
 )
 @OUTPUT
 def scale(file: Path, clients: str, rate: float, output: Path) -> None:
@@ -132,7 +136,7 @@ def scale(file: Path, clients: str, rate: float, output: Path) -> None:
 @click.argument("files", type=FILE, nargs=-1, required=True)
 @OUTPUT
 def merge(files: Sequence[Path], output: Path) -> None:
-    """Write one workload of several, begun together."""
+    """Merge several workloads into one, started together."""
     from schedlab.lab.recording import editing
     from schedlab.lab.recording.workload import read_workload
 

@@ -175,7 +175,7 @@ class KernelEntry(_Data):
     patches: tuple[str, ...] = ()
     """Files, or features that patches of schedlab's add."""
     hz: Hz | None = None
-    """Ticks a second; 250 if neither this nor the configuration says."""
+    """Ticks a second; 250 if neither this nor the configuration sets it."""
     preempt: Literal["voluntary", "lazy", "full", "none"] | None = None
     """The preemption model; the configuration's or the tree's usual one if not given."""
     config: str | None = None
@@ -198,7 +198,7 @@ class Plan(_Data):
     title: str = ""
     target: str = "host"
     machine: str | None = None
-    """The machine a target vm: shows its guests."""
+    """The machine that the guests of a target vm: see."""
     suite: str | None = None
     benchmark: tuple[PlanEntry, ...] = ()
     """Benchmarks beside those of the suite, and those the plan makes of commands."""

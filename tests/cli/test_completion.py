@@ -1,6 +1,7 @@
 """What a shell completes, and the man page."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -126,6 +127,13 @@ def test_the_man_page_has_every_command_and_option() -> None:
         for option in command.params:
             if isinstance(option, click.Option):
                 assert option.opts[0].replace("-", "\\-") in page
+
+
+def test_every_option_is_described() -> None:
+    page = man_page(schedlab)
+    assert "None" not in page
+    for option in re.findall(r"^\.TP\n\.B (.*)\n(.*)", page, re.MULTILINE):
+        assert not option[1].startswith("["), option
 
 
 def test_man_finds_nothing_wrong_with_the_page(cli: Cli) -> None:
