@@ -116,12 +116,11 @@ def _kernels() -> Iterable[str]:
 
 
 def _targets() -> Iterable[str]:
-    from schedlab.plan.targets import HOST, SIM, SSH, VM
+    from schedlab.plan.targets import TARGETS
 
-    yield HOST.target("")
-    yield SSH.target("")
-    yield from map(SIM.target, _machines())
-    yield from map(VM.target, _kernels())
+    offered = {"MACHINE": _machines, "KERNEL": _kernels}
+    for kind in TARGETS:
+        yield from map(kind.target, offered.get(kind.takes, lambda: [""])())
 
 
 def _counters() -> Iterable[str]:

@@ -14,6 +14,7 @@ from schedlab.cli.how import How, given_options
 from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET, VARIANT
 from schedlab.cli.numbers import Whole
 from schedlab.cli.variants import check_variants
+from schedlab.plan.targets import HOST, TARGETS
 from schedlab.result.folder import check_result, is_sweep
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -82,8 +83,8 @@ _EVIDENCE = (
         multiple=True,
         type=TARGET,
         metavar="TARGET",
-        help="host (if not given), ssh:HOST, sim:MACHINE or vm:KERNEL. With several values of"
-        " --target, --machine, --kernel or --seed, each combination makes a result.",
+        help=f"{', '.join(kind.syntax for kind in TARGETS)}; {HOST.name} if not given. With several"
+        " values of --target, --machine, --kernel or --seed, each combination makes a result.",
     ),
     click.option(
         "--client",

@@ -7,7 +7,6 @@ from schedlab.base.system import System
 from schedlab.doctor.finding import Finding
 from schedlab.settings.effects import numa_balancing_without
 
-_SYS = "/proc/sys/kernel"
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 _SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit")
 _CPU = "/sys/devices/system/cpu"
@@ -53,17 +52,19 @@ def _scheduler(system: System) -> Iterator[Finding]:
 
 
 def _autogroup(system: System) -> Iterator[Finding]:
-    value = system.read_or(f"{_SYS}/sched_autogroup_enabled", "")
-    if value == "1":
-        yield Finding(
-            "autogroup",
-            "note",
-            "kernel.sched_autogroup_enabled = 1",
-            "each terminal session is a task group; shares depend on where the lab was started",
-            "sysctl -w kernel.sched_autogroup_enabled=0",
-        )
+    why = "each terminal session is a task group; shares depend on where the lab was started"
+    return _switch(system, "autogroup", "kernel.sched_autogroup_enabled", "1", "0", why)
+
+
+def _switch(
+    system: System, check: str, sysctl: str, noted: str, better: str, why: str
+) -> Iterator[Finding]:
+    """Yield a note if a sysctl has the noted value, an ok otherwise; nothing if it is missing."""
+    value = system.read_or(f"/proc/sys/{sysctl.replace('.', '/')}", "")
+    if value == noted:
+        yield Finding(check, "note", f"{sysctl} = {value}", why, f"sysctl -w {sysctl}={better}")
     elif value:
-        yield Finding("autogroup", "ok", f"kernel.sched_autogroup_enabled = {value}")
+        yield Finding(check, "ok", f"{sysctl} = {value}")
 
 
 def _schedstat(system: System) -> Finding:
@@ -81,21 +82,12 @@ def _schedstat(system: System) -> Finding:
 
 
 def _schedstats(system: System) -> Iterator[Finding]:
-    value = system.read_or(f"{_SYS}/sched_schedstats", "")
-    if value == "0":
-        yield Finding(
-            "schedstats",
-            "note",
-            "kernel.sched_schedstats = 0",
-            "wait times in /proc/schedstat stay zero; counting them costs a little",
-            "sysctl -w kernel.sched_schedstats=1",
-        )
-    elif value:
-        yield Finding("schedstats", "ok", f"kernel.sched_schedstats = {value}")
+    why = "wait times in /proc/schedstat stay zero; counting them costs a little"
+    return _switch(system, "schedstats", "kernel.sched_schedstats", "0", "1", why)
 
 
 def _numa_balancing(system: System) -> Finding:
-    value = system.read_or(f"{_SYS}/numa_balancing", "")
+    value = system.read_or("/proc/sys/kernel/numa_balancing", "")
     nodes = len(system.glob("/sys/devices/system/node/node[0-9]*"))
     if not value:
         return Finding("numa_balancing", "ok", "this kernel has no NUMA balancing")

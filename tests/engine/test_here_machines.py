@@ -14,7 +14,7 @@ from schedlab.machine.simulator import description
 from schedlab.machine.standin import completed
 from tests.helpers import sysfs_tree
 from tests.helpers.engine.simulator import Simulator
-from tests.helpers.sysfs_tree import Spec, split, write
+from tests.helpers.sysfs_tree import plain, split, write
 
 RECORDED = Path(__file__).parents[1] / "data" / "sysfs" / "vm-epyc-2"
 WORK = {
@@ -31,29 +31,16 @@ def runs(sim: Simulator, root: Path, scratch: Path) -> None:
     assert result["counters"]["sched:sched_switch"] > 0
 
 
-def bare(**more: object) -> Spec:
-    """A virtual machine that tells of no caches, nodes, frequencies or idle states."""
-    topology: dict[str, object] = {
-        "arch": "x86_64",
-        "cpuinfo": "model name\t: Some CPU",
-        "online": range(4),
-        "cores": split(range(4), 1),
-        "packages": [range(4)],
-        "memory_kib": 4 << 20,
-    }
-    return Spec(**{**topology, **more})  # type: ignore[arg-type]
-
-
 def test_a_virtual_machine_that_tells_nothing(sim: Simulator, tmp_path: Path) -> None:
-    runs(sim, write(tmp_path / "vm", bare()), tmp_path)
+    runs(sim, write(tmp_path / "vm", plain()), tmp_path)
 
 
 def test_siblings_get_speeds(sim: Simulator, tmp_path: Path) -> None:
-    runs(sim, write(tmp_path / "vm", bare(cores=split(range(4), 2))), tmp_path)
+    runs(sim, write(tmp_path / "vm", plain(cores=split(range(4), 2))), tmp_path)
 
 
 def test_an_arm_virtual_machine(sim: Simulator, tmp_path: Path) -> None:
-    runs(sim, write(tmp_path / "vm", bare(arch="aarch64", cores=split(range(4), 2))), tmp_path)
+    runs(sim, write(tmp_path / "vm", plain(arch="aarch64", cores=split(range(4), 2))), tmp_path)
 
 
 def test_the_recorded_virtual_machine(sim: Simulator, tmp_path: Path) -> None:

@@ -78,6 +78,19 @@ class Spec:
     """Anything else."""
 
 
+def plain(**changes: object) -> Spec:
+    """Return a machine of 4 CPUs that tells little; changed as a test needs."""
+    spec: dict[str, object] = {
+        "arch": "x86_64",
+        "cpuinfo": "model name\t: Some(R) CPU @ 2.00GHz",
+        "online": range(4),
+        "cores": split(range(4), 1),
+        "packages": [range(4)],
+        "memory_kib": 4 * 1024 * 1024,
+    }
+    return Spec(**{**spec, **changes})  # type: ignore[arg-type]
+
+
 def write(root: Path, spec: Spec) -> Path:
     """Write the tree of a machine below `root`, and give `root`."""
     tree = Tree(root)

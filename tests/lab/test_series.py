@@ -19,15 +19,6 @@ from tests.helpers.fake_engine import FakeLab, git_tree
 RUN = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10", "--looks", 6)
 
 
-@pytest.fixture
-def lab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> FakeLab:
-    made = FakeLab(tmp_path, monkeypatch, capsys)
-    made.add_tree()
-    return made
-
-
 def diff(old: object, new: object, *, file: str = "kernel/sched/fair.c") -> str:
     return (
         f"diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}\n@@ -1,7 +1,7 @@\n"

@@ -14,9 +14,9 @@ from tests.helpers.sysfs_tree import (
     NODE,
     CacheSpec,
     NodeSpec,
-    Spec,
     StateSpec,
     Tree,
+    plain,
     split,
     write,
 )
@@ -31,19 +31,6 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Description
         name: describe(LocalSystem(make(folder / name)))
         for name, make in sysfs_tree.MACHINES.items()
     }
-
-
-def plain(**changes: object) -> Spec:
-    """Return a machine of 4 CPUs that tells little; changed as a test needs."""
-    spec: dict[str, object] = {
-        "arch": "x86_64",
-        "cpuinfo": "model name\t: Some(R) CPU @ 2.00GHz",
-        "online": range(4),
-        "cores": split(range(4), 1),
-        "packages": [range(4)],
-        "memory_kib": 4 * 1024 * 1024,
-    }
-    return Spec(**{**spec, **changes})  # type: ignore[arg-type]
 
 
 def machine_of(root: Path, **changes: object) -> Machine:
