@@ -20,30 +20,28 @@ CHROMIUM = "/usr/bin/chromium"
 
 TESTS = Path(__file__).parent
 LONGEST = (
-    *(
-        "targets/test_vm.py",
-        "engine/test_determinism.py",
-        "engine/test_limits.py",
-        "engine/test_arm64.py",
-    ),
-    *(
-        "engine/test_switching.py",
-        "test_manual.py",
-        "judging/test_stats.py",
-        "engine/test_decisions.py",
-    ),
-    *("targets/test_sim_real.py", "targets/test_sim_run.py", "engine/test_study_patches.py"),
-    *(
-        "engine/test_patches.py",
-        "targets/test_real_host.py",
-        "engine/test_build.py",
-        "importers/test_round_trip.py",
-    ),
-    *(
-        "base/system/test_interrupt.py",
-        "report/test_report_shapes.py",
-        "engine/test_machine_domains.py",
-    ),
+    "targets/test_vm.py",
+    "engine/test_scx.py",
+    "engine/test_build.py",
+    "engine/test_limits.py",
+    "engine/test_switching.py",
+    "test_manual.py",
+    "engine/test_arm64.py",
+    "engine/test_decisions.py",
+    "engine/test_determinism.py",
+    "targets/test_sim_real.py",
+    "engine/test_steady_state.py",
+    "judging/test_stats.py",
+    "targets/test_sim_run.py",
+    "engine/test_study_patches.py",
+    "engine/test_patches.py",
+    "engine/test_basic.py",
+    "engine/test_cpuidle.py",
+    "targets/test_real_host.py",
+    "importers/test_round_trip.py",
+    "base/system/test_interrupt.py",
+    "report/test_report_shapes.py",
+    "engine/test_machine_domains.py",
 )
 """The files that take a minute or a good part of one, the longest first."""
 
@@ -55,8 +53,8 @@ settings.load_profile("any machine")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than processors: many tests wait for what they started."""
-    return len(os.sched_getaffinity(0)) + 1
+    """Return two workers more than processors: many tests wait for what they started."""
+    return len(os.sched_getaffinity(0)) + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
