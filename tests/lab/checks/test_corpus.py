@@ -139,6 +139,13 @@ def test_a_figure_by_the_name_that_the_benchmark_gives_it(checked, tmp_path: Pat
         ("no-stall", 'longest = "1s"', 'settings = "kernel=6.12"', "named in `kernels`"),
         ("latency", 'at_most = "1s"\nsince = "9s"', "", "since: the run is over after 400 ms"),
         ("decision", 'event = "no_such"\nat_most = 1', "", 'no tracepoint "no_such"'),
+        (
+            "decision",
+            'event = "schedlab:next_freq"\nwhere = { polisy = 4 }\nat_most = 1',
+            "",
+            "schedlab:next_freq has no field 'polisy'. Did you mean policy? It has: policy,",
+        ),
+        ("decision", 'event = "pelt_cfs_tp"\nat_most = 1', "", "is counted, but no trace shows it"),
         ("no-stall", 'longest = "1s"', 'config = ["CPUSTES=y"]', "Did you mean CPUSETS"),
     ],
 )
