@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import schedlab.lab.result
-from schedlab.base.system import LocalSystem
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.server import Server
 from schedlab.benchmarks.tool import Tool
 from schedlab.cli import main
 from schedlab.targets.host import HostTarget
+from tests.helpers.rooted import RootedSystem
 
 TIME = Metric("time", "s", "lower", "Time (sec)")
 ROOT = Path(sys.argv[1])
@@ -40,13 +40,6 @@ def slow() -> Command:
         server=Server(("sh", "-c", server), PORT),
         scratch=("data",),
     )
-
-
-class RootedSystem(LocalSystem):
-    """Files below ROOT, the journal too."""
-
-    def is_root(self) -> bool:
-        return True
 
 
 if __name__ == "__main__":

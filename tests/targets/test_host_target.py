@@ -24,25 +24,15 @@ from schedlab.result.record import RunKey, RunRecord
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order
-from tests.helpers.emulated import SMALL_SERVER
+from tests.helpers.rooted import RootedSystem, small_server
 from tests.helpers.rt_app_files import EXAMPLES
-from tests.helpers.sysfs_tree import write
 
 TIME = Metric("time", "s", "lower", "Time (sec)")
 
 
-class RootedSystem(LocalSystem):
-    """Files below a folder, the journal too; real processes."""
-
-    def is_root(self) -> bool:
-        return True
-
-
 @pytest.fixture
 def system(tmp_path: Path) -> RootedSystem:
-    root = write(tmp_path / "root", SMALL_SERVER)
-    (root / "proc/stat").write_text("cpu  100 0 50 1000 0 0 0 0 0 0\nctxt 1000\n")
-    return RootedSystem(root)
+    return RootedSystem(small_server(tmp_path / "root"))
 
 
 def parse(output: Output) -> Values:

@@ -14,25 +14,15 @@ from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order
-from tests.helpers.emulated import SMALL_SERVER
 from tests.helpers.processes import is_alive
-from tests.helpers.sysfs_tree import write
+from tests.helpers.rooted import RootedSystem, small_server
 
 TIME = {"name": "time", "regex": "Time: (.*)", "unit": "s", "better": "lower"}
 
 
-class RootedSystem(LocalSystem):
-    """Files below a folder, the journal too; real processes."""
-
-    def is_root(self) -> bool:
-        return True
-
-
 @pytest.fixture
 def system(tmp_path: Path) -> LocalSystem:
-    root = write(tmp_path / "root", SMALL_SERVER)
-    (root / "proc/stat").write_text("cpu  100 0 50 1000 0 0 0 0 0 0\nctxt 1000\n")
-    return RootedSystem(root)
+    return RootedSystem(small_server(tmp_path / "root"))
 
 
 def one_run(system: LocalSystem, tmp_path: Path, script: str, **entry: Any) -> RunRecord:

@@ -14,8 +14,7 @@ from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order
-from tests.helpers.emulated import SMALL_SERVER
-from tests.helpers.sysfs_tree import write
+from tests.helpers.rooted import RootedSystem, small_server
 from tests.helpers.tool_output import TOOLS
 
 MONGOD = f"""#!{sys.executable}
@@ -48,20 +47,11 @@ esac
 """
 
 
-class RootedSystem(LocalSystem):
-    """Files below a folder, the journal too; real processes."""
-
-    def is_root(self) -> bool:
-        return True
-
-
 @pytest.fixture
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalSystem:
-    root = write(tmp_path / "root", SMALL_SERVER)
-    (root / "proc/stat").write_text("cpu  100 0 50 1000 0 0 0 0 0 0\nctxt 1000\n")
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    return RootedSystem(root)
+    return RootedSystem(small_server(tmp_path / "root"))
 
 
 def install(tmp_path: Path, **programs: str) -> None:

@@ -11,20 +11,18 @@ import pytest
 
 from schedlab.lab.forecast import are
 from schedlab.result.store import Store
-from tests.helpers.emulated import SMALL_SERVER
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until
 from tests.helpers.processes import is_alive
-from tests.helpers.sysfs_tree import write
+from tests.helpers.rooted import small_server
 
 KNOB = "proc/sys/kernel/knob"
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    tree = write(tmp_path / "root", SMALL_SERVER)
+    tree = small_server(tmp_path / "root")
     (tree / KNOB).parent.mkdir(parents=True, exist_ok=True)
     (tree / KNOB).write_text("1\n")
-    (tree / "proc/stat").write_text("cpu  100 0 50 1000 0 0 0 0 0 0\nctxt 1000\n")
     (tree / "seconds").write_text("20")
     with socket.create_server(("127.0.0.1", 0)) as free:
         (tree / "port").write_text(str(free.getsockname()[1]))

@@ -15,6 +15,7 @@ from schedlab.lab.recording.events import Context, Kind, Stop
 from schedlab.lab.recording.inference import Choice, infer
 from schedlab.lab.recording.perfetto import read_perfetto
 from schedlab.lab.recording.reading import read_trace
+from tests.helpers.damage import damaged
 from tests.helpers.traces import IDLE, TWO_TASKS, A, B, Line, read, switch
 
 LINES = [*TWO_TASKS, switch(5_500, 1, IDLE, "R", B)]
@@ -184,14 +185,9 @@ def test_what_is_no_trace_at_all(tmp_path: Path) -> None:
 def test_no_damage_ends_in_anything_but_a_message(data: st.DataObject) -> None:
     made = trace(LINES)
     made.packet.extend(compact([LINES[0], LINES[2], LINES[4]]).packet)
-    whole = bytearray(made.SerializeToString())
-    for _ in range(data.draw(st.integers(1, 6))):
-        at = data.draw(st.integers(0, len(whole) - 1))
-        whole[at : at + data.draw(st.integers(0, 5))] = data.draw(st.binary(max_size=5))
-        if not whole:
-            break
+    whole = damaged(data, made.SerializeToString(), 6, 5)
     try:
-        events = read_perfetto(bytes(whole), "x")
+        events = read_perfetto(whole, "x")
         infer(events, Choice(), "x")
     except UsageError:
         return
