@@ -351,7 +351,7 @@ def test_a_tool_that_did_not_finish_is_refused(
 def test_what_a_tool_cannot_be_told_its_stand_in_does(kunpeng: Machine) -> None:
     [only] = sized(kunpeng, "Netperf", length="60ms").commands
     assert only.tool == "schedlab-load"
-    assert "the tool takes seconds; our own schedlab-load stands in" in only.note
+    assert "the tool takes whole seconds; our own schedlab-load stands in" in only.note
 
 
 def test_the_services_are_pinned_by_the_users_command(
