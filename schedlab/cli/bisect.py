@@ -80,7 +80,7 @@ def bisect_command(
         if commits is None:
             raise UsageError("name the commits and their tree: GOOD..BAD --tree PATH.")
         if [metric is not None, decision, scenario is not None].count(True) != 1:
-            raise UsageError("say what to look for: one of --metric, --decision and --scenario.")
+            raise UsageError("name what to look for: --metric, --decision or --scenario.")
         if scenario and (plan_name or settings or evidence):
             raise UsageError("--scenario already says what is run; leave out the plan.")
         if machines and not scenario:

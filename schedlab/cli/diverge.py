@@ -77,7 +77,7 @@ def diverge(
     if variants[0].name == variants[1].name:
         raise UsageError(f"both variants are called {variants[0].name}; rename one of them.")
     if bool(benchmark) == bool(workload):
-        raise UsageError("say what to run: --benchmark NAME or --workload FILE.")
+        raise UsageError("name what to run: --benchmark NAME or --workload FILE.")
     from schedlab.benchmarks import Case
     from schedlab.cli.planning import single_case
     from schedlab.cli.watcher import ConsoleWatcher

@@ -108,7 +108,7 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
     """Add the variants to the plan: those named, `auto`, or the two equal ones of an A/A run."""
     if AUTO in texts:
         if len(texts) > 1:
-            raise UsageError("--variant auto stands alone.")
+            raise UsageError("--variant auto cannot be combined with other variants.")
         if data.get("aa"):
             raise UsageError(_NOT_WITH_AA)
         [target, *_] = data.get("sweep", {}).get("target") or [data.get("target", "host")]

@@ -430,7 +430,8 @@ class Builder:
         for names in build.unmatched:
             self.watch.say(
                 f"{recipe.name}: nothing in this tree matches {names.replace(' ', ' or ')}: what"
-                " the engine hangs on it is missing (engine/hooked/expected.txt)."
+                " the engine counts, charges or traces there is missing"
+                " (engine/hooked/expected.txt)."
             )
         return build
 

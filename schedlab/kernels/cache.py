@@ -37,7 +37,8 @@ def full_disk(doing: str) -> str:
     return (
         f"{doing}: no space is left below {cache_folder()}."
         "\n  Free some (`schedlab kernel list` shows what is kept, `schedlab kernel remove NAME`"
-        " drops it),\n  or name another folder in SCHEDLAB_CACHE. What was whole before still is."
+        " drops it),\n  or name another folder in SCHEDLAB_CACHE. What was complete before still"
+        " is."
     )
 
 

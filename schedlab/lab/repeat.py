@@ -82,7 +82,7 @@ def differences(plan: Plan, environment: Mapping[str, str]) -> list[str]:
     """Return what is not as where a plan of a result was run before, so that hashes may differ."""
     now = _made_with(environment)
     return [
-        f"not as in the result this plan is of: {row} was {_short(before)}, is"
+        f"this differs from the result that the plan comes from: {row} was {_short(before)}, is"
         f" {_short(now.get(row, 'not known'))}; the runs may have other hashes"
         for row, before in plan.made_with.items()
         if now.get(row) != before
@@ -94,7 +94,9 @@ def missing_sources(plan: Plan, error: KernelError) -> KernelError:
     kernels = plan.made_with.get("Kernels")
     if not kernels:
         return error
-    return KernelError(f"{error}\n  The result this plan is of was made with {_short(kernels)}.")
+    return KernelError(
+        f"{error}\n  The result that this plan comes from was made with {_short(kernels)}."
+    )
 
 
 def _made_with(environment: Mapping[str, str]) -> dict[str, str]:

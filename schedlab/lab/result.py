@@ -41,10 +41,10 @@ from schedlab.targets.simulators import LocalSimulators, Simulators
 from schedlab.targets.target import Order, Session, SessionOfMany, Target
 
 _NOT_RUN = {
-    IMPORT: "was imported, so there is nothing to go on with: its runs were made elsewhere."
-    "\n  `schedlab compare` sets it beside a result of your own.",
+    IMPORT: "was imported, so there is nothing to continue: its runs were made elsewhere."
+    "\n  `schedlab compare` compares it with a result of your own.",
     MERGE: "was merged from results of several boots, each of which is a result of its own."
-    "\n  Go on with one of those, or run the plan at another boot, and merge again.",
+    "\n  Continue one of those, or run the plan at another boot, and merge again.",
 }
 """Why a result that was not run is not gone on with."""
 
@@ -340,7 +340,7 @@ def _figures(machine: Machine) -> tuple[Machine, object]:
 
 
 def _whole(store: Store) -> str:
-    return f"{are(len(store.records()), 'run')} recorded: the plan is whole, nothing is run."
+    return f"{are(len(store.records()), 'run')} recorded: the plan is complete, nothing is run."
 
 
 def check_any_good(store: Store) -> None:

@@ -185,7 +185,7 @@ def _what_is_kept(folder: Path, names: Mapping[str, Point]) -> str:
             with closing(Store.open(folder / name)) as store:
                 kept += len(store.records())
     if not kept:
-        return "no run was whole; nothing is kept."
+        return "no run was complete; nothing is kept."
     return (
         f"{are(kept, 'run')} kept below {folder}, every host is as it was before."
         f"\n  `schedlab run --resume {folder}` goes on."

@@ -467,8 +467,7 @@ def _models(cases: Sequence[Case]) -> dict[str, Model]:
     found = {case.label: case.model() for case in cases}
     if own := [case.label for case in cases if case.benchmark.own]:
         raise UsageError(
-            f"{', '.join(own)}: the simulator has no kernel to call and no CPU to run a program of"
-            " yours: it simulates what a program does."
+            f"{', '.join(own)}: the simulator cannot run programs; it simulates what they do."
             "\n  Run it on a host (--target host or ssh:HOST), or describe its threads in a file of"
             " rt-app and simulate that: --workload FILE.json (docs/manual/rt-app.md)."
         )

@@ -13,8 +13,8 @@ VARIANTS = ("base", "x: NO_WA_IDLE")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((*VARIANTS,), "say what to run: --benchmark NAME or --workload FILE"),
-        ((*VARIANTS, *BENCHMARK, "--workload", "load.json"), "say what to run"),
+        ((*VARIANTS,), "name what to run: --benchmark NAME or --workload FILE"),
+        ((*VARIANTS, *BENCHMARK, "--workload", "load.json"), "name what to run"),
         (("base", "base: NO_WA_IDLE", *BENCHMARK), "both variants are called base"),
         ((*VARIANTS, "--workload", "none.json"), "'none.json' does not exist"),
         ((*VARIANTS, "--workload", "."), "is a directory"),

@@ -126,8 +126,8 @@ def test_the_study_is_written_after_every_plan(
     monkeypatch.setattr(command, "run_results", stopped)
     status, _, errors = call(lab, published, "--output", page)
     assert status == 130
-    assert "plan 1 of 2: second: whole" in errors
-    assert f"1 plan of 2 were whole; what is whole stands in {page}" in errors
+    assert "plan 1 of 2: second: complete" in errors
+    assert f"1 plan of 2 were complete; complete cases are in {page}" in errors
     study = page.read_text()
     assert "| no-wa-plan | not simulated |" in study
     assert "### second: PerfBenchSchedPipe, time" in study
@@ -156,7 +156,7 @@ def test_a_case_that_is_whole_counts_before_its_plan_is(
     status, _, errors = call(lab, published, "--output", page)
     assert status == 130
     assert ran == ["HackbenchPipeThreads"]
-    assert f"0 plans of 1 were whole; what is whole stands in {page}" in errors
+    assert f"0 plans of 1 were complete; complete cases are in {page}" in errors
     study = page.read_text()
     assert "| no-wa-plan (1 of 2 cases) |" in study
     assert "| all | 2 | 1 | 0 | 1 |" in study

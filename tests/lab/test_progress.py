@@ -106,9 +106,9 @@ def test_the_time_is_told_before_the_first_run_and_for_the_rest(cli: Cli, tmp_pa
     status, text, _ = cli("run", *words, "--dry-run")
     assert "Time: about 1 s left, by what is known of 1 of 1 benchmark." in text
     status, _, err = cli("run", "--resume", out)
-    assert "6 runs are recorded: the plan is whole, nothing is run." in err
+    assert "6 runs are recorded: the plan is complete, nothing is run." in err
     status, text, _ = cli("run", "--resume", out, "--dry-run")
-    assert "6 runs are recorded: the plan is whole, nothing is run." in text
+    assert "6 runs are recorded: the plan is complete, nothing is run." in text
 
 
 def test_speeds_that_cannot_be_read_are_none(

@@ -64,7 +64,7 @@ def test_it_needs_nothing_but_its_folder(lab: FakeLab, monkeypatch: pytest.Monke
     assert patch.startswith(COMMIT)
     assert "Subject: [PATCH] faster" in patch
     status, _, errors = lab.call("run", "result/plan.toml", "--output", "again")
-    assert (status, "not as in the result" in errors) == (0, False), errors
+    assert (status, "this differs from the result" in errors) == (0, False), errors
     assert figures(Path("again")) == figures(result)
     monkeypatch.chdir(lab.folder)
     shutil.rmtree(result)
@@ -113,7 +113,7 @@ def test_what_differs_is_said_before_it_runs(lab: FakeLab, monkeypatch: pytest.M
     for words in (("--dry-run",), ("--output", "again")):
         status, out, errors = lab.call("run", result / "plan.toml", *words)
         assert status == 0, errors
-        note = "not as in the result this plan is of: Engine version was "
+        note = "this differs from the result that the plan comes from: Engine version was "
         assert note in out + errors
         assert "Compiler was" not in out + errors
     assert any("Engine version was" in line for line in Store.open(Path("again")).notices)
@@ -122,7 +122,7 @@ def test_what_differs_is_said_before_it_runs(lab: FakeLab, monkeypatch: pytest.M
     status, _, errors = lab.call("run", result / "plan.toml", "--output", "none")
     assert (status, Path("none").exists()) == (2, False)
     assert "no kernel tree is called '6.12'" in errors
-    assert "The result this plan is of was made with " in errors
+    assert "The result that this plan comes from was made with " in errors
     assert "Linux 6.12.7" in errors
 
 
@@ -213,6 +213,6 @@ def test_an_empty_cache_and_another_checkout(lab: FakeLab, monkeypatch: pytest.M
     monkeypatch.setenv("SCHEDLAB_ENGINE", str(checkout))
     lab.add_tree()
     status, _, errors = lab.call("run", result / "plan.toml", "--output", "again")
-    assert (status, "not as in the result" in errors) == (0, False), errors
+    assert (status, "this differs from the result" in errors) == (0, False), errors
     assert "building fast" in errors
     assert figures(Path("again")) == figures(result)

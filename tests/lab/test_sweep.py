@@ -88,7 +88,7 @@ def test_a_sweep_from_python_tells_its_watcher(host: str, tmp_path: Path) -> Non
     with closing(Store.open(folder / "point")) as store:
         assert store.invocation == "a notebook"
     assert resume_sweep(folder, lab).failed == []
-    assert watched.lines[-1] == "point: 2 runs are recorded: the plan is whole, nothing is run."
+    assert watched.lines[-1] == "point: 2 runs are recorded: the plan is complete, nothing is run."
 
 
 def test_what_fails_on_one_host_leaves_the_others(host: str, tmp_path: Path) -> None:

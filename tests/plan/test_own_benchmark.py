@@ -80,7 +80,7 @@ def test_simulated_machines_refuse_it_and_say_what_to_do() -> None:
     target, cases = prepare(plan, Lab())
     with pytest.raises(UsageError) as error:
         begin(plan, cases, target, Path("nowhere"), Lab())
-    assert "it simulates what a program does" in str(error.value)
+    assert "it simulates what they do" in str(error.value)
     assert "--workload FILE.json" in str(error.value)
     assert not Path("nowhere").exists()
 

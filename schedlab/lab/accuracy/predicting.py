@@ -51,7 +51,7 @@ def predict_published(
         for turn in ("new", "again"):
             for place, state in enumerate(states, start=1):
                 if turn == "new" and state.is_whole:
-                    lab.watcher.say(f"plan {place} of {len(states)}: {state.name}: whole")
+                    lab.watcher.say(f"plan {place} of {len(states)}: {state.name}: complete")
                 if labels := state.unknown if turn == "new" else state.owed:
                     words = board.words_of_time_left(lab.jobs or 1)
                     lab.watcher.say(f"plan {place} of {len(states)}: {state.name}{words}")
@@ -60,9 +60,9 @@ def predict_published(
     except Interrupted as error:
         whole = sum(state.is_whole for state in states)
         written = any(state.parts for state in states) and study_file
-        where = f"; what is whole stands in {study_file}" if written else ""
+        where = f"; complete cases are in {study_file}" if written else ""
         raise Interrupted(
-            f"{error}; {plural(whole, 'plan')} of {len(states)} were whole{where}; what is"
+            f"{error}; {plural(whole, 'plan')} of {len(states)} were complete{where}; what is"
             f" recorded of the others stays in {results}.\n  The same command goes on."
         ) from error
     return board.rows
