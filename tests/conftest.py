@@ -31,6 +31,8 @@ LONGEST = (
     "engine/test_determinism.py",
     "targets/test_sim_real.py",
     "engine/test_steady_state.py",
+    "importers/test_round_trip.py",
+    "report/test_report_shapes.py",
     "judging/test_stats.py",
     "targets/test_sim_run.py",
     "engine/test_study_patches.py",
@@ -38,9 +40,7 @@ LONGEST = (
     "engine/test_basic.py",
     "engine/test_cpuidle.py",
     "targets/test_real_host.py",
-    "importers/test_round_trip.py",
     "base/system/test_interrupt.py",
-    "report/test_report_shapes.py",
     "engine/test_machine_domains.py",
 )
 """The files that take a minute or a good part of one, the longest first."""
