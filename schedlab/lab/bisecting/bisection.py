@@ -81,7 +81,8 @@ def bisect(folder: Path, lab: Lab, likely: Sequence[int] = ()) -> Bisected:
         with stoppable():
             _Bisection(record, folder, lab).run(likely)
     except Interrupted as error:
-        raise Interrupted(f"{error}\n  `schedlab bisect --resume {folder}` goes on.") from error
+        what, *_ = str(error).splitlines()  # a step's own hints are of no use here
+        raise Interrupted(f"{what}\n  `schedlab bisect --resume {folder}` goes on.") from error
     except OSError as error:
         raise StoreError(
             f"{folder}: cannot be written: {error.strerror}."
