@@ -365,7 +365,10 @@ def test_who_stops_it_is_told_how_to_go_on(
         ((), "name the commits and their tree"),
         (("a..b", *TIME), "the current folder is not in a git tree of a kernel"),
         (("a..b", "--tree", "repo"), "--metric, --decision or --scenario"),
-        (("a..b", "--tree", "repo", "--metric", "x", "--decision"), "one of --metric"),
+        (
+            ("a..b", "--tree", "repo", "--metric", "x", "--decision"),
+            "name what to look for: --metric",
+        ),
         (("a..b", "--tree", "repo", *TIME), "repo: has no commit 'a'"),
         (("a..b", "--tree", "repo", "--scenario", "smt-spread", *RUN), "already says what is run"),
         (("v6.12-test..HEAD", "--tree", "repo", *TIME, *RUN), "host is not sim:MACHINE"),
