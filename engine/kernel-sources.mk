@@ -24,6 +24,9 @@ KERNEL_SOURCES := \
 # With CONFIG_CPUSETS=y.
 CPUSET_SOURCES := kernel/cgroup/cpuset.c lib/union_find.c
 
+# With CONFIG_NO_HZ_FULL=y.
+NO_HZ_FULL_SOURCES := kernel/context_tracking.c
+
 # With CONFIG_SCHED_CLASS_EXT=y.
 EXT_SOURCES := lib/rhashtable.c lib/genalloc.c lib/bsearch.c
 

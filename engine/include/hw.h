@@ -118,6 +118,7 @@ enum hw_protocol { HW_PROTOCOLS(HW_ID) HW_NR_PROTOCOLS };
 	X(fork_child) X(thread_child)	/* in what was made, before its own work */ \
 	X(exec) X(exit) X(fault) X(numa_mark) X(page_migrate) X(pipe) X(poll) X(futex) X(copy_per_kb) \
 	X(divide_per_1000)	/* integer divisions of a program, one after another */ \
+	X(context_tracking)	/* from user mode and back, on a nohz_full CPU */ \
 	X(clock_read)		/* by a program: a call of the vDSO */ \
 	X(idle_enter) X(idle_exit)	/* the idle loop's own code */ \
 	X(hotplug)		/* one step of taking a CPU down or up */ \

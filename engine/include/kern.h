@@ -51,6 +51,11 @@ struct kern_tracepoint {
 	int		enabled;	/* printing asked for */
 } __attribute__((aligned(64)));		/* an array in its section, whatever the compiler aligns to */
 extern struct kern_tracepoint __start_kern_tracepoints[], __stop_kern_tracepoints[];
+/*
+ * Those that some code raises, one or more times each: a header may have more, of files that are
+ * not linked.
+ */
+extern struct kern_tracepoint *const __start_kern_raised[], *const __stop_kern_raised[];
 
 /* What the kernel calls in the floor above. */
 struct kern_handlers {
@@ -60,10 +65,11 @@ struct kern_handlers {
 		       unsigned long len);		/* flags: ftrace's four letters on the context */
 };
 
-/* As on the command line, before kern_boot(): sched_verbose, isolcpus= */
+/* As on the command line, before kern_boot(): sched_verbose, isolcpus=, nohz_full= */
 void kern_show_domains(void);
 #define KERN_ISOLCPUS 4096		/* of the list, with its end */
-void kern_isolate(const char *cpus);
+void kern_isolate(const char *isolated, const char *tickless);	/* NULL: none */
+int kern_has_nohz_full(void);
 void kern_boot(struct kern_task *init, const struct kern_handlers *handlers);	/* init runs as pid 1 */
 
 /* ------------------------------------------------------------------ files and groups */
@@ -104,6 +110,7 @@ unsigned long kern_core_cookie(void);
 void kern_core_sched(unsigned long cookie);	/* of the caller; 0: a new one */
 simtime kern_forced_idle(void);			/* ns of all CPUs since boot */
 void kern_isolated(char *buf, unsigned long size);	/* CPUs without domains, by isolcpus */
+void kern_tickless(char *buf, unsigned long size);	/* by nohz_full */
 int kern_defers_rearming(void);
 int kern_psi_option(const char *value);	/* psi=, before boot: -EOPNOTSUPP without CONFIG_PSI */
 int kern_has_psi(void);
@@ -185,7 +192,8 @@ struct kern_attr {
 	int		policy;			/* SCHED_* */
 	int		nice;
 	int		rt_priority;
-	simtime		dl_runtime, dl_deadline, dl_period;
+	simtime		dl_runtime;		/* of fair tasks their slice, 0: the usual one */
+	simtime		dl_deadline, dl_period;
 	int		uclamp_min, uclamp_max;	/* -1: not set */
 };
 
@@ -207,6 +215,7 @@ void kern_sleep(simtime ns);
 simtime kern_sleep_until(simtime t);
 void kern_yield(void);
 int kern_setattr(struct kern_task *task, const struct kern_attr *attr);
+int kern_has_slices(void);		/* sched_setattr() takes them of fair tasks */
 int kern_setaffinity(struct kern_task *task, const unsigned long *mask, unsigned int bits);
 int kern_cpu_down(int cpu);
 int kern_cpu_up(int cpu);
@@ -250,6 +259,14 @@ int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeou
 void kern_futex_wait_end(const unsigned int *thread, unsigned int id);
 int kern_futex_wake(const unsigned int *word, int nr);
 void kern_futex_forget(const unsigned int *word);
+
+struct kern_mutex;				/* of the kernel's own, which a system call holds */
+struct kern_mutex *kern_mutex_create(const char *name);
+/* held: in a call that holds another one already */
+void kern_mutex_take(struct kern_mutex *mutex, int held);
+void kern_mutex_give(struct kern_mutex *mutex, int held);
+void kern_work(simtime ns);			/* in that call */
+void kern_work_sleep(simtime ns);
 
 struct kern_region;		/* of the calling process and its threads; shared: of later children too */
 struct kern_region *kern_region_create(unsigned long bytes, int shared);	/* no page is there yet */

@@ -43,6 +43,15 @@ int kern_setattr(struct kern_task *task, const struct kern_attr *from)
 	return ret;
 }
 
+int kern_has_slices(void)
+{
+#ifdef TREE_HAS_CUSTOM_SLICE
+	return 1;
+#else
+	return 0;
+#endif
+}
+
 int kern_setaffinity(struct kern_task *task, const unsigned long *bits, unsigned int nr)
 {
 	struct task_struct *p = task->kernel;

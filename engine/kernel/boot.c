@@ -102,6 +102,7 @@ void kern_boot(struct kern_task *init, const struct kern_handlers *handlers)
 	sched_init();
 	housekeeping_init();
 	shim_setup_cgroups();
+	shim_setup_tickless();
 	shim_init_timers();
 	hrtimers_init();
 	softirq_init();

@@ -3,6 +3,7 @@
 #include <linux/clockchips.h>
 #include <linux/task_work.h>
 #include <linux/irq_work.h>
+#include <linux/context_tracking.h>
 #include <linux/resume_user_mode.h>
 #include <asm/irq_regs.h>
 #include "shim.h"
@@ -45,6 +46,24 @@ int kern_defers_rearming(void)
 	return IS_ENABLED(CONFIG_HRTIMER_REARM_DEFERRED);
 }
 
+/* Where the kernel follows which of the two a CPU is in (NO_HZ_FULL): at each crossing. */
+static void from_user(void)
+{
+#ifdef CONFIG_CONTEXT_TRACKING_USER
+	if (context_tracking_enabled_this_cpu())
+		hw_charge(hw_costs.context_tracking);
+	user_exit_irqoff();
+#endif
+}
+
+static void to_user(void)
+{
+#ifdef CONFIG_CONTEXT_TRACKING_USER
+	if (current->mm)	/* the scenario's first task has none */
+		user_enter_irqoff();
+#endif
+}
+
 static void handle_vector(int vector, bool user)
 {
 	struct pt_regs regs = { .user = user };
@@ -58,6 +77,8 @@ static void handle_vector(int vector, bool user)
 
 	hw.epoch++;
 	hw_charge(hw_costs.irq);
+	if (user)
+		from_user();
 
 	/* As on x86 the reschedule interrupt does no work of its own: the way out does. */
 	if (vector == HW_RESCHED) {
@@ -127,6 +148,7 @@ void shim_exit_to_user(void)
 			hw_refill_cache(&task->hw, current->thread.last_cpu, hw.cpu);
 		current->thread.last_cpu = hw.cpu;
 	}
+	to_user();
 	/*
 	 * What is due by now comes in user mode, where it preempts: after the last look at
 	 * need_resched nobody else would.
@@ -196,6 +218,7 @@ void shim_syscall_begin(enum hw_time call)
 	current->thread.task->call = call;
 	hw.epoch++;
 	hw_charge(hw_costs.syscall);
+	from_user();
 }
 
 void shim_syscall_exit(void)
@@ -203,6 +226,8 @@ void shim_syscall_exit(void)
 	if (resched_for_user() || task_work_pending(current) || signal_pending(current) ||
 	    current->thread.last_cpu != hw.cpu)
 		shim_exit_to_user();
+	else
+		to_user();
 	hw_spend_on(HW_TIME_USER);
 	shim_working_set_touch();
 }

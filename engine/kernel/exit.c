@@ -105,6 +105,7 @@ struct kern_task *kern_wait_child(struct kern_task *which)
 	struct kern_task *task = NULL, **link;
 
 	shim_syscall_enter(HW_TIME_PROCESS);
+	shim_trace_wait(which ? which->pid : 0);
 	if (!f->children)
 		goto out;
 	wait_event_interruptible(f->wait_chldexit, (task = find_zombie(f, which)));

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * isolcpus=, as on the kernel's command line, and the memory it takes before there are allocators.
+ * isolcpus= and nohz_full=, as on the kernel's command line, and the memory it takes before there
+ * are allocators.
  */
 #include <linux/memblock.h>
+#include <linux/tick.h>
 #include <linux/sched/isolation.h>
 #include "shim.h"
 
-static const char *isolcpus;
+void tick_nohz_init(void);			/* of kernel/time/tick-internal.h */
 
-void kern_isolate(const char *cpus)
+static const char *isolcpus, *nohz_full;
+
+void kern_isolate(const char *isolated, const char *tickless)
 {
-	isolcpus = cpus;
+	isolcpus = isolated;
+	nohz_full = tickless;
 }
 
 /* Parameters are parsed before sched_init(). */
@@ -20,6 +25,8 @@ void shim_setup_isolation(void)
 
 	if (isolcpus && strscpy(cpus, isolcpus, sizeof(cpus)) > 0)
 		shim_isolate(cpus);
+	if (nohz_full && strscpy(cpus, nohz_full, sizeof(cpus)) > 0)
+		shim_leave_tickless(cpus);
 }
 
 void kern_isolated(char *buf, unsigned long size)
@@ -28,6 +35,25 @@ void kern_isolated(char *buf, unsigned long size)
 
 	cpumask_andnot(&mask, cpu_possible_mask, housekeeping_cpumask(HK_TYPE_DOMAIN));
 	scnprintf(buf, size, "%*pbl", cpumask_pr_args(&mask));
+}
+
+void shim_setup_tickless(void)
+{
+#ifdef CONFIG_NO_HZ_FULL
+	tick_nohz_init();
+#endif
+}
+
+int kern_has_nohz_full(void)
+{
+	return IS_ENABLED(CONFIG_NO_HZ_FULL);
+}
+
+void kern_tickless(char *buf, unsigned long size)
+{
+#ifdef CONFIG_NO_HZ_FULL
+	scnprintf(buf, size, "%*pbl", cpumask_pr_args(tick_nohz_full_mask));
+#endif
 }
 
 #ifdef memblock_alloc_or_panic

@@ -6,6 +6,7 @@
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include "shim.h"
+#include <trace/events/sched.h>
 
 /* A thread made by kthread_create(), which others may stop. */
 struct stoppable {
@@ -91,6 +92,7 @@ int kthread_worker_fn(void *arg)
 	worker->task = current;
 	for (;;) {
 		struct kthread_work *work;
+		kthread_work_func_t func;
 
 		set_current_state(TASK_INTERRUPTIBLE);
 		work = next_work(worker);
@@ -101,7 +103,10 @@ int kthread_worker_fn(void *arg)
 		__set_current_state(TASK_RUNNING);
 		if (!work)
 			return 0;
-		work->func(work);
+		trace_sched_kthread_work_execute_start(work);
+		func = work->func;	/* which may free it */
+		func(work);
+		trace_sched_kthread_work_execute_end(work, func);
 	}
 }
 
@@ -114,6 +119,7 @@ bool kthread_queue_work(struct kthread_worker *worker, struct kthread_work *work
 	queued = list_empty(&work->node);
 	if (queued) {
 		work->worker = worker;
+		trace_sched_kthread_work_queue_work(worker, work);
 		list_add_tail(&work->node, &worker->work_list);
 		if (!worker->current_work && worker->task)
 			wake_up_process(worker->task);

@@ -9,7 +9,9 @@
 #define MESSAGE_EVENT(event)								\
 	static struct kern_tracepoint event __used __section("kern_tracepoints") = {	\
 		.system = "messages", .name = #event, .emit = shim_trace_printf,	\
-	}
+	};										\
+	static struct kern_tracepoint *const event##_is_raised				\
+	__used __section("kern_raised") = &event
 
 MESSAGE_EVENT(message_send);
 MESSAGE_EVENT(message_receive);

@@ -7,7 +7,10 @@
 #include <linux/rcupdate.h>
 #include <linux/completion.h>
 #include <linux/kthread.h>
+#include <linux/tick.h>
 #include "shim.h"
+
+extern int tick_do_timer_cpu;		/* of tick-internal.h */
 
 struct batch {
 	struct rcu_head *head, **tail;
@@ -19,13 +22,26 @@ static struct cpumask not_quiescent;
 static unsigned int blocked_readers;			/* preempted inside a read-side section */
 static int driver_cpu = -1;				/* its tick moves the grace periods on */
 
+/*
+ * A CPU without a tick leaves its callbacks to others (RCU_NOCB_CPU): here to the one whose tick
+ * never stops.
+ */
+static int keeps_tick(int cpu)
+{
+#ifdef CONFIG_NO_HZ_FULL
+	if (tick_nohz_full_cpu(cpu))
+		return tick_do_timer_cpu;
+#endif
+	return cpu;
+}
+
 void call_rcu(struct rcu_head *head, rcu_callback_t func)
 {
 	head->func = func;
 	head->next = NULL;
 	*next.tail = head;
 	next.tail = &head->next;
-	driver_cpu = hw.cpu;
+	driver_cpu = keeps_tick(hw.cpu);
 }
 
 static void free_object(struct rcu_head *head)
@@ -159,6 +175,12 @@ void synchronize_rcu(void)
 void rcu_all_qs(void)
 {
 }
+
+#ifdef CONFIG_NO_HZ_FULL
+void rcu_irq_work_resched(void)
+{
+}
+#endif
 
 void rcu_softirq_qs(void)
 {

@@ -116,6 +116,8 @@ void shim_prefer_cores(bool hybrid);
 /* isolation.c, hooked/kernel/sched/build_utility.c */
 void shim_setup_isolation(void);
 void shim_isolate(char *cpus);
+void shim_leave_tickless(char *cpus);
+void shim_setup_tickless(void);		/* after sched_init() */
 
 /* core_sched.c, hooked/kernel/sched/build_utility.c */
 void shim_core_switched(struct task_struct *next);

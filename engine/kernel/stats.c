@@ -14,8 +14,8 @@ void kern_collect(struct kern_task *task)
 		return;
 	task->runtime = p->se.sum_exec_runtime;
 	/* update_curr() has not yet seen what a running task did since the last tick */
-	if (p->on_cpu && hw.clk > p->se.exec_start)
-		task->runtime += hw.clk - p->se.exec_start;
+	if (p->on_cpu && hw.clk > SHIM_CHARGED(p)->se.exec_start)
+		task->runtime += hw.clk - SHIM_CHARGED(p)->se.exec_start;
 	if (p->flags & PF_EXITING)
 		task->kernel = NULL;
 }
@@ -24,7 +24,9 @@ int kern_waits_for(const struct kern_task *task)
 {
 	const struct task_struct *p = task->kernel;
 
-	return p && p->on_rq && !p->on_cpu && !SHIM_IS_DELAYED(p) ? task_cpu(p) : -1;
+	if (!p || !p->on_rq || p->on_cpu || SHIM_IS_DELAYED(p) || SHIM_IS_DONOR(p))
+		return -1;
+	return task_cpu(p);
 }
 
 static struct kern_balance *find_balance(struct kern_balance *stats, const char *name)

@@ -53,6 +53,13 @@ struct task_struct init_task __aligned(L1_CACHE_BYTES) = {
 	.sched_task_group = &root_task_group,
 	.pi_lock	= __RAW_SPIN_LOCK_UNLOCKED(init_task.pi_lock),
 	.alloc_lock	= __SPIN_LOCK_UNLOCKED(init_task.alloc_lock),
+#ifdef CONFIG_VIRT_CPU_ACCOUNTING_GEN
+	.vtime.seqcount	= SEQCNT_ZERO(init_task.vtime.seqcount),
+	.vtime.state	= VTIME_SYS,
+#endif
+#ifdef TREE_HAS_BLOCKED_LOCK
+	.blocked_lock	= __RAW_SPIN_LOCK_UNLOCKED(init_task.blocked_lock),
+#endif
 	.real_parent	= &init_task,
 	.parent		= &init_task,
 	.group_leader	= &init_task,
@@ -155,6 +162,20 @@ struct task_struct *shim_new_task(struct task_struct *from, int pid, const char 
 	p->rcu_read_lock_nesting = 0;
 	p->rcu_read_unlock_special.s = 0;
 #endif
+#ifdef TREE_HAS_BLOCKED_LOCK
+	raw_spin_lock_init(&p->blocked_lock);
+#endif
+#ifdef TREE_HAS_BLOCKED_DONOR
+	p->blocked_donor = NULL;	/* from may run in another's place */
+#endif
+#ifdef CONFIG_VIRT_CPU_ACCOUNTING_GEN
+	seqcount_init(&p->vtime.seqcount);
+	p->vtime.starttime = 0;
+	p->vtime.state = VTIME_INACTIVE;
+#endif
+#ifdef CONFIG_NO_HZ_FULL
+	atomic_set(&p->tick_dep_mask, 0);
+#endif
 #ifdef CONFIG_PSI
 	p->psi_flags = 0;
 #endif
@@ -189,7 +210,10 @@ void shim_free_task(struct task_struct *p)
 
 static void delayed_put_task_struct(struct rcu_head *rhp)
 {
-	put_task_struct(container_of(rhp, struct task_struct, rcu));
+	struct task_struct *p = container_of(rhp, struct task_struct, rcu);
+
+	shim_trace_free(p);
+	put_task_struct(p);
 }
 
 /* finish_task_switch() drops a dead task's last reference here. */
@@ -257,7 +281,9 @@ struct task_struct *shim_kthread_create(void (*fn)(void *), void *arg, int cpu, 
 	p->thread.task = kernel_task(p);
 	p->policy = SCHED_NORMAL;
 	p->prio = p->static_prio = p->normal_prio = NICE_TO_PRIO(0);
-	cpumask_copy(&p->cpus_mask, housekeeping_cpumask(HK_TYPE_DOMAIN));	/* as of unbound works */
+	/* as of unbound works */
+	cpumask_and(&p->cpus_mask, housekeeping_cpumask(HK_TYPE_DOMAIN),
+		    housekeeping_cpumask(HK_TYPE_KTHREAD));
 	p->nr_cpus_allowed = cpumask_weight(&p->cpus_mask);
 	shim_sched_new_task(p, &shim_root_css_set, 0);
 	if (cpu >= 0) {
@@ -318,6 +344,7 @@ void kern_exec(void)
 	sched_exec();
 	shim_kernel_work(hw_costs.exec);
 	shim_exec_mm();
+	shim_trace_exec(current);
 	current->flags &= ~PF_FORKNOEXEC;
 	current->thread.last_cpu = hw.cpu;	/* a new image: nothing is warm anywhere */
 	shim_syscall_exit();

@@ -19,5 +19,8 @@ void shim_exit_signal(struct task_struct *p);
 void shim_put_signal(struct task_struct *p);
 void shim_trace_fork(struct task_struct *parent, struct task_struct *child);
 void shim_trace_exit(struct task_struct *p);
+void shim_trace_exec(struct task_struct *p);
+void shim_trace_free(struct task_struct *p);
+void shim_trace_wait(int which);
 
 #endif

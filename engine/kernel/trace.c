@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Our probes on the kernel's tracepoints, and printing them for traces. */
+#include <linux/binfmts.h>
 #include "shim.h"
 #include <trace/events/sched.h>
 #include <trace/events/schedlab.h>
@@ -73,6 +74,32 @@ void shim_setup_probes(void)
 void shim_trace_fork(struct task_struct *parent, struct task_struct *child)
 {
 	trace_sched_process_fork(parent, child);
+}
+
+/* In the order of begin_new_exec() and exec_binprm(); a program is called as its task is. */
+void shim_trace_exec(struct task_struct *p)
+{
+	struct linux_binprm bprm = { .filename = p->comm, .interp = p->comm };
+
+#ifdef TREE_HAS_PREPARE_EXEC
+	trace_sched_prepare_exec(p, &bprm);
+#endif
+	trace_sched_process_exec(p, p->pid, &bprm);
+}
+
+/* which: 0 for any child */
+void shim_trace_wait(int which)
+{
+	char room[sizeof(struct pid) + sizeof(struct upid)] __aligned(8) = { };
+	struct pid *pid = (struct pid *)room;
+
+	pid->numbers[0].nr = which;
+	trace_sched_process_wait(pid);
+}
+
+void shim_trace_free(struct task_struct *p)
+{
+	trace_sched_process_free(p);
 }
 
 void shim_trace_exit(struct task_struct *p)

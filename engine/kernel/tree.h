@@ -24,6 +24,18 @@
 #define SHIM_IS_DELAYED(p)		0
 #endif
 
+/*
+ * In the queue so that the owner of a mutex runs in its place, and in whose place a running task
+ * runs.
+ */
+#ifdef CONFIG_SCHED_PROXY_EXEC
+#define SHIM_IS_DONOR(p)		((p)->blocked_on != NULL)
+#define SHIM_CHARGED(p)			(raw_cpu_rq(task_cpu(p))->donor)
+#else
+#define SHIM_IS_DONOR(p)		0
+#define SHIM_CHARGED(p)			(p)
+#endif
+
 /* Held back by cpu.max: each task by itself, or with its group's queue. */
 #ifndef CONFIG_CFS_BANDWIDTH
 #define SHIM_IS_THROTTLED(p, cpu)	0

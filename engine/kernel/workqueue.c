@@ -7,6 +7,7 @@
  */
 #include <linux/completion.h>
 #include <linux/cpuhotplug.h>
+#include <linux/sched/isolation.h>
 #include <linux/workqueue.h>
 #include "shim.h"
 
@@ -227,7 +228,8 @@ bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *wor
 	return true;
 }
 
-#if defined(CONFIG_PSI) || defined(CONFIG_SCHED_CLASS_EXT)	/* nothing else delays one */
+/* nothing else delays one */
+#if defined(CONFIG_PSI) || defined(CONFIG_SCHED_CLASS_EXT) || defined(CONFIG_NO_HZ_FULL)
 void delayed_work_timer_fn(struct timer_list *t)
 {
 	struct delayed_work *dwork = container_of(t, struct delayed_work, timer);
@@ -242,6 +244,11 @@ bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_
 	dwork->wq = wq;
 	dwork->cpu = cpu;
 	dwork->timer.expires = jiffies + delay;
+	if (housekeeping_enabled(HK_TYPE_TIMER)) {
+		add_timer_on(&dwork->timer, housekeeping_test_cpu(hw.cpu, HK_TYPE_TIMER) ? hw.cpu :
+						housekeeping_any_cpu(HK_TYPE_TIMER));
+		return true;
+	}
 #ifdef TREE_HAS_ADD_TIMER_GLOBAL
 	add_timer_global(&dwork->timer);
 #else

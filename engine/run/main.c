@@ -249,8 +249,7 @@ int main(int argc, char **argv)
 	if (domains || files)
 		kern_show_domains();
 	hw.clk = 1;			/* 0 means "never" in many places of the kernel */
-	if (scenario.isolcpus)
-		kern_isolate(scenario.isolcpus);
+	kern_isolate(scenario.isolcpus, scenario.nohz_full);
 	if (!domains && !files)
 		trace_open(&trace);
 	kern_boot(&init.kern, &handlers);

@@ -25,6 +25,7 @@ static void *object_named(const char *kind, const char *name)
 	n->kind = kind;
 	n->name = name;
 	n->object = !strcmp(kind, "pipe") ? (void *)kern_pipe_create() :
+		    !strcmp(kind, "mutex") ? (void *)kern_mutex_create(name) :
 		    !strcmp(kind, "socket") ? (void *)kern_socket_create(HW_UNIX) :
 		    hw_zalloc(sizeof(unsigned int), 64);	/* a futex's word, always 0 */
 	n->next = all;
@@ -59,13 +60,14 @@ static const struct {
 	{ "pipe_read", PHASE_PIPE_READ, "pipe" }, { "send", PHASE_SEND, "socket" },
 	{ "receive", PHASE_RECEIVE, "socket" }, { "wait", PHASE_WAIT, "futex" },
 	{ "wake", PHASE_WAKE, "futex" }, { "touch", PHASE_TOUCH, NULL },
+	{ "hold", PHASE_HOLD, "mutex" },
 };
 
 /* What some phases have beside their own key. */
 static int goes_with(const char *key, enum phase_kind kind)
 {
 	if (!strcmp(key, "body"))
-		return kind == PHASE_LOOP || kind == PHASE_FORK;
+		return kind == PHASE_LOOP || kind == PHASE_FORK || kind == PHASE_HOLD;
 	if (!strcmp(key, "count"))
 		return kind == PHASE_WAKE;
 	if (!strcmp(key, "size"))
@@ -76,6 +78,12 @@ static int goes_with(const char *key, enum phase_kind kind)
 static int is_more(const char *key)
 {
 	return !strcmp(key, "body") || !strcmp(key, "bytes") || !strcmp(key, "count") || !strcmp(key, "size");
+}
+
+/* What a system call does while it holds a mutex; it is in the kernel all the time. */
+static int in_a_call(enum phase_kind kind)
+{
+	return kind == PHASE_RUN || kind == PHASE_SLEEP || kind == PHASE_HOLD;
 }
 
 static void read_phase(json_t *obj, const struct path *at, struct phase *p)
@@ -121,10 +129,13 @@ static void read_phase(json_t *obj, const struct path *at, struct phase *p)
 		p->count = json_get_int(obj, at, "count", 1, 1000000, 1);
 	if (p->kind == PHASE_TOUCH)
 		p->size = (unsigned long)json_kb(json_need(obj, at, "size"), AT(at, "size")) << 10;
-	if (p->kind == PHASE_LOOP || p->kind == PHASE_FORK) {
+	if (goes_with("body", p->kind)) {
 		p->body = hw_zalloc(sizeof(*p->body), 16);
 		program_read(json_need(obj, at, "body"), AT(at, "body"), p->body);
 	}
+	for (int i = 0; p->kind == PHASE_HOLD && i < p->body->nr; i++)
+		if (!in_a_call(p->body->phase[i].kind))
+			json_error_at(AT_INDEX(AT(at, "body"), i), "a system call runs, sleeps and holds mutexes");
 }
 
 /* Can it run for ever without any time passing? */
@@ -193,6 +204,22 @@ static void touch(struct task *task, unsigned long offset, unsigned long size)
 	task->mem_node = most;
 }
 
+static void hold(const struct phase *p, unsigned long long *rng, int held)
+{
+	kern_mutex_take(p->object, held);
+	for (int i = 0; i < p->body->nr; i++) {
+		const struct phase *inner = &p->body->phase[i];
+
+		if (inner->kind == PHASE_RUN)
+			kern_work(span(inner, rng));
+		else if (inner->kind == PHASE_SLEEP)
+			kern_work_sleep(span(inner, rng));
+		else
+			hold(inner, rng, 1);
+	}
+	kern_mutex_give(p->object, held);
+}
+
 static void run_phase(struct task *task, const struct phase *p, unsigned long long *rng)
 {
 	struct child_arg *child;
@@ -245,6 +272,9 @@ static void run_phase(struct task *task, const struct phase *p, unsigned long lo
 		break;
 	case PHASE_TOUCH:
 		touch(task, p->offset, p->size);
+		break;
+	case PHASE_HOLD:
+		hold(p, rng, 0);
 		break;
 	}
 }

@@ -61,7 +61,16 @@ static int read_attr(json_t *obj, const struct path *at, struct kern_attr *attr)
 		attr->dl_period = json_time(json_need(obj, at, "period"), AT(at, "period"));
 		attr->dl_deadline = json_get_time(obj, at, "deadline", attr->dl_period);
 	}
-	return attr->policy || attr->nice || attr->uclamp_min >= 0 || attr->uclamp_max >= 0;
+	if (json_object_get(obj, "slice")) {
+		attr->dl_runtime = json_time(json_object_get(obj, "slice"), AT(at, "slice"));
+		if (!kern_has_slices())
+			json_error_at(AT(at, "slice"), "this kernel gives all fair tasks the same slice; 6.12 and newer ask each");
+		if (attr->policy != SCHED_OTHER && attr->policy != SCHED_BATCH)
+			json_error_at(AT(at, "slice"), "only the policies normal and batch have one");
+		if (attr->dl_runtime < 100000 || attr->dl_runtime > 100000000)
+			json_error_at(AT(at, "slice"), "the kernel takes 100us to 100ms");
+	}
+	return attr->dl_runtime || attr->policy || attr->nice || attr->uclamp_min >= 0 || attr->uclamp_max >= 0;
 }
 
 static const char *group_name(json_t *obj, const struct path *at)
@@ -96,7 +105,7 @@ static const struct cookie *read_cookie(json_t *obj, const struct path *at, cons
 static void read_task(json_t *obj, const struct path *at, struct task_spec *t)
 {
 	json_only(obj, at, "name", "count", "start", "stagger", "policy", "nice", "priority", "runtime",
-		  "deadline", "period", "uclamp_min", "uclamp_max", "affinity", "group", "cookie", "footprint",
+		  "deadline", "period", "slice", "uclamp_min", "uclamp_max", "affinity", "group", "cookie", "footprint",
 		  "slow_speed", "memory_share", "mm", "program", "loops", NULL);
 	t->name = json_get_text(obj, at, "name", "task");
 	t->count = json_get_int(obj, at, "count", 1, 1000000, 1);
@@ -309,12 +318,12 @@ static void check_action(json_t *obj, const struct path *at)
 {
 	static const char *const verbs[] = { "offline", "online", "write", "task", NULL };
 	static const char *const places[] = { "group", "affinity", NULL };
-	static const char *const attributes[] = { "policy", "nice", "priority", "runtime", "deadline", "period",
+	static const char *const attributes[] = { "policy", "nice", "priority", "runtime", "deadline", "period", "slice",
 						  "uclamp_min", "uclamp_max", NULL };
 	int task, changes;
 
 	json_only(obj, at, "at", "offline", "online", "task", "group", "write", "value", "affinity",
-		  "policy", "nice", "priority", "runtime", "deadline", "period", "uclamp_min",
+		  "policy", "nice", "priority", "runtime", "deadline", "period", "slice", "uclamp_min",
 		  "uclamp_max", NULL);
 	if (any_of(obj, verbs) != 1)
 		json_error_at(at, "one of offline, online, write and task is expected");
@@ -417,19 +426,32 @@ static void read_memory(json_t *obj, const struct path *at, struct memory_spec *
 	m->node = json_get_int(obj, at, "node", 0, hw_nr_nodes - 1, -1);
 }
 
-static void read_isolcpus(json_t *v, const struct path *at)
+/* CPUs that are set apart at boot, as the kernel's parameters name them. */
+static const char *read_apart(json_t *v, const struct path *at)
 {
-	unsigned long isolated[HW_MAX_CPUS / 64] = { };
+	unsigned long apart[HW_MAX_CPUS / 64] = { };
+	const char *list = json_text(v, at);
 	int count = 0;
 
-	scenario.isolcpus = json_text(v, at);
-	if (strlen(scenario.isolcpus) >= KERN_ISOLCPUS)
+	if (strlen(list) >= KERN_ISOLCPUS)
 		json_error_at(at, "more than %d characters", KERN_ISOLCPUS - 1);
-	read_affinity(v, at, isolated);
+	read_affinity(v, at, apart);
 	for (int cpu = 0; cpu < hw_nr_cpus; cpu++)
-		count += isolated[cpu / 64] >> cpu % 64 & 1;
+		count += apart[cpu / 64] >> cpu % 64 & 1;
 	if (count == 0 || count == hw_nr_cpus)
 		json_error_at(at, "some CPUs, and not all");
+	return list;
+}
+
+/* CPU 0 keeps the time. */
+static const char *read_nohz_full(json_t *v, const struct path *at)
+{
+	const char *list = read_apart(v, at);
+
+	if (!kern_has_nohz_full())
+		json_error_at(at, "this kernel is built without NO_HZ_FULL; `schedlab kernel build NAME --config FILE` with "
+			      "a line CONFIG_NO_HZ_FULL=y has it");
+	return list;
 }
 
 /* A kernel without PSI would take the option and do nothing. */
@@ -448,9 +470,11 @@ static void read_psi(json_t *v, const struct path *at)
 /* What would stand on the kernel's command line. */
 static void read_boot(json_t *obj, const struct path *at)
 {
-	json_only(obj, at, "isolcpus", "psi", NULL);
+	json_only(obj, at, "isolcpus", "nohz_full", "psi", NULL);
 	if (json_object_get(obj, "isolcpus"))
-		read_isolcpus(json_object_get(obj, "isolcpus"), AT(at, "isolcpus"));
+		scenario.isolcpus = read_apart(json_object_get(obj, "isolcpus"), AT(at, "isolcpus"));
+	if (json_object_get(obj, "nohz_full"))
+		scenario.nohz_full = read_nohz_full(json_object_get(obj, "nohz_full"), AT(at, "nohz_full"));
 	if (json_object_get(obj, "psi"))
 		read_psi(json_object_get(obj, "psi"), AT(at, "psi"));
 }

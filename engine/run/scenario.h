@@ -12,7 +12,7 @@ struct path;
 enum phase_kind {
 	PHASE_RUN, PHASE_SPIN, PHASE_SLEEP, PHASE_YIELD, PHASE_EXEC, PHASE_LOOP, PHASE_FORK,
 	PHASE_PIPE_WRITE, PHASE_PIPE_READ, PHASE_SEND, PHASE_RECEIVE, PHASE_WAIT, PHASE_WAKE,
-	PHASE_TOUCH,
+	PHASE_TOUCH, PHASE_HOLD,
 };
 
 struct phase {
@@ -21,8 +21,8 @@ struct phase {
 	unsigned long	count;			/* loop: times (0: for ever); wake: how many */
 	unsigned int	bytes;
 	unsigned long	offset, size;		/* of touched memory */
-	void		*object;		/* pipe, socket, futex */
-	struct program	*body;			/* loop, fork */
+	void		*object;		/* pipe, socket, futex, mutex */
+	struct program	*body;			/* loop, fork, hold */
 };
 
 struct program {
@@ -91,7 +91,7 @@ struct scenario {
 	int		until_settled;		/* warm-up ends when the state has settled */
 	int		wind;			/* and its clocks are wound on meanwhile */
 	double		max_host;
-	const char	*isolcpus;		/* or NULL */
+	const char	*isolcpus, *nohz_full;	/* or NULL */
 	int		end_when_done;
 	int		background;
 	int		sets_psi;		/* psi= on the kernel's command line */

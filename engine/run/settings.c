@@ -374,6 +374,12 @@ void settings_apply(void)
 		kern_isolated(isolated, sizeof(isolated));
 		json_object_set_new(found, "isolcpus", json_string(isolated));
 	}
+	if (scenario.nohz_full) {
+		char tickless[4096];
+
+		kern_tickless(tickless, sizeof(tickless));
+		json_object_set_new(found, "nohz_full", json_string(tickless));
+	}
 	if (scenario.sets_psi)
 		json_object_set_new(found, "psi", json_string(kern_has_psi() ? "1" : "0"));
 	if (scenario.uclamp_group)

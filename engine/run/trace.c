@@ -36,6 +36,15 @@ static void select_cpus(const char *list)
 	}
 }
 
+static int is_raised(const struct kern_tracepoint *tp)
+{
+	struct kern_tracepoint *const *raised = __start_kern_raised;
+
+	while (raised < __stop_kern_raised && *raised != tp)
+		raised++;
+	return raised < __stop_kern_raised;
+}
+
 /* Names may be patterns, with or without their system: sched_switch, sched:*, power:cpu_idle. */
 static void select_events(const char *list)
 {
@@ -43,17 +52,20 @@ static void select_events(const char *list)
 	char full[96];
 
 	for (char *name = strtok(copy, ","); name; name = strtok(NULL, ",")) {
-		int found = 0;
+		int found = 0, raised = 0;
 
 		for (struct kern_tracepoint *tp = __start_kern_tracepoints; tp < __stop_kern_tracepoints; tp++) {
 			snprintf(full, sizeof(full), "%s:%s", tp->system, tp->name);
 			if (fnmatch(name, tp->name, 0) && fnmatch(name, full, 0))
 				continue;
 			found = 1;
+			raised |= is_raised(tp);
 			tp->enabled = !!tp->emit;
 		}
 		if (!found)
 			hw_refuse("--trace-events: this kernel has no tracepoint \"%s\"", name);
+		if (!raised)
+			hw_refuse("--trace-events: no code that is simulated raises \"%s\"", name);
 	}
 	free(copy);
 }

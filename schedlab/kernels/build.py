@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.engine import Engine
+from schedlab.kernels.facts import changed_by_patches, facts_of
 from schedlab.kernels.patches import check_inside, read_patch
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Step, Watch
@@ -43,7 +44,6 @@ _OF = ".of"
 _BY = ".by"
 """In make's output folder: the compiler and the engine."""
 _UNMATCHED = "unmatched.txt"
-_FACTS = "gen/generated/tree.h"
 _SCHEDULERS = "schedulers"
 """In make's output folder: what is made of each sched_ext scheduler."""
 _UNDER_WAY = ".under-way"
@@ -57,7 +57,6 @@ _KILLED = re.compile(r"^.*(?:Killed signal terminated|fatal error: Killed|Error 
 _FULL_BYTES = 1 << 16
 """With less room than this on the disk it is what made a build fail."""
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
-_FACT = re.compile(r"^#define TREE_HAS_(\w+) 1$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
 _SCHEDULER = re.compile(r"^scx: (.*)$", re.M)
 """Why a scheduler is refused (engine/scripts/scx/native.py)."""
@@ -353,7 +352,9 @@ class Builder:
                     (part.objects / "make.log").write_text("\n".join(printed))
                     if status:
                         self._check_host(part, printed)
-                        raise KernelError(_what_failed(part, printed, self.engine))
+                        failed = _what_failed(part, printed, self.engine)
+                        changed = self._changed_facts(part)
+                        raise KernelError(f"{failed}\n  {changed}" if changed else failed)
             finally:
                 under_way.unlink(missing_ok=True)
 
@@ -420,13 +421,15 @@ class Builder:
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
             unmatched=tuple((part.objects / _UNMATCHED).read_text().splitlines()),
             warnings=self._warnings(part, base) if recipe.patches else (),
-            facts=tuple(sorted(_FACT.findall((part.objects / _FACTS).read_text()))),
+            facts=facts_of(part.objects),
             seconds=round(seconds, 1),
             program=program,
         )
         headers = event_fields([part.objects / "src", base.tree, self.engine.folder])
         write_whole(folder / _EVENTS, json.dumps(headers))
         write_whole(folder / _INFO, build.model_dump_json(indent=1))
+        if changed := self._changed_facts(part):
+            self.watch.say(changed)
         for names in build.unmatched:
             self.watch.say(
                 f"{recipe.name}: nothing in this tree matches {names.replace(' ', ' or ')}: what"
@@ -434,6 +437,14 @@ class Builder:
                 " (engine/hooked/expected.txt)."
             )
         return build
+
+    def _changed_facts(self, part: _Part) -> str:
+        """Return a sentence on the tree's facts that the patches of a part change, or nothing."""
+        if not part.recipe.patches:
+            return ""
+        tree = self.shelf.base(part.recipe.base).tree
+        changed = changed_by_patches(self.engine, tree, part.objects)
+        return f"{part.recipe.name}: {changed}" if changed else ""
 
     def _warnings(self, part: _Part, base: Base) -> tuple[str, ...]:
         files = [self.shelf.patch_file(patch) for patch in part.recipe.patches]

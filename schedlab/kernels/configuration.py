@@ -24,6 +24,7 @@ from schedlab.kernels.ticks import HZ, HZ_USUAL
 _LINE = re.compile(r"CONFIG_(\w+)=(.*)|# CONFIG_(\w+) is not set")
 _DEFAULT = re.compile(r"^#define CONFIG_(\w+) 1$", re.M)
 _SHIPPED = re.compile(r"([a-z]+)-([\d.]+)\.config")
+_NUMBER = re.compile(r"^#define CONFIG_(\w+) (\d+)$", re.M)
 _HZ = re.compile(r"HZ_(\d+)")
 MODELS: dict[str, Preempt] = {
     "PREEMPT_VOLUNTARY": "voluntary",
@@ -62,18 +63,24 @@ class _Options:
     """engine/options.toml, and the defaults of include/autoconf.h.in."""
 
     choice: dict[str, list[str]]
+    meant: dict[str, str]
+    selects: dict[str, list[str]]
+    excludes: dict[str, list[str]]
     always: dict[str, str]
     kept: dict[str, str]
     refused: dict[str, str]
     never: dict[str, str]
+    number: dict[str, str]
     beside: dict[str, str]
     defaults: frozenset[str]
+    numbers: dict[str, str]
 
     @classmethod
     def of(cls, engine: Engine) -> "_Options":
         options = tomllib.loads((engine.folder / "options.toml").read_text(encoding="utf-8"))
         ours = (engine.folder / "include/autoconf.h.in").read_text(encoding="utf-8")
-        return cls(**options, defaults=frozenset(_DEFAULT.findall(ours)))
+        numbers = dict(_NUMBER.findall(ours))
+        return cls(**options, defaults=frozenset(_DEFAULT.findall(ours)), numbers=numbers)
 
     @property
     def known(self) -> frozenset[str]:
@@ -108,8 +115,25 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
             raise KernelError(f"{file}: CONFIG_{option}=y cannot be simulated: {why}.")
     chosen = _choose(file, said, options)
     named = _named(tree, [option for option, on in chosen.items() if on and option in said])
-    left_out = [option for option in options.never if said.get(option) == "y"]
+    for option, others in options.excludes.items():
+        both = [other for other in others if said.get(option) == said.get(other) == "y"]
+        if both:
+            lines = (f"{option}=y", *(f"{other}=y" for other in both))
+            raise _contradiction(file, lines, "a kernel is built with one of them")
+    for option, why in options.meant.items():
+        if said.get(option) == "y" and option not in named:
+            raise KernelError(f"{file}: CONFIG_{option}=y: this kernel has no such option: {why}.")
+    come = {part for option, parts in options.selects.items() if chosen[option] for part in parts}
+    left_out = [
+        option for option in options.never if said.get(option) == "y" and option not in come
+    ]
     left_out += [f"{option}=n" for option in options.kept if said.get(option) == "n"]
+    left_out += [f"{option}=n" for option in options.beside if said.get(option) == "n"]
+    left_out += [
+        f"{option}={said[option]}"
+        for option in options.number
+        if said.get(option, options.numbers[option]) != options.numbers[option]
+    ]
     left_out += [
         option for option, on in chosen.items() if on and option in said and option not in named
     ]
@@ -205,6 +229,7 @@ def _read(file: Path, options: _Options, tree: Path) -> dict[str, str]:
     said: dict[str, str] = {}
     strange: dict[str, int] = {}
     known = options.known
+    ours = _BY_KCONFIG not in text[:_HEADER]
     for number, line in enumerate(text.splitlines(), 1):
         found = _LINE.fullmatch(line.strip())
         if not found:
@@ -218,12 +243,17 @@ def _read(file: Path, options: _Options, tree: Path) -> dict[str, str]:
         rate = name == "HZ" or _HZ.fullmatch(name)
         if name not in known and not rate:
             strange.setdefault(name, number)
-            continue
-        if not (value.isdecimal() if name == "HZ" else value in ("y", "n")):
+            if not (name in options.number or (ours and name in options.beside)):
+                continue
+        if name == "HZ" or name in options.number:
+            if not value.isdecimal():
+                where = f"{file}: line {number}"
+                raise KernelError(f"{where}: CONFIG_{name}={value}: it takes a number.")
+        elif value not in ("y", "n"):
             raise KernelError(f"{file}: line {number}: CONFIG_{name}={value}: it takes y or n.")
         if said.setdefault(name, value) != value:
             raise _contradiction(file, (f"{name}={said[name]}", f"{name}={value}"), "one value")
-    if _BY_KCONFIG not in text[:_HEADER]:
+    if ours:
         _refuse_misspelt(file, strange, options, tree)
     return said
 
@@ -237,15 +267,21 @@ def _refuse_misspelt(file: Path, strange: dict[str, int], options: _Options, tre
     meant = {
         name: close[0]
         for name in strange
-        if name not in options.beside
+        if name not in {*options.beside, *options.number}
         and not name.startswith(("HAVE_", "ARCH_"))
-        and (close := difflib.get_close_matches(name, ours, n=1, cutoff=_ALIKE))
+        and (close := _alike(name, ours))
     }
     for name in sorted(meant.keys() - _named(tree, meant), key=strange.__getitem__):
         raise KernelError(
             f"{file}: line {strange[name]}: this kernel has no option CONFIG_{name}."
             f" Did you mean CONFIG_{meant[name]}?"
         )
+
+
+def _alike(name: str, ours: list[str]) -> list[str]:
+    """Return the option that was meant: one that is nearly the same, or whose name ends so."""
+    close = difflib.get_close_matches(name, ours, n=1, cutoff=_ALIKE)
+    return close or [option for option in ours if option.endswith(f"_{name}")][:1]
 
 
 def _choose(file: Path, said: dict[str, str], options: _Options) -> dict[str, bool]:

@@ -28,6 +28,12 @@ def kernels_of(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
             raise UsageError(f"variant {variant.name}: scx-tunable needs the scheduler: scx=NAME.")
     if not any(map(Scx.of, variants)):
         return recipes
+    for name, recipe in recipes.items():
+        if "SCHED_PROXY_EXEC=y" in recipe.options:
+            raise UsageError(
+                f"variant {name}: {recipe.name} has SCHED_PROXY_EXEC, which no kernel has together"
+                " with sched_ext.\n  Name a kernel without it where a variant has scx=."
+            )
     return {
         name: recipe.model_copy(update={"options": (*recipe.options, OPTION)})
         if has_sched_ext(shelf.base(recipe.base))

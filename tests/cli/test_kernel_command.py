@@ -435,6 +435,27 @@ def test_what_does_not_build(lab: FakeLab, more: str, words: str) -> None:
     assert lab.call("kernel", "build", "6.12")[0] == 0, "nothing of the failure stays"
 
 
+@pytest.mark.parametrize("more", ["", "not C"])
+def test_a_patch_that_changes_what_the_engine_reads_is_told(lab: FakeLab, more: str) -> None:
+    """Whether it builds or not: a patch may only have moved a line that the probe looks for."""
+    lab.add_tree()
+    patch = lab.patch_file()
+    moved = patch.read_text().replace("-1,7 +1,7", "-1,7 +1,8")
+    moved = moved.replace(" int here;\n", f"-int here;\n+int /* {more} */\n+here;\n")
+    patch.write_text(moved)
+    status, _, errors = lab.call("kernel", "build", "other", "--base", "6.12", "--patch", patch)
+    assert status == (2 if more else 0)
+    assert ("does not compile" in errors) == bool(more)
+    assert "other: its patches change the facts that the engine reads from the tree: without" in (
+        errors
+    )
+    assert "without A_FACT (kernel/sched/fair.c)." in errors
+    status, _, errors = lab.call(
+        *("kernel", "build", "as-it-was", "--base", "6.12", "--patch", lab.patch_file())
+    )
+    assert (status, "facts" in errors) == (0, False)
+
+
 def test_a_patch_that_touches_nothing_simulated(lab: FakeLab) -> None:
     lab.add_tree()
     patch = lab.patch_file()

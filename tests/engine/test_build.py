@@ -275,13 +275,36 @@ def test_facts_are_of_the_patched_tree(tmp_path: Path) -> None:
     assert probed(tmp_path / "tree", tmp_path / "patched") == []
 
 
+def test_facts_may_go_over_lines(tmp_path: Path) -> None:
+    """A header that is only laid out otherwise says the same."""
+    header = tmp_path / "include/linux/sched.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("struct task_struct {\n\tstruct load_weight\n\t\th_load;\n};\n")
+    assert probed(tmp_path, tmp_path / "none") == ["TREE_HAS_FLAT_TREE"]
+
+
+def test_no_fact_excuses_the_hook_that_it_is_read_by() -> None:
+    """A tree that renames a function would lose both, without a word."""
+    expected = (ROOT / "engine/hooked/expected.txt").read_text()
+    script = (ROOT / "engine/scripts/probe").read_text()
+    for line in expected.splitlines():
+        names, _, fact = line.partition("\tif ")
+        if not fact or fact.startswith("CONFIG_") or line.startswith("#"):
+            continue
+        pattern = re.search(rf"^has {fact}\s.*'(.*)'$", script, re.M)
+        assert pattern
+        words = {name.strip("()").removeprefix("trace_") for name in names.split()}
+        assert not any(word in pattern[1] for word in words), line
+
+
 def test_every_fact_has_a_branch() -> None:
     script = (ROOT / "engine/scripts/probe").read_text()
     facts = re.findall(r"^has (\w+)", script, re.MULTILINE)
     assert len(facts) == len(set(facts)) > 50
     sources = [p for p in (ROOT / "engine").rglob("*") if p.suffix in (".c", ".h", ".txt", "")]
     read = "\n".join(p.read_text() for p in sources if p.is_file() and p.name != "probe")
-    known = set(re.findall(r"\bTREE_HAS_(\w+)|\bif (\w+)$|filter (\w+),", read, re.MULTILINE))
+    branches = r"\bTREE_HAS_(\w+)|\b(?:if|unless) (\w+)$|filter (\w+),"
+    known = set(re.findall(branches, read, re.MULTILINE))
     assert {"".join(found) for found in known} >= set(facts)
     assert set(re.findall(r"\bTREE_HAS_([A-Z]\w+)", read)) <= set(facts)
 
@@ -311,6 +334,7 @@ def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
     words += ["-D__section(x)=__attribute__((section(x)))", "x.c"]
     subprocess.run(words, cwd=tmp_path, check=True)
     expected = "# why\none\ntwo\nother one\n->hot\nthree\tif THIS\nfour\tif THAT\n"
+    expected += "five\tunless THIS\nsix\tunless THAT\n"
     expected += "one()\ntwo()\n" + "".join(f"trace_{n}()\n" for n in ("raised", "printed", "gone"))
     (tmp_path / "expected.txt").write_text(expected)
     (tmp_path / "tree.h").write_text("#define TREE_HAS_THAT 1\n")
@@ -323,7 +347,7 @@ def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.splitlines() == [
-        *("two", "->hot", "four"),
+        *("two", "->hot", "four", "five"),
         *("two()", "trace_printed()", "trace_gone()"),
     ]
 

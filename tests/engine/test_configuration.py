@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from test_build import FORK_BESIDE_RT, light_sleepers
 
 from tests.helpers import builds
 from tests.helpers.engine.simulator import Json, Simulator
+from tests.helpers.engine.simulator import machine as described
 
 MODEL = "/sys/kernel/debug/sched/preempt"
 
@@ -44,6 +46,33 @@ def test_a_slice_ends_when_it_is_due(tmp_path: Path) -> None:
     assert at_ticks["switches:involuntary"] == pytest.approx(250, abs=3)
     assert 700 < when_due["switches:involuntary"] < 1010
     assert when_due["timer:hrtimer_rearm"] < 1.1 * when_due["timer:hrtimer_expire_entry"]
+
+
+@pytest.mark.parametrize(
+    ("arch", "order"), [("x86_64", "expire switch rearm1"), ("aarch64", "expire rearm1 switch")]
+)
+def test_the_timer_is_armed_once_an_interrupt(tmp_path: Path, arch: str, order: str) -> None:
+    """Deferred, behind the switch that the interrupt asked for; elsewhere by the interrupt itself.
+
+    So the kernel's entry code has it: what returns to user mode without a switch, or to the kernel,
+    arms it on the way out, and what schedules leaves it to the end of the choice.
+    """
+    trace = tmp_path / "trace"
+    hogs: Json = {"name": "h", "count": 2, "affinity": "0", "program": [{"run": "10s"}]}
+    knobs = {"/sys/kernel/debug/sched/base_slice_ns": "1000000"}
+    features = {"HRTICK": True}
+    case: Json = {"duration": "60ms", "tasks": [hogs], "knobs": knobs, "features": features}
+    events = "hrtimer_expire_entry,hrtimer_rearm,sched_switch"
+    words = ("--trace", str(trace), "--trace-cpus", "0", "--trace-events", events)
+    Simulator(builds.build("7.3"), tmp_path)({**described("smp4"), "arch": arch}, case, *words)
+    steps = re.findall(
+        r": (?:hrtimer_(expire)_entry|sched_(switch)|hrtimer_(rearm): .*deferred=(\d))",
+        trace.read_text(),
+    )
+    text = " ".join("".join(step) for step in steps)
+    assert text.count(order) > 40
+    assert text.count("expire") == pytest.approx(text.count("rearm1"), abs=1)
+    assert re.findall("expire (?:switch )?(?!switch|rearm1)", text) == []
 
 
 def test_a_model_that_it_does_not_have_is_refused(debian: Simulator) -> None:

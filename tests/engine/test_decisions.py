@@ -10,7 +10,16 @@ import pytest
 from test_build import patched_build
 from test_traces import SCENARIO, lines
 
-from tests.helpers.engine.simulator import ROOT, Json, Simulator, balances_when_kicked
+from tests.helpers.engine.loads import refused
+from tests.helpers.engine.simulator import (
+    ROOT,
+    Json,
+    Simulator,
+    balances_when_kicked,
+    machine,
+    reads,
+    tasks,
+)
 from tests.helpers.kernel_source import sched_features
 
 HOGS: Json = {"name": "hog", "count": 6, "affinity": "0-3", "program": [{"run": "100ms"}]}
@@ -338,3 +347,24 @@ def test_who_is_woken_on_the_way_to_user_mode_preempts(sim: Simulator, tmp_path:
             elif (comm := fields["next_comm"]).startswith("high") and comm in woken:
                 longest = max(longest, float(match[4]) - woken.pop(comm))
         assert 0 < longest < 100e-6
+
+
+def test_a_task_has_a_slice_of_its_own(sim: Simulator, series: str) -> None:
+    """As sched_setattr() gives it; a shorter one preempts before the other's slice is over."""
+    knobs = {"/sys/kernel/debug/sched/base_slice_ns": "20000000"}
+    beside = {"name": "beside", "affinity": "0", "program": [{"run": "10s"}]}
+    short = {"name": "short", "affinity": "0", "slice": "500us"}
+    short["program"] = [{"run": "300us"}, {"sleep": "2ms"}]
+    asked: Json = {"duration": "1s", "tasks": [beside, short]}
+    if not reads(series, "include/linux/sched.h", "custom_slice;"):
+        assert "gives all fair tasks the same slice" in refused(sim, machine("smp4"), asked)
+        return
+
+    def wait(**features: bool) -> float:
+        result = sim("smp4", {**asked, "knobs": knobs, "features": features})
+        return float(tasks(result, "short")[0]["wait_max_ns"])
+
+    assert wait() < 5e6 < 10e6 < wait(PREEMPT_SHORT=False)
+    both = {**short, "policy": "fifo", "priority": 1}
+    said = refused(sim, machine("smp4"), {**asked, "tasks": [both]})
+    assert "tasks[0].slice: only the policies normal and batch have one" in said

@@ -25,6 +25,22 @@ def lines(path: Path) -> list[re.Match[str]]:
     return [m for m in found if m]
 
 
+def test_what_nothing_raises_is_refused(sim: Simulator, tmp_path: Path) -> None:
+    """A trace without a line would say that it never happened."""
+    path = tmp_path / "trace.txt"
+    spawn = {"kind": "unixbench", "test": "spawn", "copies": 2, "duration": "20ms"}
+    execl = {**spawn, "test": "execl"}
+    asked = {"duration": "100ms", "workloads": [spawn, execl]}
+    words = ("--trace", str(path), "--trace-events")
+    sim("smp4", asked, *words, "sched_process_*")
+    names = set(re.findall(r": (sched_process_\w+): ", path.read_text()))
+    assert names == {f"sched_process_{n}" for n in ("fork", "exec", "wait", "exit", "free")}
+    assert re.search(r"sched_process_exec: filename=(\S+) pid=(\d+) old_pid=\2\n", path.read_text())
+    done = sim.start("smp4", asked, *words, "itimer_expire")
+    assert done.returncode == 2
+    assert 'no code that is simulated raises "itimer_expire"' in done.stderr
+
+
 def test_ftrace_text(sim: Simulator, tmp_path: Path) -> None:
     path = tmp_path / "trace.txt"
     result = sim("smp4", SCENARIO, "--trace", str(path))

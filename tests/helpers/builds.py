@@ -25,7 +25,7 @@ from tests.helpers.kernel_source import kernel_source
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = cache_folder() / "tests" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
 """Of this checkout: two must not answer for each other."""
-CPUSETS = ("CPUSETS=y", "SCHED_MM_CID=y")
+CPUSETS = ("CPUSETS=y", "NO_HZ_FULL=y", "SCHED_MM_CID=y")
 
 
 @functools.cache
@@ -97,12 +97,15 @@ def cpusets_config() -> Path:
 
 
 def bare() -> Path:
-    """Return the simulator of 7.3 without the options that it has if nothing is said."""
+    """Return a simulator of 7.3 without what it has if nothing is said, and with proxy execution.
+
+    That does nothing where no task waits for a mutex of the kernel's.
+    """
     return build("7.3", name="7.3-bare", config=str(bare_config()))
 
 
 def bare_config() -> Path:
-    """Return the file of what `bare` switches off; PSI, which is off anyway, is off from boot."""
+    """Return the file of what `bare` switches; PSI, which is off anyway, is off from boot."""
     without = (
         "CFS_BANDWIDTH",
         "NUMA_BALANCING_DEFAULT_ENABLED",
@@ -112,7 +115,8 @@ def bare_config() -> Path:
         "SCHED_HRTICK",
         "UCLAMP_TASK",
     )
-    options = [*(f"{option}=n" for option in without), "PSI=y", "PSI_DEFAULT_DISABLED=y"]
+    beside = ("PSI=y", "PSI_DEFAULT_DISABLED=y", "SCHED_PROXY_EXEC=y")
+    options = [*(f"{option}=n" for option in without), *beside]
     return _config("7.3-bare", options)
 
 

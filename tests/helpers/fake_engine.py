@@ -27,6 +27,7 @@ SRC := $(KERNEL)
 endif
 $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@printf '  %-10s %s\\n' 'CC KERNEL' 'kernel/sched/fair.c'
+\t@mkdir -p $(O)/gen/generated && scripts/probe $(KERNEL) $(SRC) > $(O)/gen/generated/tree.h
 \t@if grep -q 'slow compile' $<; then sleep 30; fi
 \t@mkdir -p $(O)/k
 \t@sed -n 's,.*warns: \\(.*\\) \\*/,$<:3:1: warning: \\1,p' $< > $(O)/k/fair.o.warn
@@ -41,12 +42,19 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@echo 'objects of: $(BASE)'
 \t@printf '  %-10s %s\\n' 'LD' 'schedsim'
 \t@sed -n 's,.*unmatched: \\(.*\\) \\*/,\\1,p' $< > $(O)/unmatched.txt
-\t@mkdir -p $(O)/gen/generated && echo '#define TREE_HAS_A_FACT 1' > $(O)/gen/generated/tree.h
 \t@sed "s/@SPEED@/$$(sed -n 's/.*speed = \\(.*\\);/\\1/p' $<)/" schedsim.py > $@ && chmod +x $@
 ifneq ($(SCX),)
 $(SCX_OUT)/schedsim: $(O)/schedsim $(SCX)
 \t@mkdir -p $(@D) && cp $< $@
 endif
+"""
+
+PROBE = """\
+#!/bin/sh
+tree=$2
+has() { grep -q "$3" "$tree/$2" && echo "#define TREE_HAS_$1 1"; }
+has A_FACT kernel/sched/fair.c '^int here;'
+true
 """
 
 SCHEDSIM = """\
@@ -137,6 +145,9 @@ def write_engine(folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "kernel-sources.mk").write_text("KERNEL_SOURCES := kernel/sched/fair.c fs/seq.c\n")
     (folder / "Makefile").write_text(MAKEFILE)
+    (folder / "scripts").mkdir()
+    (folder / "scripts/probe").write_text(PROBE)
+    (folder / "scripts/probe").chmod(0o755)
     # Isolated and without packages, Python starts in a fifth of the time.
     (folder / "schedsim.py").write_text(f"#!{sys.executable} -IS\n{SCHEDSIM}")
     return folder

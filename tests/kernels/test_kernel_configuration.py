@@ -66,6 +66,8 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
     _, _, errors = build(lab, "CONFIG_RSEQ=y\nCONFIG_SCHED_DEBUG=n\nCONFIG_CPUSETS=n\n")
     assert "my.config: not simulated: RSEQ, SCHED_DEBUG=n (docs/manual/kernels.md" in errors
     assert "not simulated  RSEQ, SCHED_DEBUG=n" in lab.call("kernel", "show", "other")[1]
+    _, _, errors = build(lab, "CONFIG_UCLAMP_BUCKETS_COUNT=20\nCONFIG_X86=n\nCONFIG_NR_CPUS=1024\n")
+    assert "not simulated: UCLAMP_BUCKETS_COUNT=20, X86=n (docs" in errors
     _, _, errors = build(lab, "CONFIG_SCHED_CACHE=y\n")
     assert "not simulated: SCHED_CACHE" in errors, "this tree has no such thing"
 
@@ -95,7 +97,12 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
         (
             "CONFIG_SCHED_PROXY_EXEC=y\n",
             (),
-            "CONFIG_SCHED_PROXY_EXEC=y cannot be simulated: the mutexes that tasks of workloads",
+            "CONFIG_SCHED_PROXY_EXEC=y: this kernel has no such option: it is younger",
+        ),
+        (
+            "CONFIG_SCHED_PROXY_EXEC=y\nCONFIG_SCHED_CLASS_EXT=y\n",
+            (),
+            "CONFIG_SCHED_PROXY_EXEC=y and CONFIG_SCHED_CLASS_EXT=y contradict each other",
         ),
         ("CONFIG_CFS_BANDWIDTH=m\n", (), "line 1: CONFIG_CFS_BANDWIDTH=m: it takes y or n"),
         ("\nHZ=250\n", (), "line 2: not a line of a kernel's configuration: 'HZ=250'"),
@@ -115,6 +122,8 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
         ("# CONFIG_PREMPT is not set\n", (), "Did you mean CONFIG_PREEMPT?"),
         ("CONFIG_PSSI=y\n", (), "Did you mean CONFIG_PSI?"),
         ("CONFIG_CFS_BANDWITH=y\n", (), "Did you mean CONFIG_CFS_BANDWIDTH?"),
+        ("CONFIG_HRTICK=y\n", (), "Did you mean CONFIG_SCHED_HRTICK?"),
+        ("CONFIG_NR_CPUS=many\n", (), "line 1: CONFIG_NR_CPUS=many: it takes a number"),
     ],
 )
 def test_a_configuration_that_cannot_be_is_one_message(
@@ -143,6 +152,11 @@ def test_what_costs_time_elsewhere_is_named_and_what_does_not_is_not(lab: FakeLa
         "CONFIG_VIRT_CPU_ACCOUNTING_GEN=y\nCONFIG_JUMP_LABEL=y\nCONFIG_UCLAMP_BUCKETS_COUNT=5\n",
     )
     assert "not simulated: VIRT_CPU_ACCOUNTING_GEN (docs" in errors
+    (lab.tree / "kernel/time").mkdir()
+    (lab.tree / "kernel/time/Kconfig").write_text("config NO_HZ_FULL\n")
+    _, out, errors = build(lab, "CONFIG_NO_HZ_FULL=y\nCONFIG_VIRT_CPU_ACCOUNTING_GEN=y\n")
+    assert "NO_HZ_FULL=y" in out
+    assert "not simulated" not in errors
 
 
 @pytest.mark.parametrize("series", TESTED)

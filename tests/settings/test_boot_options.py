@@ -18,7 +18,7 @@ def test_they_become_a_scenarios_boot() -> None:
     ("options", "why"),
     [
         ("quiet", "quiet is not simulated"),
-        ("isolcpus=2 nohz_full=2", "nohz_full=2 is not simulated"),
+        ("isolcpus=2 rcu_nocbs=2", "rcu_nocbs=2 is not simulated"),
         ("psi=", "psi= is not simulated"),
         ("psi=0 psi=1", "psi=1 is there twice"),
     ],

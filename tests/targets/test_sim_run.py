@@ -14,6 +14,7 @@ from schedlab.benchmarks.benchmark import REGISTRY, Command, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.tool import Tool
 from schedlab.judging.analysis import analyse, flagged
+from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store
 from schedlab.targets import sim_program
@@ -430,6 +431,16 @@ def test_a_scheduler_that_fails_ends_its_own_runs_only(lab: FakeLab, tmp_path: P
     assert {record.error for record in records(out) if record.key.variant == "x"} == {
         "mine.bpf.c: the scheduler fails"
     }
+
+
+def test_a_kernel_has_proxies_or_schedulers(lab: FakeLab, tmp_path: Path) -> None:
+    """As its Kconfig says."""
+    recipe = Recipe(name="both", base="6.12", preempt="voluntary", options=("SCHED_PROXY_EXEC=y",))
+    Shelf().put_recipe(recipe, [])
+    variants = ("--variant", "base: kernel=both", "--variant", "x: kernel=both; scx=simple")
+    status, _, errors = run(lab, tmp_path / "out", *BENCHMARK, *variants)
+    assert status == 2
+    assert "variant base: both has SCHED_PROXY_EXEC, which no kernel has together with" in errors
 
 
 def test_schedulers_of_the_scx_project_are_named_as_the_kernels(

@@ -14,6 +14,7 @@
 
 struct task_struct;
 struct pt_regs;
+struct kern_mutex;
 
 struct thread_struct {
 	void *sp;		/* saved stack pointer of the task's coroutine */
@@ -22,6 +23,7 @@ struct thread_struct {
 	void (*kthread)(void *); /* what a kernel thread runs */
 	void *kthread_arg;
 	void *family;		/* children waited for (kernel/exit.c) */
+	struct kern_mutex *waits_for; /* by a call of a program (kernel/mutex.c) */
 	void *working_set;	/* what it touches all the time (kernel/working_set.c) */
 	bool shares_files;	/* its process has, or had, several threads */
 	int last_cpu;		/* where its caches are warm; -1: nowhere yet */

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from schedlab.settings.setting import Setting, Simulated, because, setting
 from schedlab.settings.text import Line
 
-_SIMULATED = {"isolcpus": "isolcpus=LIST", "psi": "psi=0 or psi=1"}
+_SIMULATED = {
+    "isolcpus": "isolcpus=LIST",
+    "nohz_full": "nohz_full=LIST",
+    "psi": "psi=0 or psi=1",
+}
 """The options that the simulator has, and how each is written."""
 
 
@@ -24,7 +28,7 @@ class Cmdline(Setting[str]):
     toml = 'cmdline = "isolcpus=2,3"'
     help = (
         "options of the kernel's command line (docs/manual/vm.md); simulated: `isolcpus=LIST`,"
-        " `psi=0`, `psi=1`"
+        " `nohz_full=LIST`, `psi=0`, `psi=1`"
     )
     where = frozenset({"sim", "vm"})
     elsewhere = because(

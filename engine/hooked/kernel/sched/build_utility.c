@@ -115,6 +115,11 @@ void shim_isolate(char *cpus)
 	housekeeping_isolcpus_setup(cpus);
 }
 
+void shim_leave_tickless(char *cpus)
+{
+	housekeeping_nohz_full_setup(cpus);
+}
+
 #ifdef CONFIG_PSI
 int kern_psi_option(const char *value)
 {

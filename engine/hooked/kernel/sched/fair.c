@@ -74,23 +74,40 @@
 #define cpu_runnable_without(rq, more...) SHIM_CHOOSE(SHIM_DECLARES_##rq)(RUNNABLE, cpu_runnable_without, rq, ##more)
 
 /* Balancing of NUMA domains, one CPU at a time: a flag where earlier trees have a spinlock. */
-#ifdef TREE_HAS_BALANCE_FLAG
-static arch_spinlock_t sched_balance_running_lock;
+#ifndef TREE_HAS_BALANCE_LOCK
+/* By the flag's place, not its name: a patch may rename it, or add another one. */
+static arch_spinlock_t *flags_lock(const atomic_t *flag)
+{
+	static struct {
+		const atomic_t *flag;
+		arch_spinlock_t lock;
+	} known[4];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		if (!known[i].flag)
+			known[i].flag = flag;
+		if (known[i].flag == flag)
+			return &known[i].lock;
+	}
+	hw_die("fair.c takes more flags as locks than the engine has", __FILE__, __LINE__);
+}
+
 #define atomic_cmpxchg_acquire(v, from, to)				\
 ({									\
 	SHIM_MATCHED("atomic_cmpxchg_acquire");				\
-	!arch_spin_trylock(v##_lock) || (atomic_cmpxchg_acquire)(v, from, to); \
+	!arch_spin_trylock(flags_lock(v)) || (atomic_cmpxchg_acquire)(v, from, to); \
 })
 #define atomic_try_cmpxchg_acquire(v, from, to)				\
 ({									\
 	SHIM_MATCHED("atomic_try_cmpxchg_acquire");			\
-	arch_spin_trylock(v##_lock) && (atomic_try_cmpxchg_acquire)(v, from, to); \
+	arch_spin_trylock(flags_lock(v)) && (atomic_try_cmpxchg_acquire)(v, from, to); \
 })
 #define atomic_set_release(v, to)					\
 ({									\
 	SHIM_MATCHED("atomic_set_release");				\
 	(atomic_set_release)(v, to);					\
-	arch_spin_unlock(v##_lock);					\
+	arch_spin_unlock(flags_lock(v));				\
 })
 #endif
 

@@ -1,0 +1,47 @@
+"""Facts of a tree: what the engine reads from its files, and what patches change of that."""
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from schedlab.kernels.engine import Engine
+from schedlab.kernels.process import output
+
+_FACTS = "gen/generated/tree.h"
+"""In make's output folder."""
+_PROBE = "scripts/probe"
+_FACT = re.compile(r"^#define TREE_HAS_(\w+) 1$", re.M)
+
+
+def facts_of(objects: Path) -> tuple[str, ...]:
+    """Return the facts that a build was made by, sorted."""
+    return tuple(sorted(_FACT.findall((objects / _FACTS).read_text())))
+
+
+def changed_by_patches(engine: Engine, tree: Path, objects: Path) -> str:
+    """Return a sentence on the facts of a tree that the patches of a build change, or nothing."""
+    if not (objects / _FACTS).exists():
+        return ""
+    script = engine.folder / _PROBE
+    before = set(_FACT.findall(output([str(script), str(tree), str(tree)])[1]))
+    now = set(facts_of(objects))
+    if now == before:
+        return ""
+    text = script.read_text()
+    changes = [
+        f"{which} {_with_files(facts, text)}"
+        for which, facts in (("without", before - now), ("with", now - before))
+        if facts
+    ]
+    return (
+        f"its patches change the facts that the engine reads from the tree: {', '.join(changes)}."
+        "\n  If they only write the same otherwise, have them leave the line that"
+        f" {script} looks for."
+    )
+
+
+def _with_files(facts: Collection[str], script: str) -> str:
+    files = {fact: re.search(rf"^has {fact}\s+([^\s']+)", script, re.M) for fact in facts}
+    return ", ".join(
+        f"{fact} ({found[1]})" if (found := files[fact]) else fact for fact in sorted(facts)
+    )
