@@ -11,6 +11,7 @@ from schedlab.kernels.preemption import Preempt
 from schedlab.kernels.shelf import Base, PatchCopy, Recipe, Shelf, check_name, digest_of
 from schedlab.kernels.shipped import find_patch
 from schedlab.kernels.ticks import HZ_USUAL
+from schedlab.kernels.unseen import unseen
 
 
 def make_recipe(
@@ -111,4 +112,6 @@ def _simulated_part(whole: Patch, engine: Engine, say: Callable[[str], None]) ->
         say(f"{whole.name}: not simulated, and left out: {', '.join(left_out)}")
     if not patch.changes:
         raise KernelError(f"{whole.name}: touches nothing that the simulator compiles.")
+    for line in unseen(patch, engine):
+        say(line)
     return patch

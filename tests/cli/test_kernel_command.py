@@ -456,6 +456,29 @@ def test_a_patch_that_changes_what_the_engine_reads_is_told(lab: FakeLab, more: 
     assert (status, "facts" in errors) == (0, False)
 
 
+def test_what_a_patch_adds_in_vain_is_told(lab: FakeLab) -> None:
+    """A source of its own is compiled where something includes it, an initcall called of some."""
+    (lab.engine / "scripts/sched.ld").write_text("KEEP(*/kernel/sched/*.o(.initcall7.init))\n")
+    (lab.tree / "kernel/time").mkdir()
+    (lab.tree / "kernel/time/hrtimer.c").write_text("\n")
+    lab.add_tree()
+    patch = lab.folder / "adds.patch"
+    text = lab.patch_file().read_text().partition("-- \n")[0].replace("-1,7 +1,7", "-1,7 +1,8")
+    text = text.replace("-int speed", '+#include "in.c"\n-int speed')
+    for name in ("in", "out"):
+        text += f"--- /dev/null\n+++ b/kernel/sched/{name}.c\n@@ -0,0 +1,1 @@\n+late_initcall(f);\n"
+    timer = "kernel/time/hrtimer.c"
+    text += f"--- a/{timer}\n+++ b/{timer}\n@@ -1,1 +1,2 @@\n \n+core_initcall(sort_init);\n"
+    patch.write_text(text)
+    build = ("kernel", "build", "other", "--base", "6.12", "--patch", patch)
+    status, _, errors = lab.call(*build)
+    assert status == 0, errors
+    assert "adds.patch: kernel/sched/out.c is a new source that nothing includes" in errors
+    assert "kernel/sched/in.c is a new" not in errors
+    assert f"adds.patch: {timer}: the simulator does not call its core_initcall()." in errors
+    assert "late_initcall" not in errors
+
+
 def test_a_patch_that_touches_nothing_simulated(lab: FakeLab) -> None:
     lab.add_tree()
     patch = lab.patch_file()

@@ -1,0 +1,45 @@
+"""What of a patch is compiled nowhere, or never called, though its files are the scheduler's."""
+
+import re
+from collections.abc import Iterator
+
+from schedlab.kernels.engine import Engine
+from schedlab.kernels.patches import FileChange, Patch
+
+_INITCALL = re.compile(
+    r"^\+\s*((?:early|pure|core|postcore|arch|subsys|fs|rootfs|device|late)_initcall(?:_sync)?"
+    r"|module_init)\(",
+    re.M,
+)
+_CALLED_OF = re.compile(r"KEEP\(\*/(\S+?)\.o\(\.initcall7\.init\)")
+_SCRIPT = "scripts/sched.ld"
+
+
+def unseen(patch: Patch, engine: Engine) -> Iterator[str]:
+    """Yield a line for each new source that nothing includes, and each initcall nobody calls."""
+    added = "\n".join(line for change in patch.changes for line in change.text if line[:1] == "+")
+    listed = (engine.folder / "kernel-sources.mk").read_text(encoding="utf-8")
+    for change in patch.changes:
+        name = change.path.rpartition("/")[2]
+        if not change.creates or not name.endswith(".c") or change.path in listed:
+            continue
+        if not re.search(rf'#\s*include\s+["<](?:\S*/)?{re.escape(name)}[">]', added):
+            yield (
+                f"{patch.name}: {change.path} is a new source that nothing includes: the simulator"
+                " does not compile it (it reads no Makefile of the kernel's)."
+            )
+    for change in patch.changes:
+        for call in _uncalled(change, engine):
+            yield f"{patch.name}: {change.path}: the simulator does not call its {call}()."
+
+
+def _uncalled(change: FileChange, engine: Engine) -> list[str]:
+    """Return the initcalls that a patch adds to a file whose initcalls are not run."""
+    calls = _INITCALL.findall("\n".join(change.text))
+    if not calls:
+        return []
+    script = (engine.folder / _SCRIPT).read_text(encoding="utf-8")
+    places = [place.replace("*", r"[^/]*") for place in _CALLED_OF.findall(script)]
+    if any(re.fullmatch(rf"(?:.*/)?{place}\.c", change.path) for place in places):
+        return []
+    return list(dict.fromkeys(calls))
