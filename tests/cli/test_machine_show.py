@@ -99,7 +99,7 @@ def test_here_writes_a_file_that_shows(tmp_path: Path) -> None:
         (("show", "no-such-machine"), "no machine is called 'no-such-machine'"),
         (("show", "no/such.toml"), "no/such.toml: cannot be read"),
         (("--here", "--output", "/no/such/place.toml"), "cannot be written"),
-        (("--here", "list"), "behind the sub-command"),
+        (("--here", "list"), "after the sub-command"),
         (("show", "smp4", "--cpus", "0"), "it needs --kernel NAME"),
         (("show", "smp4", "--json", "--html", "x.html"), "print the description alone"),
         (("show", "smp4", "--ledger", "--kernel", "6.12"), "print the description alone"),
