@@ -56,6 +56,9 @@ _COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):(?:\d+:)? (?:fatal )?[Ee]rror: (.*)
 _KILLED = re.compile(r"^.*(?:Killed signal terminated|fatal error: Killed|Error 137).*$", re.M)
 _FULL_BYTES = 1 << 16
 """With less room than this on the disk it is what made a build fail."""
+_HOOKED = re.compile(r'error: pasting "SHIM_DECLARES_" and "(\S+)"((?:(?!error:).)*)', re.S)
+"""A call that engine/hooked/hook.h cannot make a call of its own."""
+_EXPANDED = re.compile(r"^(\S+?):(\d+):\d+: note: in expansion of macro .(\w+)", re.M)
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
 _SCHEDULER = re.compile(r"^scx: (.*)$", re.M)
@@ -513,6 +516,15 @@ def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
     asserted = _ASSERTED.search(text)
     if asserted:
         return f"{part.what}: {asserted[1]}{log}"
+    hooked = _HOOKED.search(text)
+    if hooked and (expanded := _EXPANDED.findall(hooked[2])):
+        sign, (file, line, name) = hooked[1], expanded[-1]
+        return (
+            f"{part.what}: {file.removeprefix(f'{part.objects}/src/')}:{line}: an argument of"
+            f" {name}() begins with '{sign}'."
+            f"\n  The simulator sees the calls of {name}() by a macro, whose arguments have to"
+            f" begin with a name: give it a variable.{log}"
+        )
     error = _COMPILER_ERROR.search(text)
     if error and part.scheduler and part.scheduler.has(Path(error[1])):
         return (

@@ -260,6 +260,9 @@ def test_new_undefined_symbol_fails_with_its_name(tmp_path: Path, compiler: str)
     assert 'hw_stub("f")' in (tmp_path / "s.c").read_text()
 
 
+FACT = re.compile(r"^(?:has|since|before) (\w+)", re.MULTILINE)
+
+
 def probed(tree: Path, patched: Path) -> list[str]:
     script = ROOT / "engine/scripts/probe"
     done = subprocess.run([script, tree, patched], capture_output=True, text=True, check=True)
@@ -271,6 +274,7 @@ def test_facts_are_of_the_patched_tree(tmp_path: Path) -> None:
     for side, text in (("tree", "unsigned char sched_delayed;"), ("patched", "int other;")):
         (tmp_path / side / header).parent.mkdir(parents=True)
         (tmp_path / side / header).write_text(text)
+    (tmp_path / "tree/Makefile").write_text("VERSION = 6\nPATCHLEVEL = 13\n")
     assert probed(tmp_path / "tree", tmp_path / "none") == ["TREE_HAS_SCHED_DELAYED"]
     assert probed(tmp_path / "tree", tmp_path / "patched") == []
 
@@ -279,6 +283,7 @@ def test_facts_may_go_over_lines(tmp_path: Path) -> None:
     """A header that is only laid out otherwise says the same."""
     header = tmp_path / "include/linux/sched.h"
     header.parent.mkdir(parents=True)
+    (tmp_path / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 13\n")
     header.write_text("struct task_struct {\n\tstruct load_weight\n\t\th_load;\n};\n")
     assert probed(tmp_path, tmp_path / "none") == ["TREE_HAS_FLAT_TREE"]
 
@@ -297,9 +302,24 @@ def test_no_fact_excuses_the_hook_that_it_is_read_by() -> None:
         assert not any(word in pattern[1] for word in words), line
 
 
+@pytest.mark.parametrize(
+    ("version", "patchlevel", "fact"),
+    [(6, 4, "TREE_HAS_ITMT_OF_SIBLINGS"), (6, 14, "TREE_HAS_ITMT_DEBUGFS"), (6, 9, "")],
+)
+def test_what_x86_has_goes_by_the_release(
+    tmp_path: Path, version: int, patchlevel: int, fact: str
+) -> None:
+    """No patch of the scheduler adds it or takes it away."""
+    fair = tmp_path / "patched/kernel/sched/fair.c"
+    fair.parent.mkdir(parents=True)
+    fair.write_text("/* later trees ask (sd_flags & SD_NUMA) here */\n")
+    (tmp_path / "Makefile").write_text(f"VERSION = {version}\nPATCHLEVEL = {patchlevel}\n")
+    assert probed(tmp_path, tmp_path / "patched") == ([fact] if fact else [])
+
+
 def test_every_fact_has_a_branch() -> None:
     script = (ROOT / "engine/scripts/probe").read_text()
-    facts = re.findall(r"^has (\w+)", script, re.MULTILINE)
+    facts = FACT.findall(script)
     assert len(facts) == len(set(facts)) > 50
     sources = [p for p in (ROOT / "engine").rglob("*") if p.suffix in (".c", ".h", ".txt", "")]
     read = "\n".join(p.read_text() for p in sources if p.is_file() and p.name != "probe")
@@ -356,7 +376,7 @@ def test_the_manual_has_each_fact_once() -> None:
     probe = (ROOT / "engine/scripts/probe").read_text()
     page = (ROOT / "docs/manual/kernels.md").read_text()
     table = page.partition("| first | last | facts |")[2].partition("\n\n")[0]
-    assert sorted(re.findall(r"`(\w+)`", table)) == sorted(re.findall(r"^has (\w+)", probe, re.M))
+    assert sorted(re.findall(r"`(\w+)`", table)) == sorted(FACT.findall(probe))
 
 
 def test_every_hook_is_expected() -> None:
