@@ -31,6 +31,7 @@ LONGEST = (
     "engine/test_determinism.py",
     "targets/test_sim_real.py",
     "engine/test_steady_state.py",
+    "lab/bisecting/test_bisect.py",
     "importers/test_round_trip.py",
     "report/test_report_shapes.py",
     "judging/test_stats.py",
