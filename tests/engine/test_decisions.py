@@ -350,21 +350,23 @@ def test_who_is_woken_on_the_way_to_user_mode_preempts(sim: Simulator, tmp_path:
 
 
 def test_a_task_has_a_slice_of_its_own(sim: Simulator, series: str) -> None:
-    """As sched_setattr() gives it; a shorter one preempts before the other's slice is over."""
+    """As sched_setattr() gives it; a shorter one preempts before the others' slices are over."""
     knobs = {"/sys/kernel/debug/sched/base_slice_ns": "20000000"}
-    beside = {"name": "beside", "affinity": "0", "program": [{"run": "10s"}]}
-    short = {"name": "short", "affinity": "0", "slice": "500us"}
-    short["program"] = [{"run": "300us"}, {"sleep": "2ms"}]
-    asked: Json = {"duration": "1s", "tasks": [beside, short]}
+    beside = {"name": "beside", "count": 2, "affinity": "0", "program": [{"run": "10s"}]}
+    usual = {"name": "one", "affinity": "0", "program": [{"run": "300us"}, {"sleep": "2ms"}]}
+    short = {**usual, "slice": "500us"}
+    asked: Json = {"duration": "2s", "tasks": [beside, short], "knobs": knobs}
     if not reads(series, "include/linux/sched.h", "custom_slice;"):
+        asked.pop("knobs")
         assert "gives all fair tasks the same slice" in refused(sim, machine("smp4"), asked)
         return
 
-    def wait(**features: bool) -> float:
-        result = sim("smp4", {**asked, "knobs": knobs, "features": features})
-        return float(tasks(result, "short")[0]["wait_max_ns"])
+    def wait(task: Json, **features: bool) -> float:
+        result = sim("smp4", {**asked, "tasks": [beside, task], "features": features})
+        one = tasks(result, "one")[0]
+        return float(one["wait_ns"] / one["waits"])
 
-    assert wait() < 5e6 < 10e6 < wait(PREEMPT_SHORT=False)
-    both = {**short, "policy": "fifo", "priority": 1}
-    said = refused(sim, machine("smp4"), {**asked, "tasks": [both]})
+    assert 10 * wait(short) < min(wait(usual), wait(short, PREEMPT_SHORT=False))
+    fifo = {**short, "policy": "fifo", "priority": 1}
+    said = refused(sim, machine("smp4"), {**asked, "tasks": [fifo]})
     assert "tasks[0].slice: only the policies normal and batch have one" in said
