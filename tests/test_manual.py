@@ -69,6 +69,8 @@ ELSEWHERE = {
         )
     },
     "schedlab trace ryzen-5950x": "needs Linux 7.3",
+    "schedlab kernel build tickless": "needs Linux 7.3",
+    "schedlab run --target sim:smt8 --kernel tickless": "needs Linux 7.3",
     "schedlab kernel build has-a-bug": "tests/lab/checks/test_corpus.py builds it",
     "schedlab run --target sim:smt8 --benchmark Schbench --benchmark": "of a script for CI",
     "schedlab run RESULT/plan.toml": "needs that result; tests/lab/test_repeat.py",

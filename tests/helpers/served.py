@@ -94,4 +94,6 @@ if __name__ == "__main__":
     REGISTRY["Asked"] = asked(root)
     schedlab.base.system.ssh._STATE_THERE = STATE_THERE
     schedlab.targets.host.system = lambda which="": Here(root)
+    # The hosts that labs of other tests have left something on are none of this one's.
+    LocalSystem.state_folder = lambda _: root / "state"  # type: ignore[method-assign]
     main()

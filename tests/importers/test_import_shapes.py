@@ -142,8 +142,8 @@ def test_what_is_quoted_counts_only_where_nothing_else_does() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (TIP.replace("(-32.36 pct)", ""), r"mail.txt:10: the row is not whole"),
-        (TIP.replace("10.43 (-32.36 pct)", ""), r"mail.txt:10: the row is not whole"),
+        (TIP.replace("(-32.36 pct)", ""), r"mail.txt:10: the row is incomplete"),
+        (TIP.replace("10.43 (-32.36 pct)", ""), r"mail.txt:10: the row is incomplete"),
         (TIP[: TIP.index("7.88")], r"mail.txt:10: the row is cut off"),
         (
             TIP.replace("tip                 ILB_UTIL", "tip"),
