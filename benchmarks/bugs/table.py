@@ -41,7 +41,7 @@ def rows(verdicts: Iterable[Run]) -> list[str]:
             fix = check.bug.fix if check.bug.confirmed else f"{check.bug.fix}, **not confirmed**"
             cells = [name, fix, ", ".join(machines)]
             cells += [_kernels([run for run in runs if not run["bug"]], "passed")]
-            cells += [_kernels(with_bug, "caught"), f"{longest:.1f}"]
+            cells += [_kernels(with_bug, "caught"), f"{longest:.2g}"]
             found.append(f"| {' | '.join(cells)} |")
     return found
 
