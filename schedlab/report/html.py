@@ -99,6 +99,11 @@ def render(report: Report) -> str:
             f"curve{number}-{width}",
             width,
         ),
+        "swept": lambda axis: [
+            metric
+            for metric in axis.cases[0].metrics
+            if any(_series(report, axis, metric).values())
+        ],
         "draw_sweep": lambda exhibit, number, metric, width: plots.sweep(
             _series(report, exhibit.axis, metric),
             exhibit.axis.parameter,

@@ -27,7 +27,7 @@ def report(tmp_path: Path) -> Report:
     return report_of(tmp_path, CLIENTS)
 
 
-def report_of(folder: Path, clients: Sequence[int]) -> Report:
+def report_of(folder: Path, clients: Sequence[int], blocks: int = 6) -> Report:
     plan = Plan.model_validate(
         {
             "benchmark": [{"name": "Netperf", "axis": {"clients": clients}}],
@@ -42,7 +42,7 @@ def report_of(folder: Path, clients: Sequence[int]) -> Report:
     store = Store.create(folder / "result", plan, MACHINE, {}, cases, "schedlab run")
     position = 0
     for n in clients:
-        for block in range(6):
+        for block in range(blocks):
             for variant, times in (("tip", 1.0), ("patched", 1.0 + n / 100)):
                 run = RunRecord(RunKey(f"Netperf-{n}-clients", variant, block), position, 1, "")
                 run.metrics = {"rate": 1000.0 / n * times * (1 + 0.001 * ((position * 7) % 5))}
@@ -78,3 +78,9 @@ def test_a_page_draws_it_and_texts_show_it(report: Report) -> None:
     assert "patched, 16 clients: " in page, "each mark says what it is"
     for name in ("terminal", "markdown"):
         assert "Netperf over clients" in shapes[name].render(report)
+
+
+def test_nothing_is_drawn_of_what_was_not_run(tmp_path: Path) -> None:
+    page = all_shapes()["html"].render(report_of(tmp_path, CLIENTS, blocks=0))
+    assert "Netperf over clients" in page
+    assert "sweep0-0-640" not in page

@@ -290,7 +290,7 @@ def sweep(
 ) -> Markup:
     """Draw the mean of each variant, in their order, against the parameter of a sweep."""
     with _figure(width, 210) as figure:
-        axes = _axes(figure, 66, 16, 12, 38)
+        axes = _axes(figure, 86, 16, 12, 38)
         axes.set_xscale("log")  # a sweep's values are counts, from 1 on
         titles: dict[str, list[str]] = {}
         for which, (variant, measured) in enumerate(series.items()):
