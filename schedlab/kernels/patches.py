@@ -298,8 +298,15 @@ def _hunk(lines: list[str], at: int, where: str) -> tuple[Hunk, int]:
 
 
 def _git_name(line: str, place: str) -> str:
-    """Return the file a `diff --git` line names; nothing where blanks in it leave that open."""
+    """Return the file a `diff --git` line names; nothing where blanks in it leave that open.
+
+    Raises:
+        OutsideError: a name in it leads out of the tree.
+    """
     given = line.removeprefix("diff --git ")
+    for word in given.split():
+        if word != _NOWHERE:
+            parts(word, place)
     half = len(given) // 2
     names = [given[:half], given[half + 1 :]] if given[half : half + 1] == " " else given.split()
     found = [_stripped(name, place) for name in names] if len(names) == 2 else [""]

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from schedlab.base.data import data_folder
@@ -190,6 +190,7 @@ PIECE = st.sampled_from(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECE, max_size=24).map("".join))
+@example("diff --git ../\ncopy to diff --git ")
 def test_no_patch_names_a_file_outside(text: str) -> None:
     """Neither by what we read of it, nor by what GNU patch is given of it."""
     try:
@@ -200,8 +201,11 @@ def test_no_patch_names_a_file_outside(text: str) -> None:
         for name in (change.path, *change.others):
             assert name and not name.startswith("/") and ".." not in name.split("/")
         for line in change.text:
-            if line.startswith(("--- ", "+++ ", "rename ", "copy ", "diff ")):
+            if line.startswith(("--- ", "+++ ", "diff ")):
                 assert ".." not in re.split(r"[/ \t]", line)
+            elif line.startswith(("rename ", "copy ")):  # one name, blanks and all
+                assert ".." not in line.split("/")
+                assert line.split(" ", 2)[2].partition("/")[0] != ".."
 
 
 def test_nothing_outside_is_made_of_a_patch(tmp_path: Path) -> None:
