@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from schedlab.base.data import is_path
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
@@ -134,14 +135,14 @@ def _check(scenario: str, machines: tuple[str, ...]) -> "dict[str, Asked]":
     checks = [Named(path) for path in check_files([scenario])]
     if len(checks) != 1:
         raise UsageError(f"--scenario {scenario}: names {len(checks)} checks; name one.")
-    path = str(checks[0].path.resolve())
+    path, content = str(checks[0].path.resolve()), checks[0].content()
     asked: dict[str, Asked] = {}
     for machine in machines or ("",):
         name = Path(machine).stem
         if name in asked:
             raise UsageError(f"--machine {machine}: two machines are called {name}.")
-        where = str(Path(machine).resolve()) if machine.endswith(".toml") else machine
-        asked[name] = Asked(scenario=path, machine=where, content=checks[0].content())
+        where = str(Path(machine).resolve()) if is_path(machine) else machine
+        asked[name] = Asked(scenario=path, machine=where, content=content)
     return asked
 
 

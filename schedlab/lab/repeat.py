@@ -59,7 +59,7 @@ def repeatable(plan: Plan, environment: Mapping[str, str]) -> Repeatable:
     """
     found = Repeatable(plan)
     data = plan.model_dump(mode="json", exclude_unset=True, exclude_none=True)
-    if plan.suite and plan.suite.endswith(".toml"):
+    if plan.suite and is_path(plan.suite):
         suite, _ = find_suite(plan.suite)
         entries = suite.model_dump(mode="json", exclude_unset=True, exclude_none=True)["benchmark"]
         data["benchmark"] = [*entries, *data.get("benchmark", ())]

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from schedlab.base.data import is_path
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks import Case
 from schedlab.counters.times import MEASURED
@@ -62,7 +63,7 @@ def check_rows(name: str, reference: Reference) -> None:
     Raises:
         UsageError: a target, variant, label, metric or parameter is of none of the plans.
     """
-    where = name if name.endswith(".toml") else f"published/{name}.toml"
+    where = name if is_path(name) else f"published/{name}.toml"
     plans = [
         find_plan(plan)[0] for plan in dict.fromkeys([*reference.plans, *_showing().get(name, ())])
     ]

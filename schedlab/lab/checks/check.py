@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from schedlab.base.data import is_path
 from schedlab.base.validation import load_toml
 from schedlab.lab.checks.expect import parse_expectation
 from schedlab.lab.checks.expect.expectation import Expectation
@@ -102,14 +103,18 @@ class Named:
         self.name = path.stem
         self.check = load_toml(path, Check)
 
+    def beside(self, name: str) -> Path:
+        """Return the file that the check names, as seen from its folder."""
+        return self.path.parent / name
+
     def content(self) -> str:
         """Return a name for the content of the file and of those it names beside it."""
         digest = hashlib.sha256(self.path.read_bytes())
-        named = [name for name in self.check.machines if name.endswith(".toml")]
+        named = [name for name in self.check.machines if is_path(name)]
         workloads = self.check.scenario.get("workloads", [])
         named += [str(each["file"]) for each in workloads if "file" in each]
         for name in named:
-            file = self.path.parent / name
+            file = self.beside(name)
             digest.update(file.read_bytes() if file.is_file() else b"")
         return digest.hexdigest()[:16]
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from schedlab.base.data import is_path
 from schedlab.base.errors import SchedlabError, UsageError
 from schedlab.kernels import KernelError
 from schedlab.kernels.build import Build
@@ -225,7 +226,7 @@ class Session:
     def _runs(self, named: Named) -> Iterator[Planned]:
         check = named.check
         machines = [
-            find_machine(_beside(named.path, which))
+            find_machine(str(named.beside(which)) if is_path(which) else which)
             for which in self.options.machines or check.machines
         ]
         for wanted in self.kernels.wanted(named, self.options.kernels, self.options.bugs):
@@ -273,8 +274,3 @@ def key_of(asked: Asked, bug: bool) -> str:
     parts = [asked.build.key, asked.machine.model_dump_json(), json.dumps(asked.scenario)]
     parts += [str(asked.seed), str(bool(bug)), *expected, *(e.text for e in asked.enclosures)]
     return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
-
-
-def _beside(check: Path, which: str) -> str:
-    """Return a machine's name, or its file as seen from the check's folder."""
-    return str(check.parent / which) if which.endswith(".toml") else which
