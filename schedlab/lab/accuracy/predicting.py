@@ -1,6 +1,6 @@
 """Running the plans of published changes, and writing the study of how well they are predicted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,7 +44,7 @@ def predict_published(
         Interrupted: SIGINT or SIGTERM; the same call goes on.
     """
     states = [_State.of(work, results, lab) for work in works(name)]
-    board = _Board(states, study_file)
+    board = _Board(states, study_file, lab.watcher.say)
     if any(state.parts for state in states):
         board.write()
     try:
@@ -144,12 +144,13 @@ class _Board:
 
     states: Sequence[_State]
     study_file: Path | None
+    say: Callable[[str], None]
 
     def __post_init__(self) -> None:
         if self.study_file is None:
             return
         cases = {state.name: len(state.labels) for state in self.states}
-        kept = read_record(record_of(self.study_file), self.found, cases)
+        kept = read_record(record_of(self.study_file), self.found, cases, self.say)
         for state in self.states:
             state.kept = kept.get(state.name, Kept())
 

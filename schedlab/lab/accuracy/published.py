@@ -17,7 +17,7 @@ from schedlab.judging.matched import Counted, counted
 from schedlab.judging.reference import Counts, Reference, Table, all_references, find_reference
 from schedlab.lab.accuracy.scoring import Prediction, predictions
 from schedlab.lab.runner import is_whole
-from schedlab.machine.model import find_machine
+from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import Plan, all_plans, find_plan
 from schedlab.plan.targets import kind_of, split
 from schedlab.result.record import RunRecord
@@ -139,6 +139,8 @@ class Predicted:
     counts: list[Counted]
     engine: Mapping[str, str]
     """What simulated it, by rows of the platform table."""
+    costs: tuple[str, ...]
+    """Those that its machine had."""
     cases: int
     """How many its plan has."""
     whole: tuple[str, ...]
@@ -160,6 +162,7 @@ def predicted(work: Work, store: Store, cases: Sequence[Case]) -> Predicted:
         [replace(row, measured_s=measured[row.label]) for row in rows if row.label in whole],
         [count for count in counts if count.label in whole],
         engine_of(plan, store.environment),
+        costs=costs_of(find_machine(split(plan.target)[1])),
         cases=len(cases),
         whole=whole,
     )
@@ -203,10 +206,10 @@ def measured_seconds(records: Iterable[RunRecord], label: str) -> float | None:
 
 
 def together(parts: Sequence[Predicted], labels: Sequence[str]) -> list[Predicted]:
-    """Make one of the parts of a plan that the same engine simulated, in the order of its cases."""
+    """Merge the parts of a plan that the same engine simulated, in the order of its cases."""
     merged: list[Predicted] = []
     for part in parts:
-        same = next((n for n, other in enumerate(merged) if other.engine == part.engine), None)
+        same = next((n for n, other in enumerate(merged) if _alike(other, part)), None)
         if same is None:
             merged.append(part)
             continue
@@ -218,6 +221,15 @@ def together(parts: Sequence[Predicted], labels: Sequence[str]) -> list[Predicte
             whole=tuple(sorted([*first.whole, *part.whole], key=labels.index)),
         )
     return merged
+
+
+def _alike(one: Predicted, other: Predicted) -> bool:
+    return (one.engine, one.costs) == (other.engine, other.costs)
+
+
+def costs_of(machine: Machine) -> tuple[str, ...]:
+    """Return the names of a machine's costs."""
+    return tuple(sorted({*machine.cycles, *machine.cost}))
 
 
 def plans_of(found: Sequence[Work]) -> Mapping[tuple[str, str], tuple[str, bool]]:

@@ -1,13 +1,13 @@
 """The record of what was simulated of published changes, so that a score outlives its results.
 
 It stands beside the study. A case in it is not simulated again by the same engine; one that another
-engine simulated keeps its row until it is. What the plan, its machine or the published rows changed
-since is left out.
+engine simulated keeps its row until it is. Rows whose plan, machine or published figures changed
+since are left out, and that is said.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -16,11 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from schedlab.base.errors import UsageError
 from schedlab.base.validation import validate
+from schedlab.base.words import plural
 from schedlab.judging.matched import Counted
 from schedlab.judging.reference import Reference, find_reference
-from schedlab.lab.accuracy.published import Predicted, Work, what_is_asked
+from schedlab.lab.accuracy.published import Predicted, Work, costs_of, what_is_asked
 from schedlab.lab.accuracy.scoring import Prediction, published_row
-from schedlab.machine.model import find_machine
+from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.targets import split
 
 _MOST_BYTES = 4 << 20
@@ -61,6 +62,8 @@ class _Part(_Data):
     plan: str
     inputs: str
     """Of inputs_of(): the plan, its machine and the published rows."""
+    costs: tuple[str, ...]
+    """Of costs_of(): those the machine had."""
     engine: dict[str, str]
     whole: tuple[str, ...]
     """The labels of the cases, also of those without a published row."""
@@ -102,35 +105,56 @@ def record_of(study_file: Path) -> Path:
     return study_file.with_suffix(".json")
 
 
-def inputs_of(work: Work) -> str:
+def inputs_of(work: Work, costs: Iterable[str]) -> str:
     """Name what a plan's rows depend on beside the engine: another name for other inputs.
 
-    What programs do for themselves is left out: a figure of one is added without the others' rows
-    being another's. So are what a sched_ext scheduler's code takes, which no published change has,
-    and how long and how often is measured, which is the plan's design.
+    A cost that came in after a row was simulated cannot have acted on it, nor can a key of machine
+    files that a machine does not set. What programs do for themselves is left out: a figure of one
+    is added without the others' rows being another's. So are what a sched_ext scheduler's code
+    takes, which no published change has, and how long and how often is measured, which is the
+    plan's design.
+
+    Args:
+        work: the plan.
+        costs: those that the machine had when the rows were simulated.
     """
     reference = find_reference(work.reference)
     machine = find_machine(split(work.plan.target)[1])
-    bpf = {key for key in machine.cycles if key.startswith("bpf_")}
-    apart = ("work.", "cycles.bpf_")
+    later = set(costs_of(machine)).difference(costs)
+    apart = {f"{table}.{name}" for table in ("cycles", "cost") for name in later}
     parts = [
         what_is_asked(work.plan),
         machine.model_dump_json(
-            exclude={"title": True, "notes": True, "ledger": True, "work": True, "cycles": bpf}
+            exclude_defaults=True,
+            exclude={
+                "title": True, "notes": True, "ledger": True, "work": True,
+                "cycles": later | _of_sched_ext(machine), "cost": later,
+            },
         ),
-        {key: entry.range for key, entry in machine.ledger.items() if not key.startswith(apart)},
+        {
+            key: entry.range
+            for key, entry in machine.ledger.items()
+            if key not in apart and not key.startswith(("work.", "cycles.bpf_"))
+        },
         reference.model_dump_json(include={"table", "counts"}),
-    ]
+    ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def read_record(path: Path, found: Sequence[Work], cases: Mapping[str, int]) -> dict[str, Kept]:
+def _of_sched_ext(machine: Machine) -> set[str]:
+    return {name for name in machine.cycles if name.startswith("bpf_")}
+
+
+def read_record(
+    path: Path, found: Sequence[Work], cases: Mapping[str, int], say: Callable[[str], None]
+) -> dict[str, Kept]:
     """Return what a record has of some plans, by their names; nothing where there is none.
 
     Args:
         path: the record.
         found: the plans.
         cases: how many cases each of them has.
+        say: is told of rows that do not count any more.
 
     Raises:
         UsageError: it cannot be read, or it is not a record.
@@ -141,7 +165,13 @@ def read_record(path: Path, found: Sequence[Work], cases: Mapping[str, int]) -> 
     kept: dict[str, Kept] = {}
     for part in validate(_read(path), _Record, str(path)).parts:
         work = by_name.get(part.plan)
-        if work is None or part.inputs != inputs_of(work):
+        if work is None:
+            continue
+        if part.inputs != inputs_of(work, part.costs):
+            say(
+                f"{path}: {plural(len(part.rows), 'row')} of {part.plan} left out: the plan, its"
+                " machine or the published figures changed since"
+            )
             continue
         before = kept.get(part.plan, Kept()).without(part.whole)
         predicted = _predicted(part, work, cases[part.plan], path)
@@ -182,6 +212,7 @@ def _predicted(part: _Part, work: Work, cases: int, path: Path) -> Predicted:
         rows=[_prediction(row, work, reference, path) for row in part.rows],
         counts=[Counted(**count.model_dump()) for count in part.counts],
         engine=part.engine,
+        costs=part.costs,
         cases=cases,
         whole=part.whole,
     )
@@ -206,7 +237,8 @@ def _part(work: Work, part: Predicted) -> _Part:
     rows = [_Row(**{name: getattr(row, name) for name in _Row.model_fields}) for row in part.rows]
     return _Part(
         plan=work.plan_name,
-        inputs=inputs_of(work),
+        inputs=inputs_of(work, part.costs),
+        costs=part.costs,
         engine=dict(part.engine),
         whole=part.whole,
         rows=tuple(rows),

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from schedlab.cli.published import STUDY
 from schedlab.lab.accuracy import record
-from schedlab.lab.accuracy.published import Work, works
+from schedlab.lab.accuracy.published import Work, costs_of, works
+from schedlab.machine.ledger import Entry
 from schedlab.machine.model import Machine, find_machine
 
 SETTLING = 0.79
@@ -26,17 +28,34 @@ def test_a_settled_plan_measures_as_long_as_it_settles_and_looks_twice(work: Wor
             assert int(ms[1]) >= SETTLING * 1000, entry
 
 
-@pytest.mark.parametrize(("figure", "counts"), [("bpf_op", False), ("futex", True)])
-def test_what_a_sched_ext_scheduler_takes_is_no_input_of_a_row(
-    figure: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("figure", "value", "counts"),
+    [("bpf_op", 7, False), ("futex", 7, True), ("futex", None, True), ("came_in_later", 7, False)],
+)
+def test_a_cost_that_cannot_have_acted_is_no_input_of_a_row(
+    figure: str, value: int | None, counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = works("group-util-kunpeng")[0]
-    before = record.inputs_of(work)
+    costs = costs_of(find_machine("kunpeng-920-6426-2p"))
+    before = record.inputs_of(work, costs)
 
     def changed(name: str) -> Machine:
         machine = find_machine(name)
-        cycles = {**machine.cycles, figure: machine.cycles[figure] + 1}
-        return machine.model_copy(update={"cycles": cycles})
+        cycles = {key: cycles for key, cycles in machine.cycles.items() if key != figure}
+        new = cycles if value is None else {**cycles, figure: value}
+        entry = Entry.model_validate({"range": [5, 9], "source": "estimate"})
+        ledger = {**machine.ledger, f"cycles.{figure}": entry} if value else machine.ledger
+        return machine.model_copy(update={"cycles": new, "ledger": ledger})
 
     monkeypatch.setattr(record, "find_machine", changed)
-    assert (record.inputs_of(work) != before) is counts
+    assert (record.inputs_of(work, costs) != before) is counts
+
+
+def test_every_recorded_row_counts() -> None:
+    """Who changes a machine, a plan or a published table removes the rows that are of the old."""
+    found = works("")
+    cases = {work.plan_name: 1 for work in found}
+    left_out: list[str] = []
+    kept = record.read_record(record.record_of(STUDY), found, cases, left_out.append)
+    assert not left_out
+    assert sum(len(part.rows) for each in kept.values() for part in each.parts) >= 83

@@ -274,12 +274,12 @@ def references() -> dict[str, Reference]:
 
 
 ENGINE = {"Engine version": "e1", "Kernels": "6.1"}
-SIMULATED = {"a-plan": [Predicted(ROWS, [], ENGINE, 1, ("a",))]}
+SIMULATED = {"a-plan": [Predicted(ROWS, [], ENGINE, (), 1, ("a",))]}
 
 
 def test_the_study_has_a_section_for_each_wrong_claim() -> None:
-    part = Predicted([], [], {"Engine version": "e1"}, 4, ("a", "b", "c"))
-    other = Predicted([], [], {"Engine version": "e2"}, 4, ("d",))
+    part = Predicted([], [], {"Engine version": "e1"}, (), 4, ("a", "b", "c"))
+    other = Predicted([], [], {"Engine version": "e2"}, (), 4, ("d",))
     page = study(ROWS, references(), {**SIMULATED, "b-plan": [], "d-plan": [part, other]})
     assert "| a-plan | e1 |  | 6.1 |" in page
     assert "| b-plan | not simulated |  |  |" in page
@@ -364,12 +364,12 @@ rows = [["HackbenchPipeThreads", [1000, 3000], [500]], ["PerfBenchSchedPipe", [7
     ]
     assert counts[0].here == pytest.approx(5000, rel=0.1)
     rows = list(predictions("change", reference, "p", "host", analyse(store).outcomes))
-    page = study(rows, {"change": reference}, {"p": [Predicted(rows, counts, {}, 1, ("a",))]})
+    page = study(rows, {"change": reference}, {"p": [Predicted(rows, counts, {}, (), 1, ("a",))]})
     assert "| HackbenchPipeThreads | context-switches | Default | 1,000 | " in page
     assert re.search(r"- HackbenchPipeThreads: the baseline's switches are [45]\S* times the", page)
     calm = [replace(counts[0], here=1900.0)]
     assert "another state" not in study(
-        rows, {"change": reference}, {"p": [Predicted(rows, calm, {}, 1, ("a",))]}
+        rows, {"change": reference}, {"p": [Predicted(rows, calm, {}, (), 1, ("a",))]}
     )
 
 
