@@ -312,8 +312,8 @@ class RemoteSystem(System):
         return nullcontext()
 
     def end_all(self) -> None:
-        """End all that we started."""
-        self._end(_MARK)
+        """End all that we started, and nothing of another lab's."""
+        self._end(f"{_MARK}=x{self._lab}-")
 
     def end_tagged(self, tag: str) -> int:
         """Kill every program that carries `tag`, and count them."""

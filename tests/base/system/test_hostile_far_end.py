@@ -271,6 +271,21 @@ def test_what_cannot_be_killed_is_told(tmp_path: Path, monkeypatch: pytest.Monke
         assert (folder / "out").exists(), "its files were brought all the same"
 
 
+def test_a_lab_at_the_same_machine_keeps_its_programs(tmp_path: Path) -> None:
+    with line_to("echo ready; exec sh") as one, line_to("echo ready; exec sh") as other:
+        labs = []
+        for name, shell in (("one", one), ("other", other)):
+            shell.await_ready(30)
+            (tmp_path / name).mkdir()
+            labs.append(RemoteSystem(shell, tmp_path / "state", str(tmp_path / f"far-{name}")))
+        launch = Launch(("sleep", "1000"), tmp_path / "one/out", tmp_path / "one/err")
+        with labs[0].beside(launch) as program:
+            labs[1].end_all()
+            assert program.running()
+            labs[0].end_all()
+            assert not program.running()
+
+
 def test_all_that_is_forked_while_it_is_killed_is_killed_too(tmp_path: Path) -> None:
     with line_to("echo ready; exec sh") as shell:
         shell.await_ready(30)
