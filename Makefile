@@ -1,6 +1,9 @@
 # make demo   set everything up, two comparisons simulated, one on this host, a line for each and a page
 # make test   set everything up, run every check and test
 
+# Where this is set, each of thousands of processes compiles the Python code that it loads.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test installed-and-checked simulators check clean
 
 demo:
