@@ -1,10 +1,10 @@
 """From recorded runs to verdicts: pairs runs by block, judges metrics and counters apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.metric import Better, Metric
 from schedlab.benchmarks.replay import doubts
 from schedlab.counters.times import MEASURED, is_time
 from schedlab.counters.wakeups import is_percentile
@@ -59,6 +59,7 @@ class RunTable:
         The first warm-up block counts as block 0.
         """
         self.baseline = plan.baseline.name
+        self._judging = plan.judging
         self._variants = [variant.name for variant in plan.variant]
         self._measured: dict[tuple[str, str], dict[int, RunRecord]] = {}
         self._attempted: dict[str, set[tuple[int, str]]] = {}
@@ -99,6 +100,38 @@ class RunTable:
         while all((done, variant) in attempted for variant in self._variants):
             done += 1
         return done
+
+    def comparison(
+        self,
+        key: tuple[str, str, str],
+        value: Callable[[RunRecord], float | None],
+        better: Better | None = None,
+        *,
+        baseline: str = "",
+        counts: bool = False,
+        beside: bool = False,
+    ) -> Comparison:
+        """Return what is judged of a benchmark, a metric or counter, and a variant.
+
+        `value` reads a run's figure, None where it has none. What is counted `beside` the
+        benchmark's own metrics is not capped with them.
+        """
+        case, _, variant = key
+        baseline = baseline or self.baseline
+        base, other = self.measured(case, baseline), self.measured(case, variant)
+        return Comparison(
+            key=key,
+            base=_figures(base, value),
+            other=_figures(other, value),
+            better=better,
+            paired=self._judging.paired,
+            unit=self._judging.unit,
+            blocks_done=self.blocks_done(case),
+            counts=counts,
+            flagged=not beside and flagged(base, other),
+            withheld=(not beside and self.all_failed(case, baseline, variant))
+            or too_short(base, other),
+        )
 
 
 def analyse(store: Store) -> Analysis:
@@ -201,24 +234,15 @@ def _judge_pairs(
     pairs: Sequence[tuple[Variant, Variant]],
 ) -> list[Outcome]:
     asked = [(case, metric, pair) for case in cases for metric in case.metrics for pair in pairs]
-    comparisons = []
-    for case, metric, (before, after) in asked:
-        base = table.measured(case.label, before.name)
-        other = table.measured(case.label, after.name)
-        comparisons.append(
-            Comparison(
-                key=(case.label, metric.name, after.name),
-                base=_figures(base, metric.name),
-                other=_figures(other, metric.name),
-                better=metric.better,
-                paired=plan.judging.paired,
-                unit=plan.judging.unit,
-                blocks_done=table.blocks_done(case.label),
-                flagged=flagged(base, other),
-                withheld=table.all_failed(case.label, before.name, after.name)
-                or too_short(base, other),
-            )
+    comparisons = [
+        table.comparison(
+            (case.label, metric.name, after.name),
+            _reads_metric(metric.name),
+            metric.better,
+            baseline=before.name,
         )
+        for case, metric, (before, after) in asked
+    ]
     judged = []
     for (case, metric, pair), verdict in zip(asked, judge(comparisons, design), strict=True):
         outcome = Outcome(case, metric, pair[1].name, verdict)
@@ -286,39 +310,36 @@ def _judge_counters(
     plan: Plan, design: Design, cases: Sequence[CaseInfo], table: RunTable
 ) -> list[CounterOutcome]:
     asked = []
-    comparisons = []
     for case in cases:
         base = table.measured(case.label, plan.baseline.name)
         for variant in plan.variant[1:]:
-            other = table.measured(case.label, variant.name)
-            runs = [*base.values(), *other.values()]
+            runs = [*base.values(), *table.measured(case.label, variant.name).values()]
             names = dict.fromkeys(name for run in runs for name in run.counters)
-            for counter in (n for n in names if not (is_time(n) or is_percentile(n))):
-                asked.append((case, counter, variant.name))
-                comparisons.append(
-                    Comparison(
-                        key=(case.label, counter, variant.name),
-                        base=_counts(base, counter),
-                        other=_counts(other, counter),
-                        better=None,
-                        paired=plan.judging.paired,
-                        unit=plan.judging.unit,
-                        blocks_done=table.blocks_done(case.label),
-                        counts=True,
-                        withheld=too_short(base, other),
-                    )
-                )
+            asked += [
+                (case, counter, variant.name)
+                for counter in names
+                if not (is_time(counter) or is_percentile(counter))
+            ]
+    comparisons = [
+        table.comparison(
+            (case.label, counter, variant), _reads_counter(counter), counts=True, beside=True
+        )
+        for case, counter, variant in asked
+    ]
     verdicts = judge(comparisons, design)
     return [CounterOutcome(*what, verdict) for what, verdict in zip(asked, verdicts, strict=True)]
 
 
-def _figures(runs: dict[int, RunRecord], metric: str) -> dict[int, float]:
-    return {block: run.metrics[metric] for block, run in runs.items() if metric in run.metrics}
+def _reads_metric(name: str) -> Callable[[RunRecord], float | None]:
+    return lambda run: run.metrics.get(name)
 
 
-def _counts(runs: dict[int, RunRecord], counter: str) -> dict[int, float]:
-    return {
-        block: max(run.counters[counter], 0.0)
-        for block, run in runs.items()
-        if counter in run.counters
-    }
+def _reads_counter(name: str) -> Callable[[RunRecord], float | None]:
+    return lambda run: max(run.counters[name], 0.0) if name in run.counters else None
+
+
+def _figures(
+    runs: Mapping[int, RunRecord], value: Callable[[RunRecord], float | None]
+) -> dict[int, float]:
+    found = ((block, value(run)) for block, run in runs.items())
+    return {block: figure for block, figure in found if figure is not None}
