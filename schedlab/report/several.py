@@ -1,6 +1,5 @@
 """Several results as one: the machines they are of, and what holds for all of them."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,9 +12,6 @@ from schedlab.report.content import Report, describe_variant, screening
 from schedlab.result.store import PATCHES
 from schedlab.settings.kinds.kernel import Kernel
 
-_PATCH = re.compile(
-    r"(?P<subject>.+?) \((?P<hash>(?:sha256 )?[0-9a-f]{12})\), (?P<stat>[^;]*)(?:; |$)"
-)
 _LONG = 12
 """Columns of a name that leave room for figures."""
 
@@ -174,14 +170,11 @@ def variants(reports: Sequence[Report]) -> dict[str, str]:
     return {name: " / ".join(texts) for name, texts in found.items()}
 
 
-def patches(reports: Sequence[Report], diffstat: bool = True) -> list[tuple[str, str]]:
-    """Return the patches of kernels, `Patch "subject" (hash), diffstat`, and their variants."""
+def patches(reports: Sequence[Report]) -> list[tuple[str, str]]:
+    """Return the patches of each kernel, as the platform table has them, and its variants."""
     found: dict[str, dict[str, None]] = {}
     for report in reports:
         for variant in report.plan.variant:
-            value = report.store.environment.get(f"{PATCHES} {Kernel.of(variant)}", "")
-            for patch in _PATCH.finditer(value):
-                stat = f", {patch['stat']}" if diffstat else ""
-                text = f'Patch "{patch["subject"]}" ({patch["hash"]}){stat}'
+            if text := report.store.environment.get(f"{PATCHES} {Kernel.of(variant)}"):
                 found.setdefault(text, {})[variant.name] = None
     return [(listing(list(names)), text) for text, names in found.items()]

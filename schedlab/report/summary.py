@@ -39,8 +39,8 @@ def pages(reports: Sequence[Report]) -> str:
     page.gap()
     for name, sets in several.variants(reports).items():
         page.say(f"{name} is: {sets}", "", "  ")
-    for names, text in several.patches(reports, diffstat=False):
-        page.say(f"{names}: {text}", "", "  ")
+    for names, text in several.patches(reports):
+        page.say(f"{names} is patched: {text}", "", "  ")
     machines = listing([place.name for place in found])
     page.say(f"Tried on {machines}.", "", "  ")
     page.gap()

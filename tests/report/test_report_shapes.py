@@ -303,7 +303,7 @@ def test_one_mail_of_three_machines(tmp_path: Path) -> None:
         short = name.partition("-")[0]
         assert sum(line.startswith(f"- {short}: {name}, ") for line in lines) == 1
         assert sum(line.startswith(f"{short}: ") for line in lines) == 3
-    assert 'Patch "sched/fair: Skip newidle balance' in text
+    assert "newidle: sched/fair: Skip newidle balance" in text
     assert PLATFORM["Node name"] not in text
     with_platform = several([Report(r.store, r.analysis, Detail(platform=True)) for r in reports])
     assert PLATFORM["Node name"] in with_platform
@@ -359,7 +359,7 @@ def test_one_page_for_who_decides(tmp_path: Path) -> None:
     text = several(machines_of(tmp_path))
     assert len(text.splitlines()) <= 70
     assert max(map(columns, text.splitlines())) <= 72
-    assert 'newidle: Patch "sched/fair: Skip newidle balance' in text
+    assert "newidle is patched: sched/fair: Skip newidle balance" in text
     jargon = ("Benjamini", "t test", "logarithm", "p-value", "pct", "alpha")
     assert not [word for word in jargon if word in text]
 

@@ -1,11 +1,12 @@
 """Running the plans of published changes, and writing the study of how well they are predicted."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from schedlab.base.errors import HostError, Interrupted
+from schedlab.base.validation import read_toml
 from schedlab.base.words import plural
 from schedlab.lab.accuracy.published import (
     Predicted,
@@ -20,7 +21,7 @@ from schedlab.lab.accuracy.published import (
 )
 from schedlab.lab.accuracy.record import Kept, read_record, record_of, write_record
 from schedlab.lab.accuracy.scoring import Prediction, with_what_is_missing
-from schedlab.lab.accuracy.study import study
+from schedlab.lab.accuracy.study import EXPLANATIONS, study
 from schedlab.lab.kept import case_by_case, kept_before
 from schedlab.lab.result import Lab, prepare
 from schedlab.report.wording import duration
@@ -176,12 +177,11 @@ class _Board:
         if (page := self.study_file) is None:
             return
         simulated = {state.name: state.parts for state in self.states}
-        before = ""
+        written = page.with_suffix(".toml")
+        explained = read_toml(written).get(EXPLANATIONS, {}) if written.exists() else {}
+        text = study(self.rows, dict(references_of(self.found)), simulated, explained)
         try:
             page.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):
-                before = page.read_text(encoding="utf-8")
-            text = study(self.rows, dict(references_of(self.found)), simulated, before)
             page.write_text(text, encoding="utf-8")
             write_record(record_of(page), self.found, simulated)
         except OSError as error:

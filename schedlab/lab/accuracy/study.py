@@ -1,10 +1,8 @@
-"""The study of predictions: a Markdown page whose tables are generated and whose words are kept.
+"""The study of predictions: a Markdown page of generated tables, and a section each wrong claim.
 
-Each wrong claim has a section of its own. What somebody wrote below its heading stays when the page
-is written again, as long as the claim is wrong.
+Why a claim is wrong is written by hand, in a file beside the page.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
@@ -15,25 +13,19 @@ from schedlab.lab.accuracy.published import ENGINE, Predicted
 from schedlab.lab.accuracy.scoring import GRADES, Prediction, Score, by_mechanism, extents, score
 
 UNEXPLAINED = "Not explained yet."
+EXPLANATIONS = "explanation"
+"""The table of the file beside a study: why claims are wrong, by the rows' keys."""
 FACTOR = 2
 """A baseline that is off by more than this is of another state than the published one."""
 FEW = 10
 """Counts below this are a few events, whose ratio says nothing."""
-_NOT_NOW = "*Not simulated now.*"
-_SECTION = re.compile(r"^### ([^\n]+)\n(.*?)(?=^#{2,3} |\Z)", re.M | re.S)
-
-
-def explanations(page: str) -> dict[str, str]:
-    """Return what a page says of each wrong claim, by the row's key."""
-    found = {key.strip(): words.strip() for key, words in _SECTION.findall(page)}
-    return {key: _without_figures(words) for key, words in found.items()}
 
 
 def study(
     rows: Sequence[Prediction],
     references: Mapping[str, Reference],
     simulated: Mapping[str, Sequence[Predicted]],
-    before: str = "",
+    explained: Mapping[str, str],
 ) -> str:
     """Write the page.
 
@@ -41,7 +33,7 @@ def study(
         rows: all predictions, those of calibration rows and of rows not simulated yet too.
         references: the changes they are of, by name.
         simulated: what came out of each plan's whole cases, by name; a part for each engine.
-        before: the page as it is now, whose explanations are kept.
+        explained: why claims are wrong, by the rows' keys.
     """
     whole = score(rows)
     counts = {
@@ -53,10 +45,10 @@ def study(
         _wrapped(
             "`schedlab validate --published` writes this page: it simulates the quick plan of every"
             " file in published/ and sets each row beside the published one; the page is written"
-            " anew after every case, of what is whole by then. Tables are generated; the"
-            " explanations of wrong claims are kept when it is written again. predictions.json has"
-            " the same rows for the next call: a case that this engine simulated is not simulated"
-            " again, and one of another engine, or of another design, keeps its row until it is."
+            " anew after every case, of what is whole by then. The explanations of wrong claims are"
+            " written by hand, in predictions.toml. predictions.json has the same rows for the next"
+            " call: a case that this engine simulated is not simulated again, and one of another"
+            " engine, or of another design, keeps its row until it is."
             " docs/studies/accuracy.md says how a row is graded."
         ),
         "## What simulated it",
@@ -75,7 +67,7 @@ def study(
         _changes(references),
         *(_of_change(name, reference, rows, counts) for name, reference in references.items()),
         "## Wrong claims, one by one",
-        _wrong(rows, explanations(before)),
+        _wrong(rows, explained),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -253,16 +245,17 @@ def _counts(counts: Sequence[tuple[str, Counted]]) -> str:
     return "\n".join(lines) if len(lines) > 2 else ""
 
 
-def _wrong(rows: Sequence[Prediction], kept: Mapping[str, str]) -> str:
-    """Explain what is wrong; of rows that are not simulated now what was said of them is kept."""
-    wrong = [r for r in rows if r.counts and r.grade in ("wrong", "invented", "missed")]
+def _wrong(rows: Sequence[Prediction], explained: Mapping[str, str]) -> str:
+    """Explain what is wrong, also what is not simulated now."""
     sections = [
-        f"### {row.key}\n\n{_figures(row)}\n\n{kept.get(row.key) or UNEXPLAINED}" for row in wrong
+        f"### {row.key}\n\n{_figures(row)}\n\n{explained.get(row.key, UNEXPLAINED).strip()}"
+        for row in rows
+        if row.counts and row.grade in ("wrong", "invented", "missed")
     ]
     sections += [
-        f"### {row.key}\n\n{_NOT_NOW}\n\n{kept[row.key]}"
+        f"### {row.key}\n\n*Not simulated now.*\n\n{explained[row.key].strip()}"
         for row in rows
-        if row.simulated is None and kept.get(row.key)
+        if row.simulated is None and row.key in explained
     ]
     return "\n\n".join(sections) or "There are none."
 
@@ -275,15 +268,6 @@ def _figures(row: Prediction) -> str:
         "missed": "called equivalent, or without effect, where an effect was published",
     }
     return f"*Published {percent(row.published)} %, simulated {simulated}: {words[row.grade]}.*"
-
-
-def _without_figures(words: str) -> str:
-    """Leave out the generated line, and the words that stand for none."""
-    lines = words.splitlines()
-    if lines and lines[0].startswith(("*Published ", _NOT_NOW)):
-        lines = lines[1:]
-    text = "\n".join(lines).strip()
-    return "" if text == UNEXPLAINED else text
 
 
 def _wrapped(text: str) -> str:

@@ -21,7 +21,7 @@ from schedlab.lab.accuracy.scoring import (
     score,
     with_what_is_missing,
 )
-from schedlab.lab.accuracy.study import UNEXPLAINED, explanations, study
+from schedlab.lab.accuracy.study import UNEXPLAINED, study
 from schedlab.lab.kept import kept_folder
 from schedlab.machine.model import find_machine
 from schedlab.plan.plan import find_plan
@@ -280,7 +280,7 @@ SIMULATED = {"a-plan": [Predicted(ROWS, [], ENGINE, (), 1, ("a",))]}
 def test_the_study_has_a_section_for_each_wrong_claim() -> None:
     part = Predicted([], [], {"Engine version": "e1"}, (), 4, ("a", "b", "c"))
     other = Predicted([], [], {"Engine version": "e2"}, (), 4, ("d",))
-    page = study(ROWS, references(), {**SIMULATED, "b-plan": [], "d-plan": [part, other]})
+    page = study(ROWS, references(), {**SIMULATED, "b-plan": [], "d-plan": [part, other]}, {})
     assert "| a-plan | e1 |  | 6.1 |" in page
     assert "| b-plan | not simulated |  |  |" in page
     assert "| d-plan (3 of 4 cases) | e1 |  |  |  |\n| d-plan (1 of 4 cases) | e2 |" in page
@@ -297,32 +297,23 @@ def test_the_study_has_a_section_for_each_wrong_claim() -> None:
     assert f"simulated -10.0 %: claimed with the other sign.*\n\n{UNEXPLAINED}" in page
 
 
-def test_explanations_stay_while_the_claim_is_wrong() -> None:
-    first = study(ROWS, references(), SIMULATED)
+def test_a_wrong_claim_is_explained_also_while_it_is_not_simulated() -> None:
     words = "The scan is too cheap.\n\nSee `schedlab diverge`."
-    explained = first.replace(UNEXPLAINED, words)
-    assert explanations(explained) == {"a-plan: c, time": words}
-    again = study(ROWS, references(), SIMULATED, explained)
-    assert words in again
-    assert UNEXPLAINED not in again
-    assert study(ROWS, references(), SIMULATED, again) == again
-    mended = study([r for r in ROWS if r.label != "c"], references(), SIMULATED, again)
-    assert "There are none." in mended
-    assert words not in mended
-
-
-def test_explanations_stay_while_their_plan_is_not_simulated() -> None:
-    explained = study(ROWS, references(), SIMULATED).replace(UNEXPLAINED, "The scan is too cheap.")
+    explained = {"a-plan: c, time": f"{words}\n", "gone: x, time": "Nobody asks any more."}
+    page = study(ROWS, references(), SIMULATED, explained)
+    assert page.endswith(f"*\n\n{words}\n")
+    assert UNEXPLAINED not in page
     owed = [replace(r, simulated=None, verdict="not simulated") for r in ROWS]
-    without = study(owed, references(), {"a-plan": []}, explained)
-    assert "### a-plan: c, time\n\n*Not simulated now.*\n\nThe scan is too cheap." in without
-    assert "The scan is too cheap." in study(ROWS, references(), SIMULATED, without)
+    page = study(owed, references(), {"a-plan": []}, explained)
+    assert page.endswith(f"### a-plan: c, time\n\n*Not simulated now.*\n\n{words}\n")
+    right = [r for r in ROWS if r.label != "c"]
+    assert "There are none." in study(right, references(), SIMULATED, explained)
 
 
 def test_rows_too_short_and_cold_ones_are_marked_in_the_study() -> None:
     short = row(0.2, 0.3, "can't tell", label="s", judged=False, note="not judged: 2 of 12 runs")
     cold = row(0.2, 0.3, "better", label="w", cold=True, pairs=6, measured_s=0.789)
-    page = study([*ROWS, short, cold], references(), SIMULATED)
+    page = study([*ROWS, short, cold], references(), SIMULATED, {})
     assert "| s | time |  |  |  | +20.0 | +30.0 | +5.0 to +15.0 | can't tell | not judged |" in page
     assert "- s, time: not judged: 2 of 12 runs" in page
     assert (
@@ -336,7 +327,7 @@ def test_a_baseline_of_another_state_is_named() -> None:
         row(0.2, 0.0, "equivalent", label="far", ratio=11.8),
         row(0.2, 0.1, "better", ratio=1.9),
     )
-    page = study([far, near], references(), SIMULATED)
+    page = study([far, near], references(), SIMULATED, {})
     assert "| far | time |  |  | 12 | +20.0 |" in page
     assert "- far, time: the baseline is 12 times the published: another state" in page
     assert page.count("another state") == 1
@@ -364,13 +355,13 @@ rows = [["HackbenchPipeThreads", [1000, 3000], [500]], ["PerfBenchSchedPipe", [7
     ]
     assert counts[0].here == pytest.approx(5000, rel=0.1)
     rows = list(predictions("change", reference, "p", "host", analyse(store).outcomes))
-    page = study(rows, {"change": reference}, {"p": [Predicted(rows, counts, {}, (), 1, ("a",))]})
+    part = Predicted(rows, counts, {}, (), 1, ("a",))
+    page = study(rows, {"change": reference}, {"p": [part]}, {})
     assert "| HackbenchPipeThreads | context-switches | Default | 1,000 | " in page
     assert re.search(r"- HackbenchPipeThreads: the baseline's switches are [45]\S* times the", page)
     calm = [replace(counts[0], here=1900.0)]
-    assert "another state" not in study(
-        rows, {"change": reference}, {"p": [Predicted(rows, calm, {}, (), 1, ("a",))]}
-    )
+    part = replace(part, counts=calm)
+    assert "another state" not in study(rows, {"change": reference}, {"p": [part]}, {})
 
 
 def test_what_is_missing_stands_behind_what_was_simulated() -> None:
@@ -389,7 +380,7 @@ def test_what_is_missing_stands_behind_what_was_simulated() -> None:
 
 
 def test_a_study_without_results_says_so() -> None:
-    page = study([], references(), {})
+    page = study([], references(), {}, {})
     assert "Not simulated yet." in page
     assert "no row decides" in page
     assert Score(()).claims == []
