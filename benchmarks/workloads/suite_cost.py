@@ -1,7 +1,7 @@
 """What a suite costs on a simulated machine: each case once, one variant, its CPU seconds.
 
     python benchmarks/workloads/suite_cost.py [--suite epyc] [--machine epyc-7713-2p-nps1]
-        [--kernel 6.1] [--only LABEL,...] [--jobs 1] --output FOLDER
+        [--kernel 6.1] [--only LABEL,...] [--load-warmup none] [--jobs 1] --output FOLDER
 
 What has been run is in FOLDER and not run again.
 """
@@ -34,7 +34,9 @@ def records(plan: Plan, cases: list[Case], folder: Path, jobs: int) -> Iterator[
         Order(RunKey(case.label, variant.name, 0), case, variant, SEED, place)
         for place, case in enumerate(cases)
     ]
-    with closing(target.session(cases, [variant], LIMIT_SECONDS)) as session:
+    with closing(
+        target.session(cases, [variant], LIMIT_SECONDS, warm_up=plan.load_warmup)
+    ) as session:
         session.begin([variant], folder)
         with closing(LocalSimulators(jobs)) as simulators:
             for record in session.run_many(orders, folder, simulators):
@@ -50,6 +52,7 @@ def main() -> None:
     options.add_argument("--machine", default="epyc-7713-2p-nps1")
     options.add_argument("--kernel", default="6.1")
     options.add_argument("--only", default="")
+    options.add_argument("--load-warmup", default="none")
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--output", type=Path, required=True)
     given = options.parse_args()
@@ -58,6 +61,7 @@ def main() -> None:
         suite=given.suite,
         target=f"sim:{given.machine}",
         variant=(base, base.model_copy(update={"name": "another"})),
+        load_warmup=given.load_warmup,
         only=tuple(filter(None, given.only.split(","))),
     )
     folder = given.output / "raw"

@@ -18,7 +18,7 @@ from schedlab.judging.reference import Counts, Reference, Table, all_references,
 from schedlab.lab.accuracy.scoring import Prediction, predictions
 from schedlab.lab.runner import is_whole
 from schedlab.machine.model import Machine, find_machine
-from schedlab.plan.plan import Plan, all_plans, find_plan
+from schedlab.plan.plan import Plan, PlanEntry, all_plans, find_plan, find_suite
 from schedlab.plan.targets import kind_of, split
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store
@@ -176,7 +176,7 @@ def engine_of(plan: Plan, environment: Mapping[str, str]) -> Mapping[str, str]:
 def design(plan: Plan) -> str:
     """Return a name for the looks of a plan and the sizes of its loads."""
     asked = _asked(plan)
-    sizes = [entry.get("simulated") for entry in asked.get("benchmark", [])]
+    sizes = [entry.get("simulated") for entry in asked["benchmark"]]
     digest = hashlib.sha256(json.dumps([asked.get("blocks"), sizes]).encode()).hexdigest()
     looks = " or ".join(map(str, plan.blocks.looks))
     return f"{looks} blocks ({digest[:6]})"
@@ -186,13 +186,25 @@ def what_is_asked(plan: Plan) -> str:
     """Return a plan as its file would be, without how long and how often it measures."""
     asked = _asked(plan)
     asked.pop("blocks", None)
-    for entry in asked.get("benchmark", []):
+    for entry in asked["benchmark"]:
         entry.pop("simulated", None)
     return json.dumps(asked, sort_keys=True)
 
 
 def _asked(plan: Plan) -> dict[str, Any]:
-    return plan.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+    """Return a plan as its file would be, with the benchmarks of its suite written out."""
+    asked = plan.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+    asked["benchmark"] = [
+        entry.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+        for entry in benchmarks(plan)
+    ]
+    return asked
+
+
+def benchmarks(plan: Plan) -> list[PlanEntry]:
+    """Return the entries of a plan's suite and its own."""
+    suite = find_suite(plan.suite)[0].benchmark if plan.suite else ()
+    return [*suite, *plan.benchmark]
 
 
 def measured_seconds(records: Iterable[RunRecord], label: str) -> float | None:
