@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from schedlab.base.errors import UsageError, nearest
@@ -27,6 +27,16 @@ _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 _DEEP = re.compile(
     rf"(?:^|[\[{{,])[ \t]*+{_PART}(?:\.[ \t]*+{_PART}){{{_DEEPEST_KEY},}}+[=\]]", re.MULTILINE
 )
+
+
+class Data(BaseModel):
+    """A table of a file: a key that is not known is refused, and nothing changes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class KeptData(Data, extra="ignore"):
+    """A table of a result: keys that a later version wrote into it are passed over."""
 
 
 def load_toml(path: Path, model: type[Model]) -> Model:

@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import IncompleteRun, UsageError, nearest
@@ -22,8 +23,10 @@ from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.server import ADDRESS, ONE_MACHINE, Ends, Place, Server
 from schedlab.benchmarks.sizes import amount, count, span
 from schedlab.benchmarks.tool import Tool
-from schedlab.machine.model import Machine
 from schedlab.machine.placement import cpus_of
+
+if TYPE_CHECKING:
+    from schedlab.machine.model import Machine
 
 Values = dict[Metric, float]
 Parameter = int | str
@@ -73,11 +76,7 @@ class Cpus(str):
         return parse_cpulist(self)
 
     def one(self) -> int:
-        """Return the only CPU.
-
-        Raises:
-            UsageError: there are several.
-        """
+        """Return the only CPU; UsageError if there are several."""
         if len(self.each()) != 1:
             raise UsageError(f"CPUs {self}: one CPU is expected here.")
         return self.each()[0]
@@ -255,7 +254,7 @@ class Benchmark:
     """Whether it is a command of the user's plan."""
 
     def case(
-        self, machine: Machine, params: Mapping[str, Parameter], label: str | None, where: str
+        self, machine: "Machine", params: Mapping[str, Parameter], label: str | None, where: str
     ) -> "Case":
         """Size the benchmark for a machine.
 
@@ -427,7 +426,7 @@ def benchmark(
     return register
 
 
-def _resolve(value: Parameter, kind: type, machine: Machine, where: str, key: str) -> int | str:
+def _resolve(value: Parameter, kind: type, machine: "Machine", where: str, key: str) -> int | str:
     spot = f"{where}.{key}"
     if kind is Amount:
         return amount(value, machine.sizes(), spot)

@@ -57,11 +57,7 @@ def copies_of(count: int, *argv: str, pinned: bool = False) -> tuple[str, ...]:
 
 
 def read_copies(output: Output) -> list[Copy]:
-    """Return what each copy left.
-
-    Raises:
-        IncompleteRun: some did not end, or not well.
-    """
+    """Return what each copy left; IncompleteRun if some did not end, or not well."""
     count = output.number(r"^copies: (\d+)$", "number of copies")
     copies = []
     for said, status, ns in _COPY.findall(output.stdout):

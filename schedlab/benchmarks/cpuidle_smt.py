@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.benchmarks.benchmark import Command, Cpus, Output, Span, Values, benchmark
@@ -12,7 +13,6 @@ from schedlab.benchmarks.stand_in import named_results, values_of, workload_mode
 from schedlab.benchmarks.tool import Tool
 from schedlab.counters.meaning import Meaning, Topic
 from schedlab.kernels.native import CPUIDLE_SMT_PERFORMANCE
-from schedlab.machine.model import Machine
 
 THROUGHPUT = Metric("throughput", unit="Mops/s", better="higher", label="Throughput (Mops/s)")
 WAKEUP = Metric("wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)")
@@ -46,6 +46,9 @@ MEANINGS = (
     Meaning("cpuidle-smt:*:usage", Topic.IDLE, "irritator's CPU entered {}"),
     Meaning("cpuidle-smt:*:share", Topic.IDLE, "share of an irritator's time in {}"),
 )
+
+if TYPE_CHECKING:
+    from schedlab.machine.model import Machine
 """What `count` returns, in words."""
 
 
@@ -69,7 +72,7 @@ def share_of(counter: str) -> str | None:
     return state if head == "cpuidle-smt" and kind == "share" else None
 
 
-def remarks(params: Mapping[str, int | str], machine: Machine) -> Iterator[str]:
+def remarks(params: Mapping[str, int | str], machine: "Machine") -> Iterator[str]:
     """Yield what is to be known of the CPUs."""
     core = next((c for c in machine.groups("core") if int(params["wcpu"]) in c), ())
     if set(parse_cpulist(str(params["icpus"]))) - set(core):
@@ -118,11 +121,7 @@ CURVE = Curve(
 
 
 def parse(output: Output) -> Values:
-    """Read the tool's JSON.
-
-    Raises:
-        IncompleteRun: it is none, or a figure is not in it.
-    """
+    """Read the tool's JSON; IncompleteRun if it is none, or a figure is not in it."""
     return values_of(output, _RESULTS, CPUIDLE_SMT_PERFORMANCE)
 
 

@@ -5,11 +5,13 @@ is the same in each run, that of the run.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.benchmarks.metric import Metric, is_run_time
-from schedlab.machine.model import Machine
+
+if TYPE_CHECKING:
+    from schedlab.machine.model import Machine
 
 ENERGY = Metric("energy", unit="J", better="lower", label="Energy (J)")
 ENERGY_PER_OPERATION = Metric(
@@ -21,7 +23,7 @@ _A_SECOND = ("1/s", "ops/s")
 """Units of rates of operations."""
 
 
-def knows_energy(machine: Machine) -> bool:
+def knows_energy(machine: "Machine") -> bool:
     """Return whether a machine's file has the power of each CPU, busy and in every idle state."""
     powered = [
         cpu for entry in machine.cpu if _has_powers(entry.opp) for cpu in parse_cpulist(entry.cpus)

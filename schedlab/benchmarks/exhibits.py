@@ -6,9 +6,12 @@ A benchmark names its curves (`curves=`). One that has metrics of its single tas
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from schedlab.benchmarks.metric import Metric
-from schedlab.machine.model import Machine
+
+if TYPE_CHECKING:
+    from schedlab.machine.model import Machine
 
 TASK = "task_"
 ROUND = "longest_"
@@ -51,7 +54,7 @@ def _no_share(_: str) -> str | None:
     return None
 
 
-def _no_remarks(_: Mapping[str, int | str], __: Machine) -> Iterable[str]:
+def _no_remarks(_: Mapping[str, int | str], __: "Machine") -> Iterable[str]:
     return ()
 
 
@@ -86,5 +89,5 @@ class Curve:
     """What stands there where there are none."""
     share_of: Callable[[str], str | None] = _no_share
     """Returns the idle state whose share of the time, in percent, a counter is, if it is one."""
-    remarks: Callable[[Mapping[str, int | str], Machine], Iterable[str]] = _no_remarks
+    remarks: Callable[[Mapping[str, int | str], "Machine"], Iterable[str]] = _no_remarks
     """Returns notes about a case with these parameters on a machine."""

@@ -26,11 +26,7 @@ def parse(output: Output) -> Values:
 
 
 def parse_all(output: Output, frames: int) -> Values:
-    """Like parse(), of so many frames.
-
-    Raises:
-        IncompleteRun: some are missing as well.
-    """
+    """Like parse(), of so many frames; IncompleteRun if some are missing as well."""
     if (done := _encoded(output)) != frames:
         raise IncompleteRun(f"{done} of {frames} frames were encoded")
     return parse(output)

@@ -10,10 +10,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from schedlab.base.errors import IncompleteRun, UsageError, nearest
 from schedlab.base.printable import printable
+from schedlab.base.validation import Data
 from schedlab.benchmarks.benchmark import Output, Values
 from schedlab.benchmarks.matching import MOST, TooSlow, find
 from schedlab.benchmarks.metric import Better, Metric
@@ -81,10 +82,8 @@ def _unit(text: str) -> str:
     return text
 
 
-class OwnMetric(BaseModel):
+class OwnMetric(Data, serialize_by_alias=True):
     """A figure of a command's output."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
     name: Annotated[str, Field(max_length=_LONGEST_NAME), AfterValidator(_name)]
     regex: Annotated[str, Field(max_length=_LONGEST_WHERE), AfterValidator(_expression)] | None = (

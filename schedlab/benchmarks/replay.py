@@ -9,9 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
-from schedlab.base.validation import load_toml
+from schedlab.base.validation import Data, load_toml
 
 WORK, MESSAGES, HAND_OVERS, TIMED = "work", "messages", "hand-overs", "timers"
 KINDS: Mapping[str, str] = {
@@ -46,19 +44,15 @@ def kind_of_replay(words: Iterable[str]) -> str:
     return HAND_OVERS if 2 * counts["w"] >= waits else TIMED
 
 
-class Off(BaseModel):
+class Off(Data):
     """How far replays were off in one figure, as parts of the original's."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     median: float
     worst: float
 
 
-class Changes(BaseModel):
+class Changes(Data):
     """Changes that were simulated on originals and on replays; percentage points."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: int
     originals: float
@@ -77,10 +71,8 @@ class Changes(BaseModel):
         return self.tried and 2 * self.error <= self.originals
 
 
-class Fidelity(BaseModel):
+class Fidelity(Data):
     """How far replays of one kind were off."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     workloads: tuple[str, ...]
     time: Off
@@ -118,10 +110,8 @@ class Fidelity(BaseModel):
         return f"replays of this kind {word} changes: {beside}"
 
 
-class FidelityFile(BaseModel):
+class FidelityFile(Data):
     """What has been measured, and where."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     machine: tuple[str, ...]
     kernel: tuple[str, ...]

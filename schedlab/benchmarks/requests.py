@@ -12,11 +12,7 @@ _MICROSECONDS = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6}
 
 
 def throughput(output: Output) -> float:
-    """Return the requests a second.
-
-    Raises:
-        IncompleteRun: requests failed, or the figure is missing.
-    """
+    """Return the requests a second; IncompleteRun if requests failed, or the figure is missing."""
     for pattern in (r"Non-2xx or 3xx responses: \d+", r"Socket errors: .*"):
         if wrong := re.search(pattern, output.stdout):
             raise IncompleteRun(f"requests failed: {wrong[0]}")

@@ -64,11 +64,7 @@ exit $status
 
 
 def parse(output: Output) -> Values:
-    """Read the controller's summary.
-
-    Raises:
-        IncompleteRun: there is none, or the run was not valid.
-    """
+    """Read the controller's summary; IncompleteRun if there is none, or the run was not valid."""
     if wrong := re.search(r"\(validation=(?!PASSED)\w+\)", output.stdout):
         raise IncompleteRun(f"SPECjbb2015's own checks: {wrong[0]}")
     result = r"^.*RUN RESULT:.*\b{}-jOPS = (\d+)"

@@ -82,11 +82,7 @@ def workload_model(workload: str, options: Options, results: Mapping[Metric, str
 
 
 def parse(output: Output, results: Mapping[Metric, str]) -> Values:
-    """Read the JSON of `schedlab-load`.
-
-    Raises:
-        IncompleteRun: it is none, or a result is not in it.
-    """
+    """Read the JSON of `schedlab-load`; IncompleteRun if it is none, or a result is not in it."""
     return values_of(output, results, PROGRAM)
 
 

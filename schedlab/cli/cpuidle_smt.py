@@ -8,7 +8,7 @@ from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.run import chosen_how, experiment_options
-from schedlab.plan.targets import kind_of
+from schedlab.plan.targets import HOST, SIM, kind_of, known
 
 if TYPE_CHECKING:
     from schedlab.machine.model import Machine
@@ -67,9 +67,7 @@ def _described(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
 
     named = {key: checked_cpus(options[key], _OPTIONS[key]) for key in _ROLES if options[key]}
 
-    from schedlab.targets.choice import find_target
-
-    machine = find_target(target).machine()
+    machine = _machine(target)
     cpus = {
         key: cpus_of(named.get(key, role), machine, _OPTIONS[key]) for key, role in _ROLES.items()
     }
@@ -101,6 +99,24 @@ def _described(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
                 err=True,
             )
     return {"benchmark": [entry]}, chosen
+
+
+def _machine(target: str) -> "Machine":
+    """Describe the machine of a target; of one that needs no runs, without loading those."""
+    kind, which = known(target)
+    if kind is SIM:
+        from schedlab.machine.model import find_machine
+
+        return find_machine(which)
+    if kind is HOST:
+        from schedlab.base.system import LocalSystem
+        from schedlab.machine.here import describe
+
+        return describe(LocalSystem()).machine
+
+    from schedlab.targets.choice import find_target
+
+    return find_target(target).machine()
 
 
 def _periods(text: str) -> list[int]:

@@ -119,13 +119,19 @@ def build(
                  --variant 'on: kernel=ilb; ILB_UTIL' ...
     schedlab kernel build as-debian --base 7.3 --config debian
     """
-    from schedlab.cli.steps import ConsoleSteps
-    from schedlab.kernels.build import Builder
-    from schedlab.kernels.recipes import make_recipe
     from schedlab.kernels.shelf import Shelf, check_name
 
     check_name(name)
-    engine, shelf, watch = find_engine(), Shelf(), ConsoleSteps()
+    shelf = Shelf()
+    if base:
+        shelf.base(base)
+
+    # Only here: a wrong name is answered at once, without loading what builds.
+    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.kernels.build import Builder
+    from schedlab.kernels.recipes import make_recipe
+
+    engine, watch = find_engine(), ConsoleSteps()
     builder = Builder(shelf, engine, watch)
     known = {recipe.name: recipe for recipe in shelf.recipes()}
     plain = base is None and not patches and config is None

@@ -40,11 +40,7 @@ class SnapshotGroup(CounterGroup):
 
     @abstractmethod
     def read(self, system: System) -> Counts:
-        """Return the counters as they stand.
-
-        Raises:
-            Unavailable: this host has none of them.
-        """
+        """Return the counters as they stand; Unavailable if this host has none of them."""
 
     def ranges(self, system: System) -> Counts:
         """Return the range of each counter that wraps around to 0, in its unit."""

@@ -64,11 +64,7 @@ class PerfStat:
         return ("perf", "stat", "-x,", *to, "-e", ",".join(self.events), "-a", "--", *argv)
 
     def read(self, report: Path) -> Counts:
-        """Read a report.
-
-        Raises:
-            Unavailable: the report lacks an event, or perf could not count it.
-        """
+        """Read a report; Unavailable if the report lacks an event, or perf could not count it."""
         try:
             text = report.read_text(errors="replace")
         except OSError as error:

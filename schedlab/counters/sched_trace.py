@@ -58,11 +58,7 @@ class SchedTrace(CounterGroup):
     )
 
     def check(self, system: System) -> None:
-        """Try it.
-
-        Raises:
-            Unavailable: this host cannot record these events, and why.
-        """
+        """Try it; Unavailable if this host cannot record these events, and why."""
         if system.which("perf") is None:
             raise Unavailable("perf is not installed (Debian package linux-perf)")
         if not system.is_root():

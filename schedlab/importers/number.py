@@ -33,11 +33,7 @@ class Number:
         return self.value - self.step / 2, self.value + self.step / 2
 
     def in_unit(self, unit: str) -> "Number":
-        """Return the same in another unit.
-
-        Raises:
-            ValueError: the units are not of one kind.
-        """
+        """Return the same in another unit; ValueError if the units are not of one kind."""
         if unit == self.unit:
             return self
         for scale in _SCALES:

@@ -9,10 +9,10 @@ from math import prod
 from statistics import geometric_mean
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from schedlab.base.data import known_names, published_file
-from schedlab.base.validation import load_toml, repeated
+from schedlab.base.validation import Data, load_toml, repeated
 from schedlab.benchmarks.benchmark import Span
 
 Positive = Annotated[float, Field(ge=1e-12, le=1e15)]
@@ -35,11 +35,7 @@ Runs = Annotated[tuple[Count, ...], Field(min_length=1)]
 """What was counted in each run."""
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class _Published(_Data):
+class _Published(Data):
     target: str
     """The target a plan names for this machine."""
     variant: str
@@ -82,7 +78,7 @@ class Counts(_Published):
     """The benchmark's label in the plan, the baseline's counts, the variant's."""
 
 
-class Reference(_Data):
+class Reference(Data):
     """What a document says."""
 
     title: str

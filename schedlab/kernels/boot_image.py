@@ -15,9 +15,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from schedlab.base.data import data_folder
+from schedlab.base.validation import Data
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.process import lines, output, plain_environment
@@ -42,10 +43,8 @@ _MADE = re.compile(r"^  ([A-Z]+)\s+(\S+)$")
 _WRONG = re.compile(r"^\S+:\d+:\d+: (?:fatal )?error: .*$|^.*\*\*\*.*$", re.M)
 
 
-class BootImage(BaseModel):
+class BootImage(Data):
     """A finished kernel."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     key: str
     name: str

@@ -21,8 +21,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from schedlab.base.validation import Data
 from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.engine import Engine
@@ -82,10 +83,8 @@ _OURS = (
 )
 
 
-class Build(BaseModel):
+class Build(Data):
     """A finished simulator."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     key: str
     kernel: str

@@ -37,11 +37,7 @@ class Scheduler:
 
     @cached_property
     def content(self) -> str:
-        """Name its present content, headers included.
-
-        Raises:
-            KernelError: they cannot be read.
-        """
+        """Name its present content, headers included; KernelError if they cannot be read."""
         digest, size = hashlib.sha256(str(self.name).encode()), 0
         with disk_errors(f"reading {self.source}"):
             for file in self._files():

@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, ValidationError
 
 from schedlab.base.errors import nearest
 from schedlab.base.system.inside import inside
 from schedlab.base.system.system import natural
+from schedlab.base.validation import Data
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
@@ -47,11 +48,7 @@ def check_name(text: str) -> None:
         raise KernelError(f"{error}.") from None
 
 
-class _Kept(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Base(_Kept):
+class Base(Data):
     """A kernel tree."""
 
     name: Annotated[str, AfterValidator(_kernel_name)]
@@ -94,11 +91,7 @@ class Base(_Kept):
         return f"schedlab kernel add --debian {self.series} --name {self.name}"
 
     def check_there(self) -> None:
-        """Refuse to go on without the tree.
-
-        Raises:
-            KernelError: it is gone.
-        """
+        """Refuse to go on without the tree; KernelError if it is gone."""
         if self.gone:
             raise KernelError(
                 f"kernel tree {self.name} is gone: {self.tree} was moved or removed."
@@ -125,7 +118,7 @@ class Base(_Kept):
         return f"tree-{digest.hexdigest()[:16]}"
 
 
-class PatchCopy(_Kept):
+class PatchCopy(Data):
     """A patch of a recipe: the name of the user's file, and where its text is kept."""
 
     name: str
@@ -139,7 +132,7 @@ class PatchCopy(_Kept):
     """Its subject, hash and diffstat."""
 
 
-class Recipe(_Kept):
+class Recipe(Data):
     """A base with patches and a configuration; without patches it is the base itself."""
 
     name: Annotated[str, AfterValidator(_kernel_name)]

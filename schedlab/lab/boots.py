@@ -11,10 +11,9 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from schedlab.base.errors import HostError, SystemLost, UsageError
 from schedlab.base.system.durable import write_durably
+from schedlab.base.validation import Data
 from schedlab.benchmarks import Case
 from schedlab.lab.new_folder import make_folder
 from schedlab.lab.order import variant_order
@@ -41,10 +40,8 @@ _UNDER_WAY_SECONDS = 60.0
 """How long a lab that goes on waits for a boot that the one before it may have asked for."""
 
 
-class BootAsked(BaseModel):
+class BootAsked(Data, frozen=False):
     """A boot of the series."""
-
-    model_config = ConfigDict(extra="forbid")
 
     variant: str
     state: Literal["asked", "done"] = "asked"
@@ -56,10 +53,8 @@ class BootAsked(BaseModel):
     """From asking until the machine was there; 0 where no lab saw it."""
 
 
-class BootSeries(BaseModel):
+class BootSeries(Data, frozen=False):
     """The record of a series."""
-
-    model_config = ConfigDict(extra="forbid")
 
     plan: Plan
     boots: int

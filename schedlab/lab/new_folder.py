@@ -12,11 +12,7 @@ def stamped(what: str) -> Path:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it.
-
-    Raises:
-        StoreError: it is there already, or cannot be made.
-    """
+    """Make a folder and those above it; StoreError if it is there already, or cannot be made."""
     try:
         folder.mkdir(parents=True)
     except FileExistsError:

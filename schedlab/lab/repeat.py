@@ -41,11 +41,7 @@ class Repeatable:
         return name
 
     def copy(self, file: Path) -> str:
-        """Take a file; return its name beside the plan.
-
-        Raises:
-            HostError: it cannot be read any more.
-        """
+        """Take a file; return its name beside the plan; HostError if it cannot be read any more."""
         try:
             return self.add(file, file.read_text(encoding="utf-8", errors="surrogateescape"))
         except OSError as error:

@@ -13,11 +13,7 @@ Same = TypeVar("Same", bound=Hashable)
 
 
 def online(system: System) -> tuple[int, ...]:
-    """Return the CPUs that are online.
-
-    Raises:
-        HostError: sysfs does not say.
-    """
+    """Return the CPUs that are online; HostError if sysfs does not say."""
     try:
         return parse_cpulist(system.read(f"{CPU}/online"))
     except OSError as error:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from schedlab.base.errors import nearest
+from schedlab.base.validation import Data
 
 NOT_GIVEN = "not given"
 """The source of a figure whose file says none."""
@@ -27,10 +28,8 @@ _BASE = {
 _KINDS = {"ns": "time", "us": "time", "ms": "time", "s": "time", "MB/s": "rate", "GB/s": "rate"}
 
 
-class Entry(BaseModel):
+class Entry(Data):
     """What is known about a figure beside its value."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     range: tuple[Any, Any] | None = None
     """The least and the most it can be; None for what is a fact, or said without a range."""

@@ -11,9 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainValidator,
     StrictFloat,
@@ -25,7 +23,7 @@ from pydantic import (
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.data import known_names, machine_file
 from schedlab.base.errors import UsageError
-from schedlab.base.validation import first_problem, load_toml
+from schedlab.base.validation import Data, first_problem, load_toml
 from schedlab.machine import ledger, operations, shorthand, toml
 from schedlab.machine.ledger import Entry
 from schedlab.machine.levels import LEVELS, Level
@@ -95,11 +93,7 @@ PositiveInt = Annotated[StrictInt, Field(gt=0)]
 CountOrZero = Annotated[StrictInt, Field(ge=0)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class Topology(_Table):
+class Topology(Data):
     """Which CPUs stand together at each level, from SMT siblings up to NUMA nodes."""
 
     core: tuple[CpuList, ...] = ()
@@ -118,7 +112,7 @@ class Topology(_Table):
     node_memory_mib: tuple[CountOrZero, ...] = ()
 
 
-class OperatingPoint(_Table):
+class OperatingPoint(Data):
     """A frequency CPUs can run at, and what one of them takes at it."""
 
     mhz: Annotated[Number, Field(gt=0)]
@@ -127,7 +121,7 @@ class OperatingPoint(_Table):
     """What the CPUs that change frequency together share takes, while one of them is busy."""
 
 
-class Cpu(_Table):
+class Cpu(Data):
     """What some CPUs can do: capacity and frequencies."""
 
     cpus: CpuList
@@ -150,7 +144,7 @@ class Cpu(_Table):
     """The governor that chooses among the operating points; schedutil when left out."""
 
 
-class IdleState(_Table):
+class IdleState(Data):
     """One state a CPU can idle in, as cpuidle shows it."""
 
     name: str
@@ -176,14 +170,14 @@ class IdleState(_Table):
     """What the CPUs that change frequency together share takes, while none of them is shallower."""
 
 
-class Idle(_Table):
+class Idle(Data):
     """The idle states, the shallowest first, and the governor that chooses among them."""
 
     governor: str = ""
     state: tuple[IdleState, ...] = ()
 
 
-class CacheKind(_Table):
+class CacheKind(Data):
     """One kind of cache: how large an instance is, and who shares it."""
 
     size: Size | None = None
@@ -204,7 +198,7 @@ def _cache_kinds(value: object) -> object:
 CacheKinds = Annotated[tuple[CacheKind, ...], BeforeValidator(_cache_kinds)]
 
 
-class Cache(_Table):
+class Cache(Data):
     """The caches, by name; several kinds where CPUs differ."""
 
     l1d: CacheKinds = ()
@@ -226,7 +220,7 @@ class Cache(_Table):
         return below or self.l1d or self.l1
 
 
-class Smt(_Table):
+class Smt(Data):
     """What busy siblings leave of a thread's speed; for the simulator."""
 
     speed: tuple[Annotated[Number, Field(gt=0, le=1)], ...] = Field(min_length=1, max_length=8)
@@ -235,7 +229,7 @@ class Smt(_Table):
     """A polling sibling counts as this much of a busy one."""
 
 
-class Core(_Table):
+class Core(Data):
     """How fast a core is: what the operations' cycles take on this machine."""
 
     mhz: Annotated[Number, Field(gt=0)]
@@ -244,7 +238,7 @@ class Core(_Table):
     """What a thread alone does in a cycle, against a Zen 3."""
 
 
-class Boost(_Table):
+class Boost(Data):
     """The frequency the hardware chooses by the number of active cores; for the simulator."""
 
     cores: tuple[PositiveInt, ...] = Field(min_length=1, max_length=16)
@@ -255,7 +249,7 @@ class Boost(_Table):
     """At which the kernel counts utilisation in full, where that is not the highest."""
 
 
-class Fabric(_Table):
+class Fabric(Data):
     """What goes between caches; for the simulator."""
 
     llc: Bandwidth
@@ -264,7 +258,7 @@ class Fabric(_Table):
     """Out of a package to others."""
 
 
-class Background(_Table):
+class Background(Data):
     """What a machine does besides the load; for the simulator."""
 
     daemons: CountOrZero
@@ -277,7 +271,7 @@ class Background(_Table):
     """What a wakeup takes, on the fastest CPU."""
 
 
-class Memory(_Table):
+class Memory(Data):
     """Memory bandwidth; for the simulator."""
 
     node_bandwidth: Bandwidth
@@ -286,7 +280,7 @@ class Memory(_Table):
     """What a thread gets from its LLC."""
 
 
-class Thermal(_Table):
+class Thermal(Data):
     """How warm the CPUs get, and when the kernel slows them down; for the simulator."""
 
     ambient: Number
@@ -315,7 +309,7 @@ def _name(text: str) -> str:
     return text
 
 
-class Machine(_Table):
+class Machine(Data):
     """A machine a benchmark is sized for, a report speaks of and the simulator runs."""
 
     name: Annotated[str, AfterValidator(_name)]

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import UsageError
-from schedlab.machine.model import Machine
+
+if TYPE_CHECKING:
+    from schedlab.machine.model import Machine
 
 Core = tuple[int, ...]
 
@@ -55,7 +58,7 @@ def checked_cpus(text: str, where: str) -> str:
     return text
 
 
-def cpus_of(text: str, machine: Machine, where: str) -> str:
+def cpus_of(text: str, machine: "Machine", where: str) -> str:
     """Return a list of CPUs, or those of a role; UsageError naming `where` if it has no such."""
     if checked_cpus(text, where) in ROLES:
         return place(machine).roles()[text]
@@ -67,7 +70,7 @@ def cpus_of(text: str, machine: Machine, where: str) -> str:
     return text
 
 
-def place(machine: Machine) -> Placement:
+def place(machine: "Machine") -> Placement:
     """Choose a core whose first thread works while its others are disturbed from another core.
 
     Raises:
@@ -92,7 +95,7 @@ def place(machine: Machine) -> Placement:
     return Placement(cpus[0], (cpus[1],), cpus[2] if len(cpus) > 2 else cpus[0], smt=False)
 
 
-def _apart(machine: Machine) -> Iterator[Core]:
+def _apart(machine: "Machine") -> Iterator[Core]:
     """Yield the cores of one node, those that have a last-level cache of their own first.
 
     The machine's first core, where interrupts tend to go, comes last, with its cache's others.

@@ -4,9 +4,9 @@ import shlex
 from functools import partial
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from schedlab.base.validation import LONGEST_NAME, repeated
+from schedlab.base.validation import LONGEST_NAME, Data, repeated
 from schedlab.benchmarks import Benchmark, Command, registered
 from schedlab.benchmarks.own_metric import OwnMetric, read
 from schedlab.benchmarks.tool import Tool
@@ -60,10 +60,8 @@ def _shell_sign(text: str) -> str:
 _Words = Annotated[str, Field(max_length=_LONGEST_COMMAND), AfterValidator(_words)]
 
 
-class OwnBenchmark(BaseModel):
+class OwnBenchmark(Data):
     """A program, how it is prepared and cleaned up after, and what is read of its output."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
     command: _Words

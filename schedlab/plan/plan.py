@@ -13,8 +13,6 @@ from typing import Annotated, Any, Literal, TypeVar
 import tomli_w
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Discriminator,
     Field,
     StrictBool,
@@ -25,7 +23,7 @@ from pydantic import (
 from schedlab.base.data import is_path, known_names, plan_file, suite_file
 from schedlab.base.errors import UsageError, nearest
 from schedlab.base.seeds import LARGEST_SEED
-from schedlab.base.validation import LONGEST_NAME, load_toml, read_toml, repeated, validate
+from schedlab.base.validation import LONGEST_NAME, Data, load_toml, read_toml, repeated, validate
 from schedlab.benchmarks import Benchmark, Case, find_benchmark
 from schedlab.benchmarks.energy import knows_energy
 from schedlab.kernels.ticks import Hz
@@ -86,11 +84,7 @@ _Values = Annotated[tuple[_Value, ...], AfterValidator(_different)]
 AxisValues = Annotated[tuple[int | str, ...], Field(min_length=1)]
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class BenchmarkEntry(_Data):
+class BenchmarkEntry(Data):
     """A benchmark of a suite or plan, with the parameters that differ from its own.
 
     `label` tells apart entries of one benchmark with several parameters. `simulated` are those
@@ -127,7 +121,7 @@ PlanEntry = Annotated[
 ]
 
 
-class Suite(_Data):
+class Suite(Data):
     """A named list of benchmarks."""
 
     name: str
@@ -135,7 +129,7 @@ class Suite(_Data):
     benchmark: Annotated[tuple[BenchmarkEntry, ...], Field(min_length=1)]
 
 
-class Blocks(_Data):
+class Blocks(Data):
     """How runs are ordered and how many there are."""
 
     looks: Annotated[
@@ -152,7 +146,7 @@ class Blocks(_Data):
     """The time all runs may take together: the plan ends after the last block that fits."""
 
 
-class Judging(_Data):
+class Judging(Data):
     """When the evidence is enough."""
 
     margin: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.02
@@ -166,7 +160,7 @@ class Judging(_Data):
     """Hold the chance of even one false claim to alpha (Holm), not their share."""
 
 
-class KernelEntry(_Data):
+class KernelEntry(Data):
     """A kernel that variants name, built when the plan is run on a simulated machine."""
 
     name: str
@@ -182,7 +176,7 @@ class KernelEntry(_Data):
     """`debian`, `upstream`, or a file; the simulator's own if not given."""
 
 
-class Sweep(_Data):
+class Sweep(Data):
     """Values that keys of the plan take in turn: each combination is a result of its own."""
 
     target: _Values[str] = ()
@@ -192,7 +186,7 @@ class Sweep(_Data):
     seed: _Values[Seed] = ()
 
 
-class Plan(_Data):
+class Plan(Data):
     """Suite x variants x target x blocks."""
 
     title: str = ""

@@ -2,15 +2,12 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from schedlab.base.validation import Data
 from schedlab.plan.duration import SomeTime
 
 
-class Reboot(BaseModel):
+class Reboot(Data):
     """The table `[reboot]` of a plan."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     by: Literal["grub", "kexec"] = "grub"
     """What boots an installed kernel once."""

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field
+from pydantic import FailFast, Field
 
+from schedlab.base.validation import KeptData
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
 from schedlab.result.boots import Boot
@@ -23,11 +24,7 @@ SCHEMA = "schedlab-report/1"
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class DocumentRun(_Data):
+class DocumentRun(KeptData):
     """One run of a document."""
 
     position: int
@@ -75,7 +72,7 @@ class DocumentRun(_Data):
         )
 
 
-class Document(_Data):
+class Document(KeptData):
     """A result read back; keys that later versions add to runs are ignored."""
 
     schema_name: Literal["schedlab-report/1"] = Field(alias="schema")

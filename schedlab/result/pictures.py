@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from schedlab.base.errors import OutsideError, UsageError
 from schedlab.base.system.inside import followed
-from schedlab.base.validation import validate
+from schedlab.base.validation import KeptData, validate
 from schedlab.result.record import RunRecord
 
 PICTURED = 0
@@ -43,11 +43,7 @@ _Id = Annotated[int, Field(ge=0, lt=_MOST_CPUS)]
 _Count = Annotated[int, Field(ge=0, le=_LARGEST)]
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class CpuPicture(_Data):
+class CpuPicture(KeptData):
     """What one CPU did; a row that is missing is zero."""
 
     cpu: _Id
@@ -65,7 +61,7 @@ class CpuPicture(_Data):
         return [row for row in (self.waiting, self.idle, self.offline, *self.busy.values()) if row]
 
 
-class Picture(_Data):
+class Picture(KeptData):
     """What all CPUs did, bin by bin, and which tasks moved between LLCs."""
 
     bin_ns: Annotated[int, Field(ge=1, le=_LARGEST)]
@@ -89,7 +85,7 @@ class Picture(_Data):
         return self
 
 
-class Waits(_Data):
+class Waits(KeptData):
     """How long woken tasks waited until they ran: `[from so many ns, tasks]`, rising."""
 
     count: _Count
@@ -105,7 +101,7 @@ class Waits(_Data):
         return self
 
 
-class Pictured(_Data):
+class Pictured(KeptData):
     """What pictures are drawn from."""
 
     picture: Picture

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from schedlab.base.errors import StoreError
+from schedlab.base.validation import Data
 
 RECORD = "series.json"
 BASE = "base"
@@ -15,10 +16,8 @@ State = Literal["run", "fails", "skipped", "does not build", "does not apply", "
 """Fails: it is built, and its runs end with a crash, a hang, a WARN or a broken invariant."""
 
 
-class Tried(BaseModel):
+class Tried(Data):
     """A patch of a series, and what became of it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     subject: str
     state: State
@@ -32,10 +31,8 @@ class Tried(BaseModel):
     """The compiler's, that neither the base nor a patch before it gives."""
 
 
-class TriedSeries(BaseModel):
+class TriedSeries(Data):
     """A series that was built, as `series.json` keeps it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     base: str
@@ -64,11 +61,7 @@ class TriedSeries(BaseModel):
 
 
 def read_record(folder: Path) -> TriedSeries:
-    """Return the series that a folder is about.
-
-    Raises:
-        StoreError: it is not the folder of a series.
-    """
+    """Return the series that a folder is about; StoreError if it is not the folder of a series."""
     try:
         return TriedSeries.model_validate_json((folder / RECORD).read_bytes())
     except OSError:

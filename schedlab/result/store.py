@@ -17,11 +17,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from schedlab import __version__
 from schedlab.base.errors import StoreError, UsageError
 from schedlab.base.system.lock import FileLock, Taken
+from schedlab.base.validation import KeptData
 from schedlab.benchmarks import Case
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric, in_bounds
@@ -103,10 +104,8 @@ class CaseInfo:
     """The kind of recording it replays (schedlab/benchmarks/replay.py); empty: none."""
 
 
-class _About(BaseModel):
+class _About(KeptData):
     """What a result says of itself, as the database holds it."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     version: str
     invocation: str

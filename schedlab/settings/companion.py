@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from schedlab.settings.text import Data, Filled, Line, Words
+from schedlab.base.validation import Data
+from schedlab.settings.text import Filled, Line, Words
 
 _READY_SECONDS = 10.0
 

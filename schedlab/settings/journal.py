@@ -129,11 +129,7 @@ class Journal:
             ) from error
 
     def remove(self) -> None:
-        """Forget: everything is as it was.
-
-        Raises:
-            StoreError: the file cannot be removed.
-        """
+        """Forget: everything is as it was; StoreError if the file cannot be removed."""
         self._close()
         try:
             self.path.unlink(missing_ok=True)

@@ -165,11 +165,7 @@ class Setting(ABC, Generic[Its]):
         """Return the words behind the name, for each setting that the key's value holds."""
 
     def add(self, before: Any, more: Any) -> object:
-        """Return the value of two settings of one variant.
-
-        Raises:
-            ValueError: there can be one only.
-        """
+        """Return the value of two settings of one variant; ValueError if there can be one only."""
         raise ValueError(f"{self.name} is set twice")
 
     def over(self, shared: Any, own: Any) -> object:

@@ -4,7 +4,7 @@ import os
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BeforeValidator
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.validation import LONGEST_NAME
@@ -101,9 +101,3 @@ Filled = Annotated[str, AfterValidator(_filled)]
 CpuList = Annotated[str, AfterValidator(_cpulist)]
 Words = Annotated[tuple[Argument, ...], AfterValidator(_command)]
 """A command and its arguments."""
-
-
-class Data(BaseModel):
-    """A table of a plan file: unknown keys are refused, and nothing changes it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)

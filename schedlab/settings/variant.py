@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import create_model, model_validator
 
-from schedlab.base.validation import validate
+from schedlab.base.validation import Data, validate
 from schedlab.settings.grammar import parse_settings, settings_written
 from schedlab.settings.kinds import all_settings
 from schedlab.settings.kinds.cpuidle import IdleState
 from schedlab.settings.setting import Around
-from schedlab.settings.text import Data, Name
+from schedlab.settings.text import Name
 
 
 class _Named(Data):

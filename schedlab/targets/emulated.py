@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from schedlab.base.system import Child, Exit, Launch, LocalSystem
-from schedlab.base.validation import load_toml
+from schedlab.base.validation import Data, load_toml
 from schedlab.kernels.progress import Watch
 from schedlab.plan.targets import EMULATED
 from schedlab.settings.knob import feature_name
@@ -27,11 +27,7 @@ from schedlab.targets.host import HostTarget
 _VALUE = "@VALUE@"
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Effect(_Data):
+class Effect(Data):
     """A factor on a program's figure while a file holds a word."""
 
     file: str
@@ -39,7 +35,7 @@ class Effect(_Data):
     times: float
 
 
-class Program(_Data):
+class Program(Data):
     """What a command line prints: a recorded output with one figure in the place of @VALUE@."""
 
     match: str
@@ -54,7 +50,7 @@ class Program(_Data):
     counts: dict[str, float] = {}
 
 
-class EmulatedHost(_Data):
+class EmulatedHost(Data):
     """The description of an emulated host (host.toml)."""
 
     title: str

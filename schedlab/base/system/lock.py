@@ -75,11 +75,7 @@ class HostLock:
         self._lock = FileLock(folder / LOCK, ours=True)
 
     def __enter__(self) -> None:
-        """Take the lock.
-
-        Raises:
-            HostError: another lab runs on this host, or there can be no lock.
-        """
+        """Take the lock; HostError if another lab runs on this host, or there can be no lock."""
         try:
             self._folder.mkdir(mode=0o755, parents=True, exist_ok=True)
             if self._of_root and (pid := self._holder_of(self._of_root / LOCK)):

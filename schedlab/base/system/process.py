@@ -83,11 +83,7 @@ class Child:
     """A running program in a session of its own."""
 
     def __init__(self, launch: Launch) -> None:
-        """Start the program.
-
-        Raises:
-            HostError: it cannot be started.
-        """
+        """Start the program; HostError if it cannot be started."""
         adopt_orphans()
         self._exit: Exit | None = None
         self._cpu_before = _children_cpu_seconds()

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from schedlab.base.errors import UsageError
-from schedlab.base.validation import validate
+from schedlab.base.validation import Data, validate
 from schedlab.base.words import plural
 from schedlab.judging.matched import Counted
 from schedlab.judging.reference import Reference, find_reference
@@ -28,11 +28,7 @@ _MOST_BYTES = 4 << 20
 _Share = Annotated[float, Field(ge=-1e15, le=1e15)]
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Row(_Data):
+class _Row(Data):
     label: str
     metric: str
     published: _Share
@@ -47,7 +43,7 @@ class _Row(_Data):
     measured_s: _Share | None = None
 
 
-class _Count(_Data):
+class _Count(Data):
     label: str
     counter: str
     variant: str
@@ -56,7 +52,7 @@ class _Count(_Data):
     here: _Share
 
 
-class _Part(_Data):
+class _Part(Data):
     """What one engine simulated of a plan."""
 
     plan: str
@@ -71,7 +67,7 @@ class _Part(_Data):
     counts: tuple[_Count, ...]
 
 
-class _Record(_Data):
+class _Record(Data):
     parts: tuple[_Part, ...]
 
 

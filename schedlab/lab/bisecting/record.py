@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from schedlab.base.errors import StoreError
+from schedlab.base.validation import Data
 from schedlab.lab.bisecting.search import Answer
 from schedlab.plan.plan import Plan
 
@@ -13,11 +14,7 @@ RECORD = "bisect.json"
 LOG = "bisect.log"
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Asked(_Data):
+class Asked(Data, frozen=False):
     """What is asked of every commit: a metric or the decisions of a plan, or a check."""
 
     plan: Plan | None = None
@@ -43,7 +40,7 @@ class Asked(_Data):
         return f"{self.metric} of {self.case}" if self.metric else "the scheduler's decisions"
 
 
-class Commit(_Data):
+class Commit(Data, frozen=False):
     """A commit that touches what the simulator compiles."""
 
     id: str
@@ -55,7 +52,7 @@ class Commit(_Data):
     """At which it was tried."""
 
 
-class Bisected(_Data):
+class Bisected(Data, frozen=False):
     """A bisection, as far as it has come."""
 
     tree: str
@@ -119,11 +116,7 @@ class Bisected(_Data):
 
 
 def read_bisected(folder: Path) -> Bisected:
-    """Return the bisection in a folder.
-
-    Raises:
-        StoreError: there is none.
-    """
+    """Return the bisection in a folder; StoreError if there is none."""
     try:
         return Bisected.model_validate_json((folder / RECORD).read_bytes())
     except OSError:

@@ -11,7 +11,7 @@ from schedlab.base.data import is_path
 from schedlab.base.validation import load_toml
 from schedlab.lab.checks.expect import parse_expectation
 from schedlab.lab.checks.expect.expectation import Expectation
-from schedlab.lab.checks.text import Data
+from schedlab.lab.checks.text import CheckData
 
 PATCHES = "patches"
 """Beside the folder of a check: SERIES/NAME.patch brings its bug back."""
@@ -38,7 +38,7 @@ Expected = Annotated[Expectation, BeforeValidator(parse_expectation)]
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
-class Bug(Data):
+class Bug(CheckData):
     """The bug that a check is for. Its patch makes a kernel that has it."""
 
     fix: Commit
@@ -51,14 +51,14 @@ class Bug(Data):
     """What goes wrong, in a sentence."""
 
 
-class Benchmark(Data):
+class Benchmark(CheckData):
     """One of `schedlab list benchmarks`."""
 
     name: str
     params: dict[str, int | str] = Field(default={})
 
 
-class Check(Data):
+class Check(CheckData):
     """The content of a check's file."""
 
     title: Text
@@ -94,11 +94,7 @@ class Named:
     """A check and the file it is from."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file.
-
-        Raises:
-            UsageError: it cannot be read or does not fit.
-        """
+        """Read the file; UsageError if it cannot be read or does not fit."""
         self.path = path
         self.name = path.stem
         self.check = load_toml(path, Check)

@@ -3,19 +3,18 @@
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.validation import Data
 
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ns|us|ms|s)")
 _NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _LONGEST_NS = 86400 * _NS["s"]
 
 
-class Data(BaseModel):
-    """A table of a file: unknown keys are errors, and nothing changes it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class CheckData(Data, strict=True):
+    """A table of a check's file, whose values are of the types asked for as they stand."""
 
 
 def nanoseconds(value: object) -> object:

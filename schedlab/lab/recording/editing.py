@@ -294,11 +294,7 @@ def _moved(task: RecordedTask, by: int, messages: int) -> RecordedTask:
 
 
 def merge(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
-    """Return all workloads as one, begun together.
-
-    Raises:
-        UsageError: there would be too many tasks.
-    """
+    """Return all workloads as one, begun together; UsageError if there would be too many tasks."""
     number = sum(len(workload.tasks) for workload in workloads)
     if number > MOST_TASKS:
         raise UsageError(f"together they have {number:,} tasks, more than {MOST_TASKS:,}.")

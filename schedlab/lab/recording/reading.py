@@ -51,11 +51,7 @@ def read_trace(path: Path) -> Events:
 
 
 def perf_text(path: Path) -> Iterator[bytes]:
-    """Yield what perf prints of a perf.data.
-
-    Raises:
-        UsageError: perf is missing, or cannot read it.
-    """
+    """Yield what perf prints of a perf.data; UsageError if perf is missing, or cannot read it."""
     fields = "comm,tid,cpu,time,event,trace"
     options = ("--ns", "--show-lost-events", "-F", fields, "-i", str(path))
     return _printed(("perf", "script", *options), "linux-perf", path)

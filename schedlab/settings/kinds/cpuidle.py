@@ -7,9 +7,10 @@ from typing import Any
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import KnobError, nearest
 from schedlab.base.system import System
+from schedlab.base.validation import Data
 from schedlab.settings.knob import FileKnob, Knob, cpu_of
 from schedlab.settings.setting import ListSetting, Simulated, setting
-from schedlab.settings.text import CpuList, Data, Filled
+from schedlab.settings.text import CpuList, Filled
 
 
 def disable_knobs(system: System, state: str, cpus: str | None) -> list[FileKnob]:

@@ -4,8 +4,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from schedlab.base.validation import Data
 from schedlab.settings.setting import Setting, Simulated, because, setting
-from schedlab.settings.text import CpuList, Data
+from schedlab.settings.text import CpuList
 
 _FILES = "/sys/fs/cgroup/cpuset/cpuset.cpus"
 

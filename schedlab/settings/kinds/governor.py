@@ -24,11 +24,7 @@ class Governor(WordSetting):
     help = "the cpufreq governor of every CPU"
 
     def knobs(self, system: System, value: str | None) -> Iterator[tuple[Knob, str]]:
-        """Yield the file of each CPU.
-
-        Raises:
-            KnobError: this host has no cpufreq.
-        """
+        """Yield the file of each CPU; KnobError if this host has no cpufreq."""
         paths = system.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
         if not paths:
             raise KnobError("governor: this host has no cpufreq (usual in a virtual machine).")

@@ -27,11 +27,7 @@ class IdleGovernor(WordSetting):
     help = "the cpuidle governor, one of `/sys/devices/system/cpu/cpuidle/available_governors`"
 
     def knobs(self, system: System, value: str | None) -> Iterator[tuple[Knob, str]]:
-        """Yield the one file.
-
-        Raises:
-            KnobError: this kernel has no such governor, or none at all.
-        """
+        """Yield the one file; KnobError if this kernel has no such governor, or none at all."""
         governor = value or ""
         available = system.read_or(_AVAILABLE, "").split()
         if not available:

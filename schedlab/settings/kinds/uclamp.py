@@ -8,9 +8,9 @@ from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from schedlab.base.errors import KnobError
 from schedlab.base.system import System
+from schedlab.base.validation import Data
 from schedlab.settings.knob import FileKnob, Knob
 from schedlab.settings.setting import Around, Setting, Simulated, because, setting
-from schedlab.settings.text import Data
 
 _CGROUPS = "/sys/fs/cgroup"
 _GROUP = re.compile(r"[\w.@:-]+(/[\w.@:-]+)*")
@@ -90,11 +90,7 @@ class UclampSetting(Setting[Uclamp | None]):
         return [f"{value.group}={least}..{most}"]
 
     def knobs(self, system: System, value: Uclamp | None) -> Iterator[tuple[Knob, str]]:
-        """Yield the group's two files.
-
-        Raises:
-            KnobError: there is no such group, or it has no bounds.
-        """
+        """Yield the group's two files; KnobError if there is no such group, or it has no bounds."""
         for name, path, wanted in value.files() if value else ():
             if not system.exists(path):
                 raise KnobError(

@@ -195,11 +195,7 @@ def start(boot: Boot) -> Guest:
 
 
 def check_tools() -> None:
-    """Refuse early where no guest can be booted.
-
-    Raises:
-        HostError: a tool is missing.
-    """
+    """Refuse early where no guest can be booted; HostError if a tool is missing."""
     missing = {tool: package for tool, package in _NEEDED.items() if not shutil.which(tool)}
     if missing:
         raise HostError(

@@ -6,11 +6,11 @@ from typing import ClassVar, Self
 from pydantic import model_validator
 
 from schedlab.lab.checks.given import Given
-from schedlab.lab.checks.text import Data, Pattern
+from schedlab.lab.checks.text import CheckData, Pattern
 from schedlab.lab.checks.timeline import Task, Watcher
 
 
-class Expectation(Data):
+class Expectation(CheckData):
     """Something that must hold in every run of a check."""
 
     kind: ClassVar[str]
