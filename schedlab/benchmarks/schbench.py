@@ -86,7 +86,7 @@ def parse(output: Output, runtime: int) -> Values:
 
 
 def _last_table(output: Output, of: str, runtime: int, hint: str) -> str:
-    """Return the rows of the last table, which it writes anew every ten seconds."""
+    """Return the rows of the last table; schbench prints one every ten seconds."""
     found = list(_TABLE.finditer(output.stderr))
     if found and not any((match["of"] or "") == of for match in found):
         raise IncompleteRun(f"this is another schbench's output: the one of {hint}")

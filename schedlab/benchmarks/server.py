@@ -126,7 +126,7 @@ class Server:
         return (self.name, self.argv[0], *around)
 
     def key(self) -> str:
-        """Return what tells its data from others': how they are made."""
+        """Return an identifier of its data, by how they are made."""
         made = repr((self.argv, self.data)).encode()
         return f"{self.name}-{hashlib.sha256(made).hexdigest()[:8]}"
 

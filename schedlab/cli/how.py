@@ -1,4 +1,4 @@
-"""What the user wants of a plan beside what it says itself."""
+"""Options on how a plan is run that are not part of the plan."""
 
 import shlex
 import sys

@@ -1,4 +1,4 @@
-"""The last resort for an error that nobody expected: one message, and its traceback for the mend.
+"""The last resort for an unexpected error: one message, and the traceback for those who fix it.
 
 Text from elsewhere, which both may hold, reaches no terminal as it is.
 """

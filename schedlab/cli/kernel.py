@@ -263,7 +263,7 @@ def remove(names: tuple[str, ...]) -> None:
 
 
 def _check_free(shelf: "Shelf", name: str, origin: str) -> None:
-    """Refuse a name that stands for something else; the same source may be added anew."""
+    """Refuse a name that stands for something else; the same source may be added again."""
     for recipe in shelf.recipes():
         if recipe.name == name:
             raise KernelError(f"{name} is a build on {recipe.base}; choose another --name.")

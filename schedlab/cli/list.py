@@ -1,4 +1,4 @@
-"""`schedlab list`: what there is to choose from."""
+"""`schedlab list`: benchmarks, plans, suites, counters and sched features."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

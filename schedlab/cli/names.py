@@ -26,7 +26,7 @@ class Name(click.ParamType[str]):
         several: bool = False,
         check: Callable[[str], object] = str,
     ) -> None:
-        """Take what lists the names; say if a file may stand for one, or commas part several."""
+        """Take the function that lists the names; `file` allows a path, `several` commas."""
         self.names = names
         self.file = file
         self.several = several

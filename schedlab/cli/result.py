@@ -25,7 +25,7 @@ from schedlab.result.store import Store
 
 
 def make_result(plan: Plan, how: How) -> None:
-    """Run a plan; say what came out of it."""
+    """Run a plan and print what came out of it."""
     lab = how.lab()
     if not how.dry_run:
         print_result(run_plan(plan, how.output, lab), how)

@@ -17,7 +17,7 @@ from schedlab.result.store import Store
 
 
 def carry_out_sweep(plan: Plan, how: How) -> None:
-    """Run all plans of a sweep, or go on with it; say what came out of each."""
+    """Run all plans of a sweep, or resume it, and print what came out of each."""
     lab = how.lab()
     if how.dry_run:
         for name, point in sweep_points(plan, lab).items():

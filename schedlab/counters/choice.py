@@ -39,7 +39,7 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def choose(system: System, names: Sequence[str] | Literal["all"]) -> CounterChoice:
-    """Find out which of the counters asked for this host can give."""
+    """Find out which of the requested counters this host has."""
     usual = (name for name, group in all_groups().items() if group.by_default)
     wanted = tuple(usual if names == "all" else dict.fromkeys(names))
     check_names(wanted)

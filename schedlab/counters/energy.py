@@ -63,7 +63,7 @@ class EnergyGroup(SnapshotGroup):
         return counts
 
     def ranges(self, system: System) -> Counts:
-        """Return after how many joules each of RAPL's zones begins anew."""
+        """Return the joules after which each of RAPL's zones wraps around."""
         found = {}
         for folder in system.glob(_ZONES):
             if text := system.read_or(f"{folder}/max_energy_range_uj", ""):

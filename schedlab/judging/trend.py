@@ -1,4 +1,4 @@
-"""Does the change rise or fall along an axis? The points of a sweep judged as a whole.
+"""Trends: whether the change rises or falls along an axis, judged over all points of a sweep.
 
 Single points may be too noisy, or published without any spread, and still line up: that is
 evidence of its own. The test is Mann and Kendall's, its p by permutation of the points.

@@ -148,7 +148,7 @@ class Builder:
     def __init__(
         self, shelf: Shelf, engine: Engine, watch: Watch, *, coverage: bool = False
     ) -> None:
-        """Take the cache's shelf, the engine and who watches.
+        """Take the cache's shelf, the engine and what is told of the steps.
 
         Args:
             shelf: the cache's.

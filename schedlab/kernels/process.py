@@ -1,4 +1,4 @@
-"""Programs that take long and talk: their lines as they come, and a hard end when stopped."""
+"""Long-running programs: their output line by line, and a hard end when stopped."""
 
 import os
 import signal

@@ -81,7 +81,7 @@ class Base(Data):
 
     @property
     def again(self) -> str:
-        """The command that adds it anew."""
+        """The command that adds it again."""
         if self.identity is None:
             return f"schedlab kernel add --tree NEWPATH --name {self.name}"
         if self.repository:

@@ -1,4 +1,4 @@
-"""What of a patch is compiled nowhere, or never called, though its files are the scheduler's."""
+"""The parts of a patch that are compiled nowhere, or never called, in files of the scheduler."""
 
 import re
 from collections.abc import Iterator

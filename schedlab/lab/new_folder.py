@@ -1,4 +1,4 @@
-"""Naming and making the folder of what is begun, and no other's."""
+"""Naming and making the new folder of a result, a sweep or a search."""
 
 from datetime import datetime
 from pathlib import Path

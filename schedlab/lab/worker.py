@@ -44,7 +44,7 @@ class Workers:
     """The processes that run plans; any thread may start one and wait for it."""
 
     def __init__(self, watcher: Watcher) -> None:
-        """Take who watches them; no two threads call it at the same time."""
+        """Take their watcher; no two threads call it at the same time."""
         self._watcher = watcher
         self._stopped = False
         self._running: set[subprocess.Popen[bytes]] = set()
@@ -145,7 +145,7 @@ class _Relay:
 
 
 def work() -> None:
-    """Run the plan that standard input says, and tell of it on standard output."""
+    """Run the plan that standard input names, and report on it on standard output."""
     with os.fdopen(os.dup(1), "wb") as said:
         os.dup2(2, 1)  # what a library prints is not ours
         sender = _Sender(said)

@@ -32,7 +32,7 @@ class Placement:
         return dict(zip(ROLES, cpus, strict=True))
 
     def described(self) -> str:
-        """Return who is placed where, and what the machine lacks for the experiment."""
+        """Return which task is placed where, and what the machine lacks for the experiment."""
         text = (
             f"workload on CPU {self.workload}, irritators on {format_cpulist(self.irritators)},"
             f" waker on {self.waker}"

@@ -309,7 +309,7 @@ class Report:
 
     @property
     def boot_headings(self) -> list[str]:
-        """Head the column of the boots in a table of runs, where there is one."""
+        """The heading of the column of boots in a table of runs, where there is one."""
         return [BOOT] if self.unit == "boot" else []
 
     def manipulation_checks(self, variant: str) -> list[str]:

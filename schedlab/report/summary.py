@@ -1,4 +1,4 @@
-"""One page for somebody who decides: what got better, worse, stayed the same, or is not known."""
+"""One page for a decision: what got better, worse, stayed the same, or is not known."""
 
 from collections.abc import Iterator, Sequence
 
@@ -53,7 +53,7 @@ def pages(reports: Sequence[Report]) -> str:
 
 @shape("summary", suffix="txt", several=pages)
 def render(report: Report) -> str:
-    """One page of plain text for somebody who decides; of several results too."""
+    """One page of plain text for a decision; of several results too."""
     return pages([report])
 
 

@@ -35,7 +35,7 @@ class SshTarget(HostTarget):
 
     @contextmanager
     def open(self, plan: Plan, cases: list[Case], scratch: Path) -> Iterator["SshSession"]:
-        """Make the host ready, as often as it is reached anew."""
+        """Make the host ready, after every new connection."""
         there = HostTarget(self._remote, self._watch, self._client)
         opened = partial(there.open, plan, cases, scratch)
         with SshSession(self._remote, opened, self._watch) as session:
@@ -124,7 +124,7 @@ class SshSession:
         return record
 
     def _go_on(self, order: Order) -> None:
-        """Wait for the host, and make it ready anew."""
+        """Wait for the host, and make it ready again."""
         with suppress(SystemLost):
             self._stack.close()
         began = time.monotonic()

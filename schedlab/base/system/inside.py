@@ -1,4 +1,4 @@
-"""Names that come from elsewhere: they stay inside the folder they belong to."""
+"""Names of files that come from elsewhere, kept inside the folder they belong to."""
 
 import os
 from pathlib import Path

@@ -142,7 +142,7 @@ class System(ABC):
         """Return whether a program waits for TCP connections to a port of an address of ours."""
 
     def boot_id(self) -> str:
-        """Return what tells this boot from every other."""
+        """Return an identifier of this boot."""
         return self.read_or("/proc/sys/kernel/random/boot_id", "unknown")
 
     def kernel_release(self) -> str:

@@ -9,7 +9,7 @@ class Journal:
     """What is done of a long comparison, a line of JSON each, so that it can be gone on with."""
 
     def __init__(self, path: Path, about: str) -> None:
-        """Read what is there of the same comparison; one of another is begun anew.
+        """Read what is there of the same comparison; the journal of another one is replaced.
 
         Args:
             path: the file.

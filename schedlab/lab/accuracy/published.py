@@ -1,4 +1,4 @@
-"""Running the quick plans of published changes, one after the other, and setting them beside."""
+"""Running the quick plans of published changes, and setting their results beside these."""
 
 import hashlib
 import json

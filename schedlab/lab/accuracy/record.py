@@ -82,7 +82,7 @@ class Kept:
         return {label for part in self.parts if part.engine == engine for label in part.whole}
 
     def without(self, labels: Sequence[str]) -> "Kept":
-        """Return what is left when these cases were simulated anew."""
+        """Return what is left when these cases are simulated again."""
         left = (_without(part, set(labels)) for part in self.parts)
         return Kept(tuple(part for part in left if part.whole))
 

@@ -29,7 +29,7 @@ class Kernels:
     """Finds and builds the kernels of checks, each once."""
 
     def __init__(self, watch: Watch, *, coverage: bool = False) -> None:
-        """Take who watches, and whether the simulators count the scheduler's lines."""
+        """Take the watcher, and whether the simulators count the scheduler's lines."""
         self._shelf, self._engine = Shelf(), find_engine()
         self._builder = Builder(self._shelf, self._engine, watch, coverage=coverage)
         self._built: dict[str, Build] = {}

@@ -91,7 +91,7 @@ def _call(side: Side, seed: int, folder: Path, trace: str) -> tuple[Call, Path]:
 def _traced(
     side: Side, seed: int, limit: float, folder: Path
 ) -> Iterator[tuple[TextIO, Future[Ended]]]:
-    """Run a simulator whose trace is a pipe; give its reading end and the run's end."""
+    """Run a simulator whose trace is a pipe; return its reading end and the run's end."""
     call, pipe = _call(side, seed, folder, "trace")
     os.mkfifo(pipe)
     # Opened for both, so that neither side waits for the other one's open().

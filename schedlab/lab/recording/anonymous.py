@@ -1,4 +1,4 @@
-"""Names of programs out of a trace: each becomes a word that says nothing, the same everywhere."""
+"""Anonymous traces: each name of a program becomes a word without meaning, the same everywhere."""
 
 import hashlib
 import re

@@ -67,7 +67,7 @@ class RecordedTask:
             yield found[1], int(found[2] or 0)
 
     def edited(self, edit: Callable[[str, int], tuple[str, int] | None]) -> "RecordedTask":
-        """Return it with each step as the edit gives it; None drops the step."""
+        """Return it with each step as the edit returns it; None drops the step."""
         steps = (edit(letter, number) for letter, number in self.steps())
         return replace(self, words=join_words(step for step in steps if step))
 

@@ -58,7 +58,7 @@ class Guests:
         return guest
 
     def forget(self, what: Booted) -> None:
-        """End a guest; it is booted anew when it is needed."""
+        """End a guest; it is booted again when it is needed."""
         guest = self._guests.pop(what, None)
         if guest:
             if guest is self._at_work:

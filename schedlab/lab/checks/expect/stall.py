@@ -1,4 +1,4 @@
-"""No task waits for a CPU for long, whoever has them."""
+"""No task waits for a CPU for long."""
 
 from typing import ClassVar
 
