@@ -18,7 +18,7 @@ struct wrk {
 	struct requester *requester;
 	int requesters;
 	int script;
-	unsigned long long interval;		/* mean, of one connection; 0: at once after the answer */
+	unsigned long long interval; /* mean, of one connection; 0: at once after the answer */
 	unsigned long long stop;
 	struct wl_histogram *latency;
 };

@@ -81,7 +81,7 @@ struct upstream {
 struct nginx {
 	struct network *network;
 	struct wl_listener *listener;
-	struct link *front;			/* its clients' connections, a request at a time each */
+	struct link *front; /* its clients' connections, a request at a time each */
 	unsigned int fronts;
 	struct upstream to[USER_TIMELINE + 1];
 };

@@ -12,7 +12,7 @@
 
 /* Strict JSON of rt-app's, each key followed by @, its line, : and its offset. */
 #define RT_APP_DEPTH 32
-char *rt_app_strict(const char *text, size_t size, size_t *strict_size);	/* NULL: nested deeper */
+char *rt_app_strict(const char *text, size_t size, size_t *strict_size); /* NULL: nested deeper */
 
 /* ------------------------------------------------------------------ rt-app-value.c */
 
@@ -26,7 +26,7 @@ struct at {
 	json_t		*value;
 };
 
-struct at at_root(const char *path);		/* of the whole file; its value is the caller's to free */
+struct at at_root(const char *path); /* of the whole file; its value is the caller's to free */
 void at_refuse(const struct at *at, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
@@ -41,7 +41,7 @@ char *at_name(const struct at *at);		/* its key */
 int at_listed(const struct at *at, const char *const *names);
 /* The member of that name into found; 0: there is none.  Two are one too many. */
 int at_find(const struct at *object, const char *name, struct at *found);
-void at_only(const struct at *object, const char *const *names);	/* no other members, none twice */
+void at_only(const struct at *object, const char *const *names); /* no other members, none twice */
 
 void at_need_object(const struct at *at);
 long long at_number(const struct at *at, long long min, long long max);

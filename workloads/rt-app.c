@@ -9,7 +9,7 @@
 #include "rt-app.h"
 
 #define MOST_FORKS	1024		/* of one task, as in rt-app */
-#define RUNTIME_STEP	32		/* us of work between two looks at the clock, as in rt-app */
+#define RUNTIME_STEP	32 /* us of work between two looks at the clock, as in rt-app */
 
 struct run;
 
@@ -370,7 +370,7 @@ static void wait_for_all(struct run *run)
 		struct thread *t = (struct thread *)log;
 
 		wl_join(t->handle);
-		wl_lock(&run->lock);		/* who has ended forks no more */
+		wl_lock(&run->lock);		/* a thread that has ended forks no more */
 		log = log->next;
 		wl_unlock(&run->lock);
 	}

@@ -89,7 +89,7 @@ struct rt_app {
 	int		nr_messages;
 	int		replays;		/* has a replay among its events */
 	struct rt_resource *resources;
-	int		reference;		/* CPU whose speed makes a us of work a us, -1: the fastest */
+	int		reference; /* CPU whose speed makes a us of work a us, -1: the fastest */
 	int		ns_per_loop;		/* of rt-app's loop, the unit of perf */
 	unsigned long	mem_buffer;
 	const char	*io_device;
@@ -116,7 +116,7 @@ struct rt_log {
 	struct rt_log	*next;
 	const struct rt_task *task;
 	int		index;			/* of the thread */
-	int		fork;			/* which of its task's, -1: there from the beginning */
+	int		fork; /* which of its task's, -1: there from the beginning */
 	struct rt_rows	*rows, *last;
 };
 
@@ -129,7 +129,7 @@ struct rt_replay {
 	void		(*start)(void *thread, struct rt_task *task);
 	struct wl_histogram *answered;		/* ns from the beginning of a request to its end */
 	const unsigned int *over;
-	unsigned long long began, next, born;	/* next: point of a grid; born: the request it has */
+	unsigned long long began, next, born; /* next: point of a grid; born: the request it has */
 	int		handed_on;
 };
 void rt_replay_connect(struct rt_app *app);		/* its channels, before any thread runs */

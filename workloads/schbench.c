@@ -304,7 +304,8 @@ WORKLOAD(schbench_old) = {
 
 /* ------------------------------------------------------------------ after */
 
-#define TRY_AGAIN WL_USEC	/* schbench does at once, but a holder that was preempted is away for long */
+/* Schbench does at once, but a holder that was preempted is away for long. */
+#define TRY_AGAIN WL_USEC
 
 static struct wl_mutex *lock_this_cpu(struct bench *b)
 {

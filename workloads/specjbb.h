@@ -36,7 +36,8 @@ struct jvm {
 
 void jbb_enter_java(struct java *j);
 void jbb_leave_java(struct java *j);		/* before it waits */
-void jbb_compute(struct java *j, unsigned long long cycles, unsigned int kb);	/* work that takes memory */
+/* Work that takes memory. */
+void jbb_compute(struct java *j, unsigned long long cycles, unsigned int kb);
 void jbb_collector(void *jvm);			/* a collector thread */
 void jbb_vm_thread(struct jvm *jvm) __attribute__((noreturn));
 

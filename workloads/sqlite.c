@@ -20,7 +20,7 @@ static const enum wl_figure work[] = { WL_sqlite_statement, WL_sqlite_folder, WL
 /* Transactions of the file system are numbered; what changes now belongs to `open`. */
 struct journal {
 	unsigned int open, asked, done;
-	unsigned long long disk;		/* a write and a flush take it so long, and timer slack */
+	unsigned long long disk; /* a write and a flush take it so long, and timer slack */
 };
 
 struct bench {

@@ -6,7 +6,7 @@
  */
 #include "workload.h"
 
-#define ASK_HOW_MUCH	512		/* reads; then the reader asks how many bytes there are (FIONREAD) */
+#define ASK_HOW_MUCH	512 /* reads; then the reader asks how many bytes there are (FIONREAD) */
 
 struct stress {
 	int instances, verify;
@@ -19,7 +19,7 @@ struct instance {
 	struct stress *stress;
 	struct wl_pipe *pipe;
 	unsigned int ops;
-	unsigned int messages;			/* with the last one, which tells the reader to stop; 0: not yet */
+	unsigned int messages; /* with the last one, which tells the reader to stop; 0: not yet */
 	double seconds;
 };
 

@@ -32,7 +32,7 @@ enum wl_kind {
 	WL_FRACTION,		/* "0.95", in millionths */
 	WL_WORD,		/* one of `words` */
 	WL_TEXT,		/* a list */
-	WL_PATH,		/* a file or folder; in a scenario, seen from the scenario's folder */
+	WL_PATH, /* a file or folder; in a scenario, seen from the scenario's folder */
 };
 
 struct wl_option {
@@ -96,7 +96,7 @@ void wl_pin_llcs(int first, int count);		/* LLCs in the order of their first CPU
 void wl_pin_list(const char *list);		/* "0-3,8" */
 int wl_cpu(void);				/* where the caller runs now */
 int wl_capacity(int cpu);			/* 1024 = the biggest */
-int wl_speed(int cpu);				/* of plain work at its highest frequency; 1024 = the fastest */
+int wl_speed(int cpu); /* of plain work at its highest frequency; 1024 = the fastest */
 
 /* Idle states as the kernel's cpuidle counts them; none where the machine has none. */
 struct wl_idle { unsigned long long usage, time; };	/* entries, ns */
@@ -113,7 +113,7 @@ void *wl_alloc(unsigned long bytes);		/* zeroed; lives as long as the workload *
 unsigned int wl_load(const unsigned int *word);
 void wl_store(unsigned int *word, unsigned int value);
 unsigned int wl_add(unsigned int *word, int n);			/* returns the value before */
-unsigned int wl_exchange(unsigned int *word, unsigned int value);	/* returns the value before */
+unsigned int wl_exchange(unsigned int *word, unsigned int value); /* returns the value before */
 int wl_replace(unsigned int *word, unsigned int expected, unsigned int value);	/* 1: it was */
 /*
  * So many stores all over a small block, a power of two, each to another line than the one before.
@@ -128,7 +128,7 @@ struct wl_task *wl_fork(const char *name, void (*fn)(void *), void *arg);
 struct wl_task *wl_thread(const char *name, void (*fn)(void *), void *arg);
 void wl_join(struct wl_task *task);		/* waitpid(), pthread_join() */
 int wl_wait(void);				/* any child process: 1, or 0 when there is none */
-void wl_exec(void (*fn)(void *), void *arg) __attribute__((noreturn));	/* the program anew, at fn */
+void wl_exec(void (*fn)(void *), void *arg) __attribute__((noreturn)); /* the program anew, at fn */
 void wl_exit(void) __attribute__((noreturn));
 
 enum wl_policy { WL_NORMAL, WL_BATCH, WL_IDLE, WL_FIFO, WL_RR, WL_DEADLINE };
@@ -149,8 +149,10 @@ void wl_group(const char *path);		/* into this task group, made when absent */
 unsigned long long wl_now(void);		/* costs what reading the clock costs */
 void wl_alarm(unsigned long long ns);		/* of the calling process: a signal after so long */
 int wl_alarm_rang(void);			/* looks at no clock */
-void wl_cycles(unsigned long long n);		/* plain work of so many cycles: what a program's own code is */
-void wl_run(unsigned long long ns);		/* work as long as it takes the fastest CPU, alone: what is set as a time */
+/* Plain work of so many cycles: what a program's own code is. */
+void wl_cycles(unsigned long long n);
+/* Work as long as it takes the fastest CPU, alone: what is set as a time. */
+void wl_run(unsigned long long ns);
 void wl_divide(unsigned long long n);		/* so many integer divisions, one after another */
 void wl_spin(unsigned long long ns);		/* until the clock has moved so far */
 void wl_relax(void);				/* one turn of a loop that waits for a word */
@@ -172,7 +174,8 @@ enum wl_figure {
 #undef WL_ENTRY
 	WL_NR_FIGURES
 };
-unsigned long long wl_figure(enum wl_figure figure);	/* as it stands there: cycles, a count, or ns of a time */
+/* As it stands there: cycles, a count, or ns of a time. */
+unsigned long long wl_figure(enum wl_figure figure);
 #define wl_work(figure)		wl_cycles(wl_figure(figure))
 #define wl_work_about(figure)	wl_cycles_about(wl_figure(figure))
 
@@ -181,16 +184,17 @@ unsigned long long wl_figure(enum wl_figure figure);	/* as it stands there: cycl
 /* Pipes and socket pairs are made before the processes that use them. */
 struct wl_pipe;
 struct wl_pipe *wl_pipe(void);
-struct wl_pipe *wl_packet_pipe(unsigned int bytes);	/* O_DIRECT: a page for each message; 0: the usual size */
+/* O_DIRECT: a page for each message; 0: the usual size. */
+struct wl_pipe *wl_packet_pipe(unsigned int bytes);
 void wl_pipe_write(struct wl_pipe *pipe, unsigned int bytes);
 void wl_pipe_read(struct wl_pipe *pipe, unsigned int bytes);	/* all of them */
 
 struct wl_socket;
 void wl_socketpair(struct wl_socket *end[2]);			/* unix, stream */
 void wl_send(struct wl_socket *socket, unsigned int bytes);
-int wl_receive(struct wl_socket *socket, unsigned int bytes);	/* all of them; 0: closed and empty */
-void wl_close(struct wl_socket *socket);			/* the other end reads to the end, then 0 */
-void wl_drop(struct wl_socket *socket);				/* by a process whose child goes on with it */
+int wl_receive(struct wl_socket *socket, unsigned int bytes); /* all of them; 0: closed and empty */
+void wl_close(struct wl_socket *socket); /* the other end reads to the end, then 0 */
+void wl_drop(struct wl_socket *socket); /* by a process whose child goes on with it */
 
 /*
  * Connections over loopback are made by who asks and accepted by who serves, each in its own
@@ -199,9 +203,10 @@ void wl_drop(struct wl_socket *socket);				/* by a process whose child goes on w
  */
 enum wl_protocol { WL_TCP, WL_UDP };
 struct wl_listener;
-struct wl_listener *wl_listen(enum wl_protocol protocol);	/* used by its process, and its later children */
-struct wl_socket *wl_connect(struct wl_listener *listener, void *note);		/* from any process */
-void *wl_accept(struct wl_listener *listener, struct wl_socket **socket);	/* returns the note */
+/* Used by its process, and its later children. */
+struct wl_listener *wl_listen(enum wl_protocol protocol);
+struct wl_socket *wl_connect(struct wl_listener *listener, void *note); /* from any process */
+void *wl_accept(struct wl_listener *listener, struct wl_socket **socket); /* returns the note */
 
 /* A file, made before the processes that share it. */
 struct wl_file;
@@ -219,7 +224,7 @@ int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout);
 struct wl_watch;
 struct wl_watch *wl_watch(void);
 void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data);
-void *wl_watch_wait(struct wl_watch *watch, unsigned long long timeout);	/* data of one, or NULL */
+void *wl_watch_wait(struct wl_watch *watch, unsigned long long timeout); /* data of one, or NULL */
 
 /* ------------------------------------------------------------------ waiting for each other */
 
@@ -246,14 +251,15 @@ void wl_barrier_wait(struct wl_barrier *barrier);
 /* ------------------------------------------------------------------ memory with a place */
 
 struct wl_region;
-struct wl_region *wl_region(unsigned long bytes);	/* of the calling process; no page is there yet */
-struct wl_region *wl_shared_region(unsigned long bytes);	/* and of the processes it forks later, and theirs */
-void wl_bind(struct wl_region *region, int node);	/* before the first touch; -1: interleaved */
+struct wl_region *wl_region(unsigned long bytes); /* of the calling process; no page is there yet */
+/* And of the processes it forks later, and theirs. */
+struct wl_region *wl_shared_region(unsigned long bytes);
+void wl_bind(struct wl_region *region, int node); /* before the first touch; -1: interleaved */
 enum wl_access { WL_READ, WL_WRITE };
 void wl_working_set(struct wl_region *region, unsigned long offset,
 		    unsigned long bytes);	/* the caller works on this part from now on */
 void wl_touch(struct wl_region *region, unsigned long offset, unsigned long bytes,
-	      enum wl_access access);			/* all of it, once, at memory's speed; of one
+	      enum wl_access access);	/* all of it, once, at memory's speed; of one
 							   line its page matters, not its time */
 enum wl_kernel { WL_COPY, WL_SCALE, WL_SUM, WL_TRIAD };
 void wl_stream(enum wl_kernel kernel, struct wl_region *to, struct wl_region *from,
@@ -264,7 +270,7 @@ void wl_stream(enum wl_kernel kernel, struct wl_region *to, struct wl_region *fr
 unsigned long long wl_random(void);
 unsigned long long wl_uniform(unsigned long long low, unsigned long long high);	/* both included */
 unsigned long long wl_exponential(unsigned long long mean);
-void wl_cycles_about(unsigned long long n);	/* wl_cycles(), give or take a quarter: data differ */
+void wl_cycles_about(unsigned long long n); /* wl_cycles(), give or take a quarter: data differ */
 
 /* ------------------------------------------------------------------ results */
 
@@ -281,12 +287,13 @@ double wl_elapsed(void);		/* seconds from wl_begin() to wl_end(), or to now */
 
 struct wl_histogram;
 struct wl_histogram *wl_histogram(void);
-void wl_record(struct wl_histogram *histogram, unsigned long long value);	/* ns, or any number */
+void wl_record(struct wl_histogram *histogram, unsigned long long value); /* ns, or any number */
 unsigned long wl_count(const struct wl_histogram *histogram);
 double wl_mean(const struct wl_histogram *histogram);
 unsigned long long wl_percentile(const struct wl_histogram *histogram, double percent);
 
 void wl_result(const char *name, double value, const char *unit);
-void wl_result_latency(const char *name, const struct wl_histogram *histogram);	/* mean, percentiles, max */
+/* Mean, percentiles, max. */
+void wl_result_latency(const char *name, const struct wl_histogram *histogram);
 
 #endif

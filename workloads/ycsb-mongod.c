@@ -142,7 +142,7 @@ static void back_off(unsigned int attempt)
 		wl_sleep(WL_MSEC);
 }
 
-/* A record belongs to the first to update it; who comes meanwhile rolls back and tries again. */
+/* A record belongs to the first that updates it; others meanwhile roll back and try again. */
 static void update(struct mongod *m, unsigned int record)
 {
 	unsigned int *updating = &m->record[record].updating;

@@ -67,7 +67,8 @@ static inline simtime visit_time(void)
  * scan, they are under way together, across the CPUs it looks at; the first one is waited for in
  * full.
  */
-static simtime miss_ends[HW_MAX_CPUS];	/* of each CPU's last miss, with the instructions of a visit */
+/* Of each CPU's last miss, with the instructions of a visit. */
+static simtime miss_ends[HW_MAX_CPUS];
 
 /* The first look at a CPU in this kernel entry. */
 static void charge_visit(void)
@@ -197,16 +198,16 @@ int hw_lock_seen_taken(simtime acquired, simtime released, int last)
 	return 1;
 }
 
-/* What one of so many who wait pays on average, if so many of them pay in full. */
+/* The average cost of a waiter, where at most `payers` of all that wait pay it in full. */
 static simtime share(simtime ns, int payers, simtime waiting)
 {
 	return waiting > payers ? ns * payers / waiting : ns;
 }
 
 /*
- * How far a line comes to one who waited so long for it.  While more wait than there are
- * LLCs, one in each fetches it from elsewhere, and the others have it from a neighbour; of
- * siblings so one in each core.
+ * The latency of a line to a CPU that waited so long for it.  While more CPUs wait than there are
+ * LLCs, one in each LLC fetches the line from elsewhere and the others take it from a neighbour;
+ * among siblings the same holds for each core.
  */
 static simtime handed_on(simtime far, simtime waited)
 {
@@ -535,8 +536,8 @@ static int call_back(struct hw_grain *g, const struct hw_grain *own)
 }
 
 /*
- * Of a grain an LLC holds one span.  What several hold is read by each at its own speed; to write
- * it, one has to fetch it anew.
+ * An LLC holds one span of a grain.  Bytes that several LLCs hold are read by each at its own
+ * speed; to write them, an LLC has to fetch them again.
  */
 unsigned long hw_cache_fill(struct hw_grain *g, unsigned int from, unsigned int to, int write)
 {

@@ -15,7 +15,7 @@ static const struct pace full_pace = { 65536, 65536, 65536, 65536 };
 unsigned long events;
 
 static void *main_sp;
-static void **given_by;			/* saved stack of who gave the host to the running CPU */
+static void **given_by;			/* saved stack of the coroutine that resumed the running CPU */
 static simtime control_due = HW_NEVER;	/* the engine's own loop; at equal times CPUs come first */
 static simtime last_event;
 static void (*interrupt)(void);
@@ -128,7 +128,7 @@ void *cpu_resumer(int *cpu)
 
 static inline void let_others_run(struct cpu *c, simtime wake)
 {
-	event_key first = event_first();	/* and stays it: known without waiting for what is added */
+	event_key first = event_first(); /* and stays it: known without waiting for what is added */
 
 	c->clk = hw.clk;
 	c->irq_on = hw.irq_on;

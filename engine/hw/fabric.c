@@ -2,14 +2,14 @@
 /*
  * Lines on their way between caches queue where many go the same way: at the port of each LLC, and
  * between packages.  Clocks of CPUs differ a little, so a port does not keep the order of arrivals
- * but counts lines in windows: who comes waits as in a queue (M/D/1) that is used as much as in
+ * but counts lines in windows: a line waits as in an M/D/1 queue whose utilisation is that of
  * this window and the last.
  */
 #include "inside.h"
 #include "json.h"
 
 #define WINDOW_SHIFT	10			/* 1,024 ns */
-#define MOST_USED	95			/* percent: beyond it, what is too much is served one after another */
+#define MOST_USED	95 /* percent; the lines beyond it are served one after another */
 
 struct port {
 	simtime window;
@@ -18,7 +18,7 @@ struct port {
 
 /* Lines in a window; 0: no figure, nobody waits. */
 struct capacity {
-	unsigned int all, most;			/* most: what is queued for as one that is used less */
+	unsigned int all, most; /* most: utilisation up to which lines queue as in M/D/1 */
 };
 
 static struct port llcs[HW_MAX_CPUS], packages[HW_MAX_CPUS];
@@ -42,7 +42,7 @@ void fabric_read(json_t *obj)
 		json_error_at(at, "less than a line in a microsecond");
 }
 
-/* ns / by, without the division where it gives nothing, as it mostly does. */
+/* ns / by, without dividing where the result is 0, as it mostly is. */
 static inline simtime divide(simtime ns, simtime by)
 {
 	return ns < by ? 0 : ns / by;

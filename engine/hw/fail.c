@@ -65,7 +65,7 @@ static void stopped_backtrace(void *sp, const char *caller)
 	backtrace(frame, ip, caller);
 }
 
-/* Where the host is, in the kernel and in the task, and where who gave it the host stands. */
+/* Where the host is, in the kernel and in the task, and where the coroutine that resumed it is. */
 static void where(void **frame, void *ip)
 {
 	const struct cpu *c = &cpus[hw.cpu];

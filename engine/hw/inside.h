@@ -37,7 +37,7 @@ struct cpu {
 	simtime		mark;			/* time accounted up to here */
 	simtime		ran_from;		/* its task's time counted up to here */
 	simtime		pictured;		/* and in the picture */
-	struct hw_task	*task, *spender;	/* spender: the task if its time is accounted, else NULL */
+	struct hw_task	*task, *spender; /* spender: the task if its time is accounted, else NULL */
 	struct pace	pace;			/* of its user code */
 	simtime		vector[HW_NR_VECTORS];	/* arrival, or HW_NEVER */
 	simtime		user_ns, kernel_ns, idle_ns, off_ns;
@@ -50,7 +50,7 @@ struct cpu {
 extern struct cpu cpus[HW_MAX_CPUS];
 extern unsigned long events;
 void cpu_update_rate(int cpu);
-void *cpu_resumer(int *cpu);		/* stack of who gave the host; cpu -1: the engine's loop */
+void *cpu_resumer(int *cpu);		/* stack that resumed it; cpu -1: the engine's loop */
 
 /* spent.c */
 void spent_in_user(struct cpu *c);	/* up to now, at its present pace */
@@ -59,7 +59,8 @@ void spent_begin_window(void);
 /* scheduler_code.c */
 int in_scheduler(const void *ip);
 int divided_by_zero(ucontext_t *context);	/* by a scheduler: it goes on */
-void scheduler_place(void **frame, const void *ip, char *text, size_t size);	/* empty: no scheduler called */
+/* `empty`: no scheduler called. */
+void scheduler_place(void **frame, const void *ip, char *text, size_t size);
 
 /* speed.c */
 void speed_read_smt(json_t *obj);	/* of the machine file, as what follows */
@@ -72,7 +73,7 @@ void speed_task_stops(struct cpu *c);
 
 /* fabric.c */
 void fabric_read(json_t *obj);
-void fabric_pass(int owner, unsigned int lines);	/* lines come from there to the running CPU */
+void fabric_pass(int owner, unsigned int lines); /* lines come from there to the running CPU */
 
 /* boost.c */
 void boost_read(json_t *obj);		/* of the machine file, when its CPUs are known */

@@ -9,7 +9,6 @@ struct hw_machine hw_machine;
 struct machine machine;
 struct hw_cpu_topo hw_cpu_topo[HW_MAX_CPUS];
 int hw_nr_cpus, hw_nr_nodes, hw_nr_llcs, hw_nr_cores;
-int hw_reclaim_distance;
 int hw_nr_kinds, hw_has_priorities, hw_is_hybrid, hw_defers_rearming;
 unsigned int hw_kind_capacity[HW_MAX_KINDS];
 unsigned char hw_cpu_distance[HW_MAX_CPUS][HW_MAX_CPUS];
@@ -26,6 +25,8 @@ struct hw_freq_domain hw_freq_domains[HW_MAX_CPUS];
 int hw_nr_freq_domains;
 
 unsigned long hw_node_pages[HW_MAX_NODES];
+
+extern const struct hw_topology_key __start_hw_topology_keys[], __stop_hw_topology_keys[];
 
 static int node_distance[HW_MAX_NODES][HW_MAX_NODES];
 
@@ -169,8 +170,13 @@ static void read_topology(json_t *topo)
 	static int core[HW_MAX_CPUS], cluster[HW_MAX_CPUS], llc[HW_MAX_CPUS];
 	static int package[HW_MAX_CPUS], node[HW_MAX_CPUS];
 
+	for (const struct hw_topology_key *key = __start_hw_topology_keys;
+	     key < __stop_hw_topology_keys; key++) {
+		*key->value = json_get_int(topo, at, key->name, key->least, key->most, 0);
+		json_object_del(topo, key->name);
+	}
 	json_only(topo, at, "cpus", "core", "cluster", "llc", "package", "node", "distance",
-		  "reclaim_distance", "node_memory_mib", "hybrid", NULL);
+		  "node_memory_mib", "hybrid", NULL);
 	hw_nr_cpus = json_int(json_need(topo, at, "cpus"), AT(at, "cpus"), 1, HW_MAX_CPUS);
 	hw_nr_cores = read_cores(topo, at, core);
 	if (json_object_get(topo, "cluster"))
@@ -190,7 +196,6 @@ static void read_topology(json_t *topo)
 	if (json_object_get(topo, "node_memory_mib"))
 		read_node_memory(json_object_get(topo, "node_memory_mib"), AT(at, "node_memory_mib"));
 	hw_is_hybrid = json_get_flag(topo, at, "hybrid", 0);
-	hw_reclaim_distance = json_get_int(topo, at, "reclaim_distance", 10, 254, 0);
 
 	for (int a = 0; a < hw_nr_cpus; a++) {
 		hw_cpu_topo[a] = (struct hw_cpu_topo) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Where the time of CPUs and frequency domains goes, by what they take: operating points and idle
- * states.  Counted where either changes; who multiplies it by the machine's figures has the energy.
+ * states.  Counted where either changes; times the machine's figures it is the energy.
  *
  * The clocks of CPUs differ by up to a catch-up, so a change by one may lie before what is counted
  * of another already: amounts are signed, and their sums are exact all the same.
@@ -67,7 +67,7 @@ static void count_idle(int cpu)
 	of_cpu[cpu].idle = idle;
 }
 
-/* What its CPUs share is as awake as the first of them. */
+/* The part that its CPUs share is as awake as the most awake of them. */
 static void count_domain(int domain)
 {
 	struct hw_domain_residency *total = &of_domain[domain].total;
@@ -110,7 +110,7 @@ void power_cpu_idle(int cpu, int state)
 	set_level(cpu, state);
 }
 
-/* What it shares with others is still on, or on again. */
+/* The part that it shares with others is still on, or on again. */
 void power_cpu_changes(int cpu, int state)
 {
 	if (!is_counted(cpu))

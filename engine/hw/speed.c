@@ -6,7 +6,7 @@
 #include "inside.h"
 #include "json.h"
 
-static unsigned int smt_speed[8] = { [0 ... 7] = 65536 };	/* by busy siblings, 65536 = alone */
+static unsigned int smt_speed[8] = { [0 ... 7] = 65536 }; /* by busy siblings, 65536 = alone */
 static unsigned int smt_polling;	/* a polling sibling counts as this much of a busy one */
 static unsigned int node_mbs;		/* of each node; 0: no limit */
 static unsigned int traffic[HW_MAX_NODES];	/* MB/s that running tasks want of it */
@@ -96,7 +96,7 @@ static unsigned int distance(int cpu, int node)
 	return hw_node_distance(hw_cpu_topo[cpu].node, node);
 }
 
-/* What a node's memory takes longer, seen from this CPU, when so much is wanted of it. */
+/* How much longer a node's memory takes, seen from this CPU, when so much bandwidth is wanted. */
 static uint64_t memory_stretch(int cpu, int node, unsigned int wanted)
 {
 	uint64_t limit = node_mbs, stretch = 65536;
@@ -135,7 +135,7 @@ simtime hw_clear_time(int node, unsigned long bytes)
 	return bytes * 1000 / mbs * memory_stretch(hw.cpu, node, traffic[node] + mbs) / 65536;
 }
 
-/* What the running task wants of its memory, or nothing any more. */
+/* Sets the bandwidth that the running task wants of its memory; none where none runs. */
 static void set_traffic(struct cpu *c, int running)
 {
 	const struct hw_task *task = c->task;

@@ -39,7 +39,7 @@ struct hw_state {
 	int		cpu;
 	int		held;		/* spinlocks held */
 	unsigned int	epoch;		/* changes with every kernel entry */
-	unsigned int	slowdown;	/* 1024: as fast as the machine's costs say; 0: boot, free */
+	unsigned int	slowdown; /* 1024: as fast as the machine's costs say; 0: boot, free */
 	unsigned int	live;		/* simulated time runs */
 	unsigned int	core_sched;	/* some task has, or has had, a cookie */
 };
@@ -82,7 +82,7 @@ enum hw_distance { HW_DISTANCES(HW_ID) HW_NR_DISTANCES };
 struct hw_cpu_topo {
 	int		core, cluster, llc, package, node;
 	unsigned int	capacity;	/* scheduler's view, 1024 = biggest */
-	unsigned int	freq_scale;	/* of utilisation, by the present frequency: 1024 = in full */
+	unsigned int	freq_scale; /* of utilisation, by the present frequency: 1024 = in full */
 	int		domain;		/* frequency domain, or -1 */
 	int		priority;	/* of preferred cores, 0: unknown */
 	int		kind;		/* its capacity's place among all */
@@ -95,11 +95,24 @@ extern int hw_nr_kinds;			/* of different capacity */
 extern unsigned int hw_kind_capacity[HW_MAX_KINDS];	/* rising */
 extern int hw_has_priorities;		/* of all CPUs, not all the same */
 extern int hw_is_hybrid;		/* cores of several kinds, as CPUID says */
-extern int hw_defers_rearming;		/* its entry code arms the timer last, where the build has that */
-extern int hw_reclaim_distance;		/* what the architecture sets, 0: the default */
+extern int hw_defers_rearming; /* its entry code arms the timer last, where the build has that */
+
+/*
+ * A number of the machine's [topology] that only the floor above acts on, 0 where the machine has
+ * none; the linker collects them.
+ */
+struct hw_topology_key {
+	const char	*name;
+	int		least, most, *value;
+} __attribute__((aligned(64))); /* an array in its section, whatever the compiler aligns to */
+#define HW_TOPOLOGY_KEY(name, least, most) \
+	static int name; \
+	static const struct hw_topology_key \
+	__attribute__((section("hw_topology_keys"), used)) key_##name = { #name, least, most, &name }
+
 extern unsigned char hw_cpu_distance[HW_MAX_CPUS][HW_MAX_CPUS];
 int hw_node_distance(int a, int b);
-unsigned int hw_cpu_speed(int cpu);	/* of plain work at its highest frequency; 1024 = the fastest */
+unsigned int hw_cpu_speed(int cpu); /* of plain work at its highest frequency; 1024 = the fastest */
 extern unsigned long hw_node_pages[HW_MAX_NODES];	/* of 4 KiB; ~0: unknown */
 
 /* What a socket speaks; it has costs "<name>_send" and "<name>_receive". */
@@ -122,11 +135,11 @@ enum hw_protocol { HW_PROTOCOLS(HW_ID) HW_NR_PROTOCOLS };
 	X(clock_read)		/* by a program: a call of the vDSO */ \
 	X(idle_enter) X(idle_exit)	/* the idle loop's own code */ \
 	X(hotplug)		/* one step of taking a CPU down or up */ \
-	X(bpf_op)		/* a sched_ext scheduler's operation or callback: the way into it and back */ \
+	X(bpf_op) /* a sched_ext scheduler's operation or callback: the way into it and back */ \
 	X(bpf_call)		/* a helper or kfunc it calls: the way there and back */ \
 	X(bpf_hash)		/* looking up a key in a hash */ \
 	X(bpf_storage)		/* looking up what is stored with a task or cgroup */ \
-	X(bpf_blocks_per_1000)	/* pieces of its code without a branch, as the kernel's JIT compiles them */ \
+	X(bpf_blocks_per_1000)	/* pieces of its code without a branch, compiled as by the JIT */ \
 	X(catch_up)		/* a CPU's clock may be so far ahead of the others' */ \
 	X(spin)			/* one turn of a loop that waits */
 
@@ -163,8 +176,8 @@ struct hw_idle_state {
 	char		name[16], desc[32];
 	unsigned int	latency_us, residency_us;	/* what the governor assumes */
 	simtime		entry_ns, exit_ns;		/* what the hardware does */
-	int		polling, declared, mwait;	/* declared: polling, and the governor knows it */
-	int		firmware;			/* entry and exit are code that runs on the core */
+	int		polling, declared, mwait; /* declared: polling, and the governor knows it */
+	int		firmware; /* entry and exit are code that runs on the core */
 };
 #define HW_MAX_IDLE_STATES 10
 extern struct hw_idle_state hw_idle_states[HW_MAX_IDLE_STATES];
@@ -174,7 +187,7 @@ extern const char *hw_idle_governor;
 struct hw_opp {
 	unsigned int	khz;
 	unsigned int	power_mw;	/* 0: unknown, no energy model */
-	double		cluster_mw;	/* of what the domain's CPUs share, while one of them is busy */
+	double		cluster_mw; /* of what the domain's CPUs share, while one of them is busy */
 };
 #define HW_MAX_OPPS	32
 struct hw_freq_domain {
@@ -183,7 +196,8 @@ struct hw_freq_domain {
 	unsigned int	now_khz;
 	simtime		transition_ns;
 	int		performance;	/* the governor; otherwise schedutil */
-	int		fast_switch;	/* the scheduler changes the frequency itself; otherwise a thread does */
+	/* The scheduler changes the frequency itself; otherwise a thread does. */
+	int		fast_switch;
 	/*
 	 * by idle state: of a CPU in it; while it enters or leaves; of what the CPUs share, if none
 	 * is shallower
@@ -334,14 +348,14 @@ struct hw_task {
 	int		pid;
 	char		comm[HW_COMM_LEN];
 	simtime		work;			/* nominal ns still to run in user mode */
-	simtime		spins_until;		/* busy-waits for that time, whatever takes the CPU; or 0 */
-	unsigned int	slow_ratio;		/* speed on a CPU below full capacity, 0: the machine's */
+	simtime		spins_until; /* busy-waits for that time, whatever takes the CPU; or 0 */
+	unsigned int	slow_ratio; /* speed on a CPU below full capacity, 0: the machine's */
 	unsigned int	footprint_kb;		/* what has to be refilled after a migration */
 	unsigned int	memory_share;		/* 0..1024 of its work that is memory traffic */
 	int		mem_node;		/* node of the memory it last touched, -1: local */
 	struct hw_task	*next, *previous;
 	int		of_workload;		/* its migrations count as the workloads' own */
-	int		group;			/* of the picture: hw_picture_group(), 0: the kernel's */
+	int		group; /* of the picture: hw_picture_group(), 0: the kernel's */
 	int		ready_is_wakeup;
 	simtime		ready_at, wait_sum, wait_max;
 	simtime		queued_at;		/* since when it waits where it waits now */
@@ -367,15 +381,17 @@ struct hw_task *hw_running_task(void);		/* NULL: before the CPU's first switch *
 
 enum hw_vector { HW_TIMER, HW_CALL, HW_RESCHED, HW_POLL, HW_NR_VECTORS };
 
-/* The running CPU gives the host to others.  All return at the CPU's own time. */
+/* The running CPU waits, and others run meanwhile.  All return at the CPU's own time. */
 int hw_run_user(struct hw_task *task);		/* 1: work done, 0: interrupted */
 int hw_pass_user(struct hw_task *task);		/* the same, of one without work */
-void hw_halt(int state, int polling, simtime until);	/* next interrupt or polled wakeup; polling: or until */
-void hw_idle_change(int state, simtime ns, int busy);	/* into that or out of it: nothing interrupts */
+/* Waits for the next interrupt; if polling, for a wakeup or `until` as well. */
+void hw_halt(int state, int polling, simtime until);
+/* Enters or leaves an idle state; nothing interrupts it. */
+void hw_idle_change(int state, simtime ns, int busy);
 void hw_wait_until(simtime t);			/* in the kernel: nothing interrupts */
 void hw_catch_up(void);
 
-/* Others come as far as this CPU is: what it does next, all see in order of time. */
+/* Lets the others run up to this CPU's time: all see what it does next in order of time. */
 static inline void hw_order(void)
 {
 	if (hw.clk > hw.next && !hw.held)
@@ -427,7 +443,8 @@ static inline void hw_line_unlock(struct hw_line *line)
 }
 
 void hw_spin(void);
-void hw_on_interrupt(void (*handler)(void));	/* takes the vectors that are due, with interrupts on */
+/* Takes the vectors that are due, with interrupts on. */
+void hw_on_interrupt(void (*handler)(void));
 
 /* What the kernel was entered for: its time is accounted by this. */
 #define HW_ENTRIES(X) \
@@ -460,7 +477,8 @@ extern const unsigned long hw_stack_size;
 
 void *hw_zalloc(unsigned long size, unsigned long align);
 void *hw_zalloc_huge(unsigned long size);
-void *hw_reserve(unsigned long size);	/* addresses, whose memory is zero and there where it is used */
+/* Addresses, whose memory is zero and there where it is used. */
+void *hw_reserve(unsigned long size);
 void *hw_reserve_low(unsigned long size);	/* the same, in the first 4 GiB */
 void hw_free(void *p);
 void hw_make_writable(const void *p, unsigned long size);
@@ -472,10 +490,12 @@ void hw_die_about(const char *what, int cpu, const char *task, void *sp) __hw_no
 void hw_bug(const char *file, int line, const char *func) __hw_noreturn __cold;
 void hw_warn(const char *file, int line, const char *func) __cold;
 void hw_stub(const char *symbol) __hw_noreturn __cold;
-void hw_end_run(const char *why, const char *more) __hw_noreturn __cold;	/* more: lines below it, or NULL */
+/* `more`: lines below it, or NULL. */
+void hw_end_run(const char *why, const char *more) __hw_noreturn __cold;
 /* Code of a BPF scheduler compiled natively: there dividing by zero gives 0. */
 void hw_scheduler_code(const void *begin, const void *end);
-void hw_end_in_scheduler(const char *why) __hw_noreturn __cold;	/* with the operation and the line that called */
+/* With the operation and the line that called. */
+void hw_end_in_scheduler(const char *why) __hw_noreturn __cold;
 void hw_lock_imbalance(void *lock) __hw_noreturn __cold;
 
 static inline void hw_switch_context(void **save_sp, void **sp)
@@ -522,8 +542,8 @@ struct hw_durations {
 /* Since the window began in which the run is measured. */
 struct hw_counts {
 	simtime		start;
-	struct hw_durations wakeup, queued;		/* how long tasks waited: woken, preempted */
-	struct hw_durations task_wakeup;		/* the same of woken tasks whose time is accounted */
+	struct hw_durations wakeup, queued; /* how long tasks waited: woken, preempted */
+	struct hw_durations task_wakeup; /* the same of woken tasks whose time is accounted */
 	unsigned long	fine_task_wakeup[BUCKETS_OF(HW_FINE_BITS)];
 	unsigned long	migrations[2][HW_NR_DISTANCES];		/* [at wakeup] */
 	unsigned long	own_migrations;			/* by tasks of workloads */
@@ -544,19 +564,20 @@ static inline void hw_function_ran(enum hw_function function, simtime from)
 }
 
 /*
- * The running task's time goes to this from now on; returns what it went to before.  hw_spent():
- * what went by since then went to that.
+ * From now on the running task's time is accounted as `what`; returns what it was before.
+ * hw_spent() accounts the time since then as that.
  */
 enum hw_time hw_spend_on(enum hw_time what);
 void hw_spent(enum hw_time what, simtime from);
 void hw_task_comes(struct hw_task *task);	/* its account begins */
-void hw_task_stops(struct hw_task *task, int is_over);	/* on the running CPU, and sleeps unless it is queued */
+/* On the running CPU, and sleeps unless it is queued. */
+void hw_task_stops(struct hw_task *task, int is_over);
 void hw_task_runs(struct hw_task *task);
 void hw_task_is_woken(struct hw_task *task);
 void hw_task_waits(struct hw_task *task, int cpu, int throttled);	/* in this CPU's queue */
 struct hw_task *hw_first_waiting(int cpu);
 void hw_task_may_run_on(struct hw_task *task, const unsigned long *cpus, int nr);
-void hw_cpu_idles(int cpu, int idles, int is_free);	/* runs its idle task; and has nothing to do */
+void hw_cpu_idles(int cpu, int idles, int is_free); /* runs its idle task; and has nothing to do */
 
 void hw_note_switch(struct hw_task *prev, int preempted, struct hw_task *next);
 void hw_note_woken(struct hw_task *task);
@@ -580,7 +601,7 @@ struct hw_picture {
 void hw_ask_picture(void);		/* before the window begins */
 int hw_picture_group(const char *name);	/* of tasks of that name; 0 is the kernel's own */
 const char *hw_picture_name(int group);
-void hw_picture_waits(const struct hw_task *task, int cpu);	/* to the present, as the window ends */
+void hw_picture_waits(const struct hw_task *task, int cpu); /* to the present, as the window ends */
 struct hw_picture hw_picture(void);
 simtime hw_picture_ns(int cpu, int bin, int kind);
 unsigned long hw_picture_moved(int from_llc, int to_llc);
@@ -597,23 +618,25 @@ struct hw_machine {
 extern struct hw_machine hw_machine;
 
 struct json_t;
-struct json_t *hw_read_machine(const char *path);	/* returns the file, for the tables of what runs on it */
+/* Returns the file, for the tables of what runs on it. */
+struct json_t *hw_read_machine(const char *path);
 
-void hw_fail_after(double host_seconds);	/* 0: never; from now on an endless loop ends the run as well */
+/* 0: never; from now on an endless loop ends the run as well. */
+void hw_fail_after(double host_seconds);
 void hw_memory_init(void);		/* before anything is allocated */
 void hw_seed(unsigned long long seed);
-unsigned long long hw_random_of(unsigned long long *state);	/* of a sequence of the caller's own */
+unsigned long long hw_random_of(unsigned long long *state); /* of a sequence of the caller's own */
 void hw_power_on(void);			/* after the machine was read */
 
 void hw_run_until(simtime t);		/* or until hw_ask_control() */
 void hw_ask_control(simtime t);		/* of a CPU: hw_run_until() returns at t, or before */
-void hw_check_time(void);		/* every nanosecond of every CPU is in exactly one account */
+void hw_check_time(void); /* every nanosecond of every CPU is in exactly one account */
 struct hw_cpu_time {
 	simtime user, kernel, idle, off;
 };
 struct hw_cpu_time hw_cpu_time(int cpu);
 unsigned long hw_events(void);		/* since boot */
-void hw_settle_accounts(void);		/* of CPUs that are in user mode or idle, up to the present */
+void hw_settle_accounts(void); /* of CPUs that are in user mode or idle, up to the present */
 void hw_begin_window(void);		/* counts begin anew */
 void hw_settle_times(void);		/* of tasks, up to the present; checks that none is lost */
 
@@ -625,7 +648,8 @@ struct hw_residency {
 struct hw_domain_residency {
 	simtime		opp[HW_MAX_OPPS];		/* all time */
 	simtime		awake[HW_MAX_OPPS];		/* one of its CPUs is busy */
-	simtime		idle[HW_MAX_IDLE_STATES];	/* all are idle, one of them no deeper than here */
+	/* All are idle, one of them no deeper than here. */
+	simtime		idle[HW_MAX_IDLE_STATES];
 	unsigned long	changes;			/* of its frequency */
 };
 void hw_settle_power(void);		/* up to the present, and all accounts with it */
@@ -643,8 +667,8 @@ struct hw_grain {			/* of a region: what an LLC has of it */
 	struct hw_grain *next;			/* another LLC's copy */
 };
 /*
- * Takes bytes into the running CPU's LLC; gives how many of them it had not, to write them to
- * itself.
+ * Takes bytes into the running CPU's LLC, for it alone if they are to be written; returns how many
+ * of them it did not have.
  */
 unsigned long hw_cache_fill(struct hw_grain *grain, unsigned int from, unsigned int to, int write);
 struct hw_line *hw_user_line(const void *addr);		/* of any memory */

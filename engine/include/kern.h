@@ -28,7 +28,7 @@ struct kern_task {
 	void		*kernel;		/* struct task_struct while it lives */
 	void		(*main)(struct kern_task *);
 	struct kern_touched touched;
-	unsigned int	thread;			/* its id while it lives, 0: a process; joined by futex */
+	unsigned int	thread; /* its id while it lives, 0: a process; joined by futex */
 	enum { KERN_ALIVE, KERN_KILLED, KERN_DYING } killed;
 	int		zombie;
 	struct kern_task *next_zombie;
@@ -49,7 +49,7 @@ struct kern_tracepoint {
 	void		*probe;		/* ours, always called */
 	void		*emit;		/* prints it into the trace */
 	int		enabled;	/* printing asked for */
-} __attribute__((aligned(64)));		/* an array in its section, whatever the compiler aligns to */
+} __attribute__((aligned(64))); /* an array in its section, whatever the compiler aligns to */
 extern struct kern_tracepoint __start_kern_tracepoints[], __stop_kern_tracepoints[];
 /*
  * Those that some code raises, one or more times each: a header may have more, of files that are
@@ -62,7 +62,7 @@ struct kern_handlers {
 	void (*task_released)(struct kern_task *task);	/* the kernel has let go of it */
 	void (*no_memory)(int node) __hw_noreturn;	/* on that node; -1: on none */
 	void (*traced)(const struct kern_tracepoint *tp, const char *flags, const char *text,
-		       unsigned long len);		/* flags: ftrace's four letters on the context */
+		       unsigned long len); /* flags: ftrace's four letters on the context */
 };
 
 /* As on the command line, before kern_boot(): sched_verbose, isolcpus=, nohz_full= */
@@ -70,13 +70,15 @@ void kern_show_domains(void);
 #define KERN_ISOLCPUS 4096		/* of the list, with its end */
 void kern_isolate(const char *isolated, const char *tickless);	/* NULL: none */
 int kern_has_nohz_full(void);
-void kern_boot(struct kern_task *init, const struct kern_handlers *handlers);	/* init runs as pid 1 */
+/* Init runs as pid 1. */
+void kern_boot(struct kern_task *init, const struct kern_handlers *handlers);
 
 /* ------------------------------------------------------------------ files and groups */
 
 int kern_write_file(const char *path, const char *value);	/* 0 or -errno */
 long kern_read_file(const char *path, char *buf, unsigned long size);
-int kern_file_range(const char *path, long long *min, unsigned long long *max);	/* -ENOENT: unknown */
+/* -ENOENT: unknown. */
+int kern_file_range(const char *path, long long *min, unsigned long long *max);
 void kern_list_files(void (*file)(const char *path, int writable));
 int kern_cgroup_create(const char *path, int cpuset);	/* with a cpuset of its own */
 int kern_cgroup_write(const char *path, const char *file, const char *value);
@@ -91,7 +93,8 @@ void kern_setsid(void);			/* what the caller forks from now on is a session */
 
 const char *kern_scx_source(void);	/* its file, NULL: none */
 void kern_scx_set_up(void);		/* as its own program does, before others set tunables */
-int kern_scx_set(const char *tunable, const char *value);	/* before it is loaded; -ENOENT: it has none of that name */
+/* Before it is loaded; -ENOENT: it has none of that name. */
+int kern_scx_set(const char *tunable, const char *value);
 void kern_scx_get(const char *tunable, char *buf, unsigned long size);
 void kern_scx_list(void (*tunable)(const char *name));
 int kern_scx_load(void);		/* by a task, in simulated time: 0 or -errno */
@@ -119,8 +122,9 @@ extern int kern_highest_cid;		/* of all threads that ran, with SCHED_MM_CID; els
 void kern_start_housekeeping(simtime period, simtime takes);	/* a work in every CPU's kworker */
 void kern_spread_balance(void);		/* phases of a machine that has been up for a while */
 void kern_collect(struct kern_task *task);
-int kern_waits_for(const struct kern_task *task);	/* the CPU it is queued at, -1: it runs or sleeps */
-void kern_print_domain(int cpu, int level, char *buf, unsigned long size);	/* span and groups */
+/* The CPU it is queued at, -1: it runs or sleeps. */
+int kern_waits_for(const struct kern_task *task);
+void kern_print_domain(int cpu, int level, char *buf, unsigned long size); /* span and groups */
 
 /* /proc/vmstat's counters of NUMA balancing, ended by one without name. */
 struct kern_vm_counter {
@@ -142,7 +146,7 @@ struct kern_newidle {
 	unsigned long	entries;
 	unsigned long	pending;		/* a wakeup was on its way to the CPU */
 	unsigned long	calm;			/* no CPU of the root domain had a task to spare */
-	unsigned long	brief;			/* avg_idle was less than the lowest domain's max_newidle_lb_cost */
+	unsigned long	brief; /* avg_idle was less than the lowest domain's max_newidle_lb_cost */
 	unsigned long	found;
 	simtime		avg_idle;		/* sum of what it was at each entry */
 };
@@ -159,8 +163,8 @@ extern const char kern_release[];
 
 /* ------------------------------------------------------------------ the slow state */
 
-#define KERN_ROUNDS	2			/* so often a domain is to be balanced under the load */
-#define KERN_HALF_LIVES	10			/* of a load average, until nothing is left of what was */
+#define KERN_ROUNDS	2 /* so often a domain is to be balanced under the load */
+#define KERN_HALF_LIVES	10 /* of a load average, until nothing is left of what was */
 
 struct kern_domain {				/* of one level, all its spans and CPUs together */
 	char		name[16];
@@ -168,7 +172,8 @@ struct kern_domain {				/* of one level, all its spans and CPUs together */
 	int		spans, gone_round;	/* how many there are, and were balanced so often */
 	simtime		busy_interval;		/* the longest between two balances by a busy CPU */
 	simtime		newidle_cost;		/* sum of max_newidle_lb_cost */
-	int		too_dear;		/* CPUs whose avg_idle is less than that: they do not balance here */
+	/* CPUs whose avg_idle is less than that: they do not balance here. */
+	int		too_dear;
 };
 struct kern_slow_state {			/* sums over CPUs and groups */
 	struct kern_domain domain[KERN_MAX_DOMAINS];
@@ -201,7 +206,7 @@ enum { KERN_THREAD = 1 };			/* shares the parent's address space */
 
 int kern_fork(struct kern_task *child, unsigned int flags);
 void kern_exec(void);
-void kern_begin_here(void);			/* as kern_exec() for the CPUs it may run on, at no cost */
+void kern_begin_here(void); /* as kern_exec() for the CPUs it may run on, at no cost */
 int kern_bounds_cids(void);
 void kern_exit(void) __hw_noreturn;
 struct kern_task *kern_wait_child(struct kern_task *which);		/* NULL: any */
@@ -223,14 +228,16 @@ simtime kern_now(void);
 
 struct kern_pipe;
 struct kern_pipe *kern_pipe_create(void);
-struct kern_pipe *kern_packet_pipe_create(unsigned int bytes);	/* a read takes what one write wrote; 0: the usual size */
+/* A read takes what one write wrote; 0: the usual size. */
+struct kern_pipe *kern_packet_pipe_create(unsigned int bytes);
 void kern_pipe_write(struct kern_pipe *pipe, unsigned int bytes);
 int kern_pipe_read(struct kern_pipe *pipe, unsigned int bytes);	/* what is there */
 
 struct kern_socket;				/* one direction of a connection */
 struct kern_socket *kern_socket_create(enum hw_protocol protocol);
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes);
-int kern_socket_receive(struct kern_socket *sock, unsigned int bytes);	/* what is there; 0: closed, empty */
+/* What is there; 0: closed, empty. */
+int kern_socket_receive(struct kern_socket *sock, unsigned int bytes);
 void kern_socket_close(struct kern_socket *sock);
 
 /* A TCP connection as it is made; the two directions come from kern_socket_create(). */
@@ -268,13 +275,15 @@ void kern_mutex_give(struct kern_mutex *mutex, int held);
 void kern_work(simtime ns);			/* in that call */
 void kern_work_sleep(simtime ns);
 
-struct kern_region;		/* of the calling process and its threads; shared: of later children too */
-struct kern_region *kern_region_create(unsigned long bytes, int shared);	/* no page is there yet */
+struct kern_region; /* of the calling process and its threads; shared: of later children too */
+struct kern_region *kern_region_create(unsigned long bytes, int shared); /* no page is there yet */
 void kern_region_bind(struct kern_region *region, int node);	/* -1: over all nodes in turn */
-/* Takes the faults; gives how many bytes from offset on lie on one node, and which. */
+/* Takes the faults; returns how many bytes from offset on are on one node, which *node is. */
 unsigned long kern_touch(struct kern_region *region, unsigned long offset, unsigned long bytes, int *node);
-void kern_touch_line(struct kern_region *region, unsigned long offset);	/* the fault, if there is one */
-struct kern_region *kern_memory_create(unsigned long bytes, int huge, int node);	/* an address space, all there */
+/* Takes the fault, if there is one. */
+void kern_touch_line(struct kern_region *region, unsigned long offset);
+/* An address space whose pages are all there. */
+struct kern_region *kern_memory_create(unsigned long bytes, int huge, int node);
 void kern_working_set(struct kern_region *region, unsigned long offset, unsigned long bytes);
 void kern_memory_use(struct kern_region *region);
 

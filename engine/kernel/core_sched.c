@@ -24,7 +24,7 @@ void kern_core_sched(unsigned long cookie)
 	shim_syscall_exit();
 }
 
-/* One lock guards the runqueues of a core's siblings: who takes it may write to all of them. */
+/* One lock guards the runqueues of a core's siblings: its holder may write to all of them. */
 void shim_core_write(unsigned int cpu)
 {
 	unsigned int other;

@@ -79,8 +79,8 @@ unsigned int cpufreq_driver_fast_switch(struct cpufreq_policy *policy, unsigned 
 }
 
 /*
- * A driver that asks firmware over a mailbox: who calls waits for the answer, when the clock and
- * its voltage have changed.
+ * A driver that asks firmware over a mailbox: the caller waits for the answer, which comes when
+ * the clock and its voltage have changed.
  */
 int __cpufreq_driver_target(struct cpufreq_policy *policy, unsigned int target, unsigned int relation)
 {

@@ -150,8 +150,8 @@ void shim_exit_to_user(void)
 	}
 	to_user();
 	/*
-	 * What is due by now comes in user mode, where it preempts: after the last look at
-	 * need_resched nobody else would.
+	 * Interrupts that are due by now come in user mode, where they preempt: here the last look
+	 * at need_resched is over.
 	 */
 	hw.irq_on = 1;
 	if (task->killed == KERN_KILLED) {
@@ -185,7 +185,7 @@ void shim_user_work(simtime ns)
 	run_user(task);
 }
 
-/* Between two points where long kernel code looks at what else there is to do. */
+/* The distance of the points at which long kernel code may be preempted. */
 #define PREEMPTION_POINT	(10 * NSEC_PER_USEC)
 
 /* In the middle of long work: interrupts come between, and whoever may preempt it does. */

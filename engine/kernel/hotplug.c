@@ -46,7 +46,7 @@ void lockdep_assert_cpus_held(void)
 }
 
 #ifndef CONFIG_CPUSETS
-/* Taken twice, the lock would be waited for by who holds it, as soon as a CPU is to go off-line. */
+/* Taken twice, the lock would make its holder wait for itself once a CPU is to go off-line. */
 void rebuild_sched_domains(void)
 {
 #ifdef TREE_HAS_CPUSET_TAKES_LOCK

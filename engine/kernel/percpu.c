@@ -18,10 +18,10 @@ extern char __per_cpu_start[], __per_cpu_end[];
 #define MOST_CHUNKS	64
 
 unsigned long __per_cpu_offset[NR_CPUS];
-static unsigned long unit_bytes;		/* from one CPU's copy to the next one's, in every chunk */
+static unsigned long unit_bytes; /* from one CPU's copy to the next one's, in every chunk */
 
 static struct chunk {
-	char *area;				/* as a per-CPU address; aligned to a line in each copy */
+	char *area; /* as a per-CPU address; aligned to a line in each copy */
 	DECLARE_BITMAP(used, NR_SLOTS);
 	DECLARE_BITMAP(last, NR_SLOTS);		/* the last slot of each allocation */
 } chunks[MOST_CHUNKS];

@@ -14,7 +14,7 @@ struct kern_pipe {
 	unsigned int object;
 	struct hw_line mutex, head, data;
 	struct hw_line reader, writer;		/* the files of the two ends */
-	bool packets;				/* O_DIRECT: a buffer for each write, and for each read */
+	bool packets; /* O_DIRECT: a buffer for each write, and for each read */
 	unsigned int nr;			/* of buffers */
 	unsigned long first, next;		/* buffers read up to, written up to */
 	wait_queue_head_t rd_wait, wr_wait;

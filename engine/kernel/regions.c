@@ -258,7 +258,7 @@ static unsigned long next_page(const struct mapping *m, unsigned long i)
 }
 
 /*
- * Touches memory from offset on, as far as it lies on one node: gives the node and how many bytes.
+ * Touches memory from offset on, as far as it is on one node; returns the bytes, *node is the node.
  */
 unsigned long kern_touch(struct kern_region *r, unsigned long offset, unsigned long bytes, int *node)
 {

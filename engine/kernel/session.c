@@ -30,7 +30,7 @@ void kern_setsid(void)
 	list_add_tail_rcu(&current->thread_node, &sig->thread_head);
 	sched_autogroup_fork(sig);
 	current->signal = session = sig;
-	/* the session stands for a process: who looks for all tasks finds its own */
+	/* the session stands for a process: a walk over all tasks finds its own */
 	list_add_tail_rcu(&current->tasks, &init_task.tasks);
 	sched_autogroup_create_attach(current);
 #ifdef CONFIG_SCHED_AUTOGROUP
@@ -76,7 +76,7 @@ void shim_fork_signal(struct task_struct *p, bool thread)
 	p->signal = sig;
 }
 
-/* From here on who looks for all tasks finds it. */
+/* From here on a walk over all tasks finds it. */
 void shim_join_session(struct task_struct *p)
 {
 	if (in_session(p))

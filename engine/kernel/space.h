@@ -31,7 +31,7 @@ struct pages {
 /* What one mmap() gives. */
 struct kern_region {
 	struct pages pages;
-	struct list_head mappings;	/* of one process; of all that inherited it, if it is shared */
+	struct list_head mappings; /* of one process; of all that inherited it, if it is shared */
 	bool shared;
 	int policy;			/* node, or one of these */
 #define POLICY_LOCAL		-1
@@ -44,13 +44,13 @@ struct mapping {
 	struct list_head list;		/* of the space, by address */
 	struct list_head sibling;	/* of the region */
 	struct kern_region *region;
-	struct pages *tables;		/* `mapped` and `marked`: the region's pages, unless it is shared */
+	struct pages *tables; /* `mapped` and `marked`: the region's pages, unless it is shared */
 };
 
 struct space {
 	struct mm_struct mm;
 #ifdef CONFIG_SCHED_MM_CID
-	struct cpumask masks[4];	/* behind it: cpu_bitmap, and those of its concurrency ids */
+	struct cpumask masks[4]; /* behind it: cpu_bitmap, and those of its concurrency ids */
 #endif
 	struct list_head mappings;	/* by address */
 	struct mapping *found;		/* by mas_find() the last time */

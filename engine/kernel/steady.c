@@ -190,8 +190,8 @@ simtime kern_longest_scan_period(void)
 
 /*
  * Every domain of every CPU becomes due, for a busy CPU, within `within` from now, as if its
- * interval were over by then; in ticks drawn at random, since who balances should see what others
- * have moved.
+ * interval were over by then; in ticks drawn at random, since a CPU that balances should see
+ * what others have moved.
  */
 void kern_wind_balance(simtime within)
 {

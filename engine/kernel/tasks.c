@@ -323,7 +323,8 @@ int kern_fork(struct kern_task *child, unsigned int flags)
 	shim_cpuset_fork(p);
 	/* from here on others find it */
 	child->kernel = p;
-	if (hw.core_sched)	/* without cookies there is nothing to inherit, and the fork must cost what it did */
+	/* Without cookies there is nothing to inherit, and the fork must cost what it did. */
+	if (hw.core_sched)
 		sched_core_fork(p);
 	shim_join_session(p);
 	if (flags & KERN_THREAD) {

@@ -18,7 +18,7 @@ static void bind_to_zone(struct thermal_zone_device *zone, struct thermal_instan
 }
 
 #ifdef TREE_HAS_THERMAL_TRIPS
-/* The core sees to hysteresis and to who throttles, the governor to the devices. */
+/* The core handles hysteresis and which trips throttle, the governor the devices. */
 struct thermal_zone_device *shim_thermal_zone(void)
 {
 	struct thermal_zone_device *zone = hw_zalloc(struct_size(zone, trips, 1), 64);
@@ -71,7 +71,7 @@ void shim_thermal_manage(struct thermal_zone_device *zone)
 }
 #else
 
-/* The governor counts who throttles, and is called for each trip: by its number, or its place. */
+/* The governor counts the throttling devices; it is called for each trip, by number or place. */
 #ifdef TREE_HAS_THERMAL_TRIP_OPS
 static int get_trip_type(struct thermal_zone_device *tz, int trip, enum thermal_trip_type *type)
 {

@@ -16,6 +16,7 @@ unsigned int __num_possible_cpus;	/* where the tree keeps count */
 nodemask_t node_states[NR_NODE_STATES];
 unsigned int nr_node_ids = 1, nr_online_nodes = 1;
 int node_reclaim_distance = RECLAIM_DISTANCE;
+HW_TOPOLOGY_KEY(reclaim_distance, 10, 254);	/* what the architecture sets */
 
 void set_cpu_online(unsigned int cpu, bool online)
 {
@@ -102,8 +103,8 @@ void shim_setup_topology(void)
 	group_by(shim_llc_mask, llc_of);
 	group_by(shim_package_mask, package_of);
 	nr_node_ids = nr_online_nodes = hw_nr_nodes;
-	if (hw_reclaim_distance)
-		node_reclaim_distance = hw_reclaim_distance;
+	if (reclaim_distance)
+		node_reclaim_distance = reclaim_distance;
 	for (node = 0; node < hw_nr_nodes; node++) {
 		shim_node_mask[node] = hw_zalloc(sizeof(struct cpumask), 64);
 		node_set_state(node, N_POSSIBLE);

@@ -19,7 +19,8 @@ struct pool {
 };
 
 struct kworker {
-	struct list_head list;		/* idle ones of the pool, the last to rest first; or busy ones of all */
+	/* Idle ones of the pool, the last to rest first; or busy ones of all. */
+	struct list_head list;
 	struct list_head sibling;	/* of the pool */
 	struct pool *pool;
 	struct task_struct *task;

@@ -6,7 +6,7 @@
 #include "run.h"
 
 void energy_window_begin(void);
-json_t *energy_domains_json(void);	/* of the frequency domains: empty without operating points */
+json_t *energy_domains_json(void); /* of the frequency domains: empty without operating points */
 json_t *energy_kinds_json(void);	/* of task groups on kinds of CPUs */
 
 #endif

@@ -6,7 +6,7 @@
 #include "scenario.h"
 #include "steady.h"
 
-static struct instance *outside;	/* its hook runs on the host's stack, before or after the run */
+static struct instance *outside; /* its hook runs on the host's stack, before or after the run */
 
 struct instance *instance_running(void)
 {

@@ -14,7 +14,7 @@ struct instance {
 	simtime		start;
 	unsigned long	affinity[HW_MAX_CPUS / 64];
 	int		has_affinity;
-	struct kern_attr attr;			/* of its first task, which all others are forked from */
+	struct kern_attr attr; /* of its first task, which all others are forked from */
 	int		has_attr;
 	struct wl_values values;
 	int		measures;		/* its measured part is the scenario's window */
@@ -32,7 +32,7 @@ void instances_prepare(void);			/* before the run */
 void instance_start(struct instance *instance);
 int instances_running(void);			/* how many are not done */
 void instances_finish(void);			/* after the run */
-int instances_warmed_up(void);			/* what they do counts; is a call's measured part under way? */
+int instances_warmed_up(void); /* what they do counts; is a call's measured part under way? */
 int cookie_of_each_process(const struct instance *instance);
 void instances_check(void);			/* do all tasks of one wait for each other? */
 

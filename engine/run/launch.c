@@ -75,7 +75,7 @@ static void create_cookies(void)
 			cookie->value = kern_core_cookie();
 }
 
-/* What pid 1 starts belongs to the session of who starts it: its group's parents come first. */
+/* Tasks that pid 1 starts belong to the session that starts them; its group's parents come first. */
 static void enter_session(struct kern_task *init)
 {
 	char path[4096];

@@ -112,7 +112,7 @@ static void newidle_counters(json_t *obj)
 	set_int(obj, "newidle:avg_idle:ns", kern_newidle.avg_idle);
 }
 
-/* All there are, for who asks for one that was not hit. */
+/* All tracepoints, also those that were not hit. */
 static json_t *tracepoints_json(void)
 {
 	json_t *list = json_array();

@@ -24,7 +24,7 @@ struct task {
 	int		is_thread;
 	struct kern_region *memory;		/* what its program touches */
 	unsigned int	placed;			/* pid 1 has put it where it belongs; a futex */
-	int		joined, released;	/* nobody will ask for it again; the kernel has let go */
+	int		joined, released; /* nobody will ask for it again; the kernel has let go */
 	/* as part of a workload (workloads/calls/) */
 	struct instance	*instance;
 	unsigned long long chance;		/* random state */
@@ -71,7 +71,7 @@ void scenario_main(struct kern_task *init);
 /* task.c */
 /* A new child of the calling task.  number < 0: named as given; -2: a thread. */
 struct task *task_launch(const char *comm, int number, void (*main)(struct kern_task *), void *arg);
-void task_belongs(struct task *task, struct instance *instance);	/* from now on; NULL: to none */
+void task_belongs(struct task *task, struct instance *instance); /* from now on; NULL: to none */
 void task_free(struct task *task);	/* unless its results are asked for */
 void task_forget(struct task *task);		/* who waited for its end is done with it */
 void task_released(struct kern_task *task);	/* the kernel has let go of it */

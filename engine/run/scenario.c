@@ -549,7 +549,7 @@ do {										\
 										\
 	if (list_ && !json_is_array(list_))					\
 		json_error_at(AT(NULL, key), "a list is expected");		\
-	array = hw_zalloc((json_array_size(list_) + 1) * sizeof(*array), 64);	/* and room for one */ \
+	array = hw_zalloc((json_array_size(list_) + 1) * sizeof(*array), 64); \
 	json_array_foreach(list_, i_, obj_)					\
 		fn(obj_, AT_INDEX(AT(NULL, key), i_), &array[i_]);		\
 	nr = json_array_size(list_);						\

@@ -30,7 +30,7 @@ struct program {
 	struct phase	*phase;
 };
 
-/* Of core scheduling: who names one shares it; `process`: each process has one of its own. */
+/* Of core scheduling: tasks that name one share it; `process`: each process has its own. */
 struct cookie {
 	const char	*name;
 	unsigned long	value;			/* 0: a new one for each */
@@ -96,7 +96,7 @@ struct scenario {
 	int		background;
 	int		sets_psi;		/* psi= on the kernel's command line */
 	json_t		*features, *knobs, *cpuidle, *cpufreq;
-	const char	*scheduler;		/* of sched_ext, its source's file; NULL: none is loaded */
+	const char	*scheduler; /* of sched_ext, its source's file; NULL: none is loaded */
 	json_t		*sched_ext_tunables;
 	struct task_spec *tasks;
 	struct instance	*workloads;
@@ -133,7 +133,7 @@ void partitions_check(void);		/* one that did not last ends the run */
 void setting_check(const char *path, const char *value);
 
 /* sched_ext.c */
-void sched_ext_load(json_t *found);	/* and set its tunables; found: what was set, as read back */
+void sched_ext_load(json_t *found); /* and set its tunables; found: what was set, as read back */
 int sched_ext_fails(void);		/* the kernel is taking it away, which will end the run */
 
 /* refusal.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tasks of the run: started as children of who asks, listed until nobody needs them. */
+/* The tasks of the run: started as children of the caller, listed until nobody needs them. */
 #include <string.h>
 #include "instance.h"
 #include "scenario.h"

@@ -17,7 +17,7 @@ struct workload {
 struct irritator {
 	int cpu;
 	pid_t tid;
-	int out, in;				/* pipe of wakes: the sleeper's end, the waker's end */
+	int out, in; /* pipe of wakes: the sleeper's end, the waker's end */
 	struct histogram wakeup, sleep;
 	uint64_t late;				/* wakes that found it awake */
 	uint64_t lost;				/* wakes for which the pipe had no room */

@@ -5,7 +5,8 @@
 
 #include "../workload.h"
 
-extern const struct workload *const __start_workloads[], *const __stop_workloads[];	/* the linker's */
+/* The linker's. */
+extern const struct workload *const __start_workloads[], *const __stop_workloads[];
 #define for_each_workload(w) \
 	for (const struct workload *const *w = __start_workloads; w < __stop_workloads; w++)
 
@@ -13,7 +14,8 @@ struct wl_task *wl_self(void);
 unsigned long long *wl_chance(void);		/* the calling task's random state */
 /* The calling task is about to wait; holder may be NULL.  Shown when all wait for ever. */
 void wl_note_wait(const char *what, struct wl_task *holder);
-void wl_refused(const char *text) __attribute__((noreturn));	/* ends the program with what is wrong */
+/* Ends the program with what is wrong. */
+void wl_refused(const char *text) __attribute__((noreturn));
 
 /* options.c */
 #define WL_MAX_OPTIONS 24

@@ -11,7 +11,8 @@
 #define LINE		64UL
 #define GRAIN		(64UL << 10)	/* what caches are accounted in */
 #define STEP		(256UL << 10)	/* of loops over several regions: so much of each in turn */
-#define PASS		(2UL << 20)	/* of loops over one: between two, pages may be marked or move */
+/* Of loops over one: between two, pages may be marked or move. */
+#define PASS		(2UL << 20)
 
 struct wl_region {
 	struct kern_region *kernel;

@@ -88,7 +88,8 @@ void wl_memory_share(int percent)
 
 #define LINE	64
 #define BURST	64		/* turns of the loop to one line of the footprint */
-#define CYCLES	4		/* of a turn: a multiplication's three and an addition's one, as measured on Zen 4 */
+/* Of a turn: a multiplication's three and an addition's one, as measured on Zen 4. */
+#define CYCLES	4
 
 unsigned long long wl_now(void)
 {

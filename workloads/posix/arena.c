@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "arena.h"
 
-#define ADDRESS		((void *)0x200000000000UL)	/* free in every process on x86-64 and arm64 */
+#define ADDRESS		((void *)0x200000000000UL) /* free in every process on x86-64 and arm64 */
 
 struct arena *arena;
 int arena_fd = -1;

@@ -51,7 +51,8 @@ struct arena {
 	int		done;
 	void		*prepared;
 	struct result	*results, *last_result;
-	void		*notes[65536];		/* of TCP connections not yet accepted, by the port they come from */
+	/* Of TCP connections not yet accepted, by the port they come from. */
+	void		*notes[65536];
 };
 
 extern struct arena *arena;

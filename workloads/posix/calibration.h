@@ -10,6 +10,6 @@ struct calibration {
 
 /* Reads it, or measures and keeps it when there is none or when anew is set. */
 void calibration_get(struct calibration *calibration, int anew);
-double calibration_drift(const struct calibration *calibration);	/* now against stored, percent */
+double calibration_drift(const struct calibration *calibration); /* now against stored, percent */
 
 #endif

@@ -16,7 +16,7 @@ typedef struct {
 	unsigned char	locked;
 	unsigned short	last;		/* CPU number + 1 of the last holder */
 	unsigned short	home;		/* CPU number + 1 whose runqueue this lock guards */
-	unsigned long long acquired;	/* simulated ns; of the first in an unbroken row of holders */
+	unsigned long long acquired; /* simulated ns; of the first in an unbroken row of holders */
 	unsigned long long released;
 } arch_spinlock_t;
 #endif

@@ -24,7 +24,7 @@ extern unsigned long shim_thermal_pressure[];
 #define arch_scale_cpu_capacity(c)	((unsigned long)hw_cpu_topo[c].capacity)
 #define arch_scale_freq_capacity(c)	((unsigned long)hw_cpu_topo[c].freq_scale)
 #define arch_scale_freq_invariant()	true
-#define arch_scale_thermal_pressure(c)	shim_thermal_pressure[c]	/* before cpufreq_pressure */
+#define arch_scale_thermal_pressure(c)	shim_thermal_pressure[c] /* before cpufreq_pressure */
 
 extern const struct cpumask *cpu_coregroup_mask(int cpu);
 extern const struct cpumask *cpu_clustergroup_mask(int cpu);

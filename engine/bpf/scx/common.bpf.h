@@ -15,7 +15,7 @@
 	u64 __offset = (u64)__at - (u64)(array);				\
 	__offset <= sizeof((array)[0]) * ((n) - 1) ? __at : NULL;		\
 })
-#define bpf_addr_space_cast(var, to, from)	({ })	/* both see an arena at the same addresses */
+#define bpf_addr_space_cast(var, to, from)	({ }) /* both see an arena at the same addresses */
 /*
  * Newer trees leave these two as they are found, for functions of the header too; older ones define
  * theirs.

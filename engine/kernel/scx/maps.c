@@ -168,7 +168,7 @@ static struct element *insert(struct shim_map *m, struct element **at, const voi
 {
 	struct element *e = hw_zalloc(sizeof(*e) + (owner ? 0 : m->key_size), 8);
 
-	shim_scx_charge(hw_costs.lock);		/* of the list of free ones, or of the owner's storage */
+	shim_scx_charge(hw_costs.lock); /* of the list of free ones, or of the owner's storage */
 	e->owner = owner;
 	if (!owner)
 		memcpy(e->key, key, m->key_size);

@@ -10,7 +10,8 @@
 #include "../shim.h"
 
 struct shim_map {
-	void		*declared;	/* by which the scheduler names it; its first word is where it is found */
+	/* By which the scheduler names it; its first word is where it is found. */
+	void		*declared;
 	const char	*name;
 	unsigned int	type, key_size, value_size, max_entries, flags;
 	void		**values;	/* the maps that one of maps begins with */
@@ -68,7 +69,8 @@ void *shim_scx_alloc(const char *what, unsigned int size);
 void shim_scx_free(void *object);
 void shim_scx_check(const void *at, unsigned int size, bool write);
 
-#define SHIM_SCX_MOST_LINES	(1UL << 20)	/* bytes of an object whose lines cost when CPUs share them */
+/* Bytes of an object whose lines cost when CPUs share them. */
+#define SHIM_SCX_MOST_LINES	(1UL << 20)
 
 /* arena.c */
 void shim_scx_make_arena(struct shim_map *m);
@@ -77,7 +79,8 @@ void shim_scx_check_arena(const char *at, unsigned int size, bool write);
 /* maps.c */
 void shim_scx_make_maps(void);
 struct shim_map *shim_scx_map(void *declared);
-void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index);	/* NULL: of no array's */
+/* NULL: of no array's. */
+void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index);
 
 /* setup.c: loads it as its own program does; 0 or -errno */
 int shim_scx_attach(void);

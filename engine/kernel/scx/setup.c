@@ -8,7 +8,7 @@
 
 struct value {
 	const char	*tunable;
-	u64		(*is)(unsigned int cpu);	/* cpu: of an array with one for each, else 0 */
+	u64		(*is)(unsigned int cpu); /* cpu: of an array with one for each, else 0 */
 	bool		of_each_cpu;
 };
 
@@ -103,10 +103,11 @@ static unsigned int last_by_capacity(void)
 
 static const struct setup {
 	const char	*operations;		/* the scheduler's, by which it is known */
-	const char	*refused;		/* why: a part that schedules is the program itself */
+	const char	*refused; /* why: a part that schedules is the program itself */
 	const char	*pinned_by;		/* to the CPU of this tunable, */
 	unsigned int	(*pinned)(void);	/* or to this one */
-	bool		primary_is_pinned, primary_is_all;	/* what enable_primary_cpu() is called for */
+	/* What enable_primary_cpu() is called for. */
+	bool		primary_is_pinned, primary_is_all;
 	bool		siblings, starts_timer;
 	bool		flags, more_flags;	/* of the operations */
 	struct value	values[MOST_VALUES];

@@ -15,7 +15,7 @@
 
 const u64 shim_ext_slice_ns = SCX_SLICE_DFL;
 
-#ifndef TREE_HAS_EXT_DEAD	/* where sched_ext is one file, a declaration makes this kfunc local */
+#ifndef TREE_HAS_EXT_DEAD /* where sched_ext is one file, a declaration makes this kfunc local */
 void native_scx_bpf_kick_cpu(s32 cpu, u64 flags);
 void native_scx_bpf_kick_cpu(s32 cpu, u64 flags)
 {

@@ -78,7 +78,8 @@ void shim_prefer_cores(bool hybrid)
 
 	for (; from->mask; from++) {
 #ifndef TREE_HAS_GROUP_SMT_BALANCE
-		if (hybrid && from->sd_flags == cpu_cluster_flags)	/* x86_hybrid_topology has none */
+		/* x86_hybrid_topology has none. */
+		if (hybrid && from->sd_flags == cpu_cluster_flags)
 			continue;
 #endif
 		*to = *from;
