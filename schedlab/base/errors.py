@@ -4,7 +4,9 @@ A message says what was wrong, where (file and key path, or file path), and what
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class SchedlabError(Exception):
@@ -45,6 +47,24 @@ class StoreError(SchedlabError):
 
 class Interrupted(SchedlabError):
     """The user or the system asked the lab to stop; results so far are kept."""
+
+
+@contextmanager
+def reading(path: str | Path, kind: type[SchedlabError] = UsageError) -> Iterator[None]:
+    """Name the file where a `with` block cannot read it."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{path}: cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def writing(path: str | Path, kind: type[SchedlabError] = HostError) -> Iterator[None]:
+    """Name the file or folder where a `with` block cannot write it."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def nearest(wrong: str, known: Iterable[str], before: str = "") -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from schedlab.base.errors import HostError
+from schedlab.base.errors import writing
 from schedlab.base.system.inside import inside
 
 
@@ -19,7 +19,5 @@ class Enclosure:
     def put(self, folder: Path) -> None:
         """Write it into a folder; HostError where that fails."""
         path = inside(folder, self.name, self.source)
-        try:
+        with writing(path):
             path.write_text(self.text, encoding="utf-8", errors="surrogateescape")
-        except OSError as error:
-            raise HostError(f"{path}: cannot be written: {error.strerror}") from error

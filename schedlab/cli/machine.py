@@ -9,7 +9,7 @@ import click
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.data import machine_file
-from schedlab.base.errors import HostError, UsageError
+from schedlab.base.errors import UsageError, writing
 from schedlab.base.printable import printable_lines
 from schedlab.base.system import LocalSystem
 from schedlab.base.system.interrupt import stoppable
@@ -224,10 +224,8 @@ def _wanted(cpus: str | None, present: tuple[int, ...]) -> frozenset[int]:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with writing(path):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise HostError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 @machine.command("list")

@@ -9,7 +9,7 @@ import click
 
 from schedlab.base.cpulist import MOST_CPUS
 from schedlab.base.data import published_file
-from schedlab.base.errors import HostError, UsageError
+from schedlab.base.errors import UsageError, writing
 from schedlab.cli.echo import echo, put
 from schedlab.cli.how import How
 from schedlab.cli.names import KERNEL, MACHINE, PUBLISHED, TARGET, VARIANT
@@ -133,10 +133,8 @@ def validate(
         text = validation.of_loads(folder, chosen(only.split(",")) if only else (), lab)
     put(text)
     if output:
-        try:
+        with writing(output):
             output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise HostError(f"{output}: cannot be written: {error.strerror}") from error
 
 
 @contextmanager

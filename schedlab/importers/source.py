@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from schedlab.base.errors import UsageError
+from schedlab.base.errors import UsageError, reading
 from schedlab.importers.bounds import (
     LONGEST_NAME,
     LONGEST_NUMBER,
@@ -44,11 +44,8 @@ class Source:
     @classmethod
     def read(cls, path: Path) -> "Source":
         """Read a file; UsageError where it is not a text, or too large a one."""
-        try:
-            with path.open("rb") as file:
-                content = file.read(MOST_BYTES + 1)
-        except OSError as error:
-            raise UsageError(f"{path}: cannot be read: {error.strerror}.") from error
+        with reading(path), path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES or content.count(b"\n") > MOST_LINES:
             raise UsageError(
                 f"{path}: is too large to import: more than {MOST_BYTES >> 20} MiB or"

@@ -8,6 +8,7 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
 
+from schedlab.base.errors import reading
 from schedlab.base.printable import printable
 from schedlab.kernels import KernelError
 from schedlab.kernels.process import output
@@ -136,13 +137,11 @@ def ends_of_range(tree: Path, commits: str) -> tuple[str, str]:
 
 
 def _content(file: Path) -> bytes:
-    try:
+    with reading(file, KernelError):
         if not file.is_file():
             raise KernelError(f"{file}: there is no such file, or it is not a regular one.")
         with file.open("rb") as stream:
             content = stream.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise KernelError(f"{file}: cannot be read: {error.strerror}") from error
     if len(content) > _MOST_BYTES:
         raise KernelError(f"{file}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read.")
     return content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").lstrip(b"\n")

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Literal
 
-from schedlab.base.errors import HostError, SystemLost, UsageError
+from schedlab.base.errors import HostError, SystemLost, UsageError, writing
 from schedlab.base.system.durable import write_durably
 from schedlab.base.validation import Data
 from schedlab.benchmarks import Case
@@ -221,11 +221,9 @@ class Boots:
     def _keep(self) -> None:
         """Write the record, whole or not at all: a lab that dies now is gone on with."""
         place = self._folder / RECORD
-        try:
+        with writing(place):
             text = self._series.model_dump_json(indent=1, exclude_none=True)
             write_durably(place, text.encode())
-        except OSError as error:
-            raise HostError(f"{place}: cannot be written: {error.strerror}") from error
 
 
 class _BootedFor:

@@ -7,7 +7,7 @@ from typing import Any
 
 from schedlab import __version__
 from schedlab.base.data import is_path
-from schedlab.base.errors import HostError
+from schedlab.base.errors import HostError, reading
 from schedlab.base.printable import printable
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.kernels import KernelError
@@ -42,10 +42,8 @@ class Repeatable:
 
     def copy(self, file: Path) -> str:
         """Take a file; return its name beside the plan; HostError if it cannot be read any more."""
-        try:
+        with reading(file, HostError):
             return self.add(file, file.read_text(encoding="utf-8", errors="surrogateescape"))
-        except OSError as error:
-            raise HostError(f"{file}: cannot be read: {error.strerror}") from error
 
 
 def repeatable(plan: Plan, environment: Mapping[str, str]) -> Repeatable:
@@ -133,10 +131,8 @@ def _described(recipe: Recipe, shelf: Shelf, found: Repeatable) -> dict[str, Any
     patches = []
     for patch in recipe.patches:
         changes = shelf.whole_patch_file(patch)
-        try:
+        with reading(changes, HostError):
             text = changes.read_text(encoding="utf-8", errors="surrogateescape")
-        except OSError as error:
-            raise HostError(f"{changes}: cannot be read: {error.strerror}") from error
         heading = f"{patch.heading}\n" if patch.heading else ""
         patches.append(found.add(Path(patch.name), heading + text))
     entry: dict[str, Any] = {"name": recipe.name, "base": recipe.base, "patches": patches}

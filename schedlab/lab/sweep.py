@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from schedlab.base.errors import HostError, Interrupted, StoreError
+from schedlab.base.errors import HostError, Interrupted, StoreError, writing
 from schedlab.base.system.interrupt import stoppable, uninterrupted
 from schedlab.lab.forecast import are
 from schedlab.lab.result import (
@@ -109,15 +109,13 @@ def _carry_out(plan: Plan, folder: Path, lab: Lab, resuming: bool) -> Swept:
 
 
 def _new_folder(plan: Plan, folder: Path) -> None:
-    try:
+    with writing(folder, StoreError):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise StoreError(
                 f"{folder}: is not empty. Name another folder, or continue with --resume {folder}."
             )
         (folder / SWEEP).write_text(plan.to_toml())
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 def _simulate(simulated: Mapping[str, Point], folder: Path, lab: Lab) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from schedlab import __version__
-from schedlab.base.errors import StoreError, UsageError
+from schedlab.base.errors import StoreError, UsageError, writing
 from schedlab.base.system.lock import FileLock, Taken
 from schedlab.base.validation import KeptData
 from schedlab.benchmarks import Case
@@ -187,7 +187,7 @@ class Store:
             StoreError: the folder holds something, or cannot be written.
         """
         check_free(folder)
-        try:
+        with writing(folder, StoreError):
             folder.mkdir(parents=True, exist_ok=True)
             lock = _lock(folder)
             (folder / "raw").mkdir()
@@ -195,8 +195,6 @@ class Store:
             for file in inputs:
                 (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
                 file.put(folder)
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
         about = {
             "format": _FORMAT,
             "version": __version__,
@@ -511,12 +509,10 @@ def made_whole(folder: Path) -> Iterator[Path]:
     """
     check_free(folder)
     made = [parent for parent in folder.absolute().parents if not parent.exists()]
-    try:
+    with writing(folder, StoreError):
         folder.parent.mkdir(parents=True, exist_ok=True)
         beside = folder.with_name(f".{folder.name[:100]}-{os.getpid()}")
         beside.mkdir()
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
     try:
         yield beside
         beside.replace(folder)
@@ -532,13 +528,11 @@ def made_whole(folder: Path) -> Iterator[Path]:
 
 def check_free(folder: Path) -> None:
     """Refuse a folder that is not new or empty."""
-    try:
+    with writing(folder, StoreError):
         if folder.exists() and any(folder.iterdir()):
             raise StoreError(
                 f"{folder}: is not empty. Name another folder, or continue with --resume {folder}."
             )
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from schedlab.base.errors import HostError
+from schedlab.base.errors import writing
 from schedlab.base.system import System
 from schedlab.benchmarks import Command
 from schedlab.benchmarks.server import ONE_MACHINE, Server
@@ -62,10 +62,8 @@ class ServedData:
         """Load data in a folder of their own, which stays where that fails."""
         folder = self._folder / f"loading-{key}"
         shutil.rmtree(folder, ignore_errors=True)
-        try:
+        with writing(folder):
             folder.mkdir(parents=True)
-        except OSError as error:
-            raise HostError(f"{folder}: cannot be written: {error.strerror}") from error
         command = at_port(self._system, command, folder, ONE_MACHINE)
         server = command.server
         assert server and server.data

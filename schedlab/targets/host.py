@@ -10,7 +10,14 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from schedlab.base.errors import HostError, IncompleteRun, KnobError, RestoreError, UsageError
+from schedlab.base.errors import (
+    HostError,
+    IncompleteRun,
+    KnobError,
+    RestoreError,
+    UsageError,
+    writing,
+)
 from schedlab.base.system import Exit, Launch, LocalSystem, Running, System
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.process import TAG
@@ -478,10 +485,8 @@ def _went_wrong(exit_: Exit, command: Command) -> str:
 
 def _make_folder(folder: Path) -> None:
     """Make a folder of a run; HostError where that fails."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True)
-    except OSError as error:
-        raise HostError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 @contextmanager

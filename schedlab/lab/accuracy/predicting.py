@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from schedlab.base.errors import HostError, Interrupted
+from schedlab.base.errors import Interrupted, writing
 from schedlab.base.validation import read_toml
 from schedlab.base.words import plural
 from schedlab.lab.accuracy.published import (
@@ -180,9 +180,7 @@ class _Board:
         written = page.with_suffix(".toml")
         explained = read_toml(written).get(EXPLANATIONS, {}) if written.exists() else {}
         text = study(self.rows, dict(references_of(self.found)), simulated, explained)
-        try:
+        with writing(page):
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(text, encoding="utf-8")
             write_record(record_of(page), self.found, simulated)
-        except OSError as error:
-            raise HostError(f"{page}: cannot be written: {error.strerror}") from error

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from schedlab.base.errors import UsageError
+from schedlab.base.errors import UsageError, reading
 from schedlab.lab.recording.events import Events
 from schedlab.lab.recording.perfetto import read_perfetto
 from schedlab.lab.recording.text import read_text
@@ -30,11 +30,8 @@ def read_trace(path: Path) -> Events:
     Raises:
         UsageError: it cannot be read, is of another kind, or has no event of the scheduler.
     """
-    try:
-        with path.open("rb") as file:
-            head = file.read(4096)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}.") from None
+    with reading(path), path.open("rb") as file:
+        head = file.read(4096)
     if head.startswith(_PERF):
         pieces = perf_text(path)
     elif head.startswith(_TRACE_CMD):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from schedlab.base.errors import HostError, IncompleteRun
+from schedlab.base.errors import HostError, IncompleteRun, writing
 from schedlab.base.system import System
 from schedlab.base.system.process import Exit, Launch
 from schedlab.counters.tracefs import TRACEFS, tracepoint_file
@@ -81,15 +81,12 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         setup = setup.without_names()
     hide = anonymous(secrets.token_bytes(16)) if asked.anonymous else None
     lines = lost = 0
-    try:
-        with gzip.open(output, "wb", compresslevel=3) as file:
-            file.write(f"{HEAD}{json.dumps(setup.document())}\n".encode())
-            for piece in _whole(perf_text(data)):
-                lost += sum(int(a or b) for a, b in _LOST.findall(piece))
-                lines += piece.count(b"\n")
-                file.write(hide(piece) if hide else piece)
-    except OSError as error:
-        raise HostError(f"{output}: cannot be written: {error.strerror}.") from None
+    with writing(output), gzip.open(output, "wb", compresslevel=3) as file:
+        file.write(f"{HEAD}{json.dumps(setup.document())}\n".encode())
+        for piece in _whole(perf_text(data)):
+            lost += sum(int(a or b) for a, b in _LOST.findall(piece))
+            lines += piece.count(b"\n")
+            file.write(hide(piece) if hide else piece)
     return Recorded(lines, lost, end)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from schedlab.base.errors import UsageError
+from schedlab.base.errors import UsageError, writing
 
 VERSION = 1
 WAIT, WAKE, START, SLEEP, GRID, ARRIVAL, DEVICE = "w", ">", "+", "s", "t", "@", "d"
@@ -111,10 +111,8 @@ class RecordedWorkload:
             **({"messages": messages} if messages else {}),
             "tasks": tasks,
         }
-        try:
+        with writing(path, UsageError):
             path.write_text(json.dumps(document, indent=1) + "\n")
-        except OSError as error:
-            raise UsageError(f"{path}: cannot be written: {error.strerror}.") from None
 
 
 def read_workload(path: Path) -> RecordedWorkload:
