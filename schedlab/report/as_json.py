@@ -1,10 +1,12 @@
 """The whole result as JSON. docs/manual/reports.md describes every key; keys are only added."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from schedlab import __version__
+from schedlab.judging.analysis import Outcome
 from schedlab.judging.meanings import meaning_of
 from schedlab.judging.verdict import Verdict
 from schedlab.judging.why import Part, TimeSpent
@@ -37,17 +39,7 @@ def render(report: Report) -> str:
             "correction": "holm" if report.design.strict else "benjamini-hochberg",
         },
         "method": report.method(),
-        "results": [
-            {
-                "benchmark": outcome.case.label,
-                "metric": outcome.metric.name,
-                "unit": outcome.metric.unit,
-                "baseline": report.baseline,
-                "variant": outcome.variant,
-                **_verdict(outcome.verdict),
-            }
-            for outcome in report.analysis.outcomes
-        ],
+        "results": _outcomes(report, report.analysis.outcomes),
         "counters": [
             {
                 "benchmark": counter.case.label,
@@ -61,17 +53,7 @@ def render(report: Report) -> str:
             }
             for counter in report.analysis.counters
         ],
-        "wakeups": [
-            {
-                "benchmark": outcome.case.label,
-                "metric": outcome.metric.name,
-                "unit": outcome.metric.unit,
-                "baseline": report.baseline,
-                "variant": outcome.variant,
-                **_verdict(outcome.verdict),
-            }
-            for outcome in report.wakeups
-        ],
+        "wakeups": _outcomes(report, report.wakeups),
         "decision": _decision(report),
         "why": [_why(report, spent) for spent in report.times],
         "dependences": [
@@ -143,6 +125,20 @@ def _decision(report: Report) -> list[dict[str, Any]]:
         }
         for part in decision(report).parts
         for ranked, line in zip(part.ranked, part.lines, strict=True)
+    ]
+
+
+def _outcomes(report: Report, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    return [
+        {
+            "benchmark": outcome.case.label,
+            "metric": outcome.metric.name,
+            "unit": outcome.metric.unit,
+            "baseline": report.baseline,
+            "variant": outcome.variant,
+            **_verdict(outcome.verdict),
+        }
+        for outcome in outcomes
     ]
 
 

@@ -25,9 +25,9 @@ from schedlab.report.wording import (
     described,
     direction,
     exact,
+    figures_of,
     interval,
     mean_count,
-    number,
     points,
     verdict_phrase,
 )
@@ -85,21 +85,15 @@ def _summary(report: Report, variant: str) -> Iterator[str]:
     yield ""
     headings = ["Benchmark", "Metric", report.baseline, variant]
     headings += ["Change (%)", "Interval (%)", f"{report.unit.capitalize()}s", "Verdict"]
-    rows = []
-    for outcome in report.outcomes_in(variant):
-        verdict, metric = outcome.verdict, outcome.metric
-        rows.append(
-            (
-                outcome.case.label,
-                described(metric),
-                number(verdict.base_mean),
-                number(verdict.other_mean),
-                points(verdict.effect_better),
-                interval(verdict.interval_adjusted_better),
-                blocks_used(verdict),
-                verdict_phrase(verdict),
-            )
+    rows = [
+        (
+            outcome.case.label,
+            described(outcome.metric),
+            *figures_of(outcome.verdict)[:-1],
+            verdict_phrase(outcome.verdict),
         )
+        for outcome in report.outcomes_in(variant)
+    ]
     yield from _table(headings, rows)
     if reasons := why(report, variant):
         yield from (f"{HEADING}", "")

@@ -12,12 +12,9 @@ from schedlab.report.wakeups import HEADING as WAKEUPS
 from schedlab.report.wakeups import wakeups
 from schedlab.report.why import HEADING, why
 from schedlab.report.wording import (
-    blocks_used,
-    interval,
+    figures_of,
     is_evidence,
     mark,
-    number,
-    points,
     share,
 )
 from schedlab.result.folder import DATABASE
@@ -92,11 +89,7 @@ def _verdicts(report: Report, variant: str, screen: Screen) -> None:
         (
             *_texts(
                 f"{outcome.case.label}, {_described(outcome.metric)}",
-                number(verdict.base_mean),
-                number(verdict.other_mean),
-                points(verdict.effect_better),
-                interval(verdict.interval_adjusted_better),
-                blocks_used(verdict),
+                *figures_of(verdict)[:-1],
             ),
             _verdict(verdict),
         )

@@ -74,7 +74,6 @@ _STYLE: dict[Any, Any] = {
     "ytick.labelcolor": _INK,
     "axes.linewidth": 0.8,
 }
-_POINTS: dict[str, Any] = {"linestyle": "none", "clip_on": False}
 _NO_METADATA: dict[str, str | None] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
@@ -205,38 +204,23 @@ def strip(
         axes = _axes(figure, 58, 8, 8, 34)
         titles: dict[str, list[str]] = {}
         for which, variant in enumerate(variants):
-            colour, marker = _look(which)
             mine = [run for run in runs if run.key.variant == variant and metric in run.metrics]
             for group, size in (("warmup", 2.0), ("run", 4.0)):
                 drawn = [run for run in mine if run.key.warmup == (group == "warmup")]
                 gid = f"{group}{which}"
                 titles[gid] = [_run_title(run, metric) for run in drawn]
-                axes.plot(
-                    [run.position for run in drawn],
-                    [run.metrics[metric] for run in drawn],
-                    **_POINTS,
-                    gid=gid,
-                    marker=marker,
-                    markersize=size,
-                    markeredgewidth=0.0,
-                    color=colour,
-                )
+                x = [run.position for run in drawn]
+                y = [run.metrics[metric] for run in drawn]
+                _marks(axes, which, x, y, gid=gid, markersize=size, markeredgewidth=0.0)
             mean = means.get(variant)
             if mean is not None:
-                axes.axhline(mean, color=colour, linewidth=0.9, zorder=0)
+                axes.axhline(mean, color=_look(which)[0], linewidth=0.9, zorder=0)
         failed = [run for run in runs if run.status == "failed"]
         titles["failed"] = [_run_title(run, metric) for run in failed]
-        axes.plot(
-            [run.position for run in failed],
-            [0.02] * len(failed),
-            **_POINTS,
-            gid="failed",
-            marker="x",
-            markersize=6.0,
-            markeredgewidth=1.6,
-            color=_WORSE,
-            transform=axes.get_xaxis_transform(),
-        )
+        x = [run.position for run in failed]
+        look = {"marker": "x", "markersize": 6.0, "markeredgewidth": 1.6, "color": _WORSE}
+        at_the_bottom = axes.get_xaxis_transform()
+        _marks(axes, 0, x, [0.02] * len(failed), gid="failed", transform=at_the_bottom, **look)
         axes.margins(x=0.02, y=0.12)
         _not_too_close(axes)
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -295,23 +279,13 @@ def sweep(
         titles: dict[str, list[str]] = {}
         for which, (variant, measured) in enumerate(series.items()):
             x, y = [value for value, _ in measured], [mean for _, mean in measured]
-            colour, marker = _look(which)
             titles[f"sweep{which}"] = [
                 printable(f"{variant}, {value:,} {parameter}: {exact(mean)}")
                 for value, mean in measured
             ]
-            axes.plot(x, y, color=colour, linewidth=1.2)
-            axes.plot(
-                x, y, **_POINTS, gid=f"sweep{which}", marker=marker, markersize=4.5, color=colour
-            )
-        means = [mean for measured in series.values() for _, mean in measured]
-        if means and max(means) > _FAR_APART * min(means):
-            axes.set_yscale("log")
-            axes.yaxis.set_minor_formatter(NullFormatter())
-        else:
-            axes.set_ylim(bottom=0)
-            axes.yaxis.set_major_locator(MaxNLocator(5))
-        axes.yaxis.set_major_formatter(lambda value, _: _tick(value))
+            axes.plot(x, y, color=_look(which)[0], linewidth=1.2)
+            _marks(axes, which, x, y, gid=f"sweep{which}")
+        _scale_up(axes, [mean for measured in series.values() for _, mean in measured])
         axes.xaxis.set_major_locator(FixedLocator(_apart(series, width)))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.xaxis.set_minor_formatter(NullFormatter())
@@ -322,6 +296,18 @@ def sweep(
 
 _FAR_APART = 20
 """Figures of a sweep with this ratio between them stand on a logarithmic axis."""
+
+
+def _scale_up(axes: Axes, values: Sequence[float]) -> None:
+    """Let the axis begin at 0, or be logarithmic where its values are far apart."""
+    if values and max(values) > _FAR_APART * min(values):
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(lambda value, _: _tick(value))
+
 
 _LABEL = 36
 """CSS pixels that the name of a value takes on an axis."""
@@ -354,7 +340,7 @@ def _line(
     titles: dict[str, list[str]],
     **style: Any,
 ) -> None:
-    colour, marker = _look(which)
+    colour = _look(which)[0]
     gid = f"{what}{which}".replace(" ", "-")
     titles[gid] = [
         printable(f"{point.variant}, {point.value} {unit}: {what} {exact(value)}")
@@ -364,17 +350,15 @@ def _line(
     y = [value for _, value in points]
     # The line apart from its marks, which are explained one by one.
     axes.plot(x, y, color=colour, linewidth=1.2, linestyle=style.get("linestyle", "-"))
-    axes.plot(
-        x,
-        y,
-        **_POINTS,
-        gid=gid,
-        marker=marker,
-        markersize=4.5,
-        color=colour,
-        markerfacecolor=_PAGE if style.get("hollow") else colour,
-        markeredgecolor=colour,
-    )
+    inside = _PAGE if style.get("hollow") else colour
+    _marks(axes, which, x, y, gid=gid, markerfacecolor=inside, markeredgecolor=colour)
+
+
+def _marks(axes: Axes, which: int, x: Sequence[float], y: Sequence[float], **how: Any) -> None:
+    """Draw the points of a variant, without a line."""
+    colour, marker = _look(which)
+    look = {"marker": marker, "markersize": 4.5, "color": colour, **how}
+    axes.plot(x, y, linestyle="none", clip_on=False, **look)
 
 
 def _measured(points: Sequence[Point], metric: Metric) -> list[tuple[Point, float]]:
@@ -521,24 +505,11 @@ def percentiles(
         values = [value for points in families.values() for _, value in points]
         percents = sorted({percent for points in families.values() for percent, _ in points})
         for which, points in enumerate(families.values()):
-            colour, marker = _look(which)
             at = [percents.index(percent) for percent, _ in points]
-            axes.plot(at, [v for _, v in points], color=colour, linewidth=1.2)
-            axes.plot(
-                at,
-                [v for _, v in points],
-                **_POINTS,
-                marker=marker,
-                markersize=4.5,
-                color=colour,
-            )
-        if max(values) > _FAR_APART * min(values):
-            axes.set_yscale("log")
-            axes.yaxis.set_minor_formatter(NullFormatter())
-        else:
-            axes.set_ylim(bottom=0)
-            axes.yaxis.set_major_locator(MaxNLocator(5))
-        axes.yaxis.set_major_formatter(lambda value, _: _tick(value))
+            y = [v for _, v in points]
+            axes.plot(at, y, color=_look(which)[0], linewidth=1.2)
+            _marks(axes, which, at, y)
+        _scale_up(axes, values)
         axes.set_xticks(range(len(percents)), [f"p{percent:g}" for percent in percents])
         axes.set_xlabel(printable(f"percentile; up: {unit}"))
         return _svg(figure, caption)
