@@ -10,7 +10,7 @@ from schedlab.base.data import is_path
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
-from schedlab.cli.names import CHECK, MACHINE, PLAN
+from schedlab.cli.names import ANY_PATH, CHECK, MACHINE, PLAN
 from schedlab.cli.run import evidence_options, load_options
 from schedlab.kernels.series import ends_of_range
 
@@ -25,7 +25,7 @@ ANSWER = "answer.txt"
 @click.argument("commits", required=False, metavar="[GOOD..BAD]")
 @click.option(
     "--tree",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     metavar="PATH",
     help="The git tree of the commits; otherwise the current folder's.",
 )

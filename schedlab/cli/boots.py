@@ -8,7 +8,7 @@ from schedlab.base.data import plan_file
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How
-from schedlab.cli.names import PLAN
+from schedlab.cli.names import ANY_PATH, PLAN
 
 _RUNS = 3
 """Of a benchmark at each boot, where neither the plan nor the user says: more make a boot's value
@@ -19,12 +19,9 @@ steadier, but no more evidence."""
 @click.argument("plan_name", required=False, type=PLAN, metavar="[PLAN]")
 @click.option("--boots", type=int, metavar="N", help="Boots of each variant.")
 @click.option("--target", metavar="TARGET", help="ssh:HOST or vm:KERNEL, if not the plan's.")
-@click.option("--output", metavar="DIR", type=click.Path(path_type=Path), help="Folder to make.")
+@click.option("--output", metavar="DIR", type=ANY_PATH, help="Folder to make.")
 @click.option(
-    "--resume",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Continue the series in DIR, in the same order.",
+    "--resume", metavar="DIR", type=ANY_PATH, help="Continue the series in DIR, in the same order."
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be booted, in order.")
 def boots_command(

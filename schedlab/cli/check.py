@@ -9,7 +9,7 @@ import click
 
 from schedlab.base.errors import Interrupted, UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.names import CHECK, KERNEL, MACHINE
+from schedlab.cli.names import CHECK, FILE, FOLDER, KERNEL, MACHINE
 from schedlab.cli.numbers import Finite, Whole
 
 if TYPE_CHECKING:
@@ -52,17 +52,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     metavar="DIR",
     help="Keep verdicts here, and the files of failed checks; a run that already has a verdict"
     " here is skipped.",
 )
 @click.option(
-    "--junit",
-    "junit_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the verdicts as JUnit's XML.",
+    "--junit", "junit_file", type=FILE, metavar="FILE", help="Write the verdicts as JUnit's XML."
 )
 @click.option(
     "--reduce/--no-reduce",
@@ -73,7 +69,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--coverage",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     metavar="DIR",
     help="Count which of the scheduler's lines run, add that up in DIR, write coverage.html there.",
 )

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
+from schedlab.cli.names import ANY_PATH
 from schedlab.result.folder import check_result
 
 
 @click.command("compare")
-@click.argument("first", metavar="A", type=click.Path(path_type=Path))
-@click.argument("second", metavar="B", type=click.Path(path_type=Path))
+@click.argument("first", metavar="A", type=ANY_PATH)
+@click.argument("second", metavar="B", type=ANY_PATH)
 def compare(first: Path, second: Path) -> None:
     """Set two results side by side: two machines, or two dates.
 

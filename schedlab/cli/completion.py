@@ -6,11 +6,11 @@ from click.shell_completion import get_completion_class
 _SHELLS = ("bash", "zsh", "fish")
 _BEFORE = {
     "zsh": "# A new user's zsh has not loaded its completion yet.\n"
-    "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }\n",
+    "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }\n"
 }
 _AFTER = {
     "bash": "# A target's colon is part of a word: sim:MACHINE.\n"
-    "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n",
+    "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n"
 }
 
 

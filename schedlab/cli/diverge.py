@@ -8,7 +8,7 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
-from schedlab.cli.names import BENCHMARK, MACHINE, VARIANT
+from schedlab.cli.names import BENCHMARK, FILE, MACHINE, VARIANT
 from schedlab.cli.numbers import Finite, Whole, longest_simulation
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Write both runs side by side, as a JSON trace for https://ui.perfetto.dev.",
 )
 @longest_simulation

@@ -8,18 +8,17 @@ from schedlab.base.errors import UsageError
 from schedlab.base.system.inside import inside
 from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.how import invocation
+from schedlab.cli.names import ANY_PATH
 
 _IMPORTED = Path("results") / "imported"
 
 
 @click.command("import")
-@click.argument(
-    "files", type=click.Path(path_type=Path), metavar="FILE...", nargs=-1, required=True
-)
+@click.argument("files", type=ANY_PATH, metavar="FILE...", nargs=-1, required=True)
 @click.option(
     "--output",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help=f"Result folder to make; with several files, a folder in it for each. {_IMPORTED}/NAME"
     " if not given.",
 )

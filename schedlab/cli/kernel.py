@@ -8,7 +8,7 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.echo import echo
-from schedlab.cli.names import KERNEL, PATCH
+from schedlab.cli.names import ANY_PATH, KERNEL, PATCH
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import OLDEST, find_engine
 from schedlab.kernels.preemption import Preempt
@@ -26,7 +26,7 @@ def kernel() -> None:
 
 @kernel.command("add")
 @click.option("--debian", metavar="SERIES", help="Debian's linux-source package, e.g. 6.12.")
-@click.option("--tree", metavar="PATH", type=click.Path(path_type=Path), help="Your own tree.")
+@click.option("--tree", metavar="PATH", type=ANY_PATH, help="Your own tree.")
 @click.option("--ref", metavar="REF", help="A git ref of it; without it, the tree as it stands.")
 @click.option("--name", metavar="NAME", help="What to call it; the series, or the folder's name.")
 def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None) -> None:

@@ -81,12 +81,7 @@ def _features(kernel: str | None) -> Iterator[str]:
         ) from error
 
 
-_KINDS = {
-    "benchmarks": _benchmarks,
-    "plans": _plans,
-    "suites": _suites,
-    "counters": _counters,
-}
+_KINDS = {"benchmarks": _benchmarks, "plans": _plans, "suites": _suites, "counters": _counters}
 
 
 @click.command("list")

@@ -14,7 +14,7 @@ from schedlab.base.printable import printable_lines
 from schedlab.base.system import LocalSystem
 from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.echo import echo, put
-from schedlab.cli.names import KERNEL, MACHINE
+from schedlab.cli.names import FILE, KERNEL, MACHINE
 
 if TYPE_CHECKING:
     from schedlab.machine.domains import Domain
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     help="The kernel whose simulator the costs are fitted with.",
 )
 @click.option(
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write it to FILE; without it, to the terminal.",
+    "--output", metavar="FILE", type=FILE, help="Write it to FILE; without it, to the terminal."
 )
 @click.pass_context
 def machine(
@@ -108,7 +105,7 @@ def _calibrated(kernel: str | None) -> str:
     "--html",
     "page",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Write it to FILE, as a page that needs no network.",
 )
 @click.option(

@@ -7,19 +7,14 @@ import click
 
 from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.how import invocation
+from schedlab.cli.names import ANY_PATH
 from schedlab.result.folder import check_result
 
 
 @click.command("merge")
-@click.argument(
-    "folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path)
-)
+@click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=ANY_PATH)
 @click.option(
-    "--output",
-    required=True,
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Result folder to make.",
+    "--output", required=True, metavar="DIR", type=ANY_PATH, help="Result folder to make."
 )
 @click.option(
     "--looks",

@@ -1,6 +1,7 @@
-"""The names that a shell completes: of plans, machines, kernels and all else that is listed."""
+"""Types of options: paths, and names that a shell completes, of all that is listed."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
@@ -166,6 +167,10 @@ def _check_benchmark(text: str) -> None:
 
     find_benchmark(text.partition(":")[0].strip(), "--benchmark")
 
+
+ANY_PATH: click.Path = click.Path(path_type=Path)
+FILE: click.Path = click.Path(path_type=Path, dir_okay=False)
+FOLDER: click.Path = click.Path(path_type=Path, file_okay=False)
 
 VARIANT = VariantName()
 COMMAND = Name(_commands)

@@ -6,18 +6,17 @@ from pathlib import Path
 import click
 
 from schedlab.cli.echo import echo
+from schedlab.cli.names import ANY_PATH
 from schedlab.result.folder import check_result
 
 
 @click.command("overview")
-@click.argument(
-    "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=ANY_PATH)
 @click.option(
     "--output",
     metavar="FILE",
     required=True,
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help="The HTML page; it links the report.html of every DIR.",
 )
 def overview(folders: tuple[Path, ...], output: Path) -> None:

@@ -7,6 +7,7 @@ import click
 
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
+from schedlab.cli.names import FILE
 from schedlab.cli.numbers import Finite
 
 
@@ -27,11 +28,7 @@ from schedlab.cli.numbers import Finite
 @click.option("--anonymous", is_flag=True, help="Replace the names of programs and cgroups.")
 @click.option("--target", default="host", show_default=True, help="host, or ssh:[USER@]HOST.")
 @click.option(
-    "--output",
-    required=True,
-    metavar="FILE.gz",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where the recording goes.",
+    "--output", required=True, metavar="FILE.gz", type=FILE, help="Where the recording goes."
 )
 def record(
     command: tuple[str, ...],

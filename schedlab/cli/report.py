@@ -12,6 +12,7 @@ import click
 import schedlab
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo, put
+from schedlab.cli.names import ANY_PATH
 from schedlab.result.folder import check_result, is_sweep, results_of_sweep
 
 if TYPE_CHECKING:
@@ -28,12 +29,9 @@ def shapes() -> dict[str, str]:
 
 
 @click.command(
-    "report",
-    epilog="\b\n" + "\n".join(f"{name:10}{summary}" for name, summary in shapes().items()),
+    "report", epilog="\b\n" + "\n".join(f"{name:10}{summary}" for name, summary in shapes().items())
 )
-@click.argument(
-    "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=ANY_PATH)
 @click.option(
     "--format",
     "name",
@@ -45,7 +43,7 @@ def shapes() -> dict[str, str]:
 @click.option(
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help="Write to FILE; without it to standard output, and html to DIR/report.html.",
 )
 @click.option(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -11,7 +10,17 @@ from schedlab.base.cpulist import MOST_CPUS
 from schedlab.base.data import plan_file, suite_file
 from schedlab.base.errors import UsageError
 from schedlab.cli.how import How, given_options
-from schedlab.cli.names import BENCHMARK, COUNTERS, KERNEL, MACHINE, PLAN, SUITE, TARGET, VARIANT
+from schedlab.cli.names import (
+    ANY_PATH,
+    BENCHMARK,
+    COUNTERS,
+    KERNEL,
+    MACHINE,
+    PLAN,
+    SUITE,
+    TARGET,
+    VARIANT,
+)
 from schedlab.cli.numbers import Whole
 from schedlab.cli.variants import check_variants
 from schedlab.plan.targets import HOST, TARGETS
@@ -112,11 +121,11 @@ _EVIDENCE = (
         "--counters", type=COUNTERS, metavar="NAME,...", help="Counters; `schedlab list counters`."
     ),
     click.option("--no-counters", is_flag=True, help="Count nothing."),
-    click.option("--output", metavar="DIR", type=click.Path(path_type=Path), help="Result folder."),
+    click.option("--output", metavar="DIR", type=ANY_PATH, help="Result folder."),
     click.option(
         "--resume",
         metavar="DIR",
-        type=click.Path(path_type=Path),
+        type=ANY_PATH,
         help="Continue the result in DIR, in the same order.",
     ),
     click.option(

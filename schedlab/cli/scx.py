@@ -7,6 +7,7 @@ import click
 
 from schedlab.base.system.system import natural
 from schedlab.cli.echo import echo
+from schedlab.cli.names import ANY_PATH
 
 
 @click.group("scx")
@@ -24,7 +25,7 @@ def scx() -> None:
     "--tree",
     required=True,
     metavar="PATH",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help="A clone of the scx project; nothing of it is copied.",
 )
 def add(tree: Path) -> None:

@@ -11,7 +11,7 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
-from schedlab.cli.names import KERNEL, PLAN
+from schedlab.cli.names import ANY_PATH, KERNEL, PLAN
 from schedlab.cli.run import evidence_options, fail_on_option, load_options
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ MAIL = "mail.txt"
 
 
 @click.command("series")
-@click.argument(
-    "patches", required=False, type=click.Path(path_type=Path), metavar="[MBOX|FOLDER|A..B]"
-)
+@click.argument("patches", required=False, type=ANY_PATH, metavar="[MBOX|FOLDER|A..B]")
 @click.option(
     "--base",
     type=KERNEL,
@@ -34,7 +32,7 @@ MAIL = "mail.txt"
 )
 @click.option(
     "--tree",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     metavar="PATH",
     help="The git tree of the commits A..B; otherwise the base's, or the current folder's.",
 )

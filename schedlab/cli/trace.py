@@ -8,7 +8,7 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
-from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE, VARIANT
+from schedlab.cli.names import BENCHMARK, FILE, KERNEL, MACHINE, VARIANT
 from schedlab.cli.numbers import Finite, Whole, longest_simulation
 
 
@@ -36,7 +36,7 @@ def trace() -> None:
 
 
 @trace.command("stats")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=FILE)
 @click.option(
     "--tasks", metavar="PATTERN,...", help="Only tasks with such names, e.g. 'nginx*,php*'."
 )
@@ -47,10 +47,7 @@ def trace() -> None:
     "--rows", type=Whole(1, 10_000), default=20, show_default=True, help="Rows of each table."
 )
 @click.option(
-    "--html",
-    metavar="PAGE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Also write a page, with who wakes whom as a graph.",
+    "--html", metavar="PAGE", type=FILE, help="Also write a page, with who wakes whom as a graph."
 )
 def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: Path | None) -> None:
     """Print what the trace in FILE shows: time by state, wakeups, who wakes whom, moves.
@@ -119,13 +116,7 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
 @click.option("--to", type=Finite(), metavar="SECONDS", help="Simulated time to end at.")
 @click.option("--ring", type=Whole(1, 2**31 - 1), metavar="N", help="Keep only the last N events.")
 @longest_simulation
-@click.option(
-    "--output",
-    required=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where the trace goes.",
-)
+@click.option("--output", required=True, metavar="FILE", type=FILE, help="Where the trace goes.")
 def simulate(
     machine: str,
     benchmark: str,

@@ -12,7 +12,7 @@ from schedlab.base.data import published_file
 from schedlab.base.errors import UsageError, writing
 from schedlab.cli.echo import echo, put
 from schedlab.cli.how import How
-from schedlab.cli.names import KERNEL, MACHINE, PUBLISHED, TARGET, VARIANT
+from schedlab.cli.names import FILE, FOLDER, KERNEL, MACHINE, PUBLISHED, TARGET, VARIANT
 from schedlab.cli.numbers import Whole
 
 HERE = Path("results") / "here"
@@ -24,12 +24,7 @@ HERE = Path("results") / "here"
 )
 @click.option("--kernel", type=KERNEL, metavar="NAME", help="The simulator's kernel.")
 @click.option("--only", metavar="WORKLOAD,...", help="These workloads only.")
-@click.option(
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the table to FILE as well.",
-)
+@click.option("--output", metavar="FILE", type=FILE, help="Write the table to FILE as well.")
 @click.option(
     "--target",
     type=TARGET,
@@ -54,7 +49,7 @@ HERE = Path("results") / "here"
 @click.option(
     "--results",
     metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Where results are kept and found again; results/published or results/here if not given.",
 )
 @click.option(

@@ -8,13 +8,13 @@ import click
 
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.names import MACHINE
+from schedlab.cli.names import FILE, MACHINE
 from schedlab.cli.numbers import Finite
 
 if TYPE_CHECKING:
     from schedlab.lab.recording.workload import RecordedWorkload
 
-FILE = click.Path(path_type=Path, dir_okay=False)
+FILE = FILE
 TASKS = click.option(
     "--tasks", metavar="PATTERN,...", help="Only tasks with such names, e.g. 'nginx*,php*'."
 )
