@@ -11,8 +11,7 @@ from schedlab.cli.echo import echo
 from schedlab.cli.names import ANY_PATH, KERNEL, PATCH
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import OLDEST, find_engine
-from schedlab.kernels.preemption import Preempt
-from schedlab.kernels.ticks import HZ, HZ_USUAL
+from schedlab.kernels.kconfig import HZ, HZ_USUAL, Preempt
 
 if TYPE_CHECKING:
     from schedlab.kernels.build import Builder

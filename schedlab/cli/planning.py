@@ -21,8 +21,7 @@ from schedlab.plan.plan import BenchmarkEntry, Blocks, Plan, find_plan
 from schedlab.plan.sweep import points
 from schedlab.plan.targets import known
 from schedlab.result.folder import is_sweep
-from schedlab.settings.effects import without_effect
-from schedlab.settings.switchable import switchable
+from schedlab.settings.switchable import switchable, without_effect
 from schedlab.settings.variant import Variant, parse_variant
 from schedlab.targets.choice import find_system
 

@@ -5,6 +5,9 @@ Of the subsystems the scheduler does not speak of itself the topic alone is know
 
 from schedlab.counters.meaning import Meaning, Topic
 
+TRACEFS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
+"""Where tracefs is mounted: by itself, or with debugfs."""
+
 _SCHED = {
     "sched_waking": (Topic.WAKEUP, "wakeup of a task began"),
     "sched_wakeup": (Topic.WAKEUP, "wakeup of a task ended"),
@@ -89,3 +92,8 @@ _EXITS = (("_exit", "_entry"), ("_end", "_start"), ("_end", "_begin"))
 def entry_of(counter: str) -> list[str]:
     """Return what the entry may be called of which a counter is the exit, such as `x_exit`."""
     return [counter.removesuffix(end) + begin for end, begin in _EXITS if counter.endswith(end)]
+
+
+def tracepoint_file(folder: str, event: str) -> str:
+    """Return the file that a mounted tracefs has of a tracepoint, as `sched:sched_switch`."""
+    return f"{folder}/events/{event.replace(':', '/')}/id"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from schedlab.base.system import System
 from schedlab.doctor.finding import Finding
-from schedlab.settings.effects import numa_balancing_without
+from schedlab.settings.switchable import numa_balancing_without
 
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 _SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit")

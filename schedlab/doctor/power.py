@@ -8,7 +8,7 @@ from schedlab.base.errors import HostError
 from schedlab.base.system import System
 from schedlab.doctor.finding import Finding
 from schedlab.machine import cpus, idle
-from schedlab.settings.effects import idle_states_without
+from schedlab.settings.switchable import idle_states_without
 
 CPU = cpus.CPU
 _NO_TURBO = f"{CPU}/intel_pstate/no_turbo"

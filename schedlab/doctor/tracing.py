@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from schedlab.base.system import System
 from schedlab.counters.perf_stat import TRACEPOINTS
-from schedlab.counters.tracefs import TRACEFS, tracepoint_file
+from schedlab.counters.tracepoints import TRACEFS, tracepoint_file
 from schedlab.doctor.finding import Finding
 from schedlab.settings.sched_debug import features_path
 

@@ -18,8 +18,7 @@ from schedlab.base.words import listing
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import Engine
-from schedlab.kernels.preemption import Preempt, models
-from schedlab.kernels.ticks import HZ, HZ_USUAL
+from schedlab.kernels.kconfig import HZ, HZ_USUAL, Preempt, models
 
 _LINE = re.compile(r"CONFIG_(\w+)=(.*)|# CONFIG_(\w+) is not set")
 _DEFAULT = re.compile(r"^#define CONFIG_(\w+) 1$", re.M)

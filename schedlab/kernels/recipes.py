@@ -5,12 +5,11 @@ from collections.abc import Callable, Sequence
 from schedlab.kernels import KernelError
 from schedlab.kernels.configuration import Configuration, read_configuration, tell_left_out
 from schedlab.kernels.engine import Engine
+from schedlab.kernels.kconfig import HZ_USUAL, Preempt
 from schedlab.kernels.patch_heading import summary
 from schedlab.kernels.patches import Patch, check_applies, read_patch
-from schedlab.kernels.preemption import Preempt
 from schedlab.kernels.shelf import Base, PatchCopy, Recipe, Shelf, check_name, digest_of
 from schedlab.kernels.shipped import find_patch
-from schedlab.kernels.ticks import HZ_USUAL
 from schedlab.kernels.unseen import unseen
 
 

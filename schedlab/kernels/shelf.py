@@ -25,8 +25,7 @@ from schedlab.base.validation import Data
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
-from schedlab.kernels.preemption import Preempt, models
-from schedlab.kernels.ticks import HZ_USUAL
+from schedlab.kernels.kconfig import HZ_USUAL, Preempt, models
 
 MUST_HAVE = "kernel/sched/core.c"
 """What makes a folder a kernel tree here."""

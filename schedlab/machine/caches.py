@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.system import System
 from schedlab.machine.cpus import CPU, Groups, distinct, number, written
+from schedlab.machine.levels import sharing
 from schedlab.machine.model import CacheKind
-from schedlab.machine.sharing import sharing
 
 _MOST_LEVELS = 4
 

@@ -11,8 +11,8 @@ from schedlab.base.system import System
 from schedlab.base.validation import first_problem
 from schedlab.machine import caches, cpus, identity, idle, nodes, power
 from schedlab.machine.cpus import Groups, written
+from schedlab.machine.levels import all_levels
 from schedlab.machine.model import Machine
-from schedlab.machine.sharing import all_levels
 
 _SYS = "/sys/devices/system"
 _READ = (

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from schedlab.base.cpulist import format_cpulist
 from schedlab.base.system import System
 from schedlab.machine.cpus import CPU, Groups, number, together
+from schedlab.machine.levels import sharing
 from schedlab.machine.model import Cpu, OperatingPoint
-from schedlab.machine.sharing import sharing
 
 _UNKNOWN_TRANSITION = 0xFFFFFFFF
 """CPUFREQ_ETERNAL: the driver does not know."""

@@ -26,7 +26,7 @@ from schedlab.base.seeds import LARGEST_SEED
 from schedlab.base.validation import LONGEST_NAME, Data, load_toml, read_toml, repeated, validate
 from schedlab.benchmarks import Benchmark, Case, find_benchmark
 from schedlab.benchmarks.energy import knows_energy
-from schedlab.kernels.ticks import Hz
+from schedlab.kernels.kconfig import Hz
 from schedlab.machine.model import Machine
 from schedlab.plan import shared_settings
 from schedlab.plan.design import Design

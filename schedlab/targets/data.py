@@ -11,8 +11,7 @@ from schedlab.benchmarks import Command
 from schedlab.benchmarks.server import ONE_MACHINE, Server
 from schedlab.kernels.progress import Watch
 from schedlab.targets.companion import at_port, await_end, serving
-from schedlab.targets.disk import full_disk_said
-from schedlab.targets.stage import Stage
+from schedlab.targets.stage import Stage, full_disk_said
 
 Beside = Callable[[tuple[str, ...], str, str, Command, Stage], None]
 """Runs a program of a run's: its words, its name, what it is for, and where."""

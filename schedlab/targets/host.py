@@ -43,10 +43,9 @@ from schedlab.settings.variant import Variant
 from schedlab.targets.client import Asked, Client
 from schedlab.targets.companion import accompanied, at_port, serving
 from schedlab.targets.data import ServedData
-from schedlab.targets.disk import full_disk_said
 from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.platform import platform_table
-from schedlab.targets.stage import Stage
+from schedlab.targets.stage import Stage, full_disk_said
 from schedlab.targets.target import Order, Session, folder_name
 from schedlab.targets.watching import Watched, counted_by_perf
 

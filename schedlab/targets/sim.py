@@ -31,6 +31,7 @@ from schedlab.plan.targets import SIM
 from schedlab.result.pictures import PICTURED
 from schedlab.result.record import RunRecord
 from schedlab.result.store import PATCHES
+from schedlab.settings.kinds import without_effect
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.kinds.sched_features import SchedFeatures
 from schedlab.settings.kinds.scx import Scx
@@ -41,7 +42,6 @@ from schedlab.targets.sim_kernels import kernels_of, schedulers_of
 from schedlab.targets.sim_program import Call, Processes, failure, is_usage, read_result
 from schedlab.targets.simulated import outcome
 from schedlab.targets.simulated.scenario import COLD, read_back, scenario, settings, shown, trial
-from schedlab.targets.simulated.without_effect import without_effect
 from schedlab.targets.simulators import Finished, Simulators, simulated
 from schedlab.targets.target import Order, Wait, folder_name
 

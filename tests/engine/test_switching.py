@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.settings.kinds import WITHOUT_EFFECT
 from schedlab.settings.sched_debug import FEATURES
-from schedlab.targets.simulated.without_effect import WITHOUT_EFFECT
 from tests.helpers.engine.described import machine as described
 from tests.helpers.engine.simulator import ROOT, Json, Simulator, has_cache_groups, tasks
 from tests.helpers.engine.switching import CACHE_CASES, CASES, CLAMPED, DEBUG, MIX, likely_first

@@ -12,7 +12,7 @@ from pathlib import Path
 from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.engine import find_engine
-from schedlab.kernels.preemption import Preempt
+from schedlab.kernels.kconfig import Preempt
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.schedulers import OPTION, find_scheduler

@@ -15,9 +15,8 @@ from schedlab.settings.journal import Journal, left_behind, restore_left_behind
 from schedlab.settings.kinds import sysctl
 from schedlab.settings.knob import cpu_of
 from schedlab.settings.switchable import switchable
-from schedlab.settings.switchboard import Switchboard
+from schedlab.settings.switchboard import Switchboard, variant_knobs
 from schedlab.settings.variant import Variant, parse_variant
-from schedlab.settings.variant_knobs import variant_knobs
 from tests.helpers.emulated import NUMA_BALANCING, emulated_system
 from tests.helpers.fake_sysctl import ORIGINAL, FakeKernel
 

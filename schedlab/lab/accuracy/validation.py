@@ -51,8 +51,8 @@ from schedlab.plan.targets import HOST, SIM, VM
 from schedlab.settings.kinds import check_place
 from schedlab.settings.kinds.kernel import Kernel as KernelSetting
 from schedlab.settings.sched_debug import FEATURES
+from schedlab.settings.switchboard import variant_knobs
 from schedlab.settings.variant import Variant
-from schedlab.settings.variant_knobs import variant_knobs
 from schedlab.targets.host import HostTarget
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.simulated.scenario import settings

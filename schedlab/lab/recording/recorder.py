@@ -14,7 +14,7 @@ from pathlib import Path
 from schedlab.base.errors import HostError, IncompleteRun, writing
 from schedlab.base.system import System
 from schedlab.base.system.process import Exit, Launch
-from schedlab.counters.tracefs import TRACEFS, tracepoint_file
+from schedlab.counters.tracepoints import TRACEFS, tracepoint_file
 from schedlab.lab.recording.anonymous import anonymous
 from schedlab.lab.recording.reading import perf_text
 from schedlab.lab.recording.setup import HEAD, look, look_at_machine

@@ -55,3 +55,14 @@ def given(variant: Any) -> Iterator[Simulated]:
                 yield from kind.simulated(value)
             except ValueError as error:
                 raise UsageError(f"variant {variant.name}: {error}") from None
+
+
+WITHOUT_EFFECT = tuple(each for kind in all_settings() for each in kind.without_effect)
+
+
+def without_effect(variant: Any, series: str) -> Iterator[str]:
+    """Return a sentence for each setting of a variant that changes nothing in a series."""
+    keys = {each.key for each in given(variant)}
+    for each in WITHOUT_EFFECT:
+        if each.key in keys and series in each.series:
+            yield f"{each.name} has no effect in the simulator: {each.reason}"

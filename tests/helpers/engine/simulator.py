@@ -11,7 +11,7 @@ from typing import Any
 
 from schedlab.base.series import TESTED
 from schedlab.kernels.cache import only_one
-from schedlab.kernels.preemption import models
+from schedlab.kernels.kconfig import models
 from tests.helpers import builds
 from tests.helpers.engine import described
 from tests.helpers.kernel_source import kernel_source

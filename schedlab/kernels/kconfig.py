@@ -1,8 +1,12 @@
-"""The preemption models a kernel tree offers."""
+"""What a kernel's own configuration offers: tick rates, and preemption models."""
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
+
+Hz = Literal[100, 250, 300, 1000]
+HZ: tuple[Hz, ...] = get_args(Hz)
+HZ_USUAL: Hz = 250
 
 Preempt = Literal["voluntary", "lazy", "full", "none"]
 
