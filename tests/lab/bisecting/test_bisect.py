@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -307,22 +307,6 @@ def test_a_check_that_changed_is_not_asked_any_more(tmp_path: Path) -> None:
         CheckQuestion(asked, Lab())
 
 
-def test_a_full_disk_is_said_so_and_it_goes_on(
-    lab: FakeLab, history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = lab.folder / "out"
-
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patched:
-        patched.setattr("schedlab.lab.bisecting.bisection._Bisection._keep", full)
-        status, _, errors = bisect(lab, history, *TIME, "--jobs", 2, "--output", out)
-    assert (status, f"{out}: cannot be written: No space left" in errors) == (2, True), errors
-    status, text, errors = lab.call("bisect", "--resume", out)
-    assert (status, text.startswith(history.ids[11])) == (0, True), errors
-
-
 @pytest.mark.parametrize("what", ["fills the disk", "kills the compiler"])
 def test_what_the_host_refuses_is_no_answer(lab: FakeLab, tmp_path: Path, what: str) -> None:
     """The commit may be the culprit: it is tried again when there is room."""
@@ -342,21 +326,38 @@ def test_what_the_host_refuses_is_no_answer(lab: FakeLab, tmp_path: Path, what: 
     assert (status, text.startswith(history.ids[1])) == (0, True), errors
 
 
-def test_who_stops_it_is_told_how_to_go_on(
-    lab: FakeLab, history: History, monkeypatch: pytest.MonkeyPatch
+def full(*_: Any) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def stopped(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    ("where", "happens", "status", "said"),
+    [
+        ("_keep", full, 2, "{}: cannot be written: No space left"),
+        # Between two runs, too, such as while a commit is built.
+        ("_build", stopped, 130, "`schedlab bisect --resume {}` goes on."),
+    ],
+)
+def test_what_was_cut_off_goes_on(
+    lab: FakeLab,
+    history: History,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    happens: Callable[..., None],
+    status: int,
+    said: str,
 ) -> None:
-    """Between two runs, too, such as while a commit is built."""
     out = lab.folder / "out"
-
-    def stop(*_: Any) -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
-
     with monkeypatch.context() as patched:
-        patched.setattr("schedlab.lab.bisecting.bisection._Bisection._build", stop)
-        status, _, errors = bisect(lab, history, *TIME, "--jobs", 2, "--output", out)
-    assert (status, f"`schedlab bisect --resume {out}` goes on." in errors) == (130, True), errors
-    status, text, errors = lab.call("bisect", "--resume", out)
-    assert (status, text.startswith(history.ids[11])) == (0, True), errors
+        patched.setattr(f"schedlab.lab.bisecting.bisection._Bisection.{where}", happens)
+        ended, _, errors = bisect(lab, history, *TIME, "--jobs", 2, "--output", out)
+    assert (ended, said.format(out) in errors) == (status, True), errors
+    ended, text, errors = lab.call("bisect", "--resume", out)
+    assert (ended, text.startswith(history.ids[11])) == (0, True), errors
 
 
 @pytest.mark.parametrize(
