@@ -5,11 +5,11 @@ import re
 import pytest
 
 from schedlab.cli.published import STUDY
-from schedlab.lab.accuracy import record
+from schedlab.lab.accuracy import published, record
 from schedlab.lab.accuracy.published import Work, benchmarks, costs_of, works
 from schedlab.machine.ledger import Entry
 from schedlab.machine.model import Machine, find_machine
-from schedlab.plan.plan import BenchmarkEntry
+from schedlab.plan.plan import BenchmarkEntry, find_plan, find_suite
 
 SETTLING = 0.79
 """Seconds, the median of the score's settled runs (docs/internals/engine.md)."""
@@ -60,3 +60,22 @@ def test_every_recorded_row_counts() -> None:
     kept = record.read_record(record.record_of(STUDY), found, cases, left_out.append)
     assert not left_out
     assert sum(len(part.rows) for each in kept.values() for part in each.parts) >= 79
+
+
+def test_what_a_plan_has_from_its_suite_is_part_of_what_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = find_plan("ilb-util-epyc-settled")[0]
+    before = (published.what_is_asked(plan), published.design(plan))
+    suite, where = find_suite("epyc-settled")
+    shorter = suite.benchmark[0].model_copy(update={"simulated": {"runtime": "10s"}})
+    fewer = suite.benchmark[1:]
+    suites = {"shorter": (shorter, *fewer), "fewer": fewer}
+    found = {}
+    for name, entries in suites.items():
+        changed = suite.model_copy(update={"benchmark": entries})
+        monkeypatch.setattr(published, "find_suite", lambda _, changed=changed: (changed, where))
+        found[name] = (published.what_is_asked(plan), published.design(plan))
+    assert found["shorter"][0] == before[0]  # how long is measured is the design's
+    assert found["shorter"][1] != before[1]
+    assert found["fewer"][0] != before[0]
