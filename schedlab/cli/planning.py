@@ -12,28 +12,29 @@ from schedlab.benchmarks import Case, find_benchmark
 from schedlab.benchmarks.own_metric import EXAMPLE, parse_metric
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
-from schedlab.cli.result import go_on, make_result
-from schedlab.cli.sweep import carry_out_sweep
 from schedlab.cli.variants import AUTO, NO_VARIANT
-from schedlab.lab.sweep import plan_of_sweep
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import BenchmarkEntry, Blocks, Plan, find_plan
 from schedlab.plan.sweep import points
 from schedlab.plan.targets import known
 from schedlab.result.folder import is_sweep
-from schedlab.settings.switchable import switchable, without_effect
 from schedlab.settings.variant import Variant, parse_variant
-from schedlab.targets.choice import find_system
 
 
 def carry_out(make: Callable[[], Plan], how: How) -> None:
     """Make the result of a plan, or the results of its sweep, or go on with what there is."""
+    plan = None if how.resume else make()
+
+    # Only here: a mistake in the plan is reported at once, without loading what runs it.
+    from schedlab.cli.result import go_on, make_result
+    from schedlab.cli.sweep import carry_out_sweep
+    from schedlab.lab.sweep import plan_of_sweep
+
     if how.resume and is_sweep(how.resume):
         carry_out_sweep(plan_of_sweep(how.resume), how)
     elif how.resume:
         go_on(how)
-    else:
-        plan = make()
+    elif plan:
         first, *others = points(plan).values()
         if others:
             carry_out_sweep(plan, how)
@@ -116,6 +117,9 @@ def _add_variants(data: dict[str, Any], texts: Sequence[str]) -> None:
                 f"--variant auto: {target} is created for each run, so there is nothing to switch"
                 " on it.\n  Name the settings in --variant."
             )
+        from schedlab.settings.switchable import switchable, without_effect
+        from schedlab.targets.choice import find_system
+
         system = find_system(target)
         if offers := switchable(system):
             [(text, words), *_] = offers

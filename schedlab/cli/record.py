@@ -48,17 +48,17 @@ def record(
     schedlab record --output hackbench.gz -- hackbench -g 2 -l 500
     schedlab workload import hackbench.gz --output hackbench.slw
     """
-    from schedlab.base.system.interrupt import stoppable
-    from schedlab.lab.recording.recorder import Request
-    from schedlab.lab.recording.recorder import record as make
-    from schedlab.targets.choice import find_system
-
     if command and duration:
         raise UsageError("--duration and a COMMAND both say how long; give one.")
     if command and cgroup:
         raise UsageError("--cgroup and a COMMAND both say which tasks are meant; give one.")
     if output.suffix != ".gz":
         raise UsageError(f"--output: {output} does not end in .gz; a recording is compressed.")
+    from schedlab.base.system.interrupt import stoppable
+    from schedlab.lab.recording.recorder import Request
+    from schedlab.lab.recording.recorder import record as make
+    from schedlab.targets.choice import find_system
+
     asked = Request(duration or 10.0, command, cgroup, anonymous)
     system = find_system(target)
     with stoppable(), system.held(), tempfile.TemporaryDirectory(prefix="schedlab-") as name:

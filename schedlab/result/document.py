@@ -50,26 +50,9 @@ class DocumentRun(KeptData):
 
     def record(self) -> RunRecord:
         """Return the run as a store keeps it; its raw output is not there."""
-        return RunRecord(
-            key=RunKey(self.benchmark, self.variant, self.block),
-            position=self.position,
-            seed=self.seed,
-            command=self.command,
-            status=self.status,
-            error=self.error,
-            started=self.started,
-            seconds=self.seconds,
-            exit_status=self.exit_status,
-            metrics=dict(self.metrics),
-            counters=dict(self.counters),
-            settings=dict(self.settings),
-            draws=dict(self.draws),
-            trace=self.trace,
-            caveats=list(self.caveats),
-            busy_before=self.busy_before,
-            busy_during=self.busy_during,
-            cpu_seconds=self.cpu_seconds,
-        )
+        same = self.model_dump(exclude={"benchmark", "variant", "block"})
+        key = RunKey(self.benchmark, self.variant, self.block)
+        return RunRecord(key=key, **same | {"caveats": list(self.caveats)})
 
 
 class Document(KeptData):
