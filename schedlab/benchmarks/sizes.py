@@ -46,7 +46,9 @@ def count(value: int | str, names: Mapping[str, int], where: str) -> int:
         if not relative and 1 <= result < math.inf and result != int(result):
             raise UsageError(f"{where}: {_shortened(value)} is not a whole number")
     if not result >= 1:
-        raise UsageError(f"{where}: {_shortened(value)} gives {result:g}; it must be at least 1")
+        shown = _shortened(value)
+        gives = "" if shown == f"{result:g}" else f" gives {result:g}, which"
+        raise UsageError(f"{where}: {shown}{gives} is less than 1; at least 1 is needed")
     if result > _LARGEST:
         raise UsageError(f"{where}: {_shortened(value)} is too large; the most is 2^63 - 1")
     return int(result)

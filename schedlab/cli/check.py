@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from schedlab.base.duration import seconds
 from schedlab.base.errors import Interrupted, UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.names import CHECK, FILE, FOLDER, KERNEL, MACHINE
-from schedlab.cli.numbers import Finite, Whole
+from schedlab.cli.numbers import Duration, Whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=Whole(1, 1024), metavar="N", help="Runs at a time.")
 @click.option(
     "--budget",
-    type=Finite(min=1),
-    metavar="SECONDS",
+    type=Duration("1s"),
+    metavar="TIME",
     help="Start no run after this time; runs that are left out are listed.",
 )
 @click.option(
@@ -81,7 +82,7 @@ def check_command(
     seeds: int | None,
     bugs: bool,
     jobs: int | None,
-    budget: float | None,
+    budget: str | None,
     output: Path | None,
     junit_file: Path | None,
     reduce_: bool,
@@ -94,7 +95,7 @@ def check_command(
     or a budget left a check without any run, 2 a check or the command is invalid.
 
     \b
-    schedlab check --kernel mybranch --jobs 2 --budget 300 --junit check.xml
+    schedlab check --kernel mybranch --jobs 2 --budget 5min --junit check.xml
     schedlab check --bugs isolated-sibling
     schedlab check features --coverage covered
     """
@@ -120,7 +121,9 @@ def check_command(
         raise UsageError(f"--junit {junit_file}: there is no folder {junit_file.parent}.")
     from schedlab.lab.checks.session import Options
 
-    options = Options(kernels, machines, seeds, bugs, jobs, budget, output, coverage)
+    options = Options(
+        kernels, machines, seeds, bugs, jobs, seconds(budget) if budget else None, output, coverage
+    )
     try:
         verdicts = _run(found, options, reduce_)
     except Interrupted as error:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
-from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
 from schedlab.cli.names import BENCHMARK, FILE, MACHINE, VARIANT
-from schedlab.cli.numbers import Finite, Whole, longest_simulation
+from schedlab.cli.numbers import SEED, Duration, longest_simulation
 
 if TYPE_CHECKING:
     from schedlab.benchmarks import Case
@@ -29,17 +29,15 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="What to run: a file of rt-app, or a scenario (docs/internals/engine.md).",
 )
-@click.option(
-    "--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True, help="Seed of the run."
-)
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the run.")
 @click.option("--verbose", is_flag=True, help="Show all inputs, and all events around the parting.")
 @click.option(
     "--window",
     "around",
-    type=Finite(min=0),
-    default=50.0,
+    type=Duration("0us"),
+    default="50us",
     show_default=True,
-    metavar="US",
+    metavar="TIME",
     help="With --verbose: all events of both runs this long before and after.",
 )
 @click.option(
@@ -57,9 +55,9 @@ def diverge(
     workload: Path | None,
     seed: int,
     verbose: bool,
-    around: float,
+    around: str,
     output: Path | None,
-    timeout: float,
+    timeout: str,
 ) -> None:
     """Simulate variants A and B with the same seed and explain where their decisions part.
 
@@ -93,8 +91,8 @@ def diverge(
         what = (
             workload if read_scenario(workload) is not None else _rt_app(workload, target.machine())
         )
-    wanted = Wanted(around if verbose else None, output)
-    for line in compare_decisions(target, variants, what, seed, wanted, timeout):
+    wanted = Wanted(seconds(around) if verbose else None, output)
+    for line in compare_decisions(target, variants, what, seed, wanted, seconds(timeout)):
         echo(line)
     if output:
         echo(f"wrote {output}")

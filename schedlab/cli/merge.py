@@ -8,6 +8,7 @@ import click
 from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.how import invocation
 from schedlab.cli.names import ANY_PATH
+from schedlab.cli.numbers import Looks
 from schedlab.result.folder import check_result
 
 
@@ -18,13 +19,13 @@ from schedlab.result.folder import check_result
 )
 @click.option(
     "--looks",
-    "looks_",
+    type=Looks(),
     metavar="N,...",
     default="6,12,24,40",
     show_default=True,
     help="Boots of each variant after which the evidence is judged.",
 )
-def merge_command(folders: tuple[Path, ...], output: Path, looks_: str) -> None:
+def merge_command(folders: tuple[Path, ...], output: Path, looks: list[int]) -> None:
     """Merge the results of several boots of a host into one.
 
     A boot counts as one value of each variant that ran at it, however many runs it had. Run the
@@ -39,7 +40,6 @@ def merge_command(folders: tuple[Path, ...], output: Path, looks_: str) -> None:
         check_result(folder)
 
     # Only here: a wrong name is answered at once, without loading what reads results.
-    from schedlab.cli.planning import looks
     from schedlab.cli.result import print_result
     from schedlab.result.merge import merge
     from schedlab.result.store import Store
@@ -47,5 +47,5 @@ def merge_command(folders: tuple[Path, ...], output: Path, looks_: str) -> None:
     with ExitStack() as open_stores:
         stores = [open_stores.enter_context(closing(Store.open(folder))) for folder in folders]
         with stoppable():
-            merged = merge(stores, output, looks(looks_), invocation())
+            merged = merge(stores, output, looks, invocation())
     print_result(merged)

@@ -14,7 +14,7 @@ from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
 from schedlab.cli.variants import AUTO, NO_VARIANT
 from schedlab.machine.model import Machine
-from schedlab.plan.plan import BenchmarkEntry, Blocks, Plan, find_plan
+from schedlab.plan.plan import BenchmarkEntry, Plan, find_plan
 from schedlab.plan.sweep import points
 from schedlab.plan.targets import known
 from schedlab.result.folder import is_sweep
@@ -79,11 +79,13 @@ def make_plan(data: dict[str, Any], options: Mapping[str, Any], where: str) -> P
         data["blocks"] = blocks
     judging = dict(data.get("judging", {}))
     if "margin" in given:
-        judging["margin"] = _percent(given["margin"])
+        judging["margin"] = given["margin"]
     if "strict" in given:
         judging["strict"] = True
     if judging:
         data["judging"] = judging
+    if "no_counters" in given and "counters" in given:
+        raise UsageError("--counters and --no-counters contradict each other; give one.")
     if "no_counters" in given:
         data["counters"] = ()
     elif "counters" in given:
@@ -205,20 +207,5 @@ def _looks(given: dict[str, Any]) -> list[int]:
         if "looks" in given:
             raise UsageError("--blocks and --looks both say how many blocks; give one.")
         return [given["blocks"]]
-    return looks(given["looks"])
-
-
-def looks(text: str) -> list[int]:
-    """Parse `6,12,24,40`; UsageError where these cannot be the looks of a plan."""
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise UsageError(f"--looks '{text[:60]}': write it as 6,12,24,40") from None
-    return list(validate({"looks": numbers}, Blocks, "--looks").looks)
-
-
-def _percent(text: str) -> float:
-    try:
-        return float(text.removesuffix("%")) / 100
-    except ValueError:
-        raise UsageError(f"--margin '{text}': write it as 2 or 2%") from None
+    numbers: list[int] = given["looks"]
+    return numbers

@@ -107,7 +107,7 @@ class RunProgress(Progress):
         clear = sum(outcome.verdict.settled for outcome in outcomes)
         still = len({outcome.case.label for outcome in outcomes} - settled)
         verb = "has" if clear == 1 else "have"
-        what = f"{clear} of {plural(len(outcomes), 'result')} {verb} a verdict"
+        what = f"{clear} of {len(outcomes)} results {verb} a verdict"
         last = blocks_done >= self._plan.blocks.looks[-1]
         self._say(
             f"after {plural(blocks_done, 'block')}: {what}"

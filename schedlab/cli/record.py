@@ -5,19 +5,20 @@ from pathlib import Path
 
 import click
 
+from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.names import FILE
-from schedlab.cli.numbers import Finite
+from schedlab.cli.numbers import Duration
 
 
 @click.command("record")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--duration",
-    type=Finite(min=0.01, max=3600),
-    metavar="SECONDS",
-    help="How long; 10 where there is no COMMAND.",
+    type=Duration("10ms", "1h"),
+    metavar="TIME",
+    help="How long; 10s where there is no COMMAND.",
 )
 @click.option(
     "--cgroup",
@@ -32,7 +33,7 @@ from schedlab.cli.numbers import Finite
 )
 def record(
     command: tuple[str, ...],
-    duration: float | None,
+    duration: str | None,
     cgroup: str,
     anonymous: bool,
     target: str,
@@ -44,7 +45,7 @@ def record(
     --cgroup, or all tasks. It uses perf, needs root, and leaves nothing behind.
 
     \b
-    schedlab record --duration 10 --cgroup /system.slice/nginx.service --output nginx.gz
+    schedlab record --duration 10s --cgroup /system.slice/nginx.service --output nginx.gz
     schedlab record --output hackbench.gz -- hackbench -g 2 -l 500
     schedlab workload import hackbench.gz --output hackbench.slw
     """
@@ -59,7 +60,7 @@ def record(
     from schedlab.lab.recording.recorder import record as make
     from schedlab.targets.choice import find_system
 
-    asked = Request(duration or 10.0, command, cgroup, anonymous)
+    asked = Request(seconds(duration or "10s"), command, cgroup, anonymous)
     system = find_system(target)
     with stoppable(), system.held(), tempfile.TemporaryDirectory(prefix="schedlab-") as name:
         made = make(system, asked, Path(name), output)

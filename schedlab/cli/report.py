@@ -63,6 +63,8 @@ def report(
 
     Nothing is measured again: every report is made from the recorded runs.
     """
+    if platform and name != "lkml":
+        raise UsageError("--platform extends the table of a mail: give --format lkml with it.")
     results = [result for folder in folders for result in _results(folder)]
 
     # Only here: a wrong name is answered at once, without loading what reads results.

@@ -9,6 +9,7 @@ import click
 from schedlab.base.cpulist import MOST_CPUS
 from schedlab.base.data import plan_file, suite_file
 from schedlab.base.errors import UsageError
+from schedlab.base.limits import MOST_BLOCKS
 from schedlab.cli.how import How, given_options
 from schedlab.cli.names import (
     ANY_PATH,
@@ -21,7 +22,7 @@ from schedlab.cli.names import (
     TARGET,
     VARIANT,
 )
-from schedlab.cli.numbers import Whole
+from schedlab.cli.numbers import BLOCKS, SEED, Duration, Looks, Percent, Whole
 from schedlab.cli.variants import check_variants
 from schedlab.plan.targets import HOST, TARGETS
 from schedlab.result.folder import check_result, is_sweep
@@ -101,19 +102,40 @@ _EVIDENCE = (
         help="The host that generates the load on servers, if not the target"
         " (docs/manual/client.md).",
     ),
-    click.option("--seed", multiple=True, type=int, help="Seed of the run order."),
-    click.option("--looks", metavar="N,...", help="Blocks after which the evidence is judged."),
+    click.option("--seed", multiple=True, type=SEED, metavar="N", help="Seed of the run order."),
     click.option(
-        "--blocks", type=int, metavar="N", help="Exactly N blocks: the same as --looks N."
+        "--looks",
+        type=Looks(),
+        metavar="N,...",
+        help="Blocks after which the evidence is judged.",
     ),
-    click.option("--warmup", type=int, metavar="N", help="Warm-up blocks that do not count."),
-    click.option("--margin", metavar="PCT", help="Differences within +-PCT % count as equivalent."),
+    click.option(
+        "--blocks", type=BLOCKS, metavar="N", help="Exactly N blocks: the same as --looks N."
+    ),
+    click.option(
+        "--warmup",
+        type=Whole(0, MOST_BLOCKS),
+        metavar="N",
+        help="Warm-up blocks that do not count.",
+    ),
+    click.option(
+        "--margin",
+        type=Percent(),
+        metavar="PCT",
+        help="Differences within +-PCT % count as equivalent.",
+    ),
     click.option(
         "--strict", is_flag=True, help="Limit the chance of even one false claim to alpha (Holm)."
     ),
-    click.option("--timeout", metavar="TIME", help="The longest a run may take, such as 90s."),
+    click.option(
+        "--timeout",
+        type=Duration("1ms"),
+        metavar="TIME",
+        help="The longest a run may take, such as 90s.",
+    ),
     click.option(
         "--budget",
+        type=Duration("1ms"),
         metavar="TIME",
         help="End after the last block that fits into TIME, such as 2min; one block at least.",
     ),

@@ -5,11 +5,11 @@ from typing import Literal
 
 import click
 
+from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
-from schedlab.base.seeds import LARGEST_SEED
 from schedlab.cli.echo import echo
 from schedlab.cli.names import BENCHMARK, FILE, KERNEL, MACHINE, VARIANT
-from schedlab.cli.numbers import Finite, Whole, longest_simulation
+from schedlab.cli.numbers import SEED, Finite, Whole, longest_simulation
 
 
 class _Trace(click.Group):
@@ -96,9 +96,7 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
     metavar="NAME",
     help="The kernel to simulate; the same as the setting kernel=NAME.",
 )
-@click.option(
-    "--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True, help="Seed of the run."
-)
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the run.")
 @click.option(
     "--format",
     "format_",
@@ -130,7 +128,7 @@ def simulate(
     from_: float | None,
     to: float | None,
     ring: int | None,
-    timeout: float,
+    timeout: str,
     output: Path,
 ) -> None:
     """Simulate one run of a benchmark on MACHINE and record what the scheduler does.
@@ -159,7 +157,7 @@ def simulate(
             )
         chosen = chosen.model_copy(update={"kernel": kernel})
     recording = Recording(output, format_, events, cpus, tasks, from_, to, ring)
-    record = record_run(target, case, chosen, recording, seed, timeout)
+    record = record_run(target, case, chosen, recording, seed, seconds(timeout))
     for name, value in record.metrics.items():
         echo(f"{case.label}: {name} {value:g}")
     echo(f"wrote {output}")

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.names import FILE, MACHINE
-from schedlab.cli.numbers import Finite
+from schedlab.cli.numbers import Duration, Finite
 
 if TYPE_CHECKING:
     from schedlab.lab.recording.workload import RecordedWorkload
@@ -88,19 +89,19 @@ def show(file: Path) -> None:
 @workload.command("trim")
 @click.argument("file", type=FILE)
 @click.option(
-    "--first", type=Finite(min=1e-6), metavar="SECONDS", help="Length of the beginning to keep."
+    "--first", type=Duration("1us"), metavar="TIME", help="Length of the beginning to keep."
 )
 @TASKS
 @OUTPUT
-def trim(file: Path, first: float | None, tasks: str | None, output: Path) -> None:
+def trim(file: Path, first: str | None, tasks: str | None, output: Path) -> None:
     """Write the beginning of a workload, or some of its tasks."""
     from schedlab.lab.recording import editing
     from schedlab.lab.recording.workload import read_workload
 
     if first is None and not tasks:
-        raise UsageError("give --first SECONDS, --tasks PATTERN, or both.")
+        raise UsageError("give --first TIME, --tasks PATTERN, or both.")
     patterns = tuple(tasks.split(",")) if tasks else ()
-    _write(editing.trim(read_workload(file), first, patterns), output)
+    _write(editing.trim(read_workload(file), seconds(first) if first else None, patterns), output)
 
 
 @workload.command("scale")

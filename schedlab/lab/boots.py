@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Literal
 
+from schedlab.base.duration import seconds
 from schedlab.base.errors import HostError, SystemLost, UsageError, writing
 from schedlab.base.system.durable import write_durably
 from schedlab.base.validation import Data
@@ -18,7 +19,6 @@ from schedlab.benchmarks import Case
 from schedlab.lab.new_folder import make_folder
 from schedlab.lab.order import variant_order
 from schedlab.lab.result import Lab, begin, finish
-from schedlab.plan.duration import seconds
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
 from schedlab.result.boots import BOOTED_FOR

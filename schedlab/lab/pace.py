@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from schedlab.plan.duration import seconds
+from schedlab.base.duration import seconds
 from schedlab.plan.plan import Plan
 
 Clock = Callable[[], float]

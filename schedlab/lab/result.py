@@ -132,8 +132,8 @@ def prepare(plan: Plan, lab: Lab) -> tuple[Target, list[Case]]:
     """Find a plan's target, and size its benchmarks for it."""
     if plan.exact and not plan.simulated:
         raise UsageError(
-            f"exact: a host has no figures to draw; leave it out, or simulate: {plan.target} is"
-            " not sim:MACHINE."
+            f"exact: only a simulated machine has figures that are drawn, and {plan.target} is not"
+            " simulated.\n  Leave it out, or give --target sim:MACHINE."
         )
     if plan.counters != "all":  # the simulator is asked for what has a colon
         check_names(name for name in plan.counters if not plan.simulated or ":" not in name)

@@ -6,11 +6,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
+from schedlab.base.duration import seconds
 from schedlab.base.validation import LONGEST_NAME, Data, repeated
 from schedlab.benchmarks import Benchmark, Command, registered
 from schedlab.benchmarks.own_metric import OwnMetric, read
 from schedlab.benchmarks.tool import Tool
-from schedlab.plan.duration import SomeTime, seconds
+from schedlab.plan.duration import SomeTime
 
 _LONGEST_COMMAND = 10_000
 _MOST_OUTPUT = 256 << 20

@@ -21,8 +21,9 @@ from pydantic import (
 )
 
 from schedlab.base.data import is_path, known_names, plan_file, suite_file
+from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError, nearest
-from schedlab.base.seeds import LARGEST_SEED
+from schedlab.base.limits import LARGEST_SEED, MOST_BLOCKS, MOST_LOOKS
 from schedlab.base.validation import LONGEST_NAME, Data, load_toml, read_toml, repeated, validate
 from schedlab.benchmarks import Benchmark, Case, find_benchmark
 from schedlab.benchmarks.energy import knows_energy
@@ -30,7 +31,7 @@ from schedlab.kernels.kconfig import Hz
 from schedlab.machine.model import Machine
 from schedlab.plan import shared_settings
 from schedlab.plan.design import Design
-from schedlab.plan.duration import Duration, SomeTime, seconds
+from schedlab.plan.duration import Duration, SomeTime
 from schedlab.plan.inputs import beside
 from schedlab.plan.own import OwnBenchmark
 from schedlab.plan.reboot import Reboot
@@ -40,8 +41,6 @@ from schedlab.settings.variant import Variant
 
 _WARMUP = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*m?s")
 _Value = TypeVar("_Value")
-_MOST_BLOCKS = 100_000
-"""Far more than any comparison needs (docs/internals/statistics.md)."""
 _LONGEST_WARMUP = 1000
 """Seconds, simulated: no clock of the kernel is as long, and the load has to end afterwards."""
 
@@ -58,9 +57,9 @@ def _warmup(text: str) -> str:
 
 
 def _possible(blocks: int) -> int:
-    if blocks > _MOST_BLOCKS:
+    if blocks > MOST_BLOCKS:
         raise ValueError(
-            f"{_MOST_BLOCKS:,} blocks are the most that is allowed: they settle any difference"
+            f"{MOST_BLOCKS:,} blocks are the most that is allowed: they settle any difference"
             " that matters"
         )
     return blocks
@@ -133,7 +132,9 @@ class Blocks(Data):
     """How runs are ordered and how many there are."""
 
     looks: Annotated[
-        tuple[NumberOfBlocks, ...], Field(min_length=1, max_length=100), AfterValidator(_rising)
+        tuple[NumberOfBlocks, ...],
+        Field(min_length=1, max_length=MOST_LOOKS),
+        AfterValidator(_rising),
     ] = (6, 12, 24, 40)
     """Blocks after which the evidence is judged; the last is the most there can be."""
     warmup: Annotated[int, Field(ge=0), AfterValidator(_possible)] = 1

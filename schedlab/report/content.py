@@ -259,7 +259,7 @@ class Report:
         if not any(case.runs for case in self.cases):
             lines.append(("result", "No run has been measured yet."))
         if self.hints:
-            of = plural(len(self.analysis.outcomes), "result")
+            of = len(self.analysis.outcomes)
             lines.append(("screening", screening(self.hints, of, self.unit)))
         return lines
 
@@ -578,11 +578,12 @@ def outlooks(verdicts: Sequence[Verdict]) -> str:
     return f"{plural(number, 'result')}: about {amount} {what} would settle {them}{rest}{beyond}"
 
 
-def screening(hints: int, of: str, unit: str) -> str:
+def screening(hints: int, of: int, unit: str) -> str:
     """Return the banner over results that rest on few blocks."""
+    rest = "rests" if hints == 1 else "rest"
     return (
-        f"Screening: {hints} of {of} rest on fewer than {SCREENING_BELOW} {unit}s; such a result"
-        " is a hint, not evidence."
+        f"Screening: {hints:,} of {of:,} results {rest} on fewer than {SCREENING_BELOW} {unit}s;"
+        " such a result is a hint, not evidence."
     )
 
 

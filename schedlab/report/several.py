@@ -151,7 +151,7 @@ def banners(reports: Sequence[Report]) -> list[str]:
     if brief := sum(len(report.brief_cases) for report in reports):
         lines.append(f"{brief} of {total} benchmarks ran briefly: how a load starts decides there.")
     if hints := sum(report.hints for report in reports):
-        of = plural(sum(len(report.analysis.outcomes) for report in reports), "result")
+        of = sum(len(report.analysis.outcomes) for report in reports)
         lines.append(screening(hints, of, reports[0].unit))
     return list(dict.fromkeys(lines))
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from schedlab.base.duration import seconds
 from schedlab.base.errors import (
     HostError,
     IncompleteRun,
@@ -31,7 +32,6 @@ from schedlab.kernels.native import OWN
 from schedlab.kernels.progress import Watch
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine
-from schedlab.plan.duration import seconds
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import HOST
 from schedlab.result.record import RunRecord

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+from schedlab.base.duration import seconds
 from schedlab.base.errors import HostError, IncompleteRun, UsageError, nearest
 from schedlab.benchmarks import Case, all_benchmarks
 from schedlab.benchmarks.enclosure import Enclosure
@@ -25,7 +26,6 @@ from schedlab.kernels.shipped import shipped_patches
 from schedlab.machine.draws import Draw, about, draw, drawn
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
-from schedlab.plan.duration import seconds
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import SIM
 from schedlab.result.pictures import PICTURED

@@ -412,9 +412,9 @@ def test_a_figure_that_cannot_be_is_refused(kunpeng: Machine, figure: str) -> No
     ("params", "why"),
     [
         ({"lops": 3}, "no such parameter. Did you mean loops"),
-        ({"loops": 0}, "must be at least 1"),
-        ({"loops": -3}, "must be at least 1"),
-        ({"loops": "cpus*0"}, "must be at least 1"),
+        ({"loops": 0}, "at least 1 is needed"),
+        ({"loops": -3}, "at least 1 is needed"),
+        ({"loops": "cpus*0"}, "at least 1 is needed"),
         ({"loops": "cpsu*2"}, "no size is called 'cpsu'. Did you mean cpus"),
         ({"loops": "__import__('os')"}, "is not a size"),
         ({"loops": "1/0"}, "no finite value"),

@@ -36,26 +36,33 @@ HUGE = "9" * 5000
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((*QUICK, "--blocks", 2_000_000_000), "100,000 blocks are the most"),
-        ((*QUICK, "--looks", "6,2000000000"), "100,000 blocks are the most"),
-        ((*QUICK, "--blocks", 0), "at least 1"),
-        ((*QUICK, "--blocks", -1), "at least 1"),
+        (
+            (*QUICK, "--blocks", 2_000_000_000),
+            "'--blocks': 2000000000 is not in the range",
+        ),
+        ((*QUICK, "--looks", "6,2000000000"), "'--looks': 2000000000 is not in the range 1<="),
+        ((*QUICK, "--blocks", 0), "'--blocks': 0 is not in the range 1<="),
+        ((*QUICK, "--blocks", -1), "'--blocks': -1 is not"),
         ((*QUICK, "--blocks", HUGE), ""),
         ((*QUICK, "--looks", HUGE), "write it as 6,12,24,40"),
-        ((*QUICK, "--looks", ",".join(map(str, range(1, 200)))), "at most 100 entries"),
-        ((*QUICK, "--warmup", 2_000_000_000), "100,000 blocks are the most"),
-        ((*QUICK, "--warmup", -1), "at least 0"),
-        ((*QUICK, "--seed", -1), "at least 0"),
-        ((*QUICK, "--seed", 2**63), "at most 9223372036854775807"),
+        (
+            (*QUICK, "--looks", ",".join(map(str, range(1, 200)))),
+            "the most is 100",
+        ),
+        ((*QUICK, "--warmup", 2_000_000_000), "'--warmup': 2000000000 is not"),
+        ((*QUICK, "--warmup", -1), "'--warmup': -1 is not"),
+        ((*QUICK, "--seed", -1), "'--seed': -1 is not"),
+        ((*QUICK, "--seed", 2**63), "0<=x<=9223372036854775807"),
         ((*QUICK, "--timeout", "20000h"), "is too long; the most is 10000h"),
         ((*QUICK, "--timeout", "9" * 400 + "h"), "is too long"),
-        ((*QUICK, "--timeout", "0s"), "leaves no time for a run"),
+        ((*QUICK, "--timeout", "0s"), "'0s' is too short"),
         ((*QUICK, "--timeout", "-1s"), "is not a duration"),
         ((*QUICK, "--timeout", "٣s"), "is not a duration"),
         ((*QUICK, "--timeout", "nan"), "is not a duration"),
-        ((*QUICK, "--margin", "nan"), "a finite number"),
-        ((*QUICK, "--margin", "inf"), "a finite number"),
-        ((*QUICK, "--margin", "-2"), "more than 0"),
+        ((*QUICK, "--margin", "nan"), "'nan' is not between 0 and 100 %"),
+        ((*QUICK, "--margin", "inf"), "'inf' is not between"),
+        ((*QUICK, "--margin", "-2"), "'-2' is not between"),
+        ((*QUICK, "--counters", "cpu", "--no-counters"), "contradict each other"),
         ((*QUICK, "--jobs", 10**30), "8192"),
         (("--aa", "--benchmark", "HackbenchPipeThreads:groups=²"), "'²' is not a size"),
         (("--aa", "--benchmark", "HackbenchPipeThreads:groups=٣"), "'٣' is not a size"),
@@ -262,7 +269,7 @@ def test_help_and_version_as_words(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999"])
-@pytest.mark.parametrize("option", ["--timeout", "--from", "--to"])
+@pytest.mark.parametrize("option", ["--from", "--to"])
 def test_options_take_finite_numbers(cli: Cli, tmp_path: Path, option: str, value: str) -> None:
     words = ("trace", "smp4", "--benchmark", "SysBenchCpu", "--output", tmp_path / "t")
     status, _, err = cli(*words, option, value)

@@ -184,7 +184,7 @@ def test_where_two_variants_part(lab: FakeLab, series: str, tmp_path: Path) -> N
     events = json.loads(file.read_text())["traceEvents"]
     ran = {(e["pid"], e["name"].partition("-")[0]) for e in events if e["ph"] == "X"}
     assert {(pid, name) for pid in (1, 2) for name in ("sender", "receiver")} <= ran
-    status, out, errors = lab.call("diverge", base, rest, *asked, "--verbose", "--window", 20)
+    status, out, errors = lab.call("diverge", base, rest, *asked, "--verbose", "--window", "20us")
     assert status == 0, errors
     first, second = out.split("\nbase, ")[1].split("\nrest, ")
     assert "pick_next" in first and "pick_next" in second

@@ -155,7 +155,7 @@ def test_exact_takes_every_figure_at_its_value(lab: FakeLab) -> None:
 def test_a_host_has_nothing_to_fix(lab: FakeLab) -> None:
     status, _, errors = lab.call("run", *BENCHMARK, *NO_WA, "--exact", "--dry-run")
     assert status == 2
-    assert "exact: a host has no figures to draw" in errors
+    assert "only a simulated machine has figures that are drawn" in errors
 
 
 def test_runs_too_short_are_shown_and_not_judged(lab: FakeLab, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ class Wanted:
     """What is to be shown of a comparison."""
 
     around: float | None = None
-    """Microseconds before and after the parting of which all events are shown; None: in short."""
+    """Seconds before and after the parting of which all events are shown; None: in short."""
     timeline: Path | None = None
     """The file for Perfetto."""
 
@@ -79,8 +79,8 @@ def compare_decisions(
         parting = found.choice or found.anything
         if not parting or not wanted.around:
             return
-        begin = max(0.0, parting.time - wanted.around / 1e6)
-        end = parting.time + wanted.around / 1e6
+        begin = max(0.0, parting.time - wanted.around)
+        end = parting.time + wanted.around
         for number, side in enumerate(sides):
             since = f"{begin:.6f} to {end:.6f} s since power-on"
             yield f"\n{side.name}, {since} (its workload begins at {began[number]:.6f} s):"

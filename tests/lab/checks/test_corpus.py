@@ -158,5 +158,5 @@ def test_what_cannot_be_is_refused(  # type: ignore[no-untyped-def]
 
 
 def test_no_time_is_said_so(checked, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    done = checked(*CAUGHT, "--kernel", "6.12", "--budget", "1", "--seeds", "40", "--jobs", "1")
+    done = checked(*CAUGHT, "--kernel", "6.12", "--budget", "1s", "--seeds", "40", "--jobs", "1")
     assert "not run" in done.output
