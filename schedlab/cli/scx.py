@@ -1,22 +1,27 @@
-"""`schedlab scx`: sched_ext schedulers that a variant can name."""
+"""`schedlab scx`: sched_ext schedulers that a variant can name, and finding their faults."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
+from schedlab.base.errors import UsageError
+from schedlab.base.seeds import LARGEST_SEED
 from schedlab.base.system.system import natural
 from schedlab.cli.echo import echo
-from schedlab.cli.names import ANY_PATH
+from schedlab.cli.names import ANY_PATH, BENCHMARK, MACHINE, VARIANT
+from schedlab.cli.numbers import Whole, longest_simulation
 
 
 @click.group("scx")
 def scx() -> None:
-    """List the sched_ext schedulers there are, and add those of the scx project.
+    """List the sched_ext schedulers there are, add those of the scx project, debug one.
 
     \b
     schedlab scx list
     schedlab scx add --tree ~/scx
+    schedlab scx debug smt8 --benchmark HackbenchPipeThreads:groups=1,loops=9 \\
+        --variant 'x: scx=simple' --output debugged
     """
 
 
@@ -51,6 +56,77 @@ def list_() -> None:
             _show(base.name, tree_schedulers(base))
     if tree := scx_tree(shelf):
         _show(str(tree), scx_sources(tree))
+
+
+@scx.command("debug")
+@click.argument("machine", type=MACHINE)
+@click.option(
+    "--benchmark",
+    required=True,
+    type=BENCHMARK,
+    metavar="NAME[:KEY=VALUE,...]",
+    help="What to run.",
+)
+@click.option(
+    "--variant",
+    required=True,
+    type=VARIANT,
+    metavar="'NAME: scx=...; ...'",
+    help="The scheduler, and other settings, as in a variant.",
+)
+@click.option(
+    "--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True, help="Seed of the run."
+)
+@click.option(
+    "--sanitize",
+    is_flag=True,
+    help="Have AddressSanitizer watch the scheduler's variables, stack and maps.",
+)
+@longest_simulation
+@click.option(
+    "--output",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A new folder for the run's files.",
+)
+def debug(
+    machine: str,
+    benchmark: str,
+    variant: str,
+    seed: int,
+    sanitize: bool,
+    timeout: float,
+    output: Path,
+) -> None:
+    """Simulate one run with a scheduler on MACHINE, keep its files, print how gdb repeats it.
+
+    \b
+    schedlab scx debug smt8 --benchmark HackbenchPipeThreads:groups=1,loops=9 \\
+        --variant 'x: kernel=7.3; scx=simple' --output debugged
+    """
+    from schedlab.cli.planning import single_case
+    from schedlab.cli.watcher import ConsoleWatcher
+    from schedlab.lab.new_folder import make_folder
+    from schedlab.lab.tracing import single_run
+    from schedlab.settings.kinds.scx import Scx
+    from schedlab.settings.variant import parse_variant
+    from schedlab.targets.sim import SimTarget
+
+    chosen = parse_variant(variant)
+    if not Scx.of(chosen):
+        raise UsageError(f"variant {chosen.name}: names no scheduler to debug: scx=NAME.")
+    target = SimTarget(machine, ConsoleWatcher(), sanitize=sanitize)
+    case = single_case(benchmark, target.machine())
+    folder = output.absolute()
+    make_folder(folder)
+    record = single_run(target, case, chosen, folder, seed, timeout)
+    if record.status == "failed":
+        echo(f"{case.label} failed: {record.error}")
+    for name, value in record.metrics.items():
+        echo(f"{case.label}: {name} {value:g}")
+    echo(f"files: {folder}")
+    echo(f"again: gdb --args {record.command}")
 
 
 def _show(where: str, names: Iterable[str]) -> None:

@@ -70,14 +70,28 @@ def record_run(
         IncompleteRun: the run failed.
     """
     options = recording.options()
-    order = Order(RunKey(case.label, variant.name, 0), case, variant, seed, position=0)
-    with (
-        stoppable(),
-        tempfile.TemporaryDirectory() as folder,
-        closing(target.session([case], [variant], timeout)) as session,
-    ):
-        session.begin([variant], Path(folder))
-        record = session.run(order, Path(folder), options)
+    with tempfile.TemporaryDirectory() as folder:
+        record = single_run(target, case, variant, Path(folder), seed, timeout, options)
     if record.status == "failed":
         raise IncompleteRun(f"{case.label} failed: {record.error}")
     return record
+
+
+def single_run(
+    target: SimTarget,
+    case: Case,
+    variant: Variant,
+    folder: Path,
+    seed: int = 1,
+    timeout: float = 600.0,
+    options: tuple[str, ...] = (),
+) -> RunRecord:
+    """Simulate one run, whose files stay in a folder; return the run, which may have failed.
+
+    Raises:
+        UsageError: the simulator cannot run that.
+    """
+    order = Order(RunKey(case.label, variant.name, 0), case, variant, seed, position=0)
+    with stoppable(), closing(target.session([case], [variant], timeout)) as session:
+        session.begin([variant], folder)
+        return session.run(order, folder, options)

@@ -16,6 +16,7 @@ from schedlab.benchmarks import Case, all_benchmarks
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.model import Model
 from schedlab.counters.choice import check_names
+from schedlab.kernels import KernelError
 from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import find_engine
@@ -39,13 +40,15 @@ from schedlab.settings.knob import feature_name
 from schedlab.settings.sched_debug import FEATURES
 from schedlab.settings.variant import Variant
 from schedlab.targets.sim_kernels import kernels_of, schedulers_of
-from schedlab.targets.sim_program import Call, Processes, failure, is_usage, read_result
+from schedlab.targets.sim_program import Call, Ended, Processes, failure, is_usage, read_result
 from schedlab.targets.simulated import outcome
 from schedlab.targets.simulated.scenario import COLD, read_back, scenario, settings, shown, trial
-from schedlab.targets.simulators import Finished, Simulators, simulated
+from schedlab.targets.simulators import Finished, Simulators, now, simulated
 from schedlab.targets.target import Order, Wait, folder_name
 
 _MACHINE = "machine.json"
+_NOT_BUILT = 2
+"""How a run ends whose scheduler could not be built."""
 
 _AHEAD = 4
 """Runs begun or done ahead of the oldest unfinished one, per job, so that no core waits for it."""
@@ -56,8 +59,12 @@ class SimTarget:
 
     kind = SIM
 
-    def __init__(self, which: str, watch: Watch | None = None) -> None:
-        """Take the machine's name or file; `watch` shows what is built."""
+    def __init__(self, which: str, watch: Watch | None = None, *, sanitize: bool = False) -> None:
+        """Take the machine's name or file; `watch` shows what is built.
+
+        With `sanitize`, AddressSanitizer watches the simulator.
+        """
+        self._sanitize = sanitize
         self.name = self.kind.target(which)
         self._which = which
         self._watch = watch or Watch()
@@ -155,10 +162,21 @@ class SimTarget:
         # Patched builds take objects of unpatched ones that are there.
         unpatched_first = sorted(recipes.items(), key=lambda item: len(item[1].patches))
         schedulers = schedulers_of(variants, recipes, builder.shelf)
-        builds = {
-            name: builder.build(recipe, schedulers.get(name)) for name, recipe in unpatched_first
-        }
-        return SimSession(self._which, machine, models, builds, limit, counters, warm_up, exact)
+        builds: dict[str, Build] = {}
+        broken: dict[str, str] = {}
+        for name, recipe in unpatched_first:
+            try:
+                builds[name] = builder.build(recipe, schedulers.get(name))
+            except KernelError as error:
+                if name not in schedulers or len(variants) == 1:
+                    raise
+                # Its runs fail with these words; the other variants' go on.
+                builds[name], broken[name] = builder.build(recipe), str(error)
+        if len(broken) == len(variants):
+            raise KernelError("\n".join(dict.fromkeys(broken.values())))
+        return SimSession(
+            self._which, machine, models, builds, limit, counters, warm_up, exact, broken
+        )
 
     def domains(self, variant: Variant) -> str:
         """Return the scheduling domains a variant's kernel builds here, as it prints them.
@@ -197,7 +215,7 @@ class SimTarget:
         return machine
 
     def _builder(self) -> Builder:
-        return Builder(Shelf(), find_engine(), self._watch)
+        return Builder(Shelf(), find_engine(), self._watch, sanitize=self._sanitize)
 
 
 def named(
@@ -224,12 +242,15 @@ class SimSession:
         counters: tuple[str, ...] | Literal["all"],
         warm_up: str,
         exact: bool,
+        broken: Mapping[str, str] | None = None,
     ) -> None:
         """Take the machine, the cases' models and the variants' kernels, all checked.
 
-        `warm_up` is how long loads go on before they are measured, as in a plan.
+        `warm_up` is how long loads go on before they are measured, as in a plan. The runs of
+        `broken` variants fail, for the reasons given.
         """
-        self.notices: list[str] = []
+        self._broken = broken or {}
+        self.notices = [f"variant {name}: {words}" for name, words in self._broken.items()]
         self.builds = builds
         self._which = which
         self._machine = machine
@@ -255,6 +276,8 @@ class SimSession:
             )
             for line in without_effect(variant, self.builds[variant.name].series):
                 self.notices.append(f"variant {variant.name}: {line}")
+            if variant.name in self._broken:
+                continue
             try:
                 result = self._try(variant, raw, trial(variant), ())
             except _NotUp:
@@ -403,6 +426,8 @@ class SimSession:
         picture = order.key.block == PICTURED
         asked = scenario(model, order.variant, self._limit, self._warm_up, picture)
         text = json.dumps(asked, indent=1)
+        if words := self._broken.get(order.variant.name):
+            return call, Finished(call.argv, now(), Ended(_NOT_BUILT, 0.0, f"schedsim: {words}"))
         finished = Finished.read(call, text)
         if finished is None:
             with disk_errors("simulating", raw):

@@ -42,10 +42,10 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@echo 'objects of: $(BASE)'
 \t@printf '  %-10s %s\\n' 'LD' 'schedsim'
 \t@sed -n 's,.*unmatched: \\(.*\\) \\*/,\\1,p' $< > $(O)/unmatched.txt
-\t@sed -n 's,.*fewer: \\(.*\\) \\*/,\\1,p' $< | tr ' ' '\\n' > $(O)/fewer.txt
 \t@sed "s/@SPEED@/$$(sed -n 's/.*speed = \\(.*\\);/\\1/p' $<)/" schedsim.py > $@ && chmod +x $@
 ifneq ($(SCX),)
 $(SCX_OUT)/schedsim: $(O)/schedsim $(SCX)
+\t@if grep -q unheard_of $(SCX); then echo "scx: $(SCX_NAME): calls unheard_of"; exit 1; fi
 \t@mkdir -p $(@D) && cp $< $@
 endif
 """

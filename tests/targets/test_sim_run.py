@@ -433,6 +433,24 @@ def test_a_scheduler_that_fails_ends_its_own_runs_only(lab: FakeLab, tmp_path: P
     }
 
 
+def test_a_scheduler_that_does_not_build_leaves_the_others_runs(
+    lab: FakeLab, tmp_path: Path
+) -> None:
+    (lab.tree / "kernel/sched/ext.c").write_text("int ext;\n")
+    assert lab.call("kernel", "add", "--tree", lab.tree, "--name", "with-ext")[0] == 0
+    source, out = tmp_path / "mine.bpf.c", tmp_path / "out"
+    source.write_text("unheard_of();\n")
+    arguments = ("--kernel", "with-ext", *BENCHMARK, "--blocks", 2)
+    variants = ("--variant", "base", "--variant", f"x: scx={source}")
+    status, said, errors = run(lab, out, *arguments, *variants)
+    assert status == 0, errors
+    assert "mine.bpf.c: calls unheard_of" in said + errors
+    ended = {(record.key.variant, record.status) for record in records(out)}
+    assert ended == {("base", "ok"), ("x", "failed")}
+    failed = [record.error for record in records(out) if record.key.variant == "x"]
+    assert all("mine.bpf.c: calls unheard_of" in error for error in failed)
+
+
 def test_a_kernel_has_proxies_or_schedulers(lab: FakeLab, tmp_path: Path) -> None:
     """As its Kconfig says."""
     recipe = Recipe(name="both", base="6.12", preempt="voluntary", options=("SCHED_PROXY_EXEC=y",))

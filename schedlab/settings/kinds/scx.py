@@ -1,13 +1,18 @@
 """A sched_ext scheduler in place of EEVDF."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from schedlab.base.data import is_path
-from schedlab.settings.setting import Simulated, WordSetting, because, setting
+from schedlab.base.errors import KnobError
+from schedlab.base.system import System
+from schedlab.settings.companion import Companion
+from schedlab.settings.knob import Knob
+from schedlab.settings.setting import Around, Simulated, WordSetting, setting
 from schedlab.settings.text import Filled
 
-ELSEWHERE = because("its own program loads it there; start that with `companion`", "host", "vm")
+_STATE = "/sys/kernel/sched_ext/state"
+_NONE = "disabled"
 _SOURCE = ".bpf.c"
 _NAME = re.compile(r"\w+")
 
@@ -36,10 +41,9 @@ class Scx(WordSetting):
     toml = 'scx = "simple"'
     help = (
         "a sched_ext scheduler: one of the kernel tree's `tools/sched_ext` by name, or the path of"
-        " a source `x.bpf.c` (docs/manual/scx.md)"
+        " a source `x.bpf.c` (docs/manual/scx.md); on a host and in a guest the program `scx_NAME`"
+        " that loads it"
     )
-    where = frozenset({"sim"})
-    elsewhere = ELSEWHERE
     shared = False
 
     @property
@@ -53,6 +57,39 @@ class Scx(WordSetting):
             raise ValueError(
                 f"scx: '{value}' is neither a scheduler's name nor the path of a source (x.bpf.c)"
             )
+
+    def knobs(self, system: System, value: str | None) -> Iterable[tuple[Knob, str]]:
+        """Return nothing: its program loads it; refuse what has no sched_ext, or it in use.
+
+        Raises:
+            KnobError: the kernel has no sched_ext, or runs a scheduler already.
+        """
+        if not value:
+            return ()
+        if is_source(value):
+            raise KnobError(
+                f"scx={value}: its own program loads a scheduler there: name it (scx=NAME starts"
+                " `scx_NAME`), or start it with `companion`."
+            )
+        if not system.exists(_STATE):
+            raise KnobError(
+                f"scx={value}: this kernel has no sched_ext: {_STATE} is missing; it takes Linux"
+                " 6.12 or newer with CONFIG_SCHED_CLASS_EXT=y."
+            )
+        state = system.read(_STATE).strip()
+        if state != _NONE:
+            raise KnobError(
+                f"scx={value}: this kernel's sched_ext is {state}: {_STATE}. End the program that"
+                " loaded the scheduler there is first."
+            )
+        return ()
+
+    def around(self, value: str | None) -> Around:
+        """Return the scheduler's own program; a run begins when the kernel has enabled it."""
+        if not value:
+            return Around()
+        program = Companion(command=(f"scx_{value}",), ready_file=_STATE, ready_value="enabled")
+        return Around(beside=(program,))
 
     def simulated(self, value: str | None) -> Iterator[Simulated]:
         """Yield the source, and the name that the kernel runs it by."""

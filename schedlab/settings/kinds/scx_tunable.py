@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from schedlab.settings.kinds.scx import ELSEWHERE
-from schedlab.settings.setting import Simulated, TableSetting, setting
+from schedlab.settings.setting import Simulated, TableSetting, because, setting
 from schedlab.settings.text import Key, Value
 
 
@@ -23,7 +22,9 @@ class ScxTunable(TableSetting):
         " which its loader would set from an option"
     )
     where = frozenset({"sim"})
-    elsewhere = ELSEWHERE
+    elsewhere = because(
+        "its own program loads it there; give that its options with `companion`", "host", "vm"
+    )
     shared = False
 
     def simulated(self, value: dict[str, str]) -> Iterator[Simulated]:
