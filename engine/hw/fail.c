@@ -157,6 +157,14 @@ void hw_end_in_scheduler(const char *why)
 	__builtin_unreachable();
 }
 
+void hw_end_in_fork(const char *comm, int error)
+{
+	fprintf(stderr, "schedsim: sched_ext: init_task() of the scheduler refuses a task that %s forks: %s\n",
+		comm, strerror(-error));
+	end_failed();
+	__builtin_unreachable();
+}
+
 void hw_lock_imbalance(void *lock)
 {
 	(void)lock;

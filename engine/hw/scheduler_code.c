@@ -22,22 +22,46 @@ int in_scheduler(const void *ip)
 }
 
 /*
- * BPF: a quotient by zero is 0, the remainder is what was divided.  arm64 divides so by itself; x86
- * traps, and goes on behind the instruction with the two as BPF has them.
+ * BPF: a quotient by zero is 0, the remainder is what was divided; the least number by -1 is itself.
+ * arm64 divides so by itself; x86 traps, and goes on behind the instruction with the two as BPF has
+ * them.
  */
 #if defined(__x86_64__)
+/* Whether the divisor is a register that holds -1: what traps then is not a division by zero. */
+static int by_minus_one(const greg_t *reg, unsigned char modrm, int extended, unsigned int bytes)
+{
+	static const int registers[] = {
+		REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+		REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+	};
+	unsigned long long ones = bytes == 8 ? ~0ULL : (1ULL << bytes * 8) - 1;
+
+	return modrm >> 6 == 3 && (modrm & 0x38) == 0x38 && bytes > 1 &&
+	       ((unsigned long long)reg[registers[(modrm & 7) + extended * 8]] & ones) == ones;
+}
+
 int divided_by_zero(ucontext_t *context)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
 	const unsigned char *at = (const unsigned char *)reg[REG_RIP];
-	unsigned char modrm, mod;
+	unsigned char modrm, mod, opcode, rex = 0;
+	unsigned int bytes = 4;
 
 	if (!in_scheduler(at))
 		return 0;
-	if ((*at & 0xf0) == 0x40)		/* REX */
+	if (*at == 0x66) {
+		bytes = 2;
 		at++;
-	if (*at++ != 0xf7)			/* div and idiv of 32 and 64 bits */
+	}
+	if ((*at & 0xf0) == 0x40)
+		rex = *at++;
+	if (rex & 8)
+		bytes = 8;
+	opcode = *at++;
+	if (opcode != 0xf7 && opcode != 0xf6)	/* div and idiv, the latter of 8 bits */
 		return 0;
+	if (opcode == 0xf6)
+		bytes = 1;
 	modrm = *at++;
 	mod = modrm >> 6;
 	if (mod != 3 && (modrm & 7) == 4) {	/* SIB */
@@ -48,9 +72,15 @@ int divided_by_zero(ucontext_t *context)
 		at += 4;			/* relative to the instruction pointer */
 	}
 	at += mod == 1 ? 1 : mod == 2 ? 4 : 0;
-	reg[REG_RDX] = reg[REG_RAX];
-	reg[REG_RAX] = 0;
 	reg[REG_RIP] = (greg_t)at;
+	if (by_minus_one(reg, modrm, rex & 1, bytes)) {
+		reg[REG_RDX] = 0;
+	} else if (bytes == 1) {		/* both in one register */
+		reg[REG_RAX] = (reg[REG_RAX] & 0xff) << 8;
+	} else {
+		reg[REG_RDX] = reg[REG_RAX];
+		reg[REG_RAX] = 0;
+	}
 	return 1;
 }
 #else

@@ -496,6 +496,8 @@ void hw_end_run(const char *why, const char *more) __hw_noreturn __cold;
 void hw_scheduler_code(const void *begin, const void *end);
 /* With the operation and the line that called. */
 void hw_end_in_scheduler(const char *why) __hw_noreturn __cold;
+/* A sched_ext scheduler refuses a task that `comm` forks. */
+void hw_end_in_fork(const char *comm, int error) __hw_noreturn __cold;
 void hw_lock_imbalance(void *lock) __hw_noreturn __cold;
 
 static inline void hw_switch_context(void **save_sp, void **sp)

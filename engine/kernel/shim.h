@@ -20,7 +20,8 @@ extern const struct kern_handlers *shim_handlers;	/* of who runs the scenario */
 /* tasks.c */
 struct task_struct *shim_new_task(struct task_struct *from, int pid, const char *comm);
 void shim_free_task(struct task_struct *p);
-struct task_struct *shim_find_task(int pid);	/* NULL: there is none */
+struct task_struct *shim_find_task(int pid);
+struct task_struct *shim_task_at(const void *at);	/* NULL: there is none */
 void shim_forget_pid(struct task_struct *p);	/* nobody finds it any more */
 struct task_struct *shim_kthread_create(void (*fn)(void *), void *arg, int cpu, const char *comm);
 extern struct css_set shim_root_css_set;

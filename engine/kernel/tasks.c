@@ -109,6 +109,19 @@ struct task_struct *shim_find_task(int pid)
 	return NULL;
 }
 
+/* The task that an address lies in. */
+struct task_struct *shim_task_at(const void *at)
+{
+	struct task_struct *p;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tasks_by_pid); i++)
+		hlist_for_each_entry(p, &tasks_by_pid[i], pid_links[PIDTYPE_PID])
+			if (at >= (void *)p && at < (void *)(p + 1))
+				return p;
+	return NULL;
+}
+
 void shim_forget_pid(struct task_struct *p)
 {
 	hlist_del_init(&p->pid_links[PIDTYPE_PID]);
@@ -254,7 +267,13 @@ int shim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned lo
 	if (p->mm)
 		sched_cache_fork(p);	/* sched_fork() has cleared what was copied */
 	RCU_INIT_POINTER(p->cgroups, cset);
+#ifdef CONFIG_SCHED_CLASS_EXT
+	ret = sched_cgroup_fork(p, &args);
+	if (ret)		/* no program here could go on without the task */
+		hw_end_in_fork(p->comm, ret);
+#else
 	sched_cgroup_fork(p, &args);
+#endif
 	sched_post_fork(p);
 	return 0;
 }

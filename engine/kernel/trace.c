@@ -5,6 +5,9 @@
 #include <trace/events/sched.h>
 #include <trace/events/schedlab.h>
 #include "tasks.h"
+#ifdef CONFIG_SCHED_CLASS_EXT
+#include "scx/scx.h"
+#endif
 #include "trace_print.h"
 
 #define probe(name, fn)	(shim_tp_##name.probe = (fn))
@@ -14,6 +17,10 @@ static void on_switch(bool preempt, struct task_struct *prev, struct task_struct
 {
 	hw_hash((u64)(u32)prev->pid << 32 | (u32)next->pid, prev_state | (u64)preempt << 32);
 	shim_spent_switch(prev, preempt || !prev_state, next);
+#ifdef CONFIG_SCHED_CLASS_EXT
+	if (shim_scx_on_switch)
+		shim_scx_on_switch(preempt, prev, next, prev_state);
+#endif
 	hw_note_switch(is_idle_task(prev) ? NULL : &prev->thread.task->hw,
 		       preempt || !prev_state,
 		       is_idle_task(next) ? NULL : &next->thread.task->hw);

@@ -6,11 +6,10 @@ from pathlib import Path
 import click
 
 from schedlab.base.errors import UsageError
-from schedlab.base.seeds import LARGEST_SEED
 from schedlab.base.system.system import natural
 from schedlab.cli.echo import echo
 from schedlab.cli.names import ANY_PATH, BENCHMARK, MACHINE, VARIANT
-from schedlab.cli.numbers import Whole, longest_simulation
+from schedlab.cli.numbers import SEED, longest_simulation
 
 
 @click.group("scx")
@@ -74,9 +73,7 @@ def list_() -> None:
     metavar="'NAME: scx=...; ...'",
     help="The scheduler, and other settings, as in a variant.",
 )
-@click.option(
-    "--seed", type=Whole(0, LARGEST_SEED), default=1, show_default=True, help="Seed of the run."
-)
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the run.")
 @click.option(
     "--sanitize",
     is_flag=True,
@@ -96,7 +93,7 @@ def debug(
     variant: str,
     seed: int,
     sanitize: bool,
-    timeout: float,
+    timeout: str,
     output: Path,
 ) -> None:
     """Simulate one run with a scheduler on MACHINE, keep its files, print how gdb repeats it.
@@ -105,6 +102,7 @@ def debug(
     schedlab scx debug smt8 --benchmark HackbenchPipeThreads:groups=1,loops=9 \\
         --variant 'x: kernel=7.3; scx=simple' --output debugged
     """
+    from schedlab.base.duration import seconds
     from schedlab.cli.planning import single_case
     from schedlab.cli.watcher import ConsoleWatcher
     from schedlab.lab.new_folder import make_folder
@@ -120,7 +118,7 @@ def debug(
     case = single_case(benchmark, target.machine())
     folder = output.absolute()
     make_folder(folder)
-    record = single_run(target, case, chosen, folder, seed, timeout)
+    record = single_run(target, case, chosen, folder, seed, seconds(timeout))
     if record.status == "failed":
         echo(f"{case.label} failed: {record.error}")
     for name, value in record.metrics.items():

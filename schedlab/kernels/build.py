@@ -17,14 +17,13 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from schedlab.base.validation import Data
-from schedlab.base.words import listing
 from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.engine import Engine
@@ -46,7 +45,6 @@ _OF = ".of"
 _BY = ".by"
 """In make's output folder: the compiler and the engine."""
 _UNMATCHED = "unmatched.txt"
-_FEWER = "fewer.txt"
 _SCHEDULERS = "schedulers"
 """In make's output folder: what is made of each sched_ext scheduler."""
 _UNDER_WAY = ".under-way"
@@ -61,10 +59,6 @@ _FULL_BYTES = 1 << 16
 """With less room than this on the disk it is what made a build fail."""
 _HOOKED = re.compile(r'error: pasting "SHIM_DECLARES_" and "(\S+)"((?:(?!error:).)*)', re.S)
 """A call that engine/hooked/hook.h cannot make a call of its own."""
-_DECLARED = re.compile(
-    r"hook\.h:\d+:\d+: error: expected identifier or '\('((?:(?!error:).)*)", re.S
-)
-"""A declaration that it took for a call."""
 _EXPANDED = re.compile(r"^(\S+?):(\d+):\d+: note: in expansion of macro .(\w+)", re.M)
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
@@ -110,8 +104,6 @@ class Build(Data):
     """What the tree has and how it calls it, as probed (engine/scripts/probe)."""
     unmatched: tuple[str, ...]
     """Hooks and hot fields of the engine that nothing in the tree has met."""
-    fewer: tuple[str, ...] = ()
-    """Those that meet the patched tree less often than the tree without its patches."""
     warnings: tuple[str, ...] = ()
     """The compiler's, that the unpatched tree does not give."""
     seconds: float
@@ -154,7 +146,13 @@ class Builder:
     """Makes simulators of recipes; what is built already is found again."""
 
     def __init__(
-        self, shelf: Shelf, engine: Engine, watch: Watch, *, coverage: bool = False
+        self,
+        shelf: Shelf,
+        engine: Engine,
+        watch: Watch,
+        *,
+        coverage: bool = False,
+        sanitize: bool = False,
     ) -> None:
         """Take the cache's shelf, the engine and what is told of the steps.
 
@@ -163,8 +161,9 @@ class Builder:
             engine: what is built.
             watch: is notified of each step.
             coverage: makes simulators that count the scheduler's lines (docs/manual/check.md).
+            sanitize: makes simulators that AddressSanitizer watches (docs/manual/scx.md).
         """
-        self._coverage = coverage
+        self._coverage, self._sanitize = coverage, sanitize
         self.shelf = shelf
         self.engine = engine
         self.watch = watch
@@ -248,14 +247,15 @@ class Builder:
             *(base.content(self.engine), self.engine.version, self.compiler()),
             *(patch.sha256 for patch in recipe.patches),
             *(base.series, str(recipe.hz), recipe.preempt, *recipe.options),
-            *self._counting,
+            *self._instrumented,
             *([scheduler.content] if scheduler else []),
         )
 
     @property
-    def _counting(self) -> list[str]:
-        """Return what sets builds that count lines apart from those that do not."""
-        return ["coverage"] if self._coverage else []
+    def _instrumented(self) -> list[str]:
+        """Return what sets builds that count lines or check addresses apart from others."""
+        asked = {"coverage": self._coverage, "sanitize": self._sanitize}
+        return [name for name, wanted in asked.items() if wanted]
 
     def _folder(self, key: str) -> Path:
         return self.shelf.folder / "builds" / key
@@ -282,7 +282,7 @@ class Builder:
             content = base.identity or str(base.tree)
         patches = [patch.sha256 for patch in recipe.patches]
         config = (base.series, str(recipe.hz), recipe.preempt, self.compiler(), *recipe.options)
-        config += tuple(self._counting)
+        config += tuple(self._instrumented)
         # make goes by times: two copies of the engine must not answer for each other.
         engine = str(self.engine.folder)
         objects = self.shelf.folder / "objects" / _digest(content, engine, *config, *patches)
@@ -304,6 +304,8 @@ class Builder:
             variables["BASE"] = str(unpatched.objects)
         if self._coverage:
             variables["COVERAGE"] = "1"
+        if self._sanitize:
+            variables["SANITIZE"] = "1"
         for place in (self.shelf.folder, base.tree, self.engine.folder):
             _check_path(place)
         return _Part(objects, variables, recipe)
@@ -321,9 +323,11 @@ class Builder:
 
     def _with_scheduler(self, part: _Part, scheduler: Scheduler, key: str) -> _Part:
         """Link a scheduler to the objects of a part, in a folder of its own."""
-        _check_path(scheduler.source)
+        sources = (scheduler.source, *scheduler.parts)
+        for source in sources:
+            _check_path(source)
         more = {
-            "SCX": str(scheduler.source),
+            "SCX": " ".join(map(str, sources)),
             "SCX_NAME": scheduler.name,
             "SCX_OUT": str(part.objects / _SCHEDULERS / key),
             "SCX_INCLUDE": " ".join(map(str, scheduler.includes)),
@@ -357,8 +361,8 @@ class Builder:
                 under_way.touch()
                 (part.objects / _OF).write_text(part.recipe.name)
                 (part.objects / _BY).write_text(self._by())
-                with ExitStack() as shown:
-                    status, printed = self._run_make(part, shown, descriptor)
+                with self.watch.task(f"building {part.what}") as step:
+                    status, printed = self._run_make(part, step, descriptor)
                     (part.objects / "make.log").write_text("\n".join(printed))
                     if status:
                         self._check_host(part, printed)
@@ -383,8 +387,7 @@ class Builder:
                 f"building {part.what}: {killed[0].strip()}: was there too little memory?"
             )
 
-    def _run_make(self, part: _Part, shown: ExitStack, descriptor: int) -> tuple[int, list[str]]:
-        """Run make; from its first step on it is shown as a task that ends with `shown`."""
+    def _run_make(self, part: _Part, step: Step, descriptor: int) -> tuple[int, list[str]]:
         argv = ["make", "--no-print-directory", "-C", str(self.engine.folder)]
         argv += [f"{name}={value}" for name, value in part.variables.items()]
         env = {key: value for key, value in plain_environment().items() if key not in _OURS}
@@ -392,7 +395,6 @@ class Builder:
         total = sum(bool(_WOULD_SAY.match(line)) for line in planned) or 1
         jobs = 2 * len(os.sched_getaffinity(0))  # beside other work each gets its share
         printed: list[str] = []
-        step: Step | None = None
         done = 0
         # Should we be killed, make goes on with the lock, so that nobody else begins.
         said = lines([*argv, f"-j{jobs}"], env=env, keep_open=(descriptor,))
@@ -402,7 +404,6 @@ class Builder:
                 match = _SAID.match(line)
                 if match:
                     done += 1
-                    step = step or shown.enter_context(self.watch.task(f"building {part.what}"))
                     step(min(done / total, 1.0), match[2])
         return int(printed.pop()), printed
 
@@ -433,7 +434,6 @@ class Builder:
             compiler=self.compiler(),
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
             unmatched=tuple((part.objects / _UNMATCHED).read_text().splitlines()),
-            fewer=tuple((part.objects / _FEWER).read_text().splitlines()),
             warnings=self._warnings(part, base) if recipe.patches else (),
             facts=facts_of(part.objects),
             seconds=round(seconds, 1),
@@ -449,12 +449,6 @@ class Builder:
                 f"{recipe.name}: nothing in this tree matches {names.replace(' ', ' or ')}: what"
                 " the engine counts, charges or traces there is missing"
                 " (engine/hooked/expected.txt)."
-            )
-        if build.fewer:
-            self.watch.say(
-                f"{recipe.name}: its patches leave fewer places than the tree has in which the"
-                f" engine meets {listing(build.fewer)}: a call that is written out or made by"
-                " another name is not counted, charged or traced (engine/hooked/expected.txt)."
             )
         return build
 
@@ -541,14 +535,6 @@ def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
             f" {name}() begins with '{sign}'."
             f"\n  The simulator sees the calls of {name}() by a macro, whose arguments have to"
             f" begin with a name: give it a variable.{log}"
-        )
-    declared = _DECLARED.search(text)
-    if declared and (expanded := _EXPANDED.findall(declared[1])):
-        file, line, name = expanded[-1]
-        return (
-            f"{part.what}: {file.removeprefix(f'{part.objects}/src/')}:{line}: {name}() is declared"
-            " with a first parameter of a type whose name the simulator does not know."
-            f"\n  Add its first word to those of {engine.folder / 'hooked/hook.h'}.{log}"
         )
     error = _COMPILER_ERROR.search(text)
     if error and part.scheduler and part.scheduler.has(Path(error[1])):

@@ -1,6 +1,8 @@
 """The sources of sched_ext schedulers, and what of a tree makes them possible."""
 
 import hashlib
+import os
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +12,7 @@ from schedlab.base.system.system import natural
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import SCHEDULERS, SCHEDULERS_SINCE
-from schedlab.kernels.scx_tree import scx_sources
+from schedlab.kernels.scx_tree import scx_parts, scx_sources
 from schedlab.kernels.shelf import Base
 
 OPTION = "SCHED_CLASS_EXT=y"
@@ -18,6 +20,10 @@ OPTION = "SCHED_CLASS_EXT=y"
 
 _CLASS = ("kernel/sched/ext.c", "kernel/sched/ext/ext.c")
 _INCLUDES = ("include", "scheds/include", f"{SCHEDULERS}/include")
+_INCLUDE = re.compile(
+    r"""^[ \t]*#[ \t]*include(?:_next)?[ \t]*(["<])([^">\n]+)[">]""", re.MULTILINE
+)
+_STRANGE = re.compile(r"[^\w./+,%=@~^-]")
 _COMMON = "scx/common.bpf.h"
 _MOST_BYTES = 64 << 20
 
@@ -29,6 +35,8 @@ class Scheduler:
     source: Path
     includes: tuple[Path, ...] = ()
     called: str = ""
+    parts: tuple[Path, ...] = ()
+    """What is compiled and linked beside its source."""
 
     @property
     def name(self) -> str:
@@ -53,10 +61,27 @@ class Scheduler:
 
     def has(self, file: Path) -> bool:
         """Return whether a file is its source or a header beside it or among those it includes."""
-        return any(folder in file.parents for folder in (self.source.parent, *self.includes))
+        return file in self.parts or any(
+            folder in file.parents for folder in (self.source.parent, *self.includes)
+        )
+
+    def _included(self) -> set[Path]:
+        """Return what it includes by any path, and what that includes, as far as it is there."""
+        found: set[Path] = set()
+        asked = [self.source, *self.parts]
+        while asked:
+            file = asked.pop()
+            for quote, name in _INCLUDE.findall(file.read_text(errors="replace")):
+                folders = [file.parent, *self.includes] if quote == '"' else list(self.includes)
+                for each in (Path(os.path.normpath(folder / name)) for folder in folders):
+                    if each not in found and each.is_file():
+                        found.add(each)
+                        asked.append(each)
+        return found
 
     def _files(self) -> list[Path]:
         own = [file for file in self.source.parent.iterdir() if file.suffix in (".c", ".h")]
+        own += [*self.parts, *self._included()]
         headers = [file for folder in self.includes for file in folder.rglob("*.h")]
         return sorted(file for file in {*own, *headers} if file.is_file())
 
@@ -111,8 +136,15 @@ def find_scheduler(wanted: str, by_path: bool, base: Base, scx: Path | None = No
 def _at(source: Path) -> Scheduler:
     if not source.is_file():
         raise KernelError(f"{source}: is not a file; scx= takes a scheduler's source.")
+    parts = scx_parts(source)
+    for file in (source, *parts):
+        if strange := _STRANGE.search(str(file)):
+            raise KernelError(
+                f"{file}: '{strange[0]}' in the path: make and the compiler cannot work with it."
+                "\n  Rename the scheduler's source, or a folder above it."
+            )
     for above in source.parents:
         for include in _INCLUDES:
             if (above / include / _COMMON).is_file():
-                return Scheduler(source, (above / include,))
-    return Scheduler(source)
+                return Scheduler(source, (above / include,), parts=parts)
+    return Scheduler(source, parts=parts)

@@ -1,5 +1,6 @@
 """The user's tree of the scx project, whose schedulers are named as the kernel tree's are."""
 
+import re
 from pathlib import Path
 
 from schedlab.kernels import KernelError
@@ -8,6 +9,9 @@ from schedlab.kernels.shelf import Shelf
 
 _NOTE = "scx-tree"
 _HEADERS = "scheds/include/scx/common.bpf.h"
+_BUILD = "build.rs"
+_PART = re.compile(r'\.add_source\("([^"]+)"\)')
+_MAIN = "main.bpf.c"
 _PLACES = ("scheds/rust/scx_*/src/bpf/main.bpf.c", "scheds/c/scx_*.bpf.c")
 
 
@@ -16,9 +20,28 @@ def scx_sources(tree: Path) -> dict[str, Path]:
     found = {}
     for place in _PLACES:
         for source in sorted(tree.glob(place)):
-            folder = source.parents[2].name if source.name == "main.bpf.c" else source.name
+            folder = source.parents[2].name if source.name == _MAIN else source.name
             found[folder.removeprefix("scx_").removesuffix(".bpf.c")] = source
     return found
+
+
+def scx_parts(source: Path) -> tuple[Path, ...]:
+    """Return the sources that a scheduler of the project is made of beside its main one.
+
+    Raises:
+        KernelError: its build file names one that is not there.
+    """
+    root = next((folder for folder in source.parents if (folder / _BUILD).is_file()), None)
+    if root is None or source.name != _MAIN:
+        return ()
+    build = root / _BUILD
+    with disk_errors(f"reading {build}"):
+        named = _PART.findall(build.read_text(errors="replace"))
+    parts = tuple(root / each for each in named)
+    for part in parts:
+        if not part.is_file():
+            raise KernelError(f"{build}: names a source that is not there: {part}")
+    return parts
 
 
 def add_scx_tree(shelf: Shelf, tree: Path) -> dict[str, Path]:

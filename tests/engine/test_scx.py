@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,29 @@ struct {
     __type(value, u64);
     __uint(max_entries, 2);
 } counts SEC(".maps");
+
+struct kept {
+    struct bpf_spin_lock lock;
+    struct bpf_timer timer;
+    u64 n;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __type(key, u32);
+    __type(value, struct kept);
+    __uint(max_entries, 8);
+} keeps SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __type(key, u32);
+    __type(value, u64);
+    __uint(max_entries, 4);
+} recent SEC(".maps");
+
+static long turn(u32 i, void *context) { return 0; }
+static int rings(void *map, u32 *key, struct kept *value) { scx_bpf_error("it rings"); return 0; }
 
 void BPF_STRUCT_OPS(mini_enqueue, struct task_struct *p, u64 enq_flags)
 {
@@ -246,6 +270,21 @@ WRONG = """
     if (wrong == 4) return;
     if (wrong == 5) for (volatile u32 i = 1; i; i |= 1) ;
     if (wrong == 6 && total++ > 100) return;
+    if (wrong == 7) bpf_preempt_disable();
+    if (wrong == 8) {
+        struct kept one = {}, *here;
+        bpf_map_update_elem(&keeps, &k, &one, BPF_ANY);
+        here = bpf_map_lookup_elem(&keeps, &k);
+        if (here) { bpf_spin_lock(&here->lock); bpf_spin_lock(&here->lock); }
+    }
+    if (wrong == 9) ((volatile struct task_struct *)p)->static_prio = 139;
+    if (wrong == 10) {
+        struct bpf_cpumask *mask = bpf_cpumask_create();
+        bpf_cpumask_release(mask);
+        bpf_cpumask_release(mask);
+    }
+    if (wrong == 11) bpf_task_release(p);
+    if (wrong == 12) bpf_map_update_elem(&counts, &k, NULL, BPF_ANY);
 """
 
 
@@ -255,18 +294,36 @@ WRONG = """
         (
             1,
             "the scheduler writes 8 bytes at offset 8 of a value of map counts, which has 8 bytes"
-            " in mini_enqueue() (mini.bpf.c:29)",
+            " in mini_enqueue() (mini.bpf.c:52)",
         ),
-        (2, "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:30)"),
+        (2, "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:53)"),
         (3, "no room of 3"),
         (4, 'BPF scheduler "mini" disabled (runnable task stall'),
         (
             5,
             "the scheduler does not come to an end: 33,554,432 pieces of code in one operation"
-            " in mini_enqueue() (mini.bpf.c:33)",
+            " in mini_enqueue() (mini.bpf.c:56)",
         ),
+        (7, "comes with preemption off held 0 times and leaves with 1 in mini_enqueue()"),
+        (8, "the scheduler takes a spinlock that it holds in mini_enqueue() (mini.bpf.c:63)"),
+        (9, "of task_struct: the kernel lets it write scx.slice, scx.dsq_vtime and scx.disallow"),
+        (10, "and was freed in mini_enqueue() (mini.bpf.c:"),
+        (11, "the scheduler releases a task that it did not acquire in mini_enqueue()"),
+        (12, "reads 8 bytes at address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:72)"),
     ],
-    ids=["beyond", "null", "error", "stall", "endless"],
+    ids=[
+        "beyond",
+        "null",
+        "error",
+        "stall",
+        "endless",
+        "preemption",
+        "lock",
+        "kernel",
+        "freed",
+        "released",
+        "argument",
+    ],
 )
 def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
     of_source: Made, wrong: int, said: str
@@ -276,6 +333,63 @@ def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
     assert done.returncode == 3, done.stderr
     [line] = [line for line in done.stderr.splitlines() if line.startswith("schedsim: ")]
     assert said in line
+
+
+LEGAL = """
+    static u32 n;
+    u32 k = ++n, i; u64 one = 1, *v;
+    volatile u16 none16 = 0; volatile u8 none8 = 0; volatile s64 least = 1LL << 63, minus = -1;
+    volatile u16 by16; volatile u8 by8, rest8;
+    struct kept fresh = { .n = 3 }, *w;
+
+    if (bpf_map_update_elem(&recent, &k, &one, BPF_ANY)) scx_bpf_error("%u do not fit", n);
+    if (n > 4 && bpf_map_lookup_elem(&recent, &(u32){ n - 4 })) scx_bpf_error("the oldest stays");
+    bpf_map_update_elem(&seen, &k, &one, BPF_ANY);
+    v = bpf_map_lookup_elem(&seen, &k);
+    bpf_map_delete_elem(&seen, &k);
+    if (!v || *v != 1) scx_bpf_error("what is deleted goes at once");
+    if (bpf_loop(1 << 24, turn, NULL, 0) != -E2BIG) scx_bpf_error("loops too often");
+    if (bpf_loop(1, turn, NULL, 7) != -EINVAL) scx_bpf_error("loops with flags");
+    by16 = (u16)k / none16; by8 = (u8)k / none8; rest8 = (u8)k % none8;
+    if (by16 || by8 || rest8 != (u8)k) scx_bpf_error("narrow");
+    if (least / minus != least) scx_bpf_error("the least number");
+    if (!bpf_probe_read_kernel(&one, 8, (void *)0xffff888000001000)) scx_bpf_error("reads");
+    i = 1;
+    bpf_map_update_elem(&keeps, &i, &fresh, BPF_ANY);
+    w = bpf_map_lookup_elem(&keeps, &i);
+    if (w && n == 1) {
+        bpf_timer_init(&w->timer, &keeps, 1);
+        bpf_timer_set_callback(&w->timer, rings);
+        bpf_timer_start(&w->timer, 50000000, 0);
+    }
+    if (w && bpf_timer_init(&w->timer, &keeps, 1) != -EBUSY) scx_bpf_error("the timer went");
+    if (n == 20) bpf_map_delete_elem(&keeps, &i);
+    if (n > 20) bpf_map_update_elem(&counts, &(u32){ 0 }, &one, BPF_ANY);
+    if (n >= 20) { scx_bpf_dispatch(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags); return; }
+"""
+
+
+def test_what_bpf_allows_is_allowed(of_source: Made) -> None:
+    """Narrow divisions, evictions, reading what was deleted, timers that go with their value."""
+    legal = LEGAL.replace("    i = 1;", "    if (n > 20) goto done;\n    i = 1;").replace(
+        "    if (n > 20) bpf", "done:\n    if (n > 20) bpf"
+    )
+    assert of_source(legal)("smp4", loaded("mini.bpf.c"))["settings"]["sched_ext"] == "mini"
+
+
+def test_operations_and_calls_are_events_of_a_trace(of_tree: Made, tmp_path: Path) -> None:
+    """And a trace changes nothing."""
+    sim, trace = of_tree("simple"), tmp_path / "trace"
+    scenario = {**loaded("scx_simple.bpf.c"), "duration": "5ms"}
+    options = ("--trace", str(trace), "--trace-events", "scx_*")
+    told = sim("smp4", scenario, *options)["trace_hash"]
+    assert told == sim("smp4", scenario)["trace_hash"]
+    text = trace.read_text()
+    assert "scx_op: name=select_cpu p=2 prev_cpu=0 wake_flags=0x4" in text
+    assert "scx_answer: name=select_cpu answer=" in text
+    assert re.search(
+        r"scx_call: name=scx_bpf_dispatch p=2 dsq_id=0x\w+ slice=0x1312d00 enq_f", text
+    )
 
 
 def test_a_workload_that_is_done_while_the_scheduler_is_taken_away_counts_as_failed(
@@ -317,7 +431,7 @@ def test_dividing_by_zero_and_the_kernels_version_are_as_bpf_has_them(of_source:
             "mini.bpf.c: calls bpf_made_up, which is not a function that this kernel or the"
             " simulator has for schedulers",
         ),
-        ('asm volatile("goto +1");', "mini.bpf.c:26: no such instruction: `goto +1'"),
+        ('asm volatile("goto +1");', "mini.bpf.c:49: no such instruction: `goto +1'"),
     ],
     ids=["source", "kfunc", "assembly"],
 )

@@ -9,8 +9,9 @@
 
 #define SEC(name)		__attribute__((section(name), used))
 #ifndef __always_inline
-#define __always_inline		inline __attribute__((always_inline))
+#define __always_inline		inline __attribute__((__always_inline__))
 #endif
+#define always_inline			/* clang inlines a weak function too, gcc refuses to */
 #ifndef __noinline
 #define __noinline		__attribute__((noinline))
 #endif
@@ -43,6 +44,10 @@
 #define offsetof(type, member)	__builtin_offsetof(type, member)
 #undef container_of
 #define container_of(ptr, type, member)	((type *)((char *)(ptr) - offsetof(type, member)))
+/* What clang makes of a loop that the kernel bounds: natively the count of pieces of code does. */
+#define __BPF_FEATURE_MAY_GOTO
+__asm__(".macro may_goto to\n.endm");
+
 #define barrier()		__asm__ volatile ("" : : : "memory")
 #define barrier_var(var)	__asm__ volatile ("" : "+r"(var))
 #define bpf_ksym_exists(symbol)	(!!(&symbol))
@@ -97,14 +102,20 @@ enum libbpf_tristate { TRI_NO, TRI_YES, TRI_MODULE };
 	     *___once __attribute__((unused)) = (bpf_iter_##type##_new(&___it, ##args), &___it);	\
 	     ((cur) = bpf_iter_##type##_next(&___it)); )
 #define bpf_for(i, start, end)								\
-	for (int ___i = (start), ___end = (end); ___i < ___end && ((i) = ___i, 1); ___i++)
+	for (int ___i = (bpf_iter_num_new(), start), ___end = (end);			\
+	     bpf_iter_num_next(), ___i < ___end && ((i) = ___i, 1); ___i++)
 #define bpf_repeat(n)									\
-	for (int ___i = 0, ___n = (n); ___i < ___n; ___i++)
+	for (int ___i = (bpf_iter_num_new(), 0), ___n = (n); bpf_iter_num_next(), ___i < ___n; ___i++)
 
 /* ------------------------------------------------------------------ helpers */
 
 struct bpf_timer;
 struct bpf_spin_lock;
+
+void *__builtin_memcpy_inline(void *to, const void *from, unsigned long size);	/* clang's */
+void *__builtin_memset_inline(void *to, int byte, unsigned long size);
+void bpf_iter_num_new(void);	/* what the two loops call; their number is the compiler's here */
+void bpf_iter_num_next(void);
 
 void *bpf_map_lookup_elem(void *map, const void *key);
 void *bpf_map_lookup_percpu_elem(void *map, const void *key, u32 cpu);
@@ -138,6 +149,11 @@ long bpf_probe_read_kernel_str(void *to, u32 size, const void *from);
 long bpf_trace_vprintk(const char *fmt, u32 size, const void *args, u32 bytes);
 long bpf_snprintf(char *to, u32 size, const char *fmt, u64 *args, u32 bytes);
 long bpf_strncmp(const char *a, u32 size, const char *b);
+long bpf_perf_event_read_value(void *map, u64 flags, void *value, u32 size);
+void *bpf_ringbuf_reserve(void *map, u64 size, u64 flags);
+void bpf_ringbuf_submit(void *data, u64 flags);
+void bpf_ringbuf_discard(void *data, u64 flags);
+long bpf_ringbuf_output(void *map, void *data, u64 size, u64 flags);
 void bpf_spin_lock(struct bpf_spin_lock *lock);
 void bpf_spin_unlock(struct bpf_spin_lock *lock);
 long bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags);

@@ -16,10 +16,25 @@
 #define MOST_BLOCKS	(4U << 23)
 #define PS_TOGETHER	8000		/* charged at once: the clock counts nanoseconds */
 
+#define MOST_NESTED	16		/* operations, and callbacks in them */
+
 static struct {
 	unsigned int	blocks;		/* of the operation */
 	unsigned int	owed;		/* picoseconds */
+	unsigned int	depth;		/* functions of the scheduler */
+	int		held[SHIM_SCX_NR_HELD];
+	bool		is_called_back;
+	unsigned int	nested;
+	struct {
+		unsigned int	depth;
+		int		held[SHIM_SCX_NR_HELD];
+	} entered[MOST_NESTED];
 } codes[HW_MAX_CPUS];
+
+void shim_scx_holds(enum shim_scx_held what, int change)
+{
+	codes[hw.cpu].held[what] += change;
+}
 
 void shim_scx_charge(unsigned int ns)
 {
@@ -49,18 +64,92 @@ void native(init)(void)
 /* A function of its own calls it, or the kernel does. */
 void native(func_entry)(void *caller)
 {
-	if (caller >= (void *)__start_scx_text && caller < (void *)__stop_scx_text)
+	typeof(codes[0]) *code = &codes[hw.cpu];
+
+	if (caller >= (void *)__start_scx_text && caller < (void *)__stop_scx_text) {
+		code->depth++;
 		return;
-	codes[hw.cpu].blocks = 0;
+	}
+	if (code->nested < MOST_NESTED) {
+		code->entered[code->nested].depth = code->depth;
+		memcpy(code->entered[code->nested].held, code->held, sizeof(code->held));
+	}
+	code->nested++;
+	code->depth++;
+	if (code->is_called_back) {
+		code->is_called_back = false;
+		return;
+	}
+	code->blocks = 0;
 	shim_scx_charge(hw_costs.bpf_op);
+}
+
+void shim_scx_calls_back(void)
+{
+	codes[hw.cpu].is_called_back = true;
+}
+
+/* The verifier refuses what leaves an operation with more held than it came with. */
+static void check_held(const int *before, const int *after)
+{
+	static const char *const what[] = {
+		[SHIM_SCX_RCU] = "RCU's read lock", [SHIM_SCX_PREEMPTION] = "preemption off",
+		[SHIM_SCX_LOCKS] = "a spinlock",
+	};
+	static char text[100];
+	int i;
+
+	for (i = 0; i < SHIM_SCX_NR_HELD; i++)
+		if (before[i] != after[i]) {
+			snprintf(text, sizeof(text), "the scheduler comes with %s held %d times and leaves with %d",
+				 what[i], before[i], after[i]);
+			hw_end_in_scheduler(text);
+		}
 }
 
 void native(func_exit)(void)
 {
+	typeof(codes[0]) *code = &codes[hw.cpu];
+
+	if (!code->nested)
+		return;			/* it slept, and goes on on another CPU */
+	code->depth--;
+	if (code->nested > MOST_NESTED || code->depth != code->entered[code->nested - 1].depth) {
+		if (code->nested > MOST_NESTED)
+			code->nested--;
+		return;
+	}
+	code->nested--;
+	check_held(code->entered[code->nested].held, code->held);
+}
+
+/*
+ * Of so many bytes of variables the lines that are used become lines that CPUs share when they are
+ * first used.
+ */
+static const char *late, *late_end;
+static unsigned long *late_lines;
+
+void shim_scx_register_late(const char *begin, const char *end)
+{
+	late = (const char *)round_down((unsigned long)begin, L1_CACHE_BYTES);
+	late_end = end;
+	late_lines = hw_zalloc(BITS_TO_LONGS((late_end - late) / L1_CACHE_BYTES + 1) * sizeof(long), 64);
+}
+
+static void register_late(const char *at)
+{
+	unsigned long nr = (at - late) / L1_CACHE_BYTES;
+
+	if (!__test_and_set_bit(nr, late_lines))
+		hw_hot_register(at, at);
 }
 
 static inline void line(const void *at, bool write)
 {
+	at = shim_scx_line(at);
+	if (unlikely((const char *)at >= late && (const char *)at < late_end))
+		register_late(at);
 	if (hw_hot_filter[((unsigned long)at >> 6) % HW_HOT_FILTER])
 		hw_hot_line(at, write);
 }
@@ -69,6 +158,15 @@ static inline void access(const void *at, unsigned int size, bool write)
 {
 	shim_scx_check(at, size, write);
 	line(at, write);
+}
+
+void shim_scx_access(const void *at, unsigned int size, bool write)
+{
+	const char *line_at;
+
+	shim_scx_check(at, size, write);
+	for (line_at = at; line_at < (const char *)at + size; line_at += L1_CACHE_BYTES)
+		line(line_at, write);
 }
 
 #define ACCESS(size)								\

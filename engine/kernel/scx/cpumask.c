@@ -19,12 +19,14 @@ struct bpf_cpumask *native_bpf_cpumask_create(void)
 
 struct bpf_cpumask *native_bpf_cpumask_acquire(struct bpf_cpumask *mask)
 {
+	shim_scx_check(mask, sizeof(*mask), true);
 	mask->usage++;
 	return mask;
 }
 
 void native_bpf_cpumask_release(struct bpf_cpumask *mask)
 {
+	shim_scx_check(mask, sizeof(*mask), true);
 	if (!--mask->usage)
 		shim_scx_free(mask);
 }

@@ -42,6 +42,9 @@ long native_bpf_get_numa_node_id(void)
 	return numa_node_id();
 }
 
+/* cpufreq's own policies, which no machine here has: what limits a frequency is the machine's. */
+struct cpufreq_policy *native_cpufreq_cpu_data[NR_CPUS];
+
 /* Of a variable of the kernel for each CPU. */
 void *native_bpf_per_cpu_ptr(const void *variable, u32 cpu)
 {
@@ -75,13 +78,18 @@ long native_bpf_get_current_comm(char *buf, u32 size)
 	return 0;
 }
 
-/* A pointer into the first page reads as nothing, as a fault in a real kernel does. */
+/* A pointer that leads nowhere reads as nothing, as a fault in a real kernel does. */
+static bool leads_nowhere(const void *from)
+{
+	return (unsigned long)from < PAGE_SIZE || (unsigned long)from >> 47;
+}
+
 long native_bpf_probe_read_kernel(void *to, u32 size, const void *from)
 {
 	if (!size)
 		return 0;
 	shim_scx_check(to, size, true);
-	if ((unsigned long)from < PAGE_SIZE) {
+	if (leads_nowhere(from)) {
 		memset(to, 0, size);
 		return -EFAULT;
 	}
@@ -96,7 +104,7 @@ long native_bpf_probe_read_kernel_str(char *to, u32 size, const char *from)
 	if (!size)
 		return 0;
 	shim_scx_check(to, size, true);
-	if ((unsigned long)from < PAGE_SIZE) {
+	if (leads_nowhere(from)) {
 		memset(to, 0, size);
 		return -EFAULT;
 	}
@@ -137,28 +145,46 @@ long native_bpf_loop(u32 turns, long (*callback)(u32 turn, void *context), void 
 {
 	u32 turn;
 
-	for (turn = 0; turn < turns; turn++)
+	if (flags)
+		return -EINVAL;
+	if (turns > BPF_MAX_LOOPS)
+		return -E2BIG;
+	for (turn = 0; turn < turns; turn++) {
+		shim_scx_calls_back();
 		if (callback(turn, context))
 			return turn + 1;
+	}
 	return turns;
+}
+
+void native_bpf_iter_num_new(void)
+{
+}
+
+void native_bpf_iter_num_next(void)
+{
 }
 
 void native_bpf_rcu_read_lock(void)
 {
+	shim_scx_holds(SHIM_SCX_RCU, 1);
 	rcu_read_lock();
 }
 
 void native_bpf_rcu_read_unlock(void)
 {
+	shim_scx_holds(SHIM_SCX_RCU, -1);
 	rcu_read_unlock();
 }
 
 void native_bpf_preempt_disable(void)
 {
+	shim_scx_holds(SHIM_SCX_PREEMPTION, 1);
 	preempt_disable();
 }
 
 void native_bpf_preempt_enable(void)
 {
+	shim_scx_holds(SHIM_SCX_PREEMPTION, -1);
 	preempt_enable();
 }

@@ -12,7 +12,7 @@ const char *kern_scx_source(void)
 	return &shim_scheduler ? shim_scheduler.source : NULL;
 }
 
-static const struct shim_tunable *find_tunable(const char *name)
+static const struct shim_tunable *find_variable(const char *name)
 {
 	unsigned int i;
 
@@ -20,6 +20,13 @@ static const struct shim_tunable *find_tunable(const char *name)
 		if (!strcmp(shim_scheduler.tunables[i].name, name))
 			return &shim_scheduler.tunables[i];
 	return NULL;
+}
+
+static const struct shim_tunable *find_tunable(const char *name)
+{
+	const struct shim_tunable *t = find_variable(name);
+
+	return t && t->is_tunable ? t : NULL;
 }
 
 static int set_number(const struct shim_tunable *t, void *at, const char *value)
@@ -51,10 +58,17 @@ static int set_number(const struct shim_tunable *t, void *at, const char *value)
 
 void shim_scx_put(const char *name, unsigned int index, u64 number)
 {
-	const struct shim_tunable *t = find_tunable(name);
+	const struct shim_tunable *t = find_variable(name);
 
 	if (t && index < t->count)
-		memcpy(t->at + index * t->size, &number, t->size);
+		memcpy(t->at + index / t->inner * t->step + index % t->inner * t->size, &number, t->size);
+}
+
+unsigned int shim_scx_count(const char *name)
+{
+	const struct shim_tunable *t = find_variable(name);
+
+	return t ? t->count : 0;
 }
 
 int kern_scx_set(const char *name, const char *value)
@@ -108,7 +122,8 @@ void kern_scx_list(void (*tunable)(const char *name))
 	unsigned int i;
 
 	for (i = 0; i < shim_scheduler.nr_tunables; i++)
-		tunable(shim_scheduler.tunables[i].name);
+		if (shim_scheduler.tunables[i].is_tunable)
+			tunable(shim_scheduler.tunables[i].name);
 }
 
 /* Lines of variables that all CPUs share cost what other hot lines do. */
@@ -116,6 +131,10 @@ static void register_lines(const char *begin, const char *end)
 {
 	const char *at;
 
+	if (end - begin > SHIM_SCX_MOST_LINES) {
+		shim_scx_register_late(begin, end);
+		return;
+	}
 	for (at = begin; at < end; at += L1_CACHE_BYTES)
 		hw_hot_register(begin, at);
 }

@@ -5,8 +5,11 @@
 #include <linux/jhash.h>
 #include "scx.h"
 
+long native_bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
+
 struct element {			/* of a hash, or stored with a task or cgroup */
 	struct element	*next;
+	struct list_head used;		/* of an LRU hash: the longest ago first */
 	const void	*owner;
 	void		*value;
 	char		key[];
@@ -41,6 +44,12 @@ static bool is_storage(const struct shim_map *m)
 	return m->type == BPF_MAP_TYPE_TASK_STORAGE || m->type == BPF_MAP_TYPE_CGRP_STORAGE;
 }
 
+/* Without values that a scheduler could look up: messages.c. */
+static bool is_channel(const struct shim_map *m)
+{
+	return m->type == BPF_MAP_TYPE_RINGBUF || m->type == BPF_MAP_TYPE_PERF_EVENT_ARRAY;
+}
+
 static unsigned int nr_slots(const struct shim_map *m)
 {
 	return is_hash(m) || is_storage(m) ? roundup_pow_of_two(max(m->max_entries, 1024u)) : m->max_entries;
@@ -61,24 +70,51 @@ static void *new_value(struct shim_map *m)
 	int cpu;
 
 	if (!is_per_cpu(m))
-		return shim_scx_alloc(m->name, m->value_size);
+		return shim_scx_alloc(m->value_name, m->value_size);
 	values = hw_zalloc(nr_cpu_ids * sizeof(*values), 8);
 	for_each_possible_cpu(cpu)
-		values[cpu] = shim_scx_alloc(m->name, m->value_size);
+		values[cpu] = shim_scx_alloc(m->value_name, m->value_size);
 	return values;
 }
 
+/* With its timers; a lock of it may get another value's. */
 static void free_value(struct shim_map *m, void *value)
 {
+	unsigned int i;
 	int cpu;
 
-	if (!is_per_cpu(m)) {
-		shim_scx_free(value);
+	if (is_per_cpu(m)) {
+		for_each_possible_cpu(cpu)
+			shim_scx_retire(((void **)value)[cpu]);
+		hw_free(value);
 		return;
 	}
-	for_each_possible_cpu(cpu)
-		shim_scx_free(((void **)value)[cpu]);
-	hw_free(value);
+	for (i = 0; i < m->nr_specials; i++) {
+		const struct shim_special *special = &m->specials[i];
+
+		if (special->kind == SHIM_TIMER)
+			shim_scx_timer_gone(value + special->offset);
+		else if (special->kind == SHIM_LOCK)
+			shim_scx_lock_gone(value + special->offset);
+	}
+	shim_scx_retire(value);
+}
+
+/* copy_map_value(): locks, timers and the like stay as they are. */
+static void copy_value(const struct shim_map *m, void *to, const void *from)
+{
+	unsigned int i, at = 0;
+
+	for (i = 0; i < m->nr_specials; i++) {
+		memcpy(to + at, from + at, m->specials[i].offset - at);
+		at = m->specials[i].offset + m->specials[i].size;
+	}
+	memcpy(to + at, from + at, m->value_size - at);
+}
+
+static bool is_lru(const struct shim_map *m)
+{
+	return m->type == BPF_MAP_TYPE_LRU_HASH || m->type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 }
 
 static void *of_cpu(const struct shim_map *m, void *value, int cpu)
@@ -86,26 +122,89 @@ static void *of_cpu(const struct shim_map *m, void *value, int cpu)
 	return value && is_per_cpu(m) ? ((void **)value)[cpu] : value;
 }
 
+/* All values of an array or a queue, behind each other; for each CPU if it is one by CPU. */
+static void make_row(struct shim_map *m)
+{
+	unsigned int step = round_up(m->value_size, 8), i;
+	unsigned long size = (unsigned long)step * m->max_entries;
+	const char *row;
+	int cpu;
+
+	if (!is_per_cpu(m)) {
+		row = shim_scx_row(size);
+		for (i = 0; i < m->max_entries; i++)
+			m->slots[i] = shim_scx_alloc_in_row(m->value_name, m->value_size, row + (unsigned long)i * step);
+		return;
+	}
+	for (i = 0; i < m->max_entries; i++)
+		m->slots[i] = hw_zalloc(nr_cpu_ids * sizeof(void *), 8);
+	for_each_possible_cpu(cpu) {
+		row = shim_scx_row(size);
+		for (i = 0; i < m->max_entries; i++)
+			((void **)m->slots[i])[cpu] =
+				shim_scx_alloc_in_row(m->value_name, m->value_size, row + (unsigned long)i * step);
+	}
+}
+
 static void make(struct shim_map *m)
 {
 	const char *name = m->name;
 	unsigned int i;
 
-	if (!is_array(m) && !is_hash(m) && !is_queue(m) && !is_storage(m) && m->type != BPF_MAP_TYPE_ARENA)
+	if (!is_array(m) && !is_hash(m) && !is_queue(m) && !is_storage(m) && !is_channel(m) && m->type != BPF_MAP_TYPE_ARENA)
 		hw_refuse("%s: map %s: maps of type %u are not simulated", shim_scheduler.source, name, m->type);
 	*(struct shim_map **)m->declared = m;
 	raw_spin_lock_init(&m->lock);
-	m->name = value_name(m);
+	INIT_LIST_HEAD(&m->by_use);
+	m->value_name = value_name(m);
 	if (m->type == BPF_MAP_TYPE_ARENA) {
 		shim_scx_make_arena(m);
 		return;
 	}
+	if (is_channel(m))
+		return;
 	m->slots = hw_zalloc(max(nr_slots(m), 1u) * sizeof(*m->slots), 64);
 	if (m->type == BPF_MAP_TYPE_ARRAY || m->type == BPF_MAP_TYPE_PERCPU_ARRAY || is_queue(m))
-		for (i = 0; i < m->max_entries; i++)
-			m->slots[i] = new_value(m);
+		make_row(m);
 	for (i = 0; i < m->nr_values && i < m->max_entries; i++)
 		m->slots[i] = m->values[i];
+}
+
+static struct shim_map *find_map(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < shim_scheduler.nr_maps; i++)
+		if (!strcmp(shim_scheduler.maps[i].name, name))
+			return &shim_scheduler.maps[i];
+	return NULL;
+}
+
+void shim_scx_resize(const char *name, unsigned int entries)
+{
+	struct shim_map *m = find_map(name);
+
+	if (m)
+		m->max_entries = entries;
+}
+
+/* Each of these is made when it is first looked up. */
+void shim_scx_fill(const char *name, unsigned int type, unsigned int value_size, unsigned int entries)
+{
+	struct shim_map *m = find_map(name);
+
+	if (!m)
+		return;
+	m->inner = hw_zalloc(sizeof(*m->inner), 8);
+	*m->inner = (struct shim_map) { .name = name, .type = type, .value_size = value_size, .max_entries = entries };
+}
+
+void shim_scx_update(const char *name, const void *key, const void *value)
+{
+	struct shim_map *m = find_map(name);
+
+	if (m)
+		native_bpf_map_update_elem(m->declared, key, value, 0);
 }
 
 void shim_scx_make_maps(void)
@@ -118,9 +217,14 @@ void shim_scx_make_maps(void)
 
 struct shim_map *shim_scx_map(void *declared)
 {
+	struct shim_map *m;
+
 	if (!declared)
 		hw_end_in_scheduler("the scheduler uses a NULL pointer as a map");
-	return *(struct shim_map **)declared;
+	m = *(struct shim_map **)declared;
+	if ((unsigned long)m < PAGE_SIZE || m->declared != declared)
+		hw_end_in_scheduler("the scheduler uses as a map what is none");
+	return m;
 }
 
 /* The value that something lies in, and its number in an array or its key in a hash. */
@@ -144,6 +248,16 @@ void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index)
 			}
 	}
 	return NULL;
+}
+
+static void *new_inner(const struct shim_map *m)
+{
+	struct shim_map *made = hw_zalloc(sizeof(*made), 8), **declared = hw_zalloc(sizeof(*declared), 8);
+
+	*made = *m->inner;
+	made->declared = declared;
+	make(made);
+	return declared;
 }
 
 /* ----------------------------------------------------- hashes, and what is stored with an owner */
@@ -174,6 +288,8 @@ static struct element *insert(struct shim_map *m, struct element **at, const voi
 		memcpy(e->key, key, m->key_size);
 	e->value = new_value(m);
 	m->used++;
+	if (is_lru(m))
+		list_add_tail(&e->used, &m->by_use);
 	*at = e;
 	return e;
 }
@@ -184,6 +300,8 @@ static void drop(struct shim_map *m, struct element **at)
 
 	*at = e->next;
 	m->used--;
+	if (is_lru(m))
+		list_del(&e->used);
 	if (m->type != BPF_MAP_TYPE_HASH_OF_MAPS)
 		free_value(m, e->value);
 	hw_free(e);
@@ -194,14 +312,19 @@ static void *look_up(struct shim_map *m, const void *key, int cpu)
 	struct element *e;
 	u32 index;
 
+	shim_scx_check(key, m->key_size, false);
 	if (is_array(m)) {
 		memcpy(&index, key, sizeof(index));
+		if (m->inner && index < m->max_entries && !m->slots[index])
+			m->slots[index] = new_inner(m);
 		return index < m->max_entries ? of_cpu(m, m->slots[index], cpu) : NULL;
 	}
 	if (!is_hash(m))
 		return NULL;
 	shim_scx_charge(hw_costs.bpf_hash);
 	e = *find(m, key, NULL);
+	if (e && is_lru(m))
+		list_move_tail(&e->used, &m->by_use);
 	return e ? of_cpu(m, e->value, cpu) : NULL;
 }
 
@@ -226,6 +349,7 @@ long native_bpf_map_update_elem(void *map, const void *key, const void *value, u
 	void *there = look_up(m, key, smp_processor_id());
 	struct element **at;
 
+	shim_scx_check(value, m->value_size, false);
 	if (is_hash(m))
 		shim_scx_charge(hw_costs.lock);		/* its bucket's */
 	if (there && (flags & BPF_NOEXIST))
@@ -235,12 +359,16 @@ long native_bpf_map_update_elem(void *map, const void *key, const void *value, u
 	if (!there) {
 		if (!is_hash(m))
 			return -EINVAL;
-		if (m->used >= m->max_entries)
-			return -E2BIG;
+		if (m->used >= m->max_entries) {
+			if (!is_lru(m))
+				return -E2BIG;
+			drop(m, find(m, list_first_entry(&m->by_use, struct element, used)->key, NULL));
+		}
 		at = find(m, key, NULL);
 		there = of_cpu(m, insert(m, at, key, NULL)->value, smp_processor_id());
 	}
-	memcpy(there, value, m->value_size);
+	shim_scx_access(there, m->value_size, true);
+	copy_value(m, there, value);
 	return 0;
 }
 
@@ -251,6 +379,7 @@ long native_bpf_map_delete_elem(void *map, const void *key)
 
 	if (!is_hash(m))
 		return -EINVAL;
+	shim_scx_check(key, m->key_size, false);
 	shim_scx_charge(hw_costs.bpf_hash + hw_costs.lock);
 	at = find(m, key, NULL);
 	if (!*at)
@@ -273,7 +402,7 @@ static void *stored(struct shim_map *m, const void *owner, const void *value, u6
 		return NULL;
 	insert(m, at, NULL, owner);
 	if (value)
-		memcpy((*at)->value, value, m->value_size);
+		copy_value(m, (*at)->value, value);
 	return (*at)->value;
 }
 
@@ -327,9 +456,16 @@ long native_bpf_map_push_elem(void *map, const void *value, u64 flags)
 	unsigned long irq;
 	long ret = -E2BIG;
 
+	if (!is_queue(m))
+		return -EINVAL;
 	raw_spin_lock_irqsave(&m->lock, irq);
+	hw_counts.bpf_ns += hw_costs.lock;	/* taking it has charged that */
 	if (m->used < m->max_entries) {
-		memcpy(m->slots[(m->head + m->used++) % m->max_entries], value, m->value_size);
+		void *slot = m->slots[(m->head + m->used++) % m->max_entries];
+
+		shim_scx_check(value, m->value_size, false);
+		shim_scx_access(slot, m->value_size, true);
+		memcpy(slot, value, m->value_size);
 		ret = 0;
 	}
 	raw_spin_unlock_irqrestore(&m->lock, irq);
@@ -342,9 +478,14 @@ static long take(struct shim_map *m, void *value, bool goes)
 	unsigned int at;
 	long ret = -ENOENT;
 
+	if (!is_queue(m))
+		return -EINVAL;
 	raw_spin_lock_irqsave(&m->lock, irq);
+	hw_counts.bpf_ns += hw_costs.lock;
 	at = m->type == BPF_MAP_TYPE_QUEUE ? m->head : m->head + m->used - 1;
 	if (m->used) {
+		shim_scx_check(value, m->value_size, true);
+		shim_scx_access(m->slots[at % m->max_entries], m->value_size, false);
 		memcpy(value, m->slots[at % m->max_entries], m->value_size);
 		ret = 0;
 	} else {

@@ -41,6 +41,7 @@ int native_bpf_rbtree_add_impl(struct rb_root_cached *root, struct tree_node *no
 		return -EINVAL;
 	while (*link) {
 		parent = *link;
+		shim_scx_calls_back();
 		if (less(node, rb_entry(parent, struct tree_node, rb))) {
 			link = &parent->rb_left;
 		} else {

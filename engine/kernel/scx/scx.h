@@ -9,6 +9,13 @@
 
 #include "../shim.h"
 
+/* What of a value the kernel keeps to itself. */
+enum shim_special_kind { SHIM_OTHER, SHIM_LOCK, SHIM_TIMER };
+struct shim_special {
+	unsigned int	offset, size;
+	enum shim_special_kind kind;
+};
+
 struct shim_map {
 	/* By which the scheduler names it; its first word is where it is found. */
 	void		*declared;
@@ -16,7 +23,12 @@ struct shim_map {
 	unsigned int	type, key_size, value_size, max_entries, flags;
 	void		**values;	/* the maps that one of maps begins with */
 	unsigned int	nr_values;
+	const struct shim_special *specials;	/* of a value, rising */
+	unsigned int	nr_specials;
+	struct shim_map	*inner;		/* what its program fills it with */
 	/* since it was made: */
+	const char	*value_name;
+	struct list_head by_use;	/* of an LRU hash */
 	raw_spinlock_t	lock;		/* of a queue */
 	unsigned int	used, head;
 	void		**slots;	/* by index, CPU or hash */
@@ -28,17 +40,33 @@ struct shim_tunable {
 	unsigned int	size;		/* of one element */
 	unsigned int	count;		/* of an array, else 1 */
 	bool		is_signed, is_flag, is_text;
+	bool		is_tunable;	/* else only its program sets it */
+	unsigned int	inner, step;	/* of each structure of an array, and the bytes to the next */
 };
 
-/* One of its own that its program runs (SEC("syscall")). */
+/* One of its own that its program runs (SEC("syscall")) or attaches. */
 struct shim_program {
-	const char	*name;
-	int		(*run)(void *argument);
+	const char	*name, *section;
+	void		*run;
+};
+
+/* What traces show of an operation or kfunc (engine/scripts/scx/signatures.py). */
+#define SHIM_MOST_ARGUMENTS	6
+struct shim_signature {
+	const char	*name, *arguments[SHIM_MOST_ARGUMENTS], *kinds;
+	char		answer;
+};
+
+struct shim_op {
+	const struct shim_signature *signature;
+	unsigned int	offset;			/* in the operations */
+	void		*told;			/* tells of it and calls the real one, found there: */
+	void		**real;
 };
 
 struct shim_scheduler {
 	const char	*source, *operations;
-	const void	*ops;
+	void		*ops;
 	bool		by_cid;			/* they are sched_ext_ops_cid */
 	struct shim_map	*maps;
 	unsigned int	nr_maps;
@@ -46,19 +74,41 @@ struct shim_scheduler {
 	unsigned int	nr_tunables;
 	const struct shim_program *programs;
 	unsigned int	nr_programs;
+	const struct shim_op *op_table;
+	unsigned int	nr_ops;
+	unsigned int	task_context;		/* bytes that a library keeps for each task; 0: none */
 };
-extern struct shim_scheduler shim_scheduler __weak;
+/* No scheduler can have a variable of that label. */
+extern struct shim_scheduler shim_scheduler __asm__("scx.scheduler") __weak;
 
 extern char __start_scx_text[] __weak, __stop_scx_text[] __weak;
 
 /* access.c: time in the scheduler's code, and what it calls on its behalf */
 void shim_scx_charge(unsigned int ns);
+enum shim_scx_held { SHIM_SCX_RCU, SHIM_SCX_PREEMPTION, SHIM_SCX_LOCKS, SHIM_SCX_NR_HELD };
+void shim_scx_holds(enum shim_scx_held what, int change);	/* until it leaves the operation */
+void shim_scx_calls_back(void);		/* a function of the scheduler next, without a trampoline */
+void shim_scx_access(const void *at, unsigned int size, bool write);	/* by a helper, on its behalf */
+void shim_scx_register_late(const char *begin, const char *end);
+
+/* told.c: for traces */
+void shim_scx_tell(void);
+void shim_scx_begins(const struct shim_signature *op, const u64 *arguments);
+void shim_scx_ends(const struct shim_signature *op, u64 answer);
+void shim_scx_called(const struct shim_signature *function, const u64 *arguments, u64 answer);
 
 /* hooked/kernel/sched/build_policy.c */
 int shim_ext_load(const void *ops, bool by_cid, u64 flags);	/* flags: on top of its own */
 void shim_ext_unload(void);
 bool shim_ext_is_loaded(void);
-u64 shim_ext_flags(bool more, bool has_nodes);	/* that programs of the scx project set */
+#define SHIM_EXT_ENQ_LAST		1
+#define SHIM_EXT_EXITING		2
+#define SHIM_EXT_MIGRATION_DISABLED	4
+#define SHIM_EXT_QUEUED_WAKEUP		8
+#define SHIM_EXT_BY_NODE		16	/* where there are several */
+#define SHIM_EXT_OWN_IDLE		32
+u64 shim_ext_flags(unsigned int asked, bool has_nodes);	/* of those, what the tree has */
+bool shim_ext_reenqueues_anywhere(void);	/* scx_bpf_reenqueue_local() outside of cpu_release() */
 const char *shim_ext_name(void);
 extern const u64 shim_ext_slice_ns;	/* by default */
 
@@ -66,7 +116,15 @@ extern const u64 shim_ext_slice_ns;	/* by default */
  * memory.c: what the scheduler may read and write, an object with room between it and the next one
  */
 void *shim_scx_alloc(const char *what, unsigned int size);
+void *shim_scx_alloc_in_row(const char *what, unsigned int size, const char *in_row);
+/*
+ * Values of an array lie behind each other in BPF: for the cost of lines so do these, each with its
+ * room.
+ */
+const char *shim_scx_row(unsigned long size);
+const char *shim_scx_line(const char *at);
 void shim_scx_free(void *object);
+void shim_scx_retire(void *object);	/* frees it later: who found it before may still read it */
 void shim_scx_check(const void *at, unsigned int size, bool write);
 
 /* Bytes of an object whose lines cost when CPUs share them. */
@@ -76,17 +134,29 @@ void shim_scx_check(const void *at, unsigned int size, bool write);
 void shim_scx_make_arena(struct shim_map *m);
 void shim_scx_check_arena(const char *at, unsigned int size, bool write);
 
-/* maps.c */
+/* maps.c: what programs do with maps of a name that this version may have, first before they are made */
+void shim_scx_resize(const char *map, unsigned int entries);
+void shim_scx_fill(const char *map, unsigned int type, unsigned int value_size, unsigned int entries);
+void shim_scx_update(const char *map, const void *key, const void *value);
+
 void shim_scx_make_maps(void);
 struct shim_map *shim_scx_map(void *declared);
 /* NULL: of no array's. */
 void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index);
 
+/* lock.c, timer.c: of a value that goes */
+void shim_scx_lock_gone(u32 *word);
+void shim_scx_timer_gone(struct bpf_timer *timer);
+
+/* setup.c: a program of the scheduler for each switch; NULL: none */
+extern void (*shim_scx_on_switch)(bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state);
+
 /* setup.c: loads it as its own program does; 0 or -errno */
 int shim_scx_attach(void);
 
-/* load.c: one number of a tunable that it may have */
-void shim_scx_put(const char *tunable, unsigned int index, u64 number);
+/* load.c: one number of a variable that it may have, and how many there are */
+void shim_scx_put(const char *variable, unsigned int index, u64 number);
+unsigned int shim_scx_count(const char *variable);
 void shim_scx_ended(const char *name, const char *reason, const char *msg, const char *dump);
 
 #endif

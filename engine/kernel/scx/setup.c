@@ -5,6 +5,7 @@
  * they pin themselves meanwhile.
  */
 #include "scx.h"
+#include "setup.h"
 
 struct value {
 	const char	*tunable;
@@ -47,9 +48,72 @@ static u64 is_numa(unsigned int cpu)
 	return has_nodes();
 }
 
+/* Programs of the scx project read the ranking of preferred cores first, then capacities. */
+static unsigned int raw_capacity(unsigned int cpu)
+{
+	return hw_has_priorities ? hw_cpu_topo[cpu].priority : hw_cpu_topo[cpu].capacity;
+}
+
+static unsigned int most_capacity(void)
+{
+	unsigned int cpu, most = 1;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		most = max(most, raw_capacity(cpu));
+	return most;
+}
+
+static unsigned int mean_capacity(void)
+{
+	unsigned int cpu, sum = 0;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		sum += raw_capacity(cpu);
+	return sum / nr_cpu_ids;
+}
+
+static unsigned int least_capacity(void)
+{
+	unsigned int cpu, least = UINT_MAX;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		least = min(least, raw_capacity(cpu));
+	return least;
+}
+
+unsigned int setup_capacity(unsigned int cpu)
+{
+	return raw_capacity(cpu) * SCHED_CAPACITY_SCALE / most_capacity();
+}
+
+bool setup_has_little(void)
+{
+	return most_capacity() * 10 >= least_capacity() * 13;
+}
+
+bool setup_is_big(unsigned int cpu)
+{
+	return !setup_has_little() || raw_capacity(cpu) >= mean_capacity();
+}
+
 static u64 capacity(unsigned int cpu)
 {
-	return hw_cpu_topo[cpu].capacity;
+	return setup_capacity(cpu);
+}
+
+static u64 is_big(unsigned int cpu)
+{
+	return setup_is_big(cpu);
+}
+
+static u64 is_turbo(unsigned int cpu)
+{
+	return mean_capacity() < most_capacity() && raw_capacity(cpu) == most_capacity();
+}
+
+static u64 is_alike(unsigned int cpu)
+{
+	return least_capacity() == most_capacity();
 }
 
 /* The CPU of that place, the biggest first; of alike ones in their order. */
@@ -61,12 +125,21 @@ static u64 by_capacity(unsigned int place)
 		unsigned int before = 0;
 
 		for (other = 0; other < nr_cpu_ids; other++)
-			before += hw_cpu_topo[other].capacity > hw_cpu_topo[cpu].capacity ||
-				  (hw_cpu_topo[other].capacity == hw_cpu_topo[cpu].capacity && other < cpu);
+			before += capacity(other) > capacity(cpu) || (capacity(other) == capacity(cpu) && other < cpu);
 		if (before == place)
 			return cpu;
 	}
 	return 0;
+}
+
+static u64 nodes(unsigned int cpu)
+{
+	return hw_nr_nodes;
+}
+
+static u64 llcs(unsigned int cpu)
+{
+	return hw_nr_llcs;
 }
 
 static u64 full_speed(unsigned int cpu)
@@ -74,9 +147,19 @@ static u64 full_speed(unsigned int cpu)
 	return SCHED_CAPACITY_SCALE;
 }
 
+static u64 us500(unsigned int cpu)
+{
+	return 500 * NSEC_PER_USEC;
+}
+
 static u64 ms1(unsigned int cpu)
 {
 	return NSEC_PER_MSEC;
+}
+
+static u64 ms5(unsigned int cpu)
+{
+	return 5 * NSEC_PER_MSEC;
 }
 
 static u64 ms20(unsigned int cpu)
@@ -99,7 +182,103 @@ static unsigned int last_by_capacity(void)
 	return by_capacity(nr_cpu_ids - 1);
 }
 
-#define MOST_VALUES	12
+static u64 six(unsigned int cpu)
+{
+	return 6;
+}
+
+static u64 percent10(unsigned int cpu)
+{
+	return 10 * SCHED_CAPACITY_SCALE / 100;
+}
+
+static u64 percent25(unsigned int cpu)
+{
+	return 25 * SCHED_CAPACITY_SCALE / 100;
+}
+
+static u64 percent100(unsigned int cpu)
+{
+	return 100;
+}
+
+/* BPF_PROG_TEST_RUN of one of the scheduler's own programs, where this version of it has it. */
+static int run_program(const char *name, void *argument)
+{
+	unsigned int i;
+
+	for (i = 0; i < shim_scheduler.nr_programs; i++)
+		if (!strcmp(shim_scheduler.programs[i].name, name))
+			return ((int (*)(void *))shim_scheduler.programs[i].run)(argument);
+	return 0;
+}
+
+void setup_run(const char *name, void *argument)
+{
+	int ret = run_program(name, argument);
+
+	if (ret)
+		hw_refuse("sched_ext: %s: its program %s() answers %d", shim_scheduler.source, name, ret);
+}
+
+static void run_for_cpu(const char *name, s32 cpu, s32 other)
+{
+	s32 argument[2] = { cpu, other };
+	int ret = run_program(name, argument);
+
+	if (ret)
+		hw_refuse("sched_ext: %s: its program %s() answers %d for CPU %d", shim_scheduler.source, name, ret, cpu);
+}
+
+/* The two of a core that are named siblings are its first ones. */
+static int sibling_of(unsigned int cpu)
+{
+	unsigned int other, found = 0;
+	int of_core[2] = { -1, -1 };
+
+	for (other = 0; other < nr_cpu_ids && found < 2; other++)
+		if (hw_cpu_topo[other].core == hw_cpu_topo[cpu].core)
+			of_core[found++] = other;
+	if (found == 2 && of_core[0] == cpu)
+		return of_core[1];
+	return found == 2 && of_core[1] == cpu ? of_core[0] : -1;
+}
+
+static u64 other_of_core(unsigned int cpu)
+{
+	return sibling_of(cpu);
+}
+
+#define PAIR_QUEUED	4096		/* tasks of a cgroup */
+
+/* The first half of the CPUs with the second. */
+static void pair_up(void)
+{
+	unsigned int cpu, half = nr_cpu_ids / 2;
+
+	if (nr_cpu_ids % 2)
+		hw_refuse("sched_ext: %s needs an even number of CPUs; the machine has %u", shim_scheduler.source, nr_cpu_ids);
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		shim_scx_put("pair_cpu", cpu, (cpu + half) % nr_cpu_ids);
+		shim_scx_put("pair_id", cpu, cpu % half);
+		shim_scx_put("in_pair_idx", cpu, cpu >= half);
+	}
+	shim_scx_resize("pair_ctx", half);
+	shim_scx_fill("cgrp_q_arr", BPF_MAP_TYPE_QUEUE, sizeof(u32), PAIR_QUEUED);
+}
+
+static void put_nodes(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		u32 node = hw_cpu_topo[cpu].node;
+
+		shim_scx_update("cpu_node_map", &cpu, &node);
+	}
+}
+
+#define MOST_VALUES	20
 
 static const struct setup {
 	const char	*operations;		/* the scheduler's, by which it is known */
@@ -109,16 +288,21 @@ static const struct setup {
 	/* What enable_primary_cpu() is called for. */
 	bool		primary_is_pinned, primary_is_all;
 	bool		siblings, starts_timer;
-	bool		flags, more_flags;	/* of the operations */
+	unsigned int	flags;			/* SHIM_EXT_*, of the operations */
+	const char	*attached;		/* to sched_switch, */
+	const char	*without;		/* in place of this operation */
+	void		(*more)(void);		/* values that are no single ones */
+	void		(*prepare)(void);	/* before it is loaded, when its maps are there */
 	struct value	values[MOST_VALUES];
 } setups[] = {
 	{ "central_ops", .pinned_by = "central_cpu", .values = { { "nr_cpu_ids", cpus }, { "slice_ns", slice } } },
 	{ "flatcg_ops", .values = { { "nr_cpus", cpus }, { "cgrp_slice_ns", slice } } },
 	{ "qmap_ops", .values = { { "slice_ns", slice }, { "max_tasks", tasks16k }, { "round_robin_ns", ms200 } } },
-	{ "pair_ops", "its program pairs the CPUs and makes a map for each pair" },
+	{ "pair_ops", .more = pair_up, .values = { { "nr_cpu_ids", cpus }, { "pair_batch_dur_ns", slice } } },
 	{ "userland_ops", "its program decides which task runs" },
 	{
-		"bpfland_ops", .primary_is_all = true, .siblings = true, .flags = true, .more_flags = true,
+		"bpfland_ops", .primary_is_all = true, .siblings = true,
+		.flags = SHIM_EXT_ENQ_LAST | SHIM_EXT_EXITING | SHIM_EXT_MIGRATION_DISABLED | SHIM_EXT_QUEUED_WAKEUP | SHIM_EXT_BY_NODE,
 		.values = {
 			{ "local_pcpu", no }, { "sticky_tasks", no }, { "local_kthreads", no }, { "primary_all", yes },
 			{ "smt_enabled", has_smt }, { "numa_enabled", is_numa }, { "cpufreq_perf_lvl", full_speed },
@@ -126,14 +310,40 @@ static const struct setup {
 		},
 	},
 	{
-		"beerland_ops", .siblings = true, .flags = true, .more_flags = true,
+		"beerland_ops", .siblings = true,
+		.flags = SHIM_EXT_ENQ_LAST | SHIM_EXT_EXITING | SHIM_EXT_MIGRATION_DISABLED | SHIM_EXT_QUEUED_WAKEUP | SHIM_EXT_BY_NODE,
 		.values = {
 			{ "slice_ns", ms1 }, { "slice_lag", ms20 }, { "primary_all", yes }, { "smt_enabled", has_smt },
 			{ "numa_enabled", is_numa }, { "cpu_capacity", capacity, true },
 		},
 	},
 	{
-		"tickless_ops", .pinned = last_by_capacity, .primary_is_pinned = true, .starts_timer = true, .flags = true,
+		"cosmos_ops", .siblings = true, .prepare = put_nodes,
+		.flags = SHIM_EXT_ENQ_LAST | SHIM_EXT_EXITING | SHIM_EXT_MIGRATION_DISABLED | SHIM_EXT_QUEUED_WAKEUP | SHIM_EXT_BY_NODE,
+		.values = {
+			{ "slice_ns", ms1 }, { "slice_lag", ms20 }, { "cpufreq_enabled", yes }, { "smt_enabled", has_smt },
+			{ "numa_enabled", is_numa }, { "nr_node_ids", nodes }, { "busy_threshold", no }, { "primary_all", yes },
+			{ "gpu_enabled", no }, { "cpu_capacity", capacity, true }, { "preferred_cpus", by_capacity, true },
+			{ "all_cpus_same_capacity", is_alike },
+		},
+	},
+	{
+		"lavd_ops", .attached = "lavd_sched_switch", .without = "cpu_release", .more = setup_lavd, .prepare = setup_arena,
+		.flags = SHIM_EXT_ENQ_LAST | SHIM_EXT_EXITING | SHIM_EXT_MIGRATION_DISABLED | SHIM_EXT_OWN_IDLE,
+		.values = {
+			{ "nr_llcs", llcs }, { "nr_cpu_ids", cpus }, { "is_smt_active", has_smt }, { "is_autopilot_on", yes },
+			{ "slice_max_ns", ms5 }, { "slice_min_ns", us500 }, { "pinned_slice_ns", ms5 }, { "preempt_shift", six },
+			{ "lat_load_target_pct", percent100 }, { "lb_low_util_wall", percent25 },
+			{ "lb_local_dsq_util_wall", percent10 }, { "no_use_em", yes }, { "cpu_capacity", capacity, true },
+			{ "cpu_big", is_big, true }, { "cpu_turbo", is_turbo, true }, { "cpu_sibling", other_of_core, true },
+		},
+	},
+	{ "layered", "its program decides which CPUs a layer has, all the time" },
+	{ "rusty", "its program moves tasks between domains" },
+	{ "rustland", "its program decides which task runs" },
+	{
+		"tickless_ops", .pinned = last_by_capacity, .primary_is_pinned = true, .starts_timer = true,
+		.flags = SHIM_EXT_ENQ_LAST | SHIM_EXT_MIGRATION_DISABLED | SHIM_EXT_QUEUED_WAKEUP,
 		.values = {
 			{ "nr_cpu_ids", cpus }, { "smt_enabled", has_smt }, { "slice_ns", ms20 },
 			{ "preferred_cpus", by_capacity, true },
@@ -161,6 +371,8 @@ void kern_scx_set_up(void)
 		return;
 	if (setup->refused)
 		hw_refuse("sched_ext: %s is not simulated: %s", shim_scheduler.source, setup->refused);
+	if (setup->more)
+		setup->more();
 	for (i = 0; i < MOST_VALUES && setup->values[i].tunable; i++) {
 		const struct value *value = &setup->values[i];
 
@@ -185,34 +397,33 @@ static int pinned_to(const struct setup *setup)
 	return cpu;
 }
 
-/* BPF_PROG_TEST_RUN of one of the scheduler's own programs, whose argument is one number or two. */
-static void run_program(const char *name, s32 cpu, s32 other)
+void (*shim_scx_on_switch)(bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state);
+
+/* A program of sched_switch: one by itself, or another where the setup names it and the tree has what it calls. */
+static bool attach(const char *named)
 {
-	s32 argument[2] = { cpu, other };
 	unsigned int i;
-	int ret;
 
 	for (i = 0; i < shim_scheduler.nr_programs; i++) {
-		if (strcmp(shim_scheduler.programs[i].name, name))
+		const struct shim_program *program = &shim_scheduler.programs[i];
+
+		if (!strstr(program->section, "tp_btf/sched_switch"))
 			continue;
-		ret = shim_scheduler.programs[i].run(argument);
-		if (ret)
-			hw_refuse("sched_ext: %s: its program %s() answers %d for CPU %d", shim_scheduler.source, name, ret, cpu);
+		if (program->section[0] == '?' && (!named || strcmp(program->name, named) || !shim_ext_reenqueues_anywhere()))
+			continue;
+		shim_scx_on_switch = program->run;
+		return true;
 	}
+	return false;
 }
 
-/* The two of a core that are named siblings are its first ones. */
-static int sibling_of(unsigned int cpu)
+static void leave_out(const char *operation)
 {
-	unsigned int other, found = 0;
-	int of_core[2] = { -1, -1 };
+	unsigned int i;
 
-	for (other = 0; other < nr_cpu_ids && found < 2; other++)
-		if (hw_cpu_topo[other].core == hw_cpu_topo[cpu].core)
-			of_core[found++] = other;
-	if (found == 2 && of_core[0] == cpu)
-		return of_core[1];
-	return found == 2 && of_core[1] == cpu ? of_core[0] : -1;
+	for (i = 0; operation && i < shim_scheduler.nr_ops; i++)
+		if (!strcmp(shim_scheduler.op_table[i].signature->name, operation))
+			*(void **)(shim_scheduler.ops + shim_scheduler.op_table[i].offset) = NULL;
 }
 
 int shim_scx_attach(void)
@@ -224,16 +435,21 @@ int shim_scx_attach(void)
 	if (pinned >= 0)
 		set_cpus_allowed_ptr(current, cpumask_of(pinned));
 	if (setup->primary_is_all || setup->primary_is_pinned)
-		run_program("enable_primary_cpu", -1, 0);
+		run_for_cpu("enable_primary_cpu", -1, 0);
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		if (setup->primary_is_all || (setup->primary_is_pinned && cpu == pinned))
-			run_program("enable_primary_cpu", cpu, 0);
+			run_for_cpu("enable_primary_cpu", cpu, 0);
 		if (setup->siblings && hw_machine.has_smt)
-			run_program("enable_sibling_cpu", cpu, sibling_of(cpu));
+			run_for_cpu("enable_sibling_cpu", cpu, sibling_of(cpu));
 	}
-	ret = shim_ext_load(shim_scheduler.ops, shim_scheduler.by_cid, setup->flags ? shim_ext_flags(setup->more_flags, has_nodes()) : 0);
+	if (setup->prepare)
+		setup->prepare();
+	if (attach(setup->attached))
+		leave_out(setup->without);
+	shim_scx_tell();
+	ret = shim_ext_load(shim_scheduler.ops, shim_scheduler.by_cid, shim_ext_flags(setup->flags, has_nodes()));
 	if (!ret && setup->starts_timer)
-		run_program("start_timer", pinned, 0);
+		run_for_cpu("start_timer", pinned, 0);
 	if (pinned >= 0)
 		set_cpus_allowed_ptr(current, cpu_possible_mask);
 	return ret;

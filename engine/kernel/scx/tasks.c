@@ -6,13 +6,18 @@
 #include "scx.h"
 #include "../groups.h"
 
+static unsigned long acquired;
+
 struct task_struct *native_bpf_task_acquire(struct task_struct *p)
 {
+	acquired++;
 	return get_task_struct(p);
 }
 
 void native_bpf_task_release(struct task_struct *p)
 {
+	if (!acquired--)
+		hw_end_in_scheduler("the scheduler releases a task that it did not acquire");
 	put_task_struct(p);
 }
 
@@ -20,7 +25,7 @@ struct task_struct *native_bpf_task_from_pid(s32 pid)
 {
 	struct task_struct *p = shim_find_task(pid);
 
-	return p ? get_task_struct(p) : NULL;
+	return p ? native_bpf_task_acquire(p) : NULL;
 }
 
 struct task_struct *native_bpf_task_from_vpid(s32 pid)

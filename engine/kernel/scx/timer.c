@@ -26,6 +26,9 @@ static enum hrtimer_restart expired(struct hrtimer *hrtimer)
 {
 	struct timer *t = container_of(hrtimer, struct timer, hrtimer);
 
+	if (!t->value)
+		return HRTIMER_NORESTART;
+	shim_scx_calls_back();
 	t->callback(t->map, &t->key, t->value);
 	return HRTIMER_NORESTART;
 }
@@ -54,6 +57,17 @@ long native_bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags)
 	return 0;
 }
 
+void shim_scx_timer_gone(struct bpf_timer *timer)
+{
+	struct timer **at = (struct timer **)timer, *t = *at;
+
+	if (!t)
+		return;
+	hrtimer_try_to_cancel(&t->hrtimer);
+	t->value = NULL;
+	*at = NULL;
+}
+
 long native_bpf_timer_set_callback(struct bpf_timer *timer, int (*callback)(void *map, void *key, void *value))
 {
 	struct timer *t = *place(timer);
@@ -69,7 +83,7 @@ long native_bpf_timer_start(struct bpf_timer *timer, u64 ns, u64 flags)
 	struct timer *t = *place(timer);
 	enum hrtimer_mode mode = flags & BPF_F_TIMER_ABS ? HRTIMER_MODE_ABS_SOFT : HRTIMER_MODE_REL_SOFT;
 
-	if (!t || !t->callback || flags & ~(BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN))
+	if (!t || !t->callback || !t->value || flags & ~(BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN))
 		return -EINVAL;
 	if (flags & BPF_F_TIMER_CPU_PIN)
 		mode |= HRTIMER_MODE_PINNED;

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 INT, PTR, ARRAY, STRUCT, UNION, ENUM = 1, 2, 3, 4, 5, 6
 TYPEDEF, VOLATILE, CONST, RESTRICT, VAR, DATASEC = 8, 9, 10, 11, 14, 15
+FUNC_PROTO = 13
 _HEADER = 24
 _SIGNED, _BOOL = 1, 4
 
@@ -20,6 +21,8 @@ class Type:
     """Bytes, or the type it refers to."""
     members: list[tuple[str, int]] = field(default_factory=list)
     """Of a structure: names and types. Of a section: its variables' types alone."""
+    offsets: list[int] = field(default_factory=list)
+    """Of a structure: the bytes before each member; -1 for bits of one."""
     count: int = 0
     """Of an array."""
     encoding: int = 0
@@ -81,8 +84,11 @@ class Btf:
             return at + 12
         if kind in (STRUCT, UNION):
             for i in range(number):
-                member, of, _ = struct.unpack_from("<III", data, at + 12 * i)
+                member, of, bit = struct.unpack_from("<III", data, at + 12 * i)
+                if info >> 31:
+                    bit = -8 if bit >> 24 else bit & 0xFFFFFF
                 each.members.append((self._name(member), of))
+                each.offsets.append(bit // 8)
             return at + 12 * number
         if kind == DATASEC:
             each.members = [

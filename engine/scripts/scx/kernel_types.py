@@ -12,6 +12,8 @@ from pathlib import Path
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|[{}();]|[^{}();"\']+')
 _HEAD = re.compile(r"(?:__extension__\s+)?(?:(?:static|extern|const)\s+)*(?:struct|union|enum)\b")
+_FOLDED = re.compile(r"\b(__ilog2_u\d+|__bits_per)\b")
+"""Functions in sizes of fields, of which nothing is left in a constant."""
 _IN_PARENTHESES = r"\([^()]*\)"
 for _ in range(6):
     _IN_PARENTHESES = rf"\((?:[^()]|{_IN_PARENTHESES})*\)"
@@ -71,6 +73,8 @@ def main() -> None:
     """Print the types."""
     text = "".join(line for line in sys.stdin if not line.startswith("#"))
     print("#ifndef __VMLINUX_H__\n#define __VMLINUX_H__")
+    for name in sorted(set(_FOLDED.findall(text))):
+        print(f"int {name}();")
     for each in types(text):
         print(re.sub(r"\s*\n\s*", "\n", each))
     print(Path(sys.argv[1]).read_text())

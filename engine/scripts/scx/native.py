@@ -1,27 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A sched_ext scheduler's BPF source made into an object that is linked into the simulator.
+"""A sched_ext scheduler's BPF sources made into an object that is linked into the simulator.
 
 The engine's Makefile calls it.
 
-The source is compiled as it is, with each access to memory (-fsanitize=thread) and each piece of
-code (-fsanitize-coverage) seen. What it calls is answered by functions of engine/kernel/scx/ that
-are named native_NAME, or by the kernel's own kfuncs; any other name is refused. A description of
-its maps and tunables, read from its debug information, is put beside it, and all its own names stay
-its own.
+Its sources are compiled as they are, with each access to memory (-fsanitize=thread) and each piece
+of code (-fsanitize-coverage) seen. What they call is answered by functions of engine/kernel/scx/
+that are named native_NAME, or by the kernel's own kfuncs; any other name is refused. A description
+of its maps and tunables, read from its debug information, is put beside it, and all its own names
+stay its own.
 """
 
 import argparse
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import btf
 from elf import ALLOCATED, EXECUTES, NOBITS, WRITES, Object
+from signatures import Signatures
 
 PREFIX = "native_"
-LENT = {"memcpy": "__tsan_memcpy", "memmove": "__tsan_memcpy", "memset": "__tsan_memset"}
+LENT = {
+    "memcpy": "__tsan_memcpy",
+    "memmove": "__tsan_memcpy",
+    "memset": "__tsan_memset",
+    "__builtin_memcpy_inline": "__tsan_memcpy",
+    "__builtin_memset_inline": "__tsan_memset",
+}
 """What the compiler calls by itself, with what looks at the access."""
 INLINED = {
     "bpf_map_lookup_elem",
@@ -35,13 +43,27 @@ INLINED = {
 }
 """What the verifier replaces by instructions, so that nothing is called; a map's lookup says itself
 whether it was."""
+SANITIZERS = {False: "thread", True: "address"}
+"""Where AddressSanitizer looks at accesses, the simulator does not: they cost nothing then."""
+VARIABLES = {"runqueues": "runqueues", "cpufreq_cpu_data": "native_cpufreq_cpu_data"}
+"""Of the kernel, that schedulers read, with what answers for each."""
+SPECIALS = {
+    "bpf_spin_lock": "SHIM_LOCK",
+    "bpf_res_spin_lock": "SHIM_LOCK",
+    "bpf_timer": "SHIM_TIMER",
+    "bpf_list_head": "SHIM_OTHER",
+    "bpf_rb_root": "SHIM_OTHER",
+    "bpf_refcount": "SHIM_OTHER",
+}
 OPERATIONS = ".struct_ops.link"
 _KINDS = ("sched_ext_ops", "sched_ext_ops_cid")
 MAPS = ".maps"
-PROGRAMS = "syscall"
+PROGRAMS = r"syscall|\??tp_btf/sched_switch"
+"""Sections of what its program runs or attaches; a question mark: only where it says so."""
 TUNABLE_SECTIONS = (".rodata", ".data", ".bss")
 _SETTING = re.compile("CONFIG_|LINUX_KERNEL_VERSION$")
 """What libbpf would fill in from the kernel's configuration."""
+SIX = ", ".join(f"u64 {letter}" for letter in "abcdef")
 SHARED = ("task_struct", "sched_ext_entity", "rq", "cgroup")
 FIGURES = ("type", "key_size", "value_size", "max_entries", "map_flags")
 
@@ -73,6 +95,9 @@ def resolve(
     """
     found, missing = {}, []
     for name, is_weak in names:
+        if name in VARIABLES:
+            found[name] = VARIABLES[name]
+            continue
         for each in (LENT.get(name, name), essential(name)):
             if PREFIX + each in native:
                 found[name] = PREFIX + each
@@ -102,26 +127,54 @@ def linked(declared: str, name: str) -> str:
     return f'{declared} __asm__("{name}")'
 
 
+def labelled(declared: str) -> str:
+    """Return a declaration of a table whose label no variable of the scheduler can have."""
+    name = re.sub(r"\[.*", "", declared).split()[-1]
+    return linked(declared, f"scx.{name}")
+
+
 def is_called(name: str) -> bool:
     """Return whether the scheduler's code calls it in a real kernel, which takes time."""
-    return not name.startswith("__") and name not in LENT and name not in INLINED
+    known = name in LENT or name in INLINED or name in VARIABLES
+    return not name.startswith("__") and not known
 
 
-def calls(answers: Mapping[str, str]) -> Iterator[str]:
-    """Yield a function for each helper and kfunc that takes a call's time and calls it.
+def calls(answers: Mapping[str, str], signatures: Signatures) -> Iterator[str]:
+    """Yield a function for each helper and kfunc that takes a call's time, calls it, and tells.
 
     All their arguments, six at most, are in registers, as their results are.
     """
-    six = [f"u64 {letter}" for letter in "abcdef"]
     for name, to in answers.items():
         if is_called(name):
-            declared = f"extern u64 {ours(to)}({', '.join(six)})"
+            declared = f"extern u64 {ours(to)}({SIX})"
             yield f'{declared} __asm__("{to}");'
-            yield f"u64 called_{name}({', '.join(six)});"
+            yield signatures.of_function(name, essential(name)).table(f"of_{name}")
+            yield f"u64 called_{name}({SIX});"
             yield (
-                f"u64 called_{name}({', '.join(six)})\n{{\n"
-                f"\tshim_scx_charge(hw_costs.bpf_call);\n\treturn {ours(to)}(a, b, c, d, e, f);\n}}"
+                f"u64 called_{name}({SIX})\n{{\n\tu64 result;\n\n"
+                "\tshim_scx_charge(hw_costs.bpf_call);\n"
+                f"\tresult = {ours(to)}(a, b, c, d, e, f);\n"
+                f"\tshim_scx_called(&of_{name}, (u64[]){{ a, b, c, d, e, f }}, result);\n"
+                "\treturn result;\n}"
             )
+
+
+def operations_table(scheduler: "Made", signatures: Signatures) -> Iterator[str]:
+    """Yield the table of its operations, each with a function that tells and calls it."""
+    entries = []
+    for name, offset in scheduler.slots():
+        yield signatures.of_operation(name).table(f"of_op_{name}")
+        yield f"static u64 (*real_{name})({SIX});"
+        yield (
+            f"static u64 told_{name}({SIX})\n{{\n\tu64 result;\n\n"
+            f"\tshim_scx_begins(&of_op_{name}, (u64[]){{ a, b, c, d, e, f }});\n"
+            f"\tresult = real_{name}(a, b, c, d, e, f);\n"
+            f"\tshim_scx_ends(&of_op_{name}, result);\n"
+            "\treturn result;\n}"
+        )
+        entries.append(f"{{ &of_op_{name}, {offset}, told_{name}, (void **)&real_{name} }}")
+    listing = labelled("static const struct shim_op op_table[]")
+    yield f"{listing} = {{ {', '.join(entries) or '{ }'} }};"
 
 
 def maps(types: btf.Btf, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -140,60 +193,130 @@ def maps(types: btf.Btf, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
         values = (
             f"(void **)({ours(variable.name)} + {declared.size}), {held}" if held > 0 else "0, 0"
         )
-        yield variable.name, f'{{ {ours(variable.name)}, "{variable.name}", {shown}, {values} }}'
+        value = next((number for name, number in declared.members if name == "value"), 0)
+        kept = list(specials(types, types.plain(value)[0].size)) if value else []
+        listed = ", ".join(f"{{ {at}, {size}, {kind} }}" for at, size, kind in sorted(kept))
+        array = f"(const struct shim_special[]){{ {listed} }}" if kept else "0"
+        yield (
+            variable.name,
+            f'{{ {ours(variable.name)}, "{variable.name}", {shown}, {values},'
+            f" {array}, {len(kept)} }}",
+        )
 
 
-def tunables(types: btf.Btf) -> Iterator[tuple[str, str]]:
-    """Yield each tunable's name with its entry of the table."""
+def specials(types: btf.Btf, number: int, at: int = 0) -> Iterator[tuple[int, int, str]]:
+    """Yield what of a type only the kernel writes: where, how many bytes, and its kind."""
+    plain, _ = types.plain(number)
+    if plain.kind == btf.ARRAY:
+        size = types.size(plain.size)
+        for i in range(plain.count):
+            yield from specials(types, plain.size, at + i * size)
+    if plain.kind != btf.STRUCT:
+        return
+    if plain.name in SPECIALS:
+        yield at, plain.size, SPECIALS[plain.name]
+        return
+    for (_, member), offset in zip(plain.members, plain.offsets, strict=True):
+        if offset >= 0:
+            yield from specials(types, member, at + offset)
+
+
+def variables(types: btf.Btf) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each number among its variables, the variable's, and its table entry.
+
+    A number that is not a tunable is one that only its own program sets. A structure's are named
+    `variable.member`.
+    """
     for section in TUNABLE_SECTIONS:
         for variable in types.variables(section):
-            outer, stripped = types.plain(variable.size)
-            element, count = outer, 1
-            while element.kind == btf.ARRAY:
-                count *= element.count
-                element, more = types.plain(element.size)
-                stripped |= more
-            if btf.VOLATILE not in stripped or element.kind not in (btf.INT, btf.ENUM):
-                continue
-            is_text = element.name == "char" and outer.kind == btf.ARRAY
-            yield (
-                variable.name,
-                f'{{ "{variable.name}", {ours(variable.name)}, {element.size}, {count},'
-                f" {int(btf.is_signed(element))}, {int(btf.is_flag(element))}, {int(is_text)} }}",
-            )
+            for name, at, element, counts, step, stripped in _numbers(types, variable):
+                inner, outer = counts
+                is_tunable = btf.VOLATILE in stripped and not at and "." not in name
+                is_text = element.name == "char" and inner > 1
+                yield (
+                    name,
+                    variable.name,
+                    f'{{ "{name}", {ours(variable.name)} + {at}, {element.size}, {inner * outer},'
+                    f" {int(btf.is_signed(element))}, {int(btf.is_flag(element))}, {int(is_text)},"
+                    f" {int(is_tunable)}, {inner}, {step} }}",
+                )
 
 
-def tables(scheduler: "Made", config: str) -> tuple[str, list[str]]:
+_Number = tuple[str, int, btf.Type, tuple[int, int], int, set[int]]
+
+
+def _numbers(types: btf.Btf, variable: btf.Type) -> Iterator[_Number]:
+    element, count, stripped = _element(types, variable.size)
+    if element.kind in (btf.INT, btf.ENUM):
+        yield variable.name, 0, element, (count, 1), 0, stripped
+    elif element.kind == btf.STRUCT:
+        for (name, number), at in zip(element.members, element.offsets, strict=True):
+            inner, inner_count, more = _element(types, number)
+            if name and at >= 0 and inner.kind in (btf.INT, btf.ENUM):
+                full = f"{variable.name}.{name}"
+                yield full, at, inner, (inner_count, count), element.size, stripped | more
+
+
+def _element(types: btf.Btf, number: int) -> tuple[btf.Type, int, set[int]]:
+    """Return what an array holds, how many, and the qualifiers; of another type itself."""
+    element, stripped = types.plain(number)
+    count = 1
+    while element.kind == btf.ARRAY:
+        count *= element.count
+        element, more = types.plain(element.size)
+        stripped |= more
+    return element, count, stripped
+
+
+def tables(scheduler: "Made", config: str, signatures: Signatures) -> tuple[str, list[str]]:
     """Return the source of the tables, and the scheduler's names that they use."""
     sizes = {each.name: each.size for each in scheduler.object.symbols}
+    counts = Counter(each.name for each in scheduler.object.symbols if each.section)
     operations, by_cid = scheduler.operations()
-    made = dict(maps(scheduler.types, sizes))
-    listed = dict(tunables(scheduler.types))
-    programs = list(scheduler.functions(PROGRAMS))
-    names = [operations, *made, *listed, *programs]
+    made = dict(each for types in scheduler.types for each in maps(types, sizes))
+    # Two parts may each have a variable of their own of one name: that names neither.
+    listed = {
+        name: (variable, entry)
+        for types in scheduler.types
+        for name, variable, entry in variables(types)
+        if counts[variable] == 1
+    }
+    programs = dict(scheduler.functions(PROGRAMS))
+    names = list(
+        dict.fromkeys([operations, *made, *(each for each, _ in listed.values()), *programs])
+    )
     lines = [
         "#include <linux/version.h>",
         '#include "scx/scx.h"',
         *(f"extern char {linked(f'{ours(name)}[]', name)};" for name in names),
     ]
-    lines.append(f"static struct shim_map maps[] = {{ {', '.join(made.values()) or '{ }'} }};")
     lines.append(
-        "static const struct shim_tunable tunables[] = {"
-        f" {', '.join(listed.values()) or '{ }'} }};"
+        f"{labelled('static struct shim_map maps[]')} = {{ {', '.join(made.values()) or '{ }'} }};"
     )
-    run = ", ".join(f'{{ "{name}", (int (*)(void *)){ours(name)} }}' for name in programs)
-    lines.append(f"static const struct shim_program programs[] = {{ {run or '{ }'} }};")
+    entries = ", ".join(entry for _, entry in listed.values())
+    listing = labelled("static const struct shim_tunable tunables[]")
+    lines.append(f"{listing} = {{ {entries or '{ }'} }};")
+    run = ", ".join(
+        f'{{ "{name}", "{section}", {ours(name)} }}' for name, section in programs.items()
+    )
+    listing = labelled("static const struct shim_program programs[]")
+    lines.append(f"{listing} = {{ {run or '{ }'} }};")
+    lines += operations_table(scheduler, signatures)
     lines.append(
         f'struct shim_scheduler shim_scheduler = {{ "{scheduler.name}", "{operations}",'
         f" {ours(operations)}, {int(by_cid)}, maps, {len(made)}, tunables, {len(listed)},"
-        f" programs, {len(programs)} }};"
+        f" programs, {len(programs)}, op_table, {len(list(scheduler.slots()))},"
+        f" {scheduler.task_context()} }};"
     )
     # What is read through pointers must lie where the kernel has it.
-    for each in scheduler.types.types:
-        if each.kind == btf.STRUCT and each.name in SHARED and each.size:
-            lines.append(
-                f'_Static_assert(sizeof(struct {each.name}) == {each.size}, "{each.name}");'
-            )
+    shared = {
+        (each.name, each.size)
+        for types in scheduler.types
+        for each in types.types
+        if each.kind == btf.STRUCT and each.name in SHARED and each.size
+    }
+    for name, size in sorted(shared):
+        lines.append(f'_Static_assert(sizeof(struct {name}) == {size}, "{name}");')
     for name in scheduler.settings:
         if name == "LINUX_KERNEL_VERSION":
             lines.append(f"extern int {linked(ours(name), name)};")
@@ -209,23 +332,35 @@ class Made:
     """The scheduler's object as it is compiled, and what is read from it."""
 
     def __init__(self, given: argparse.Namespace) -> None:
-        """Compile it twice: once to be linked, once for its types."""
-        self.source, self.name, self.out = given.source, given.name, given.out
-        self.compiled, typed = given.out / "compiled.o", given.out / "typed.o"
-        compile_it = [given.cc, *given.flags.split(), "-c", str(given.source)]
-        seen = ["-fsanitize=thread", "-fsanitize-coverage=trace-pc"]
-        run([*compile_it, "-g", *seen, "-o", str(self.compiled)])
-        run([*compile_it, "-gbtf", "-w", "-o", str(typed)])
+        """Compile each source twice: once to be linked, once for its types."""
+        self.name, self.out = given.name, given.out
+        self.compiled = given.out / "compiled.o"
+        self.types = []
+        self.text = ""
+        compiled = []
+        for number, source in enumerate(given.source):
+            compile_it = [given.cc, *given.flags.split(), "-c", str(source)]
+            part, typed = given.out / f"part{number}.o", given.out / f"typed{number}.o"
+            seen = [f"-fsanitize={SANITIZERS[given.sanitize]}", "-fsanitize-coverage=trace-pc"]
+            run([*compile_it, "-g", *seen, "-o", str(part)])
+            run([*compile_it, "-gbtf", "-w", "-o", str(typed)])
+            self.text += run([given.cc, *given.flags.split(), "-E", "-P", str(source)])
+            section = Object(typed).section(".BTF")
+            if section is None:
+                raise Refused(f"{given.cc} writes no BTF (-gbtf); schedulers are compiled by gcc")
+            self.types.append(btf.Btf(section.content))
+            compiled.append(str(part))
+        # As libbpf links them: each has the license, and weak definitions of the headers.
+        run(["ld", "-r", "-z", "muldefs", *compiled, "-o", str(self.compiled)])
         self.object = Object(self.compiled)
-        section = Object(typed).section(".BTF")
-        if section is None:
-            raise Refused(f"{given.cc} writes no BTF (-gbtf); schedulers are compiled by gcc")
-        self.types = btf.Btf(section.content)
         undefined = [each for each in self.object.symbols if not each.section and each.name]
         self.settings = [each.name for each in undefined if _SETTING.match(each.name)]
         self.calls = [
-            (each.name, each.is_weak) for each in undefined if not _SETTING.match(each.name)
+            (each.name, each.is_weak)
+            for each in undefined
+            if not _SETTING.match(each.name) and not each.name.startswith("__asan_")
         ]
+        self.keeps_constructors = given.sanitize
 
     def operations(self) -> tuple[str, bool]:
         """Return the name of its operations, and whether they are sched_ext_ops_cid."""
@@ -241,8 +376,9 @@ class Made:
                 " scheduler has one"
             )
         kinds = {
-            each.name: self.types.plain(each.size)[0].name
-            for each in self.types.variables(OPERATIONS)
+            each.name: types.plain(each.size)[0].name
+            for types in self.types
+            for each in types.variables(OPERATIONS)
         }
         kind = kinds.get(found[0])
         if kind not in _KINDS:
@@ -252,12 +388,34 @@ class Made:
             )
         return found[0], kind == _KINDS[1]
 
-    def functions(self, section: str) -> Iterator[str]:
-        """Yield the names of its functions in a section."""
+    def slots(self) -> Iterator[tuple[str, int]]:
+        """Yield the operations that its kind may have, each with its place in bytes."""
+        kind = _KINDS[self.operations()[1]]
+        found = (each for types in self.types for each in types.types if each.name == kind)
+        whole = next(each for each in found if each.kind == btf.STRUCT and each.members)
+        types = next(types for types in self.types if whole in types.types)
+        for (name, number), at in zip(whole.members, whole.offsets, strict=True):
+            member, _ = types.plain(number)
+            if member.kind == btf.PTR and types.plain(member.size)[0].kind == btf.FUNC_PROTO:
+                yield name, at
+
+    def task_context(self) -> int:
+        """Return the size of what its program has the scx project's library keep for a task."""
+        sizes = [
+            each.size
+            for types in self.types
+            for each in types.types
+            if each.kind == btf.STRUCT and each.name == "task_ctx"
+        ]
+        return max(sizes, default=0)
+
+    def functions(self, pattern: str) -> Iterator[tuple[str, str]]:
+        """Yield the names of its functions in sections that match a pattern, with the section."""
         sections = {number: each.name for number, each in enumerate(self.object.sections)}
         for each in self.object.symbols:
-            if each.is_function and sections.get(each.section) == section:
-                yield each.name
+            section = sections.get(each.section, "")
+            if each.is_function and re.fullmatch(pattern, section):
+                yield each.name, section
 
     def sections(self) -> Iterator[str]:
         """Yield objcopy's options that gather its sections in four, of names the engine knows."""
@@ -265,6 +423,8 @@ class Made:
             if not each.flags & ALLOCATED or each.name.startswith((".note", ".eh_frame")):
                 continue
             if each.name.startswith((".init_array", ".ctors", ".fini_array")):
+                if self.keeps_constructors:
+                    continue
                 yield f"--remove-section={each.name}"
                 continue
             to = "scx_bss" if each.kind == NOBITS else "scx_data"
@@ -281,7 +441,8 @@ def make(given: argparse.Namespace) -> None:
     """
     given.out.mkdir(parents=True, exist_ok=True)
     made = Made(given)
-    described, names = tables(made, given.config.read_text())
+    signatures = Signatures(made.text)
+    described, names = tables(made, given.config.read_text(), signatures)
     answers = resolve(
         made.name,
         made.calls,
@@ -289,7 +450,7 @@ def make(given: argparse.Namespace) -> None:
         set(given.kfuncs.read_text().split()),
     )
     table, table_object = given.out / "tables.c", given.out / "tables.o"
-    functions = "\n".join(calls(answers))
+    functions = "\n".join(calls(answers, signatures))
     table.write_text(f"{described}{functions}\n")
     run([given.cc, *given.table_flags.split(), "-c", str(table), "-o", str(table_object)])
     opened, whole = given.out / "open.o", given.out / "scheduler.o"
@@ -303,16 +464,18 @@ def make(given: argparse.Namespace) -> None:
     ]
     run(["objcopy", *options, str(made.compiled), str(opened)])
     run(["ld", "-r", str(opened), str(table_object), "-o", str(whole)])
-    run(["objcopy", "--keep-global-symbol=shim_scheduler", str(whole)])
+    run(["objcopy", "--keep-global-symbol=scx.scheduler", str(whole)])
 
 
 def main() -> None:
     """Make the object."""
     parser = argparse.ArgumentParser()
-    for name in ("source", "out", "natives", "kfuncs", "config"):
+    parser.add_argument("--source", type=Path, required=True, action="append")
+    for name in ("out", "natives", "kfuncs", "config"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     for name in ("cc", "name", "flags", "table-flags"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--sanitize", action="store_true")
     try:
         make(parser.parse_args())
     except Refused as error:

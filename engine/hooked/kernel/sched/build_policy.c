@@ -82,18 +82,34 @@ static void register_idle_masks(void)
 #endif
 }
 
-u64 shim_ext_flags(bool more, bool has_nodes)
+u64 shim_ext_flags(unsigned int asked, bool has_nodes)
 {
-	u64 flags = SCX_OPS_ENQ_LAST;
+	u64 flags = 0;
 
-	if (more)
+	if (asked & SHIM_EXT_ENQ_LAST)
+		flags |= SCX_OPS_ENQ_LAST;
+	if (asked & SHIM_EXT_EXITING)
 		flags |= SCX_OPS_ENQ_EXITING;
+	if (asked & SHIM_EXT_OWN_IDLE)
+		flags |= SCX_OPS_KEEP_BUILTIN_IDLE;
 #ifdef TREE_HAS_EXT_DEAD
-	flags |= SCX_OPS_ENQ_MIGRATION_DISABLED | SCX_OPS_ALLOW_QUEUED_WAKEUP;
-	if (more && has_nodes)
+	if (asked & SHIM_EXT_MIGRATION_DISABLED)
+		flags |= SCX_OPS_ENQ_MIGRATION_DISABLED;
+	if (asked & SHIM_EXT_QUEUED_WAKEUP)
+		flags |= SCX_OPS_ALLOW_QUEUED_WAKEUP;
+	if (asked & SHIM_EXT_BY_NODE && has_nodes)
 		flags |= SCX_OPS_BUILTIN_IDLE_PER_NODE;
 #endif
 	return flags;
+}
+
+bool shim_ext_reenqueues_anywhere(void)
+{
+#ifdef TREE_HAS_EXT_DEAD
+	return true;
+#else
+	return false;
+#endif
 }
 
 #ifdef TREE_HAS_EXT_CID

@@ -450,6 +450,71 @@ TRACE_EVENT(cpus_allowed,
 		  cpumask_pr_args(__entry->cpus))
 );
 
+#ifndef SHIM_SCX_TEXT
+#define SHIM_SCX_NAME	48
+#define SHIM_SCX_TEXT	160
+#endif
+
+/* The kernel calls an operation of a sched_ext scheduler: text has its arguments, tasks by pid. */
+TRACE_EVENT(scx_op,
+
+	TP_PROTO(const char *name, const char *text),
+
+	TP_ARGS(name, text),
+
+	TP_STRUCT__entry(
+		__array(	char,	name,	SHIM_SCX_NAME	)
+		__array(	char,	text,	SHIM_SCX_TEXT	)
+	),
+
+	TP_fast_assign(
+		strscpy(__entry->name, name, SHIM_SCX_NAME);
+		strscpy(__entry->text, text, SHIM_SCX_TEXT);
+	),
+
+	TP_printk("name=%s%s", __entry->name, __entry->text)
+);
+
+/* What such an operation answered, if it is of those that do. */
+TRACE_EVENT(scx_answer,
+
+	TP_PROTO(const char *name, const char *text),
+
+	TP_ARGS(name, text),
+
+	TP_STRUCT__entry(
+		__array(	char,	name,	SHIM_SCX_NAME	)
+		__array(	char,	text,	SHIM_SCX_TEXT	)
+	),
+
+	TP_fast_assign(
+		strscpy(__entry->name, name, SHIM_SCX_NAME);
+		strscpy(__entry->text, text, SHIM_SCX_TEXT);
+	),
+
+	TP_printk("name=%s%s", __entry->name, __entry->text)
+);
+
+/* A helper or kfunc that the scheduler called, with its arguments and its answer. */
+TRACE_EVENT(scx_call,
+
+	TP_PROTO(const char *name, const char *text),
+
+	TP_ARGS(name, text),
+
+	TP_STRUCT__entry(
+		__array(	char,	name,	SHIM_SCX_NAME	)
+		__array(	char,	text,	SHIM_SCX_TEXT	)
+	),
+
+	TP_fast_assign(
+		strscpy(__entry->name, name, SHIM_SCX_NAME);
+		strscpy(__entry->text, text, SHIM_SCX_TEXT);
+	),
+
+	TP_printk("name=%s%s", __entry->name, __entry->text)
+);
+
 #endif
 
 #include <trace/define_trace.h>

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What operations and kfuncs take and answer, read from their declarations, for traces."""
+
+import re
+from dataclasses import dataclass
+
+_PARAMETERS = r"\(([^(){};]*)\)"
+_MOST = 6
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The names of the arguments, the letter of each one's kind, and that of the answer.
+
+    t: a task. c: a cgroup. p: another pointer. b: a truth value. d, u: a number of 32 bits with a
+    sign and without. D, x: the same of 64 bits. v: nothing.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    kinds: str
+    answer: str
+
+    def table(self, called: str) -> str:
+        """Return its C."""
+        names = "".join(f'"{each}", ' for each in self.arguments)
+        return (
+            f"static const struct shim_signature {called} ="
+            f' {{ "{self.name}", {{ {names}}}, "{self.kinds}", \'{self.answer}\' }};'
+        )
+
+
+class Signatures:
+    """The declarations of a preprocessed source."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the source, and what it says of operations."""
+        self._text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
+        self._operations = "".join(
+            each[1]
+            for each in re.finditer(
+                r"struct sched_ext_ops(?:_cid)? \{(.*?)^\};", self._text, re.M | re.S
+            )
+        )
+
+    def of_operation(self, name: str) -> Signature:
+        """Return that of an operation."""
+        found = re.search(rf"([\w ]+)\(\*{name}\)\s*{_PARAMETERS}", self._operations)
+        return _signature(name, found)
+
+    def of_function(self, *names: str) -> Signature:
+        """Return that of a function, by its name or another one of it."""
+        for name in names:
+            found = re.search(rf"([\w *]+)\b{name}\s*{_PARAMETERS}\s*;", self._text)
+            if found:
+                return _signature(names[-1], found)
+        return _signature(names[-1], None)
+
+
+def _signature(name: str, found: re.Match[str] | None) -> Signature:
+    if not found:
+        return Signature(name, (), "", "v")
+    parameters = [each.strip() for each in found[2].split(",") if each.strip() not in ("", "void")]
+    names, kinds = [], ""
+    for each in parameters[:_MOST]:
+        match = re.search(r"(\w+)(?:\[.*\])?$", each)
+        names.append(match[1] if match else "")
+        kinds += _kind(each)
+    return Signature(name, tuple(names), kinds, _kind(f"{found[1]} result"))
+
+
+def _kind(declared: str) -> str:
+    words = re.sub(r"\w+$", "", declared) if not declared.endswith("]") else declared + "*"
+    if "*" in words or "..." in words:
+        pointed = re.search(r"struct (task_struct|cgroup)\b", words)
+        return {"task_struct": "t", "cgroup": "c"}.get(pointed[1], "p") if pointed else "p"
+    if re.search(r"\bvoid\b", words):
+        return "v"
+    if re.search(r"\b(bool|_Bool)\b", words):
+        return "b"
+    is_wide = bool(re.search(r"\b(long|\w*64|size_t)\b", words))
+    if re.search(r"\b(unsigned|_*u\d+|size_t)\b", words):
+        return "x" if is_wide else "u"
+    return "D" if is_wide else "d"
