@@ -483,6 +483,7 @@ void *hw_reserve_low(unsigned long size);	/* the same, in the first 4 GiB */
 void hw_free(void *p);
 void hw_make_writable(const void *p, unsigned long size);
 unsigned long long hw_random(void);
+unsigned long long hw_random_of_scheduler(void);
 void hw_log(const char *text, unsigned long len);
 void hw_die(const char *what, const char *file, int line) __hw_noreturn __cold;
 void hw_progress(void);				/* of long work without events */

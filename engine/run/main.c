@@ -266,7 +266,6 @@ int main(int argc, char **argv)
 	stop_time();
 	hw_check_time();
 	hw_settle_times();
-	trace_close();
 	actions_check();
 	partitions_check();
 	instances_finish();
@@ -274,6 +273,7 @@ int main(int argc, char **argv)
 			       host_now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began);
 	if (scenario.scheduler)
 		unload_scheduler();
+	trace_close();
 	results_write(results, out);
 	return strcmp(status, "done") ? 4 : 0;
 }

@@ -41,7 +41,7 @@ _COMMANDS = {
     "report": "Write the report of the result in DIR; lkml and summary also report several,"
     " or a sweep.",
     "run": "Run benchmarks under variants, interleaved, until there is a verdict.",
-    "scx": "List the sched_ext schedulers there are, add the scx project's, debug one.",
+    "scx": "List the sched_ext schedulers there are, add those of the scx project, debug one.",
     "series": "Try every patch of a series on simulated machines, and report what it changes.",
     "trace": "Simulate one run of a benchmark on MACHINE and record what the scheduler does.",
     "validate": "Run every workload here and simulated, and show both side by side.",

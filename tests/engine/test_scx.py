@@ -384,6 +384,8 @@ def test_operations_and_calls_are_events_of_a_trace(of_tree: Made, tmp_path: Pat
     options = ("--trace", str(trace), "--trace-events", "scx_*")
     told = sim("smp4", scenario, *options)["trace_hash"]
     assert told == sim("smp4", scenario)["trace_hash"]
+    whole = sim("smp4", scenario, "--trace", str(tmp_path / "whole"))["trace_hash"]
+    assert whole == told  # and what it does while it is unloaded is traced
     text = trace.read_text()
     assert "scx_op: name=select_cpu p=2 prev_cpu=0 wake_flags=0x4" in text
     assert "scx_answer: name=select_cpu answer=" in text

@@ -29,7 +29,7 @@ u64 native_bpf_jiffies64(void)
 /* All randomness of a run comes from its seed. */
 u32 native_bpf_get_prandom_u32(void)
 {
-	return hw_random() >> 32;
+	return hw_random_of_scheduler() >> 32;
 }
 
 u32 native_bpf_get_smp_processor_id(void)
