@@ -1,7 +1,7 @@
 """Running a plan: blocks in order, each run recorded at once, benchmarks stopped when settled."""
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -10,6 +10,7 @@ from schedlab.benchmarks import Case
 from schedlab.judging.analysis import Outcome, RunTable, judge_metrics, settled_cases
 from schedlab.lab.order import block_order, run_seed, stretches
 from schedlab.lab.pace import Budget, Pace
+from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.result.store import Store
 from schedlab.targets.simulators import Simulators
@@ -72,8 +73,7 @@ class Runner:
         self._budget = budget or Budget(self._plan, store.spent)
         self._under_way: Counter[str] = Counter()
         self._began = 0.0
-        self._failures: dict[tuple[str, str], int] = {}
-        self._left_out: set[str] = set()
+        self._failures = Counter[tuple[str, str]]()
         for record in self._records:
             self._pace.learn(record.key.case, record.seconds)
             self._count_failure(record)
@@ -87,7 +87,7 @@ class Runner:
         settled: set[str] = set()
         for stretch in stretches(self._plan):
             open_cases = [case for case in self._cases if case.label not in settled]
-            if all(case.label in self._left_out for case in open_cases):
+            if all(_is_closed(self._plan, self._failures, case.label) for case in open_cases):
                 break
             for each in self._runs(self._owed(stretch, open_cases)):
                 if isinstance(each, RunRecord):
@@ -106,7 +106,9 @@ class Runner:
         recorded = {record.key for record in self._records}
         fitting = self._plan.here(self._store.environment)
         for block in stretch:
-            going_on = [case for case in cases if case.label not in self._left_out]
+            going_on = [
+                case for case in cases if not _is_closed(self._plan, self._failures, case.label)
+            ]
             if not going_on or block == self._store.ended:
                 return
             begun = any(key.block == block for key in recorded)
@@ -116,7 +118,7 @@ class Runner:
             self._store.note(self._session.notices)
             self._progress.block(block, [case.label for case in going_on])
             for key, case, variant in block_order(self._plan, going_on, block):
-                if key in recorded or case.label in self._left_out or variant not in fitting:
+                if key in recorded or variant not in fitting or self._left_out(key):
                     continue
                 order = Order(
                     key=key,
@@ -163,7 +165,7 @@ class Runner:
         # One after the other, a run takes what lies between them as well.
         alone = record.seconds if self._simulators else self._budget.spent - self._began
         self._pace.learn(record.key.case, alone)
-        if record.key.case in self._left_out:
+        if self._left_out(record.key):
             return  # begun ahead, before an earlier run showed that its benchmark keeps failing
         record.position = len(self._records)
         self._store.add(record)
@@ -184,13 +186,32 @@ class Runner:
     def _count_failure(self, record: RunRecord) -> None:
         if record.status == "ok":
             return
-        at = (record.key.case, record.key.variant)
-        self._failures[at] = self._failures.get(at, 0) + 1
-        if self._failures[at] == GIVE_UP_AFTER and record.key.case not in self._left_out:
-            self._left_out.add(record.key.case)
-            why = f"failed {GIVE_UP_AFTER} times in {record.key.variant}: {record.error}"
-            self._store.note([f"{record.key.case}: left out: {why}"])
-            self._progress.give_up(record.key.case, why)
+        case, variant = record.key.case, record.key.variant
+        was_closed = _is_closed(self._plan, self._failures, case)
+        self._failures[case, variant] += 1
+        if self._failures[case, variant] == GIVE_UP_AFTER and not was_closed:
+            why = f"failed {GIVE_UP_AFTER} times in {variant}: {record.error}"
+            closed = _is_closed(self._plan, self._failures, case)
+            what = case if closed else f"{case} in {variant}"
+            self._store.note([f"{what}: left out: {why}"])
+            self._progress.give_up(what, why)
+
+    def _left_out(self, key: RunKey) -> bool:
+        """Return whether a run's benchmark keeps failing, in its variant or as a whole."""
+        given_up = self._failures[key.case, key.variant] >= GIVE_UP_AFTER
+        return given_up or _is_closed(self._plan, self._failures, key.case)
+
+
+def _is_closed(plan: Plan, failures: Mapping[tuple[str, str], int], case: str) -> bool:
+    """Return whether nothing of a benchmark is left to compare: one variant, or no baseline."""
+    going_on = [
+        variant.name
+        for variant in plan.variant
+        if failures.get((case, variant.name), 0) < GIVE_UP_AFTER
+    ]
+    return len(going_on) < len(plan.variant) and (
+        len(going_on) < 2 or plan.variant[0].name not in going_on
+    )
 
 
 def is_whole(store: Store, cases: Sequence[Case]) -> bool:
@@ -199,14 +220,15 @@ def is_whole(store: Store, cases: Sequence[Case]) -> bool:
     recorded = {record.key for record in records}
     here = plan.here(store.environment)
     failures = Counter((r.key.case, r.key.variant) for r in records if r.status != "ok")
-    closed = {case for (case, _), number in failures.items() if number >= GIVE_UP_AFTER}
+    closed = {case.label for case in cases if _is_closed(plan, failures, case.label)}
     for stretch in stretches(plan):
         going_on = [case for case in cases if case.label not in closed]
         for block in stretch:
             if block == store.ended:
                 return True
             for key, _, variant in block_order(plan, going_on, block):
-                if variant in here and key not in recorded:
+                given_up = failures[key.case, key.variant] >= GIVE_UP_AFTER
+                if variant in here and key not in recorded and not given_up:
                     return False
         if stretch.stop in store.design.taken:
             seen = [record for record in records if record.key.block < stretch.stop]

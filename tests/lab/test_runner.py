@@ -10,7 +10,7 @@ import pytest
 from schedlab.benchmarks import Case
 from schedlab.judging.analysis import Outcome, RunTable, analyse
 from schedlab.lab.order import block_order, run_seed, stretches
-from schedlab.lab.runner import GIVE_UP_AFTER, Progress, Runner
+from schedlab.lab.runner import GIVE_UP_AFTER, Progress, Runner, is_whole
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
 from schedlab.report import Report, all_shapes
@@ -174,6 +174,24 @@ def test_a_resumed_plan_makes_the_same_runs_in_the_same_order(
     store = Store.open(tmp_path / "cut", readonly=False)
     Runner(store, cases, Pretended(noisy), Silent()).run()
     assert store.records() == whole.records()
+
+
+def test_a_variant_that_keeps_failing_is_left_out_and_the_others_are_compared(
+    tmp_path: Path,
+) -> None:
+    def figure(order: Order) -> float | None:
+        return None if order.variant.name == "bad" else noisy(order)
+
+    three = [{"name": name} for name in ("base", "new", "bad")]
+    store, cases = begin(tmp_path / "r", plan_of("SysBenchCpu", looks=[6], variant=three))
+    progress = Silent()
+    Runner(store, cases, Pretended(figure), progress).run()
+    assert progress.given_up == ["SysBenchCpu in bad"]
+    failed = [record for record in store.records() if record.status == "failed"]
+    assert len(failed) == GIVE_UP_AFTER
+    numbers = {outcome.variant: outcome.verdict.n for outcome in analyse(store).outcomes}
+    assert numbers == {"new": (6, 6), "bad": (0, 0)}
+    assert is_whole(store, cases)
 
 
 def test_a_benchmark_that_keeps_failing_is_left_out_and_the_others_go_on(tmp_path: Path) -> None:
