@@ -29,7 +29,7 @@ _COMMANDS = {
     "docs": "Show a page of the manual, or list the pages.",
     "doctor": "Check this host for missing tools and rights, and for settings that falsify"
     " results.",
-    "help": "Show the help of schedlab, or of one COMMAND.",
+    "help": "Show the help of schedlab, of one COMMAND, or of one SUB_COMMAND of it.",
     "import": "Read published results, recompute their percentages, and judge what can be judged.",
     "kernel": "Get kernel trees and build simulators of them, with or without patches.",
     "list": "List benchmarks, plans, suites, counters, or the sched features of this kernel.",
@@ -45,7 +45,6 @@ _COMMANDS = {
     "series": "Try every patch of a series on simulated machines, and report what it changes.",
     "trace": "Simulate one run of a benchmark on MACHINE and record what the scheduler does.",
     "validate": "Run every workload here and simulated, and show both side by side.",
-    "version": "Print the version of schedlab.",
     "workload": "Make a workload of a trace; show, trim, scale and merge such files.",
 }
 """How the help of each command begins, so that a list of them loads none."""

@@ -10,7 +10,7 @@ import click
 from schedlab.base.duration import seconds
 from schedlab.base.errors import Interrupted, UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.names import CHECK, FILE, FOLDER, KERNEL, MACHINE
+from schedlab.cli.names import CHECK, FOLDER, KERNEL, MACHINE, NEW_FILE
 from schedlab.cli.numbers import Duration, Whole
 
 if TYPE_CHECKING:
@@ -59,7 +59,11 @@ if TYPE_CHECKING:
     " here is skipped.",
 )
 @click.option(
-    "--junit", "junit_file", type=FILE, metavar="FILE", help="Write the verdicts as JUnit's XML."
+    "--junit",
+    "junit_file",
+    type=NEW_FILE,
+    metavar="FILE",
+    help="Write the verdicts as JUnit's XML.",
 )
 @click.option(
     "--reduce/--no-reduce",
@@ -117,8 +121,6 @@ def check_command(
             "--coverage counts what runs, but --output leaves out runs that have a"
             " verdict; give one."
         )
-    if junit_file and not junit_file.absolute().parent.is_dir():
-        raise UsageError(f"--junit {junit_file}: there is no folder {junit_file.parent}.")
     from schedlab.lab.checks.session import Options
 
     options = Options(

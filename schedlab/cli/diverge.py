@@ -8,7 +8,7 @@ import click
 from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.names import BENCHMARK, FILE, MACHINE, VARIANT
+from schedlab.cli.names import BENCHMARK, MACHINE, NEW_FILE, VARIANT
 from schedlab.cli.numbers import SEED, Duration, longest_simulation
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--output",
     metavar="FILE",
-    type=FILE,
+    type=NEW_FILE,
     help="Write both runs side by side, as a JSON trace for https://ui.perfetto.dev.",
 )
 @longest_simulation

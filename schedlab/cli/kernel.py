@@ -8,6 +8,7 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.echo import echo
+from schedlab.cli.group import Group
 from schedlab.cli.names import ANY_PATH, KERNEL, PATCH
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import OLDEST, find_engine
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from schedlab.kernels.shelf import Recipe, Shelf
 
 
-@click.group("kernel")
+@click.group("kernel", cls=Group)
 def kernel() -> None:
     """Get kernel trees and build simulators of them, with or without patches."""
 

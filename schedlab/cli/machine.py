@@ -14,14 +14,15 @@ from schedlab.base.printable import printable_lines
 from schedlab.base.system import LocalSystem
 from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.echo import echo, put
-from schedlab.cli.names import FILE, KERNEL, MACHINE
+from schedlab.cli.group import Group
+from schedlab.cli.names import KERNEL, MACHINE, NEW_FILE
 
 if TYPE_CHECKING:
     from schedlab.machine.domains import Domain
     from schedlab.machine.model import Machine
 
 
-@click.group("machine", invoke_without_command=True)
+@click.group("machine", cls=Group, invoke_without_command=True)
 @click.option("--here", is_flag=True, help="Describe this host as a machine file.")
 @click.option(
     "--calibrate",
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     help="The kernel whose simulator the costs are fitted with.",
 )
 @click.option(
-    "--output", metavar="FILE", type=FILE, help="Write it to FILE; without it, to the terminal."
+    "--output", metavar="FILE", type=NEW_FILE, help="Write it to FILE; without it, to the terminal."
 )
 @click.pass_context
 def machine(
@@ -105,7 +106,7 @@ def _calibrated(kernel: str | None) -> str:
     "--html",
     "page",
     metavar="FILE",
-    type=FILE,
+    type=NEW_FILE,
     help="Write it to FILE, as a page that needs no network.",
 )
 @click.option(

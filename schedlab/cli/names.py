@@ -1,5 +1,6 @@
 """Types of options: paths, and names that a shell completes, of all that is listed."""
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -47,6 +48,22 @@ class Name(click.ParamType[str]):
         before = incomplete[: incomplete.rfind(",") + 1] if self.several else ""
         word = incomplete.removeprefix(before)
         return [CompletionItem(before + name) for name in self.names() if name.startswith(word)]
+
+
+class NewFile(click.Path):
+    """A file to write: a folder that is not there is refused before anything is made for it."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the path; a usage error where no file can be made there."""
+        path = Path(value)
+        if not path.absolute().parent.is_dir():
+            self.fail(f"there is no folder '{path.parent}'.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class VariantName(click.ParamType[str]):
@@ -170,6 +187,7 @@ def _check_benchmark(text: str) -> None:
 
 ANY_PATH: click.Path = click.Path(path_type=Path)
 FILE: click.Path = click.Path(path_type=Path, dir_okay=False)
+NEW_FILE: click.Path = NewFile(path_type=Path, dir_okay=False)
 FOLDER: click.Path = click.Path(path_type=Path, file_okay=False)
 
 VARIANT = VariantName()

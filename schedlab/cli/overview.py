@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from schedlab.cli.echo import echo
-from schedlab.cli.names import ANY_PATH
+from schedlab.cli.names import ANY_PATH, NEW_FILE
 from schedlab.result.folder import check_result
 
 
@@ -16,7 +16,7 @@ from schedlab.result.folder import check_result
     "--output",
     metavar="FILE",
     required=True,
-    type=ANY_PATH,
+    type=NEW_FILE,
     help="The HTML page; it links the report.html of every DIR.",
 )
 def overview(folders: tuple[Path, ...], output: Path) -> None:

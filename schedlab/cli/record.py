@@ -8,7 +8,7 @@ import click
 from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.names import FILE
+from schedlab.cli.names import NEW_FILE
 from schedlab.cli.numbers import Duration
 
 
@@ -29,7 +29,7 @@ from schedlab.cli.numbers import Duration
 @click.option("--anonymous", is_flag=True, help="Replace the names of programs and cgroups.")
 @click.option("--target", default="host", show_default=True, help="host, or ssh:[USER@]HOST.")
 @click.option(
-    "--output", required=True, metavar="FILE.gz", type=FILE, help="Where the recording goes."
+    "--output", required=True, metavar="FILE.gz", type=NEW_FILE, help="Where the recording goes."
 )
 def record(
     command: tuple[str, ...],

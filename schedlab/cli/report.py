@@ -12,7 +12,7 @@ import click
 import schedlab
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo, put
-from schedlab.cli.names import ANY_PATH
+from schedlab.cli.names import ANY_PATH, NEW_FILE
 from schedlab.result.folder import check_result, is_sweep, results_of_sweep
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def shapes() -> dict[str, str]:
 @click.option(
     "--output",
     metavar="FILE",
-    type=ANY_PATH,
+    type=NEW_FILE,
     help="Write to FILE; without it to standard output, and html to DIR/report.html.",
 )
 @click.option(
@@ -108,7 +108,7 @@ def _results(folder: Path) -> list[Path]:
 
 def _of_several(results: Sequence[Path], name: str, detail: "Detail") -> str:
     """Return one report of several results, in a shape that can be."""
-    from schedlab.base.words import listing, plural
+    from schedlab.base.words import listing
     from schedlab.judging.analysis import analyse
     from schedlab.report import Report, all_shapes
     from schedlab.result.store import Store
@@ -117,11 +117,12 @@ def _of_several(results: Sequence[Path], name: str, detail: "Detail") -> str:
     write = known[name].several
     if write is None:
         shapes = listing([f"`--format {each.name}`" for each in known.values() if each.several])
-        shown = "".join(f"\n  schedlab report {shlex.quote(str(result))}" for result in results)
+        shown = "".join(
+            f"\n  schedlab report {shlex.quote(str(result))} --format {name}" for result in results
+        )
         raise UsageError(
-            f"a report of the shape {name} is of one result, and these are"
-            f" {plural(len(results), 'result')}; {shapes} are of several, and `schedlab overview`"
-            f" writes a page over all.\n  Name one result:{shown}"
+            f"--format {name} reports one result, and these are {len(results)}; {shapes} take"
+            f" several, and `schedlab overview` links the pages of all.\n  Of one:{shown}"
         )
     with ExitStack() as stack:
         stores = [stack.enter_context(closing(Store.open(result))) for result in results]

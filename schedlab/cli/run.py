@@ -24,7 +24,7 @@ from schedlab.cli.names import (
 )
 from schedlab.cli.numbers import BLOCKS, SEED, Duration, Looks, Percent, Whole
 from schedlab.cli.variants import check_variants
-from schedlab.plan.targets import HOST, TARGETS
+from schedlab.plan.targets import HOST, SIM, TARGETS
 from schedlab.result.folder import check_result, is_sweep
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -45,7 +45,25 @@ class _VariantOption(click.Option):
         return super().get_help_record(ctx)
 
 
+def _target(which: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--target",
+        multiple=True,
+        type=TARGET,
+        metavar="TARGET",
+        help=f"{which} With several values of --target, --machine, --kernel or --seed, each"
+        " combination makes a result.",
+    )
+
+
 _COMPARED = (
+    _target(f"{', '.join(kind.syntax for kind in TARGETS)}; {HOST.name} if not given."),
+    click.option(
+        "--client",
+        metavar="ssh:HOST",
+        help="The host that generates the load on servers, if not the target"
+        " (docs/manual/client.md).",
+    ),
     click.option(
         "--variant",
         "variants",
@@ -88,20 +106,6 @@ _COMPARED = (
 """Options that say what is compared."""
 
 _EVIDENCE = (
-    click.option(
-        "--target",
-        multiple=True,
-        type=TARGET,
-        metavar="TARGET",
-        help=f"{', '.join(kind.syntax for kind in TARGETS)}; {HOST.name} if not given. With several"
-        " values of --target, --machine, --kernel or --seed, each combination makes a result.",
-    ),
-    click.option(
-        "--client",
-        metavar="ssh:HOST",
-        help="The host that generates the load on servers, if not the target"
-        " (docs/manual/client.md).",
-    ),
     click.option("--seed", multiple=True, type=SEED, metavar="N", help="Seed of the run order."),
     click.option(
         "--looks",
@@ -211,8 +215,8 @@ def load_options(command: Command) -> Command:
 
 
 def evidence_options(command: Command) -> Command:
-    """Add the options on where a plan is run and how its evidence is gathered."""
-    return _with(command, _EVIDENCE)
+    """Add the options on which simulated machine and how evidence is gathered."""
+    return _with(command, (_target(f"{SIM.syntax}."), *_EVIDENCE))
 
 
 def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:

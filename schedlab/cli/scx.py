@@ -8,11 +8,12 @@ import click
 from schedlab.base.errors import UsageError
 from schedlab.base.system.system import natural
 from schedlab.cli.echo import echo
+from schedlab.cli.group import Group
 from schedlab.cli.names import ANY_PATH, BENCHMARK, MACHINE, VARIANT
 from schedlab.cli.numbers import SEED, longest_simulation
 
 
-@click.group("scx")
+@click.group("scx", cls=Group)
 def scx() -> None:
     """List the sched_ext schedulers there are, add those of the scx project, debug one.
 

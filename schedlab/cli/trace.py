@@ -8,11 +8,12 @@ import click
 from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.names import BENCHMARK, FILE, KERNEL, MACHINE, VARIANT
+from schedlab.cli.group import Group
+from schedlab.cli.names import BENCHMARK, FILE, KERNEL, MACHINE, NEW_FILE, VARIANT
 from schedlab.cli.numbers import SEED, Finite, Whole, longest_simulation
 
 
-class _Trace(click.Group):
+class _Trace(Group):
     """A group whose first word may be left out: without one, a run is simulated."""
 
     default = "simulate"
@@ -47,7 +48,10 @@ def trace() -> None:
     "--rows", type=Whole(1, 10_000), default=20, show_default=True, help="Rows of each table."
 )
 @click.option(
-    "--html", metavar="PAGE", type=FILE, help="Also write a page, with who wakes whom as a graph."
+    "--html",
+    metavar="PAGE",
+    type=NEW_FILE,
+    help="Also write a page, with who wakes whom as a graph.",
 )
 def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: Path | None) -> None:
     """Print what the trace in FILE shows: time by state, wakeups, who wakes whom, moves.
@@ -109,12 +113,14 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
 @click.option("--cpus", metavar="LIST", help="Only on these CPUs, e.g. 0-3,8.")
 @click.option("--tasks", metavar="PATTERN", help="Only of tasks with such a name, e.g. 'sender*'.")
 @click.option(
-    "--from", "from_", type=Finite(), metavar="SECONDS", help="Simulated time to begin at."
+    "--from", "from_", type=Finite(min=0), metavar="SECONDS", help="Simulated time to begin at."
 )
-@click.option("--to", type=Finite(), metavar="SECONDS", help="Simulated time to end at.")
+@click.option("--to", type=Finite(min=0), metavar="SECONDS", help="Simulated time to end at.")
 @click.option("--ring", type=Whole(1, 2**31 - 1), metavar="N", help="Keep only the last N events.")
 @longest_simulation
-@click.option("--output", required=True, metavar="FILE", type=FILE, help="Where the trace goes.")
+@click.option(
+    "--output", required=True, metavar="FILE", type=NEW_FILE, help="Where the trace goes."
+)
 def simulate(
     machine: str,
     benchmark: str,
@@ -158,6 +164,17 @@ def simulate(
         chosen = chosen.model_copy(update={"kernel": kernel})
     recording = Recording(output, format_, events, cpus, tasks, from_, to, ring)
     record = record_run(target, case, chosen, recording, seed, seconds(timeout))
+    units = {metric.name: metric.unit for metric in case.metrics}
     for name, value in record.metrics.items():
-        echo(f"{case.label}: {name} {value:g}")
+        echo(f"{case.label}: {name} {value:g} {units.get(name, '')}".rstrip())
     echo(f"wrote {output}")
+    if format_ == "ftrace" and _is_empty(output):
+        echo(
+            "note: no event was recorded: none fits all of --events, --cpus, --tasks, --from, --to"
+        )
+
+
+def _is_empty(trace: Path) -> bool:
+    """Return whether a trace has nothing but its heading."""
+    with trace.open(errors="replace") as lines:
+        return all(line.startswith("#") or not line.strip() for line in lines)

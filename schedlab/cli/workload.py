@@ -9,22 +9,22 @@ import click
 from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.names import FILE, MACHINE
+from schedlab.cli.group import Group
+from schedlab.cli.names import FILE, MACHINE, NEW_FILE
 from schedlab.cli.numbers import Duration, Finite
 
 if TYPE_CHECKING:
     from schedlab.lab.recording.workload import RecordedWorkload
 
-FILE = FILE
 TASKS = click.option(
     "--tasks", metavar="PATTERN,...", help="Only tasks with such names, e.g. 'nginx*,php*'."
 )
 OUTPUT = click.option(
-    "--output", required=True, metavar="FILE.slw", type=FILE, help="The workload file to write."
+    "--output", required=True, metavar="FILE.slw", type=NEW_FILE, help="The workload file to write."
 )
 
 
-@click.group("workload")
+@click.group("workload", cls=Group)
 def workload() -> None:
     """Make a workload of a trace; show, trim, scale and merge such files.
 

@@ -1,12 +1,13 @@
 """One simulated run, recorded event by event."""
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.base.system.interrupt import stoppable
 from schedlab.benchmarks import Case
@@ -34,13 +35,23 @@ class Recording:
     ring: int | None = None
     """Only so many events are kept, the last ones."""
 
-    def options(self) -> tuple[str, ...]:
-        """Return the simulator's options; UsageError where the CPUs are not a list."""
+    def options(self, present: Sequence[int]) -> tuple[str, ...]:
+        """Return the simulator's options, on a machine of these CPUs.
+
+        Raises:
+            UsageError: it could hold nothing.
+        """
         if self.cpus:
             try:
-                parse_cpulist(self.cpus)
+                beyond = set(parse_cpulist(self.cpus)) - set(present)
             except ValueError as error:
                 raise UsageError(f"--cpus: {error}") from None
+            if beyond:
+                raise UsageError(
+                    f"--cpus: {format_cpulist(beyond)} is not within {format_cpulist(present)}."
+                )
+        if self.end is not None and self.end <= (self.begin or 0.0):
+            raise UsageError(f"--to {self.end:g}: the trace would end before it begins.")
         given = {
             "trace": str(self.output.absolute()),
             "trace-format": self.format,
@@ -69,11 +80,12 @@ def record_run(
         UsageError: the simulator cannot run or record that.
         IncompleteRun: the run failed.
     """
-    options = recording.options()
+    options = recording.options(parse_cpulist(target.machine().cpus))
     with tempfile.TemporaryDirectory() as folder:
         record = single_run(target, case, variant, Path(folder), seed, timeout, options)
     if record.status == "failed":
-        raise IncompleteRun(f"{case.label} failed: {record.error}")
+        # The simulator's own options for traces are called as ours, behind a word.
+        raise IncompleteRun(f"{case.label} failed: {record.error.replace('--trace-', '--')}")
     return record
 
 

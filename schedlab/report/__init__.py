@@ -58,6 +58,6 @@ def save(text: str, path: Path) -> Path:
     except OSError as error:
         raise StoreError(
             f"{path}: the report cannot be written: {error.strerror}."
-            "\n  The results are safe; `schedlab report DIR --output FILE` writes it elsewhere."
+            "\n  The results are safe; --output FILE writes it elsewhere."
         ) from error
     return path

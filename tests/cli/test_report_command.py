@@ -64,7 +64,7 @@ def test_several_results_are_one_mail(folder: Path, tmp_path: Path, name: str) -
 def test_of_several_results_only_some_shapes_are_made(folder: Path) -> None:
     result = call(folder, folder, "--format", "markdown")
     assert isinstance(result.exception, UsageError)
-    assert "`--format lkml` and `--format summary` are of several" in str(result.exception)
+    assert "`--format lkml` and `--format summary` take several" in str(result.exception)
     assert f"schedlab report {folder}" in str(result.exception)
 
 

@@ -11,6 +11,7 @@ from tests.helpers.command_line import Cli
 STATISTICS = ("numpy", "rich", "schedlab.targets.target", "schedlab.lab.result")
 PLANS = (*STATISTICS, "schedlab.plan.plan")
 MACHINES = (*PLANS, "schedlab.machine.model", "schedlab.kernels.build")
+TRACE = ("trace", "smp4", "--benchmark", "SysBenchCpu", "--output", "/tmp/schedlab-trace")
 AA = ("run", "--suite", "quick", "--aa")
 COMMANDS = (
     (
@@ -24,7 +25,7 @@ COMMANDS = (
             ("machine", "show", "nosuch"),
             ("report", "/nosuch"),
             ("compare", "/nosuch", "/nosuch"),
-            ("overview", "/nosuch", "--output", "/nosuch/page"),
+            ("overview", "/nosuch", "--output", "/tmp/page"),
             ("merge", "/nosuch", "--output", "/nosuch/out"),
             ("record", "--output", "nosuch"),
             ("run", "--benchmark", "Nosuch"),
@@ -85,3 +86,28 @@ def test_a_wrong_option_is_refused_by_its_name(cli: Cli, words: tuple[str, ...])
     status, _, err = cli(*words)
     option = [word for word in words if word.startswith("--")][-1]
     assert (status, option in err) == (2, True), err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("kernel", "bild"), "no sub-command of kernel is called 'bild'. Did you mean build?"),
+        (("help", "kernel", "bild"), "Did you mean build?"),
+        (("help", "run", "x"), "run has no sub-commands"),
+        (("trace", "smp4", "--output", "/nosuch/x"), "'--output': there is no folder '/nosuch'"),
+        (("overview", "/", "--output", "/nosuch/x"), "'--output': there is no folder '/nosuch'"),
+        ((*TRACE, "--cpus", "2-99"), "--cpus: 4-99 is not within 0-3"),
+        ((*TRACE, "--from", "5", "--to", "1"), "--to 1: the trace would end before it begins"),
+        ((*TRACE, "--from", "-5"), "'--from': -5.0 is not in the range"),
+    ],
+)
+def test_a_slip_is_named(cli: Cli, words: tuple[str, ...], message: str) -> None:
+    status, _, err = cli(*words)
+    assert (status, message in err) == (2, True), err
+
+
+def test_the_help_of_a_sub_command(cli: Cli) -> None:
+    assert "--base" in cli("help", "kernel", "build")[1]
+    for simulating in ("series", "bisect"):
+        printed = cli("help", simulating)[1]
+        assert ("sim:MACHINE. With" in printed, "--client" in printed) == (True, False)

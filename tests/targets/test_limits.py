@@ -255,7 +255,7 @@ def test_a_sweep_is_told_from_a_result(cli: Cli, host: str, tmp_path: Path) -> N
     assert status == 0, err
     status, _, err = cli("report", folder)
     assert status == 2
-    assert "the shape terminal is of one result" in err
+    assert "--format terminal reports one result" in err
     assert f"schedlab report {folder / 'seed-1'}" in err
     assert cli("report", folder / "seed-1")[0] == 0
 
