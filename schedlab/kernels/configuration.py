@@ -202,14 +202,20 @@ def tell_left_out(configuration: Configuration, say: Callable[[str], None]) -> N
 
 
 def _find(which: str, engine: Engine, series: str) -> Path:
-    """Return the file: the shipped one of the newest series that is not newer than the tree's."""
+    """Return the file: of those shipped, the nearest series', an older one of its own number first.
+
+    What 6.x calls usual, 7.x may not have at all.
+    """
     shipped: dict[str, list[tuple[str, Path]]] = {}
     for path in (engine.folder / "configs").glob("*.config"):
         if found := _SHIPPED.fullmatch(path.name):
             shipped.setdefault(found[1], []).append((found[2], path))
     if which in shipped:
-        fits = [of for of in shipped[which] if natural(of[0]) <= natural(series)]
-        return max(fits or shipped[which], key=lambda of: natural(of[0]))[1]
+        listed = sorted(shipped[which], key=lambda of: natural(of[0]))
+        older = [of for of in listed if natural(of[0]) <= natural(series)]
+        newer = [of for of in listed if of not in older]
+        alike = [of for of in older if of[0].partition(".")[0] == series.partition(".")[0]]
+        return (alike[-1:] or newer[:1] or older[-1:])[0][1]
     file = Path(which)
     if not file.is_file():
         raise KernelError(

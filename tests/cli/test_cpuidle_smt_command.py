@@ -1,7 +1,6 @@
 """`schedlab cpuidle-smt`, end to end: on an emulated host, and on this one."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,17 @@ from schedlab.report import Report, all_shapes
 from schedlab.result.store import Store
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import parse_variant
+from tests.helpers.command_line import Cli
 from tests.helpers.cpuidle_smt import needs_two_cpus
 from tests.helpers.emulated import emulated_host, emulated_system
 
-Cli = Callable[..., tuple[int, str, str]]
 TOOLS = {CPUIDLE_SMT_PERFORMANCE: ""}
 
 
 @pytest.fixture
 def cli(cli: Cli) -> Cli:
     """The command line with its sub-command already named."""
-    return lambda *words: cli("cpuidle-smt", *words)
+    return lambda *words: cli(*words)
 
 
 def recorded(**figures: Any) -> str:
@@ -158,3 +157,9 @@ def test_it_measures_on_this_host(cli: Cli, tmp_path: Path) -> None:
     assert [r.error for r in store.records() if r.status != "ok"] == []
     assert all(r.counters["cpuidle-smt:wakes-every:us"] > 50 for r in store.records())
     assert "Wakeup period" in text
+
+
+def test_one_cpu_in_two_roles_is_refused_before_any_run(cli: Cli) -> None:
+    words = ("--target", "sim:smt8", "--wcpu", "0", "--icpu", "0,1")
+    status, _, err = cli(*words)
+    assert (status, "--icpu 0,1: the workload is on CPU 0." in err) == (2, True), err

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from schedlab.base.series import TESTED
-from schedlab.kernels.configuration import MODELS
+from schedlab.kernels.configuration import MODELS, _find
+from schedlab.kernels.engine import find_engine
 from tests.helpers.fake_engine import FakeLab
 from tests.helpers.kernel_source import kernel_source
 
@@ -205,3 +206,17 @@ def test_options_are_those_of_the_engines_configuration() -> None:
     )
     assert {*options["always"], *options["kept"]} <= ours
     assert not ours & {*options["never"], *options["refused"]}
+
+
+@pytest.mark.parametrize(
+    ("series", "which", "of"),
+    [
+        ("6.6", "debian", "6.1"),
+        ("6.18", "upstream", "6.12"),
+        ("7.0", "debian", "7.2"),
+        ("7.2", "upstream", "7.3"),
+        ("8.0", "upstream", "7.3"),
+    ],
+)
+def test_a_series_without_a_shipped_one_takes_the_nearest(series: str, which: str, of: str) -> None:
+    assert _find(which, find_engine(), series).name == f"{which}-{of}.config"
