@@ -23,7 +23,7 @@ TOOLS = {CPUIDLE_SMT_PERFORMANCE: ""}
 @pytest.fixture
 def cli(cli: Cli) -> Cli:
     """The command line with its sub-command already named."""
-    return lambda *words: cli(*words)
+    return lambda *words: cli("cpuidle-smt", *words)
 
 
 def recorded(**figures: Any) -> str:
