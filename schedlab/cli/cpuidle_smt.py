@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from schedlab.base.cpulist import format_cpulist, parse_cpulist
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.run import chosen_how, experiment_options
@@ -72,11 +72,8 @@ def _described(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
         key: cpus_of(named.get(key, role), machine, _OPTIONS[key]) for key, role in _ROLES.items()
     }
 
-    shared = set(parse_cpulist(cpus["wcpu"])) & set(parse_cpulist(cpus["icpus"]))
-    if shared:
-        raise UsageError(
-            f"--icpu {cpus['icpus']}: the workload is on CPU {format_cpulist(shared)}."
-        )
+    if cpus["wcpu"] in map(str, parse_cpulist(cpus["icpus"])):
+        raise UsageError(f"--icpu {cpus['icpus']}: the workload is on CPU {cpus['wcpu']}.")
 
     from schedlab.benchmarks.cpuidle_smt import NAME
 
