@@ -49,8 +49,7 @@ def render(report: Report) -> str:
     # Only here: matplotlib takes half a second to load, which no other shape should cost.
     from schedlab.report.drawings import plots
 
-    templates = environment()
-    templates.globals |= {
+    names = {
         "wording": wording,
         "words": words,
         "plots": plots,
@@ -120,7 +119,7 @@ def render(report: Report) -> str:
         "result": Markup(in_html(report.store)),
         "plan_toml": Markup.escape(printable_lines(report.plan.to_toml())),
     }
-    return templates.get_template("report.html.j2").render(report=report)
+    return environment().get_template("report.html.j2").render(report=report, **names)
 
 
 def _why(report: Report, variant: str) -> tuple[list[str], list[str]]:

@@ -21,8 +21,7 @@ def overview(reports: Sequence[Report], page: Path) -> str:
     links = [
         os.path.relpath(report.store.folder / "report.html", page.parent) for report in reports
     ]
-    templates = environment()
-    templates.globals |= {
+    names = {
         "wording": wording,
         "beside": beside,
         "findings": findings,
@@ -33,8 +32,8 @@ def overview(reports: Sequence[Report], page: Path) -> str:
         "matrices": matrices(reports),
         "title": reports[0].title if _is_one_question(reports) else "Results",
     }
-    template = templates.get_template("overview.html.j2")
-    return template.render(results=list(zip(reports, headings(reports), links, strict=True)))
+    results = list(zip(reports, headings(reports), links, strict=True))
+    return environment().get_template("overview.html.j2").render(results=results, **names)
 
 
 def summary(reports: Sequence[Report]) -> list[str]:

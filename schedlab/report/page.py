@@ -1,6 +1,7 @@
 """Pages that need no network: templates whose text stays text."""
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -14,8 +15,9 @@ _SEAM = re.compile(r"(?<=[:,=])(?=\w)|(?<=[_./-])(?=[a-zA-Z])|(?<=[a-z0-9])(?=[A
 """Between the parts of a benchmark's or a counter's name."""
 
 
+@cache
 def environment() -> "Environment":
-    """Return the templates; what is put into them is escaped and made printable."""
+    """Return the templates, compiled once; what is put into them is escaped and made printable."""
     # Only here: it takes a tenth of a second to load, which no command without a page should cost.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
