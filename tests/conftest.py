@@ -65,7 +65,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def pages() -> None:
+    """Have the runs of a test write their HTML pages, which take longer than all else of it."""
+
+
+@pytest.fixture
+def usual_reports(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have runs write their reports in text alone, unless a test asks for `pages`."""
+    if "pages" not in request.fixturenames:
+        texts = {"report.md": "markdown", "report.txt": "lkml"}
+        monkeypatch.setattr("schedlab.report._LEFT_IN_STORE", texts)
+
+
+@pytest.fixture
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], usual_reports: None
+) -> Cli:
     """Return a function that runs a command line and gives status, output and errors."""
 
     def call(*words: object) -> tuple[int, str, str]:
@@ -83,13 +98,21 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.fixture
-def lab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def bare_lab(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    usual_reports: None,
 ) -> FakeLab:
+    """Return a lab with an engine that is none, and no kernel tree yet."""
+    return FakeLab(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def lab(bare_lab: FakeLab) -> FakeLab:
     """Return a lab with an engine that is none, and a kernel tree."""
-    made = FakeLab(tmp_path, monkeypatch, capsys)
-    made.add_tree()
-    return made
+    bare_lab.add_tree()
+    return bare_lab
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ def host(tmp_path: Path) -> str:
     return f"emulated:{emulated_host(tmp_path / 'host')}"
 
 
+@pytest.mark.usefixtures("pages")
 def test_an_answer_to_a_question(cli: Cli, host: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     status, text, err = cli(

@@ -12,10 +12,8 @@ from tests.helpers.patience import PATIENCE_SECONDS, wait_until
 
 
 @pytest.fixture
-def lab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> FakeLab:
-    return FakeLab(tmp_path, monkeypatch, capsys)
+def lab(bare_lab: FakeLab) -> FakeLab:
+    return bare_lab
 
 
 def refused(lab: FakeLab, *words: object) -> str:

@@ -125,6 +125,7 @@ def test_a_sweep_that_cannot_be(changes: dict[str, Any], why: str) -> None:
         points(plan(**changes))
 
 
+@pytest.mark.usefixtures("pages")
 def test_a_sweep_over_machines_and_kernels(lab: FakeLab, tmp_path: Path) -> None:
     other = write_machine(tmp_path / "other.toml", name="other")
     write_tree(tmp_path / "old", version="6.1.9", speed=3.0)

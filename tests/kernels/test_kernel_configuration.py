@@ -18,11 +18,9 @@ DOCS = ENGINE.parent / "docs/manual/kernels.md"
 
 
 @pytest.fixture
-def lab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> FakeLab:
+def lab(bare_lab: FakeLab) -> FakeLab:
     """A lab whose engine knows the real one's options, and whose tree has one of them."""
-    lab = FakeLab(tmp_path, monkeypatch, capsys)
+    lab = bare_lab
     shutil.copy(ENGINE / "options.toml", lab.engine)
     shutil.copytree(ENGINE / "configs", lab.engine / "configs")
     (lab.engine / "include").mkdir()

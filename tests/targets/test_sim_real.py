@@ -44,6 +44,7 @@ def lab(
     series: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    usual_reports: None,
 ) -> FakeLab:
     builds.build(series)
     engine = find_engine().folder

@@ -266,6 +266,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FarHo
         shutil.rmtree(LocalSystem().state_folder() / "ssh" / host.name, ignore_errors=True)
 
 
+@pytest.mark.usefixtures("pages")
 def test_several_hosts_are_results_of_their_own(
     two: tuple[FarHost, FarHost], tmp_path: Path, cli: Cli
 ) -> None:

@@ -24,10 +24,8 @@ TIME = ("--metric", "time")
 
 
 @pytest.fixture
-def lab(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> FakeLab:
-    return FakeLab(tmp_path, monkeypatch, capsys)
+def lab(bare_lab: FakeLab) -> FakeLab:
+    return bare_lab
 
 
 class History:
