@@ -232,6 +232,8 @@ def figures_of(verdict: Verdict) -> tuple[str, ...]:
 
 def columns(text: str) -> int:
     """Count the columns a text takes on a terminal and in a mail; never less than its length."""
+    if text.isascii():
+        return len(text)
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
