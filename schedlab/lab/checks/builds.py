@@ -9,8 +9,12 @@ from schedlab.kernels.configuration import choices
 from schedlab.kernels.engine import find_engine, is_series
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
+from schedlab.kernels.schedulers import OPTION, Scheduler, find_scheduler
+from schedlab.kernels.scx_tree import scx_tree
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.lab.checks.check import Named
+from schedlab.settings.grammar import parse_settings
+from schedlab.settings.kinds.scx import Scx, is_source
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,8 @@ class Wanted:
     recipe: Recipe
     bug: bool = False
     """With the check's bug brought back: the check has to fail."""
+    scheduler: Scheduler | None = None
+    """The sched_ext scheduler of the check's settings."""
 
 
 class Kernels:
@@ -55,19 +61,28 @@ class Kernels:
             if not named.suits(series):
                 continue
             recipe = self._configured(recipe, named)
-            found.append(Wanted(name, series, recipe))
+            scheduler = None
+            if chosen := parse_settings(named.check.settings, "settings").get(Scx.key):
+                base = self._shelf.base(recipe.base)
+                scheduler = find_scheduler(
+                    str(chosen), is_source(str(chosen)), base, scx_tree(self._shelf)
+                )
+                options = dict.fromkeys((*recipe.options, OPTION))
+                recipe = recipe.model_copy(update={"options": tuple(options)})
+            found.append(Wanted(name, series, recipe, scheduler=scheduler))
             if bugs and named.patch(series):
-                found.append(Wanted(name, series, self._with_bug(recipe, named, series), bug=True))
+                bad = self._with_bug(recipe, named, series)
+                found.append(Wanted(name, series, bad, bug=True, scheduler=scheduler))
         return found
 
     def build(self, wanted: Wanted) -> Build:
         """Return the simulator, built if need be."""
         recipe = wanted.recipe
-        key = f"{recipe!r}"
+        key = f"{recipe!r} {wanted.scheduler!r}"
         if key not in self._built:
             if recipe.patches:  # most objects are those of the unpatched one
                 self._builder.build(recipe.unpatched())
-            self._built[key] = self._builder.build(recipe)
+            self._built[key] = self._builder.build(recipe, wanted.scheduler)
         return self._built[key]
 
     def _configured(self, recipe: Recipe, named: Named) -> Recipe:
