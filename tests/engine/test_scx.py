@@ -29,7 +29,7 @@ char _license[] SEC("license") = "GPL";
 const volatile u64 divisor;
 const volatile s8 small;
 const volatile u32 wrong;
-u64 total;
+u64 total; void bpf_preempt_disable(void) __ksym;
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
