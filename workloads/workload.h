@@ -141,7 +141,6 @@ struct wl_sched {
 	int		util_min, util_max;		/* 0..1024, -1: as it is */
 };
 void wl_sched(const struct wl_sched *sched);	/* of the calling task */
-void wl_nice(int nice);
 void wl_group(const char *path);		/* into this task group, made when absent */
 
 /* ------------------------------------------------------------------ time and work */
@@ -161,7 +160,6 @@ void wl_sleep_until(unsigned long long time);
 void wl_yield(void);
 void wl_syscall(void);				/* one that does nothing */
 void wl_footprint(unsigned long bytes);		/* the caller's work goes over so much memory */
-void wl_memory_share(int percent);		/* of the caller's work is waiting for memory */
 
 /*
  * What a workload's program does for itself, by figures.toml, which says where each figure comes

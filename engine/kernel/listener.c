@@ -49,7 +49,7 @@ static void established(void *whom, unsigned long what)
 /*
  * Both ends keep the route of this CPU: the caller's is looked up by tcp_v4_connect(), the
  * other end's by tcp_v4_syn_recv_sock() as the handshake's last packet makes that socket,
- * in the softirq of who sent it.
+ * in the sender's softirq.
  */
 void kern_connect(struct kern_listener *listener, struct kern_connection *connection)
 {

@@ -18,7 +18,7 @@ void shim_lock_slow(arch_spinlock_t *l)
 }
 
 /*
- * The holder is through on the host, but not yet in simulated time: who tries sees the lock taken.
+ * The holder is through on the host, but not yet in simulated time: a task that tries sees it taken.
  */
 int shim_lock_is_taken(arch_spinlock_t *l)
 {

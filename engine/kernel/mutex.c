@@ -60,7 +60,7 @@ void kern_mutex_give(struct kern_mutex *m, int held)
 		shim_syscall_exit();
 }
 
-/* Work and sleep in a system call: who is killed dies at its end. */
+/* Work and sleep in a system call, at whose end a killed task exits. */
 void kern_work(simtime ns)
 {
 	shim_kernel_work(ns);

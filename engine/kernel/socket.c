@@ -113,7 +113,7 @@ static void deliver(void *whom, unsigned long bytes)
 }
 
 /*
- * What is not connected looks its route up for each message: udp_sendmsg(), ip_route_output_flow().
+ * An unconnected socket looks up its route for each message: udp_sendmsg(), ip_route_output_flow().
  */
 static void transmit(struct kern_socket *sock, unsigned int bytes)
 {

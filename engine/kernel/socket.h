@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Between sockets and who connects them. */
+/* What sockets and those who connect them share. */
 #ifndef SHIM_SOCKET_H
 #define SHIM_SOCKET_H
 

@@ -55,7 +55,7 @@ void shim_spent_queued(struct task_struct *p, int cpu)
 	hw_task_waits(hw_of(p), cpu, throttled(p, cpu));
 }
 
-/* From one queue to another; who is about to be queued comes by shim_spent_queued(). */
+/* A waiting task moves to another queue; one that is not queued yet is shim_spent_queued()'s. */
 void shim_spent_moved(struct task_struct *p, int cpu)
 {
 	if (hw_of(p)->waits_on)

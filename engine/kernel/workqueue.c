@@ -191,7 +191,7 @@ bool flush_work(struct work_struct *work)
 	return waited;
 }
 
-/* What is queued and not begun does not run. */
+/* Queued work that has not begun does not run any more. */
 bool cancel_work_sync(struct work_struct *work)
 {
 	bool pending = work_pending(work);

@@ -73,7 +73,7 @@ void scenario_main(struct kern_task *init);
 struct task *task_launch(const char *comm, int number, void (*main)(struct kern_task *), void *arg);
 void task_belongs(struct task *task, struct instance *instance); /* from now on; NULL: to none */
 void task_free(struct task *task);	/* unless its results are asked for */
-void task_forget(struct task *task);		/* who waited for its end is done with it */
+void task_forget(struct task *task);		/* the task that waited for its end is done with it */
 void task_released(struct kern_task *task);	/* the kernel has let go of it */
 extern unsigned long tasks_started;
 

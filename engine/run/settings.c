@@ -104,8 +104,8 @@ void setting_write(const char *path, const char *value)
 }
 
 /*
- * One may be taken only after another, as a lower maximum after a lower minimum: what is refused
- * as invalid is written once more after the rest, until that brings nothing.
+ * The kernel may accept a setting only after another, as a lower maximum after a lower minimum:
+ * settings that it refuses as invalid are written again after the rest, until none is accepted.
  */
 static void write_knobs(json_t *knobs)
 {

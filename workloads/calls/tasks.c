@@ -111,11 +111,6 @@ void wl_sched(const struct wl_sched *sched)
 		wl_refuse("the policy of %s: %s", self()->comm, strerror(-err));
 }
 
-void wl_nice(int nice)
-{
-	wl_sched(&(struct wl_sched) { .nice = nice, .util_min = -1, .util_max = -1 });
-}
-
 void wl_group(const char *path)
 {
 	const struct instance *instance = self()->instance;
@@ -379,12 +374,6 @@ void wl_sched(const struct wl_sched *sched)
 	}
 	if (syscall(SYS_sched_setattr, 0, &attr, 0))
 		fail("policy of %s: %s", me->name, strerror(errno));
-}
-
-void wl_nice(int nice)
-{
-	if (setpriority(PRIO_PROCESS, syscall(SYS_gettid), nice))
-		fail("nice value of %s: %s", me->name, strerror(errno));
 }
 
 void wl_group(const char *path)

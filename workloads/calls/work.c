@@ -70,11 +70,6 @@ void wl_footprint(unsigned long bytes)
 	self()->footprint_kb = bytes >> 10;
 }
 
-void wl_memory_share(int percent)
-{
-	self()->memory_share = percent * 1024 / 100;
-}
-
 #else /* on this host */
 
 #include <errno.h>
@@ -212,12 +207,6 @@ void wl_footprint(unsigned long bytes)
 {
 	wl_self()->footprint = bytes;
 	wl_self()->position = 0;
-}
-
-/* Of no effect here: what part of real work waits for memory is the machine's affair. */
-void wl_memory_share(int percent)
-{
-	(void)percent;
 }
 
 void wl_spin(unsigned long long ns)
