@@ -57,6 +57,35 @@ static const struct {
 	{ "cpu.uclamp.*", "a percentage of 0 to 100 with at most two decimals, or `max`" },
 };
 
+#define PREFERS		"the machine prefers cores (`priority` in its file)"
+
+/* What the tree, the build or the machine lacks where a file is missing. */
+static const struct {
+	const char *file, *why;
+} absences[] = {
+	{ SYSCTL "sched_util_clamp_m*", "it is built without UCLAMP_TASK" },
+	{ SYSCTL "sched_autogroup_enabled", "it is built without SCHED_AUTOGROUP" },
+	{ SYSCTL "sched_cfs_bandwidth_slice_us", "it is built without CFS_BANDWIDTH" },
+	{ SYSCTL "sched_itmt_enabled",
+	  "trees before 6.14 have it (later ones have sched x86/sched_itmt_enabled), where " PREFERS },
+	{ "/sys/kernel/debug/x86/sched_itmt_enabled",
+	  "trees from 6.14 on have it (earlier ones have sysctl kernel.sched_itmt_enabled), where " PREFERS },
+	{ DEBUG "preempt",
+	  "without PREEMPT_DYNAMIC (`kernel build --config debian` has it) the preemption model is chosen when the kernel "
+	  "is built" },
+	{ DEBUG "cgroup_mode", "trees have it from 7.3 on" },
+	{ DEBUG "llc_balancing/*", "trees have cache-aware scheduling from 7.2 on, built with SCHED_CACHE" },
+	{ DEBUG "fair_server/*", "trees have it from 6.12 on" },
+	{ DEBUG "ext_server/*", "trees have it from 7.0 on, built for a sched_ext scheduler" },
+	{ DEBUG "base_slice_ns", "trees have it from 6.6 on; earlier ones have min_granularity_ns" },
+	{ DEBUG "min_granularity_ns", "trees before 6.6 have it; later ones have base_slice_ns" },
+	{ DEBUG "domains/*", "domains are there while sched/verbose is 1, of the CPUs and levels that the machine has" },
+	{ CPUS "cpuidle/*", "the machine file has no idle states (idle.state)" },
+	{ CPUS "cpu*/cpuidle/*", "the machine file has no such idle state (idle.state)" },
+	{ CPUS "cpu*/cpufreq/*", "the machine file has no operating points (opp) for the CPU" },
+	{ CPUS "cpufreq/*", "schedutil is the governor of no CPU" },
+};
+
 /* Numbers the kernel would take and then divide by zero; scan_size_mb in pages has 32 bits. */
 static const struct {
 	const char *file;
@@ -105,7 +134,16 @@ const char *takes(const char *file)
 	return text;
 }
 
-/* The same of this one. */
+/* Why there is no such file, or nothing. */
+static const char *absence(const char *file)
+{
+	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++)
+		if (!fnmatch(absences[i].file, file, 0))
+			return absences[i].why;
+	return NULL;
+}
+
+/* What an error number and what a file takes say together; as above. */
 const char *refusal(const char *file, int err)
 {
 	static char text[500];
@@ -117,7 +155,10 @@ const char *refusal(const char *file, int err)
 		advice = WITHOUT("CFS_BANDWIDTH");
 	else if (err == -ENOENT && !strncmp(file, "cpu.uclamp.", strlen("cpu.uclamp.")))
 		advice = WITHOUT("UCLAMP_TASK_GROUP");
-	else if (err == -ENOENT && !advice[0])
+	else if (err == -ENOENT && absence(file)) {
+		snprintf(text, sizeof(text), "this kernel does not have it: %s", absence(file));
+		return text;
+	} else if (err == -ENOENT && !advice[0])
 		advice = "; this kernel has no such file, and schedsim --print-files lists those it has";
 	snprintf(text, sizeof(text), "%s%s", strerror(-err), advice);
 	return text;

@@ -62,6 +62,25 @@ def test_what_is_not_a_flag_is_refused_as_that(sim: Simulator, series: str, name
     assert sim("smp4", idle(knobs={f"{DEBUG}/{name}": "off"}))
 
 
+@pytest.mark.parametrize(
+    ("file", "lacking"),
+    [
+        (f"{DEBUG}/llc_balancing/enabled", "trees have cache-aware scheduling from 7.2 on"),
+        ("/sys/kernel/debug/x86/sched_itmt_enabled", "where the machine prefers cores"),
+        ("/sys/devices/system/cpu/cpu0/cpuidle/state0/disable", "has no such idle state"),
+    ],
+)
+def test_where_there_is_no_such_file_what_is_lacking_is_told(
+    sim: Simulator, series: str, file: str, lacking: str
+) -> None:
+    if "llc" in file and has_cache_groups(series):
+        pytest.skip("this tree has it")
+    done = sim.start("smp4", idle(knobs={file: "0"}))
+    assert done.returncode == 2
+    assert f"{file}: this kernel does not have it: " in done.stderr
+    assert lacking in done.stderr
+
+
 def test_features_are_told_without_being_set(sim: Simulator) -> None:
     assert list(sim("smp4", idle())["settings"]) == [f"{DEBUG}/features"]
 
