@@ -62,9 +62,11 @@ def test_without_a_difference_it_is_the_same_build(lab: FakeLab) -> None:
 
 
 def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
-    _, _, errors = build(lab, "CONFIG_RSEQ=y\nCONFIG_SCHED_DEBUG=n\nCONFIG_CPUSETS=n\n")
-    assert "my.config: not simulated: RSEQ, SCHED_DEBUG=n (docs/manual/kernels.md" in errors
-    assert "not simulated  RSEQ, SCHED_DEBUG=n" in lab.call("kernel", "show", "other")[1]
+    text = "CONFIG_RSEQ=y\nCONFIG_RSEQ_SLICE_EXTENSION=y\nCONFIG_SCHED_DEBUG=n\nCONFIG_CPUSETS=n\n"
+    _, _, errors = build(lab, text)
+    left_out = "RSEQ, RSEQ_SLICE_EXTENSION, SCHED_DEBUG=n"
+    assert f"my.config: not simulated: {left_out} (docs/manual/kernels.md" in errors
+    assert f"not simulated  {left_out}" in lab.call("kernel", "show", "other")[1]
     _, _, errors = build(lab, "CONFIG_UCLAMP_BUCKETS_COUNT=20\nCONFIG_X86=n\nCONFIG_NR_CPUS=1024\n")
     assert "not simulated: UCLAMP_BUCKETS_COUNT=20, X86=n (docs" in errors
     _, _, errors = build(lab, "CONFIG_SCHED_CACHE=y\n")
