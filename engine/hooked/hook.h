@@ -4,13 +4,53 @@
  * below this directory makes macros of some functions' names and includes the kernel's
  * file of the same path.  Parameters of a declaration begin with a type, arguments of a
  * call do not: a declaration keeps the name, a call becomes HOOK(name, arguments...).
+ * A type begins with a word of C's, or with one of the kernel's own names for numbers and masks.
  */
 #ifndef SHIM_HOOK_H
 #define SHIM_HOOK_H
 
 #define SHIM_DECLARES_struct	,
+#define SHIM_DECLARES_union	,
+#define SHIM_DECLARES_enum	,
+#define SHIM_DECLARES_const	,
+#define SHIM_DECLARES_volatile	,
+#define SHIM_DECLARES_register	,
+#define SHIM_DECLARES_void	,
+#define SHIM_DECLARES__Bool	,
+#define SHIM_DECLARES_bool	,
+#define SHIM_DECLARES_char	,
+#define SHIM_DECLARES_short	,
 #define SHIM_DECLARES_int	,
+#define SHIM_DECLARES_long	,
+#define SHIM_DECLARES_signed	,
 #define SHIM_DECLARES_unsigned	,
+#define SHIM_DECLARES_float	,
+#define SHIM_DECLARES_double	,
+#define SHIM_DECLARES_typeof	,
+#define SHIM_DECLARES___typeof__	,
+#define SHIM_DECLARES___attribute__	,
+#define SHIM_DECLARES___always_unused	,
+#define SHIM_DECLARES___maybe_unused	,
+
+#define SHIM_DECLARES_u8	,
+#define SHIM_DECLARES_u16	,
+#define SHIM_DECLARES_u32	,
+#define SHIM_DECLARES_u64	,
+#define SHIM_DECLARES_s8	,
+#define SHIM_DECLARES_s16	,
+#define SHIM_DECLARES_s32	,
+#define SHIM_DECLARES_s64	,
+#define SHIM_DECLARES_size_t	,
+#define SHIM_DECLARES_ssize_t	,
+#define SHIM_DECLARES_ktime_t	,
+#define SHIM_DECLARES_pid_t	,
+#define SHIM_DECLARES_gfp_t	,
+#define SHIM_DECLARES_atomic_t	,
+#define SHIM_DECLARES_atomic_long_t	,
+#define SHIM_DECLARES_cpumask_t	,
+#define SHIM_DECLARES_cpumask_var_t	,
+#define SHIM_DECLARES_nodemask_t	,
+#define SHIM_DECLARES_wait_queue_head_t	,
 
 #define SHIM_THIRD_(a, b, c, rest...)	c
 #define SHIM_THIRD(args...)		SHIM_THIRD_(args)

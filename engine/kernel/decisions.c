@@ -37,6 +37,10 @@ void shim_setup_decisions(void)
 {
 	int i;
 
+	_Static_assert(__builtin_types_compatible_p(typeof(fair_sched_class.select_task_rq), select_fn),
+		       "select_task_rq() of struct sched_class is not int (struct task_struct *, int, int): "
+		       "the simulator, which traces its calls (engine/kernel/decisions.c), cannot pass on "
+		       "other parameters");
 	for (i = 0; i < ARRAY_SIZE(classes); i++) {
 		select_fn *method = (select_fn *)&classes[i]->select_task_rq;
 

@@ -10,7 +10,7 @@ from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.echo import echo
 from schedlab.cli.group import Group
 from schedlab.cli.names import ANY_PATH, KERNEL, PATCH
-from schedlab.kernels import KernelError
+from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.engine import OLDEST, find_engine
 from schedlab.kernels.kconfig import HZ, HZ_USUAL, Preempt
 
@@ -148,7 +148,16 @@ def build(
                 say=watch.say,
                 config=config,
             )
-            built = builder.build(recipe)
+            try:
+                built = builder.build(recipe)
+            except (EngineChanged, HostRefused):
+                raise  # it can still be built
+            except KernelError:
+                if name not in known and name != recipe.base:
+                    shelf.remove(name)  # nobody can run it
+                raise
+    for warning in built.warnings:
+        watch.say(f"{name}: the compiler warns, and not without the patches: {warning}")
     echo(
         f"{name}: Linux {built.release}, {built.config},"
         f" {_patched(built.patches)}, build {built.key} ({built.seconds:g} s)."
@@ -238,6 +247,9 @@ def show(name: str) -> None:
             "facts": " ".join(built.facts),
             "unmatched": ", ".join(built.unmatched) or "none",
         }
+        if built.patches:
+            rows["met less often"] = ", ".join(built.fewer) or "none"
+            rows["warnings"] = "; ".join(built.warnings) or "none"
     else:
         rows["build"] = "none of these sources yet; a run builds it when it needs it"
     image = ImageBuilder(shelf, ConsoleSteps()).find(recipe)

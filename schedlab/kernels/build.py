@@ -17,13 +17,14 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from schedlab.base.validation import Data
+from schedlab.base.words import listing
 from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.engine import Engine
@@ -45,6 +46,7 @@ _OF = ".of"
 _BY = ".by"
 """In make's output folder: the compiler and the engine."""
 _UNMATCHED = "unmatched.txt"
+_FEWER = "fewer.txt"
 _SCHEDULERS = "schedulers"
 """In make's output folder: what is made of each sched_ext scheduler."""
 _UNDER_WAY = ".under-way"
@@ -59,6 +61,10 @@ _FULL_BYTES = 1 << 16
 """With less room than this on the disk it is what made a build fail."""
 _HOOKED = re.compile(r'error: pasting "SHIM_DECLARES_" and "(\S+)"((?:(?!error:).)*)', re.S)
 """A call that engine/hooked/hook.h cannot make a call of its own."""
+_DECLARED = re.compile(
+    r"hook\.h:\d+:\d+: error: expected identifier or '\('((?:(?!error:).)*)", re.S
+)
+"""A declaration that it took for a call."""
 _EXPANDED = re.compile(r"^(\S+?):(\d+):\d+: note: in expansion of macro .(\w+)", re.M)
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
@@ -104,6 +110,8 @@ class Build(Data):
     """What the tree has and how it calls it, as probed (engine/scripts/probe)."""
     unmatched: tuple[str, ...]
     """Hooks and hot fields of the engine that nothing in the tree has met."""
+    fewer: tuple[str, ...] = ()
+    """Those that meet the patched tree less often than the tree without its patches."""
     warnings: tuple[str, ...] = ()
     """The compiler's, that the unpatched tree does not give."""
     seconds: float
@@ -361,8 +369,8 @@ class Builder:
                 under_way.touch()
                 (part.objects / _OF).write_text(part.recipe.name)
                 (part.objects / _BY).write_text(self._by())
-                with self.watch.task(f"building {part.what}") as step:
-                    status, printed = self._run_make(part, step, descriptor)
+                with ExitStack() as shown:
+                    status, printed = self._run_make(part, shown, descriptor)
                     (part.objects / "make.log").write_text("\n".join(printed))
                     if status:
                         self._check_host(part, printed)
@@ -387,7 +395,8 @@ class Builder:
                 f"building {part.what}: {killed[0].strip()}: was there too little memory?"
             )
 
-    def _run_make(self, part: _Part, step: Step, descriptor: int) -> tuple[int, list[str]]:
+    def _run_make(self, part: _Part, shown: ExitStack, descriptor: int) -> tuple[int, list[str]]:
+        """Run make; from its first step on it is shown as a task that ends with `shown`."""
         argv = ["make", "--no-print-directory", "-C", str(self.engine.folder)]
         argv += [f"{name}={value}" for name, value in part.variables.items()]
         env = {key: value for key, value in plain_environment().items() if key not in _OURS}
@@ -395,6 +404,7 @@ class Builder:
         total = sum(bool(_WOULD_SAY.match(line)) for line in planned) or 1
         jobs = 2 * len(os.sched_getaffinity(0))  # beside other work each gets its share
         printed: list[str] = []
+        step: Step | None = None
         done = 0
         # Should we be killed, make goes on with the lock, so that nobody else begins.
         said = lines([*argv, f"-j{jobs}"], env=env, keep_open=(descriptor,))
@@ -404,6 +414,7 @@ class Builder:
                 match = _SAID.match(line)
                 if match:
                     done += 1
+                    step = step or shown.enter_context(self.watch.task(f"building {part.what}"))
                     step(min(done / total, 1.0), match[2])
         return int(printed.pop()), printed
 
@@ -434,6 +445,7 @@ class Builder:
             compiler=self.compiler(),
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
             unmatched=tuple((part.objects / _UNMATCHED).read_text().splitlines()),
+            fewer=tuple((part.objects / _FEWER).read_text().splitlines()),
             warnings=self._warnings(part, base) if recipe.patches else (),
             facts=facts_of(part.objects),
             seconds=round(seconds, 1),
@@ -449,6 +461,12 @@ class Builder:
                 f"{recipe.name}: nothing in this tree matches {names.replace(' ', ' or ')}: what"
                 " the engine counts, charges or traces there is missing"
                 " (engine/hooked/expected.txt)."
+            )
+        if build.fewer:
+            self.watch.say(
+                f"{recipe.name}: its patches leave fewer places than the tree has in which the"
+                f" engine meets {listing(build.fewer)}: a call that is written out or made by"
+                " another name is not counted, charged or traced (engine/hooked/expected.txt)."
             )
         return build
 
@@ -535,6 +553,14 @@ def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
             f" {name}() begins with '{sign}'."
             f"\n  The simulator sees the calls of {name}() by a macro, whose arguments have to"
             f" begin with a name: give it a variable.{log}"
+        )
+    declared = _DECLARED.search(text)
+    if declared and (expanded := _EXPANDED.findall(declared[1])):
+        file, line, name = expanded[-1]
+        return (
+            f"{part.what}: {file.removeprefix(f'{part.objects}/src/')}:{line}: {name}() is declared"
+            " with a first parameter of a type whose name the simulator does not know."
+            f"\n  Add its first word to those of {engine.folder / 'hooked/hook.h'}.{log}"
         )
     error = _COMPILER_ERROR.search(text)
     if error and part.scheduler and part.scheduler.has(Path(error[1])):

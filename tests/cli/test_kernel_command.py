@@ -51,11 +51,13 @@ def test_a_patched_build_and_its_patch(lab: FakeLab) -> None:
     assert "building 6.12" not in errors, "a first build shares nothing yet"
     patch.unlink()
     (lab.engine / "schedsim.py").open("a").write("# changed\n")
-    assert lab.call("kernel", "build", "fast")[0] == 0, "the patch's text was kept"
+    status, out, errors = lab.call("kernel", "build", "fast")
+    assert status == 0, "the patch's text was kept"
+    assert "building 6.12 (HZ=1000" in errors, "from now on each patch changes little"
     lab.patch_file(1.0, 0.25)
     out, errors = lab.call(*words)[1:]
     assert "building fast" in errors, "another patch under the same name"
-    assert "building 6.12 (HZ=1000" in errors, "from now on each patch changes little"
+    assert "building 6.12" not in errors, "it is built"
     program = next(
         line.split()[1]
         for line in lab.call("kernel", "show", "fast")[1].splitlines()
@@ -91,6 +93,29 @@ def test_what_nothing_in_a_tree_matches_is_told(lab: FakeLab) -> None:
     note = "6.12: nothing in this tree matches old_name or new_name"
     assert note in lab.call("kernel", "build", "6.12")[2]
     assert "unmatched      old_name new_name" in lab.call("kernel", "show", "6.12")[1]
+
+
+def test_what_patches_have_the_engine_meet_less_often_and_the_compiler_warn_of_is_told(
+    lab: FakeLab,
+) -> None:
+    lab.add_tree()
+    words = ("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
+    assert "fewer" not in lab.call(*words)[2]
+    shown = lab.call("kernel", "show", "fast")[1]
+    assert "met less often none" in shown
+    assert "warnings       none" in shown
+    patch = lab.patch_file()
+    noted = " int there;\n+/* fewer: one_call ->a_field */\n+/* warns: unused thing */\n"
+    text = patch.read_text().replace(" int there;\n", noted).replace("+1,7", "+1,9")
+    patch.write_text(text)
+    errors = lab.call(*words)[2]
+    assert "fast: its patches leave fewer places" in errors
+    assert "engine meets one_call and ->a_field: a call that" in errors
+    warning = "kernel/sched/fair.c:3: unused thing"
+    assert f"fast: the compiler warns, and not without the patches: {warning}" in errors
+    shown = lab.call("kernel", "show", "fast")[1]
+    assert "met less often one_call, ->a_field" in shown
+    assert f"warnings       {warning}" in shown
 
 
 def test_preemption_is_what_the_tree_offers(lab: FakeLab) -> None:
@@ -431,6 +456,23 @@ def test_what_does_not_build(lab: FakeLab, more: str, words: str) -> None:
     assert words in errors
     write_tree(lab.tree)
     assert lab.call("kernel", "build", "6.12")[0] == 0, "nothing of the failure stays"
+
+
+def test_a_kernel_that_does_not_build_leaves_no_name(lab: FakeLab) -> None:
+    lab.add_tree()
+    patch = lab.patch_file()
+    good = patch.read_text()
+    bad = good.replace("+int speed = 0.5;", "+int speed = 0.5; /* not C */")
+    patch.write_text(bad)
+    words = ("kernel", "build", "fast", "--base", "6.12", "--patch", patch)
+    assert "does not compile" in refused(lab, *words)
+    assert "fast" not in lab.call("kernel", "list")[1]
+    patch.write_text(good)
+    assert lab.call(*words)[0] == 0
+    patch.write_text(bad)
+    assert "does not compile" in refused(lab, *words)
+    assert "fast" in lab.call("kernel", "list")[1], "it was there before"
+    assert lab.call("kernel", "remove", "fast", "6.12")[0] == 0
 
 
 @pytest.mark.parametrize("more", ["", "not C"])

@@ -329,6 +329,7 @@ def test_every_fact_has_a_branch() -> None:
     assert set(re.findall(r"\bTREE_HAS_([A-Z]\w+)", read)) <= set(facts)
 
 
+GOVERNORS = "drivers/cpuidle/governors/"
 HOOKS = """
 #include "hook.h"
 #define COUNTED(name, args...) (name)(args)
@@ -336,6 +337,18 @@ HOOKS = """
 #define two(args...) SHIM_HOOK(COUNTED, two, args)
 int one(int x);
 int two(int x);
+struct item;
+enum kind { A_KIND };
+typedef unsigned long u64;
+typedef struct { int bits; } cpumask_t;
+#define three(args...) SHIM_HOOK(COUNTED, three, args)
+#define four(args...) SHIM_HOOK(COUNTED, four, args)
+#define five(args...) SHIM_HOOK(COUNTED, five, args)
+#define six(args...) SHIM_HOOK(COUNTED, six, args)
+int three(const struct item *x);
+int four(enum kind x);
+int five(u64 x);
+int six(cpumask_t *x, long y);
 int caller(int y) { return one(y); }
 extern int shim_tp_raised, shim_tp_printed, shim_tp_gone;
 int raiser(void) { return shim_tp_raised++; }
@@ -345,7 +358,8 @@ int *defined = &shim_tp_gone;
 
 
 def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
-    """A declaration is no call; of several names one is enough; a fact may have to be there.
+    """A declaration is no call, whatever its first type; one of several names is enough; a fact may
+    have to be there.
 
     A tracepoint's definition and its printing raise it nowhere.
     """
@@ -370,6 +384,58 @@ def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
         *("two", "->hot", "four", "five"),
         *("two()", "trace_printed()", "trace_gone()"),
     ]
+
+
+BEFORE = """
+#include "hook.h"
+#define READ_ONCE(x) ({ asm(".asciz \\"" #x "\\""); (x); })
+#define COUNTED(name, args...) (name)(args)
+#define one(args...) SHIM_HOOK(COUNTED, one, args)
+#define two(args...) SHIM_HOOK(COUNTED, two, args)
+int one(int x);
+int two(int x);
+int charges(int x);
+struct rq { int hot, cold; };
+int caller(struct rq *rq, int y) { return one(y) + one(y) + two(y) + charges(y); }
+int other(struct rq *rq) { return READ_ONCE(rq->hot) + READ_ONCE(rq->hot) + READ_ONCE(rq->cold); }
+int third(int y) { return charges(y); }
+"""
+
+
+def test_one_call_lost_among_several_is_told(tmp_path: Path) -> None:
+    """By another name, written out, or behind an #if; moved or declared otherwise is nothing lost."""
+    (tmp_path / "expected.txt").write_text("# why\none\ntwo other\tif THIS\n->hot\ncharges()\n")
+
+    def lost(*changes: tuple[str, str]) -> list[str]:
+        source = BEFORE
+        for old, new in changes:
+            assert old in source
+            source = source.replace(old, new, 1)
+        for name, text in (("before", BEFORE), ("now", source)):
+            (tmp_path / f"{name}.c").write_text(text)
+            words = f"gcc -E -P -I{ROOT}/engine/hooked '-D__section(x)=__attribute__((section(x)))'"
+            calls = f"{ROOT}/engine/scripts/calls expected.txt"
+            command = f"{words} {name}.c | {calls} > {name}"
+            subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+        (tmp_path / "unmatched.txt").write_text("two other\n")
+        command_line = [ROOT / "engine/scripts/fewer", "unmatched.txt", "before", "now"]
+        done = subprocess.run(
+            command_line, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()
+
+    assert lost() == []
+    assert lost(("one(y) + one(y)", "one(y) + (one)(y)")) == ["one"]
+    assert lost(("{ return charges(y); }", "{ return\n#if 0\ncharges(y)\n#endif\ny; }")) == [
+        "charges()"
+    ]
+    assert lost(("+ charges(y); }\nint other", "; }\nint other")) == ["charges()"]
+    assert lost(("READ_ONCE(rq->hot)", "rq->hot")) == ["->hot"]
+    assert lost(("READ_ONCE(rq->cold)", "rq->cold")) == []
+    assert lost(("two(y)", "y")) == [], "told as unmatched"
+    moved = ("return charges(y);", "return one(y) + charges(y);")
+    assert lost(("one(y) + one(y)", "one(y)"), moved) == []
+    assert lost(("int one(int x);", "int one(const int x);")) == []
 
 
 def test_the_manual_has_each_fact_once() -> None:
@@ -411,7 +477,9 @@ def test_every_cost_that_the_kernel_calls_for_is_expected() -> None:
 
 
 def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
-    """A tick's cost goes with the function that charges it; a tracepoint stays silent."""
+    """A tick's cost goes with the function that charges it; a tracepoint stays silent; of two
+    governors' questions one is no longer noted.
+    """
     tree, base = kernel_source("6.12"), objects("6.12")
     changes = [
         patch(tmp_path / name, tree, file, call, r"if (0) \g<0>")
@@ -420,11 +488,46 @@ def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
             ("trace", "kernel/time/tick-sched.c", r"trace_tick_stop\(1, .*?;"),
         )
     ]
+    asks = r"(delta = )tick_nohz_get_sleep_length\("
+    plain = r"\1(tick_nohz_get_sleep_length)("
+    (tmp_path / "menu").mkdir()
+    changes.append(patch(tmp_path / "menu", tree, GOVERNORS + "menu.c", asks, plain))
     out = build_folder("6.12-uncalled")
     made = make(O=str(out), KERNEL=str(tree), BASE=str(base), PATCHES=" ".join(map(str, changes)))
     assert made.returncode == 0, made.stdout + made.stderr
     unmatched = (out / "unmatched.txt").read_text().splitlines()
     assert unmatched == ["rcu_sched_clock_irq()", "trace_tick_stop()"]
+    assert (out / "fewer.txt").read_text() == "tick_nohz_get_sleep_length\n"
+
+
+def test_what_a_hook_cannot_take_is_an_error(tmp_path: Path) -> None:
+    """Other parameters of a method, or their order, that nothing but a type would show."""
+    tree, base = kernel_source("6.12"), objects("6.12")
+    method = r"(\*select_task_rq\)\(struct task_struct \*p, int task_cpu, int) flags"
+    order = r"(update_sg_lb_stats\(env), sds, sg, sgs,"
+    changes = []
+    for name, file, old, new in (
+        ("method", "kernel/sched/sched.h", method, r"\1 flags, int why"),
+        ("order", "kernel/sched/fair.c", order, r"\1, sg, sgs, sds,"),
+    ):
+        changes.append(patch(tmp_path / name, tree, file, old, new))
+    out = build_folder("6.12-types")
+    made = subprocess.run(
+        [
+            *("make", "-k", "-j2", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={tree}"),
+            *(f"BASE={base}", f"PATCHES={' '.join(map(str, changes))}"),
+            *(str(out / "kernel/decisions.o"), str(out / "k/kernel/sched/fair.o")),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    shutil.rmtree(out)
+    assert made.returncode == 2
+    said = re.sub("[‘’]", "'", made.stderr)
+    assert "select_task_rq() of struct sched_class is not int (struct task_struct *, int" in said
+    assert "passing argument 2 of 'trace_group_stats' from incompatible pointer type" in said
+    assert "[-Werror=incompatible-pointer-types]" in said
 
 
 @pytest.fixture
