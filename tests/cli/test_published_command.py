@@ -61,8 +61,14 @@ def call(lab: FakeLab, published: Path, *words: object) -> tuple[int, str, str]:
     return lab.call("validate", "--published", published, "--results", results, *words)
 
 
+def explain(page: Path) -> None:
+    rows = ("no-wa-plan", "second")
+    words = "".join(f'"{row}: PerfBenchSchedPipe, time" = "It is a fake."\n' for row in rows)
+    page.with_suffix(".toml").write_text(f"[explanation]\n{words}")
+
+
 def test_plans_are_run_and_scored_and_the_study_is_written(lab: FakeLab, published: Path) -> None:
-    page = published.parent / "studies" / "predictions.md"
+    page = published.parent / "predictions.md"
     status, text, errors = call(lab, published, "--output", page)
     assert status == 0, errors
     assert "plan 1 of 1: no-wa-plan" in errors
@@ -83,7 +89,7 @@ def test_what_is_whole_is_not_run_again_and_explanations_stay(
     assert call(lab, published, "--output", page)[0] == 0
     [folder] = (published.parent / "results").iterdir()
     with_words = page.read_text().replace("Not explained yet.", "It is a fake.")
-    page.write_text(with_words)
+    explain(page)
     before = Store.open(folder).records()
     status, _, errors = call(lab, published, "--output", page)
     assert status == 0, errors
@@ -132,7 +138,7 @@ def test_the_study_is_written_after_every_plan(
     assert "| no-wa-plan | not simulated |" in study
     assert "### second: PerfBenchSchedPipe, time" in study
     monkeypatch.setattr(command, "run_results", run_results)
-    page.write_text(study.replace("Not explained yet.", "It is a fake."))
+    explain(page)
     assert call(lab, published, "--output", page)[0] == 0
     assert "not simulated |" not in page.read_text()
     assert "It is a fake." in page.read_text()
