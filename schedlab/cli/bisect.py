@@ -80,8 +80,11 @@ def bisect_command(
     if not how.resume:
         if commits is None:
             raise UsageError("name the commits and their tree: GOOD..BAD --tree PATH.")
-        if [metric is not None, decision, scenario is not None].count(True) != 1:
+        looked_for = [metric is not None, decision, scenario is not None].count(True)
+        if not looked_for:
             raise UsageError("name what to look for: --metric, --decision or --scenario.")
+        if looked_for > 1:
+            raise UsageError("--metric, --decision and --scenario exclude each other; give one.")
         if scenario and (plan_name or settings or evidence):
             raise UsageError("--scenario already says what is run; leave out the plan.")
         if machines and not scenario:

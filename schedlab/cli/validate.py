@@ -12,7 +12,7 @@ from schedlab.base.data import published_file
 from schedlab.base.errors import UsageError, writing
 from schedlab.cli.echo import echo, put
 from schedlab.cli.how import How
-from schedlab.cli.names import FOLDER, KERNEL, MACHINE, NEW_FILE, PUBLISHED, TARGET, VARIANT
+from schedlab.cli.names import FILE, FOLDER, KERNEL, MACHINE, PUBLISHED, TARGET, VARIANT
 from schedlab.cli.numbers import Whole
 
 HERE = Path("results") / "here"
@@ -24,7 +24,7 @@ HERE = Path("results") / "here"
 )
 @click.option("--kernel", type=KERNEL, metavar="NAME", help="The simulator's kernel.")
 @click.option("--only", metavar="WORKLOAD,...", help="These workloads only.")
-@click.option("--output", metavar="FILE", type=NEW_FILE, help="Write the table to FILE as well.")
+@click.option("--output", metavar="FILE", type=FILE, help="Write the table to FILE as well.")
 @click.option(
     "--target",
     type=TARGET,
@@ -96,7 +96,10 @@ def validate(
         raise UsageError("--variant goes with --target.")
     if published is not None:
         if which or kernel or only or target or changes:
-            raise UsageError("--published takes its machines and kernels from its plans.")
+            raise UsageError(
+                "--published simulates whole plans: leave out --machine, --kernel, --only, --target"
+                " and --changes."
+            )
         if published:
             published_file(published)  # a name that nothing has: before much is loaded
         from schedlab.cli.published import RESULTS, validate_published

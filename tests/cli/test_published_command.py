@@ -285,7 +285,7 @@ def test_rows_of_another_plan_are_dropped_and_bad_records_refused(
 def test_other_options_and_bad_files_are_refused(lab: FakeLab, published: Path) -> None:
     status, _, errors = call(lab, published, "--only", "hackbench")
     assert status == 2
-    assert "--published takes its machines and kernels from its plans" in errors
+    assert "--published simulates whole plans: leave out --machine" in errors
     published.write_text(published.read_text().replace("plans = ", "plan = "))
     status, _, errors = call(lab, published)
     assert status == 2

@@ -17,7 +17,7 @@ from schedlab.base.system.process import Exit, Launch
 from schedlab.counters.tracepoints import TRACEFS, tracepoint_file
 from schedlab.lab.recording.anonymous import anonymous
 from schedlab.lab.recording.reading import perf_text
-from schedlab.lab.recording.setup import HEAD, look, look_at_machine
+from schedlab.lab.recording.setup import HEAD, cgroup_path, look, look_at_machine
 
 _NEEDED = ("sched:sched_switch", "sched:sched_waking")
 _WANTED = (
@@ -68,6 +68,8 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     events = _events(system)
     if asked.command and system.which(asked.command[0]) is None:
         raise HostError(f"{asked.command[0]}: this program was not found.")
+    if asked.cgroup and not system.exists(f"/sys/fs/cgroup{cgroup_path(asked.cgroup)}"):
+        raise HostError(f"--cgroup {asked.cgroup}: there is no such cgroup in /sys/fs/cgroup.")
     before = look(system)
     launch = Launch(_argv(system, asked, events, folder), folder / "out", folder / "err")
     end = system.execute(launch)

@@ -65,7 +65,7 @@ class Setup:
             return replace(self, roots=(root,), restricted_to="the command")
         if not cgroup:
             return self
-        path = f"/{cgroup.removeprefix('/sys/fs/cgroup').strip('/')}"
+        path = cgroup_path(cgroup)
         within = [
             pid
             for pid, task in self.tasks.items()
@@ -136,6 +136,11 @@ def look_at_machine(system: System) -> Machine | None:
         return completed(describe(system)).machine
     except SchedlabError:
         return None
+
+
+def cgroup_path(named: str) -> str:
+    """Return a cgroup as /proc names it, with or without the folder of all."""
+    return f"/{named.removeprefix('/sys/fs/cgroup').strip('/')}"
 
 
 def _task(found: _Found, cgroup: str) -> TaskSetup:

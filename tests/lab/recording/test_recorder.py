@@ -110,6 +110,11 @@ def test_a_command_that_is_not_there_is_not_recorded(host: LocalSystem, tmp_path
     assert not (tmp_path / "x.gz").exists()
 
 
+def test_a_cgroup_that_is_not_there_is_not_recorded(host: LocalSystem, tmp_path: Path) -> None:
+    with pytest.raises(HostError, match="--cgroup /nosuch: there is no such cgroup"):
+        record(host, Request(1.0, cgroup="/nosuch"), tmp_path, tmp_path / "out.gz")
+
+
 def test_names_are_replaced_everywhere_but_the_kernels(host: LocalSystem, tmp_path: Path) -> None:
     _, output = recorded(host, Request(0.01, anonymous=True), tmp_path)
     text = gzip.decompress(output.read_bytes()).decode()
