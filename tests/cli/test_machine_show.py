@@ -98,13 +98,13 @@ def test_here_writes_a_file_that_shows(tmp_path: Path) -> None:
         (("show", "juno-r0", "--here"), "name one machine to show"),
         (("show", "no-such-machine"), "no machine is called 'no-such-machine'"),
         (("show", "no/such.toml"), "no/such.toml: cannot be read"),
-        (("--here", "--output", "/no/such/place.toml"), "cannot be written"),
+        (("--here", "--output", "/proc/place.toml"), "cannot be written"),
         (("--here", "list"), "after the sub-command"),
         (("show", "smp4", "--cpus", "0"), "it needs --kernel NAME"),
         (("show", "smp4", "--json", "--html", "x.html"), "print the description alone"),
         (("show", "smp4", "--ledger", "--kernel", "6.12"), "print the description alone"),
         (("show", "--here", "--kernel", "6.12"), "--kernel is for a described machine"),
-        (("show", "smp4", "--html", "/no/such/place.html"), "cannot be written"),
+        (("show", "smp4", "--html", "/proc/place.html"), "cannot be written"),
     ],
 )
 def test_wrong_use_is_one_clear_error(arguments: tuple[str, ...], problem: str) -> None:
