@@ -18,3 +18,6 @@ TESTED = {
     "7.2": Tested(whole=False, switched=False),
     "7.3": Tested(whole=True, switched=True),
 }
+
+USUAL = "6.12"
+"""The series that is simulated where several are there and nobody names one."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from schedlab.base.errors import UsageError
+from schedlab.base.series import USUAL
 from schedlab.kernels import KernelError
 from schedlab.kernels.schedulers import OPTION, Scheduler, find_scheduler, has_sched_ext
 from schedlab.kernels.scx_tree import scx_tree
@@ -11,9 +12,6 @@ from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.kinds.scx import Scx, is_source
 from schedlab.settings.kinds.scx_tunable import ScxTunable
 from schedlab.settings.variant import Variant
-
-_USUAL = "6.12"
-"""The tree that is taken where several are there and nobody names one."""
 
 
 def kernels_of(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
@@ -91,8 +89,8 @@ def _recipes(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
 
 def _usual(shelf: Shelf) -> Recipe:
     names = [base.name for base in shelf.bases()]
-    if _USUAL in names:
-        return shelf.recipe(_USUAL)
+    if USUAL in names:
+        return shelf.recipe(USUAL)
     if len(names) == 1:
         return shelf.recipe(names[0])
     if names:

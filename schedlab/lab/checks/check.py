@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from schedlab.base.data import is_path
+from schedlab.base.series import USUAL
 from schedlab.base.validation import load_toml
 from schedlab.lab.checks.expect import parse_expectation
 from schedlab.lab.checks.expect.expectation import Expectation
@@ -63,7 +64,7 @@ class Check(CheckData):
 
     title: Text
     machines: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
-    kernels: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = ("6.12",)
+    kernels: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = (USUAL,)
     since: Series | None = None
     """Kernels of older series are left out."""
     before: Series | None = None
