@@ -573,3 +573,14 @@ def test_full_preemption(fully_preempted: Simulator) -> None:
     """A real-time task comes through in the middle of fork and exec, on CPUs that sleep lightly."""
     result = fully_preempted(light_sleepers(), FORK_BESIDE_RT)
     assert max(t["wait_max_ns"] for t in result["tasks"] if t["name"] == "rt") < 60_000
+
+
+def test_what_a_hooked_call_returns_keeps_its_type() -> None:
+    """A number in a variable of a type of ours would be cut where a patch makes it wider."""
+    kept = [
+        (str(file), line)
+        for file in (ROOT / "engine/hooked").rglob("*.[ch]")
+        for line in re.findall(r"^\s*(\w[^=\n]*)= \(name\)\(", file.read_text(), re.MULTILINE)
+    ]
+    assert len(kept) > 5
+    assert not [each for each in kept if "*" not in each[1] and "__auto_type" not in each[1]]

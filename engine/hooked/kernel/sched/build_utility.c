@@ -22,7 +22,7 @@
 #define NEXT_FREQ(name, sg_policy, util, max)				\
 ({									\
 	unsigned long __util = (util), __max = (max);			\
-	unsigned int __khz = (name)(sg_policy, __util, __max);		\
+	__auto_type __khz = (name)(sg_policy, __util, __max);		\
 									\
 	trace_next_freq((sg_policy)->policy->cpu, __util, __max, (sg_policy)->policy->cur, __khz); \
 	__khz;								\

@@ -30,7 +30,7 @@
 #define WAKE_UP(name, task, more...)					\
 ({									\
 	enum hw_time __before = hw_spend_on(HW_TIME_WAKEUP);		\
-	int __woken = (name)(task, ##more);				\
+	__auto_type __woken = (name)(task, ##more);			\
 									\
 	hw_spend_on(__before);						\
 	__woken;							\

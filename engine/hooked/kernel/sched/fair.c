@@ -36,7 +36,7 @@
 #define IDLE(name, cpu, more...)					\
 ({									\
 	int __of_cpu = (cpu);						\
-	int __is_idle = LOOK_CPU(RQ_CURRENT, name, __of_cpu, ##more);	\
+	__auto_type __is_idle = LOOK_CPU(RQ_CURRENT, name, __of_cpu, ##more); \
 									\
 	if (__is_idle)							\
 		hw_look(__of_cpu, RQ_HEAD | RQ_PENDING);		\
@@ -135,7 +135,6 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 #define BALANCE(name, dst, rq, sd, idle, ours, more...)			\
 ({									\
 	unsigned int __failed = (sd)->nr_balance_failed;		\
-	int __moved;							\
 									\
 	enum hw_time __before = hw_spend_on(HW_TIME_BALANCE);		\
 	simtime __from = hw.clk;					\
@@ -143,7 +142,7 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 	if (__before == HW_TIME_NEWIDLE)				\
 		hw_spend_on(HW_TIME_NEWIDLE);				\
 	passes[hw.cpu] = (struct shim_pass) { };			\
-	__moved = (name)(dst, rq, sd, idle, ours, ##more);		\
+	__auto_type __moved = (name)(dst, rq, sd, idle, ours, ##more);	\
 	hw_function_ran(HW_LOAD_BALANCE, __from);			\
 	hw_spend_on(__before);						\
 	if (*(ours))							\
@@ -176,11 +175,10 @@ static void count_newidle(struct rq *rq)
 ({									\
 	enum hw_time __before = hw_spend_on(HW_TIME_NEWIDLE);		\
 	simtime __from = hw.clk;					\
-	int __pulled;							\
 									\
 	count_newidle(rq);						\
 	trace_newidle_entry(rq);					\
-	__pulled = (name)(rq, rf);					\
+	__auto_type __pulled = (name)(rq, rf);				\
 	kern_newidle.found += __pulled > 0;				\
 	hw_function_ran(HW_NEWIDLE_BALANCE, __from);			\
 	hw_spend_on(__before);						\
@@ -222,7 +220,7 @@ static void count_newidle(struct rq *rq)
 /* By which newidle balancing passes over a domain where it seldom finds a task (NI_RANDOM). */
 #define DRAW(name, args...)						\
 ({									\
-	u32 __drawn = (name)(args);					\
+	__auto_type __drawn = (name)(args);				\
 									\
 	trace_newidle_draw(raw_cpu_rq(hw.cpu), __drawn);		\
 	__drawn;							\
