@@ -580,9 +580,8 @@ def outlooks(verdicts: Sequence[Verdict]) -> str:
 
 def screening(hints: int, of: int, unit: str) -> str:
     """Return the banner over results that rest on few blocks."""
-    rest = "rests" if hints == 1 else "rest"
     return (
-        f"Screening: {hints:,} of {of:,} results {rest} on fewer than {SCREENING_BELOW} {unit}s;"
+        f"Screening: {hints:,} of {of:,} results rest on fewer than {SCREENING_BELOW} {unit}s;"
         " such a result is a hint, not evidence."
     )
 

@@ -260,10 +260,9 @@ def test_a_sweep_is_told_from_a_result(cli: Cli, host: str, tmp_path: Path) -> N
     assert cli("report", folder / "seed-1")[0] == 0
 
 
-def test_help_and_version_as_words(cli: Cli) -> None:
+def test_help_as_a_word(cli: Cli) -> None:
     assert cli("help") == cli("--help")
     assert "run [OPTIONS] [PLAN]" in cli("help", "run")[1]
-    assert cli("version") == cli("--version")
     status, _, err = cli("help", "rnu")
     assert (status, "Did you mean run" in err) == (2, True)
 

@@ -366,7 +366,7 @@ def test_what_was_cut_off_goes_on(
         (("a..b", "--tree", "repo"), "--metric, --decision or --scenario"),
         (
             ("a..b", "--tree", "repo", "--metric", "x", "--decision"),
-            "name what to look for: --metric",
+            "--metric, --decision and --scenario exclude each other",
         ),
         (("a..b", "--tree", "repo", *TIME), "repo: has no commit 'a'"),
         (("a..b", "--tree", "repo", "--scenario", "smt-spread", *RUN), "already says what is run"),
