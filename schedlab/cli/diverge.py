@@ -9,7 +9,8 @@ from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.names import BENCHMARK, MACHINE, NEW_FILE, VARIANT
-from schedlab.cli.numbers import SEED, Duration, longest_simulation
+from schedlab.cli.numbers import Duration
+from schedlab.cli.one_run import longest_simulation, seed_of_run
 
 if TYPE_CHECKING:
     from schedlab.benchmarks import Case
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="What to run: a file of rt-app, or a scenario (docs/internals/engine.md).",
 )
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the run.")
+@seed_of_run
 @click.option("--verbose", is_flag=True, help="Show all inputs, and all events around the parting.")
 @click.option(
     "--window",

@@ -47,7 +47,7 @@ class Duration(click.ParamType[str]):
         self._least, self._most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text; a usage error where it is no duration, too short or too long."""
+        """Return the text; a usage error where it is not a duration, too short or too long."""
         try:
             given = seconds(value)
         except ValueError as error:
@@ -101,12 +101,3 @@ class Percent(click.ParamType[float]):
 
 BLOCKS = Whole(1, MOST_BLOCKS)
 SEED = Whole(0, LARGEST_SEED)
-
-longest_simulation = click.option(
-    "--timeout",
-    type=Duration("1s"),
-    default="10min",
-    show_default=True,
-    metavar="TIME",
-    help="The longest a simulator may work.",
-)

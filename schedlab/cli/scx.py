@@ -9,8 +9,8 @@ from schedlab.base.errors import UsageError
 from schedlab.base.system.system import natural
 from schedlab.cli.echo import echo
 from schedlab.cli.group import Group
-from schedlab.cli.names import ANY_PATH, BENCHMARK, MACHINE, VARIANT
-from schedlab.cli.numbers import SEED, longest_simulation
+from schedlab.cli.names import ANY_PATH, FOLDER, MACHINE, VARIANT
+from schedlab.cli.one_run import longest_simulation, seed_of_run, what_to_run
 
 
 @click.group("scx", cls=Group)
@@ -60,13 +60,7 @@ def list_() -> None:
 
 @scx.command("debug")
 @click.argument("machine", type=MACHINE)
-@click.option(
-    "--benchmark",
-    required=True,
-    type=BENCHMARK,
-    metavar="NAME[:KEY=VALUE,...]",
-    help="What to run.",
-)
+@what_to_run
 @click.option(
     "--variant",
     required=True,
@@ -74,7 +68,7 @@ def list_() -> None:
     metavar="'NAME: scx=...; ...'",
     help="The scheduler, and other settings, as in a variant.",
 )
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the run.")
+@seed_of_run
 @click.option(
     "--sanitize",
     is_flag=True,
@@ -85,7 +79,7 @@ def list_() -> None:
     "--output",
     required=True,
     metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="A new folder for the run's files.",
 )
 def debug(

@@ -9,8 +9,9 @@ from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.group import Group
-from schedlab.cli.names import BENCHMARK, FILE, KERNEL, MACHINE, NEW_FILE, VARIANT
-from schedlab.cli.numbers import SEED, Finite, Whole, longest_simulation
+from schedlab.cli.names import FILE, KERNEL, MACHINE, NEW_FILE, VARIANT
+from schedlab.cli.numbers import Finite, Whole
+from schedlab.cli.one_run import longest_simulation, seed_of_run, what_to_run
 
 
 class _Trace(Group):
@@ -80,13 +81,7 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
 
 @trace.command("simulate")
 @click.argument("machine", type=MACHINE)
-@click.option(
-    "--benchmark",
-    required=True,
-    type=BENCHMARK,
-    metavar="NAME[:KEY=VALUE,...]",
-    help="What to run.",
-)
+@what_to_run
 @click.option(
     "--variant",
     type=VARIANT,
@@ -100,7 +95,7 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
     metavar="NAME",
     help="The kernel to simulate; the same as the setting kernel=NAME.",
 )
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the run.")
+@seed_of_run
 @click.option(
     "--format",
     "format_",
