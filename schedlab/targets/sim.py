@@ -16,7 +16,7 @@ from schedlab.benchmarks import Case, all_benchmarks
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.model import Model
 from schedlab.counters.choice import check_names
-from schedlab.kernels import KernelError
+from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.build import Build, Builder
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import find_engine
@@ -167,6 +167,8 @@ class SimTarget:
         for name, recipe in unpatched_first:
             try:
                 builds[name] = builder.build(recipe, schedulers.get(name))
+            except (EngineChanged, HostRefused):
+                raise  # it says nothing about the scheduler
             except KernelError as error:
                 if name not in schedulers or len(variants) == 1:
                     raise
