@@ -198,16 +198,19 @@ class Runner:
 
     def _left_out(self, key: RunKey) -> bool:
         """Return whether a run's benchmark keeps failing, in its variant or as a whole."""
-        given_up = self._failures[key.case, key.variant] >= GIVE_UP_AFTER
-        return given_up or _is_closed(self._plan, self._failures, key.case)
+        return _is_given_up(self._failures, key.case, key.variant) or _is_closed(
+            self._plan, self._failures, key.case
+        )
+
+
+def _is_given_up(failures: Mapping[tuple[str, str], int], case: str, variant: str) -> bool:
+    return failures.get((case, variant), 0) >= GIVE_UP_AFTER
 
 
 def _is_closed(plan: Plan, failures: Mapping[tuple[str, str], int], case: str) -> bool:
     """Return whether nothing of a benchmark is left to compare: one variant, or no baseline."""
     going_on = [
-        variant.name
-        for variant in plan.variant
-        if failures.get((case, variant.name), 0) < GIVE_UP_AFTER
+        variant.name for variant in plan.variant if not _is_given_up(failures, case, variant.name)
     ]
     return len(going_on) < len(plan.variant) and (
         len(going_on) < 2 or plan.variant[0].name not in going_on
@@ -227,7 +230,7 @@ def is_whole(store: Store, cases: Sequence[Case]) -> bool:
             if block == store.ended:
                 return True
             for key, _, variant in block_order(plan, going_on, block):
-                given_up = failures[key.case, key.variant] >= GIVE_UP_AFTER
+                given_up = _is_given_up(failures, key.case, key.variant)
                 if variant in here and key not in recorded and not given_up:
                     return False
         if stretch.stop in store.design.taken:
