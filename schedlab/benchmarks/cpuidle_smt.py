@@ -14,6 +14,9 @@ from schedlab.benchmarks.tool import Tool
 from schedlab.counters.meaning import Meaning, Topic
 from schedlab.kernels.native import CPUIDLE_SMT_PERFORMANCE
 
+if TYPE_CHECKING:
+    from schedlab.machine.model import Machine
+
 THROUGHPUT = Metric("throughput", unit="Mops/s", better="higher", label="Throughput (Mops/s)")
 WAKEUP = Metric("wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)")
 WAKEUP_P50 = Metric(
@@ -46,9 +49,6 @@ MEANINGS = (
     Meaning("cpuidle-smt:*:usage", Topic.IDLE, "irritator's CPU entered {}"),
     Meaning("cpuidle-smt:*:share", Topic.IDLE, "share of an irritator's time in {}"),
 )
-
-if TYPE_CHECKING:
-    from schedlab.machine.model import Machine
 """What `count` returns, in words."""
 
 

@@ -64,7 +64,7 @@ def unread(lines: Sequence[Line], read: Iterable[Figures]) -> list[Line]:
 
 
 def refuse_unread(source: Source, found: Sequence[Line], rows: int) -> NoReturn:
-    """Refuse a text of which some rows cannot be read; UsageError if always, naming the lines."""
+    """Raise a UsageError that names the lines of a text which cannot be read as rows."""
     numbers = ", ".join(str(line.number) for line in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     source.refuse(

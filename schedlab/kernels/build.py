@@ -331,9 +331,7 @@ class Builder:
 
     def _with_scheduler(self, part: _Part, scheduler: Scheduler, key: str) -> _Part:
         """Link a scheduler to the objects of a part, in a folder of its own."""
-        sources = (scheduler.source, *scheduler.parts)
-        for source in sources:
-            _check_path(source)
+        sources = (scheduler.source, *scheduler.parts)  # of paths that make can work with
         more = {
             "SCX": " ".join(map(str, sources)),
             "SCX_NAME": scheduler.name,
