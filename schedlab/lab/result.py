@@ -34,6 +34,7 @@ from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
 from schedlab.result.boots import BOOT, Boot
 from schedlab.result.store import IMPORT, MERGE, RUN, Store, describe
+from schedlab.targets.alike import different
 from schedlab.targets.choice import find_target
 from schedlab.targets.client import ROW, asked_by
 from schedlab.targets.platform import MEMORY
@@ -295,9 +296,7 @@ def preview(
         changes = [line for line in lines if not _NO_CHANGE.fullmatch(line)]
         other, before = done.setdefault(key.case, (key.variant, changes))
         if plan.aa and changes != before:
-            raise UsageError(
-                f"an A/A run needs variants that are the same; {other} and {key.variant} differ."
-            )
+            raise different(other, key.variant)
         yield f"{key.case} [{key.variant}]"
         for line in lines:
             yield f"  {line}"

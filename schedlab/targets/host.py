@@ -40,6 +40,7 @@ from schedlab.settings.kinds import check_place
 from schedlab.settings.setting import Around
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import Variant
+from schedlab.targets.alike import check_alike
 from schedlab.targets.client import Asked, Client
 from schedlab.targets.companion import accompanied, at_port, serving
 from schedlab.targets.data import ServedData
@@ -578,24 +579,15 @@ class _Face:
 
 def _check_faces(plan: Plan, switchboard: Switchboard) -> None:
     """Try every variant once; refuse those that differ in nothing, unless the plan is A/A."""
-    faces: dict[str, _Face] = {}
-    for variant in plan.variant:
-        with switchboard.applied(variant) as settings:
-            face = _Face(settings, variant.around)
-        for other, earlier in faces.items():
-            _check_pair(plan.aa, other, variant.name, face, face == earlier)
-        faces[variant.name] = face
 
+    def tried() -> Iterator[tuple[str, _Face]]:
+        for variant in plan.variant:
+            with switchboard.applied(variant) as settings:
+                face = _Face(settings, variant.around)
+            yield variant.name, face
 
-def _check_pair(aa: bool, first: str, second: str, face: _Face, same: bool) -> None:
-    if same and not aa:
+    def shared(face: _Face) -> str:
         shown = ", ".join(f"{label} = {value}" for label, value in face.settings.items())
-        raise UsageError(
-            f"variants {first} and {second} are the same on this host"
-            f"{f' ({shown})' if shown else ''}; there is nothing to compare."
-            "\n  Change one, or ask for an A/A run with --aa."
-        )
-    if aa and not same:
-        raise UsageError(
-            f"an A/A run needs variants that are the same; {first} and {second} differ."
-        )
+        return f" on this host{f' ({shown})' if shown else ''}"
+
+    check_alike(plan.aa, tried(), shared)

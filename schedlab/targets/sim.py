@@ -39,6 +39,7 @@ from schedlab.settings.kinds.scx import Scx
 from schedlab.settings.knob import feature_name
 from schedlab.settings.sched_debug import FEATURES
 from schedlab.settings.variant import Variant
+from schedlab.targets.alike import check_alike
 from schedlab.targets.sim_kernels import kernels_of, schedulers_of
 from schedlab.targets.sim_program import Call, Ended, Processes, failure, is_usage, read_result
 from schedlab.targets.simulated import outcome
@@ -552,19 +553,9 @@ def check_features(variant: Variant, build: Build, where: str) -> None:
 
 def _check_variants(plan: Plan, builds: Mapping[str, Build]) -> None:
     """Refuse variants that differ in nothing, unless the plan is A/A; and the other way round."""
-    faces: dict[str, tuple[str, dict[str, str]]] = {}
-    for variant in plan.variant:
-        face = builds[variant.name].key, shown(variant)
-        for other, earlier in faces.items():
-            if face == earlier and not plan.aa:
-                raise UsageError(
-                    f"variants {other} and {variant.name} are the same: kernel"
-                    f" {builds[other].kernel}, equal settings; there is nothing to compare."
-                    "\n  Change one, or ask for an A/A run with --aa."
-                )
-            if face != earlier and plan.aa:
-                raise UsageError(
-                    f"an A/A run needs variants that are the same; {other} and {variant.name}"
-                    " differ."
-                )
-        faces[variant.name] = face
+    kernels = {build.key: build.kernel for build in builds.values()}
+    check_alike(
+        plan.aa,
+        ((each.name, (builds[each.name].key, shown(each))) for each in plan.variant),
+        lambda face: f": kernel {kernels[face[0]]}, equal settings",
+    )
