@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from schedlab.base.errors import UsageError, nearest
+from schedlab.base.files import read_text
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -50,16 +51,7 @@ def load_toml(path: Path, model: type[Model]) -> Model:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; UsageError with file and line where it is not one."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-        text = content.decode()
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from error
-    if len(content) > _MOST_BYTES:
-        raise UsageError(f"{path}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read")
+    text = read_text(path, _MOST_BYTES)
     if deep := _DEEP.search(text):
         # The time tomllib takes rises with the square of a key's parts.
         line = text.count("\n", 0, deep.start()) + 1

@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import UsageError, nearest
+from schedlab.base.files import read_text
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.replay import kind_of_replay
+
+LARGEST_WORKLOAD = 1 << 30
+"""Bytes of the largest file of a workload that is read."""
 
 _TOKEN = re.compile(
     r'(?P<string>"(?:\\.|[^"\\\n])*")|(?P<none>//[^\n]*|/\*.*?\*/|\s+)|(?P<sign>.)', re.DOTALL
@@ -52,13 +56,7 @@ class RtAppFile:
             UsageError: it cannot be read or is not rt-app's JSON; file and line are named.
         """
         self.path = path
-        try:
-            self.text = Path(path).read_text()
-        except (OSError, UnicodeError) as error:
-            why = "is not text"
-            if isinstance(error, OSError):
-                why = f"cannot be read: {error.strerror}"
-            raise UsageError(f"{path}: {why}.") from None
+        self.text = read_text(Path(path), LARGEST_WORKLOAD)
         self._root = self._load()
         for place, key in self._members():
             if not key.startswith(_EVENTS) and key not in (*_PROPERTIES, "loop", "phases"):

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.base.errors import nearest
+from schedlab.base.files import read_bytes
 from schedlab.base.system.system import natural
 from schedlab.base.words import listing
 from schedlab.kernels import KernelError
-from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.kconfig import HZ, HZ_USUAL, Preempt, models
 
@@ -31,7 +31,7 @@ MODELS: dict[str, Preempt] = {
     "PREEMPT": "full",
     "PREEMPT_NONE": "none",
 }
-_LIKELY = 1 << 22
+_MOST_BYTES = 1 << 22
 """No configuration is larger."""
 _HEADER = 1000
 """Of a file: its first lines are in there."""
@@ -227,10 +227,7 @@ def _find(which: str, engine: Engine, series: str) -> Path:
 
 def _read(file: Path, options: _Options, tree: Path) -> dict[str, str]:
     """Return what a file says of the options we know; others are none of the scheduler's."""
-    with disk_errors(f"reading {file}"):
-        if file.stat().st_size > _LIKELY:
-            raise KernelError(f"{file}: too large for a kernel's configuration.")
-        text = file.read_bytes().decode("utf-8", errors="replace")
+    text = read_bytes(file, _MOST_BYTES, KernelError).decode("utf-8", errors="replace")
     said: dict[str, str] = {}
     strange: dict[str, int] = {}
     known = options.known

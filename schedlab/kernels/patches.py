@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from schedlab.base.errors import nearest
+from schedlab.base.files import read_bytes
 from schedlab.base.system.inside import inside, parts
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors
@@ -109,16 +110,13 @@ def read_patch(path: Path) -> Patch:
         # A device or a pipe may never end; it is not even opened.
         if not stat.S_ISREG(path.stat().st_mode):
             raise KernelError(f"{path}: is not a regular file; write the patch to one.")
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
     except FileNotFoundError:
         beside = path.parent.iterdir() if path.parent.is_dir() else ()
         hint = nearest(path.name, (other.name for other in beside))
         raise KernelError(f"{path}: there is no such patch file.{hint}") from None
     except OSError as error:
         raise KernelError(f"{path}: cannot be read: {error.strerror}") from error
-    if len(content) > _MOST_BYTES:
-        raise KernelError(f"{path}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read.")
+    content = read_bytes(path, _MOST_BYTES, KernelError)
     text = content.decode(errors="surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
     changes = tuple(parse_patch(text, str(path)))
     above = "\n".join(text.split("\n")[: changes[0].line - 1])[:_LONGEST_HEADING]

@@ -9,6 +9,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 from schedlab.base.errors import reading
+from schedlab.base.files import read_bytes
 from schedlab.base.printable import printable
 from schedlab.kernels import KernelError
 from schedlab.kernels.process import output
@@ -140,10 +141,7 @@ def _content(file: Path) -> bytes:
     with reading(file, KernelError):
         if not file.is_file():
             raise KernelError(f"{file}: there is no such file, or it is not a regular one.")
-        with file.open("rb") as stream:
-            content = stream.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise KernelError(f"{file}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read.")
+    content = read_bytes(file, _MOST_BYTES, KernelError)
     return content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").lstrip(b"\n")
 
 

@@ -3,15 +3,15 @@
 The simulator takes one in the first block that counts, of every benchmark and variant.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from schedlab.base.errors import OutsideError, UsageError
+from schedlab.base.errors import OutsideError
+from schedlab.base.files import parse_json, read_bytes
 from schedlab.base.system.inside import followed
 from schedlab.base.validation import KeptData, validate
 from schedlab.result.record import RunRecord
@@ -126,19 +126,11 @@ def pictured(folder: Path, run: RunRecord) -> Pictured | None:
         return None
     try:
         file = followed(folder, f"{run.raw}/{RESULT}", "raw")
-        with file.open("rb") as opened:
-            content = opened.read(_MOST_BYTES + 1)
     except (OSError, OutsideError):
         return None
-    if len(content) > _MOST_BYTES:
-        raise UsageError(f"{file}: is longer than {_MOST_BYTES >> 20} MiB")
+    if not file.is_file():
+        return None
+    content = read_bytes(file, _MOST_BYTES)
     if b'"picture"' not in content:
         return None
-    return validate(_json(content, file), Pictured, str(file))
-
-
-def _json(content: bytes, file: Path) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file}: is not JSON: {error}") from error
+    return validate(parse_json(content, file), Pictured, str(file))

@@ -318,7 +318,8 @@ def test_scenarios_and_files_of_rt_app(tmp_path: Path) -> None:
     file.write_text('{"tasks": [{"name": "t"}]}')
     assert read_scenario(file) == {"tasks": [{"name": "t"}]}
     file.write_bytes(b"\xff\xfe")
-    assert read_scenario(file) is None
+    with pytest.raises(UsageError, match="is not UTF-8 text"):
+        read_scenario(file)
     with pytest.raises(UsageError, match="No such file"):
         read_scenario(tmp_path / "none.json")
 

@@ -15,6 +15,7 @@ from typing import Annotated
 from pydantic import Field
 
 from schedlab.base.errors import UsageError
+from schedlab.base.files import read_json
 from schedlab.base.validation import Data, validate
 from schedlab.base.words import plural
 from schedlab.judging.matched import Counted
@@ -159,7 +160,7 @@ def read_record(
         return {}
     by_name = {work.plan_name: work for work in found}
     kept: dict[str, Kept] = {}
-    for part in validate(_read(path), _Record, str(path)).parts:
+    for part in validate(read_json(path, _MOST_BYTES), _Record, str(path)).parts:
         work = by_name.get(part.plan)
         if work is None:
             continue
@@ -185,21 +186,6 @@ def write_record(
         for part in parts[work.plan_name]
     ]
     path.write_text('{"parts": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
-
-
-def _read(path: Path) -> object:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise UsageError(
-                f"{path}: is longer than {_MOST_BYTES >> 20} MiB, the most that is read"
-            )
-        return json.loads(content.decode())
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: is not JSON: {error}") from error
 
 
 def _predicted(part: _Part, work: Work, cases: int, path: Path) -> Predicted:

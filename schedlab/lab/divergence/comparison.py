@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schedlab.base.errors import UsageError
+from schedlab.base.files import read_text
 from schedlab.base.system.interrupt import stoppable
 from schedlab.benchmarks import Case
+from schedlab.benchmarks.rt_app_file import LARGEST_WORKLOAD
 from schedlab.kernels.cache import disk_errors
 from schedlab.lab.divergence.runs import Side, find_divergence, window
 from schedlab.lab.divergence.timeline import Timeline
@@ -116,12 +117,11 @@ def _scenario(what: Case | Path, variant: Variant, limit: float) -> Mapping[str,
 
 def read_scenario(file: Path) -> dict[str, Any] | None:
     """Return a file's scenario; None if it is something else, as a file of rt-app."""
+    text = read_text(file, LARGEST_WORKLOAD)
     try:
-        given = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
         return None  # rt-app's files may have comments, which is not JSON
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from error
     if not isinstance(given, dict) or isinstance(given.get("tasks"), dict) or "global" in given:
         return None
     return given

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import UsageError, writing
+from schedlab.base.files import read_json
+from schedlab.benchmarks.rt_app_file import LARGEST_WORKLOAD
 
 VERSION = 1
 WAIT, WAKE, START, SLEEP, GRID, ARRIVAL, DEVICE = "w", ">", "+", "s", "t", "@", "d"
@@ -27,8 +29,6 @@ WORDS: Mapping[str, str] = {
     SEND: "sends message N",
     RECEIVE: "receives as many bytes as message N has",
 }
-LARGEST = 1 << 30
-"""bytes; no file is as large."""
 _WORD = re.compile(r"([w>+st@dmr]?)(\d*)")
 
 
@@ -121,14 +121,7 @@ def read_workload(path: Path) -> RecordedWorkload:
     Raises:
         UsageError: it cannot be read, or it is not such a file; file and key are named.
     """
-    try:
-        if path.stat().st_size > LARGEST:
-            raise UsageError(f"{path}: is larger than {LARGEST >> 20} MiB.")
-        document = json.loads(path.read_text())
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path}: is not a workload file: it is not JSON.") from None
+    document = read_json(path, LARGEST_WORKLOAD)
     try:
         return _workload(document)
     except UsageError as error:

@@ -46,14 +46,14 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ("{", "is not a workload file"),
+        ("{", "is not JSON"),
         ("[]", "it is not a recording"),
         ('{"recorded": {"version": 2}, "tasks": {}}', "version is 2"),
         ('{"recorded": {"version": 1}, "tasks": {"x": {}}}', "is called NAME-NUMBER"),
         ('{"recorded": {"version": 1}, "tasks": {"x-1": {}}}', '"replay" is missing'),
         ('{"recorded": {"version": 1}, "tasks": {"x-1": {"replay": "9 q"}}}', "'q' is not a word"),
         ('{"recorded": {"version": 1}, "tasks": {"x-1": {"replay": "w9"}}}', "'w9' is not a word"),
-        ("[" * 100_000, "is not a workload file"),
+        ("[" * 100_000, "is not JSON"),
     ],
 )
 def test_what_is_wrong_with_a_file(tmp_path: Path, document: str, message: str) -> None:
