@@ -11,7 +11,7 @@ from schedlab.cli.screen import print_report
 from schedlab.judging.analysis import analyse
 from schedlab.lab.result import (
     Result,
-    check_cluster,
+    check_lab,
     check_plan,
     prepare,
     preview,
@@ -45,7 +45,7 @@ def go_on(how: How) -> None:
         return
     result: Result = reopen(how.resume, lab)
     with closing(result.store) as store:
-        check_cluster(store.plan, lab)
+        check_lab(store.plan, lab)
         for line in preview(store.plan, result.cases, result.target, lab, store):
             echo(line)
 

@@ -32,6 +32,7 @@ from schedlab.lab.runner import Runner, is_whole, run_together
 from schedlab.lab.watcher import UNWATCHED, Watcher
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
+from schedlab.plan.targets import SIM
 from schedlab.result.boots import BOOT, Boot
 from schedlab.result.store import IMPORT, MERGE, RUN, Store, describe
 from schedlab.targets.alike import different
@@ -98,7 +99,7 @@ def resume_plan(folder: Path, lab: Lab | None = None) -> Store:
     lab = lab or Lab()
     result = reopen(folder, lab)
     try:
-        check_cluster(result.store.plan, lab)
+        check_lab(result.store.plan, lab)
     except BaseException:
         result.store.close()
         raise
@@ -118,15 +119,25 @@ def finish(result: Result, lab: Lab) -> Store:
 
 def check_plan(plan: Plan, lab: Lab) -> None:
     """Refuse what can be refused before a target is looked at."""
-    check_cluster(plan, lab)
+    check_lab(plan, lab)
     if plan.published:
         find_reference(plan.published)
+
+
+def check_lab(plan: Plan, lab: Lab) -> None:
+    """Refuse a cluster, and several runs at a time, for a plan that is not simulated."""
+    check_cluster(plan, lab)
+    if lab.jobs and not plan.simulated:
+        raise UsageError(
+            f"--jobs: runs on {plan.target} would disturb each other; only on"
+            f" {SIM.syntax} several can be made at a time."
+        )
 
 
 def check_cluster(plan: Plan, lab: Lab) -> None:
     """Refuse a cluster for a plan that is not simulated."""
     if lab.cluster and not plan.simulated:
-        raise UsageError(f"--cluster: only sim:MACHINE runs on a cluster, {plan.target} does not.")
+        raise UsageError(f"--cluster: only {SIM.syntax} runs on a cluster, {plan.target} does not.")
 
 
 def prepare(plan: Plan, lab: Lab) -> tuple[Target, list[Case]]:
@@ -134,7 +145,7 @@ def prepare(plan: Plan, lab: Lab) -> tuple[Target, list[Case]]:
     if plan.exact and not plan.simulated:
         raise UsageError(
             f"exact: only a simulated machine has figures that are drawn, and {plan.target} is not"
-            " simulated.\n  Leave it out, or give --target sim:MACHINE."
+            f" simulated.\n  Leave it out, or give --target {SIM.syntax}."
         )
     if plan.counters != "all":  # the simulator is asked for what has a colon
         check_names(name for name in plan.counters if not plan.simulated or ":" not in name)

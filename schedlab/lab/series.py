@@ -29,7 +29,7 @@ from schedlab.lab.result import Lab
 from schedlab.lab.runner import GIVE_UP_AFTER
 from schedlab.lab.sweep import Swept, plan_of_sweep, resume_sweep, run_sweep
 from schedlab.plan.plan import Plan
-from schedlab.plan.targets import kind_of
+from schedlab.plan.targets import SIM, kind_of
 from schedlab.result.record import RunRecord
 from schedlab.result.series import BASE, RECORD, Tried, TriedSeries, read_record
 from schedlab.result.store import Store
@@ -61,7 +61,7 @@ def run_series(
     for target in plan.sweep.target or (plan.target,):
         if not kind_of(target).simulated:
             raise UsageError(
-                f"a series is tried on simulated machines; {target} is not sim:MACHINE."
+                f"a series is tried on simulated machines; {target} is not {SIM.syntax}."
             )
     with stoppable(), _new_folder(folder):
         tried = _Stack(series, base, folder / "patches", lab.watcher).build()

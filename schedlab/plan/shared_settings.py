@@ -5,7 +5,7 @@ from typing import Any
 
 from schedlab.base.errors import nearest
 from schedlab.machine.model import find_machine
-from schedlab.plan.targets import HOST, split
+from schedlab.plan.targets import HOST, SIM, split
 from schedlab.settings.kinds import all_settings
 
 
@@ -37,7 +37,7 @@ def _of_machine(plan: Mapping[str, Any]) -> Any:
         return None
     kind, which = split(target) if isinstance(target, str) else (HOST, "")
     if not kind.simulated:
-        raise ValueError("setup: belongs to a machine file; it needs a target sim:MACHINE")
+        raise ValueError(f"setup: belongs to a machine file; it needs a target {SIM.syntax}")
     known = find_machine(which).setup
     if name not in known:
         raise ValueError(

@@ -147,6 +147,8 @@ def test_a_plan_file_and_options_that_change_it(cli: Cli, host: str, tmp_path: P
         (["--suite", "quick", "--aa", "--counters", "tracepoint"], "Did you mean tracepoints"),
         (["--suite", "quick", "--aa", "--counters", "nope", "--dry-run"], "none is called 'nope'"),
         (["--suite", "quick", "--aa", "--jobs", "x"], "'x' is not a valid integer"),
+        (["--suite", "quick", "--aa", "--jobs", "2", "--dry-run"], "would disturb each other"),
+        (["--suite", "quick", "--aa", "--jobs", "2"], "would disturb each other"),
         (["--suite", "quick", "--variant", "base"], "a single variant is compared with the host"),
         (["--suite", "quick", "--variant", "x: 'y"], "a quotation mark is not closed"),
         (["--suite", "quick", "--aa", "--target", "mars"], "no target is called 'mars'"),

@@ -19,7 +19,7 @@ from schedlab.lab.accuracy.scoring import Prediction, predictions
 from schedlab.lab.runner import is_whole
 from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import Plan, PlanEntry, all_plans, find_plan, find_suite
-from schedlab.plan.targets import kind_of, split
+from schedlab.plan.targets import SIM, kind_of, split
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store
 
@@ -50,7 +50,7 @@ def works(name: str) -> list[Work]:
         for plan_name in reference.plans:
             plan, where = find_plan(plan_name)
             if not plan.simulated:
-                raise UsageError(f"{where}: its target is {plan.target}; only sim:MACHINE predicts")
+                raise UsageError(f"{where}: its target is {plan.target}, not {SIM.syntax}")
             found.append(Work(each, Path(plan_name).stem, plan))
     if not found:
         raise UsageError(f"{name}: `plans` names no plan of schedlab that runs the same.")

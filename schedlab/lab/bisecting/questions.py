@@ -18,7 +18,7 @@ from schedlab.lab.checks.session import Options, Session
 from schedlab.lab.result import Lab, prepare, resume_plan, run_plan
 from schedlab.plan.plan import Plan
 from schedlab.plan.sweep import points as points_of
-from schedlab.plan.targets import kind_of
+from schedlab.plan.targets import SIM, kind_of
 from schedlab.report import write_reports
 from schedlab.report.why import sentence
 from schedlab.report.wording import interval, points
@@ -260,7 +260,7 @@ def asked_of_plan(plan: Plan, metric: str | None, lab: Lab) -> Asked:
     """
     if not kind_of(plan.target).simulated:
         raise UsageError(
-            f"commits are tried on simulated machines; {plan.target} is not sim:MACHINE."
+            f"commits are tried on simulated machines; {plan.target} is not {SIM.syntax}."
         )
     if metric is None:
         return Asked(plan=plan)
