@@ -142,7 +142,11 @@ def build(
             built = builder.build(known[name])
         else:
             recipe = make_recipe(
-                *(shelf, engine, name, base or name, patches),
+                shelf,
+                engine,
+                name,
+                base or name,
+                patches,
                 hz=int(hz) if hz else None,
                 preempt=preempt,
                 say=watch.say,

@@ -180,7 +180,9 @@ class _Account:
         ):
             left_out.add(GONE)
         return cls(
-            *(case, variant, per),
+            case,
+            variant,
+            per,
             {block: _per_operation(base[block], metric, scaled, left_out) for block in blocks},
             {block: _per_operation(other[block], metric, scaled, left_out) for block in blocks},
             unit=plan.judging.unit,

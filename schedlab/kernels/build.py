@@ -252,9 +252,14 @@ class Builder:
         """Return what the build of a recipe would be made of, as everything stands now."""
         base = self.shelf.base(recipe.base)
         return _digest(
-            *(base.content(self.engine), self.engine.version, self.compiler()),
+            base.content(self.engine),
+            self.engine.version,
+            self.compiler(),
             *(patch.sha256 for patch in recipe.patches),
-            *(base.series, str(recipe.hz), recipe.preempt, *recipe.options),
+            base.series,
+            str(recipe.hz),
+            recipe.preempt,
+            *recipe.options,
             *self._instrumented,
             *([scheduler.content] if scheduler else []),
         )

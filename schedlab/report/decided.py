@@ -105,8 +105,11 @@ def leading(report: Report, outcome: Outcome) -> str:
 def _ranked(report: Report, case: CaseReport, variant: str, table: RunTable) -> list[Ranked]:
     outcomes = case.outcomes_in(variant)
     ranked = rank(
-        *(outcomes, case.moved_in(variant), table),
-        *(report.plan.judging.paired, report.design.margin),
+        outcomes,
+        case.moved_in(variant),
+        table,
+        report.plan.judging.paired,
+        report.design.margin,
     )
     return [
         each

@@ -71,7 +71,9 @@ class Film:
         columns = list(zip(*groups, strict=True))
         first = cpus[0]
         return Lane(
-            *(first.node, first.llc, first.core),
+            first.node,
+            first.llc,
+            first.core,
             busy=[sum(column) / whole for column in columns],
             shown=[column.index(max(column)) for column in columns],
             waiting=[ns / self.bin_ns for ns in _total([cpu.waiting for cpu in cpus], self.bins)],

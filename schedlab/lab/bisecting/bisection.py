@@ -120,8 +120,12 @@ class _Bisection:
     def _build_good(self) -> None:
         record = self._record
         base = tree_at_ref(
-            *(Path(record.tree), record.good, record.base),
-            *(self._engine, self._shelf, self._lab.watcher),
+            Path(record.tree),
+            record.good,
+            record.base,
+            self._engine,
+            self._shelf,
+            self._lab.watcher,
         )
         self._shelf.put_base(base)
         Builder(self._shelf, self._engine, self._lab.watcher).build(base.plain)

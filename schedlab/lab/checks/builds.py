@@ -111,7 +111,10 @@ class Kernels:
                 f" {recipe.name} has {', '.join(recipe.patch_names)}."
             )
         made = make_recipe(
-            *(self._shelf, self._engine, f"{recipe.name}-bug-{named.name}", recipe.base),
+            self._shelf,
+            self._engine,
+            f"{recipe.name}-bug-{named.name}",
+            recipe.base,
             [str(patch.resolve())],
             hz=recipe.hz,
             preempt=recipe.preempt,

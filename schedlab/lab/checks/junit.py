@@ -32,7 +32,8 @@ def _suite(root: ET.Element, name: str, verdicts: Sequence[Verdict]) -> None:
         suite.set(key, str(count))
     for verdict in verdicts:
         case = ET.SubElement(
-            *(suite, "testcase"),
+            suite,
+            "testcase",
             classname=f"schedlab.{name}",
             name=printable(verdict.place),
             time=f"{verdict.seconds:.3f}",

@@ -103,8 +103,15 @@ class Planned:
     ) -> Verdict:
         """Return a verdict on it."""
         return Verdict(
-            *(self.named.name, self.machine.name, self.wanted.kernel, self.seed, self.wanted.bug),
-            *(word, round(seconds, 3), problems, key),
+            self.named.name,
+            self.machine.name,
+            self.wanted.kernel,
+            self.seed,
+            self.wanted.bug,
+            word,
+            round(seconds, 3),
+            problems,
+            key,
         )
 
 

@@ -100,8 +100,16 @@ class _Event:
         looked_at: tuple[str, ...] = (),
     ) -> Decision:
         return Decision(
-            *(self.time, self.cpu, self.task, function, subject),
-            *(choice, did, outcome, inputs, looked_at),
+            self.time,
+            self.cpu,
+            self.task,
+            function,
+            subject,
+            choice,
+            did,
+            outcome,
+            inputs,
+            looked_at,
             place=self.place,
         )
 
@@ -137,7 +145,11 @@ def _placement(event: _Event, here: _Begun) -> Decision:
         place = {this: ", the waker's", prev: ", where it ran before"}.get(cpu, "")
     here.moved.clear()  # what follows is this task's migration, not a balance pass's
     return event.decision(
-        *(function, task, (cpu,), f"put {task} on CPU {cpu}{place}", outcome),
+        function,
+        task,
+        (cpu,),
+        f"put {task} on CPU {cpu}{place}",
+        outcome,
         {
             "from CPU": prev,
             "by CPU": this,
@@ -194,7 +206,8 @@ def _balance(event: _Event, here: _Begun) -> Decision | None:
     else:
         did, outcome = f"pulled nothing from CPU {queue}", "pulled nothing"
     return event.decision(
-        *(BALANCE, f"CPU {fields['cpu']}, {_domain(fields)}, {fields['idle']}"),
+        BALANCE,
+        f"CPU {fields['cpu']}, {_domain(fields)}, {fields['idle']}",
         (fields["ours"], group, queue, *tasks, fields["active"], str(len(looked_at))),
         did if fields["ours"] == "0" else f"looked at {_counted(len(looked_at), 'group')}, {did}",
         outcome,
@@ -252,7 +265,8 @@ def _newidle_exit(event: _Event, here: _Begun) -> Decision | None:
     for domain, drawn in here.drawn.items():
         inputs[f"{domain}'s random d1k"] = drawn
     return event.decision(
-        *(NEWIDLE, f"CPU {event.fields['cpu']}"),
+        NEWIDLE,
+        f"CPU {event.fields['cpu']}",
         choice=(*here.scanned, *here.pulled, pulled),
         did=did,
         outcome=outcome,
@@ -286,7 +300,9 @@ def _pick(event: _Event, here: _Begun) -> Decision:
     idle = fields["class"] == "idle"
     task = f"{fields['comm']}-{fields['pid']}"
     return event.decision(
-        *(PICK, f"CPU {event.cpu}", ("idle" if idle else task,)),
+        PICK,
+        f"CPU {event.cpu}",
+        ("idle" if idle else task,),
         "went idle" if idle else f"picked {task}",
         "idle" if idle else "a task",
         {"class": fields["class"], "runnable tasks": fields["nr_running"]},
@@ -305,7 +321,11 @@ def _idle(event: _Event, here: _Begun) -> Decision:
         "typical interval": _typical(fields["typical_us"]),
     }
     return event.decision(
-        *(IDLE, f"CPU {fields['cpu']}", (state, tick), f"chose {state}, {tick}", state),
+        IDLE,
+        f"CPU {fields['cpu']}",
+        (state, tick),
+        f"chose {state}, {tick}",
+        state,
         {name: value for name, value in inputs.items() if value},
     )
 
@@ -314,7 +334,11 @@ def _frequency(event: _Event, here: _Begun) -> Decision:
     fields = event.fields
     asked = _megahertz(fields["next_khz"])
     return event.decision(
-        *(FREQUENCY, f"CPU {fields['policy']}'s policy", (asked,), f"asked for {asked}", asked),
+        FREQUENCY,
+        f"CPU {fields['policy']}'s policy",
+        (asked,),
+        f"asked for {asked}",
+        asked,
         {
             "util": fields["util"],
             "max": fields["max"],
