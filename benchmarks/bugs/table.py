@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.lab.checks.check import Named
+from schedlab.lab.checks.checking import VERDICTS
 from schedlab.lab.checks.files import known_checks
-from schedlab.lab.checks.session import VERDICTS
 
 Run = dict[str, Any]
 HEADING = "| bug | fix | machine | passes | caught | seconds |\n|---|---|---|---|---|---:|"

@@ -12,7 +12,7 @@ from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
 from schedlab.cli.names import ANY_PATH, CHECK, MACHINE, PLAN
 from schedlab.cli.run import evidence_options, load_options
-from schedlab.kernels.series import ends_of_range
+from schedlab.kernels.patch_series import ends_of_range
 
 if TYPE_CHECKING:
     from schedlab.lab.bisecting.record import Asked

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedlab.lab.checks.check import Named
-    from schedlab.lab.checks.session import Options, Verdict
+    from schedlab.lab.checks.checking import Options, Verdict
 
 
 @click.command("check")
@@ -121,7 +121,7 @@ def check_command(
             "--coverage counts what runs, but --output leaves out runs that have a"
             " verdict; give one."
         )
-    from schedlab.lab.checks.session import Options
+    from schedlab.lab.checks.checking import Options
 
     options = Options(
         kernels, machines, seeds, bugs, jobs, seconds(budget) if budget else None, output, coverage
@@ -172,22 +172,22 @@ def _run(found: "Sequence[Named]", options: "Options", reduce_: bool) -> "list[V
     """Make the runs, print what comes out, and leave the files of what failed."""
     from schedlab.base.system.interrupt import stoppable
     from schedlab.cli.steps import ConsoleSteps
-    from schedlab.lab.checks.session import BAD, Session
+    from schedlab.lab.checks.checking import BAD, Checking
 
     steps = ConsoleSteps()
     with stoppable():
-        session = Session(found, options, steps)
-        for name in session.without:
+        checking = Checking(found, options, steps)
+        for name in checking.without:
             steps.say(f"{name}: left out: none of its kernels has been added")
         verdicts = []
-        for verdict in session.run():
+        for verdict in checking.run():
             verdicts.append(verdict)
-            place = f"[{len(verdicts)}/{len(session.planned)}] {verdict.place}"
+            place = f"[{len(verdicts)}/{len(checking.planned)}] {verdict.place}"
             echo(f"{place}: {verdict.word} ({verdict.seconds:.1f} s)")
             for line in verdict.shown if verdict.word in BAD else ():
                 echo(f"    {line}")
         if options.output:
-            for line in session.leave(verdicts, options.output, reduce_):
+            for line in checking.leave(verdicts, options.output, reduce_):
                 echo(line)
     counts = Counter(verdict.word for verdict in verdicts)
     echo(", ".join(f"{number} {word}" for word, number in sorted(counts.items())))

@@ -15,7 +15,7 @@ from schedlab.cli.names import ANY_PATH, KERNEL, PLAN
 from schedlab.cli.run import evidence_options, fail_on_option, load_options
 
 if TYPE_CHECKING:
-    from schedlab.kernels.series import Series
+    from schedlab.kernels.patch_series import Series
     from schedlab.lab.sweep import Swept
     from schedlab.result.series import TriedSeries
 
@@ -75,7 +75,7 @@ def series_command(
         raise UsageError("--resume takes everything from DIR; leave out the patches and the plan.")
     if not how.resume and patches is None:
         raise UsageError("name the patches: an mbox, a folder, or --tree PATH A..B.")
-    from schedlab.kernels.series import is_range
+    from schedlab.kernels.patch_series import is_range
 
     if patches is not None and not is_range(str(patches)):
         if not patches.exists():
@@ -126,7 +126,7 @@ def plan_for_kernels(plan_name: str | None, settings: str | None, options: dict[
 def _read(patches: Path, base: str | None, tree: Path | None) -> "tuple[Series, str]":
     """Return the series and the name of the tree it goes on; of commits it is the first one."""
     from schedlab.kernels.engine import find_engine
-    from schedlab.kernels.series import is_range, read_series, series_of_commits
+    from schedlab.kernels.patch_series import is_range, read_series, series_of_commits
     from schedlab.kernels.shelf import Shelf
     from schedlab.kernels.tree import tree_at_ref, tree_of_range
 

@@ -18,9 +18,9 @@ from schedlab.kernels import KernelError
 from schedlab.kernels.build import Builder
 from schedlab.kernels.cache import write_whole
 from schedlab.kernels.engine import Engine, find_engine
+from schedlab.kernels.patch_series import Series, SeriesPatch
 from schedlab.kernels.patches import Patch, count_there, parse_patch
 from schedlab.kernels.progress import Watch
-from schedlab.kernels.series import Series, SeriesPatch
 from schedlab.kernels.shelf import Shelf
 from schedlab.kernels.warnings import without_lines
 from schedlab.lab.new_folder import make_folder

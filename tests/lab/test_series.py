@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from schedlab.kernels import KernelError
+from schedlab.kernels.patch_series import read_series, series_of_commits
 from schedlab.kernels.patches import Patch, count_there, parse_patch
-from schedlab.kernels.series import read_series, series_of_commits
 from tests.helpers.fake_engine import FakeLab, git_tree
 
 RUN = ("--benchmark", "HackbenchPipeThreads:groups=1,loops=10", "--looks", 6)

@@ -6,9 +6,9 @@ from pathlib import Path
 from schedlab.base.printable import printable
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import Engine
+from schedlab.kernels.patch_series import ends_of_range
 from schedlab.kernels.patches import read_patch
 from schedlab.kernels.process import output
-from schedlab.kernels.series import ends_of_range
 
 MOST_COMMITS = 100_000
 

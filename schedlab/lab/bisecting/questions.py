@@ -14,7 +14,7 @@ from schedlab.judging.why import explain_steps
 from schedlab.lab.bisecting.record import Asked
 from schedlab.lab.bisecting.search import Answer
 from schedlab.lab.checks.check import Named
-from schedlab.lab.checks.session import Options, Session
+from schedlab.lab.checks.checking import Checking, Options
 from schedlab.lab.result import Lab, prepare, resume_plan, run_plan
 from schedlab.plan.plan import Plan
 from schedlab.plan.sweep import points as points_of
@@ -202,8 +202,8 @@ class CheckQuestion:
             jobs=self._lab.simulated_at_a_time,
             output=folder,
         )
-        session = Session([self._named], options, self._lab.watcher)
-        verdicts = sorted(session.run(), key=lambda verdict: (verdict.machine, verdict.seed))
+        checking = Checking([self._named], options, self._lab.watcher)
+        verdicts = sorted(checking.run(), key=lambda verdict: (verdict.machine, verdict.seed))
         failed: dict[str, str] = {}
         for verdict in verdicts:
             if verdict.word == "refused":

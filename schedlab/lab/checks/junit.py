@@ -5,7 +5,7 @@ from itertools import groupby
 from xml.etree import ElementTree as ET
 
 from schedlab.base.printable import printable, printable_lines
-from schedlab.lab.checks.session import BAD, Verdict
+from schedlab.lab.checks.checking import BAD, Verdict
 
 
 def junit(verdicts: Iterable[Verdict]) -> str:

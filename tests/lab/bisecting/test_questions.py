@@ -9,8 +9,8 @@ from schedlab.base.errors import UsageError
 from schedlab.lab.bisecting import questions
 from schedlab.lab.bisecting.questions import CheckQuestion
 from schedlab.lab.bisecting.record import Asked
+from schedlab.lab.checks.checking import Options, Verdict, Word
 from schedlab.lab.checks.files import known_checks
-from schedlab.lab.checks.session import Options, Verdict, Word
 from schedlab.lab.result import Lab
 
 KERNELS = {"good": "base", "one": "base-to-1", "other": "base-to-2"}
@@ -29,7 +29,7 @@ def asking(monkeypatch: pytest.MonkeyPatch, word: Word) -> CheckQuestion:
                     said: Word = word if (kernel, seed) == ("base-to-2", 2) else "passed"
                     yield Verdict("c", "smp4", kernel, seed, False, said, problems=("why",))
 
-    monkeypatch.setattr(questions, "Session", StandIn)
+    monkeypatch.setattr(questions, "Checking", StandIn)
     [path, *_] = known_checks().values()
     return CheckQuestion(Asked(scenario=str(path)), Lab())
 

@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from schedlab.lab.checks.checking import Verdict, Word
 from schedlab.lab.checks.junit import junit
-from schedlab.lab.checks.session import Verdict, Word
 
 PROBLEMS = ("a task's \x1b[31mwait\x00 <&> \"'", "a name \ud800 of no encoding", "3", "4", "5")
 

@@ -115,7 +115,7 @@ class Planned:
         )
 
 
-class Session:
+class Checking:
     """The runs of some checks."""
 
     def __init__(self, checks: Sequence[Named], options: Options, watch: Watch) -> None:
@@ -192,7 +192,7 @@ class Session:
         """Write the files of each check that failed; yield where they are.
 
         Args:
-            verdicts: of this session.
+            verdicts: of these checks.
             folder: gets a folder for each.
             smaller: whether the run is made smaller first.
         """

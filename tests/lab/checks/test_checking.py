@@ -1,4 +1,4 @@
-"""The order of a session's runs, and verdicts that are there already; nothing is simulated."""
+"""The order of the runs of checks, and verdicts that are there already; nothing is simulated."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from schedlab.lab.checks import session
+from schedlab.lab.checks import checking
+from schedlab.lab.checks.checking import Checking, Options, Planned
 from schedlab.lab.checks.run import Judged
-from schedlab.lab.checks.session import Options, Planned, Session
 from schedlab.machine.model import find_machine
 
 
@@ -18,15 +18,15 @@ def planned(check: str, seed: int) -> Planned:
     return Planned(named, find_machine("smp4"), wanted, seed)
 
 
-def made(monkeypatch: pytest.MonkeyPatch, folder: Path, *runs: Planned) -> Session:
-    """Return a session of runs that fail, and whose content is their seed."""
-    one = Session.__new__(Session)
+def made(monkeypatch: pytest.MonkeyPatch, folder: Path, *runs: Planned) -> Checking:
+    """Return checks of runs that fail, and whose content is their seed."""
+    one = Checking.__new__(Checking)
     one.options = Options(output=folder, jobs=1)
     one.planned = list(runs)
     one._processes = SimpleNamespace(stop=lambda: None)  # type: ignore[assignment]
     monkeypatch.setattr(one, "asked", lambda planned: planned)
-    monkeypatch.setattr(session, "key_of", lambda asked, _: str(asked.seed))
-    monkeypatch.setattr(session, "judge", lambda *_: Judged("failed", 0.1, ("why",)))
+    monkeypatch.setattr(checking, "key_of", lambda asked, _: str(asked.seed))
+    monkeypatch.setattr(checking, "judge", lambda *_: Judged("failed", 0.1, ("why",)))
     return one
 
 
