@@ -7,7 +7,7 @@
 #ifndef HW_H
 #define HW_H
 
-#include "../../workloads/buckets.h"
+#include "buckets.h"
 
 typedef unsigned long long simtime;		/* integer nanoseconds */
 

@@ -23,7 +23,7 @@ def schedlab_load() -> Path:
     Raises:
         HostError: a tool is missing, or it does not compile.
     """
-    return _built(PROGRAM, data_folder("workloads"), "load", "make gcc libjansson-dev")
+    return _built(PROGRAM, data_folder("workloads"), "load", "make gcc libjansson-dev", _buckets())
 
 
 def cpuidle_smt_performance() -> Path:
@@ -33,8 +33,7 @@ def cpuidle_smt_performance() -> Path:
         HostError: a tool is missing, or it does not compile.
     """
     sources = data_folder("tools") / CPUIDLE_SMT_PERFORMANCE
-    shared = data_folder("workloads") / "buckets.h"
-    return _built(CPUIDLE_SMT_PERFORMANCE, sources, CPUIDLE_SMT_PERFORMANCE, _C, shared)
+    return _built(CPUIDLE_SMT_PERFORMANCE, sources, CPUIDLE_SMT_PERFORMANCE, _C, _buckets())
 
 
 def trace_text() -> Path:
@@ -51,6 +50,10 @@ OWN: dict[str, Callable[[], Path]] = {
     CPUIDLE_SMT_PERFORMANCE: cpuidle_smt_performance,
 }
 """The programs by name, and what builds them."""
+
+
+def _buckets() -> Path:
+    return data_folder("engine") / "include/buckets.h"
 
 
 def _built(name: str, sources: Path, shelf: str, packages: str, *shared: Path) -> Path:

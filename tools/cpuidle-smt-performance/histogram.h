@@ -4,7 +4,7 @@
 #define HISTOGRAM_H
 
 #include <stdint.h>
-#include "../../workloads/buckets.h"
+#include "../../engine/include/buckets.h"
 
 #define BITS	6			/* 2^6 buckets an octave */
 #define BUCKETS	BUCKETS_OF(BITS)

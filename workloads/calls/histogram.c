@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Histograms of durations: logarithmic, 128 buckets an octave, at most 0.8 % wide. */
 #include <stdio.h>
-#include "../buckets.h"
+#include "../../engine/include/buckets.h"
 #include "backend.h"
 
 #define BITS	7			/* 2^7 buckets an octave */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reading JSON with one clear error: the key path, what is wrong, what would be right. */
-#ifndef HW_JSON_H
-#define HW_JSON_H
+#ifndef JSON_H
+#define JSON_H
 
 #include <jansson.h>
 #include "hw.h"
