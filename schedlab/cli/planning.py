@@ -26,20 +26,24 @@ def carry_out(make: Callable[[], Plan], how: How) -> None:
     plan = None if how.resume else make()
 
     # Only here: a mistake in the plan is reported at once, without loading what runs it.
-    from schedlab.cli.result import go_on, make_result
-    from schedlab.cli.sweep import carry_out_sweep
-    from schedlab.lab.sweep import plan_of_sweep
-
     if how.resume and is_sweep(how.resume):
-        carry_out_sweep(plan_of_sweep(how.resume), how)
-    elif how.resume:
+        from schedlab.lab.sweep import plan_of_sweep
+
+        plan = plan_of_sweep(how.resume)
+    if not plan:
+        from schedlab.cli.result import go_on
+
         go_on(how)
-    elif plan:
-        first, *others = points(plan).values()
-        if others:
-            carry_out_sweep(plan, how)
-        else:
-            make_result(first.plan, how)
+        return
+    first, *others = points(plan).values()
+    if others:
+        from schedlab.cli.sweep import carry_out_sweep
+
+        carry_out_sweep(plan, how)
+    else:
+        from schedlab.cli.result import make_result
+
+        make_result(first.plan, how)
 
 
 def plan_of(plan_name: str | None, options: Mapping[str, Any]) -> Plan:

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich import progress
 from rich.console import Console
 
 from schedlab.base.printable import printable
 from schedlab.base.words import plural
-from schedlab.judging.analysis import Outcome
 from schedlab.kernels.progress import Step
 from schedlab.lab.forecast import Forecast, are
 from schedlab.lab.runner import Progress
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
+
+if TYPE_CHECKING:
+    from schedlab.judging.analysis import Outcome
 
 
 class Screen:
@@ -102,7 +105,7 @@ class RunProgress(Progress):
             self._say(f"{key.case} [{key.variant}] failed: {record.error}")
         self._warn()
 
-    def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
+    def look(self, blocks_done: int, outcomes: Sequence["Outcome"], settled: set[str]) -> None:
         """Print what the evidence says after so many blocks."""
         clear = sum(outcome.verdict.settled for outcome in outcomes)
         still = len({outcome.case.label for outcome in outcomes} - settled)

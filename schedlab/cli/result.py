@@ -3,12 +3,8 @@
 import sys
 from contextlib import closing
 
-from rich.console import Console
-
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How
-from schedlab.cli.screen import print_report
-from schedlab.judging.analysis import analyse
 from schedlab.lab.result import (
     Result,
     check_lab,
@@ -20,7 +16,6 @@ from schedlab.lab.result import (
     run_plan,
 )
 from schedlab.plan.plan import Plan
-from schedlab.report import write_reports
 from schedlab.result.store import Store
 
 
@@ -55,6 +50,12 @@ def print_result(store: Store, how: How | None = None) -> None:
 
     With `--fail-on worse` the process ends with exit status 1 where something got worse.
     """
+    from rich.console import Console
+
+    from schedlab.cli.screen import print_report
+    from schedlab.judging.analysis import analyse
+    from schedlab.report import write_reports
+
     with closing(store):
         analysis = analyse(store)
         print_report(store, analysis, Console())

@@ -6,7 +6,7 @@ from typing import Literal
 import click
 
 from schedlab.base.duration import seconds
-from schedlab.base.errors import UsageError
+from schedlab.base.errors import UsageError, reading
 from schedlab.cli.echo import echo
 from schedlab.cli.group import Group
 from schedlab.cli.names import FILE, KERNEL, MACHINE, NEW_FILE, VARIANT
@@ -59,6 +59,10 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
 
     FILE is text of ftrace, trace-cmd or perf script, perf.data, trace.dat, or Perfetto's.
     """
+    with reading(file):
+        file.open("rb").close()
+
+    # Only here: a wrong name is answered at once, without loading what reads traces.
     from schedlab.lab.recording.distance import mover
     from schedlab.lab.recording.inference import Choice
     from schedlab.lab.recording.page import trace_page

@@ -5,9 +5,9 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schedlab.benchmarks import Case
-from schedlab.judging.analysis import Outcome, RunTable, judge_metrics, settled_cases
 from schedlab.lab.order import block_order, run_seed, stretches
 from schedlab.lab.pace import Budget, Pace
 from schedlab.plan.plan import Plan
@@ -15,6 +15,9 @@ from schedlab.result.record import RunKey, RunRecord
 from schedlab.result.store import Store
 from schedlab.targets.simulators import Simulators
 from schedlab.targets.target import Order, Session, SessionOfMany, Wait
+
+if TYPE_CHECKING:
+    from schedlab.judging.analysis import Outcome
 
 GIVE_UP_AFTER = 3
 """Failed runs of one benchmark in one variant after which the benchmark is left out."""
@@ -35,7 +38,7 @@ class Progress:
     def done(self, record: RunRecord) -> None:
         """End a run."""
 
-    def look(self, blocks_done: int, outcomes: Sequence[Outcome], settled: set[str]) -> None:
+    def look(self, blocks_done: int, outcomes: Sequence["Outcome"], settled: set[str]) -> None:
         """Judge the evidence so far; `settled` are the benchmarks that need no more blocks."""
 
     def give_up(self, case: str, why: str) -> None:
@@ -178,8 +181,7 @@ class Runner:
     def _look(self, blocks_done: int) -> set[str]:
         # Later blocks can be there already after a resume; a look sees only its own.
         seen = [record for record in self._records if record.key.block < blocks_done]
-        table = RunTable(self._plan, seen)
-        outcomes, settled = _judged(self._store, table)
+        outcomes, settled = _judged(self._store, seen)
         self._progress.look(blocks_done, outcomes, settled)
         return settled
 
@@ -235,11 +237,14 @@ def is_whole(store: Store, cases: Sequence[Case]) -> bool:
                     return False
         if stretch.stop in store.design.taken:
             seen = [record for record in records if record.key.block < stretch.stop]
-            closed |= _judged(store, RunTable(plan, seen))[1]
+            closed |= _judged(store, seen)[1]
     return True
 
 
-def _judged(store: Store, table: RunTable) -> tuple[list[Outcome], set[str]]:
+def _judged(store: Store, seen: Sequence[RunRecord]) -> tuple[list["Outcome"], set[str]]:
+    from schedlab.judging.analysis import RunTable, judge_metrics, settled_cases
+
+    table = RunTable(store.plan, seen)
     outcomes = judge_metrics(store.plan, store.design, store.cases, table)
     return outcomes, settled_cases(store.design, outcomes)
 

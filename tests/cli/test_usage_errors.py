@@ -31,6 +31,7 @@ COMMANDS = (
             ("run", "--benchmark", "Nosuch"),
             ("run", "--benchmark", "HackbenchPipeThreads", "--variant", "x:y:z"),
             ("kernel", "build", "mine", "--base", "nosuch"),
+            ("trace", "stats", "/nosuch"),
         ),
     ),
     (
@@ -41,6 +42,10 @@ COMMANDS = (
         ),
     ),
     (STATISTICS, (("run", "/nosuch.toml"),)),
+    (
+        ("numpy",),
+        ((*AA, "--dry-run", "--only", "nosuch"), (*AA, "--dry-run", "--counters", "nosuch")),
+    ),
 )
 """What each command must not load, those that load least first: one process runs all."""
 CODE = """
