@@ -82,10 +82,27 @@ def _features(kernel: str | None) -> Iterator[str]:
 
 
 _KINDS = {"benchmarks": _benchmarks, "plans": _plans, "suites": _suites, "counters": _counters}
+_ELSEWHERE = {
+    "machines": "machine list",
+    "kernels": "kernel list",
+    "schedulers": "scx list",
+    "checks": "check --list",
+    "docs": "docs",
+}
+"""What other commands list."""
+
+
+class _Kind(click.Choice[str]):
+    """What can be listed here; of what is listed elsewhere the command is named."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in _ELSEWHERE:
+            self.fail(f"`schedlab {_ELSEWHERE[value]}` lists the {value}.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice([*_KINDS, "features"]))
+@click.argument("kind", type=_Kind([*_KINDS, "features"]))
 @click.option("--kernel", type=KERNEL, metavar="NAME", help="Features of this simulated kernel.")
 def list_command(kind: str, kernel: str | None) -> None:
     """List benchmarks, plans, suites, counters, or the sched features of this kernel."""

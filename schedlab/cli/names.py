@@ -87,6 +87,24 @@ class VariantName(click.ParamType[str]):
         return [CompletionItem(text + each) for each in _settings() if each.startswith(word)]
 
 
+class BenchmarkName(Name):
+    """A benchmark, `NAME:KEY=VALUE,...`; a shell completes the key that is being written."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin so, or the benchmark with the keys that begin so."""
+        from schedlab.benchmarks import all_benchmarks
+
+        name, colon, _ = incomplete.partition(":")
+        if not colon:
+            return super().shell_complete(ctx, param, incomplete)
+        before = max(len(name), incomplete.rfind(",")) + 1
+        text, word = incomplete[:before], incomplete[before:]
+        keys = (key for each in all_benchmarks() if each.name == name for key in each.defaults)
+        return [CompletionItem(f"{text}{key}=") for key in keys if key.startswith(word)]
+
+
 def _settings() -> Iterable[str]:
     from schedlab.settings.kinds import listed_settings
     from schedlab.settings.kinds.kernel import Kernel
@@ -195,7 +213,8 @@ COMMAND = Name(_commands)
 PLAN = Name(_plans, file=True)
 SUITE = Name(_suites, file=True)
 MACHINE = Name(_machines, file=True, check=machine_file)
-BENCHMARK = Name(_benchmarks, check=_check_benchmark)
+BENCHMARK = BenchmarkName(_benchmarks, check=_check_benchmark)
+ONLY = Name(_benchmarks)
 KERNEL = Name(_kernels)
 TARGET = Name(_targets, check=_check_target)
 COUNTERS = Name(_counters, several=True)

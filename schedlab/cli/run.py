@@ -17,6 +17,7 @@ from schedlab.cli.names import (
     COUNTERS,
     KERNEL,
     MACHINE,
+    ONLY,
     PLAN,
     SUITE,
     TARGET,
@@ -197,6 +198,7 @@ _LOAD = (
     click.option(
         "--only",
         multiple=True,
+        type=ONLY,
         metavar="NAME",
         help="Run only this benchmark of the plan or suite.",
     ),

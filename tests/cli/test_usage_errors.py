@@ -99,6 +99,7 @@ def test_a_wrong_option_is_refused_by_its_name(cli: Cli, words: tuple[str, ...])
         (("kernel", "bild"), "no sub-command of kernel is called 'bild'. Did you mean build?"),
         (("help", "kernel", "bild"), "Did you mean build?"),
         (("help", "run", "x"), "run has no sub-commands"),
+        (("list", "machines"), "`schedlab machine list` lists the machines"),
         (("trace", "smp4", "--output", "/nosuch/x"), "'--output': there is no folder '/nosuch'"),
         (("overview", "/", "--output", "/nosuch/x"), "'--output': there is no folder '/nosuch'"),
         ((*TRACE, "--cpus", "2-99"), "--cpus: 4-99 is not within 0-3"),
