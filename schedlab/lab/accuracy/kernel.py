@@ -6,6 +6,7 @@ Scheduling domains, features and placement decisions have to be identical; count
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from schedlab.base.system import RemoteSystem
 from schedlab.benchmarks import Case
@@ -19,6 +20,8 @@ COUNTED: tuple[tuple[str, Options], ...] = (
     ("hackbench", {"groups": 1, "loops": 50}),
     ("hackbench", {"groups": 2, "loops": 50, "pipe": True, "threads": True}),
 )
+SEEDS = range(1, 11)
+"""Of the simulated counts, which are shown as their median and range."""
 
 PLACEMENT = load_case("placement", {})
 AGAIN = load_case("placement", {"rounds": 15})
@@ -105,20 +108,24 @@ def _placements(guest: Bench, simulated: Mapping[str, str]) -> Aspect:
 
 
 def counts(guest: Bench, simulated: Bench) -> Iterator[str]:
-    """Compare what some workloads make the scheduler do, a line each."""
+    """Compare what some workloads make the scheduler do, a line each.
+
+    Simulated counts of one machine differ by the seed, hackbench's up to nineteen times
+    (docs/manual/vm.md).
+    """
     for workload, options in COUNTED:
         case = load_case(workload, options)
-        real, ours = guest.run(case), simulated.run(case)
+        real = guest.run(case)
+        ours = [simulated.run(case, seed=seed) for seed in SEEDS]
         words = " ".join(f"{key}={value}" for key, value in options.items())
-        counted = [
-            f"{what} {there:.0f} in the guest, {here:.0f} simulated"
-            for what, there, here in (
-                ("switches", real.switches, ours.switches),
-                ("wakeups", real.wakeups, ours.wakeups),
-                ("migrations", real.migrations, ours.migrations),
-            )
-            if there is not None and here is not None
-        ]
+        counted = []
+        for what in ("switches", "wakeups", "migrations"):
+            there, *here = (getattr(one, what) for one in (real, *ours))
+            if there is not None:
+                counted.append(
+                    f"{what} {there:.0f} in the guest, {median(here):.0f} ({min(here):.0f} to"
+                    f" {max(here):.0f}) simulated"
+                )
         yield f"{workload} {words}: {'; '.join(counted)}"
 
 

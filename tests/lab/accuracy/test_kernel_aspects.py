@@ -43,6 +43,26 @@ def test_what_differs_is_asked_again(
     assert len(aspect.remarks) == asked - 1
 
 
+class Counting(Bench):
+    """A target whose counts follow from the seed."""
+
+    def __init__(self, each: float) -> None:
+        self.each = each
+
+    def run(self, case: Case, variant: Variant | None = None, seed: int = 1) -> Outcome:
+        return Outcome({}, switches=seed * self.each, wakeups=3)
+
+
+def test_simulated_counts_are_those_of_several_seeds() -> None:
+    """One seed's hackbench may switch nineteen times as often as another's."""
+    [_, line] = kernel.counts(Counting(4048), Counting(100))
+    assert line == (
+        "hackbench groups=2 loops=50 pipe=True threads=True:"
+        " switches 4048 in the guest, 550 (100 to 1000) simulated;"
+        " wakeups 3 in the guest, 3 (3 to 3) simulated"
+    )
+
+
 def test_groups_that_another_message_cuts_in_two() -> None:
     log = """\
 [    1.1] CPU0 attaching sched-domain(s):
