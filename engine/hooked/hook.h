@@ -57,6 +57,14 @@
 #define SHIM_AS_IS(HOOK, name, args...)	name(args)
 #define SHIM_CALL(HOOK, name, args...)	({ SHIM_MATCHED(#name); HOOK(name, args); })
 
+/*
+ * KEEP: what a call returns, or 0 where it returns nothing.  GIVE: the same as the value of a hook,
+ * of the call's own type; its call is not made.  So a patch may have a function return something.
+ */
+#define SHIM_IS_VOID(call)		__builtin_types_compatible_p(typeof(call), void)
+#define SHIM_KEEP(call)			__builtin_choose_expr(SHIM_IS_VOID(call), ({ (void)(call); 0; }), call)
+#define SHIM_GIVE(kept, call)		__builtin_choose_expr(SHIM_IS_VOID(call), (void)0, kept)
+
 /* The build reads from the object which hooks have matched a call: scripts/unmatched. */
 #define SHIM_MATCHED(name)						\
 	static const char __matched[] __used __section("shim_matched") = name

@@ -134,20 +134,56 @@ const char *takes(const char *file)
 	return text;
 }
 
-/* Why there is no such file, or nothing. */
-static const char *absence(const char *file)
+/* Why there is no such file, or nothing; what holds for a whole folder explains none that is there. */
+static const char *absence(const char *file, int has_folder)
 {
-	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++)
-		if (!fnmatch(absences[i].file, file, 0))
+	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++) {
+		const char *last = strrchr(absences[i].file, '/');
+
+		if (!fnmatch(absences[i].file, file, 0) && !(has_folder && !strcmp(last, "/*")))
 			return absences[i].why;
+	}
 	return NULL;
+}
+
+#define FEW	16	/* files of a folder, to be listed */
+
+static struct {
+	const char *file;
+	size_t folder;		/* length of its name, with the slash */
+	int count;
+	char names[400];
+} beside;
+
+static void note_beside(const char *path, int writable)
+{
+	size_t used = strlen(beside.names);
+
+	if (!writable || strncmp(path, beside.file, beside.folder) || strchr(path + beside.folder, '/') ||
+	    beside.count++ >= FEW)
+		return;
+	snprintf(beside.names + used, sizeof(beside.names) - used, "%s%s", used ? ", " : "", path + beside.folder);
+}
+
+/* The files in the folder of one that is not there, if they are few, or nothing. */
+static const char *files_beside(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	beside.file = file;
+	beside.folder = slash ? slash + 1 - file : 0;
+	beside.count = 0;
+	beside.names[0] = 0;
+	if (slash)
+		kern_list_files(note_beside);
+	return beside.count && beside.count <= FEW ? beside.names : NULL;
 }
 
 /* What an error number and what a file takes say together; as above. */
 const char *refusal(const char *file, int err)
 {
 	static char text[500];
-	const char *advice = takes(file);
+	const char *advice = takes(file), *names = err == -ENOENT ? files_beside(file) : NULL;
 
 	if (err == -EACCES)
 		advice = "; the file is read-only";
@@ -155,8 +191,11 @@ const char *refusal(const char *file, int err)
 		advice = WITHOUT("CFS_BANDWIDTH");
 	else if (err == -ENOENT && !strncmp(file, "cpu.uclamp.", strlen("cpu.uclamp.")))
 		advice = WITHOUT("UCLAMP_TASK_GROUP");
-	else if (err == -ENOENT && absence(file)) {
-		snprintf(text, sizeof(text), "this kernel does not have it: %s", absence(file));
+	else if (err == -ENOENT && absence(file, !!names)) {
+		snprintf(text, sizeof(text), "this kernel does not have it: %s", absence(file, !!names));
+		return text;
+	} else if (names) {
+		snprintf(text, sizeof(text), "this kernel has no such file; those beside it are %s", names);
 		return text;
 	} else if (err == -ENOENT && !advice[0])
 		advice = "; this kernel has no such file, and schedsim --print-files lists those it has";

@@ -156,10 +156,19 @@ def build(
                 built = builder.build(recipe)
             except (EngineChanged, HostRefused):
                 raise  # it can still be built
-            except KernelError:
-                if name not in known and name != recipe.base:
+            except KernelError as error:
+                if name == recipe.base:
+                    raise
+                if name not in known:
                     shelf.remove(name)  # nobody can run it
-                raise
+                    builder.forget(name)
+                    raise
+                before = known[name]
+                if before == recipe:
+                    raise
+                shelf.put_recipe(before, [])
+                patched = _patched(before.patch_names)
+                raise KernelError(f"{error}\n  {name} stays what it was: {patched}.") from None
     for warning in built.warnings:
         watch.say(f"{name}: the compiler warns, and not without the patches: {warning}")
     echo(
@@ -252,7 +261,9 @@ def show(name: str) -> None:
             "unmatched": ", ".join(built.unmatched) or "none",
         }
         if built.patches:
-            rows["met less often"] = ", ".join(built.fewer) or "none"
+            rows["met less often"] = "; ".join(built.fewer) or "none"
+            rows["met elsewhere"] = "; ".join(built.moved) or "none"
+            rows["parameters"] = "; ".join(built.parameters) or "as in the tree"
             rows["warnings"] = "; ".join(built.warnings) or "none"
     else:
         rows["build"] = "none of these sources yet; a run builds it when it needs it"

@@ -46,9 +46,11 @@ _OF = ".of"
 _BY = ".by"
 """In make's output folder: the compiler and the engine."""
 _UNMATCHED = "unmatched.txt"
-_FEWER = "fewer.txt"
+_CHANGED = "changed-calls.txt"
 _SCHEDULERS = "schedulers"
 """In make's output folder: what is made of each sched_ext scheduler."""
+_LOGS = "logs"
+"""What make printed last of each name that could not be built."""
 _UNDER_WAY = ".under-way"
 """There while make works; what it left behind where it was cut off."""
 _TOOLS = {"make": "make", "bc": "bc", "patch": "patch", "objdump": "binutils"}
@@ -66,6 +68,8 @@ _DECLARED = re.compile(
 )
 """A declaration that it took for a call."""
 _EXPANDED = re.compile(r"^(\S+?):(\d+):\d+: note: in expansion of macro .(\w+)", re.M)
+_ARITY = re.compile(r'macro "\w+" (?:requires|passed) ')
+_ARGUMENT = re.compile(r"passing argument \d+ of |too (?:few|many) arguments to function ")
 _ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
 _SCHEDULER = re.compile(r"^scx: (.*)$", re.M)
@@ -111,7 +115,11 @@ class Build(Data):
     unmatched: tuple[str, ...]
     """Hooks and hot fields of the engine that nothing in the tree has met."""
     fewer: tuple[str, ...] = ()
-    """Those that meet the patched tree less often than the tree without its patches."""
+    """Those that meet the patched tree in fewer places than the tree without its patches."""
+    moved: tuple[str, ...] = ()
+    """Those of which patches take places away, and add as many elsewhere."""
+    parameters: tuple[str, ...] = ()
+    """Functions that the engine knows by name, of which patches change the parameters."""
     warnings: tuple[str, ...] = ()
     """The compiler's, that the unpatched tree does not give."""
     seconds: float
@@ -230,7 +238,7 @@ class Builder:
         return self._part(recipe, self.shelf.base(recipe.base), None).objects
 
     def forget(self, name: str) -> None:
-        """Drop all that was made of a name, with earlier engines too."""
+        """Drop all that was made of a name, with earlier engines too; a build's log stays."""
         for folder in self._objects_of(name):
             shutil.rmtree(folder, ignore_errors=True)
         for folder in (self.shelf.folder / "builds").glob("*"):
@@ -306,6 +314,7 @@ class Builder:
             "PREEMPT": recipe.preempt,
             "CONFIG": " ".join(recipe.options),
             "CC": self._cc,
+            "PYTHON": sys.executable,
         }
         if recipe.patches:
             files = [self.shelf.patch_file(patch) for patch in recipe.patches]
@@ -342,7 +351,6 @@ class Builder:
             "SCX_NAME": scheduler.name,
             "SCX_OUT": str(part.objects / _SCHEDULERS / key),
             "SCX_INCLUDE": " ".join(map(str, scheduler.includes)),
-            "PYTHON": sys.executable,
         }
         return replace(part, variables=part.variables | more, scheduler=scheduler)
 
@@ -377,11 +385,24 @@ class Builder:
                     (part.objects / "make.log").write_text("\n".join(printed))
                     if status:
                         self._check_host(part, printed)
-                        failed = _what_failed(part, printed, self.engine)
-                        changed = self._changed_facts(part)
-                        raise KernelError(f"{failed}\n  {changed}" if changed else failed)
+                        raise KernelError(self._failed(part, printed))
+                    self._log(part.recipe.name).unlink(missing_ok=True)
             finally:
                 under_way.unlink(missing_ok=True)
+
+    def _log(self, name: str) -> Path:
+        return self.shelf.folder / _LOGS / f"{name}.log"
+
+    def _failed(self, part: _Part, printed: Sequence[str]) -> str:
+        """Return what stopped make, with its log; objects that no later build takes are dropped."""
+        log = self._log(part.recipe.name)
+        write_whole(log, "".join(f"{line}\n" for line in printed))
+        failed = f"{_what_failed(part, printed, self.engine)}\n  All of make's words: {log}"
+        if changed := self._changed_facts(part):
+            failed += f"\n  {changed}"
+        if part.recipe.patches and not (part.objects / PROGRAM).exists():
+            shutil.rmtree(part.objects, ignore_errors=True)
+        return failed
 
     def _check_host(self, part: _Part, printed: Sequence[str]) -> None:
         """Refuse to blame the sources for what the host did to a make that failed.
@@ -430,6 +451,7 @@ class Builder:
         if part.scheduler:
             shutil.rmtree(part.program.parent, ignore_errors=True)
         fresh.replace(program)
+        changed = _changed_calls(part.objects / _CHANGED)
         patched = part.objects / "src" / "kernel/sched/features.h"
         features = patched if patched.is_file() else base.tree / "kernel/sched/features.h"
         build = Build(
@@ -448,7 +470,9 @@ class Builder:
             compiler=self.compiler(),
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
             unmatched=tuple((part.objects / _UNMATCHED).read_text().splitlines()),
-            fewer=tuple((part.objects / _FEWER).read_text().splitlines()),
+            fewer=tuple(f"{name} in {places}" for name, places in changed["fewer"]),
+            moved=tuple(f"{name} from {places}" for name, places in changed["moved"]),
+            parameters=tuple(f"{name}{lists}" for name, lists in changed["parameters"]),
             warnings=self._warnings(part, base) if recipe.patches else (),
             facts=facts_of(part.objects),
             seconds=round(seconds, 1),
@@ -457,8 +481,8 @@ class Builder:
         headers = event_fields([part.objects / "src", base.tree, self.engine.folder])
         write_whole(folder / _EVENTS, json.dumps(headers))
         write_whole(folder / _INFO, build.model_dump_json(indent=1))
-        if changed := self._changed_facts(part):
-            self.watch.say(changed)
+        if facts := self._changed_facts(part):
+            self.watch.say(facts)
         for names in build.unmatched:
             self.watch.say(
                 f"{recipe.name}: nothing in this tree matches {names.replace(' ', ' or ')}: what"
@@ -470,6 +494,18 @@ class Builder:
                 f"{recipe.name}: its patches leave fewer places than the tree has in which the"
                 f" engine meets {listing(build.fewer)}: a call that is written out or made by"
                 " another name is not counted, charged or traced (engine/hooked/expected.txt)."
+            )
+        if build.moved:
+            self.watch.say(
+                f"{recipe.name}: its patches take away places in which the engine meets what it"
+                f" counts, charges or traces, and add as many: {'; '.join(build.moved)}. If a call"
+                " only moved, nothing is lost."
+            )
+        if build.parameters:
+            self.watch.say(
+                f"{recipe.name}: its patches change the parameters of what the engine passes on and"
+                f" traces by their order: {'; '.join(build.parameters)}. If two only changed"
+                " places, traces have each for the other (engine/hooked)."
             )
         return build
 
@@ -529,25 +565,23 @@ def _check_path(place: Path) -> None:
 def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
     """Return the one thing that stopped make."""
     text = "".join(f"{line}\n" for line in printed)
-    log = f"\n  All of make's words: {part.objects / 'make.log'}"
     listed = re.search(r"^undefined (data )?symbols.*:\n((?:\w+\n)+)", text, re.M)
     if listed:
         names = ", ".join(listed[2].split())
         if listed[1]:
-            return f"{part.what} needs data the engine does not have: {names}.{log}"
+            return f"{part.what} needs data the engine does not have: {names}."
         stubs = engine.folder / "stubs.txt"
         return (
             f"{part.what} calls functions the engine does not have: {names}."
             f"\n  If no run reaches them, add them to {stubs}; else the engine must answer them."
-            f"{log}"
         )
     if "jansson.h: No such file" in text:
         return f"{part.what}: jansson is not installed.\n  Install: apt-get install libjansson-dev"
     if refused := _SCHEDULER.search(text):
-        return f"{refused[1]}.{log}"
+        return f"{refused[1]}."
     asserted = _ASSERTED.search(text)
     if asserted:
-        return f"{part.what}: {asserted[1]}{log}"
+        return f"{part.what}: {asserted[1]}"
     hooked = _HOOKED.search(text)
     if hooked and (expanded := _EXPANDED.findall(hooked[2])):
         sign, (file, line, name) = hooked[1], expanded[-1]
@@ -555,7 +589,7 @@ def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
             f"{part.what}: {file.removeprefix(f'{part.objects}/src/')}:{line}: an argument of"
             f" {name}() begins with '{sign}'."
             f"\n  The simulator sees the calls of {name}() by a macro, whose arguments have to"
-            f" begin with a name: give it a variable.{log}"
+            f" begin with a name: give it a variable."
         )
     declared = _DECLARED.search(text)
     if declared and (expanded := _EXPANDED.findall(declared[1])):
@@ -563,24 +597,65 @@ def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
         return (
             f"{part.what}: {file.removeprefix(f'{part.objects}/src/')}:{line}: {name}() is declared"
             " with a first parameter of a type whose name the simulator does not know."
-            f"\n  Add its first word to those of {engine.folder / 'hooked/hook.h'}.{log}"
+            f"\n  Add its first word to those of {engine.folder / 'hooked/hook.h'}."
         )
     error = _COMPILER_ERROR.search(text)
     if error and part.scheduler and part.scheduler.has(Path(error[1])):
         return (
             f"{part.scheduler.name} does not compile against {part.recipe.name}:"
-            f" {error[1]}:{error[2]}: {error[3]}{log}"
+            f" {error[1]}:{error[2]}: {error[3]}"
         )
     if error:
-        file = error[1].removeprefix(f"{part.objects}/src/")
-        return f"{part.what} does not compile: {file}:{error[2]}: {error[3]}{log}"
+        hooked_call = _at_a_hook(text[error.start() :], error, engine.folder / "hooked")
+        file, line, name = hooked_call or (error[1], error[2], "")
+        file = file.removeprefix(f"{part.objects}/src/")
+        if name:
+            return (
+                f"{part.what}: {file}:{line}: the simulator sees the calls of {name}() by a macro"
+                f" (engine/hooked), which cannot pass this one on: {error[3]}"
+                f"\n  Do the patches change what {name}() takes or returns?"
+            )
+        return f"{part.what} does not compile: {file}:{line}: {error[3]}"
     linker = re.search(r"undefined reference to [`']?([\w.]+)", text)
     if linker:
-        return f"{part.what} does not link: {linker[1]} is undefined.{log}"
+        return f"{part.what} does not link: {linker[1]} is undefined."
     if absent := re.search(r"No rule to make target '[^']*/k/([^']+)\.o'", text):
-        return f"{part.what} needs {absent[1]}.c, which its tree does not have.{log}"
+        return f"{part.what} needs {absent[1]}.c, which its tree does not have."
     last = [line for line in printed if line.strip() and not line.startswith("  ")]
-    return f"{part.what} could not be built: {last[-1] if last else 'make failed'}{log}"
+    return f"{part.what} could not be built: {last[-1] if last else 'make failed'}"
+
+
+def _at_a_hook(text: str, error: "re.Match[str]", hooked: Path) -> tuple[str, str, str] | None:
+    """Return file, line and function of the call that a hook cannot pass on, if that is an error.
+
+    Args:
+        text: what the compiler said, from the error on.
+        error: where it is, as the compiler has it, and what.
+        hooked: the folder of the hooks.
+    """
+    of_macro = _ARITY.match(error[3])
+    following = text.partition("\n")[2]
+    if not of_macro:
+        following = re.split(r"^\S+: (?:error|warning): ", following, flags=re.M)[0]
+    calls = [
+        (file, line, name)
+        for file, line, name in _EXPANDED.findall(following)
+        if not file.startswith(f"{hooked}/")
+    ]
+    if of_macro:
+        calls = [call for call in calls if call[:2] == (error[1], error[2])]
+    elif not error[1].startswith(f"{hooked}/") and not _ARGUMENT.match(error[3]):
+        return None
+    return calls[0] if calls and f"{hooked}/" in following else None
+
+
+def _changed_calls(file: Path) -> dict[str, list[tuple[str, str]]]:
+    """Return what patches change about known names, by kind (engine/scripts/changed_calls.py)."""
+    found: dict[str, list[tuple[str, str]]] = {"fewer": [], "moved": [], "parameters": []}
+    for line in file.read_text().splitlines():
+        kind, name, places = line.split("\t")
+        found[kind].append((name, places))
+    return found
 
 
 def _digest(*parts: str) -> str:

@@ -1,6 +1,7 @@
 """Making a recipe: a tree, patches that apply to it, a configuration, under a name."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from schedlab.kernels import KernelError
 from schedlab.kernels.configuration import Configuration, read_configuration, tell_left_out
@@ -44,8 +45,7 @@ def make_recipe(
     check_name(name)
     tree = shelf.base(base)
     tree.check_there()
-    # A patch of schedlab's may add two of the features.
-    paths = dict.fromkeys(find_patch(patch, tree.series) for patch in patches)
+    paths = _files(patches, tree.series)
     whole = [read_patch(path) for path in paths]
     simulated = [_simulated_part(patch, engine, say) for patch in whole]
     copies = tuple(_copy(part, patch) for part, patch in zip(simulated, whole, strict=True))
@@ -84,6 +84,20 @@ def make_recipe(
     if recipe != plain:
         shelf.put_recipe(recipe, [patch.text for patch in (*simulated, *whole)])
     return recipe
+
+
+def _files(patches: Sequence[str], series: str) -> list[Path]:
+    """Return the files of patches; one of schedlab's may add two of the features that are named."""
+    words: set[str] = set()
+    files: dict[Path, Path] = {}
+    for patch in patches:
+        path = find_patch(patch, series)
+        file = path.resolve()
+        if patch in words or (file in files and Path(patch).resolve() == file):
+            raise KernelError(f"{patch}: this patch is given twice; it applies once.")
+        words.add(patch)
+        files.setdefault(file, path)
+    return list(files.values())
 
 
 def _check(tree: Base, patches: Sequence[Patch], say: Callable[[str], None]) -> None:

@@ -100,21 +100,28 @@ def test_what_patches_have_the_engine_meet_less_often_and_the_compiler_warn_of_i
 ) -> None:
     lab.add_tree()
     words = ("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
-    assert "fewer" not in lab.call(*words)[2]
+    assert "its patches" not in lab.call(*words)[2]
     shown = lab.call("kernel", "show", "fast")[1]
-    assert "met less often none" in shown
+    assert "met less often none\nmet elsewhere  none\nparameters     as in the tree\n" in shown
     assert "warnings       none" in shown
     patch = lab.patch_file()
-    noted = " int there;\n+/* fewer: one_call ->a_field */\n+/* warns: unused thing */\n"
-    text = patch.read_text().replace(" int there;\n", noted).replace("+1,7", "+1,9")
+    changed = ("fewer|one_call|f()", "fewer|->a_field|g(), h()", "moved|two|f(), now g()")
+    changed += ("parameters|three|(int x), now (int y)",)
+    noted = "".join(f"+/* changed: {line} */\n" for line in changed)
+    noted = f" int there;\n{noted}+/* warns: unused thing */\n"
+    text = patch.read_text().replace(" int there;\n", noted).replace("+1,7", "+1,12")
     patch.write_text(text)
     errors = lab.call(*words)[2]
     assert "fast: its patches leave fewer places" in errors
-    assert "engine meets one_call and ->a_field: a call that" in errors
+    assert "engine meets one_call in f() and ->a_field in g(), h(): a call that" in errors
+    assert "add as many: two from f(), now g(). If a call only moved, nothing is lost." in errors
+    assert "by their order: three(int x), now (int y). If two only changed places" in errors
     warning = "kernel/sched/fair.c:3: unused thing"
     assert f"fast: the compiler warns, and not without the patches: {warning}" in errors
     shown = lab.call("kernel", "show", "fast")[1]
-    assert "met less often one_call, ->a_field" in shown
+    assert "met less often one_call in f(); ->a_field in g(), h()\n" in shown
+    assert "met elsewhere  two from f(), now g()\n" in shown
+    assert "parameters     three(int x), now (int y)\n" in shown
     assert f"warnings       {warning}" in shown
 
 
@@ -465,14 +472,44 @@ def test_a_kernel_that_does_not_build_leaves_no_name(lab: FakeLab) -> None:
     bad = good.replace("+int speed = 0.5;", "+int speed = 0.5; /* not C */")
     patch.write_text(bad)
     words = ("kernel", "build", "fast", "--base", "6.12", "--patch", patch)
-    assert "does not compile" in refused(lab, *words)
+    errors = refused(lab, *words)
+    assert "does not compile" in errors
+    log = Path(errors.rpartition("All of make's words: ")[2].strip())
+    assert log == lab.cache / "kernels/logs/fast.log"
+    assert "expected ';'" in log.read_text()
+    assert not list((lab.cache / "kernels/objects").iterdir())
     assert "fast" not in lab.call("kernel", "list")[1]
     patch.write_text(good)
     assert lab.call(*words)[0] == 0
-    patch.write_text(bad)
-    assert "does not compile" in refused(lab, *words)
-    assert "fast" in lab.call("kernel", "list")[1], "it was there before"
+    assert not log.exists()
+
+
+def test_a_rebuild_that_fails_leaves_a_name_what_it_was(lab: FakeLab) -> None:
+    lab.add_tree()
+    good = lab.patch_file()
+    bad = lab.folder / "bad.patch"
+    bad.write_text(good.read_text().replace("speed = 0.5;", "speed = 0.5; /* not C */"))
+    words = ("kernel", "build", "fast", "--base", "6.12", "--patch")
+    assert lab.call(*words, good)[0] == 0
+    shown = lab.call("kernel", "show", "fast")[1]
+    kept = len(list((lab.cache / "kernels/objects").iterdir()))
+    assert "\n  fast stays what it was: with faster.patch.\n" in refused(lab, *words, bad)
+    assert lab.call("kernel", "show", "fast")[1] == shown
+    of_the_tree = 1  # it is made when a name is built again
+    assert len(list((lab.cache / "kernels/objects").iterdir())) == kept + of_the_tree
     assert lab.call("kernel", "remove", "fast", "6.12")[0] == 0
+    assert not list((lab.cache / "kernels/objects").iterdir())
+
+
+def test_a_patch_is_given_once(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.add_tree()
+    patch = lab.patch_file()
+    monkeypatch.chdir(lab.folder)
+    words = ("kernel", "build", "fast", "--base", "6.12", "--patch", patch, "--patch")
+    for again in (patch, patch.name):
+        assert f"{again}: this patch is given twice; it applies once." in refused(
+            lab, *words, again
+        )
 
 
 @pytest.mark.parametrize("more", ["", "not C"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -392,50 +393,94 @@ BEFORE = """
 #define COUNTED(name, args...) (name)(args)
 #define one(args...) SHIM_HOOK(COUNTED, one, args)
 #define two(args...) SHIM_HOOK(COUNTED, two, args)
-int one(int x);
-int two(int x);
-int charges(int x);
 struct rq { int hot, cold; };
-int caller(struct rq *rq, int y) { return one(y) + one(y) + two(y) + charges(y); }
+#include "sched.h"
+int one(int x, int y) { return x - y; }
+int two(int x) { return x; }
+int charges(int x);
+struct sched_class { int (*select)(struct rq *rq, int cpu, int flags); };
+int caller(struct rq *rq, int y) { return one(y, 0) + one(y, 1) + two(y) + charges(y); }
 int other(struct rq *rq) { return READ_ONCE(rq->hot) + READ_ONCE(rq->hot) + READ_ONCE(rq->cold); }
-int third(int y) { return charges(y); }
+static int third(int y)
+{
+	if (y)
+		return charges(y);
+	for (;;)
+		y = one(y, 2);
+}
 """
+INLINE = "static inline int shared(struct rq *rq) { return READ_ONCE(rq->hot); }"
 
 
-def test_one_call_lost_among_several_is_told(tmp_path: Path) -> None:
-    """By another name, written out, or behind an #if; moved or declared otherwise is nothing lost."""
-    (tmp_path / "expected.txt").write_text("# why\none\ntwo other\tif THIS\n->hot\ncharges()\n")
+def test_what_patches_change_about_known_calls_is_told(tmp_path: Path) -> None:
+    """A call by another name, written out, behind an #if, or paid for by another one; parameters
+    that changed places.  A function that moves as a whole or is renamed changes nothing.
+    """
+    names = "# why\none\ntwo other\tif THIS\n->hot\ncharges()\n(*select)\n"
+    (tmp_path / "expected.txt").write_text(names)
+    (tmp_path / "unmatched.txt").write_text("two other\n")
+    scripts = ROOT / "engine/scripts"
 
-    def lost(*changes: tuple[str, str]) -> list[str]:
+    def told(*changes: tuple[str, str], header: str = INLINE) -> list[str]:
         source = BEFORE
         for old, new in changes:
             assert old in source
             source = source.replace(old, new, 1)
-        for name, text in (("before", BEFORE), ("now", source)):
-            (tmp_path / f"{name}.c").write_text(text)
-            words = f"gcc -E -P -I{ROOT}/engine/hooked '-D__section(x)=__attribute__((section(x)))'"
-            calls = f"{ROOT}/engine/scripts/calls expected.txt"
-            command = f"{words} {name}.c | {calls} > {name}"
-            subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
-        (tmp_path / "unmatched.txt").write_text("two other\n")
-        command_line = [ROOT / "engine/scripts/fewer", "unmatched.txt", "before", "now"]
+        units: dict[str, list[str]] = {}
+        for when, text, included in (("before", BEFORE, INLINE), ("now", source, header)):
+            (tmp_path / "sched.h").write_text(included)
+            # what includes the header has its functions too
+            for unit, content in ((when, text), (f"{when}-too", BEFORE.partition("int one")[0])):
+                (tmp_path / f"{unit}.c").write_text(content)
+                words = (
+                    f"gcc -E -I{ROOT}/engine/hooked '-D__section(x)=__attribute__((section(x)))'"
+                )
+                calls = f"{sys.executable} -IS {scripts}/calls.py expected.txt"
+                command = f"{words} {unit}.c | {calls} > {unit}"
+                subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+                units.setdefault(when, []).append(unit)
+        files = [" ".join(units[when]) for when in ("before", "now")]
         done = subprocess.run(
-            command_line, cwd=tmp_path, capture_output=True, text=True, check=True
+            [sys.executable, "-IS", scripts / "changed_calls.py", "unmatched.txt", *files],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
         )
-        return done.stdout.split()
+        return [" ".join(line.split("\t")) for line in done.stdout.splitlines()]
 
-    assert lost() == []
-    assert lost(("one(y) + one(y)", "one(y) + (one)(y)")) == ["one"]
-    assert lost(("{ return charges(y); }", "{ return\n#if 0\ncharges(y)\n#endif\ny; }")) == [
-        "charges()"
+    assert told() == []
+    assert told(("one(y, 1)", "(one)(y, 1)")) == ["fewer one caller()"]
+    behind = ("\t\treturn charges(y);", "#if 0\ncharges(y);\n#endif\n\t\treturn y;")
+    assert told(behind) == ["fewer charges() third()"]
+    assert told(("READ_ONCE(rq->hot)", "rq->hot")) == ["fewer ->hot other()"]
+    assert told(("READ_ONCE(rq->cold)", "rq->cold")) == []
+    assert told(("two(y)", "y")) == [], "told as unmatched"
+
+    paid = ("\tif (y)\n", "\tif (y == 1)\n\t\tone(y, 3);\n\tif (y)\n")
+    written_out = ("y = one(y, 2);", "y = y - 2;")
+    assert told(paid, written_out) == ["moved one third(), now third()"]
+    moved = ("return charges(y);", "return one(y, 1) + charges(y);")
+    assert told(("one(y, 1) + ", ""), moved) == ["moved one caller(), now third()"]
+    assert told(("one(y, 0)", "one(y + 1, 0)"), ("if (y)", "if (y > 1)")) == []
+
+    assert told(("int charges(", INLINE + "\nint charges("), header="") == [], (
+        "an inline that moved"
+    )
+    assert told(
+        ("int charges(", "int shared(struct rq *rq) { return rq->hot; }\nint charges("), header=""
+    ) == ["fewer ->hot shared()"]
+    assert told(("static int third(", "static int fourth(")) == []
+
+    swapped = ("int one(int x, int y)", "int one(int y, int x)")
+    assert told(swapped) == ["parameters one (int x, int y), now (int y, int x)"]
+    assert told(("int one(int x,", "int one(const int x,")) == []
+    assert told(("*select)(struct rq *rq", "*select)(struct rq *const rq")) == []
+    method = ("int cpu, int flags", "int flags, int cpu")
+    assert told(method) == [
+        "parameters select (struct rq *rq, int cpu, int flags),"
+        " now (struct rq *rq, int flags, int cpu)"
     ]
-    assert lost(("+ charges(y); }\nint other", "; }\nint other")) == ["charges()"]
-    assert lost(("READ_ONCE(rq->hot)", "rq->hot")) == ["->hot"]
-    assert lost(("READ_ONCE(rq->cold)", "rq->cold")) == []
-    assert lost(("two(y)", "y")) == [], "told as unmatched"
-    moved = ("return charges(y);", "return one(y) + charges(y);")
-    assert lost(("one(y) + one(y)", "one(y)"), moved) == []
-    assert lost(("int one(int x);", "int one(const int x);")) == []
 
 
 def test_the_manual_has_each_fact_once() -> None:
@@ -497,7 +542,8 @@ def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
     assert made.returncode == 0, made.stdout + made.stderr
     unmatched = (out / "unmatched.txt").read_text().splitlines()
     assert unmatched == ["rcu_sched_clock_irq()", "trace_tick_stop()"]
-    assert (out / "fewer.txt").read_text() == "tick_nohz_get_sleep_length\n"
+    changed = (out / "changed-calls.txt").read_text()
+    assert changed == "fewer\ttick_nohz_get_sleep_length\tmenu_select()\n"
 
 
 def test_what_a_hook_cannot_take_is_an_error(tmp_path: Path) -> None:

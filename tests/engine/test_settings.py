@@ -81,6 +81,21 @@ def test_where_there_is_no_such_file_what_is_lacking_is_told(
     assert lacking in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("file", "beside"),
+    [("numa_balancing/scan_size", "scan_size_mb"), ("llc_balancing/enabld", "enabled, aggr_tole")],
+)
+def test_a_misspelt_file_of_a_folder_is_told_the_others(
+    sim: Simulator, series: str, file: str, beside: str
+) -> None:
+    if "llc" in file and not has_cache_groups(series):
+        pytest.skip("cache-aware scheduling is of 7.x")
+    done = sim.start("smp4", idle(knobs={f"{DEBUG}/{file}": "0"}))
+    assert done.returncode == 2
+    assert f"{file}: this kernel has no such file; those beside it are" in done.stderr
+    assert beside in done.stderr
+
+
 def test_features_are_told_without_being_set(sim: Simulator) -> None:
     assert list(sim("smp4", idle())["settings"]) == [f"{DEBUG}/features"]
 

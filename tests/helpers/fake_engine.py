@@ -42,7 +42,7 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@echo 'objects of: $(BASE)'
 \t@printf '  %-10s %s\\n' 'LD' 'schedsim'
 \t@sed -n 's,.*unmatched: \\(.*\\) \\*/,\\1,p' $< > $(O)/unmatched.txt
-\t@sed -n 's,.*fewer: \\(.*\\) \\*/,\\1,p' $< | tr ' ' '\\n' > $(O)/fewer.txt
+\t@sed -n 's,.*changed: \\(.*\\) \\*/,\\1,p' $< | tr '|' '\\t' > $(O)/changed-calls.txt
 \t@sed "s/@SPEED@/$$(sed -n 's/.*speed = \\(.*\\);/\\1/p' $<)/" schedsim.py > $@ && chmod +x $@
 ifneq ($(SCX),)
 $(SCX_OUT)/schedsim: $(O)/schedsim $(SCX)

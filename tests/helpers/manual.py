@@ -66,7 +66,7 @@ series=$(sed -n 's/^\\(VERSION\\|PATCHLEVEL\\) *= *//p' "$tree/Makefile" | paste
 case " $* " in *" -n "*) exit 0;; esac
 mkdir -p "$out/gen/generated" && : > "$out/gen/generated/tree.h"
 : > "$out/unmatched.txt"
-: > "$out/fewer.txt"
+: > "$out/changed-calls.txt"
 case " $* " in *PSI=y*) series=$series-debian;; esac
 cp "{simulators}/$series" "$out/schedsim"
 """

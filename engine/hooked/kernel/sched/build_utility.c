@@ -19,10 +19,10 @@
 })
 #define psi_group_change(args...)	SHIM_HOOK(PSI_CHANGE, psi_group_change, args)
 
-#define NEXT_FREQ(name, sg_policy, util, max)				\
+#define NEXT_FREQ(name, sg_policy, util, max, more...)			\
 ({									\
 	unsigned long __util = (util), __max = (max);			\
-	__auto_type __khz = (name)(sg_policy, __util, __max);		\
+	__auto_type __khz = (name)(sg_policy, __util, __max, ##more);	\
 									\
 	trace_next_freq((sg_policy)->policy->cpu, __util, __max, (sg_policy)->policy->cur, __khz); \
 	__khz;								\

@@ -18,12 +18,13 @@
 })
 #define __pick_next_task(args...)	SHIM_HOOK(PICK_NEXT, __pick_next_task, args)
 
-#define SCHEDULE(name, mode)						\
+#define SCHEDULE(name, mode, more...)					\
 ({									\
 	enum hw_time __before = hw_spend_on(HW_TIME_SCHEDULE);		\
+	__auto_type __given = SHIM_KEEP((name)(mode, ##more));		\
 									\
-	(name)(mode);							\
 	hw_spend_on(__before);						\
+	SHIM_GIVE(__given, (name)(mode, ##more));			\
 })
 #define __schedule(mode, more...) SHIM_CHOOSE(SHIM_DECLARES_##mode)(SCHEDULE, __schedule, mode, ##more)
 
@@ -39,8 +40,10 @@
 
 #define ALLOW(name, task, more...)					\
 ({									\
-	(name)(task, ##more);						\
+	__auto_type __given = SHIM_KEEP((name)(task, ##more));		\
+									\
 	trace_cpus_allowed(task);					\
+	SHIM_GIVE(__given, (name)(task, ##more));			\
 })
 #define __do_set_cpus_allowed(args...)	SHIM_HOOK(ALLOW, __do_set_cpus_allowed, args)
 #define do_set_cpus_allowed(args...)	SHIM_HOOK(ALLOW, do_set_cpus_allowed, args)

@@ -8,9 +8,11 @@
 
 #define GROUP_STATS(name, env, sds, group, sgs, more...)		\
 ({									\
-	(name)(env, sds, group, sgs, ##more);				\
+	__auto_type __given = SHIM_KEEP((name)(env, sds, group, sgs, ##more)); \
+									\
 	hw_charge(hw_costs.scan_group);					\
 	trace_group_stats(env, sds, group, sgs);			\
+	SHIM_GIVE(__given, (name)(env, sds, group, sgs, ##more));	\
 })
 #define update_sg_lb_stats(args...)	SHIM_HOOK(GROUP_STATS, update_sg_lb_stats, args)
 
@@ -121,9 +123,9 @@ struct shim_pass {
 static struct shim_pass passes[HW_MAX_CPUS];
 static void found_queue(struct lb_env *env, struct sched_group *group, struct rq *queue);
 
-#define FIND_QUEUE(name, env, group)					\
+#define FIND_QUEUE(name, env, group, more...)				\
 ({									\
-	struct rq *__queue = (name)(env, group);			\
+	struct rq *__queue = (name)(env, group, ##more);		\
 									\
 	found_queue(env, group, __queue);				\
 	__queue;							\
@@ -171,14 +173,14 @@ static void count_newidle(struct rq *rq)
 		kern_newidle.brief++;
 }
 
-#define NEWIDLE(name, rq, rf)						\
+#define NEWIDLE(name, rq, rf, more...)					\
 ({									\
 	enum hw_time __before = hw_spend_on(HW_TIME_NEWIDLE);		\
 	simtime __from = hw.clk;					\
 									\
 	count_newidle(rq);						\
 	trace_newidle_entry(rq);					\
-	__auto_type __pulled = (name)(rq, rf);				\
+	__auto_type __pulled = (name)(rq, rf, ##more);			\
 	kern_newidle.found += __pulled > 0;				\
 	hw_function_ran(HW_NEWIDLE_BALANCE, __from);			\
 	hw_spend_on(__before);						\
@@ -191,9 +193,10 @@ static void count_newidle(struct rq *rq)
 #define TIMED(function, name, args...)					\
 ({									\
 	simtime __from = hw.clk;					\
+	__auto_type __given = SHIM_KEEP((name)(args));			\
 									\
-	(name)(args);							\
 	hw_function_ran(function, __from);				\
+	SHIM_GIVE(__given, (name)(args));				\
 })
 #define SD_STATS(name, args...)		TIMED(HW_UPDATE_SD_LB_STATS, name, args)
 #define update_sd_lb_stats(args...)	SHIM_HOOK(SD_STATS, update_sd_lb_stats, args)
@@ -210,10 +213,12 @@ static void count_newidle(struct rq *rq)
 #endif
 
 /* The first thing newidle balancing does about a domain it reaches. */
-#define REACH_DOMAIN(name, sd, next)					\
+#define REACH_DOMAIN(name, sd, next, more...)				\
 ({									\
-	(name)(sd, next);						\
+	__auto_type __given = SHIM_KEEP((name)(sd, next, ##more));	\
+									\
 	trace_newidle_domain(raw_cpu_rq(hw.cpu), sd);			\
+	SHIM_GIVE(__given, (name)(sd, next, ##more));			\
 })
 #define update_next_balance(args...)	SHIM_HOOK(REACH_DOMAIN, update_next_balance, args)
 
@@ -227,13 +232,14 @@ static void count_newidle(struct rq *rq)
 })
 #define sched_rng(args...)		SHIM_CALL(DRAW, sched_rng, ##args)
 
-#define PREFER(name, p, nid)						\
+#define PREFER(name, p, nid, more...)					\
 ({									\
 	struct task_struct *__of = (p);					\
 	int __before = __of->numa_preferred_nid;			\
+	__auto_type __given = SHIM_KEEP((name)(__of, nid, ##more));	\
 									\
-	(name)(__of, nid);						\
 	trace_numa_prefer(__of, __before);				\
+	SHIM_GIVE(__given, (name)(__of, nid, ##more));			\
 })
 #define sched_setnuma(args...)		SHIM_HOOK(PREFER, sched_setnuma, args)
 
