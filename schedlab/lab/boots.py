@@ -26,7 +26,7 @@ from schedlab.result.merge import merge
 from schedlab.result.store import Store
 from schedlab.settings.kinds.boot import Boot
 from schedlab.settings.variant import Variant
-from schedlab.targets.booting import BootedMachine, Seen, Wanted, machine_of
+from schedlab.targets.booting import BootedMachine, Seen, machine_of
 from schedlab.targets.choice import asked_from
 from schedlab.targets.client import asked_by
 from schedlab.targets.target import Session, Target
@@ -81,21 +81,47 @@ class Boots:
     def run(self) -> Store:
         """Make the missing boots; return the merged result."""
         series = self._series
+        came = self._came_meanwhile()
         with self._lab.watcher.task(f"{self._machine.name}: looking at it"):
             self._machine.check(list(self._wanted.values()))
         order = boot_order(series.plan, series.boots)
         for number, variant in enumerate(order, 1):
             if number <= len(series.made) and series.made[number - 1].state == "done":
                 continue
-            seen = self._booted(number, len(order), variant)
+            seen = self._booted(number, len(order), variant, came)
+            came = None
             self._measure(number, variant)
             asked = series.made[number - 1]
             asked.state, asked.boot_id, asked.release = "done", seen.boot_id, seen.release
             self._keep()
         return self._merged(len(order))
 
-    def _booted(self, number: int, count: int, variant: Variant) -> Seen:
-        """Boot the machine for a variant, and check that it did.
+    def _came_meanwhile(self) -> Seen | None:
+        """Wait for the boot that a lab before this one asked for; return it if it came about.
+
+        A machine that is not there is waited for as long as for any boot. One that still runs the
+        boot before may never have been asked, and gets less time.
+        """
+        made = self._series.made
+        if not made or made[-1].state == "done":
+            return None
+        before = made[-1].before
+        words = f"{self._machine.name}: boot {len(made)} was under way, waiting for it"
+        with self._lab.watcher.task(words):
+            found = self._await(before, min(self._limit, _UNDER_WAY_SECONDS))
+            if not isinstance(found, Seen) and not self._is_there():
+                found = self._await(before, self._limit)
+        return found if isinstance(found, Seen) else None
+
+    def _is_there(self) -> bool:
+        try:
+            self._machine.seen()
+        except SystemLost:
+            return False
+        return True
+
+    def _booted(self, number: int, count: int, variant: Variant, came: Seen | None) -> Seen:
+        """Boot the machine for a variant, and check that it did; take what came if it is right.
 
         Raises:
             HostError: it does not come back, or not as it is wanted.
@@ -104,8 +130,9 @@ class Boots:
         wanted = self._wanted[variant.name]
         others = [each for each in self._wanted.values() if each is not wanted]
         if number <= len(self._series.made):
-            if seen := self._under_way(what, self._series.made[number - 1], wanted, others):
-                return seen
+            if came and not came.differs(wanted, others):
+                self._note(f"{what}: had come about while no lab was there")
+                return came
             del self._series.made[number - 1 :]
         for attempt in range(1, _TRIES + 1):
             before = self._before(what)
@@ -134,17 +161,6 @@ class Boots:
             return self._machine.seen().boot_id
         except SystemLost as error:
             raise HostError(f"{what}: {error}") from error
-
-    def _under_way(
-        self, what: str, asked: BootAsked, wanted: Wanted, others: Sequence[Wanted]
-    ) -> Seen | None:
-        """Return how the machine is booted if the boot that was asked for has come about."""
-        with self._lab.watcher.task(f"{what}: asked for before; looking for it"):
-            seen = self._await(asked.before, min(self._limit, _UNDER_WAY_SECONDS))
-        if isinstance(seen, Seen) and not seen.differs(wanted, others):
-            self._note(f"{what}: had come about while no lab was there")
-            return seen
-        return None
 
     def _back(self, what: str, before: str) -> Seen:
         """Wait until the machine is there at another boot; switch its power if it is not.

@@ -62,6 +62,8 @@ class Box:
         self.comes_back: list[Callable[[Wanted], Wanted | None]] = []
         """What becomes of the next boots; as wanted when none is left."""
         self.away = False
+        self.asked_for = 0
+        """How often it is still looked for in vain."""
         self._set(Wanted("", OLD))
 
     def _set(self, wanted: Wanted) -> None:
@@ -71,10 +73,11 @@ class Box:
         (root / "cmdline").write_text(f"quiet {' '.join(wanted.options)}\n")
 
     def check(self, wanted: Sequence[Wanted]) -> None:
-        pass
+        self.seen()
 
     def seen(self) -> Seen:
-        if self.away:
+        self.asked_for -= 1
+        if self.away or self.asked_for >= 0:
             raise SystemLost("ssh:box: cannot be reached. Connection refused")
         read = self.target().machine and self.host / "root/proc"
         release = (read / "sys/kernel/osrelease").read_text().strip()
@@ -193,6 +196,27 @@ def test_a_lab_that_died_in_mid_boot_is_gone_on_with(
     with closing(resume_boots(tmp_path / "series", machine=box)) as store:
         assert len(store.records()) == 8
         assert asked == any("had come about while no lab" in line for line in store.notices)
+    assert box.boots == [variant.name for variant in boot_order(plan(), 2)]
+
+
+def test_a_lab_that_is_back_before_the_machine_waits_for_it(
+    box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedlab.lab.boots, "_UNDER_WAY_SECONDS", 0.05)
+    boot = box.boot
+
+    def die(wanted: Wanted) -> None:
+        boot(wanted)
+        if len(box.boots) == 3:
+            raise Killed
+
+    monkeypatch.setattr(box, "boot", die)
+    with pytest.raises(Killed):
+        run_boots(plan(), 2, tmp_path / "series", machine=box)
+    box.asked_for = 12  # longer than one waits that was never asked
+    with closing(resume_boots(tmp_path / "series", machine=box)) as store:
+        assert len(store.records()) == 8
+        assert any("boot 3 of 4" in line and "had come about" in line for line in store.notices)
     assert box.boots == [variant.name for variant in boot_order(plan(), 2)]
 
 
