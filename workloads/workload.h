@@ -177,6 +177,16 @@ unsigned long long wl_figure(enum wl_figure figure);
 #define wl_work(figure)		wl_cycles(wl_figure(figure))
 #define wl_work_about(figure)	wl_cycles_about(wl_figure(figure))
 
+/* ------------------------------------------------------------------ a disk */
+
+/*
+ * A log on disk, made before the processes that share it.  A flush writes a block and waits for it,
+ * as pwrite() and fdatasync() do; simulated it takes this figure, a time.
+ */
+struct wl_log;
+struct wl_log *wl_log(enum wl_figure flush);
+void wl_flush(struct wl_log *log);
+
 /* ------------------------------------------------------------------ messages */
 
 /* Pipes and socket pairs are made before the processes that use them. */
@@ -211,6 +221,7 @@ struct wl_file;
 struct wl_file *wl_file(void);
 void wl_dup(struct wl_file *file);	/* and close(): both change how many users it has */
 
+
 /* Waits until one of them can be read: its index, or -1 after the timeout. */
 struct wl_poll {
 	struct wl_pipe	*pipe;			/* one of the two */
@@ -223,6 +234,13 @@ struct wl_watch;
 struct wl_watch *wl_watch(void);
 void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data);
 void *wl_watch_wait(struct wl_watch *watch, unsigned long long timeout); /* data of one, or NULL */
+#define WL_MOST_READABLE	64
+/* Of all that can be read, at most so many, by one call: how many. */
+int wl_watch_several(struct wl_watch *watch, void **data, int most, unsigned long long timeout);
+/* EPOLLONESHOT: found readable once, then not before wl_watch_again(). */
+struct wl_watched;
+struct wl_watched *wl_watch_once(struct wl_watch *watch, const struct wl_poll *what, void *data);
+void wl_watch_again(struct wl_watched *watched);
 
 /* ------------------------------------------------------------------ waiting for each other */
 

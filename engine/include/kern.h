@@ -218,6 +218,7 @@ void kern_run(simtime ns);
 void kern_run_clock(simtime ns);
 void kern_sleep(simtime ns);
 simtime kern_sleep_until(simtime t);
+void kern_device_wait(simtime ns);		/* until a device has done what it was asked for */
 void kern_yield(void);
 int kern_setattr(struct kern_task *task, const struct kern_attr *attr);
 int kern_has_slices(void);		/* sched_setattr() takes them of fair tasks */
@@ -259,8 +260,13 @@ int kern_poll(const struct kern_pollable *set, int nr, simtime timeout);
 
 struct kern_watch;				/* epoll */
 struct kern_watch *kern_watch_create(void);
-void kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, void *data);
-void *kern_watch_wait(struct kern_watch *watch, simtime timeout);
+struct kern_watched;				/* one of those it watches */
+/* once: after each time it is found readable, not again before kern_watch_again() */
+struct kern_watched *kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, void *data,
+				    int once);
+void kern_watch_again(struct kern_watched *watched);
+/* The data of as many as can be read, at most `most`; how many: 0: timed out. */
+int kern_watch_wait(struct kern_watch *watch, void **data, int most, simtime timeout);
 
 int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout);
 void kern_futex_wait_end(const unsigned int *thread, unsigned int id);

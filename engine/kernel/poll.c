@@ -96,12 +96,13 @@ struct kern_watch {
 	struct list_head ready;
 };
 
-struct watched {
+struct kern_watched {
 	wait_queue_entry_t wait;
 	struct list_head node;		/* in ready, or empty */
 	struct kern_pollable what;
 	struct kern_watch *watch;
 	void *data;
+	bool once, off;
 };
 
 struct kern_watch *kern_watch_create(void)
@@ -116,8 +117,10 @@ struct kern_watch *kern_watch_create(void)
 /* ep_poll_callback() */
 static int became_readable(wait_queue_entry_t *wait, unsigned int mode, int sync, void *key)
 {
-	struct watched *w = container_of(wait, struct watched, wait);
+	struct kern_watched *w = container_of(wait, struct kern_watched, wait);
 
+	if (w->off)
+		return 1;
 	if (list_empty(&w->node))
 		list_add_tail(&w->node, &w->watch->ready);
 	if (sync)
@@ -127,58 +130,89 @@ static int became_readable(wait_queue_entry_t *wait, unsigned int mode, int sync
 	return 1;
 }
 
-void kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, void *data)
+static void look_for_the_first_time(struct kern_watched *w)
 {
-	struct watched *w = hw_zalloc(sizeof(*w), 64);
+	if (!readable(&w->what))
+		return;
+	if (list_empty(&w->node))
+		list_add_tail(&w->node, &w->watch->ready);
+	wake_up(&w->watch->waiters);
+}
+
+struct kern_watched *kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, void *data,
+				    int once)
+{
+	struct kern_watched *w = hw_zalloc(sizeof(*w), 64);
 
 	shim_syscall_enter(HW_TIME_POLL);
 	hw_charge(hw_costs.poll);
 	w->what = *what;
 	w->watch = watch;
 	w->data = data;
+	w->once = once;
 	INIT_LIST_HEAD(&w->node);
 	init_waitqueue_func_entry(&w->wait, became_readable);
 	add_wait_queue(what->pipe ? shim_pipe_readers(what->pipe) : shim_socket_readers(what->socket),
 		       &w->wait);
-	if (readable(what)) {
-		list_add_tail(&w->node, &watch->ready);
-		wake_up(&watch->waiters);
-	}
+	look_for_the_first_time(w);
+	shim_syscall_exit();
+	return w;
+}
+
+void kern_watch_again(struct kern_watched *w)
+{
+	shim_syscall_enter(HW_TIME_POLL);
+	hw_charge(hw_costs.poll);
+	w->off = false;
+	look_for_the_first_time(w);
 	shim_syscall_exit();
 }
 
-/* What is still readable goes to the end of the list, so that all have their turn. */
-static struct watched *next_readable(struct kern_watch *watch)
+/*
+ * What is still readable goes to the end of the list, so that all have their turn; each is returned
+ * at most once by a call.
+ */
+static int take_readable(struct kern_watch *watch, void **data, int most)
 {
-	struct watched *w, *next;
+	struct kern_watched *w, *next, *first = NULL;
+	int n = 0;
 
 	list_for_each_entry_safe(w, next, &watch->ready, node) {
-		if (readable(&w->what)) {
-			list_move_tail(&w->node, &watch->ready);
-			return w;
+		if (n == most || w == first)
+			break;
+		if (!readable(&w->what)) {
+			list_del_init(&w->node);
+			continue;
 		}
-		list_del_init(&w->node);
+		data[n++] = w->data;
+		if (w->once) {
+			w->off = true;
+			list_del_init(&w->node);
+			continue;
+		}
+		if (!first)
+			first = w;
+		list_move_tail(&w->node, &watch->ready);
 	}
-	return NULL;
+	return n;
 }
 
-/* The data of one that can be read, or NULL: timed out */
-void *kern_watch_wait(struct kern_watch *watch, simtime timeout)
+int kern_watch_wait(struct kern_watch *watch, void **data, int most, simtime timeout)
 {
 	DECLARE_WAITQUEUE(wait, current);
 	ktime_t until = hw.clk + timeout;
-	struct watched *found;
+	int found;
 
 	shim_syscall_enter(HW_TIME_POLL);
 	shim_file_get(&watch->file);
 	hw_charge(hw_costs.poll);
-	found = next_readable(watch);
+	found = take_readable(watch, data, most);
 	if (found || !timeout)
 		goto out;
 	add_wait_queue_exclusive(&watch->waiters, &wait);
 	while (!signal_pending(current)) {
 		set_current_state(TASK_INTERRUPTIBLE);
-		found = next_readable(watch);
+		found = take_readable(watch, data, most);
 		if (found || (timeout != HW_NEVER && hw.clk >= until))
 			break;
 		if (timeout == HW_NEVER)
@@ -189,7 +223,9 @@ void *kern_watch_wait(struct kern_watch *watch, simtime timeout)
 	__set_current_state(TASK_RUNNING);
 	remove_wait_queue(&watch->waiters, &wait);
 out:
+	if (found > 1)
+		hw_charge(hw_costs.poll * (found - 1));
 	shim_file_put(&watch->file);
 	shim_syscall_exit();
-	return found ? found->data : NULL;
+	return found;
 }

@@ -34,6 +34,25 @@ simtime kern_sleep_until(simtime t)
 	return hw.clk;
 }
 
+/* As io_schedule(): the interrupt comes to the CPU that asked, as blk-mq's queues have it. */
+void kern_device_wait(simtime ns)
+{
+	ktime_t until = hw.clk + ns;
+	int was_waiting;
+
+	shim_syscall_enter(HW_TIME_OTHER);
+	was_waiting = current->in_iowait;
+	current->in_iowait = 1;
+	while (hw.clk < until) {
+		ktime_t expires = until;
+
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_hrtimeout_range(&expires, 0, HRTIMER_MODE_ABS_PINNED);
+	}
+	current->in_iowait = was_waiting;
+	shim_syscall_exit();
+}
+
 void kern_yield(void)
 {
 	shim_syscall_enter(HW_TIME_OTHER);

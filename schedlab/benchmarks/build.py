@@ -6,6 +6,8 @@ from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.tool import Tool
 
 MAKE = Tool(
@@ -65,12 +67,18 @@ def _makefile(units: int) -> Enclosure:
     return Enclosure("build.mk", f"all: {' '.join(objects)}\n{''.join(rules)}", __name__)
 
 
+def _model(units: int, jobs: int) -> Model:
+    """The same files, compiled for as long as each takes."""
+    return workload_model("build", {"units": units, "jobs": jobs}, {TIME: "time"})
+
+
 @benchmark(
     "BuildGoogleTest",
     tool=MAKE,
     tools=[COMPILER],
     metrics=[TIME],
     parse=parse,
+    model=_model,
     defaults={"units": 100, "jobs": "cpus"},
     grows="units",
 )

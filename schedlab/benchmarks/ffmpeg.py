@@ -3,14 +3,20 @@
 import functools
 import re
 
-from schedlab.base.errors import IncompleteRun
+from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.tool import Tool
 
 FFMPEG = Tool("ffmpeg", package="ffmpeg", version=("ffmpeg", "-version"))
 
 RATE = Metric("frames_per_second", unit="1/s", better="higher", label="Frames/sec")
+
+_MODELLED = "medium"
+_MOST_THREADS = 128
+"""x264 has no more (X264_THREAD_MAX)."""
 
 
 def parse(output: Output) -> Values:
@@ -39,11 +45,20 @@ def _encoded(output: Output) -> int:
     return int(done[-1]) if done else 0
 
 
+def _model(frames: int, threads: int, preset: str) -> Model:
+    """The same frames on the model of the encoder, which knows one preset."""
+    if preset != _MODELLED:
+        raise UsageError(f"FfmpegX264: simulated, preset is {_MODELLED}, not '{preset}'.")
+    options = {"frames": frames, "threads": min(threads, _MOST_THREADS)}
+    return workload_model("x264", options, {RATE: "frames"})
+
+
 @benchmark(
     "FfmpegX264",
     tool=FFMPEG,
     metrics=[RATE],
     parse=parse,
+    model=_model,
     defaults={"frames": 1200, "threads": "cpus", "preset": "medium"},
     grows="frames",
 )

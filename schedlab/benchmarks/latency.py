@@ -9,6 +9,9 @@ from schedlab.benchmarks.metric import Metric
 LATENCY_P50 = Metric("latency_p50", unit="us", better="lower", label="Latency 50% (us)")
 LATENCY_P99 = Metric("latency_p99", unit="us", better="lower", label="Latency 99% (us)")
 
+PERCENTILES = {LATENCY_P50: "latency p50", LATENCY_P99: "latency p99"}
+"""By metric, the name of a workload's result."""
+
 
 def percentile(counts: Mapping[float, int], percent: float) -> float:
     """Return the smallest latency that so many percent do not exceed.

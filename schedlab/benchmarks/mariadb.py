@@ -1,12 +1,14 @@
 """MariaDB: a thread for each connection of sysbench, which asks and changes rows of tables."""
 
 import re
+from collections.abc import Mapping
 
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.enclosure import Enclosure
-from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, percentiles
+from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, PERCENTILES, percentiles
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.server import (
     ADDRESS,
     CLIENT,
@@ -17,6 +19,7 @@ from schedlab.benchmarks.server import (
     Server,
     unprivileged,
 )
+from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.sysbench import SYSBENCH
 from schedlab.benchmarks.tool import Tool
 
@@ -30,6 +33,7 @@ MARIADB = Tool(
 )
 
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Transactions/sec")
+_RESULTS = {THROUGHPUT: "throughput", **PERCENTILES}
 
 _PORT = 23306
 """Beside the usual 3306, on which Debian's package keeps a server of its own."""
@@ -39,6 +43,7 @@ _TRANSACTIONS = {
     "read_write": "oltp_read_write",
     "point_select": "oltp_point_select",
 }
+_HANDLING = {"threads": "one-thread-per-connection", "pool": "pool-of-threads"}
 _PLAIN = "--no-defaults"
 """Nothing of an installed MariaDB's configuration is read."""
 _WHO = Enclosure(
@@ -72,25 +77,43 @@ def _buffers(rows: int) -> int:
     return _LEAST_BUFFERS + rows * _ROW_BYTES
 
 
+def _check(name: str, word: str, known: Mapping[str, str]) -> None:
+    if word not in known:
+        raise UsageError(f"MariaDB: {name} is one of {', '.join(known)}, not '{word}'.")
+
+
+def _model(
+    transactions: str, threads: int, tables: int, rows: int, handling: str, time: Span
+) -> Model:
+    """The same transactions on the model of the server, whose rows are never waited for."""
+    _check("transactions", transactions, _TRANSACTIONS)
+    _check("handling", handling, _HANDLING)
+    options = {"transactions": transactions, "threads": threads, "handling": handling}
+    return workload_model("mariadb", {**options, "time": time}, _RESULTS)
+
+
 @benchmark(
     "MariaDB",
     tool=MARIADB,
     tools=[SYSBENCH],
     metrics=[THROUGHPUT, LATENCY_P50, LATENCY_P99],
     parse=parse,
+    model=_model,
     defaults={
         "transactions": "read_only",
         "threads": "cpus*2",
         "tables": "cpus",
         "rows": 50_000,
+        "handling": "threads",
         "time": 10,
     },
 )
-def mariadb(transactions: str, threads: int, tables: int, rows: int, time: Span) -> Command:
+def mariadb(
+    transactions: str, threads: int, tables: int, rows: int, handling: str, time: Span
+) -> Command:
     """Threads of sysbench in a closed loop: read_only, read_write or point_select of its OLTP."""
-    if transactions not in _TRANSACTIONS:
-        known = ", ".join(_TRANSACTIONS)
-        raise UsageError(f"MariaDB: transactions is one of {known}, not '{transactions}'.")
+    _check("transactions", transactions, _TRANSACTIONS)
+    _check("handling", handling, _HANDLING)
     there = (f"--mysql-host={ADDRESS}", f"--mysql-port={PORT}", f"--mysql-user={LOAD_USER}")
     tables_there = (*there, f"--tables={tables}", f"--table-size={rows}")
     test = ("sysbench", _TRANSACTIONS[transactions], *tables_there)
@@ -106,6 +129,7 @@ def mariadb(transactions: str, threads: int, tables: int, rows: int, time: Span)
                 *(f"--port={PORT}", "--socket=mariadb.sock", "--skip-name-resolve"),
                 f"--init-file={FOLDER}/{_WHO.name}",
                 *(
+                    f"--thread-handling={_HANDLING[handling]}",
                     f"--max-connections={threads + 10}",
                     f"--innodb-buffer-pool-size={_buffers(tables * rows)}",
                 ),

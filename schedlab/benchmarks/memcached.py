@@ -5,7 +5,9 @@ import re
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.server import ADDRESS, PORT, Server, unprivileged
+from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.tool import Tool
 
 MEMCACHED = Tool("memcached", package="memcached", version=("memcached", "--version"))
@@ -38,17 +40,32 @@ def parse(output: Output) -> Values:
     return {THROUGHPUT: float(rate[1]), LATENCY: float(mean[1])}
 
 
+def _model(workers: int, threads: int, connections: int, time: Span) -> Model:
+    """The same connections to the model of the server."""
+    options = {"workers": workers, "threads": threads, "time": time}
+    results = {THROUGHPUT: "throughput", LATENCY: "latency mean"}
+    return workload_model(
+        "memcached", {**options, "connections": _for_each(threads, connections)}, results
+    )
+
+
+def _for_each(threads: int, connections: int) -> int:
+    """Return so many connections, or a few more: memcaslap wants as many for every thread."""
+    return -(-connections // threads) * threads
+
+
 @benchmark(
     "Memcached",
     tool=MEMCACHED,
     tools=[MEMCASLAP],
     metrics=[THROUGHPUT, LATENCY],
     parse=parse,
+    model=_model,
     defaults={"workers": "cpus/2", "threads": "cpus/2", "connections": "cpus*8", "time": 10},
 )
 def memcached(workers: int, threads: int, connections: int, time: Span) -> Command:
     """Connections in a closed loop on a memcached in memory: nine gets to one set, of 1 KiB."""
-    each = -(-connections // threads) * threads  # memcaslap wants as many for every thread
+    each = _for_each(threads, connections)
     load = ("memcaslap", "-s", f"{ADDRESS}:{PORT}", "-T", str(threads), "-c", str(each))
     server = ("memcached", "-l", ADDRESS, "-p", PORT, "-t", str(workers))
     return Command(

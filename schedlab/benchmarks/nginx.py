@@ -2,9 +2,11 @@
 
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.enclosure import Enclosure
-from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99
+from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, PERCENTILES
+from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.requests import THROUGHPUT, latency, throughput
 from schedlab.benchmarks.server import ADDRESS, CLIENT, PORT, Server
+from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.tool import Tool
 
 NGINX = Tool("nginx", package="nginx-light", version=("nginx", "-v"), folders=("/usr/sbin",))
@@ -58,12 +60,19 @@ http {{
     return Enclosure("nginx.conf", text, __name__)
 
 
+def _model(workers: int, threads: int, connections: int, time: Span) -> Model:
+    """The same connections to the model of the server."""
+    options = {"workers": workers, "threads": threads, "connections": connections, "time": time}
+    return workload_model("nginx", options, {THROUGHPUT: "throughput", **PERCENTILES})
+
+
 @benchmark(
     "Nginx",
     tool=NGINX,
     tools=[WRK],
     metrics=[THROUGHPUT, LATENCY_P50, LATENCY_P99],
     parse=parse,
+    model=_model,
     defaults={"workers": "cpus/2", "threads": "cpus/2", "connections": "cpus*8", "time": 10},
 )
 def nginx(workers: int, threads: int, connections: int, time: Span) -> Command:

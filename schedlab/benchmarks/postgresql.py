@@ -5,8 +5,9 @@ from pathlib import Path
 from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.enclosure import Enclosure
-from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, counted, percentiles
+from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, PERCENTILES, counted, percentiles
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.server import (
     ADDRESS,
     CLIENT,
@@ -17,6 +18,7 @@ from schedlab.benchmarks.server import (
     Server,
     unprivileged,
 )
+from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.tool import Tool
 
 POSTGRESQL = Tool(
@@ -37,6 +39,7 @@ PGBENCH = Tool(
 )
 
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Transactions/sec")
+_RESULTS = {THROUGHPUT: "throughput", **PERCENTILES}
 
 _PORT = 25432
 """Beside the usual 5432, on which Debian's package keeps a server of its own."""
@@ -97,12 +100,26 @@ def _latencies(folder: Path) -> list[float]:
     return found
 
 
+def _model(transactions: str, clients: int, threads: int, scale: int, time: Span) -> Model:
+    """The same transactions on the model of the server."""
+    _check(transactions)
+    options = {"transactions": transactions, "clients": clients, "threads": threads}
+    return workload_model("postgresql", {**options, "scale": scale, "time": time}, _RESULTS)
+
+
+def _check(transactions: str) -> None:
+    if transactions not in _TRANSACTIONS:
+        known = " or ".join(_TRANSACTIONS)
+        raise UsageError(f"PostgreSQL: transactions is {known}, not '{transactions}'.")
+
+
 @benchmark(
     "PostgreSQL",
     tool=POSTGRESQL,
     tools=[PGBENCH],
     metrics=[THROUGHPUT, LATENCY_P50, LATENCY_P99],
     parse=parse,
+    model=_model,
     defaults={
         "transactions": "select",
         "clients": "cpus*2",
@@ -113,9 +130,7 @@ def _latencies(folder: Path) -> list[float]:
 )
 def postgresql(transactions: str, clients: int, threads: int, scale: int, time: Span) -> Command:
     """Clients of pgbench in a closed loop, each a backend process; select-only or TPC-B-like."""
-    if transactions not in _TRANSACTIONS:
-        known = " or ".join(_TRANSACTIONS)
-        raise UsageError(f"PostgreSQL: transactions is {known}, not '{transactions}'.")
+    _check(transactions)
     there = ("-h", ADDRESS, "-p", PORT, "-U", LOAD_USER)
     load = (
         *("pgbench", *there, "-n", "-b", _TRANSACTIONS[transactions]),

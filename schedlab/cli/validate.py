@@ -45,6 +45,11 @@ HERE = Path("results") / "here"
     flag_value="",
     help="Score predictions of published changes, all or one of published/.",
 )
+@click.option(
+    "--applications",
+    is_flag=True,
+    help="Compare Debian's applications with their models, at three loads each.",
+)
 @click.option("--changes", is_flag=True, help="Compare the effects of changes, not of loads.")
 @click.option(
     "--results",
@@ -66,6 +71,7 @@ def validate(
     target: str | None,
     variant: str | None,
     published: str | None,
+    applications: bool,
     changes: bool,
     results: Path | None,
     jobs: int | None,
@@ -75,6 +81,9 @@ def validate(
     Without --machine this host is described and its costs are measured first, as by
     `schedlab machine --here --calibrate`. The machine and both results are kept in --results, and
     nothing is run again for the same host, machine and kernel; remove the folder to measure again.
+
+    With --applications Debian's servers, a build and x264 run here, and their models simulated;
+    --only takes names of benchmarks.
 
     With --changes the effects of changes are compared: nice values, policies, control groups, CPUs,
     the number of tasks. Each has its effect here and its simulated effect, with intervals. Changes
@@ -95,10 +104,10 @@ def validate(
     if variant and not target:
         raise UsageError("--variant goes with --target.")
     if published is not None:
-        if which or kernel or only or target or changes:
+        if which or kernel or only or target or changes or applications:
             raise UsageError(
-                "--published simulates whole plans: leave out --machine, --kernel, --only, --target"
-                " and --changes."
+                "--published simulates whole plans: leave out --machine, --kernel, --only,"
+                " --target, --applications and --changes."
             )
         if published:
             published_file(published)  # a name that nothing has: before much is loaded
@@ -106,6 +115,8 @@ def validate(
 
         validate_published(published, results or RESULTS, jobs, output)
         return
+    if applications and (changes or target):
+        raise UsageError("--applications compares this host; leave out --changes and --target.")
     if changes and (only or target):
         raise UsageError("--changes compares this host; leave out --only and --target.")
     if jobs and (changes or target):
@@ -127,6 +138,8 @@ def validate(
     if changes:
         with _one_line() as say:
             text = validation.of_changes(folder, say)
+    elif applications:
+        text = validation.of_applications(folder, tuple(only.split(",")) if only else (), lab)
     else:
         text = validation.of_loads(folder, chosen(only.split(",")) if only else (), lab)
     put(text)

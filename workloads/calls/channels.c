@@ -142,6 +142,25 @@ void wl_dup(struct wl_file *file)
 		kern_syscall(&file->users);
 }
 
+struct wl_log {
+	struct hw_line file;
+	enum wl_figure flush;
+};
+
+struct wl_log *wl_log(enum wl_figure flush)
+{
+	struct wl_log *log = wl_new(struct wl_log, 1);
+
+	log->flush = flush;
+	return log;
+}
+
+void wl_flush(struct wl_log *log)
+{
+	kern_syscall(&log->file);
+	kern_device_wait(wl_figure(log->flush));
+}
+
 /* ------------------------------------------------------------------ waiting for several */
 
 static struct kern_pollable pollable(const struct wl_poll *what)
@@ -174,12 +193,24 @@ void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data
 {
 	struct kern_pollable one = pollable(what);
 
-	kern_watch_add((struct kern_watch *)watch, &one, data);
+	kern_watch_add((struct kern_watch *)watch, &one, data, 0);
 }
 
-static void *data_of_readable(struct wl_watch *watch, unsigned long long timeout)
+struct wl_watched *wl_watch_once(struct wl_watch *watch, const struct wl_poll *what, void *data)
 {
-	return kern_watch_wait((struct kern_watch *)watch, timeout);
+	struct kern_pollable one = pollable(what);
+
+	return (struct wl_watched *)kern_watch_add((struct kern_watch *)watch, &one, data, 1);
+}
+
+void wl_watch_again(struct wl_watched *watched)
+{
+	kern_watch_again((struct kern_watched *)watched);
+}
+
+static int data_of_readable(struct wl_watch *watch, void **data, int most, unsigned long long timeout)
+{
+	return kern_watch_wait((struct kern_watch *)watch, data, most, timeout);
 }
 
 /* ------------------------------------------------------------------ futexes */
@@ -413,6 +444,36 @@ void wl_dup(struct wl_file *file)
 	check(close(dup(file->fd)), "dup");
 }
 
+#define LOG_BLOCK	8192
+#define LOG_BLOCKS	2048
+
+/* A file without a name in the current folder, which is whole before it is used. */
+struct wl_log {
+	int fd;
+	unsigned int next;
+};
+
+struct wl_log *wl_log(enum wl_figure flush)
+{
+	struct wl_log *log = wl_new(struct wl_log, 1);
+
+	(void)flush;
+	log->fd = open(".", O_TMPFILE | O_RDWR, 0600);
+	check(log->fd, "a log in the current folder");
+	for (int i = 0; i < LOG_BLOCKS; i++)
+		check(pwrite(log->fd, buffer, LOG_BLOCK, (off_t)i * LOG_BLOCK), "writing a log");
+	check(fsync(log->fd), "fsync");
+	return log;
+}
+
+void wl_flush(struct wl_log *log)
+{
+	unsigned int block = __atomic_fetch_add(&log->next, 1, __ATOMIC_RELAXED) % LOG_BLOCKS;
+
+	check(pwrite(log->fd, buffer, LOG_BLOCK, (off_t)block * LOG_BLOCK), "writing a log");
+	check(fdatasync(log->fd), "fdatasync");
+}
+
 /* ------------------------------------------------------------------ poll */
 
 static int fd_of(const struct wl_poll *what)
@@ -450,22 +511,48 @@ struct wl_watch *wl_watch(void)
 	return watch;
 }
 
+static void control(int epoll, int operation, int fd, unsigned int events, void *data)
+{
+	struct epoll_event event = { .events = events, .data.ptr = data };
+
+	check(epoll_ctl(epoll, operation, fd, &event), "epoll_ctl");
+}
+
 void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = data };
+	control(watch->fd, EPOLL_CTL_ADD, fd_of(what), EPOLLIN, data);
+}
 
-	check(epoll_ctl(watch->fd, EPOLL_CTL_ADD, fd_of(what), &event), "epoll_ctl");
+struct wl_watched {
+	int epoll, fd;
+	void *data;
+};
+
+struct wl_watched *wl_watch_once(struct wl_watch *watch, const struct wl_poll *what, void *data)
+{
+	struct wl_watched *watched = wl_new(struct wl_watched, 1);
+
+	*watched = (struct wl_watched) { watch->fd, fd_of(what), data };
+	control(watch->fd, EPOLL_CTL_ADD, watched->fd, EPOLLIN | EPOLLONESHOT, data);
+	return watched;
+}
+
+void wl_watch_again(struct wl_watched *watched)
+{
+	control(watched->epoll, EPOLL_CTL_MOD, watched->fd, EPOLLIN | EPOLLONESHOT, watched->data);
 }
 
 /* epoll_wait() knows milliseconds only. */
-static void *data_of_readable(struct wl_watch *watch, unsigned long long timeout)
+static int data_of_readable(struct wl_watch *watch, void **data, int most, unsigned long long timeout)
 {
 	struct timespec t = { timeout / WL_SEC, timeout % WL_SEC };
-	struct epoll_event event = { };
+	struct epoll_event event[WL_MOST_READABLE];
 	const void *until = timeout == WL_NEVER ? NULL : &t;
-	long n = syscall(SYS_epoll_pwait2, watch->fd, &event, 1, until, NULL, 0);
+	long n = syscall(SYS_epoll_pwait2, watch->fd, event, most, until, NULL, 0);
 
-	return check(n, "epoll_pwait2") ? event.data.ptr : NULL;
+	for (long i = 0; i < check(n, "epoll_pwait2"); i++)
+		data[i] = event[i].data.ptr;
+	return n;
 }
 
 /* ------------------------------------------------------------------ futexes */
@@ -542,15 +629,22 @@ int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout)
 	return found;
 }
 
+int wl_watch_several(struct wl_watch *watch, void **data, int most, unsigned long long timeout)
+{
+	int found;
+
+	if (timeout == WL_NEVER)
+		wl_note_wait("something to read in epoll_wait()", NULL);
+	found = data_of_readable(watch, data, most < WL_MOST_READABLE ? most : WL_MOST_READABLE, timeout);
+	wl_note_wait(NULL, NULL);
+	return found;
+}
+
 void *wl_watch_wait(struct wl_watch *watch, unsigned long long timeout)
 {
 	void *data;
 
-	if (timeout == WL_NEVER)
-		wl_note_wait("something to read in epoll_wait()", NULL);
-	data = data_of_readable(watch, timeout);
-	wl_note_wait(NULL, NULL);
-	return data;
+	return wl_watch_several(watch, &data, 1, timeout) ? data : NULL;
 }
 
 int wl_futex_wait(unsigned int *word, unsigned int value, unsigned long long timeout)

@@ -23,6 +23,7 @@ from schedlab.kernels.build import Build
 from schedlab.kernels.cache import write_whole
 from schedlab.kernels.native import schedlab_load
 from schedlab.kernels.progress import Watch
+from schedlab.lab.accuracy import applications
 from schedlab.lab.accuracy.changes import CHANGES, Compared, summary
 from schedlab.lab.accuracy.changes import table as change_table
 from schedlab.lab.accuracy.here import calibrated
@@ -47,7 +48,9 @@ from schedlab.lab.watcher import UNWATCHED
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.standin import completed
+from schedlab.plan.plan import Plan
 from schedlab.plan.targets import HOST, SIM, VM
+from schedlab.result.store import Store
 from schedlab.settings.kinds import check_place
 from schedlab.settings.kinds.kernel import Kernel as KernelSetting
 from schedlab.settings.sched_debug import FEATURES
@@ -59,6 +62,8 @@ from schedlab.targets.simulated.scenario import settings
 from schedlab.targets.vm import VmTarget
 
 Say = Callable[[str], None]
+PlanOf = Callable[[str, str | None, tuple[str, ...]], Plan]
+"""Returns a plan for a target, a kernel that is simulated, and the cases that are wanted."""
 
 
 @dataclass(frozen=True)
@@ -90,25 +95,44 @@ class Validation:
             only: the labels of some loads; none: all.
             lab: how plans are run.
         """
-        host = plan_of_loads(HOST.target(""), only=only)
-        with ExitStack() as stack:
-            with Groups().enclosure():
-                with stoppable():
-                    there = self._this_host(folder, lab.watcher.say)
-                here = brought_to_its_end(folder, "host", host, lab, schedlab_load().parent.name)
-            stack.enter_context(closing(here))
-            simulated = plan_of_loads(SIM.target(there.which), self.kernel, only)
-            described = there.machine.to_toml({}, "")
-            ours = brought_to_its_end(folder, "simulated", simulated, lab, described)
-            stack.enter_context(closing(ours))
-            check_any_good(here)
-            check_any_good(ours)
+        with self._both(folder, "", plan_of_loads, only, lab) as (there, here, ours):
             found = list(compared(here, ours))
         words = (
             "In each pair the first is this host. Speed ratio: simulated over real, 1 is right."
             f"\n{disturbed(found)}\n{table(found)}"
         )
         return self._headed(there, words)
+
+    def of_applications(self, folder: Path, only: tuple[str, ...], lab: Lab) -> str:
+        """Return a table of what applications reach here and their models simulated; as of_loads.
+
+        `only` names benchmarks of the suite, or their labels.
+        """
+        plan = applications.plan_of_applications
+        with self._both(folder, "applications-", plan, only, lab) as (there, here, ours):
+            found = list(applications.compared(here, ours))
+        return self._headed(there, f"\n{applications.table(found)}")
+
+    @contextmanager
+    def _both(
+        self, folder: Path, prefix: str, plan: PlanOf, only: tuple[str, ...], lab: Lab
+    ) -> Iterator[tuple[Simulator, Store, Store]]:
+        """Yield the simulator, and a plan's results on this host and simulated."""
+        host = plan(HOST.target(""), None, only)
+        with ExitStack() as stack:
+            with Groups().enclosure():
+                with stoppable():
+                    there = self._this_host(folder, lab.watcher.say)
+                program = schedlab_load().parent.name
+                here = brought_to_its_end(folder, f"{prefix}host", host, lab, program)
+            stack.enter_context(closing(here))
+            simulated = plan(SIM.target(there.which), self.kernel, only)
+            described = there.machine.to_toml({}, "")
+            ours = brought_to_its_end(folder, f"{prefix}simulated", simulated, lab, described)
+            stack.enter_context(closing(ours))
+            check_any_good(here)
+            check_any_good(ours)
+            yield there, here, ours
 
     def of_changes(self, folder: Path, say: Say) -> str:
         """Return a table of what changes do here and simulated; `say` takes each step's words.

@@ -1,0 +1,104 @@
+"""Applications at three loads each, on this host and simulated, side by side.
+
+On the host Debian's programs run, simulated their models. Models are calibrated at the first load,
+so its row says how well that was done, and the others how far the models hold.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from schedlab.benchmarks.metric import Metric
+from schedlab.lab.accuracy.markdown import table_row
+from schedlab.plan.plan import Blocks, Plan
+from schedlab.plan.targets import kind_of
+from schedlab.result.record import RunRecord
+from schedlab.result.store import CaseInfo, Store
+from schedlab.settings.variant import Variant
+from schedlab.targets.simulated.scenario import COLD
+
+SUITE = "applications-loads"
+_ROUNDS = 2
+"""Of a pair of runs each: the cases of a round are interleaved."""
+
+
+def plan_of_applications(
+    target: str, kernel: str | None = None, only: tuple[str, ...] = ()
+) -> Plan:
+    """Return the plan for a target: figures at their values, and no load warms up."""
+    simulated = kind_of(target).simulated
+    own = {"kernel": kernel} if simulated else {}
+    return Plan(
+        title="Applications, on a host and simulated",
+        target=target,
+        suite=SUITE,
+        only=only,
+        variant=tuple(Variant(name=name, **own) for name in ("first", "second")),
+        aa=True,
+        exact=simulated,
+        blocks=Blocks(looks=(1 if simulated else _ROUNDS,), warmup=0),
+        load_warmup=COLD,
+        counters=(),
+    )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An application at one load, on the host and simulated."""
+
+    case: CaseInfo
+    here: Sequence[RunRecord]
+    simulated: Sequence[RunRecord]
+
+    @property
+    def others(self) -> float:
+        """Return what others had of the host's CPUs meanwhile, at most."""
+        return max((run.busy_during or 0.0 for run in self.here), default=0.0)
+
+    @property
+    def failure(self) -> str:
+        """Return why there is nothing to compare; empty if there is."""
+        for runs in (self.here, self.simulated):
+            if not any(run.status == "ok" for run in runs):
+                return next((run.error for run in runs), "was not run")
+        return ""
+
+
+def compared(host: Store, simulated: Store) -> Iterator[Compared]:
+    """Yield the cases of two results in the order of the suite."""
+    for case in host.cases:
+        yield Compared(case, _runs(host, case.label), _runs(simulated, case.label))
+
+
+def _runs(store: Store, label: str) -> list[RunRecord]:
+    return [run for run in store.records() if run.key.case == label]
+
+
+def table(found: Sequence[Compared]) -> str:
+    """Return a row for each metric of each case, with the spread of the host's runs."""
+    head = ("load", "metric", "here", "least to most", "simulated", "simulated / here", "others")
+    lines = [table_row(head), table_row(["---", "---", *["---:"] * (len(head) - 2)])]
+    for item in found:
+        if item.failure:
+            lines.append(table_row([item.case.label, "", "", "", "", item.failure, ""]))
+            continue
+        lines += [table_row(_cells(item, metric)) for metric in item.case.metrics]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(item: Compared, metric: Metric) -> list[str]:
+    here = _figures(item.here, metric)
+    ours = median(_figures(item.simulated, metric))
+    return [
+        item.case.label,
+        f"{metric.name}, {metric.unit}",
+        f"{median(here):.4g}",
+        f"{min(here):.4g} to {max(here):.4g}",
+        f"{ours:.4g}",
+        f"{ours / median(here):.2f}",
+        f"{item.others:.0%}",
+    ]
+
+
+def _figures(runs: Sequence[RunRecord], metric: Metric) -> list[float]:
+    return [run.metrics[metric.name] for run in runs if run.status == "ok"]
