@@ -15,7 +15,9 @@ import schedlab.lab.boots
 from schedlab.base.errors import HostError
 from schedlab.base.system import LocalSystem
 from schedlab.lab.boots import boot_order, run_boots
+from schedlab.lab.result import Lab, begin, finish, prepare, reopen
 from schedlab.plan.plan import Plan
+from schedlab.settings.variant import Variant
 from tests.helpers.far_host import SSHD, FarHost
 
 OLD, NEW = "6.1.0-25-amd64", "6.12.48-amd64"
@@ -114,3 +116,29 @@ def test_a_host_that_never_comes_back_is_reported(box: Box, tmp_path: Path) -> N
     with pytest.raises(HostError, match=r"(?s)boot 1 of 4 .*not back after 1 s.*cannot be reached"):
         run_boots(series, 2, tmp_path / "series")
     assert (tmp_path / "switched").exists()
+
+
+def test_a_host_that_reboots_by_itself_ends_the_plan_which_goes_on_with_that_boot(
+    box: Box, tmp_path: Path
+) -> None:
+    """The run under way counts for nothing, and is made again."""
+    runs, boots = tmp_path / "runs", f"echo {OLD} >{box.asked}; sleep 60"
+    asks = f"echo run >>{runs}; [ $(wc -l <{runs}) != 2 ] || {{ {boots}; }}"
+    own = plan(box).benchmark[0].model_copy(update={"command": f"sh -c '{asks}; echo time: 2.5'"})
+    variants = [{"name": "a"}, {"name": "b", "env": {"X": "1"}}]
+    alone = plan(box).model_copy(
+        update={
+            "benchmark": (own,),
+            "variant": tuple(Variant.model_validate(each) for each in variants),
+            "reboot": None,
+        }
+    )
+    folder = tmp_path / "result"
+    lab = Lab()
+    target, cases = prepare(alone, lab)
+    with pytest.raises(HostError, match=f"ssh:{box.name}: was rebooted; its settings are those"):
+        finish(begin(alone, cases, target, folder, lab), lab)
+    resumed = finish(reopen(folder, lab), lab)
+    with closing(resumed) as store:
+        assert [record.error for record in store.records()] == [""] * 2
+    assert box.boots == [OLD]

@@ -308,6 +308,31 @@ def test_a_disk_that_is_full_in_mid_load_fails_the_run(tmp_path: Path, system: L
     assert not system.listens(23306)
 
 
+def test_a_server_whose_disk_is_full_under_load_fails_the_run(
+    tmp_path: Path, system: LocalSystem
+) -> None:
+    """The copy of the data fits, and what the server writes while it is asked does not."""
+    (tmp_path / "raw").mkdir()
+    mount = ("mount", "-t", "tmpfs", "-o", "size=2m", "schedlab-test", str(tmp_path / "raw"))
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    ask = (
+        'python3 -c \'import socket; there = socket.create_connection(("127.0.0.1", 23306));'
+        ' there.send(b"w"); there.recv(1)[0]\''
+    )
+    asked = "kept = listening.accept()[0]; kept.recv(1) and "
+    writes = asked + "open(data / 'log', 'wb').write(bytes(4 << 20))"
+    try:
+        install(tmp_path, **mariadb(tmp_path, handle=writes, run=ask))
+        [record] = runs(system, tmp_path, 1)
+    finally:
+        subprocess.run(("umount", str(tmp_path / "raw")), check=True)
+    assert record.status == "failed"
+    assert "No space left on device" in record.error
+    assert record.error.endswith("MariaDB@base is full")
+    assert not system.listens(23306)
+
+
 def test_a_server_that_hangs_under_load_fails_the_run(system: LocalSystem, tmp_path: Path) -> None:
     ask = "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 23306)).recv(1)'"
     hangs = "kept = listening.accept(); print('stuck', file=sys.stderr, flush=True); signal.pause()"
