@@ -8,6 +8,10 @@
 #include <linux/sched/wake_q.h>
 #include "shim.h"
 
+/* As in the traces of a host: FUTEX_WAIT and FUTEX_WAKE of one process. */
+#define WAIT_PRIVATE	0x80
+#define WAKE_PRIVATE	0x81
+
 struct waiter {
 	struct plist_node list;
 	struct task_struct *task;
@@ -19,6 +23,7 @@ struct bucket {
 	struct hlist_node node;
 	const unsigned int *word;
 	struct hw_line lock;
+	unsigned int object;
 	struct plist_head waiters;
 };
 
@@ -33,6 +38,7 @@ static struct bucket *futex_bucket(const unsigned int *word)
 			return b;
 	b = hw_zalloc(sizeof(*b), 64);
 	b->word = word;
+	b->object = shim_new_object();
 	plist_head_init(&b->waiters);
 	hash_add(buckets, &b->node, (unsigned long)word);
 	return b;
@@ -62,10 +68,12 @@ static int wait(const unsigned int *word, unsigned int value, simtime timeout, e
 	int ret = 0;
 
 	shim_syscall_enter(call);
+	shim_futex_called(b->object, WAIT_PRIVATE, value);
 	hw_charge(hw_costs.futex);
 	hw_line_lock(&b->lock);
 	if (*word != value) {
 		hw_line_unlock(&b->lock);
+		shim_futex_returned(-EAGAIN);
 		shim_syscall_exit();
 		return 0;
 	}
@@ -91,8 +99,10 @@ static int wait(const unsigned int *word, unsigned int value, simtime timeout, e
 			set_current_state(TASK_INTERRUPTIBLE);
 	}
 	__set_current_state(TASK_RUNNING);
+	ret = w.woken ? 0 : ret;
+	shim_futex_returned(ret);
 	shim_syscall_exit();
-	return w.woken ? 0 : ret;
+	return ret;
 }
 
 /* 0: woken, or *word was not value; -ETIMEDOUT, -EINTR */
@@ -115,6 +125,7 @@ int kern_futex_wake(const unsigned int *word, int nr)
 	int woken = 0;
 
 	shim_syscall_enter(HW_TIME_FUTEX);
+	shim_futex_called(b->object, WAKE_PRIVATE, nr);
 	hw_charge(hw_costs.futex);
 	hw_line_lock(&b->lock);
 	plist_for_each_entry_safe(w, next, &b->waiters, list) {
@@ -127,6 +138,7 @@ int kern_futex_wake(const unsigned int *word, int nr)
 	}
 	hw_line_unlock(&b->lock);
 	wake_up_q(&wake_q);
+	shim_futex_returned(woken);
 	shim_syscall_exit();
 	return woken;
 }

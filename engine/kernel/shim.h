@@ -76,11 +76,15 @@ void shim_spent_moved(struct task_struct *p, int cpu);
 void shim_spent_look(struct rq *rq);
 extern bool shim_has_limits;		/* some group's cpu.max was written */
 
-/* messages.c */
+/* objects.c */
 unsigned int shim_new_object(void);
 void shim_message_send(const char *kind, unsigned int object, unsigned int bytes);
 void shim_message_receive(const char *kind, unsigned int object, unsigned int bytes);
 void shim_message_done(unsigned int bytes);
+void shim_futex_called(unsigned int object, unsigned int op, unsigned int value);
+void shim_futex_returned(long value);
+void shim_yield_called(void);
+void shim_yield_returned(void);
 
 /* working_set.c */
 void shim_working_set_touch(void);

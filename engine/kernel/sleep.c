@@ -56,6 +56,8 @@ void kern_device_wait(simtime ns)
 void kern_yield(void)
 {
 	shim_syscall_enter(HW_TIME_OTHER);
+	shim_yield_called();
 	yield();
+	shim_yield_returned();
 	shim_syscall_exit();
 }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from schedlab.lab.recording.causes import LOCK_HELD, TASK, TIMER
 from schedlab.lab.recording.closure import probe, word_costs
 from schedlab.lab.recording.events import Kind
-from schedlab.lab.recording.inference import TASK, TIMER, Choice, infer
+from schedlab.lab.recording.inference import Choice, infer
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.stats import trace_stats
-from schedlab.lab.recording.workload import SEND, WAKE, RecordedTask, RecordedWorkload
+from schedlab.lab.recording.workload import SEND, WAKE, Item, RecordedTask, RecordedWorkload
 from tests.helpers.engine.simulator import Json, Simulator
 
 TURNS = 300
@@ -82,3 +83,36 @@ def test_messages_are_sent_and_received_again(sim: Simulator) -> None:
     before, after = (trace_stats(events, Choice()) for events in (original, replay))
     assert abs(after.switches / before.switches - 1) < 0.05
     assert abs(after.span / before.span - 1) < 0.15
+
+
+def test_a_lock_is_fought_for_again(sim: Simulator) -> None:
+    """A trace shows waits alone: who held a lock before, and yields with it, is inferred."""
+    events = ("--trace-events", "sched:*,syscalls:*")
+    _, known = traced(sim, replay_of(sim, probe(), "probe"), "probe-yields", *events)
+    costs = word_costs(infer(read_trace(known), Choice(), "probe"))
+    threads = {"kind": "sysbench-threads", "threads": 6, "time": "5ms"}
+    _, trace = traced(sim, threads, "threads", *events)
+    original = read_trace(trace)
+    made = infer(original, Choice(costs=costs), "threads")
+    assert made.recorded["waits"][LOCK_HELD]["count"] > 1000
+    _, trace = traced(sim, replay_of(sim, made, "threads"), "threads-again", *events)
+    before, after = (trace_stats(each, Choice()) for each in (original, read_trace(trace)))
+    assert abs(after.switches / before.switches - 1) < 0.3
+
+
+def test_barriers_pools_and_yields(sim: Simulator) -> None:
+    """Two workers do four items of a millisecond; three tasks meet before and after."""
+    items = [Item(1, "1000000")] * 4
+    tasks = [
+        RecordedTask(1, "poster", "b1 s100000 p1 p2 y p3 p4 b1"),
+        RecordedTask(2, "worker", "b1 q1 b1"),
+        RecordedTask(3, "worker", "l1 200000 u1 b1 q1 l1 u1 b1"),
+    ]
+    result, _ = traced(
+        sim, replay_of(sim, RecordedWorkload(tasks, {}, barriers=[3], items=items), "objects"), "x"
+    )
+    figures = {name.removeprefix("rt-app."): value for name, value in result["metrics"].items()}
+    assert 0.0023 < figures["time"] < 0.003
+    assert 1.4 < figures["work rate"] < 2
+    assert 1000 < figures["request of poster mean"] == figures["request mean"] < 2300
+    assert 0 < figures["wakeup mean"] < 100

@@ -44,7 +44,7 @@ static bool is_storage(const struct shim_map *m)
 	return m->type == BPF_MAP_TYPE_TASK_STORAGE || m->type == BPF_MAP_TYPE_CGRP_STORAGE;
 }
 
-/* Without values that a scheduler could look up: messages.c. */
+/* Without values that a scheduler could look up: objects.c. */
 static bool is_channel(const struct shim_map *m)
 {
 	return m->type == BPF_MAP_TYPE_RINGBUF || m->type == BPF_MAP_TYPE_PERF_EVENT_ARRAY;
