@@ -255,9 +255,10 @@ static void check_resources(const struct at *resources)
 
 struct rt_app *rt_app_read(const char *path)
 {
-	static const char *const keys[] = { "tasks", "global", "resources", "recorded", "messages", NULL };
+	static const char *const keys[] = { "tasks", "global", "resources", "recorded", "messages",
+					    "barriers", "items", NULL };
 	struct rt_app *app = wl_new(struct rt_app, 1);
-	struct at root = at_root(path), at;
+	struct at root = at_root(path), at, items;
 	enum wl_policy standard = WL_NORMAL;
 
 	app->mem_buffer = 4 << 20;
@@ -273,9 +274,15 @@ struct rt_app *rt_app_read(const char *path)
 		check_resources(&at);
 	if (at_find(&root, "messages", &at))
 		rt_read_messages(app, &at);
+	if (at_find(&root, "barriers", &at))
+		rt_read_barriers(app, &at);
+	if (at_find(&root, "items", &items))
+		rt_count_items(app, &items);
 	if (!at_find(&root, "tasks", &at))
 		at_refuse(&root, "\"tasks\" is missing");
 	read_tasks(app, &at, standard);
+	if (app->nr_items)
+		rt_read_items(app, &items);
 	json_decref(root.value);
 	return app;
 }

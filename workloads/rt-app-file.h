@@ -61,7 +61,10 @@ void rt_read_event(struct rt_app *app, struct rt_task *task, const struct at *at
 
 void rt_replay_name_tasks(struct rt_app *app);		/* before their events are read */
 void rt_read_messages(struct rt_app *app, const struct at *messages);
-void rt_read_replay(struct rt_app *app, const struct rt_task *task, const struct at *at,
+void rt_read_barriers(struct rt_app *app, const struct at *barriers);
+void rt_count_items(struct rt_app *app, const struct at *items);	/* before tasks put them */
+void rt_read_items(struct rt_app *app, const struct at *items);
+void rt_read_replay(struct rt_app *app, struct rt_task *task, const struct at *at,
 		    struct rt_event *event);
 
 /* ------------------------------------------------------------------ rt-app-sched.c */

@@ -30,7 +30,6 @@ struct thread {
 
 struct run {
 	struct rt_app	*app;
-	struct wl_histogram *answered;		/* requests of replays */
 	unsigned long long began, zero;
 	unsigned int	work;			/* ns in 1024 of its ns, on the reference CPU */
 	unsigned int	over;
@@ -323,7 +322,7 @@ static void start_thread(struct run *run, struct rt_task *task, int fork)
 
 	t->run = run;
 	t->task = task;
-	t->replay = (struct rt_replay) { .thread = t, .start = start_recorded, .answered = run->answered,
+	t->replay = (struct rt_replay) { .thread = t, .start = start_recorded, .app = run->app,
 					 .over = &run->over, .began = run->began };
 	t->log.task = task;
 	t->log.index = run->nr_threads++;
@@ -391,9 +390,9 @@ static void rt_app(void)
 	for (struct rt_resource *r = app->resources; r; r = r->next)
 		r->forks = 0;
 	for (int i = 0; i < app->nr_tasks; i++)
-		app->task[i].wakes = app->task[i].asleep = app->task[i].born = 0;
-	rt_replay_connect(app);
-	run->answered = wl_histogram();
+		app->task[i].wakes = app->task[i].asleep = app->task[i].request.born = app->task[i].done = 0;
+	if (app->replays)
+		rt_replay_connect(app);
 	wl_barrier_init(&run->start, app->nr_threads);
 	wl_begin();
 	run->began = wl_now();
@@ -408,10 +407,10 @@ static void rt_app(void)
 		wait_for_all(run);
 	wl_store(&run->over, 1);
 	wl_end();
-	if (app->replays)
+	if (app->replays) {
 		wl_result("time", wl_elapsed(), "s");
-	if (wl_count(run->answered))
-		wl_result_latency("request", run->answered);
+		rt_replay_report(app);
+	}
 }
 
 static void *prepare(void)

@@ -64,6 +64,12 @@ struct rt_phase {
 	struct rt_place	place;
 };
 
+/* What came from outside at a time, and is to be answered. */
+struct rt_request {
+	unsigned long long born;		/* 0: there is none */
+	struct rt_class	*class;
+};
+
 struct rt_task {
 	const char	*name;
 	int		instances, loop;
@@ -77,7 +83,10 @@ struct rt_task {
 	int		line, meets;		/* meets: has a barrier among its events */
 	long long	id;			/* what its name ends in, -1: no number */
 	unsigned int	wakes, asleep;		/* of its replay: those to come; it waits for one */
-	unsigned long long born;		/* the request that the last of them handed on */
+	unsigned long long woken;		/* when the last of them came */
+	struct rt_request request;		/* that it handed on */
+	struct rt_class	*class;			/* of requests that it begins */
+	unsigned long long work, done;		/* ns: of its words; so far, items included */
 };
 
 struct rt_app {
@@ -88,6 +97,18 @@ struct rt_app {
 	struct rt_message *message;		/* by their numbers, from 1 */
 	int		nr_messages;
 	int		replays;		/* has a replay among its events */
+	unsigned int	nr_locks, nr_barriers, nr_pools, nr_items;	/* each from 1 */
+	struct wl_mutex	*lock;
+	struct wl_barrier *barrier;
+	unsigned int	*barrier_size;
+	struct rt_pool	*pool;
+	struct rt_item	*item;
+	struct rt_class	*classes;
+	unsigned long long work;		/* ns, of all words of replays */
+	unsigned int	ended;			/* parts of it that ended tasks had */
+	double		rate;			/* ns of work in a ns, until some ended; 0: none did */
+	struct wl_histogram *answered;		/* ns from the beginning of a request to its end */
+	struct wl_histogram *woken;		/* ns from a wake to the task's next step */
 	struct rt_resource *resources;
 	int		reference; /* CPU whose speed makes a us of work a us, -1: the fastest */
 	int		ns_per_loop;		/* of rt-app's loop, the unit of perf */
@@ -127,12 +148,15 @@ const char *rt_policy_name(enum wl_policy policy);	/* rt-app-sched.c */
 struct rt_replay {
 	void		*thread;
 	void		(*start)(void *thread, struct rt_task *task);
-	struct wl_histogram *answered;		/* ns from the beginning of a request to its end */
+	struct rt_app	*app;
 	const unsigned int *over;
-	unsigned long long began, next, born; /* next: point of a grid; born: the request it has */
+	unsigned long long began, next;		/* next: point of a grid */
+	struct rt_request request;		/* that it has */
 	int		handed_on;
 };
-void rt_replay_connect(struct rt_app *app);		/* its channels, before any thread runs */
+/* What its tasks share, before any thread runs. */
+void rt_replay_connect(struct rt_app *app);
+void rt_replay_report(const struct rt_app *app);
 void rt_replay(struct rt_replay *replay, struct rt_task *self, const struct rt_event *event);
 
 /* rt-app-log.c */

@@ -5,8 +5,9 @@
 
 A workload is simulated and its trace imported; the replay is simulated on the same machine, under
 the same kernel and seed. With --change both are simulated under that setting too, so that the
-change which the replay predicts stands beside the change of the original. Figures are of the
-workload's own tasks. What has been measured is in FOLDER and not measured again.
+change which the replay predicts stands beside the change of the original: of each metric of the
+original that a replay measures too. `kernel:NAME` and `machine:NAME` are changes as well. Figures
+are of the workload's own tasks. What has been measured is in FOLDER and not measured again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +26,12 @@ from scipy import stats
 
 from schedlab.base.errors import SchedlabError
 from schedlab.benchmarks import Case, find_benchmark
+from schedlab.benchmarks.metric import Metric, is_run_time
 from schedlab.benchmarks.replay import kind_of_replay
+from schedlab.benchmarks.rt_app import REQUEST_P99, TIME, WAKEUP_P99, WORK_RATE
 from schedlab.cli.planning import single_case
 from schedlab.lab.recording import closure
+from schedlab.lab.recording.events import Events
 from schedlab.lab.recording.inference import Choice, infer
 from schedlab.lab.recording.pace import speeds
 from schedlab.lab.recording.reading import read_trace
@@ -75,7 +80,7 @@ EVENTS = (
     "sched_switch,sched_waking,sched_wakeup,sched_wakeup_new,sched_migrate_task,"
     "sched_process_fork,sched_process_exit"
 )
-MESSAGES = f"{EVENTS},messages:*"
+MESSAGES = f"{EVENTS},messages:*,syscalls:*"
 
 
 @dataclass(frozen=True)
@@ -94,30 +99,41 @@ class Figures:
     """us from wake to CPU."""
     p99: float
 
+    @classmethod
+    def of(cls, events: Events, taken: Choice) -> Figures:
+        """Return the figures of a trace."""
+        found = trace_stats(events, taken)
+        return cls(
+            len(events),
+            found.span,
+            found.switches,
+            sum(group.wakeups for group in found.groups),
+            sum(group.moves for group in found.groups),
+            sum(group.running for group in found.groups) / 1e9 / max(found.span, 1e-9),
+            found.latency.get("p50", math.nan),
+            found.latency.get("p99", math.nan),
+        )
 
-def figures(trace: Path, taken: Choice) -> Figures:
-    """Return the figures of a trace."""
-    events = read_trace(trace)
-    found = trace_stats(events, taken)
-    return Figures(
-        len(events),
-        found.span,
-        found.switches,
-        sum(group.wakeups for group in found.groups),
-        sum(group.moves for group in found.groups),
-        sum(group.running for group in found.groups) / 1e9 / max(found.span, 1e-9),
-        found.latency.get("p50", math.nan),
-        found.latency.get("p99", math.nan),
-    )
+
+Metrics = dict[str, float]
+"""Of a run; inverted where less is better."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """One simulated run and its trace's figures."""
+def counterpart(metric: Metric) -> str:
+    """Return the metric of replays that stands for one of an original; empty: none does."""
+    if is_run_time(metric):
+        return TIME.name
+    if metric.better == "higher":
+        return WORK_RATE.name
+    if not metric.name.endswith("_p99"):
+        return ""
+    return WAKEUP_P99.name if "wakeup" in metric.name else REQUEST_P99.name
 
-    figures: Figures
-    better: float
-    """Its first metric, inverted where less is better."""
+
+def counterparts(metrics: Sequence[Metric]) -> dict[str, str]:
+    """Return the metrics of an original that a replay measures too, each of these once."""
+    found = {counterpart(metric): metric.name for metric in reversed(metrics)}
+    return {original: replay for replay, original in reversed(found.items()) if replay}
 
 
 class Laboratory:
@@ -132,19 +148,29 @@ class Laboratory:
         probe = folder / "probe.slw"
         closure.probe().write(probe)
         trace = folder / "probe.txt"
-        self.run(self.replay_case(probe), "", 1, trace)
+        self.run(self.replay_case(probe), "", 1, self.recording(trace))
         recorded = infer(read_trace(trace), Choice(speed=self.speed), "probe")
         self.taken = Choice(speed=self.speed, costs=closure.word_costs(recorded))
 
-    def run(self, case: Case, change: str, seed: int, trace: Path) -> Run:
-        """Simulate a case; the trace is written."""
-        variant = parse_variant(f"changed: {change}") if change else Variant(name="base")
-        if self.kernel:
-            variant = variant.model_copy(update={"kernel": self.kernel})
-        record = record_run(self.target, case, variant, Recording(trace, events=self.events), seed)
-        metric = case.metrics[0]
-        value = record.metrics[metric.name]
-        return Run(figures(trace, Choice()), value if metric.better == "higher" else 1 / value)
+    def run(self, case: Case, change: str, seed: int, recording: Recording) -> Metrics:
+        """Simulate a case."""
+        what, colon, name = change.partition(":")
+        target = SimTarget(name) if colon and what == "machine" else self.target
+        kernel = name if colon and what == "kernel" else self.kernel
+        set_ = bool(change) and not colon
+        variant = parse_variant(f"changed: {change}") if set_ else Variant(name="base")
+        if kernel:
+            variant = variant.model_copy(update={"kernel": kernel})
+        record = record_run(target, case, variant, recording, seed)
+        return {
+            metric.name: value if metric.better == "higher" else 1 / value
+            for metric in case.metrics
+            if (value := record.metrics.get(metric.name))
+        }
+
+    def recording(self, trace: Path) -> Recording:
+        """Return what a trace that is to be read has."""
+        return Recording(trace, events=self.events)
 
     def replay_case(self, file: Path) -> Case:
         """Return the case that replays a file."""
@@ -156,17 +182,24 @@ class Laboratory:
         trace, file = self.folder / "trace.txt", self.folder / "recorded.slw"
         found: dict[str, Any] = {"case": text, "seed": seed}
         found |= {"machine": self.machine.name, "kernel": self.kernel or "default"}
-        for change in ("", *changes):
-            original = self.run(case, change, seed, trace)
-            if not change:
-                made = infer(read_trace(trace), self.taken, text)
-                made.write(file)
-                found["waits"] = made.recorded["waits"]
-                found["kind"] = kind_of_replay(task.words for task in made.tasks)
-            replay = self.run(self.replay_case(file), change, seed, trace)
-            found[change or "base"] = [
-                {**vars(run.figures), "better": run.better} for run in (original, replay)
-            ]
+        original = self.run(case, "", seed, self.recording(trace))
+        events = read_trace(trace)
+        made = infer(events, self.taken, text)
+        made.write(file)
+        found |= {"waits": made.recorded["waits"], "objects": made.recorded["objects"]}
+        found |= {"work": made.work(), "pairs": counterparts(case.metrics)}
+        found["kind"] = kind_of_replay(made.all_words())
+        before = Figures.of(events, Choice())
+        again = self.replay_case(file)
+        replay = self.run(again, "", seed, self.recording(trace))
+        after = Figures.of(read_trace(trace), Choice())
+        rates = (made.work() / 1e9 / before.seconds, replay[WORK_RATE.name])
+        rows = zip((before, after), rates, (original, replay), strict=True)
+        found["base"] = [{**vars(figs), "rate": rate, "better": run} for figs, rate, run in rows]
+        few = Recording(trace, events="sched_process_exit")
+        for change in changes:
+            runs = [self.run(each, change, seed, few) for each in (case, again)]
+            found[change] = [{"better": run} for run in runs]
         return found
 
 
@@ -191,13 +224,20 @@ def measured(lab: Laboratory, given: argparse.Namespace) -> list[dict[str, Any]]
     return rows
 
 
-_COLUMNS = ("seconds", "switches", "wakeups", "moves", "busy", "p50", "p99")
+ABOUT = frozenset(
+    {"case", "seed", "machine", "kernel", "waits", "objects", "work", "pairs", "kind"}
+)
+"""What a row holds beside runs, by their changes."""
+_COLUMNS = ("seconds", "rate", "switches", "wakeups", "moves", "busy", "p50", "p99")
 
 
 def replay_table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield the table of originals and replays: the replay's figure as a multiple."""
-    yield "| workload | s | switches | wakeups | moves | CPUs busy | p50 (us) | p99 (us) |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield (
+        "| workload | s | work done at a time (CPUs) | switches | wakeups | moves | CPUs busy |"
+        " p50 (us) | p99 (us) |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
     for case in dict.fromkeys(str(row["case"]) for row in rows):
         of_case = [row for row in rows if row["case"] == case and "base" in row]
         if not of_case:
@@ -209,25 +249,22 @@ def replay_table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             original, replay = (
                 float(np.mean([row["base"][which][column] for row in of_case])) for which in (0, 1)
             )
-            cells.append(f"{_short(original)} → {_short(replay)}")
+            cells.append(f"{short(original)} → {short(replay)}")
         yield f"| {case} | {' | '.join(cells)} |"
 
 
 def change_table(rows: Sequence[dict[str, Any]], changes: Sequence[str]) -> Iterator[str]:
     """Yield the table of changes: of the original, and as the replay predicts it."""
-    yield "| workload | change | original | replay | sign | intervals |"
-    yield "|---|---|---|---|---|---|"
+    yield "| workload | metric | change | original | replay | sign | intervals |"
+    yield "|---|---|---|---|---|---|---|"
     for case in dict.fromkeys(str(row["case"]) for row in rows):
         of_case = [row for row in rows if row["case"] == case and "base" in row]
-        for change in changes:
-            if len(of_case) < 2:
-                continue
+        for (metric, other), change in product(metric_pairs(of_case), changes):
             found = [
                 _interval([
-                    math.log(row[change][which]["better"] / row["base"][which]["better"])
-                    for row in of_case
+                    math.log(ratio(row, change, which, name)) for row in of_case
                 ])
-                for which in (0, 1)
+                for which, name in enumerate((metric, other))
             ]  # fmt: skip
             (low, mid, high), (low2, mid2, high2) = found
             sure = [low * high > 0, low2 * high2 > 0]
@@ -239,7 +276,29 @@ def change_table(rows: Sequence[dict[str, Any]], changes: Sequence[str]) -> Iter
                 f" {100 * math.expm1(b):+.1f}]"
                 for a, m, b in found
             ]
-            yield f"| {case} | {change} | {texts[0]} | {texts[1]} | {word} | {overlap} |"
+            yield f"| {case} | {metric} | {change} | {texts[0]} | {texts[1]} | {word} | {overlap} |"
+
+
+def metric_pairs(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the metrics of the original and of the replay that all runs have."""
+    every = dict(rows[0]["pairs"]) if len(rows) > 1 else {}
+    return [
+        names
+        for names in every.items()
+        if all(
+            name in run["better"]
+            for row in rows
+            for key, runs in row.items()
+            if key not in ABOUT
+            for name, run in zip(names, runs, strict=True)
+        )
+    ]
+
+
+def ratio(row: dict[str, Any], change: str, which: int, metric: str) -> float:
+    """Return what a change did to a metric of the original (0) or of the replay (1)."""
+    after, before = (row[key][which]["better"][metric] for key in (change, "base"))
+    return float(after / before)
 
 
 def _interval(logs: Sequence[float]) -> tuple[float, float, float]:
@@ -252,7 +311,8 @@ def _interval(logs: Sequence[float]) -> tuple[float, float, float]:
     return float(low), mean, float(high)
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
+    """Return a figure with three digits."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 

@@ -3,8 +3,8 @@
     python benchmarks/recording/fidelity_data.py FOLDER...
 
 reads the measured.jsonl of each folder and writes schedlab/benchmarks/replay_fidelity.toml. Of each
-workload the means over its seeds count; a change is that of the original's first metric and of the
-replay's time.
+workload the means over its seeds count; a change is that of each metric of an original that a
+replay measures too.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import tomli_w
+from fidelity import ABOUT, metric_pairs, ratio
 
 from schedlab.benchmarks.replay import FIDELITY_FILE, Changes, Fidelity, FidelityFile, Off
 
-_FIGURES = {"time": "seconds", "switches": "switches", "wakeups": "wakeups", "moves": "moves"}
-_ABOUT = {"case", "seed", "machine", "kernel", "waits", "kind", "base"}
+_FIGURES = {"time": "seconds", "rate": "rate", "switches": "switches", "wakeups": "wakeups"}
+_FIGURES["moves"] = "moves"
 
 Row = dict[str, Any]
 
@@ -43,13 +45,11 @@ def changes(workloads: Sequence[list[Row]]) -> Changes | None:
     """Return how far replays predict what changes did; None where none was simulated."""
     pairs = []
     for rows in workloads:
-        for change in rows[0].keys() - _ABOUT:
+        for names, change in product(metric_pairs(rows), rows[0].keys() - {*ABOUT, "base"}):
             original, replay = (
-                100 * statistics.fmean(
-                    row[change][which]["better"] / row["base"][which]["better"] - 1 for row in rows
-                )
-                for which in (0, 1)
-            )  # fmt: skip
+                100 * statistics.fmean(ratio(row, change, which, name) - 1 for row in rows)
+                for which, name in enumerate(names)
+            )
             pairs.append((original, replay))
     if not pairs:
         return None

@@ -1,10 +1,11 @@
 """CPU time and memory of `schedlab workload import` an event, beside an earlier commit's.
 
-    python benchmarks/recording/import_speed.py [COMMIT] [--events 300000] [--rounds 3]
+    python benchmarks/recording/import_speed.py [COMMIT] [--events 300000] [--rounds 3] [--alone]
 
 A trace is written as `perf script` prints it, of 64 tasks that sleep and wake each other on 4 CPUs,
 from a fixed seed. This tree and that of COMMIT import it by turns, each in a process of its own.
-The ratio is the median of the rounds' ratios, with the least and the largest. CPU time is that of
+The ratio is the median of the rounds' ratios, with the least and the largest; with --alone only
+this tree imports it. CPU time is that of
 the whole command, so few events show mostly its start.
 """
 
@@ -18,7 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,17 +91,30 @@ def run(tree: Path, text: Path, folder: Path) -> Import:
     return Import(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, digest)
 
 
+def summary(words: str, imports: Sequence[Import], events: int) -> str:
+    """Return the median CPU time and the most memory of a tree's imports."""
+    seconds = statistics.median(each.cpu_s for each in imports)
+    memory = max(each.memory_mb for each in imports)
+    per_event = f"{1e6 * seconds / events:.2f} us an event"
+    return f"{words}: {seconds:.2f} s of CPU time, {per_event}, {memory:,.0f} MB"
+
+
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("commit", nargs="?", default=BASELINE)
     options.add_argument("--events", type=int, default=300_000)
     options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--alone", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         text, earlier = folder / "trace.txt", folder / "tree"
         with text.open("w") as file:
             file.writelines(trace(given.events))
+        if given.alone:
+            alone = [run(ROOT, text, folder) for _ in range(given.rounds)]
+            print(summary("this tree", alone, given.events))
+            return
         earlier.mkdir()
         archive = subprocess.run(
             ["git", "-C", str(ROOT), "archive", given.commit], capture_output=True, check=True
@@ -111,10 +125,7 @@ def main() -> None:
             (run(earlier, text, folder), run(ROOT, text, folder)) for _ in range(given.rounds)
         ]
     for words, which in ((given.commit, 0), ("this tree", 1)):
-        seconds = statistics.median(pair[which].cpu_s for pair in rounds)
-        memory = max(pair[which].memory_mb for pair in rounds)
-        per_event = f"{1e6 * seconds / given.events:.2f} us an event"
-        print(f"{words}: {seconds:.2f} s of CPU time, {per_event}, {memory:,.0f} MB")
+        print(summary(words, [pair[which] for pair in rounds], given.events))
     ratios = [before.cpu_s / after.cpu_s for before, after in rounds]
     print(
         f"ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f},"

@@ -23,12 +23,14 @@ _RARE = 1_000_000
 """ns of work for each wait, from which on a workload is mostly work."""
 _SOME = 1.0
 """Percentage points."""
-_WORD = re.compile(r"([wrst@d])|(?<![^ ])(\d+)")
+_WORD = re.compile(r"([wrst@dlbp])|(?<![^ ])(\d+)")
+_HANDS_OVER = "wlbp"
+"""Words for which tasks wait for each other; an item of a pool is waited for once."""
 
 
 def kind_of_replay(words: Iterable[str]) -> str:
     """Return the kind of a recorded workload, of the words of its tasks."""
-    counts = dict.fromkeys("wrst@d", 0)
+    counts = dict.fromkeys("wrst@dlbp", 0)
     work = 0
     for text in words:
         for letter, ns in _WORD.findall(text):
@@ -41,7 +43,8 @@ def kind_of_replay(words: Iterable[str]) -> str:
         return WORK
     if 2 * counts["r"] >= waits:
         return MESSAGES
-    return HAND_OVERS if 2 * counts["w"] >= waits else TIMED
+    handed = sum(counts[letter] for letter in _HANDS_OVER)
+    return HAND_OVERS if 2 * handed >= waits else TIMED
 
 
 class Off(Data):
@@ -76,6 +79,8 @@ class Fidelity(Data):
 
     workloads: tuple[str, ...]
     time: Off
+    rate: Off | None = None
+    """Work done at a time."""
     switches: Off
     wakeups: Off
     moves: Off
@@ -83,7 +88,9 @@ class Fidelity(Data):
 
     def levels(self) -> str:
         """Return a sentence on the figures of replays beside their originals'."""
-        figures = {"time": self.time, "switches": self.switches, "wakeups": self.wakeups}
+        figures = {"time": self.time}
+        figures |= {"work done at a time": self.rate} if self.rate else {}
+        figures |= {"switches": self.switches, "wakeups": self.wakeups}
         figures["moves between CPUs"] = self.moves
         said = [f"{name} {_part(off.median)} ({_part(off.worst)})" for name, off in figures.items()]
         number = len(self.workloads)

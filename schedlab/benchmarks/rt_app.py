@@ -7,7 +7,8 @@ import json
 import math
 import re
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +36,9 @@ RUN = Metric("run", unit="us", better="lower", label="Time for the work of a pha
 PERF = Metric("perf", unit="loops", better="higher", label="Work done in a phase (loops)")
 PERIOD = Metric("period", unit="us", better="lower", label="Duration of a phase (us)")
 TIME = Metric("time", unit="s", better="lower", label="Time for all recorded work (s)")
+WORK_RATE = Metric(
+    "work_rate", unit="CPUs", better="higher", label="Recorded work done at a time (CPUs)"
+)
 REQUEST = Metric("request", unit="us", better="lower", label="Request, mean (us)")
 REQUEST_P99 = Metric("request_p99", unit="us", better="lower", label="Request, p99 (us)")
 
@@ -46,10 +50,13 @@ _FIGURES = {
     PERF: "perf mean",
     PERIOD: "period mean",
     TIME: "time",
+    WORK_RATE: "work rate",
     REQUEST: "request mean",
     REQUEST_P99: "request p99",
 }
 """What the simulator's result calls them."""
+_WOKEN = {WAKEUP: "wakeup mean", WAKEUP_P99: "wakeup p99"}
+"""And those of a replay, which has no timers: from a wake to the task's next step."""
 
 
 class Row(NamedTuple):
@@ -72,7 +79,7 @@ def metrics(file: str) -> tuple[Metric, ...]:
     """Return what a file's logs can contain: timers, work, or time given for it."""
     description = RtAppFile(file)
     if description.has("replay"):
-        return (TIME, REQUEST, REQUEST_P99) if description.has_requests() else (TIME,)
+        return tuple(_replay_figures(description))
     timers = description.has("timer")
     found = {
         WAKEUP: timers,
@@ -83,6 +90,29 @@ def metrics(file: str) -> tuple[Metric, ...]:
         PERIOD: not timers,
     }
     return tuple(metric for metric, present in found.items() if present)
+
+
+def _replay_figures(description: RtAppFile) -> dict[Metric, str]:
+    """Return what a replay measures, and what the result calls it."""
+    found = {metric: _FIGURES[metric] for metric in (TIME, WORK_RATE)}
+    if description.hands_over():
+        found |= _WOKEN
+    classes = description.request_classes()
+    if classes:
+        found |= {metric: _FIGURES[metric] for metric in (REQUEST, REQUEST_P99)}
+    for name in classes if len(classes) > 1 else ():
+        found |= {
+            _of_class(metric, name): f"request of {name} {figure}"
+            for metric, figure in ((REQUEST, "mean"), (REQUEST_P99, "p99"))
+        }
+    return found
+
+
+def _of_class(metric: Metric, name: str) -> Metric:
+    """Return the metric of the requests that tasks of one name begin."""
+    slug = re.sub(r"\W+", "_", name).strip("_") or "tasks"
+    label = metric.label.replace("Request", f"Request of {name}")
+    return replace(metric, name=metric.name.replace("request", f"request_{slug}"), label=label)
 
 
 def parse(output: Output) -> Values:
@@ -110,7 +140,7 @@ def parse(output: Output) -> Values:
     return values
 
 
-def parse_replay(output: Output) -> Values:
+def parse_replay(figures: Mapping[Metric, str], output: Output) -> Values:
     """Read the figures of a replay, which our own program prints.
 
     Raises:
@@ -121,7 +151,7 @@ def parse_replay(output: Output) -> Values:
         found = {result["name"]: float(result["value"]) for result in results}
     except (ValueError, KeyError, TypeError):
         raise IncompleteRun(f"{PROGRAM} printed no results") from None
-    return {metric: found[name] for metric, name in _FIGURES.items() if name in found}
+    return {metric: found[name] for metric, name in figures.items() if name in found}
 
 
 def read_log(path: Path) -> list[Row]:
@@ -147,8 +177,11 @@ def _percentile(values: Sequence[int], percent: int) -> int:
 
 def rt_app_model(file: str) -> Model:
     """Return the same file to the simulator."""
-    enclosed = RtAppFile(file).as_written()
-    figures = {metric: f"rt-app.{_FIGURES[metric]}" for metric in metrics(file)}
+    description = RtAppFile(file)
+    enclosed = description.as_written()
+    replays = description.has("replay")
+    named = _replay_figures(description) if replays else {m: _FIGURES[m] for m in metrics(file)}
+    figures = {metric: f"rt-app.{name}" for metric, name in named.items()}
     workload = {"kind": "rt-app", "file": enclosed.name}
     if TIME not in figures:
         workload["logdir"] = "."
@@ -187,7 +220,7 @@ def _replay(description: RtAppFile) -> Command:
     ours = description.as_written()
     return Command(
         *(PROGRAM, "rt-app", "--file", ours.name, "--json"),
-        parse=parse_replay,
+        parse=partial(parse_replay, _replay_figures(description)),
         enclosures=(ours,),
         check=partial(check, description.path),
     )

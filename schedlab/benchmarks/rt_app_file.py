@@ -38,6 +38,13 @@ _SHOWN = 15
 _LATER = re.compile(r"fork|util_min$|util_max$|taskgroup$|nodes_membind$")
 
 
+_BEGINS = re.compile(r"(?:^| )[st@]\d")
+_CLASSES = 8
+"""Of requests, at most, each with metrics of its own."""
+_FEWEST = 10
+"""Requests of such a class."""
+
+
 class Object(list[tuple[str, Any]]):
     """A JSON object: its members in order, keys may repeat."""
 
@@ -86,22 +93,33 @@ class RtAppFile:
 
     def replay_kind(self) -> str:
         """Return the kind of the recorded workload (schedlab/benchmarks/replay.py); empty: none."""
-        words = [
-            str(value)
-            for _, task in self._root.get("tasks")
-            for key, value in (task if _is(task) else ())
-            if key == "replay"
-        ]
+        items = self._root.get("items")
+        words = [words for _, words in self._replays()]
+        words += [str(item.get("replay")) for _, item in (items or ()) if _is(item)]
         return kind_of_replay(words) if words else ""
 
-    def has_requests(self) -> bool:
-        """Return whether a replay has something that begins a request: a sleep, an arrival."""
-        return any(
-            re.search(r"(?:^| )[st@]\d", str(value))
-            for _, task in self._root.get("tasks")
-            for key, value in (task if _is(task) else ())
-            if key.startswith("replay")
-        )
+    def request_classes(self) -> list[str]:
+        """Return the names of a replay's tasks that begin requests, by sleeps or arrivals.
+
+        A number in a name is one star, and the name's own number is left out, as in the result.
+        """
+        counts: dict[str, int] = {}
+        for name, words in self._replays():
+            if number := len(_BEGINS.findall(words)):
+                group = re.sub(r"\d+", "*", name.rpartition("-")[0])
+                counts[group] = counts.get(group, 0) + number
+        most = sorted(counts, key=lambda group: -counts[group])
+        return most[:1] + [name for name in most[1:_CLASSES] if counts[name] >= _FEWEST]
+
+    def hands_over(self) -> bool:
+        """Return whether tasks of a replay wait for each other's wakes, or for items of pools."""
+        return any(re.search(r"(?:^| )(?:w|q\d+)(?: |$)", words) for _, words in self._replays())
+
+    def _replays(self) -> Iterator[tuple[str, str]]:
+        for name, task in self._root.get("tasks"):
+            for key, value in task if _is(task) else ():
+                if key == "replay":
+                    yield name, str(value)
 
     def calibrates(self) -> bool:
         """Return whether rt-app is left to measure its loop before each run."""

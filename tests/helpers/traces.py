@@ -79,3 +79,21 @@ def trace_cmd(line: Line) -> str:
 def read(lines: Iterable[Line], form: Callable[[Line], str] = ftrace) -> Events:
     text = "".join(f"{form(line)}\n" for line in lines)
     return read_text([text.encode()], "trace.txt")
+
+
+def futex(ns: int, cpu: int, task: tuple[str, int], what: str, word: int, value: int) -> Line:
+    """A call of futex(): to "wait" while the word has the value, or to "wake" so many."""
+    op = {"wait": 0x80, "wake": 0x81}[what]
+    text = f"uaddr: 0x7f00{word:08x}, op: 0x{op:08x}, val: 0x{value:08x}, utime: 0x00000000"
+    return Line(ns, cpu, *task, "sys_enter_futex", text)
+
+
+def futex_done(ns: int, cpu: int, task: tuple[str, int], result: int = 0) -> Line:
+    return Line(ns, cpu, *task, "sys_exit_futex", f"0x{result & 0xFFFFFFFFFFFFFFFF:x}")
+
+
+def yields(ns: int, until: int, cpu: int, task: tuple[str, int]) -> list[Line]:
+    return [
+        Line(ns, cpu, *task, "sys_enter_sched_yield", ""),
+        Line(until, cpu, *task, "sys_exit_sched_yield", "0x0"),
+    ]

@@ -69,11 +69,19 @@ def row(
     kind: str, seed: int, times: tuple[float, float], moved: tuple[float, float]
 ) -> dict[str, Any]:
     def run(seconds: float, better: float) -> dict[str, Any]:
-        return {"seconds": seconds, "switches": 10, "wakeups": 0, "moves": 5, "better": better}
+        figures = {"seconds": seconds, "rate": 2.0, "switches": 10, "wakeups": 0, "moves": 5}
+        return {**figures, "better": {"speed": better, "work_rate": better}}
 
     base = [run(seconds, 1.0) for seconds in times]
     changed = [run(1.0, 1 + by) for by in moved]
-    about = {"case": "A", "seed": seed, "machine": "smp4", "kernel": "6.12", "kind": kind}
+    about: dict[str, Any] = {
+        "case": "A",
+        "seed": seed,
+        "machine": "smp4",
+        "kernel": "6.12",
+        "kind": kind,
+    }
+    about["pairs"] = {"speed": "work_rate"}
     return {**about, "base": base, "NO_X": changed}
 
 

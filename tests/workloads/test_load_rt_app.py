@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from schedlab.base.data import data_folder
 from schedlab.benchmarks.rt_app import read_log
 from schedlab.benchmarks.rt_app_file import RtAppFile
-from schedlab.lab.recording.workload import RecordedTask, RecordedWorkload
+from schedlab.lab.recording.workload import Item, RecordedTask, RecordedWorkload
 from tests.helpers.load import start
 from tests.helpers.patience import PATIENCE_SECONDS
 from tests.helpers.rt_app_files import EXAMPLES, NATIVE, ROWS, files
@@ -238,3 +238,31 @@ def test_a_recording_is_replayed(tmp_path: Path) -> None:
     done = run("--file", file)
     assert done.returncode == 2
     assert 'tasks.a-2.replay: "?3 >3 500 w' in done.stderr
+
+
+def test_objects_of_a_recording_are_shared(tmp_path: Path) -> None:
+    """Each turn needs the lock, the barrier and an item; nobody waits for ever."""
+    turn = "l1 1000 u1 y b1"
+    tasks = [
+        RecordedTask(1, "a", " ".join([f"{turn} p{n}" for n in range(1, 21)] + ["b1"])),
+        RecordedTask(2, "b", " ".join([turn] * 20 + ["q1 b1"])),
+        RecordedTask(3, "c", " ".join([turn] * 20 + ["q1 b1"])),
+    ]
+    file = tmp_path / "x.slw"
+    items = [Item(1, "l1 20000 u1 y")] * 20
+    RecordedWorkload(tasks, {}, barriers=[3], items=items).write(file)
+    done = run("--file", file, "--json")
+    assert done.returncode == 0, done.stderr
+    found = {each["name"]: each["value"] for each in json.loads(done.stdout)["results"]}
+    assert found["work rate"] > 0
+    text = file.read_text()
+    for right, wrong, why in (
+        ("p20 b1", "p21 b1", "no such item"),
+        ("q1 b1", "q2 b1", "no item of the file is of such a pool"),
+        ("y b1 p1 ", "y b2 p1 ", "no such barrier"),
+        ("l1 20000", "l0 20000", "from 1 to"),
+        ("20000 u1 y", "20000 w", "neither w nor q"),
+    ):
+        file.write_text(text.replace(right, wrong, 1))
+        done = run("--file", file)
+        assert done.returncode == 2 and why in done.stderr, done.stderr

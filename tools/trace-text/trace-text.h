@@ -24,6 +24,11 @@ enum kind {
 	SEND = 14,
 	RECEIVE = 15,
 	MESSAGE_DONE = 16,
+	FUTEX_WAIT = 17,
+	FUTEX_WAKE = 18,
+	FUTEX_DONE = 19,
+	YIELD = 20,
+	YIELD_DONE = 21,
 };
 
 enum stop { PREEMPTED = 0, SLEEP = 1, UNINTERRUPTIBLE = 2, DEAD = 3, OTHER = 4 };
@@ -43,6 +48,9 @@ struct event {
 };
 
 #define NO_PRIORITY INT32_MIN
+
+/* Of the upper half of a futex's address, in `two`: other processes have other words there. */
+#define FUTEX_IS_PRIVATE (INT32_C(1) << 30)
 
 /* A task's name or priority, where it differs from the one reported last. */
 struct named {

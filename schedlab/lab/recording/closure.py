@@ -6,20 +6,26 @@ recorded on the same system, shows what each of them costs there: the work that 
 the work that was asked for.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 from schedlab.lab.recording.workload import (
     ARRIVAL,
+    BARRIER,
     DEVICE,
     GRID,
+    LOCK,
+    PUT,
     RECEIVE,
     SEND,
+    SERVE,
     SLEEP,
     START,
+    UNLOCK,
     WAIT,
     WAKE,
+    YIELD,
     Message,
     RecordedTask,
     RecordedWorkload,
@@ -27,19 +33,21 @@ from schedlab.lab.recording.workload import (
 
 TASK = "task"
 """The class of what a thread costs from its start to its end."""
-_CLASS = {WAIT: WAIT, WAKE: WAKE, START: START, SEND: SEND, RECEIVE: RECEIVE}
+_CLASS = {WAIT: WAIT, WAKE: WAKE, START: START, SEND: SEND, RECEIVE: RECEIVE, YIELD: YIELD}
 _CLASS |= dict.fromkeys((SLEEP, GRID, ARRIVAL, DEVICE), SLEEP)
+_CLASS |= {PUT: WAKE, SERVE: WAIT, BARRIER: YIELD, LOCK: YIELD, UNLOCK: YIELD}
+"""The time within calls is known, as yield()'s; so entering and leaving are all that is left."""
 _WORK = 30_000
 _ROUNDS = 100
 _PAUSE = 200_000
-_CLASSES = (TASK, WAIT, WAKE, START, SLEEP, SEND, RECEIVE)
+_CLASSES = (TASK, WAIT, WAKE, START, SLEEP, SEND, RECEIVE, YIELD)
 
 
 def probe() -> RecordedWorkload:
     """Return a workload of known words: all calls of a replay, in different numbers."""
     rounds = " ".join
     tasks = [
-        _task(1, rounds([f"{_WORK} s{_PAUSE} +{child}" for child in range(2, 18)])),
+        _task(1, rounds([f"{_WORK} s{_PAUSE} +{child}" for child in range(2, 19)])),
         _task(2, rounds([f"{_WORK} >3 {_WORK} w"] * _ROUNDS), instance=0),
         _task(3, rounds([f"w {_WORK} >2"] * _ROUNDS), instance=0),
         _task(4, rounds([f"{_WORK} s{_PAUSE} >5 >6 >7"] * _ROUNDS), instance=0),
@@ -50,6 +58,7 @@ def probe() -> RecordedWorkload:
         _task(15, rounds([f"r1 {_WORK} m2"] * _ROUNDS), instance=0),
         _task(16, rounds([f"{_WORK} s{_PAUSE} m3"] * _ROUNDS), instance=0),
         _task(17, rounds([f"r3 {_WORK}"] * _ROUNDS), instance=0),
+        _task(18, rounds([f"{_WORK} y"] * _ROUNDS), instance=0),
     ]
     messages = [Message("pipe", channel, 1) for channel in (1, 2, 3)]
     return RecordedWorkload(tasks, {"source": "probe", "notes": []}, messages)
@@ -74,10 +83,9 @@ def word_costs(recorded: RecordedWorkload) -> dict[str, float]:
 
 
 def without_costs(
-    steps: Sequence[tuple[str, int]], costs: Mapping[str, float]
+    steps: Iterable[tuple[str, int]], costs: Mapping[str, float], debt: float
 ) -> Iterator[tuple[str, int]]:
-    """Yield steps with the cost of each call taken off the work that follows it."""
-    debt = costs.get(TASK, 0.0)
+    """Yield steps with the cost of each call, and what came before, taken off the work after."""
     for letter, number in steps:
         if letter:
             debt += costs.get(_CLASS[letter], 0.0)

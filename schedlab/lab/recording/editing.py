@@ -2,24 +2,31 @@
 
 import heapq
 from collections import deque
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.workload import (
     ARRIVAL,
+    BARRIER,
     DEVICE,
     GRID,
+    LOCK,
+    PUT,
     RECEIVE,
     SEND,
+    SERVE,
     SLEEP,
     START,
+    UNLOCK,
     WAIT,
     WAKE,
     Message,
     RecordedTask,
     RecordedWorkload,
+    closed,
+    join_words,
 )
 
 MOST_TASKS = 10_000
@@ -29,7 +36,8 @@ MOST_TASKS = 10_000
 class _Going:
     """A task on a machine with a CPU for everybody."""
 
-    steps: Sequence[tuple[str, int]]
+    steps: list[tuple[str, int]]
+    """Those of items stand after the step that took them."""
     at: int = 0
     time: int = 0
     next: int = 0
@@ -42,6 +50,20 @@ class _Going:
     """Of each wait that ended: who ended it."""
     ended: dict[int, int] = field(default_factory=dict)
     """Of each wait: when it was over."""
+
+
+@dataclass
+class _Lock:
+    holder: int | None = None
+    waiting: list[int] = field(default_factory=list)
+
+
+@dataclass
+class _Pool:
+    left: int
+    """Items nobody has taken."""
+    items: deque[int] = field(default_factory=deque)
+    waiting: deque[int] = field(default_factory=deque)
 
 
 @dataclass
@@ -64,6 +86,14 @@ class IdealRun:
         self._ready: list[tuple[int, int]] = []
         self._messages = workload.messages
         self._channels: dict[int, _Channel] = {}
+        self._locks: dict[int, _Lock] = {}
+        self._sizes = workload.barriers
+        self._arrived: dict[int, list[int]] = {}
+        self._workload = workload
+        pools = [item.pool for item in workload.items]
+        self._pools = {pool: _Pool(pools.count(pool)) for pool in set(pools)}
+        self._taker: dict[int, int] = {}
+        """Of each item: the task that took it."""
         for task in workload.tasks:
             if task.settings.get("instance", 1):
                 delay = int(task.settings.get("delay", 0)) * 1000
@@ -82,12 +112,35 @@ class IdealRun:
         going = self._all[task_id]
         return (going.wakers[step], going.ended[step]) if step in going.wakers else None
 
+    def ended(self, task_id: int, step: int) -> int | None:
+        """Return when a step at which a task may wait was over; None where it never was."""
+        return self._all[task_id].ended.get(step)
+
+    def frozen(self) -> RecordedWorkload:
+        """Return the workload with each item's work in the task that took it."""
+
+        def step(letter: str, number: int) -> tuple[str, int]:
+            return (WAKE, self._taker[number]) if letter == PUT else (letter, number)
+
+        tasks = [
+            replace(
+                task,
+                words=join_words(
+                    (WAIT, 0) if letter == SERVE else step(letter, number)
+                    for at, (letter, number) in enumerate(self._all[task.id].steps)
+                    if letter != SERVE or at in self._all[task.id].ended
+                ),
+            )
+            for task in self._workload.tasks
+        ]
+        return replace(self._workload, tasks=tasks, items=())
+
     def _go(self, time: int, task_id: int) -> None:
         """Advance by one step, so that steps of all tasks come in the order of time."""
         task = self._all[task_id]
         task.time = max(task.time, time)
+        self.ns = max(self.ns, task.time)
         if task.at == len(task.steps):
-            self.ns = max(self.ns, task.time)
             return
         letter, number = task.steps[task.at]
         if len(task.times) == task.at:
@@ -100,6 +153,14 @@ class IdealRun:
             task.wakers[task.at] = waker
             task.time = max(task.time, when)
             task.ended[task.at] = task.time
+        elif letter in (LOCK, BARRIER, SERVE):
+            go_on = {LOCK: self._lock, BARRIER: self._arrive, SERVE: self._serve}[letter]
+            if not go_on(number, task, task_id):
+                return
+        elif letter == UNLOCK:
+            self._unlock(number, task.time, task_id)
+        elif letter == PUT:
+            self._put(number, task.time)
         elif letter == WAKE:
             self._wake(number, task.time, task_id)
         elif letter == SEND:
@@ -119,6 +180,65 @@ class IdealRun:
             task.time += number
         task.at += 1
         heapq.heappush(self._ready, (task.time, task_id))
+
+    def _lock(self, number: int, task: _Going, task_id: int) -> bool:
+        lock = self._locks.setdefault(number, _Lock())
+        if lock.holder is not None:
+            lock.waiting.append(task_id)
+            return False
+        lock.holder = task_id
+        task.ended[task.at] = task.time
+        return True
+
+    def _unlock(self, number: int, time: int, task_id: int) -> None:
+        lock = self._locks.setdefault(number, _Lock())
+        if lock.holder != task_id:
+            return
+        lock.holder = None
+        for waiting in lock.waiting:
+            heapq.heappush(self._ready, (time, waiting))
+        lock.waiting.clear()
+
+    def _arrive(self, number: int, task: _Going, task_id: int) -> bool:
+        """Meet the others; the last one lets all go on."""
+        arrived = self._arrived.setdefault(number, [])
+        if len(arrived) + 1 < self._sizes[number - 1]:
+            arrived.append(task_id)
+            return False
+        task.ended[task.at] = task.time
+        for other in arrived:
+            going = self._all[other]
+            going.time = going.ended[going.at] = task.time
+            going.at += 1
+            heapq.heappush(self._ready, (task.time, other))
+        arrived.clear()
+        return True
+
+    def _put(self, item: int, time: int) -> None:
+        pool = self._pools[self._workload.items[item - 1].pool]
+        pool.items.append(item)
+        if pool.waiting:
+            heapq.heappush(self._ready, (time, pool.waiting.popleft()))
+
+    def _serve(self, number: int, task: _Going, task_id: int) -> bool:
+        """Take an item, whose words follow; False: there is none yet."""
+        pool = self._pools[number]
+        if not pool.left:
+            return True
+        if not pool.items:
+            pool.waiting.append(task_id)
+            return False
+        item = pool.items.popleft()
+        pool.left -= 1
+        self._taker[item] = task_id
+        task.ended[task.at] = task.time
+        words = list(self._workload.item_steps(item))
+        task.steps[task.at + 1 : task.at + 1] = [*words, (SERVE, number)]
+        if not pool.left:
+            for waiting in pool.waiting:
+                heapq.heappush(self._ready, (task.time, waiting))
+            pool.waiting.clear()
+        return True
 
     def _send(self, message: Message, time: int, sender: int) -> None:
         channel = self._channels.setdefault(message.channel, _Channel())
@@ -155,12 +275,16 @@ def trim(
     """Return the beginning of a workload, or some of its tasks.
 
     The cut is at one moment of the ideal run, so that no task waits for what was cut off. What a
-    task that goes had woken arrives from outside at that moment.
+    task that goes had woken arrives from outside at that moment. Items of pools stay with the tasks
+    that take them in the ideal run.
 
     Raises:
         UsageError: no task is left.
     """
     run = IdealRun(workload)
+    if workload.items:
+        workload = run.frozen()
+        run = IdealRun(workload)
     kept = {
         task.id: task
         for task in workload.tasks
@@ -193,15 +317,27 @@ def trim(
                     step = (ARRIVAL, wake[1])
             elif letter == SEND and is_cut(number):
                 step = None
+            elif letter in (LOCK, BARRIER) and (run.ended(task.id, at) or 0) >= limit:
+                break
             if step:
                 steps.append(step)
-        tasks.append(_started(_with(task, steps), workload, kept, run))
+        cut_off = replace(task, words=join_words(closed(steps)))
+        tasks.append(_started(cut_off, workload, kept, run))
     if not any(task.words for task in tasks):
         names = sorted({task.name for task in workload.tasks})
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
         raise UsageError(f"no task is left. The recording has: {shown}")
     recorded = {**workload.recorded, "trimmed": _words(seconds, patterns)}
-    return RecordedWorkload(tasks, recorded, workload.messages)
+    return replace(workload, tasks=tasks, recorded=recorded, barriers=_sizes(workload, tasks))
+
+
+def _sizes(workload: RecordedWorkload, tasks: Sequence[RecordedTask]) -> list[int]:
+    """Return for how many tasks each barrier is now."""
+    sizes = [0] * len(workload.barriers)
+    for task in tasks:
+        for number in {number for letter, number in task.steps() if letter == BARRIER}:
+            sizes[number - 1] += 1
+    return [max(size, 1) for size in sizes]
 
 
 def _cut_channels(workload: RecordedWorkload, kept: Container[int]) -> set[int]:
@@ -242,11 +378,6 @@ def _started(
     return replace(task, settings={**settings, "delay": begins // 1000})
 
 
-def _with(task: RecordedTask, steps: list[tuple[str, int]]) -> RecordedTask:
-    left = iter(steps)
-    return task.edited(lambda _letter, _number: next(left, None))
-
-
 def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWorkload:
     """Return so many copies of all tasks, side by side; what comes by time comes faster by `rate`.
 
@@ -257,40 +388,42 @@ def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWork
         raise UsageError(
             f"{clients} times {len(workload.tasks)} tasks are more than {MOST_TASKS:,}."
         )
-    fast = replace(workload, tasks=[_faster(task, rate) for task in workload.tasks])
+    fast = workload.edited(_faster(rate)) if rate != 1 else workload
     recorded = {**workload.recorded, "scaled": f"clients x{clients}, rate x{rate:g}"}
     return replace(_side_by_side([fast] * clients), recorded=recorded)
 
 
-def _faster(task: RecordedTask, rate: float) -> RecordedTask:
+def _faster(rate: float) -> Callable[[str, int], tuple[str, int]]:
     def edit(letter: str, number: int) -> tuple[str, int]:
         timed = letter in (SLEEP, GRID, ARRIVAL)
         return letter, max(1, round(number / rate)) if timed else number
 
-    return task if rate == 1 else task.edited(edit)
+    return edit
 
 
 def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
-    """Return all tasks and messages, with numbers of their own: they share nothing."""
-    tasks: list[RecordedTask] = []
-    messages: list[Message] = []
+    """Return all of them, with numbers of their own: they share nothing."""
+    whole = RecordedWorkload([], {})
     for workload in workloads:
-        by = max((task.id for task in tasks), default=0)
-        tasks.extend(_moved(task, by, len(messages)) for task in workload.tasks)
-        channels = max((message.channel for message in messages), default=0)
-        messages.extend(
-            replace(message, channel=message.channel + channels) for message in workload.messages
-        )
-    return RecordedWorkload(tasks, {}, messages)
+        whole = _beside(whole, workload)
+    return whole
 
 
-def _moved(task: RecordedTask, by: int, messages: int) -> RecordedTask:
-    def edit(letter: str, number: int) -> tuple[str, int]:
-        if letter in (SEND, RECEIVE):
-            return letter, number + messages
-        return letter, number + by if letter in (WAKE, START) else number
-
-    return replace(task.edited(edit), id=task.id + by) if by or messages else task
+def _beside(whole: RecordedWorkload, other: RecordedWorkload) -> RecordedWorkload:
+    by = max((task.id for task in whole.tasks), default=0)
+    channels = max((message.channel for message in whole.messages), default=0)
+    pools = max((item.pool for item in whole.items), default=0)
+    more = dict.fromkeys((WAKE, START), by) | dict.fromkeys((LOCK, UNLOCK), whole.locks())
+    more |= dict.fromkeys((SEND, RECEIVE), len(whole.messages))
+    more |= {BARRIER: len(whole.barriers), PUT: len(whole.items), SERVE: pools}
+    moved = other.edited(lambda letter, number: (letter, number + more.get(letter, 0)))
+    return RecordedWorkload(
+        [*whole.tasks, *(replace(task, id=task.id + by) for task in moved.tasks)],
+        {},
+        [*whole.messages, *(replace(m, channel=m.channel + channels) for m in moved.messages)],
+        [*whole.barriers, *moved.barriers],
+        [*whole.items, *(replace(item, pool=item.pool + pools) for item in moved.items)],
+    )
 
 
 def merge(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:

@@ -33,8 +33,15 @@ class Kind(IntEnum):
     SEND = 14  # kind (index into CHANNELS), channel, bytes asked for
     RECEIVE = 15  # the same
     MESSAGE_DONE = 16  # bytes
+    FUTEX_WAIT = 17  # address (lower half, upper half with FUTEX_IS_PRIVATE), value expected
+    FUTEX_WAKE = 18  # address, how many at most
+    FUTEX_DONE = 19  # how many were woken; below 0: an error
+    YIELD = 20
+    YIELD_DONE = 21
 
 
+FUTEX_IS_PRIVATE = 1 << 30
+"""In `two` of a futex: the address is one of the caller's process."""
 CHANNELS = ("pipe", "packets", "unix", "tcp", "udp")
 """Kinds of pipes and sockets; `packets` are a pipe that keeps messages apart (O_DIRECT)."""
 

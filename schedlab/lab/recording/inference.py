@@ -15,24 +15,37 @@ import numpy as np
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import UsageError
+from schedlab.lab.recording import closure
+from schedlab.lab.recording.causes import (
+    ANSWER,
+    CAUSES,
+    ITEM,
+    LOCK_HELD,
+    MEETING,
+    MESSAGE,
+    OUTSIDE,
+    TASK,
+    TIMER,
+    UNSEEN,
+)
 from schedlab.lab.recording.closure import without_costs
-from schedlab.lab.recording.events import CHANNELS, Context, Events, Flags, Kind, Numbers, Stop
-from schedlab.lab.recording.messages import Transfers, find_transfers, whole_channels
+from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
+from schedlab.lab.recording.objects import Shared, Steps, split_items, unsafe
 from schedlab.lab.recording.pace import Pace, Speeds
 from schedlab.lab.recording.pieces import Lives, Pieces, find_pieces, merge_pieces, task_key
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     DEVICE,
     GRID,
-    RECEIVE,
-    SEND,
+    SERVE,
     SLEEP,
     START,
     WAIT,
     WAKE,
-    Message,
+    Item,
     RecordedTask,
     RecordedWorkload,
+    closed,
     join_words,
 )
 
@@ -50,17 +63,6 @@ _TOOLS = re.compile(r"(perf|trace-cmd|schedlab)$")
 _VECTOR_TIMER, _VECTOR_NET_RX, _VECTOR_HRTIMER = 1, 3, 8
 _FEWEST_OF_GRID = 8
 """Wakes by a timer, before they are looked at for a period."""
-
-TASK, MESSAGE, TIMER, ANSWER = "task", "message", "timer", "device"
-OUTSIDE, UNSEEN = "outside", "unseen"
-CAUSES: Mapping[str, str] = {
-    TASK: "woken by a task of the recording",
-    MESSAGE: "for a message, or for room for one",
-    TIMER: "ended by a timer",
-    ANSWER: "for a device the task had asked",
-    OUTSIDE: "for what came from outside: network, tasks that are not part of it",
-    UNSEEN: "not seen in the trace; replayed as sleeps",
-}
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def is_kernels(name: str) -> bool:
 
 
 @dataclass
-class _Waits:
+class Waits:
     """Waits of the chosen tasks, each between two blocks, or before the first."""
 
     task: Numbers
@@ -126,10 +128,12 @@ def infer(events: Events, choice: Choice, source: str) -> RecordedWorkload:
     Raises:
         UsageError: the trace does not have what it takes.
     """
-    return _Inference(events, choice).workload(source)
+    return Inference(events, choice).workload(source)
 
 
-class _Inference:
+class Inference:
+    """What a trace shows, made into a workload."""
+
     def __init__(self, events: Events, choice: Choice) -> None:
         if not np.any(events.kind == Kind.SWITCH):
             raise UsageError(
@@ -158,7 +162,8 @@ class _Inference:
         self.on_cpu_keys = task_key(self.pieces.cpu, self.pieces.begin)[on_cpu]
         self.forks = events.of(Kind.FORK)
         self.children = self.pieces.lives.task(events.two[self.forks], self.forks)
-        self.calls = _Calls(self)
+        self._piece_keys = task_key(self.pieces.task, self.pieces.begin)
+        self._block_keys = task_key(self.blocks.task, self.blocks.begin)
 
     def _spent(self) -> Numbers:
         """Return the work of each piece, without interrupts."""
@@ -170,9 +175,10 @@ class _Inference:
         return spent
 
     def workload(self, source: str) -> RecordedWorkload:
+        """Return the workload."""
         waits = self._waits()
         births = self._births()
-        steps = self._steps(waits, births)
+        steps, shared = self._shared(waits, births)
         setup = self.events.setup
         seconds = float(self.events.ns[-1] - self.events.ns[0]) / 1e9
         recorded = {
@@ -183,9 +189,24 @@ class _Inference:
             **({"kernel": setup.kernel} if setup else {}),
             **({"machine": setup.machine.name} if setup and setup.machine else {}),
             "waits": self._causes(waits),
+            "objects": shared.numbers(),
             "notes": self._notes(),
         }
-        return RecordedWorkload(self._tasks(steps, births), recorded, self.calls.messages)
+        tasks, items = self._tasks(steps, births, shared)
+        return RecordedWorkload(tasks, recorded, shared.messages, shared.sizes, items)
+
+    def _shared(self, waits: Waits, births: Mapping[int, tuple[int, int]]) -> tuple[Steps, Shared]:
+        """Return the steps with all objects that tasks can share without waiting for ever."""
+        left: set[int] = set()
+        cause = waits.cause.copy()
+        while True:
+            waits.cause[:] = cause
+            shared = Shared(self, waits, left)
+            steps = self._steps(waits, births, shared)
+            bad = unsafe(steps.sorted(), shared)
+            if not bad:
+                return steps, shared
+            left |= bad
 
     # ------------------------------------------------------------------ waits
 
@@ -207,7 +228,45 @@ class _Inference:
         offset: Numbers = self.before[piece] + np.minimum(worked, self.spent[piece])
         return offset
 
-    def _waits(self) -> _Waits:
+    def worked(self, task: Numbers, place: Numbers) -> Numbers:
+        """Return how much tasks had worked at places where they need not run."""
+        pieces = self.pieces
+        piece = np.searchsorted(self._piece_keys, task_key(task, place), "right") - 1
+        there = np.maximum(piece, 0)
+        until = np.minimum(place, pieces.end[there])
+        until = np.minimum(until, len(self.events) - 1)
+        found = self.offset(there, until)
+        whole = self.before[there] + self.spent[there]
+        found = np.where(place >= pieces.end[there], whole, found)
+        return np.where((piece >= 0) & (pieces.task[there] == task), found, 0)
+
+    def began_block(self, task: int, place: int) -> int:
+        """Return how much a task had worked as its last wait before a place was over."""
+        key = task_key(np.array(task), np.array(place))
+        block = int(np.searchsorted(self._block_keys, key, "right")) - 1
+        there = block >= 0 and self.blocks.task[block] == task
+        return int(self.blocks.before[block]) if there else 0
+
+    def last_run(self, task: int, place: int) -> int:
+        """Return a place, or the end of what the task ran before it where it does not run there."""
+        key = task_key(np.array(task), np.array(place))
+        piece = int(np.searchsorted(self._piece_keys, key, "right")) - 1
+        there = piece >= 0 and self.pieces.task[piece] == task
+        return min(place, int(self.pieces.end[piece])) if there else 0
+
+    def place_of(self, task: int, offset: int) -> int:
+        """Return the place where a task had worked so much; after a wait rather than before."""
+        pieces = self.pieces
+        low, high = np.searchsorted(pieces.task, [task, task + 1], "left")
+        if low == high:
+            return 0
+        piece = low + int(np.searchsorted(self.before[low:high], offset, "right")) - 1
+        piece = max(int(low), piece)
+        moment = pieces.since[piece] + max(0, offset - int(self.before[piece]))
+        place = int(np.searchsorted(self.events.ns, min(moment, pieces.until[piece]), "left"))
+        return min(max(place, int(pieces.begin[piece])), int(pieces.end[piece]))
+
+    def _waits(self) -> Waits:
         b = self.blocks
         first = np.ones(len(b.task), bool)
         first[1:] = b.task[1:] != b.task[:-1]
@@ -231,7 +290,7 @@ class _Inference:
         head, seen = head[keep], seen[keep]
         waking = np.where(seen, wakings[np.maximum(at, 0)], -1) if len(keys) else at
         stop = np.where(head, int(Stop.SLEEP), b.stop[before])
-        waits = _Waits(
+        waits = Waits(
             task=b.task[chosen],
             place=np.where(head, 0, b.end[before]),
             offset=np.where(head, 0, b.before[before] + b.work[before]),
@@ -245,7 +304,7 @@ class _Inference:
         self._judge(waits)
         return waits
 
-    def _judge(self, waits: _Waits) -> None:
+    def _judge(self, waits: Waits) -> None:
         """Fill in each wait's cause and waker."""
         seen = np.flatnonzero(waits.waking >= 0)
         places = waits.waking[seen]
@@ -270,8 +329,6 @@ class _Inference:
         )
         waits.cause[:] = cause
         waits.waker[seen] = np.where(by_task, piece, -1)
-        waker = self.pieces.task[np.maximum(waits.waker, 0)]
-        waits.cause[self.calls.ends(waits, waker)] = order.index(MESSAGE)
 
     def _births(self) -> dict[int, tuple[int, int]]:
         """Return for each chosen task forked in the trace the place, and the forking piece."""
@@ -285,7 +342,7 @@ class _Inference:
 
     # ------------------------------------------------------------------ steps
 
-    def _steps(self, waits: _Waits, births: Mapping[int, tuple[int, int]]) -> "_Steps":
+    def _steps(self, waits: Waits, births: Mapping[int, tuple[int, int]], shared: Shared) -> Steps:
         order = list(CAUSES)
         by_task = np.flatnonzero(waits.cause == order.index(TASK))
         letters = np.full(len(waits.task), ord(SLEEP))
@@ -309,28 +366,26 @@ class _Inference:
             else (np.zeros(0, np.int64),) * 3
         )
         waker, woken = waits.waker[by_task], waits.waking[by_task]
-        kept = waits.cause != order.index(MESSAGE)
-        calls = self.calls
-        tasks = (waits.task[kept], self.pieces.task[waker], self.pieces.task[by], calls.all.task)
-        places = (waits.place[kept], woken, place, calls.all.enter)
-        offsets = (waits.offset[kept], self.offset(waker, woken), self.offset(by, place))
-        task, at = np.concatenate(tasks), np.concatenate(places)
-        return _Steps(
+        anew = [order.index(cause) for cause in (MESSAGE, LOCK_HELD, MEETING, ITEM)]
+        kept = ~np.isin(waits.cause, anew)
+        calls, more = shared.calls, shared.more
+        owner = self.pieces.task
+        task = np.concatenate([more.task, waits.task[kept], owner[waker], owner[by], calls.task])
+        at = np.concatenate([more.place, shared.place[kept], woken, place, calls.enter])
+        worked = (self.offset(waker, woken), self.offset(by, place))
+        offset = np.concatenate([more.offset, shared.offset[kept], *worked, calls.began])
+        words = (letters[kept], np.full(len(waker), ord(WAKE)), np.full(len(by), ord(START)))
+        return Steps(
             task=task,
             place=at,
-            offset=calls.outside(task, at, np.concatenate([*offsets, calls.began])),
-            letter=np.concatenate(
-                [
-                    letters[kept],
-                    np.full(len(waker), ord(WAKE)),
-                    np.full(len(by), ord(START)),
-                    np.where(calls.all.sends, ord(SEND), ord(RECEIVE)),
-                ]
+            offset=calls.outside(task, at, offset),
+            letter=np.concatenate([more.letter, *words, calls.letter]),
+            amount=np.concatenate(
+                [more.amount, amounts[kept], waits.task[by_task], child, calls.amount]
             ),
-            amount=np.concatenate([amounts[kept], waits.task[by_task], child, calls.number]),
         )
 
-    def _find_grids(self, waits: _Waits, letters: Numbers, amounts: Numbers) -> None:
+    def _find_grids(self, waits: Waits, letters: Numbers, amounts: Numbers) -> None:
         """Mark the timers that end on a grid in time, not so long after the task's last work."""
         timers = np.flatnonzero(waits.cause == list(CAUSES).index(TIMER))
         tasks, counts = np.unique(waits.task[timers], return_counts=True)
@@ -343,32 +398,41 @@ class _Inference:
 
     # ------------------------------------------------------------------ tasks
 
-    def _tasks(self, steps: "_Steps", births: Mapping[int, tuple[int, int]]) -> list[RecordedTask]:
+    def _tasks(
+        self, steps: Steps, births: Mapping[int, tuple[int, int]], shared: Shared
+    ) -> tuple[list[RecordedTask], list[Item]]:
         chosen = np.flatnonzero(self.taken)
         ids = self._ids()
-        order = np.argsort(task_key(steps.task, steps.place), kind="stable")
-        task = steps.task[order]
-        low = np.searchsorted(task, chosen, "left")
-        high = np.searchsorted(task, chosen, "right")
+        steps = steps.sorted()
+        low = np.searchsorted(steps.task, chosen, "left")
+        high = np.searchsorted(steps.task, chosen, "right")
         total = np.bincount(self.pieces.task, self.spent, len(self.taken)).astype(np.int64)
-        total -= np.bincount(self.calls.all.task, self.calls.long, len(total)).astype(np.int64)
+        calls = shared.calls
+        total -= np.bincount(calls.task, calls.long, len(total)).astype(np.int64)
         found = []
+        items: dict[int, Item] = {}
         for t, a, b in zip(chosen.tolist(), low.tolist(), high.tolist(), strict=True):
-            mine = order[a:b]
-            offset = np.maximum.accumulate(steps.offset[mine])
+            offset = np.maximum.accumulate(steps.offset[a:b])
             work = np.diff(offset, prepend=0).tolist()
-            letters = [chr(letter) for letter in steps.letter[mine].tolist()]
-            amounts = steps.amount[mine].tolist()
-            words = []
-            for ns, letter, amount in zip(work, letters, amounts, strict=True):
+            letters = map(chr, steps.letter[a:b].tolist())
+            words: list[tuple[str, int]] = []
+            for ns, letter, amount in zip(work, letters, steps.amount[a:b].tolist(), strict=True):
                 words.append(("", ns))
                 words.append((letter, ids[amount] if letter in (WAKE, START) else amount))
             words.append(("", int(total[t] - (offset[-1] if len(offset) else 0))))
             name = re.sub(r"[^\w.:+-]", "_", self.names[t])[:24] or "task"
+            own, served = split_items(words)
+            for number, part in served.items():
+                debt = self.costs.get(WAIT, 0.0)
+                said = join_words(without_costs(closed(part), self.costs, debt))
+                items[number] = Item(shared.pool_of[number], said)
+            if served:
+                own.append((SERVE, shared.pool_of[next(iter(served))]))
+            debt = self.costs.get(closure.TASK, 0.0)
+            steps_left = without_costs(closed(own), self.costs, debt)
             settings = self._settings(t, births)
-            steps_left = without_costs(words, self.costs)
             found.append(RecordedTask(ids[t], name, join_words(steps_left), settings))
-        return found
+        return found, [items[number] for number in sorted(items)]
 
     def _ids(self) -> dict[int, int]:
         """Return a number for each task: its pid, or a free one where that is used again."""
@@ -408,7 +472,7 @@ class _Inference:
 
     # ------------------------------------------------------------------ messages
 
-    def _causes(self, waits: _Waits) -> dict[str, Any]:
+    def _causes(self, waits: Waits) -> dict[str, Any]:
         """Return for each cause how many waits, and their share of all waiting."""
         long = np.maximum(waits.ended - waits.began, 0)
         whole = max(int(long.sum()), 1)
@@ -446,70 +510,6 @@ class _Inference:
             " and what the program would decide otherwise under another order of events."
         )
         return notes
-
-
-class _Calls:
-    """Calls that send or receive, over channels whose both ends are known."""
-
-    def __init__(self, inference: _Inference) -> None:
-        found = find_transfers(inference.events, inference.pieces.lives)
-        begins, ends = inference.running(found.enter), inference.running(found.exit)
-        owner = inference.pieces.task
-        seen = (begins >= 0) & (ends >= 0)
-        seen &= (owner[begins] == found.task) & (owner[ends] == found.task)
-        self.all: Transfers = whole_channels(found.chosen(seen), inference.taken)
-        every = self.all
-        self.began = inference.offset(inference.running(every.enter), every.enter)
-        over = inference.offset(inference.running(every.exit), every.exit)
-        self.long = np.maximum(over - self.began, 0)
-        """ns that the task worked within each call."""
-        self._before = np.concatenate([[0], np.cumsum(self.long)])
-        self._keys = task_key(every.task, every.enter)
-        rows = np.stack([every.kind, every.channel, every.bytes])
-        kinds, number = np.unique(rows, axis=1, return_inverse=True)
-        self.number = number.reshape(-1) + 1
-        """Of the message."""
-        self.messages = [
-            Message(CHANNELS[kind], channel, size) for kind, channel, size in kinds.T.tolist()
-        ]
-        receives = np.flatnonzero(~every.sends)
-        self._readers = np.unique(task_key(every.task[receives], every.channel[receives]))
-
-    def ends(self, waits: _Waits, waker: Numbers) -> Flags:
-        """Return which waits were within a call, or ended as a message came for the task."""
-        within = self.all.around(waits.task, waits.place) >= 0
-        woken = waits.waker >= 0
-        sent = self.all.around(waker, np.maximum(waits.waking, 0))
-        by_call = woken & (sent >= 0)
-        if not len(self.all):
-            return within
-        channel = self.all.channel[np.maximum(sent, 0)]
-        reads = np.isin(task_key(waits.task, channel), self._readers)
-        found: Flags = within | (by_call & self.all.sends[np.maximum(sent, 0)] & reads)
-        return found
-
-    def outside(self, task: Numbers, place: Numbers, offset: Numbers) -> Numbers:
-        """Return offsets in a task's work without what it worked within calls."""
-        if not len(self.all):
-            return offset
-        begun = np.searchsorted(self._keys, task_key(task, place), "left")
-        first = np.searchsorted(self._keys, task_key(task, np.zeros_like(place)), "left")
-        inside = self._before[begun] - self._before[first]
-        last = np.maximum(begun - 1, 0)
-        going = (begun > first) & (self.all.exit[last] > place)
-        worked = offset - self.began[last]
-        inside = inside - np.where(going, self.long[last] - np.minimum(worked, self.long[last]), 0)
-        left: Numbers = np.maximum(offset - inside, 0)
-        return left
-
-
-@dataclass
-class _Steps:
-    task: Numbers
-    place: Numbers
-    offset: Numbers
-    letter: Numbers
-    amount: Numbers
 
 
 def grid_period(ended: Numbers, slept: Numbers) -> int:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from schedlab.base.errors import UsageError, reading
@@ -30,6 +31,7 @@ def read_trace(path: Path) -> Events:
     Raises:
         UsageError: it cannot be read, is of another kind, or has no event of the scheduler.
     """
+    cut: list[str] = []
     with reading(path), path.open("rb") as file:
         head = file.read(4096)
     if head.startswith(_PERF):
@@ -37,14 +39,15 @@ def read_trace(path: Path) -> Events:
     elif head.startswith(_TRACE_CMD):
         pieces = _printed(("trace-cmd", "report", "-t", "-R", "-i", str(path)), "trace-cmd", path)
     elif head.startswith(_GZIP):
-        pieces = _unpacked(path)
+        pieces = _unpacked(path, cut)
     elif b"\0" in head and head.startswith(_PERFETTO):
         return read_perfetto(_whole(path), str(path))
     elif b"\0" in head:
         raise UsageError(f"{path}: is neither text, nor perf.data, trace.dat, or Perfetto's.")
     else:
         pieces = _pieces(path)
-    return read_text(_limited(pieces, path), str(path))
+    events = read_text(_limited(pieces, path), str(path))
+    return replace(events, notes=[*events.notes, *cut])
 
 
 def perf_text(path: Path) -> Iterator[bytes]:
@@ -71,13 +74,18 @@ def _pieces(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-def _unpacked(path: Path) -> Iterator[bytes]:
+def _unpacked(path: Path, cut: list[str]) -> Iterator[bytes]:
+    """Yield a file's text up to where it is damaged or cut off, which is noted."""
+    some = False
     try:
         with gzip.open(path) as file:
-            while piece := file.read(_PIECE):
+            while piece := file.read1(_PIECE):
+                some = True
                 yield piece
     except (OSError, EOFError, zlib.error) as error:
-        raise UsageError(f"{path}: is incomplete: {error}.") from None
+        if not some:
+            raise UsageError(f"{path}: is incomplete: {error}.") from None
+        cut.append("The file is damaged or cut off: what came before is used.")
 
 
 def _limited(pieces: Iterator[bytes], path: Path) -> Iterator[bytes]:
@@ -106,4 +114,6 @@ def _printed(argv: tuple[str, ...], package: str, path: Path) -> Iterator[bytes]
             status = tool.wait()
     if status:
         why = [line.strip() for line in said if line.strip() and not line.endswith("Ignoring.")]
-        raise UsageError(f"{path}: {argv[0]}: {why[0] if why else 'failed, and says nothing more'}")
+        hint = "\n  It reads whole files alone; record or copy one again that was cut off."
+        reason = why[0] if why else "failed, and says nothing more"
+        raise UsageError(f"{path}: {argv[0]}: {reason}{hint}")

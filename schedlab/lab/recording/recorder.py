@@ -24,6 +24,8 @@ _WANTED = (
     *("sched:sched_wakeup_new", "sched:sched_process_fork", "sched:sched_process_exit"),
     *("irq:irq_handler_entry", "irq:irq_handler_exit", "irq:softirq_entry", "irq:softirq_exit"),
     *("timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit", "power:cpu_frequency"),
+    *("syscalls:sys_enter_futex", "syscalls:sys_exit_futex"),
+    *("syscalls:sys_enter_sched_yield", "syscalls:sys_exit_sched_yield"),
 )
 _BUFFER = "8M"
 """Of each CPU; what does not fit while perf writes is lost, and counted."""

@@ -3,11 +3,33 @@
 import re
 from collections.abc import Iterator
 
+from schedlab.lab.recording.causes import CAUSES
 from schedlab.lab.recording.editing import IdealRun
-from schedlab.lab.recording.inference import CAUSES
-from schedlab.lab.recording.workload import RECEIVE, SEND, WAIT, WAKE, RecordedWorkload
+from schedlab.lab.recording.workload import (
+    ARRIVAL,
+    BARRIER,
+    DEVICE,
+    GRID,
+    LOCK,
+    PUT,
+    RECEIVE,
+    SEND,
+    SLEEP,
+    WAIT,
+    WAKE,
+    YIELD,
+    RecordedWorkload,
+)
 
 _MOST_GROUPS = 30
+_COLUMNS = {
+    "waits": (WAIT, BARRIER),
+    "wakes": (WAKE, PUT),
+    "messages": (SEND, RECEIVE),
+    "locks": (LOCK,),
+    "yields": (YIELD,),
+    "timed": (SLEEP, GRID, ARRIVAL, DEVICE),
+}
 
 
 def describe(workload: RecordedWorkload) -> Iterator[str]:
@@ -16,21 +38,19 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
     run = IdealRun(workload)
     groups: dict[str, list[int]] = {}
     for task in workload.tasks:
-        row = groups.setdefault(group_of(task.name), [0, 0, 0, 0, 0, 0])
+        row = groups.setdefault(group_of(task.name), [0] * (2 + len(_COLUMNS)))
         row[0] += 1
-        for letter, number in task.steps():
-            row[1] += number if not letter else 0
-            row[2] += letter == WAIT
-            row[3] += letter == WAKE
-            row[4] += letter in (SEND, RECEIVE)
-            row[5] += letter not in ("", WAIT, WAKE, SEND, RECEIVE)
+        _count(task.steps(), row)
+    for number, item in enumerate(workload.items, 1):
+        row = groups.setdefault(f"items of pool {item.pool}", [0] * (2 + len(_COLUMNS)))
+        row[0] += 1
+        _count(workload.item_steps(number), row)
     work = sum(row[1] for row in groups.values())
     yield f"from {about.get('source', 'somewhere')}, {about.get('seconds', 0):g} s recorded"
     yield f"{len(workload.tasks)} tasks, {work / 1e9:g} s of work; with a CPU for each task it"
     yield f"takes {run.ns / 1e9:g} s"
     yield ""
-    heads = ("waits", "wakes", "messages", "timed")
-    columns = " ".join(f"{head:>9}" for head in heads)
+    columns = " ".join(f"{head:>9}" for head in _COLUMNS)
     yield f"{'tasks':24} {'number':>7} {'work (ms)':>11} {columns}"
     largest = sorted(groups.items(), key=lambda item: -item[1][1])
     for name, (number, ns, *counts) in largest[:_MOST_GROUPS]:
@@ -47,6 +67,14 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
             yield f"{words:58} {found['count']:9} {100 * found['share_of_time']:7.1f}%"
     for note in about.get("notes", []):
         yield f"note: {note}"
+
+
+def _count(steps: Iterator[tuple[str, int]], row: list[int]) -> None:
+    """Add the work and the words of each column to a row, after its number of tasks."""
+    for letter, number in steps:
+        row[1] += number if not letter else 0
+        for at, letters in enumerate(_COLUMNS.values(), 2):
+            row[at] += letter in letters
 
 
 def group_of(name: str) -> str:

@@ -5,18 +5,25 @@ docs/manual/recording.md describes it. `workloads/rt-app-replay.c` runs it.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from schedlab.base.errors import UsageError, writing
 from schedlab.base.files import read_json
 from schedlab.benchmarks.rt_app_file import LARGEST_WORKLOAD
 
 VERSION = 1
+_T = TypeVar("_T")
 WAIT, WAKE, START, SLEEP, GRID, ARRIVAL, DEVICE = "w", ">", "+", "s", "t", "@", "d"
 SEND, RECEIVE = "m", "r"
+LOCK, UNLOCK, BARRIER, YIELD = "l", "u", "b", "y"
+PUT, SERVE = "p", "q"
+TAKE = "c"
+"""Of an item, by a task of a pool; not in files, where SERVE stands for all of them."""
+_BARE = (WAIT, YIELD)
+"""Words without a number."""
 WORDS: Mapping[str, str] = {
     "": "work of N ns",
     WAIT: "waits until another task wakes it",
@@ -28,8 +35,14 @@ WORDS: Mapping[str, str] = {
     DEVICE: "waits N ns for a device it has asked itself",
     SEND: "sends message N",
     RECEIVE: "receives as many bytes as message N has",
+    LOCK: "takes lock N",
+    UNLOCK: "gives lock N back",
+    BARRIER: "waits at barrier N until all of its tasks are there",
+    YIELD: "yields its CPU",
+    PUT: "puts item N into its pool",
+    SERVE: "takes items of pool N and does their words, until none is to come",
 }
-_WORD = re.compile(r"([w>+st@dmr]?)(\d*)")
+_WORD = re.compile(r"([w>+st@dmrlubypq]?)(\d*)")
 
 
 @dataclass(frozen=True)
@@ -60,19 +73,31 @@ class RecordedTask:
 
     def steps(self) -> Iterator[tuple[str, int]]:
         """Yield its words, as a letter and a number."""
-        for word in self.words.split():
-            found = _WORD.fullmatch(word)
-            if not found or bool(found[2]) == (found[1] == WAIT):
-                raise UsageError(f"tasks.{self.key}: '{word[:20]}' is not a word of a replay.")
-            yield found[1], int(found[2] or 0)
-
-    def edited(self, edit: Callable[[str, int], tuple[str, int] | None]) -> "RecordedTask":
-        """Return it with each step as the edit returns it; None drops the step."""
-        steps = (edit(letter, number) for letter, number in self.steps())
-        return replace(self, words=join_words(step for step in steps if step))
+        return read_words(self.words, f"tasks.{self.key}")
 
 
-def join_words(steps: Iterator[tuple[str, int]]) -> str:
+@dataclass(frozen=True)
+class Item:
+    """Work that any task of a pool does."""
+
+    pool: int
+    words: str
+
+
+def read_words(words: str, where: str) -> Iterator[tuple[str, int]]:
+    """Yield words as a letter and a number each.
+
+    Raises:
+        UsageError: one is none.
+    """
+    for word in words.split():
+        found = _WORD.fullmatch(word)
+        if not found or bool(found[2]) == (found[1] in _BARE):
+            raise UsageError(f"{where}: '{word[:20]}' is not a word of a replay.")
+        yield found[1], int(found[2] or 0)
+
+
+def join_words(steps: Iterable[tuple[str, int]]) -> str:
     """Return the text of steps; work beside work is one word."""
     words: list[str] = []
     work = 0
@@ -83,10 +108,22 @@ def join_words(steps: Iterator[tuple[str, int]]) -> str:
         if work:
             words.append(str(work))
             work = 0
-        words.append(letter if letter == WAIT else f"{letter}{number}")
+        words.append(letter if letter in _BARE else f"{letter}{number}")
     if work:
         words.append(str(work))
     return " ".join(words)
+
+
+def closed(words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return words with the locks given back that are held at their end."""
+    found = list(words)
+    held: list[int] = []
+    for letter, number in found:
+        if letter == LOCK:
+            held.append(number)
+        elif letter == UNLOCK and number in held:
+            held.remove(number)
+    return [*found, *((UNLOCK, number) for number in reversed(held))]
 
 
 @dataclass(frozen=True)
@@ -97,7 +134,47 @@ class RecordedWorkload:
     recorded: Mapping[str, Any]
     """Where it comes from: seconds, CPUs, waits by their cause, and notes."""
     messages: Sequence[Message] = ()
-    """By the numbers that the words have, from 1."""
+    """By the numbers that the words have, from 1, as the others are."""
+    barriers: Sequence[int] = ()
+    """How many tasks each waits for."""
+    items: Sequence[Item] = ()
+
+    def item_steps(self, number: int) -> Iterator[tuple[str, int]]:
+        """Yield the words of an item, as those of a task."""
+        return read_words(self.items[number - 1].words, f"items.{number}")
+
+    def all_words(self) -> Iterator[str]:
+        """Yield the words of each task, and of each item."""
+        yield from (task.words for task in self.tasks)
+        yield from (item.words for item in self.items)
+
+    def all_steps(self) -> Iterator[Iterator[tuple[str, int]]]:
+        """Yield the steps of each task, and of each item."""
+        yield from (task.steps() for task in self.tasks)
+        yield from (self.item_steps(at) for at in range(1, len(self.items) + 1))
+
+    def edited(self, edit: Callable[[str, int], tuple[str, int]]) -> "RecordedWorkload":
+        """Return it with each step of tasks and items as the edit returns it."""
+
+        def words(steps: Iterable[tuple[str, int]]) -> str:
+            return join_words(edit(letter, number) for letter, number in steps)
+
+        tasks = [replace(task, words=words(task.steps())) for task in self.tasks]
+        items = [
+            replace(item, words=words(self.item_steps(at))) for at, item in enumerate(self.items, 1)
+        ]
+        return replace(self, tasks=tasks, items=items)
+
+    def work(self) -> int:
+        """Return the work of all tasks and items, ns."""
+        return sum(ns for steps in self.all_steps() for letter, ns in steps if not letter)
+
+    def locks(self) -> int:
+        """Return the highest number of a lock."""
+        numbers = (
+            number for steps in self.all_steps() for letter, number in steps if letter == LOCK
+        )
+        return max(numbers, default=0)
 
     def write(self, path: Path) -> None:
         """Write the file."""
@@ -105,10 +182,16 @@ class RecordedWorkload:
             task.key: {**task.settings, "loop": 1, "replay": task.words} for task in self.tasks
         }
         messages = {str(at): vars(message) for at, message in enumerate(self.messages, 1)}
+        barriers = {str(at): size for at, size in enumerate(self.barriers, 1)}
+        items = {
+            str(at): {"pool": item.pool, "replay": item.words}
+            for at, item in enumerate(self.items, 1)
+        }
+        shared = {"messages": messages, "barriers": barriers, "items": items}
         document = {
             "recorded": {"version": VERSION, **self.recorded},
             "global": {"duration": -1, "calibration": 1},
-            **({"messages": messages} if messages else {}),
+            **{key: value for key, value in shared.items() if value},
             "tasks": tasks,
         }
         with writing(path, UsageError):
@@ -137,25 +220,45 @@ def _workload(document: Any) -> RecordedWorkload:
         raise UsageError(f"recorded.version is {version!r}; this schedlab reads {VERSION}.")
     tasks = [_task(key, value) for key, value in document["tasks"].items()]
     about = {key: value for key, value in recorded.items() if key != "version"}
-    messages = _messages(document.get("messages", {}))
-    for task in tasks:
-        for letter, number in task.steps():
-            if letter in (SEND, RECEIVE) and not 1 <= number <= len(messages):
-                raise UsageError(f"tasks.{task.key}: there is no message {number}.")
-    return RecordedWorkload(tasks, about, messages)
+    messages = _numbered(
+        *(document, "messages", "kind, channel and bytes are expected"),
+        lambda v: Message(str(v["kind"]), int(v["channel"]), int(v["bytes"])),
+    )
+    barriers = _numbered(document, "barriers", "a number of tasks is expected", int)
+    items = _numbered(
+        *(document, "items", "pool and replay are expected"),
+        lambda v: Item(int(v["pool"]), str(v["replay"])),
+    )
+    made = RecordedWorkload(tasks, about, messages, barriers, items)
+    _check_numbers(made)
+    return made
 
 
-def _messages(given: Any) -> list[Message]:
+def _check_numbers(made: RecordedWorkload) -> None:
+    """Refuse words that name what the file does not have."""
+    limits = {SEND: len(made.messages), RECEIVE: len(made.messages), BARRIER: len(made.barriers)}
+    limits |= {PUT: len(made.items), SERVE: max((item.pool for item in made.items), default=0)}
+    named = {SEND: "message", RECEIVE: "message", BARRIER: "barrier", PUT: "item", SERVE: "pool"}
+    every = [(f"tasks.{task.key}", task.steps()) for task in made.tasks]
+    every += [(f"items.{at}", made.item_steps(at)) for at in range(1, len(made.items) + 1)]
+    for where, steps in every:
+        for letter, number in steps:
+            if letter in limits and not 1 <= number <= limits[letter]:
+                raise UsageError(f"{where}: there is no {named[letter]} {number}.")
+
+
+def _numbered(document: Any, name: str, expected: str, read: Callable[[Any], _T]) -> list[_T]:
+    given = document.get(name, {})
     if not isinstance(given, dict):
-        raise UsageError("messages: an object is expected.")
+        raise UsageError(f"{name}: an object is expected.")
     found = []
     for at, (key, value) in enumerate(given.items(), 1):
         if key != str(at):
-            raise UsageError(f"messages.{key}: they are numbered from 1, one after another.")
+            raise UsageError(f"{name}.{key}: they are numbered from 1, one after another.")
         try:
-            found.append(Message(str(value["kind"]), int(value["channel"]), int(value["bytes"])))
+            found.append(read(value))
         except (TypeError, ValueError, KeyError):
-            raise UsageError(f"messages.{key}: kind, channel and bytes are expected.") from None
+            raise UsageError(f"{name}.{key}: {expected}.") from None
     return found
 
 

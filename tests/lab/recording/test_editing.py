@@ -11,7 +11,12 @@ from schedlab.base.errors import UsageError
 from schedlab.lab.recording.closure import probe, without_costs, word_costs
 from schedlab.lab.recording.editing import IdealRun, merge, scale, trim
 from schedlab.lab.recording.showing import describe
-from schedlab.lab.recording.workload import RecordedTask, RecordedWorkload, read_workload
+from schedlab.lab.recording.workload import (
+    RecordedTask,
+    RecordedWorkload,
+    join_words,
+    read_workload,
+)
 
 
 def workload(**tasks: str) -> RecordedWorkload:
@@ -108,9 +113,9 @@ def test_merge_gives_everybody_a_number_of_its_own() -> None:
 
 
 def test_costs_come_off_the_work_that_follows() -> None:
-    costs = {"task": 100.0, "w": 300.0, ">": 50.0}
+    costs = {"w": 300.0, ">": 50.0}
     steps = [("", 1000), ("w", 0), ("", 200), (">", 2), ("", 500)]
-    assert list(without_costs(steps, costs)) == [
+    assert list(without_costs(steps, costs, 100.0)) == [
         ("", 900),
         ("w", 0),
         (">", 2),
@@ -127,6 +132,7 @@ def test_the_probe_finds_the_costs_that_were_added() -> None:
         "s": 900.0,
         "m": 30.0,
         "r": 400.0,
+        "y": 60.0,
     }
     recorded = []
     for task in probe().tasks:
@@ -135,9 +141,7 @@ def test_the_probe_finds_the_costs_that_were_added() -> None:
         for letter, _ in steps:
             extra += costs.get(letter, 0.0)
         steps.append(("", int(extra)))
-        left = iter(steps)
-        words = " ".join(letter if letter == "w" else f"{letter}{n}" for letter, n in left)
-        recorded.append(RecordedTask(task.id + 40, task.key, words))
+        recorded.append(RecordedTask(task.id + 40, task.key, join_words(steps)))
     found = word_costs(RecordedWorkload(recorded, {}))
     assert found == pytest.approx(costs, rel=0.01)
     assert word_costs(PING) == {}
@@ -146,7 +150,7 @@ def test_the_probe_finds_the_costs_that_were_added() -> None:
 def test_show_has_every_group(tmp_path: Path) -> None:
     text = "\n".join(describe(probe()))
     assert "probe*" in text
-    assert "17 tasks" in text
+    assert "18 tasks" in text
 
 
 WORDS = st.lists(

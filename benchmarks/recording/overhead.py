@@ -1,0 +1,109 @@
+"""What recording a host costs what is recorded: hackbench, and a Redis with its client.
+
+    python benchmarks/recording/overhead.py [--rounds 10]
+
+Each round runs both bare and while `schedlab record` records them, in random order. The ratios of
+the rounds have their mean and 95 % interval (on logs); CPU time is that of hackbench's processes,
+which a busy host disturbs less than the time it takes. It needs root and perf.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import random
+import re
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from scipy import stats
+
+from schedlab.base.system import LocalSystem
+from schedlab.lab.recording.recorder import Request, record
+
+HACKBENCH = ("hackbench", "-g", "2", "-l", "500")
+Measure = Callable[[bool], dict[str, float]]
+
+
+def run(argv: Sequence[str], recorded: bool) -> tuple[str, float]:
+    """Run a command, recorded or not; return what it printed, and its CPU seconds."""
+    if recorded:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
+            record(LocalSystem(), Request(0, timed), folder, folder / "x.gz")
+            said = (folder / "err").read_text()
+            return (folder / "out").read_text() + said, _cpu(said)
+    timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
+    done = subprocess.run(timed, capture_output=True, text=True, check=True)
+    return done.stdout + done.stderr, _cpu(done.stderr)
+
+
+def _cpu(said: str) -> float:
+    """Return the CPU seconds of a shell's children, the second line of its `times`."""
+    last = [line for line in said.splitlines() if re.fullmatch(r"\d+m[\d.]+s \d+m[\d.]+s", line)]
+    return sum(60 * int(m) + float(s) for m, s in re.findall(r"(\d+)m([\d.]+)s", last[-1]))
+
+
+def hackbench(recorded: bool) -> dict[str, float]:
+    """Return hackbench's time and CPU time, inverted."""
+    said, cpu = run(HACKBENCH, recorded)
+    found = re.search(r"Time: ([\d.]+)", said)
+    assert found
+    return {"hackbench, 1 / time": 1 / float(found[1]), "hackbench, 1 / CPU time": 1 / cpu}
+
+
+def redis(port: int) -> Measure:
+    """Return the measurement of a Redis that runs at a port."""
+    argv = ("redis-benchmark", "-p", str(port), "-n", "40000", "-c", "20", "-t", "get", "--csv")
+
+    def measure(recorded: bool) -> dict[str, float]:
+        said, _ = run(argv, recorded)
+        found = re.search(r'"GET","([\d.]+)"', said)
+        assert found
+        return {"Redis, requests/s": float(found[1])}
+
+    return measure
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--rounds", type=int, default=10)
+    given = options.parse_args()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--save", "", "--bind", "127.0.0.1"],
+        stdout=subprocess.DEVNULL,
+    )
+    chance = random.Random(1)
+    logs: dict[str, list[float]] = {}
+    try:
+        time.sleep(1)
+        for _ in range(given.rounds):
+            for measure in (hackbench, redis(port)):
+                order = [False, True]
+                chance.shuffle(order)
+                found = {recorded: measure(recorded) for recorded in order}
+                for name, bare in found[False].items():
+                    logs.setdefault(name, []).append(math.log(found[True][name] / bare))
+    finally:
+        server.terminate()
+        server.wait()
+    for name, each in logs.items():
+        mean = statistics.fmean(each)
+        low, high = stats.t.interval(0.95, len(each) - 1, mean, stats.sem(each))
+        percents = [100 * math.expm1(value) for value in (mean, low, high)]
+        print(f"{name}: {percents[0]:+.1f} % [{percents[1]:+.1f}, {percents[2]:+.1f}]")
+    print(f"{given.rounds} rounds on {os.cpu_count()} CPUs")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""System calls that a replay makes again: the work within them is not the task's own."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedlab.lab.recording.events import Events, Kind, Numbers
+from schedlab.lab.recording.pieces import Lives, task_key
+
+
+@dataclass
+class Calls:
+    """Calls and the words of a replay that they become; of one task they do not overlap."""
+
+    task: Numbers
+    enter: Numbers
+    """Places in the trace."""
+    exit: Numbers
+    began: Numbers
+    """ns of work that its task had done."""
+    long: Numbers
+    """ns that the task worked within the call."""
+    letter: Numbers
+    amount: Numbers
+
+    def __post_init__(self) -> None:
+        """Sort them by task and then by place."""
+        order = np.argsort(task_key(self.task, self.enter), kind="stable")
+        for name in ("task", "enter", "exit", "began", "long", "letter", "amount"):
+            setattr(self, name, getattr(self, name)[order])
+        self._keys = task_key(self.task, self.enter)
+        self._before = np.concatenate([[0], np.cumsum(self.long)])
+
+    def __len__(self) -> int:
+        """Return the number of calls."""
+        return len(self.task)
+
+    def around(self, task: Numbers, place: Numbers) -> Numbers:
+        """Return in which of the calls a task is at a place; -1: in none."""
+        if not len(self):
+            return np.full(len(place), -1)
+        at = np.searchsorted(self._keys, task_key(task, place), "right") - 1
+        there = np.maximum(at, 0)
+        within = (at >= 0) & (self.task[there] == task) & (self.exit[there] >= place)
+        return np.where(within, at, -1)
+
+    def outside(self, task: Numbers, place: Numbers, offset: Numbers) -> Numbers:
+        """Return offsets in a task's work without what it worked within calls."""
+        if not len(self):
+            return offset
+        begun = np.searchsorted(self._keys, task_key(task, place), "left")
+        first = np.searchsorted(self._keys, task_key(task, np.zeros_like(place)), "left")
+        inside = self._before[begun] - self._before[first]
+        last = np.maximum(begun - 1, 0)
+        going = (begun > first) & (self.exit[last] > place)
+        worked = offset - self.began[last]
+        inside = inside - np.where(going, self.long[last] - np.minimum(worked, self.long[last]), 0)
+        left: Numbers = np.maximum(offset - inside, 0)
+        return left
+
+
+def find_yields(events: Events, lives: Lives) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the task, the beginning and the end of each sched_yield() that the trace shows."""
+    place = np.flatnonzero(np.isin(events.kind, np.array([Kind.YIELD, Kind.YIELD_DONE])))
+    task = lives.task(events.current[place], place)
+    place, task = place[task >= 0], task[task >= 0]
+    order = np.argsort(task_key(task, place), kind="stable")
+    place, task = place[order], task[order]
+    begins = events.kind[place] == int(Kind.YIELD)
+    opens = np.flatnonzero(begins[:-1] & ~begins[1:] & (task[:-1] == task[1:]))
+    return task[opens], place[opens], place[opens + 1]

@@ -1,0 +1,445 @@
+"""What tasks of a recording share: channels, locks, barriers and pools, as steps of a replay."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedlab.lab.recording.calls import Calls, find_yields
+from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, TASK
+from schedlab.lab.recording.events import CHANNELS, Flags, Numbers
+from schedlab.lab.recording.futexes import (
+    FutexCalls,
+    Hold,
+    Known,
+    Objects,
+    find_futex_calls,
+    find_objects,
+)
+from schedlab.lab.recording.messages import Transfers, find_transfers, whole_channels
+from schedlab.lab.recording.pieces import task_key
+from schedlab.lab.recording.workload import (
+    BARRIER,
+    GRID,
+    LOCK,
+    PUT,
+    RECEIVE,
+    SEND,
+    TAKE,
+    UNLOCK,
+    WAIT,
+    YIELD,
+    Message,
+)
+
+if TYPE_CHECKING:
+    from schedlab.lab.recording.inference import Inference, Waits
+
+_BUSY = 0.5
+"""Of the time from a lock's first hold to its last: what makes it a lock that is mostly held."""
+_AGAIN = 10
+"""Times the work of a hold, up to which a task takes the lock again and again."""
+_STAYS = frozenset(map(ord, (WAIT, RECEIVE, GRID, BARRIER)))
+"""Words that belong to one task, so that no item has them."""
+_WAITS = frozenset(map(ord, (WAIT, RECEIVE, SEND, BARRIER, TAKE)))
+"""Words at which a task may wait for another one that waits for a lock it holds."""
+
+
+@dataclass
+class Steps:
+    """Words of tasks, and how much work each task had done before."""
+
+    task: Numbers
+    place: Numbers
+    offset: Numbers
+    letter: Numbers
+    amount: Numbers
+
+    def sorted(self) -> "Steps":
+        """Return them by task and then by place; at one place as they came."""
+        order = np.argsort(task_key(self.task, self.place), kind="stable")
+        return Steps(*(getattr(self, column.name)[order] for column in fields(self)))
+
+
+def _steps(rows: Sequence[tuple[int, int, int, str, int]]) -> Steps:
+    task, place, offset, letter, amount = zip(*rows, strict=True) if rows else ((),) * 5
+    letters = [ord(word) for word in letter]
+    columns = (task, place, offset, letters, amount)
+    return Steps(*(np.array(column, np.int64) for column in columns))
+
+
+class Shared:
+    """What tasks share, and the calls by which they use it."""
+
+    def __init__(self, inference: "Inference", waits: "Waits", left: Collection[int]) -> None:
+        """Find it, but for the futexes that are left out; what waits were for is filled in."""
+        self._inference = inference
+        self.messages: list[Message] = []
+        self.futexes, begun, ended = _known_calls(inference)
+        transfers = _known_transfers(inference)
+        wakers = self._wakers(waits)
+        known = Known(inference.taken, begun, ended, [(t, c) for _, t, c in wakers])
+        self.objects: Objects = find_objects(self.futexes, known, left)
+        self.pool_of: dict[int, int] = {}
+        """Of each item, from 1."""
+        rows = [*self._locks(), *self._barriers(), *self._yields()]
+        taken, more = self._pools(waits, wakers, rows)
+        columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)]
+        task, enter, exit_, letter, amount = columns or [np.zeros(0, np.int64)] * 5
+        self.calls = self._all(transfers, (task, enter, exit_, letter, amount))
+        self.more = _steps([*self._taken_before(begun, ended), *more])
+        self.place, self.offset = waits.place.copy(), waits.offset.copy()
+        self._fill(waits, taken, transfers, self._rare(begun, ended))
+
+    def _rare(self, begun: Numbers, ended: Numbers) -> set[tuple[int, int]]:
+        """Return the task and the first place of waits for locks that are free most of the time.
+
+        Most of the holds of such a lock are not seen. Nobody would wait for it in a replay, whose
+        tasks are never quite as far as each other, unless a task takes it again and again. What is
+        waited for within another hold is left out: a holder never waits for a hand-over.
+        """
+        free, again = self._mostly_free(begun, ended)
+        found = set()
+        last: dict[tuple[int, int], Hold] = {}
+        inside: dict[int, int] = {}
+        for start, hold in sorted(self._starts(), key=lambda found: (found[1].task, found[0])):
+            before = last.get((hold.lock, hold.task))
+            last[hold.lock, hold.task] = hold
+            nested = start < inside.get(hold.task, -1)
+            if hold.release >= 0:
+                until = max(inside.get(hold.task, -1), self._enter(hold))
+                inside[hold.task] = until
+            if hold.first < 0 or hold.lock not in free or nested:
+                continue
+            gap = int(begun[hold.first] - ended[before.release]) if before else -1
+            if not 0 <= gap <= again[hold.lock]:
+                found.add((hold.task, start))
+        return found
+
+    def _starts(self) -> Iterator[tuple[int, Hold]]:
+        """Yield all holds with the place where each began."""
+        free = iter(self.more.place.tolist())
+        for hold in self.objects.holds:
+            yield int(self.futexes.enter[hold.first]) if hold.first >= 0 else next(free), hold
+
+    def _mostly_free(self, begun: Numbers, ended: Numbers) -> tuple[set[int], dict[int, int]]:
+        """Return locks that are free most of the time, and what work may be between two holds."""
+        ns = self._inference.events.ns
+        since: dict[int, list[int]] = {}
+        until: dict[int, list[int]] = {}
+        work: dict[int, list[int]] = {}
+        for hold in self.objects.holds:
+            if hold.first < 0 or hold.release < 0:
+                continue
+            since.setdefault(hold.lock, []).append(int(ns[self.futexes.exit[hold.last]]))
+            until.setdefault(hold.lock, []).append(int(ns[self._enter(hold)]))
+            work.setdefault(hold.lock, []).append(int(begun[hold.release] - ended[hold.last]))
+        free = {
+            lock
+            for lock in since
+            if sum(until[lock]) - sum(since[lock]) < _BUSY * (max(until[lock]) - min(since[lock]))
+        }
+        again = {lock: _AGAIN * max(int(np.median(every)), 1_000) for lock, every in work.items()}
+        return free, again
+
+    @property
+    def sizes(self) -> list[int]:
+        """Return how many tasks each barrier is for."""
+        return self.objects.sizes
+
+    def numbers(self) -> dict[str, int]:
+        """Return how many objects of each kind there are."""
+        channels = len({message.channel for message in self.messages})
+        found = {"channels": channels, "locks": len(self.objects.locks)}
+        found |= {"barriers": len(self.sizes), "pools": len(set(self.pool_of.values()))}
+        return found | {"items": len(self.pool_of)}
+
+    # ------------------------------------------------------------------ calls
+
+    def _wakers(self, waits: "Waits") -> list[tuple[int, int, int]]:
+        """Return the waits that a futex's wake ended: number, task, and that call."""
+        woken = np.flatnonzero(waits.waker >= 0)
+        by = self._inference.pieces.task[waits.waker[woken]]
+        call = self.futexes.around(by, waits.waking[woken])
+        if not len(self.futexes):
+            return []
+        wakes = (call >= 0) & ~self.futexes.waits[np.maximum(call, 0)]
+        columns = (woken[wakes], waits.task[woken][wakes], call[wakes])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def _call(self, task: int, first: int, last: int, letter: str, amount: int) -> tuple[int, ...]:
+        calls = self.futexes
+        return task, int(calls.enter[first]), int(calls.exit[last]), ord(letter), amount
+
+    def _locks(self) -> list[tuple[int, ...]]:
+        rows = []
+        for hold in self.objects.holds:
+            if hold.first >= 0:
+                rows.append(self._call(hold.task, hold.first, hold.last, LOCK, hold.lock))
+            if hold.release >= 0:
+                rows.append(self._call(hold.task, hold.release, hold.release, UNLOCK, hold.lock))
+        return rows
+
+    def _barriers(self) -> list[tuple[int, ...]]:
+        return [
+            self._call(each.task, each.first, each.last, BARRIER, each.barrier)
+            for each in self.objects.arrivals
+        ]
+
+    def _yields(self) -> list[tuple[int, ...]]:
+        inference = self._inference
+        task, enter, exit_ = find_yields(inference.events, inference.pieces.lives)
+        seen = inference.taken[task] & (enter < exit_)
+        columns = (column[seen].tolist() for column in (task, enter, exit_))
+        return [(t, a, b, ord(YIELD), 0) for t, a, b in zip(*columns, strict=True)]
+
+    def _pools(
+        self,
+        waits: "Waits",
+        wakers: Sequence[tuple[int, int, int]],
+        rows: list[tuple[int, ...]],
+    ) -> tuple[list[int], list[tuple[int, int, int, str, int]]]:
+        """Add the calls of pools; return the waits for items, and those that began before."""
+        calls = self.futexes
+        number = {word: at for at, word in enumerate(self.objects.pools, 1)}
+        of_pools = [found for found in wakers if int(calls.word[found[2]]) in number]
+        of_pools.sort(key=lambda found: int(waits.waking[found[0]]))
+        taken, more = [], []
+        within = calls.around(waits.task, waits.place)
+        for item, (wait, task, wake) in enumerate(of_pools, 1):
+            pool = number[int(calls.word[wake])]
+            self.pool_of[item] = pool
+            rows.append(self._call(int(calls.task[wake]), wake, wake, PUT, item))
+            own = int(within[wait])
+            if own >= 0 and calls.word[own] == calls.word[wake]:
+                rows.append(self._call(task, own, own, TAKE, item))
+            else:
+                place, offset = int(waits.place[wait]), int(waits.offset[wait])
+                more.append((task, place, offset, TAKE, item))
+            taken.append(wait)
+        return taken, more
+
+    def _all(self, transfers: Transfers, others: Sequence[Numbers]) -> Calls:
+        inference = self._inference
+        kinds = np.stack([transfers.kind, transfers.channel, transfers.bytes])
+        each, number = np.unique(kinds, axis=1, return_inverse=True)
+        self.messages = [
+            Message(CHANNELS[kind], channel, size) for kind, channel, size in each.T.tolist()
+        ]
+        task, enter, exit_, letter, amount = (
+            np.concatenate(pair)
+            for pair in zip(
+                (
+                    *(transfers.task, transfers.enter, transfers.exit),
+                    np.where(transfers.sends, ord(SEND), ord(RECEIVE)),
+                    number.reshape(-1) + 1,
+                ),
+                others,
+                strict=True,
+            )
+        )
+        began = inference.worked(task, enter)
+        over = inference.worked(task, exit_)
+        return Calls(task, enter, exit_, began, np.maximum(over - began, 0), letter, amount)
+
+    # ------------------------------------------------------------------ locks that were free
+
+    def _taken_before(self, begun: Numbers, ended: Numbers) -> list[tuple[int, int, int, str, int]]:
+        """Return where tasks took locks that were free, which no call shows.
+
+        It was after the lock was free the last time and before another task found it taken. Between
+        those a hold is as long as the same lock's holds that calls show, in the middle.
+        """
+        holds = self.objects.holds
+        known: dict[int, list[int]] = {}
+        for hold in holds:
+            if hold.first >= 0 and hold.release >= 0:
+                long = int(begun[hold.release] - ended[hold.last])
+                known.setdefault(hold.lock, []).append(long)
+        middle = {lock: int(np.median(every)) for lock, every in known.items()}
+        return [
+            self._taking(hold, int(begun[hold.release]), middle.get(hold.lock, 0))
+            for hold in holds
+            if hold.first < 0
+        ]
+
+    def _taking(self, hold: Hold, released: int, long: int) -> tuple[int, int, int, str, int]:
+        find = self._inference
+        task = np.array([hold.task])
+        free = int(find.worked(task, np.array([hold.after]))[0])
+        start = max(released - long, find.began_block(hold.task, int(self._enter(hold))))
+        noticed = released
+        if hold.noticed >= 0:
+            noticed = int(find.worked(task, np.array([hold.noticed]))[0])
+        offset = max(free, min(start, noticed))
+        latest = hold.noticed if hold.noticed >= 0 else self._enter(hold)
+        call = int(self.calls.around(task, np.array([latest]))[0])
+        if call >= 0:
+            latest = int(self.calls.enter[call])
+        place = max(find.place_of(hold.task, offset), hold.after + 1)
+        if place >= latest or offset == noticed < released:
+            place = find.last_run(hold.task, latest)
+        return hold.task, max(place, 0), offset, LOCK, hold.lock
+
+    def _enter(self, hold: Hold) -> int:
+        return int(self.futexes.enter[hold.release])
+
+    # ------------------------------------------------------------------ causes
+
+    def _fill(
+        self,
+        waits: "Waits",
+        taken: Sequence[int],
+        transfers: Transfers,
+        rare: set[tuple[int, int]],
+    ) -> None:
+        order = list(CAUSES)
+        waits.cause[self._by_message(waits, transfers)] = order.index(MESSAGE)
+        call = self.calls.around(waits.task, waits.place)
+        if len(self.calls):
+            letter = np.where(call >= 0, self.calls.letter[np.maximum(call, 0)], 0)
+            self._fill_locks(waits, call, np.flatnonzero(letter == ord(LOCK)), rare)
+            waits.cause[letter == ord(BARRIER)] = order.index(MEETING)
+        waits.cause[np.array(taken, np.int64)] = order.index(ITEM)
+
+    def _fill_locks(
+        self, waits: "Waits", call: Numbers, which: Numbers, rare: set[tuple[int, int]]
+    ) -> None:
+        """Decide waits for locks anew, but keep rare ones: hand-overs before the lock is taken."""
+        order = list(CAUSES)
+        for wait in which.tolist():
+            own = int(call[wait])
+            place = int(self.calls.enter[own])
+            by_task = waits.cause[wait] == order.index(TASK)
+            if by_task and (int(waits.task[wait]), place) in rare:
+                self.place[wait], self.offset[wait] = place, self.calls.began[own]
+            else:
+                waits.cause[wait] = order.index(LOCK_HELD)
+
+    def _by_message(self, waits: "Waits", transfers: Transfers) -> Flags:
+        """Return which waits were within a call, or ended as a message came for the task."""
+        within = transfers.around(waits.task, waits.place) >= 0
+        if not len(transfers):
+            return within
+        waker = self._inference.pieces.task[np.maximum(waits.waker, 0)]
+        sent = transfers.around(waker, np.maximum(waits.waking, 0))
+        by_call = (waits.waker >= 0) & (sent >= 0)
+        channel = transfers.channel[np.maximum(sent, 0)]
+        receives = np.flatnonzero(~transfers.sends)
+        readers = task_key(transfers.task[receives], transfers.channel[receives])
+        reads = np.isin(task_key(waits.task, channel), np.unique(readers))
+        found: Flags = within | (by_call & transfers.sends[np.maximum(sent, 0)] & reads)
+        return found
+
+
+def _known_calls(inference: "Inference") -> tuple[FutexCalls, Numbers, Numbers]:
+    """Return the futex calls of tasks that are known to run, and the work done before and after."""
+    every = find_futex_calls(inference.events, inference.pieces.lives)
+    piece = inference.running(every.enter)
+    seen = (piece >= 0) & (inference.pieces.task[np.maximum(piece, 0)] == every.task)
+    kept = FutexCalls(*(getattr(every, column.name)[seen] for column in fields(every)))
+    begun = inference.worked(kept.task, kept.enter)
+    return kept, begun, inference.worked(kept.task, kept.exit)
+
+
+def _known_transfers(inference: "Inference") -> Transfers:
+    """Return calls that send or receive, over channels whose both ends are known."""
+    found = find_transfers(inference.events, inference.pieces.lives)
+    begins, ends = inference.running(found.enter), inference.running(found.exit)
+    owner = inference.pieces.task
+    seen = (begins >= 0) & (ends >= 0)
+    seen &= (owner[begins] == found.task) & (owner[ends] == found.task)
+    return whole_channels(found.chosen(seen), inference.taken)
+
+
+# ------------------------------------------------------------------ what could wait for ever
+
+
+def unsafe(steps: Steps, shared: Shared) -> set[int]:
+    """Return the futexes that are no objects after all, because tasks could wait for ever.
+
+    A task must not wait for another one while it holds a lock, locks within locks are taken in one
+    order, and the work of a pool's item must not belong to one task. The steps are sorted.
+    """
+    bad = _unsafe_pools(steps, shared)
+    inside: dict[int, set[int]] = {}
+    held_over: set[int] = set()
+    own = np.isin(steps.task, np.unique(steps.task[steps.letter == ord(LOCK)]))
+    columns = (steps.task[own], steps.letter[own], steps.amount[own])
+    before = -1
+    held: list[int] = []
+    for task, letter, amount in zip(*(column.tolist() for column in columns), strict=True):
+        if task != before:
+            before, held = task, []
+        if letter == ord(LOCK):
+            for outer in held:
+                inside.setdefault(outer, set()).add(amount)
+            held.append(amount)
+        elif letter == ord(UNLOCK):
+            if amount in held:
+                held.remove(amount)
+        elif held and letter in _WAITS:
+            held_over.update(held)
+    words = shared.objects.locks
+    return bad | {words[lock - 1] for lock in held_over | _in_circles(inside)}
+
+
+def _unsafe_pools(steps: Steps, shared: Shared) -> set[int]:
+    """Return the words of pools whose items belong to their tasks."""
+    takes = steps.letter == ord(TAKE)
+    own = np.isin(steps.task, np.unique(steps.task[takes]))
+    columns = (steps.task[own], steps.letter[own], steps.amount[own])
+    bad: set[int] = set()
+    before = -1
+    pool = 0
+    held: list[int] = []
+    for task, letter, amount in zip(*(column.tolist() for column in columns), strict=True):
+        if task != before:
+            before, pool, held = task, 0, []
+        if letter == ord(LOCK):
+            held.append(amount)
+        elif letter == ord(UNLOCK) and amount in held:
+            held.remove(amount)
+        elif letter == ord(TAKE):
+            another = shared.pool_of[amount]
+            if held or pool not in (0, another):
+                bad |= {pool, another}
+            pool = another
+        elif (letter in _STAYS or letter == ord(UNLOCK)) and pool:
+            bad.add(pool)
+    return {shared.objects.pools[number - 1] for number in bad if number}
+
+
+def _in_circles(inside: dict[int, set[int]]) -> set[int]:
+    """Return the locks that are taken within each other, or within themselves."""
+    found = set()
+    for start in inside:
+        seen: set[int] = set()
+        open_ = list(inside[start])
+        while open_:
+            lock = open_.pop()
+            if lock not in seen:
+                seen.add(lock)
+                open_ += inside.get(lock, ())
+        if start in seen:
+            found.add(start)
+    return found
+
+
+# ------------------------------------------------------------------ words
+
+
+def split_items(
+    words: Sequence[tuple[str, int]],
+) -> tuple[list[tuple[str, int]], dict[int, list[tuple[str, int]]]]:
+    """Return a task's own words, and those of each item that it took."""
+    own: list[tuple[str, int]] = []
+    items: dict[int, list[tuple[str, int]]] = {}
+    part = own
+    for letter, number in words:
+        if letter == TAKE:
+            part = items.setdefault(number, [])
+        else:
+            part.append((letter, number))
+    return own, items
