@@ -34,6 +34,7 @@
 #define LONGEST_MESSAGE	(1 << 30)
 #define MOST_LOCKS	1000000			/* and pools */
 #define LONGEST_NAME	256
+#define LONGEST_PIECE	(100 * WL_USEC)
 #define SHARES		10000			/* of all work */
 #define FIRST_ENDED	500	/* of them: of tasks that have ended when the rate has been taken */
 
@@ -579,6 +580,18 @@ void rt_replay_report(const struct rt_app *app)
 
 static void serve(struct rt_replay *r, struct rt_task *self, struct rt_pool *pool);
 
+/* In pieces, as somebody may ask in the middle how much is done. */
+static void work(struct rt_task *self, unsigned long long ns)
+{
+	while (ns) {
+		unsigned long long piece = ns < LONGEST_PIECE ? ns : LONGEST_PIECE;
+
+		wl_run(piece);
+		__atomic_store_n(&self->done, self->done + piece, __ATOMIC_RELAXED);
+		ns -= piece;
+	}
+}
+
 static void perform(struct rt_replay *r, struct rt_task *self, const struct rt_step *step, int nr)
 {
 	for (int i = 0; i < nr && !wl_load(r->over); i++) {
@@ -586,10 +599,7 @@ static void perform(struct rt_replay *r, struct rt_task *self, const struct rt_s
 
 		switch (s->word) {
 		case RT_W_WORK:
-			/* half before and half after, as somebody may look in the middle */
-			__atomic_store_n(&self->done, self->done + s->ns / 2, __ATOMIC_RELAXED);
-			wl_run(s->ns);
-			__atomic_store_n(&self->done, self->done + (s->ns + 1) / 2, __ATOMIC_RELAXED);
+			work(self, s->ns);
 			break;
 		case RT_W_WAIT:
 			wait(r, self);

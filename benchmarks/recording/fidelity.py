@@ -193,7 +193,7 @@ class Laboratory:
         again = self.replay_case(file)
         replay = self.run(again, "", seed, self.recording(trace))
         after = Figures.of(read_trace(trace), Choice())
-        rates = (made.work() / 1e9 / before.seconds, replay[WORK_RATE.name])
+        rates = (made.work() / 1e9 / before.seconds, replay.get(WORK_RATE.name, 0.0))
         rows = zip((before, after), rates, (original, replay), strict=True)
         found["base"] = [{**vars(figs), "rate": rate, "better": run} for figs, rate, run in rows]
         few = Recording(trace, events="sched_process_exit")

@@ -94,7 +94,9 @@ def metrics(file: str) -> tuple[Metric, ...]:
 
 def _replay_figures(description: RtAppFile) -> dict[Metric, str]:
     """Return what a replay measures, and what the result calls it."""
-    found = {metric: _FIGURES[metric] for metric in (TIME, WORK_RATE)}
+    found = {TIME: _FIGURES[TIME]}
+    if description.works():
+        found[WORK_RATE] = _FIGURES[WORK_RATE]
     if description.hands_over():
         found |= _WOKEN
     classes = description.request_classes()

@@ -111,6 +111,10 @@ class RtAppFile:
         most = sorted(counts, key=lambda group: -counts[group])
         return most[:1] + [name for name in most[1:_CLASSES] if counts[name] >= _FEWEST]
 
+    def works(self) -> bool:
+        """Return whether a task of a replay works at all."""
+        return any(re.search(r"(?:^| )\d", words) for _, words in self._replays())
+
     def hands_over(self) -> bool:
         """Return whether tasks of a replay wait for each other's wakes, or for items of pools."""
         return any(re.search(r"(?:^| )(?:w|q\d+)(?: |$)", words) for _, words in self._replays())

@@ -117,3 +117,35 @@ def test_a_report_says_it_before_the_figures_and_beside_the_verdict(
 def test_what_is_no_replay_has_no_such_words(tmp_path: Path) -> None:
     store = make_store(tmp_path / "r", [HACKBENCH])
     assert "eplays" not in " ".join(Report(store, analyse(store)).banners)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "names"),
+    [
+        (["100"], ["time", "work_rate"]),
+        (["y"], ["time"]),
+        (["100 >2", "w"], ["time", "work_rate", "wakeup_latency", "wakeup_latency_p99"]),
+        (["100 s5"], ["time", "work_rate", "request", "request_p99"]),
+    ],
+)
+def test_a_replay_measures_what_its_tasks_do(
+    tmp_path: Path, tasks: list[str], names: list[str]
+) -> None:
+    file = tmp_path / "x.slw"
+    made = [RecordedTask(at, "a", words) for at, words in enumerate(tasks, 1)]
+    RecordedWorkload(made, {}).write(file)
+    case = find_benchmark("RtApp", "").case(find_machine("smp4"), {"file": str(file)}, "x", "")
+    assert [metric.name for metric in case.metrics] == names
+
+
+def test_requests_have_metrics_by_the_tasks_that_begin_them(tmp_path: Path) -> None:
+    file = tmp_path / "x.slw"
+    often, seldom = "100 s5 " * 20, "100 s5"
+    made = [RecordedTask(1, "web 1", often), RecordedTask(2, "web 2", often)]
+    made += [RecordedTask(3, "db:x", often), RecordedTask(4, "cron", seldom)]
+    RecordedWorkload(made, {}).write(file)
+    case = find_benchmark("RtApp", "").case(find_machine("smp4"), {"file": str(file)}, "x", "")
+    names = [metric.name for metric in case.metrics if metric.name.startswith("request_")]
+    assert names == [
+        *("request_p99", "request_web", "request_web_p99", "request_db_x", "request_db_x_p99"),
+    ]

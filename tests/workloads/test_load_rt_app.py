@@ -254,7 +254,7 @@ def test_objects_of_a_recording_are_shared(tmp_path: Path) -> None:
     done = run("--file", file, "--json")
     assert done.returncode == 0, done.stderr
     found = {each["name"]: each["value"] for each in json.loads(done.stdout)["results"]}
-    assert found["work rate"] > 0
+    assert 0 < found["work rate"] < os.cpu_count()
     text = file.read_text()
     for right, wrong, why in (
         ("p20 b1", "p21 b1", "no such item"),
