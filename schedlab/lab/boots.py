@@ -14,6 +14,7 @@ from typing import Literal
 from schedlab.base.duration import seconds
 from schedlab.base.errors import HostError, SystemLost, UsageError, writing
 from schedlab.base.system.durable import write_durably
+from schedlab.base.system.lock import LOCK, FileLock, Taken
 from schedlab.base.validation import Data
 from schedlab.benchmarks import Case
 from schedlab.lab.new_folder import make_folder
@@ -26,7 +27,7 @@ from schedlab.result.merge import merge
 from schedlab.result.store import Store
 from schedlab.settings.kinds.boot import Boot
 from schedlab.settings.variant import Variant
-from schedlab.targets.booting import BootedMachine, Seen, machine_of
+from schedlab.targets.booting import BootedMachine, Seen, Usual, machine_of
 from schedlab.targets.choice import asked_from
 from schedlab.targets.client import asked_by
 from schedlab.targets.target import Session, Target
@@ -59,6 +60,8 @@ class BootSeries(Data, frozen=False):
     plan: Plan
     boots: int
     """Of each variant."""
+    usual: Usual | None = None
+    """How the machine was booted when the series began."""
     made: list[BootAsked] = []
     notices: list[str] = []
 
@@ -79,11 +82,28 @@ class Boots:
         self._limit = seconds((series.plan.reboot or Reboot()).limit)
 
     def run(self) -> Store:
-        """Make the missing boots; return the merged result."""
+        """Make the missing boots; return the merged result.
+
+        Raises:
+            HostError: another lab makes them.
+        """
+        lock = FileLock(self._folder / LOCK)
+        try:
+            lock.take()
+        except Taken as taken:
+            raise HostError(
+                f"{self._folder}: another schedlab{taken.holder} makes the boots of this series."
+            ) from None
+        try:
+            return self._run()
+        finally:
+            lock.release()
+
+    def _run(self) -> Store:
         series = self._series
         came = self._came_meanwhile()
         with self._lab.watcher.task(f"{self._machine.name}: looking at it"):
-            self._machine.check(list(self._wanted.values()))
+            series.usual = self._machine.check(list(self._wanted.values()), series.usual)
         order = boot_order(series.plan, series.boots)
         for number, variant in enumerate(order, 1):
             if number <= len(series.made) and series.made[number - 1].state == "done":
@@ -174,9 +194,10 @@ class Boots:
             found = self._await(before, self._limit)
         if isinstance(found, Seen):
             return found
+        look = "Look why it did not go down" if self._is_there() else "Look at its console"
         raise HostError(
             f"{self._machine.name}: {what}: not back after {self._limit:.0f} s. {found}"
-            f"\n  Look at its console; when it is up, `schedlab boots --resume {self._folder}` goes"
+            f"\n  {look}; when it is up, `schedlab boots --resume {self._folder}` goes"
             " on. A power_command in [reboot] switches its power by itself."
         )
 

@@ -5,12 +5,13 @@ import re
 import shlex
 import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 from schedlab.base.errors import HostError, SystemLost, UsageError
-from schedlab.base.system import SshSystem, System
+from schedlab.base.system import LocalSystem, SshSystem, System
+from schedlab.base.validation import Data
 from schedlab.kernels.progress import Watch
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
@@ -73,13 +74,23 @@ class Seen:
         return ""
 
 
+class Usual(Data):
+    """How a machine was booted when its series began, without what variants ask for."""
+
+    release: str = ""
+    options: tuple[str, ...] = ()
+
+
 class BootedMachine(Protocol):
     """A machine that the lab boots."""
 
     name: str
 
-    def check(self, wanted: Sequence[Wanted]) -> None:
-        """Refuse, before the first boot, what the machine cannot be booted into."""
+    def check(self, wanted: Sequence[Wanted], usual: Usual | None = None) -> Usual:
+        """Refuse, before the first boot, what the machine cannot be booted into.
+
+        Return how it is usually booted: as given by a series that goes on, or as it is now.
+        """
 
     def seen(self) -> Seen:
         """Return how it is booted; SystemLost where it is not there."""
@@ -149,20 +160,28 @@ class SshMachine:
         self._which = which
         self._reboot = reboot
         self._watch = watch
-        self._usual: tuple[str, ...] = ()
+        self._usual = Usual()
 
-    def check(self, wanted: Sequence[Wanted]) -> None:
-        """Look for what boots it, and for the kernels.
+    def check(self, wanted: Sequence[Wanted], usual: Usual | None = None) -> Usual:
+        """Look for what boots it, and for the kernels; return how it is usually booted.
 
         Raises:
-            UsageError: grub cannot give a kernel options.
+            UsageError: it is the lab's own machine, grub cannot give a kernel options, or a
+                variant without a release would get the kernel of another.
             HostError: a kernel or a program is not there.
         """
         system = SshSystem(self._which)
         asked = {option for each in wanted for option in each.options}
-        self._usual = tuple(word for word in _seen(system).line.split() if word not in asked)
+        seen = _seen(system)
+        if seen.boot_id == LocalSystem().boot_id():
+            raise UsageError(
+                f"{self.name} is the machine this lab runs on, and a reboot would end the lab;"
+                " start the series on another one."
+            )
+        options = tuple(word for word in seen.line.split() if word not in asked)
+        self._usual = usual or Usual(release=seen.release, options=options)
         if self._reboot.reboot_command:
-            return
+            return self._usual
         if not system.is_root():
             raise HostError(f"{self.name}: only root boots it: --target ssh:root@{self._which}.")
         if self._reboot.by == "grub" and asked:
@@ -176,15 +195,34 @@ class SshMachine:
             raise HostError(
                 f"{self.name}: {tool} is not installed.\n  Install there: apt-get install {package}"
             )
+        named = {each.release: each.variant for each in wanted}
+        if self._reboot.by == "kexec" and "" in named and self._usual.release in named:
+            raise UsageError(
+                f"variant {named['']}: boot: by kexec, a variant without '{RELEASE}' boots the"
+                f" kernel with which the series began, and that is {self._usual.release} of"
+                f" variant {named[self._usual.release]}; name its release."
+            )
         for each in wanted:
             self._prepare(system, each, dry=True)
+        return self._usual
 
     def seen(self) -> Seen:
         """Connect again, and look."""
         return _seen(SshSystem(self._which))
 
     def boot(self, wanted: Wanted) -> None:
-        """Boot it once: the default entry stays as it is."""
+        """Boot it once: the default entry stays as it is.
+
+        Raises:
+            HostError: another lab runs there.
+        """
+        system = SshSystem(self._which)
+        with ExitStack() as stack:
+            stack.enter_context(suppress(SystemLost))  # releasing the lock of one that goes down
+            stack.enter_context(system.held())
+            self._ask(system, wanted)
+
+    def _ask(self, system: SshSystem, wanted: Wanted) -> None:
         if self._reboot.reboot_command:
             _call(
                 "reboot_command",
@@ -195,7 +233,6 @@ class SshMachine:
                 SCHEDLAB_OPTIONS=" ".join(wanted.options),
             )
             return
-        system = SshSystem(self._which)
         now = self._prepare(system, wanted)
         # Some time after the answer, in a session that does not end with this line.
         script = f"sleep 1; {now}"
@@ -221,11 +258,12 @@ class SshMachine:
                 if not dry:
                     _do(system, "grub-reboot", entry)
             return "systemctl reboot || reboot"
-        release = wanted.release or system.kernel_release()
+        release = wanted.release or self._usual.release
         kernel, initrd = f"/boot/vmlinuz-{release}", f"/boot/initrd.img-{release}"
         if not system.exists(kernel):
             raise HostError(f"{self.name}: {kernel} is not there; install that kernel's package.")
-        argv = ["kexec", "-l", kernel, f"--command-line={' '.join(self._usual + wanted.options)}"]
+        line = " ".join(self._usual.options + wanted.options)
+        argv = ["kexec", "-l", kernel, f"--command-line={line}"]
         if system.exists(initrd):
             argv.append(f"--initrd={initrd}")
         if not dry:
@@ -245,8 +283,9 @@ class GuestMachine:
         self._last: Seen | None = None
         """How the guest was booted that was looked at last; its runs end it."""
 
-    def check(self, wanted: Sequence[Wanted]) -> None:
+    def check(self, wanted: Sequence[Wanted], usual: Usual | None = None) -> Usual:
         """Refuse nothing: a kernel that is not there is found when it is booted."""
+        return Usual()
 
     def seen(self) -> Seen:
         """Look into the guest, which is booted for that when a boot was asked for."""

@@ -1,8 +1,8 @@
 """Series of boots: order, what comes back, what does not, and going on after the lab died."""
 
 import json
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,12 @@ import pytest
 
 import schedlab.lab.boots
 from schedlab.base.errors import HostError, SystemLost, UsageError
+from schedlab.base.system import LocalSystem
 from schedlab.judging.analysis import analyse
 from schedlab.lab.boots import boot_order, resume_boots, run_boots
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
-from schedlab.targets.booting import Seen, SshMachine, Wanted, grub_entry, machine_of
+from schedlab.targets.booting import Seen, SshMachine, Usual, Wanted, grub_entry, machine_of
 from schedlab.targets.choice import find_target
 from schedlab.targets.target import Target
 from tests.helpers.command_line import Cli
@@ -72,8 +73,8 @@ class Box:
         (root / "sys/kernel/random/boot_id").write_text(f"boot-{len(self.boots)}\n")
         (root / "cmdline").write_text(f"quiet {' '.join(wanted.options)}\n")
 
-    def check(self, wanted: Sequence[Wanted]) -> None:
-        self.seen()
+    def check(self, wanted: Sequence[Wanted], usual: Usual | None = None) -> Usual:
+        return usual or Usual(release=self.seen().release)
 
     def seen(self) -> Seen:
         self.asked_for -= 1
@@ -330,6 +331,7 @@ class Shell:
     def __init__(self, files: dict[str, str], tools: Sequence[str], root: bool = True) -> None:
         self.files, self.tools, self.root = files, tools, root
         self.ran: list[str] = []
+        self.taken = False
 
     def __call__(self, which: str) -> "Shell":
         return self
@@ -354,6 +356,12 @@ class Shell:
 
     def kernel_release(self) -> str:
         return OLD
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        if self.taken:
+            raise HostError("another schedlab runs there")
+        yield
 
     def capture(self, argv: Sequence[str]) -> Any:
         self.ran.append(" ".join(argv))
@@ -403,6 +411,57 @@ def test_kexec_boots_with_the_usual_options_and_the_variants(
     assert "systemctl kexec || kexec -e" in shell.ran[3]
     with pytest.raises(HostError, match="/boot/vmlinuz-5 is not there"):
         machine.check([Wanted("x", "5")])
+
+
+def test_a_machine_on_which_another_lab_runs_is_not_booted(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = Shell({"/boot/grub/grub.cfg": GRUB}, ["grub-reboot"])
+    for reboot in ({}, {"reboot_command": "false"}):
+        machine = ssh_machine(monkeypatch, shell, **reboot)
+        machine.check(WANTED)
+        shell.taken = True
+        with pytest.raises(HostError, match="another schedlab runs there"):
+            machine.boot(WANTED[1])
+        shell.taken = False
+    assert shell.ran == []
+
+
+def test_the_labs_own_machine_is_not_booted(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = ssh_machine(monkeypatch, Shell({}, []), reboot_command="false")
+    monkeypatch.setattr(LocalSystem, "boot_id", lambda self: "one")
+    with pytest.raises(UsageError, match="ssh:box is the machine this lab runs on"):
+        machine.check(WANTED)
+
+
+def test_by_kexec_the_usual_kernel_is_that_of_the_beginning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also for a lab that goes on while something else runs."""
+    files = {"/proc/cmdline": "root=/dev/sda1 quiet", f"/boot/vmlinuz-{OLD}": "", **BOOT}
+    wanted = [Wanted("base"), WANTED[1]]
+    shell = Shell(files, ["kexec"])
+    usual = ssh_machine(monkeypatch, shell, by="kexec").check(wanted)
+    shell.files["/proc/cmdline"] = "single debug"
+    monkeypatch.setattr(Shell, "kernel_release", lambda self: WANTED[1].release)
+    again = ssh_machine(monkeypatch, shell, by="kexec")
+    assert again.check(wanted, usual) == usual
+    again.boot(wanted[0])
+    assert shell.ran[0] == f"kexec -l /boot/vmlinuz-{OLD} --command-line=root=/dev/sda1 quiet"
+    with pytest.raises(UsageError, match=r"variant base: .* of variant new; name its release"):
+        ssh_machine(monkeypatch, shell, by="kexec").check(wanted)
+
+
+def test_one_lab_at_a_time_makes_a_series(box: Box, tmp_path: Path) -> None:
+    boot, said = box.boot, list[str]()
+
+    def another(wanted: Wanted) -> None:
+        with pytest.raises(HostError) as caught:
+            resume_boots(tmp_path / "series", machine=box)
+        said.append(str(caught.value))
+        boot(wanted)
+
+    box.boot = another  # type: ignore[method-assign]
+    run_boots(plan(), 2, tmp_path / "series", machine=box).close()
+    assert len(said) == 4 and all("another schedlab" in line for line in said)
 
 
 def test_a_guest_is_booted_once_for_each_boot(monkeypatch: pytest.MonkeyPatch) -> None:
