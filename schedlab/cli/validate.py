@@ -122,12 +122,14 @@ def validate(
     if jobs and (changes or target):
         raise UsageError("--jobs goes with loads and with --published.")
     from schedlab.kernels.shelf import check_name
+    from schedlab.lab.accuracy.applications import chosen as applications_of
     from schedlab.lab.accuracy.loads import chosen
     from schedlab.lab.accuracy.validation import Validation
     from schedlab.settings.variant import parse_variant
 
     if kernel:
         check_name(kernel)
+    those = applications_of(only.split(",")) if applications and only else ()
     lab, folder = How(jobs=jobs).lab(), results or HERE
     validation = Validation(which, kernel, lab.watcher)
     if target:
@@ -139,7 +141,7 @@ def validate(
         with _one_line() as say:
             text = validation.of_changes(folder, say)
     elif applications:
-        text = validation.of_applications(folder, tuple(only.split(",")) if only else (), lab)
+        text = validation.of_applications(folder, those, lab)
     else:
         text = validation.of_loads(folder, chosen(only.split(",")) if only else (), lab)
     put(text)

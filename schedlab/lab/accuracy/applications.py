@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.metric import Metric
 from schedlab.lab.accuracy.markdown import table_row
-from schedlab.plan.plan import Blocks, Plan
+from schedlab.plan.plan import Blocks, Plan, find_suite
 from schedlab.plan.targets import kind_of
 from schedlab.result.record import RunRecord
 from schedlab.result.store import CaseInfo, Store
@@ -20,6 +21,19 @@ from schedlab.targets.simulated.scenario import COLD
 SUITE = "applications-loads"
 _ROUNDS = 2
 """Of a pair of runs each: the cases of a round are interleaved."""
+
+
+def chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of benchmarks or sweeps of the suite; UsageError for one it does not have."""
+    entries = find_suite(SUITE)[0].benchmark
+    known = dict.fromkeys(name for entry in entries for name in (entry.name, entry.label or ""))
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"--only: no application '{name}'.{nearest(name, known)}"
+                f"\n  There are: {', '.join(filter(None, known))}."
+            )
+    return tuple(names)
 
 
 def plan_of_applications(

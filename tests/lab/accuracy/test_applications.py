@@ -1,0 +1,90 @@
+"""Applications on a host and simulated: one suite for both, and the table."""
+
+from pathlib import Path
+
+import pytest
+
+from schedlab.base.errors import UsageError
+from schedlab.benchmarks import find_benchmark
+from schedlab.lab.accuracy.applications import chosen, compared, plan_of_applications, table
+from schedlab.machine.model import find_machine
+from schedlab.plan.plan import Plan, find_suite
+from schedlab.result.record import RunKey, RunRecord
+from schedlab.result.store import Store, describe
+
+MACHINE = find_machine("smp4")
+HOST, SIM = plan_of_applications("host"), plan_of_applications("sim:smp4", "6.12")
+SELECT = "PostgreSQL select-1-clients"
+
+
+def store(folder: Path, plan: Plan, figures: dict[str, float]) -> Store:
+    """A result in which each run of a case has 1 more than the one before."""
+    cases = [case for case in plan.cases(MACHINE) if case.label in figures]
+    made = Store.create(
+        folder, plan, MACHINE, {}, [describe(case, "x") for case in cases], "a test"
+    )
+    position = 0
+    for case in cases:
+        for variant in plan.variant:
+            record = RunRecord(RunKey(case.label, variant.name, 0), position, 1, "x")
+            if figures[case.label]:
+                value = figures[case.label] + (variant.name == "second")
+                record.metrics = {metric.name: value for metric in case.metrics}
+            else:
+                record.status, record.error = "failed", "no port is free"
+            record.busy_during = 0.25
+            made.add(record)
+            position += 1
+    return made
+
+
+def test_every_case_runs_on_both_at_three_loads() -> None:
+    here, there = HOST.cases(MACHINE), SIM.cases(MACHINE)
+    assert [case.label for case in here] == [case.label for case in there]
+    assert all(case.model() for case in there)
+    sweeps = {case.sweep for case in here}
+    assert all(sum(case.sweep == sweep for case in here) == 3 for sweep in sweeps)
+    assert {variant.kernel for variant in SIM.variant} == {"6.12"}
+
+
+def test_the_table_has_a_row_for_each_metric(tmp_path: Path) -> None:
+    build = "Build-1-jobs"
+    here = store(tmp_path / "h", HOST, {SELECT: 10, build: 4})
+    there = store(tmp_path / "s", SIM, {SELECT: 20.5, build: 0})
+    assert table(list(compared(here, there))).splitlines()[2:] == [
+        f"| {SELECT} | throughput, 1/s | 10.5 | 10 to 11 | 21 | 2.00 | 25% |",
+        f"| {SELECT} | latency_p50, us | 10.5 | 10 to 11 | 21 | 2.00 | 25% |",
+        f"| {SELECT} | latency_p99, us | 10.5 | 10 to 11 | 21 | 2.00 | 25% |",
+        f"| {build} |  |  |  |  | no port is free |  |",
+    ]
+
+
+def test_applications_are_chosen_by_benchmark_or_label() -> None:
+    assert chosen(["MariaDB", "Redis get"]) == ("MariaDB", "Redis get")
+    with pytest.raises(UsageError, match=r"no application 'Rediss'\. Did you mean Redis"):
+        chosen(["Rediss"])
+
+
+@pytest.mark.parametrize("suite", ["applications", "applications-quick"])
+def test_every_application_has_a_model_of_its_own_parameters(suite: str) -> None:
+    for entry in find_suite(suite)[0].benchmark:
+        params = {**entry.params, **entry.simulated}
+        model = find_benchmark(entry.name, "").case(MACHINE, params, None, "").model()
+        assert model and set(model.figures) == set(find_benchmark(entry.name, "").metrics)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "why"),
+    [
+        ("PostgreSQL", {"transactions": "all"}, "transactions is select or tpcb, not 'all'"),
+        ("MariaDB", {"handling": "fibres"}, "handling is one of threads, pool, not 'fibres'"),
+        ("Redis", {"test": "incr"}, "test is get or set, not 'incr'"),
+        ("FfmpegX264", {"preset": "slow"}, "simulated, preset is medium, not 'slow'"),
+    ],
+)
+def test_a_model_refuses_what_the_program_has_not(
+    name: str, params: dict[str, int | str], why: str
+) -> None:
+    case = find_benchmark(name, "").case(MACHINE, params, None, "")
+    with pytest.raises(UsageError, match=why):
+        case.model()
