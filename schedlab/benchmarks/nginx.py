@@ -1,5 +1,6 @@
 """nginx: workers with epoll that serve a small file to wrk's connections over loopback."""
 
+from schedlab.base.errors import UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, PERCENTILES
@@ -60,8 +61,17 @@ http {{
     return Enclosure("nginx.conf", text, __name__)
 
 
+def _check(threads: int, connections: int) -> None:
+    if threads > connections:
+        raise UsageError(
+            f"Nginx: {threads} threads for {connections} connections: wrk wants at least one for"
+            " each."
+        )
+
+
 def _model(workers: int, threads: int, connections: int, time: Span) -> Model:
     """The same connections to the model of the server."""
+    _check(threads, connections)
     options = {"workers": workers, "threads": threads, "connections": connections, "time": time}
     return workload_model("nginx", options, {THROUGHPUT: "throughput", **PERCENTILES})
 
@@ -77,6 +87,7 @@ def _model(workers: int, threads: int, connections: int, time: Span) -> Model:
 )
 def nginx(workers: int, threads: int, connections: int, time: Span) -> Command:
     """Connections of wrk in a closed loop ask nginx for a file of 1 KiB."""
+    _check(threads, connections)
     load = ("wrk", "-t", str(threads), "-c", str(connections), "--latency")
     url = f"http://{ADDRESS}:{PORT}/{_PAGE.name}"
     return Command(

@@ -19,7 +19,7 @@ from schedlab.base.validation import Data
 from schedlab.benchmarks import Case
 from schedlab.lab.new_folder import make_folder
 from schedlab.lab.order import variant_order
-from schedlab.lab.result import Lab, begin, finish
+from schedlab.lab.result import Lab, begin, check_any_good, run_results
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
 from schedlab.result.boots import BOOTED_FOR
@@ -110,11 +110,15 @@ class Boots:
                 continue
             seen = self._booted(number, len(order), variant, came)
             came = None
-            self._measure(number, variant)
             asked = series.made[number - 1]
-            asked.state, asked.boot_id, asked.release = "done", seen.boot_id, seen.release
+            asked.boot_id, asked.release = seen.boot_id, seen.release
             self._keep()
-        return self._merged(len(order))
+            self._measure(number, variant)
+            asked.state = "done"
+            self._keep()
+        store = self._merged(len(order))
+        check_any_good(store)
+        return store
 
     def _came_meanwhile(self) -> Seen | None:
         """Wait for the boot that a lab before this one asked for; return it if it came about.
@@ -151,7 +155,8 @@ class Boots:
         others = [each for each in self._wanted.values() if each is not wanted]
         if number <= len(self._series.made):
             if came and not came.differs(wanted, others):
-                self._note(f"{what}: had come about while no lab was there")
+                if came.boot_id != self._series.made[number - 1].boot_id:
+                    self._note(f"{what}: had come about while no lab was there")
                 return came
             del self._series.made[number - 1 :]
         for attempt in range(1, _TRIES + 1):
@@ -217,14 +222,24 @@ class Boots:
             time.sleep(_POLL_SECONDS)
 
     def _measure(self, number: int, variant: Variant) -> None:
-        """Run the plan at this boot, in its variant; what an earlier attempt left is discarded."""
+        """Run the plan at this boot, in its variant; what an earlier attempt left is discarded.
+
+        Runs that fail are no reason to end a series: what failed is not judged.
+        """
         folder = self._at(number)
         if folder.exists():
             shutil.rmtree(folder)
         plan = for_boots(self._series.plan)
         target = _BootedFor(asked_from(self._machine.target(), asked_by(plan)), variant)
         cases = plan.cases(target.machine())
-        finish(begin(plan, cases, target, folder, self._lab), self._lab).close()
+        result = begin(plan, cases, target, folder, self._lab)
+        with closing(result.store):
+            run_results({folder.name: result}, self._lab)
+            failed = [record for record in result.store.records() if record.status == "failed"]
+        if failed:
+            of = f"{len(failed)} runs failed" if len(failed) > 1 else "a run failed"
+            first = failed[0]
+            self._note(f"boot {number} [{variant.name}]: {of}: {first.key.case}: {first.error}")
 
     def _merged(self, count: int) -> Store:
         """Make one result of all boots."""

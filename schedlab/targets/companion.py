@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -61,6 +61,7 @@ def serving(
         yield None
         return
     name, launch = server.name, _launch(server.argv, raw / "server", env, place)
+    said: Mapping[Path, int] = {}
     try:
         with system.beside(launch) as child:
             await_ready(
@@ -70,13 +71,14 @@ def serving(
             try:
                 yield child
             except IncompleteRun as error:
+                said = _printed(system, launch)  # what it says as we end it explains nothing
                 if not child.running():
                     raise IncompleteRun(f"{error}; the server {name} had ended") from error
                 raise
             if not child.running() and not ends:
                 raise HostError(f"the server {name} ended before the run did")
     except (HostError, IncompleteRun) as error:
-        if isinstance(error, SystemLost) or not (words := _last_words(launch)):
+        if isinstance(error, SystemLost) or not (words := _last_words(launch, said)):
             raise
         raise type(error)(f"{error}; the last words of {name}: {words}") from error
 
@@ -115,12 +117,27 @@ def _beside(
             raise HostError(f"companion {companion.command[0]} ended before the run did")
 
 
-def _last_words(launch: Launch) -> str:
-    """Return the end of what a server printed, brought here when it has ended; may be empty."""
+def _printed(system: System, launch: Launch) -> dict[Path, int]:
+    """Return how much a server has printed so far, as far as that can be known."""
+    found = {}
+    for file in (launch.stderr, launch.stdout):
+        done = system.capture(("stat", "-c", "%s", system.place(file)))
+        if done.returncode == 0 and done.stdout.strip().isdigit():
+            found[file] = int(done.stdout)
+    return found
+
+
+def _last_words(launch: Launch, said: Mapping[Path, int]) -> str:
+    """Return the end of what a server printed, brought here when it has ended; may be empty.
+
+    `said` tells how much of a file counts, where that is not all of it.
+    """
     for file in (launch.stderr, launch.stdout):
         with suppress(OSError), file.open("rb") as printed:
-            printed.seek(max(file.stat().st_size - _MOST_WORDS, 0))
-            lines = printed.read().decode(errors="replace").strip().splitlines()
+            end = said.get(file, file.stat().st_size)
+            begin = max(end - _MOST_WORDS, 0)
+            printed.seek(begin)
+            lines = printed.read(end - begin).decode(errors="replace").strip().splitlines()
             if lines:
                 return " | ".join(line.strip() for line in lines[-3:])
     return ""

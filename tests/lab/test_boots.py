@@ -10,13 +10,14 @@ import pytest
 
 import schedlab.lab.boots
 from schedlab.base.errors import HostError, SystemLost, UsageError
-from schedlab.base.system import LocalSystem
+from schedlab.base.system import Exit, Launch, LocalSystem
 from schedlab.judging.analysis import analyse
 from schedlab.lab.boots import boot_order, resume_boots, run_boots
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
 from schedlab.targets.booting import Seen, SshMachine, Usual, Wanted, grub_entry, machine_of
 from schedlab.targets.choice import find_target
+from schedlab.targets.emulated import EmulatedSystem
 from schedlab.targets.target import Target
 from tests.helpers.command_line import Cli
 from tests.helpers.emulated import emulated_host, program
@@ -221,6 +222,29 @@ def test_a_lab_that_is_back_before_the_machine_waits_for_it(
     assert box.boots == [variant.name for variant in boot_order(plan(), 2)]
 
 
+def test_a_boot_whose_runs_fail_does_not_end_the_series(
+    box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What failed is told and not judged; the boots are made once all the same."""
+    execute = EmulatedSystem.execute
+
+    def fails(self: EmulatedSystem, launch: Launch) -> Exit:
+        if self.kernel_release() != NEW:
+            return execute(self, launch)
+        launch.stdout.write_text("")
+        launch.stderr.write_text("out of pipes")
+        return Exit(status=3, seconds=0.0, cpu_seconds=0.0)
+
+    monkeypatch.setattr(EmulatedSystem, "execute", fails)
+    with closing(run_boots(plan(), 2, tmp_path / "series", machine=box)) as store:
+        failed = [record.key.variant for record in store.records() if record.status == "failed"]
+        assert set(failed) == {"new"}
+        assert len(store.records()) == 8
+        told = [line for line in store.notices if "[new]: 2 runs failed: SysBenchCpu: " in line]
+    assert len(told) == 2 and all("out of pipes" in line for line in told)
+    assert box.boots == [variant.name for variant in boot_order(plan(), 2)]
+
+
 def test_runs_of_a_boot_that_were_cut_off_are_made_at_a_new_one(
     box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,7 +254,7 @@ def test_runs_of_a_boot_that_were_cut_off_are_made_at_a_new_one(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(schedlab.lab.boots, "finish", die)
+        patch.setattr(schedlab.lab.boots, "run_results", die)
         with pytest.raises(Killed):
             run_boots(plan(), 2, tmp_path / "series", machine=box)
     with closing(resume_boots(tmp_path / "series", machine=box)) as store:

@@ -128,7 +128,10 @@ def test_a_kit_is_run_in_as_many_jvms_as_it_takes(
     assert not (tmp_path / record.raw / "jbb").exists()
 
 
-def test_a_tool_that_is_not_there_is_stood_in_for(system: LocalSystem, tmp_path: Path) -> None:
+def test_a_tool_that_is_not_there_is_stood_in_for(
+    system: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))  # this host may have both
     install(tmp_path, netperf="#!/bin/sh\n")
     target = HostTarget(system)
     case = find_benchmark("Netperf", "test").case(target.machine(), {}, None, "test")
@@ -205,7 +208,12 @@ MARIADBD = f"""#!{sys.executable}
 import os, pathlib, signal, socket, sys
 given = dict(word[2:].split("=", 1) for word in sys.argv[1:] if "=" in word)
 data = pathlib.Path(given["datadir"])
-signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+
+def end(*_: object) -> None:
+    print("shutting down\\nwriting the last pages\\nbye", file=sys.stderr, flush=True)
+    os._exit(0)
+
+signal.signal(signal.SIGTERM, end)
 with socket.create_server((given["bind-address"], int(given["port"]))) as listening:
     (data / "pid").write_text(str(os.getpid()))
     print("ready for connections", file=sys.stderr, flush=True)

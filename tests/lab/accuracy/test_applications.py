@@ -78,6 +78,7 @@ def test_every_application_has_a_model_of_its_own_parameters(suite: str) -> None
     [
         ("PostgreSQL", {"transactions": "all"}, "transactions is select or tpcb, not 'all'"),
         ("MariaDB", {"handling": "fibres"}, "handling is one of threads, pool, not 'fibres'"),
+        ("Nginx", {"threads": 3, "connections": 2}, "3 threads for 2 connections"),
         ("Redis", {"test": "incr"}, "test is get or set, not 'incr'"),
         ("FfmpegX264", {"preset": "slow"}, "simulated, preset is medium, not 'slow'"),
     ],
