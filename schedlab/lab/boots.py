@@ -27,7 +27,7 @@ from schedlab.result.merge import merge
 from schedlab.result.store import Store
 from schedlab.settings.kinds.boot import Boot
 from schedlab.settings.variant import Variant
-from schedlab.targets.booting import BootedMachine, Seen, Usual, machine_of
+from schedlab.targets.booting import BootedMachine, Seen, Usual, Wanted, machine_of
 from schedlab.targets.choice import asked_from
 from schedlab.targets.client import asked_by
 from schedlab.targets.target import Session, Target
@@ -39,6 +39,8 @@ _TRIES = 2
 """How often a boot is asked for, where the machine comes back as something else."""
 _UNDER_WAY_SECONDS = 60.0
 """How long a lab that goes on waits for a boot that the one before it may have asked for."""
+
+_POWER_HINT = " A power_command in [reboot] switches its power by itself."
 
 
 class BootAsked(Data, frozen=False):
@@ -166,7 +168,7 @@ class Boots:
             self._keep()  # a lab after us must know of it before the machine does
             began = time.monotonic()
             with self._lab.watcher.task(what):
-                self._machine.boot(wanted)
+                self._ask(what, wanted)
                 seen = self._back(what, before)
             asked.seconds = round(time.monotonic() - began, 1)
             wrong = seen.differs(wanted, others)
@@ -176,9 +178,18 @@ class Boots:
             self._note(f"{what}: came back with {wrong} (attempt {attempt} of {_TRIES})")
         raise HostError(
             f"{self._machine.name}: {what}: came back with {wrong}, {_TRIES} times."
-            f"\n  Its boot loader does not take the choice; the boots so far are kept:"
-            f" `schedlab boots --resume {self._folder}` goes on."
+            "\n  Its boot loader does not take the choice; the boots so far are kept:"
+            f" {self._goes_on()}."
         )
+
+    def _ask(self, what: str, wanted: Wanted) -> None:
+        try:
+            self._machine.boot(wanted)
+        except HostError as error:
+            raise type(error)(
+                f"{self._machine.name}: {what}: {error}\n  The boots so far are kept:"
+                f" {self._goes_on()}."
+            ) from error
 
     def _before(self, what: str) -> str:
         """Return the boot_id of the machine as it is."""
@@ -194,17 +205,23 @@ class Boots:
             HostError: it is not there then either.
         """
         found = self._await(before, self._limit)
-        if not isinstance(found, Seen) and self._machine.power():
-            self._note(f"{what}: not back after {self._limit:.0f} s; power_command was called")
-            found = self._await(before, self._limit)
         if isinstance(found, Seen):
             return found
-        look = "Look why it did not go down" if self._is_there() else "Look at its console"
+        look, hint = "Look why it did not go down", ""
+        if not self._is_there():
+            look, hint = "Look at its console", _POWER_HINT
+            if self._machine.power():
+                self._note(f"{what}: not back after {self._limit:.0f} s; power_command was called")
+                found, hint = self._await(before, self._limit), ""
+        if isinstance(found, Seen):
+            return found
         raise HostError(
             f"{self._machine.name}: {what}: not back after {self._limit:.0f} s. {found}"
-            f"\n  {look}; when it is up, `schedlab boots --resume {self._folder}` goes"
-            " on. A power_command in [reboot] switches its power by itself."
+            f"\n  {look}; when it is up, {self._goes_on()}.{hint}"
         )
+
+    def _goes_on(self) -> str:
+        return f"`schedlab boots --resume {self._folder}` goes on"
 
     def _await(self, before: str, limit: float) -> Seen | str:
         """Wait for a boot other than `before`; return it, or say what the machine did instead."""

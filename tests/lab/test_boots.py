@@ -174,6 +174,28 @@ def test_a_machine_that_never_comes_back_is_reported(box: Box, tmp_path: Path) -
     assert f"schedlab boots --resume {tmp_path / 'series'}" in said
 
 
+def test_a_machine_that_ignores_the_request_keeps_its_power(box: Box, tmp_path: Path) -> None:
+    box.comes_back = [lambda _: Wanted("", OLD)]
+    box._set = lambda wanted: None  # type: ignore[method-assign]
+    with pytest.raises(HostError) as caught:
+        run_boots(plan(reboot={"limit": "50ms"}), 2, tmp_path / "series", machine=box)
+    assert "It still runs the boot before (boot-0)" in str(caught.value)
+    assert "Look why it did not go down" in str(caught.value)
+    assert box.powered == 0
+
+
+def test_a_command_that_fails_says_how_the_series_goes_on(box: Box, tmp_path: Path) -> None:
+    def fails(wanted: Wanted) -> None:
+        raise HostError("reboot_command: ended with 255: exit 255")
+
+    box.boot = fails  # type: ignore[method-assign]
+    with pytest.raises(HostError) as caught:
+        run_boots(plan(), 2, tmp_path / "series", machine=box)
+    said = str(caught.value)
+    assert said.startswith("ssh:box: boot 1 of 4 [") and "ended with 255" in said
+    assert f"schedlab boots --resume {tmp_path / 'series'}" in said
+
+
 @pytest.mark.parametrize("asked", [True, False], ids=["booted", "not asked"])
 def test_a_lab_that_died_in_mid_boot_is_gone_on_with(
     box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: bool
