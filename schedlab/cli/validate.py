@@ -99,7 +99,8 @@ def validate(
 
     With --target vm:KERNEL the simulator is compared with the real kernel on the same CPUs:
     scheduling domains, sched features and placement decisions must be identical, otherwise the exit
-    status is 1.
+    status is 1. With `scx=NAME` in --variant, a sched_ext scheduler of the kernel's tree is
+    compared instead, operation by operation, with the kfuncs that each calls (docs/manual/scx.md).
     """
     if variant and not target:
         raise UsageError("--variant goes with --target.")

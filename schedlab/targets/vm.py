@@ -1,6 +1,7 @@
 """The target of a real kernel in QEMU: the same runs as on a host, in a guest."""
 
 import re
+import shutil
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -12,6 +13,8 @@ from schedlab.benchmarks import Case, all_tools
 from schedlab.kernels.native import OWN, PROGRAM, schedlab_load
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import Watch
+from schedlab.kernels.scx_programs import ScxPrograms
+from schedlab.kernels.shelf import Shelf
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import Plan
@@ -19,6 +22,7 @@ from schedlab.plan.targets import HOST, VM
 from schedlab.result.record import RunRecord
 from schedlab.settings.kinds import settings_in
 from schedlab.settings.kinds.kernel import Kernel
+from schedlab.settings.kinds.scx import Scx
 from schedlab.settings.variant import Variant
 from schedlab.targets.alike import check_alike
 from schedlab.targets.guest.guest import QEMU, Guest
@@ -41,13 +45,19 @@ class VmTarget:
         machine: str | None,
         variants: Sequence[Variant] = (),
         watch: Watch | None = None,
+        tree: str | None = None,
     ) -> None:
         """Take a kernel, a machine, and the variants there will be; nothing is booted yet.
+
+        `tree` names its sources, where its own name does not.
 
         Raises:
             UsageError: no machine is named, or one that QEMU cannot show.
         """
         self.name = self.kind.target(which)
+        self._tree = tree
+        self.beside: dict[str, Path] = {}
+        """More files of the guest, by their places there."""
         self._which = which
         if machine is None:
             raise UsageError(
@@ -69,10 +79,31 @@ class VmTarget:
         data = (place for tool in tools for place in tool.files if Path(place).is_file())
         files = {place: Path(place) for place in data}
         files[f"/usr/local/bin/{PROGRAM}"] = schedlab_load()
+        files |= self._schedulers() | self.beside
         programs = list(dict.fromkeys([*theirs, *OWN, *servers]))
         guests = Guests(self._shape, programs, files, self.watch)
         weakref.finalize(self, guests.close)
         return guests
+
+    def _schedulers(self) -> dict[str, Path]:
+        """Return the programs of the variants' sched_ext schedulers, built from the tree."""
+        files: dict[str, Path] = {}
+        for variant in self._variants:
+            scheduler = Scx.of(variant)
+            if scheduler and not shutil.which(f"scx_{scheduler}"):
+                programs = self.scx_programs(variant)
+                files[f"/usr/bin/scx_{scheduler}"] = programs.loader(scheduler)
+        return files
+
+    def scx_programs(self, variant: Variant) -> ScxPrograms:
+        """Return the programs of the tree's schedulers, for the kernel that a variant boots.
+
+        Raises:
+            KernelError: no such tree was added.
+        """
+        shelf, named = Shelf(), self._tree or Kernel.of(variant) or self._which
+        known = shelf.recipe(named).base if named in shelf.names() else named
+        return ScxPrograms(shelf.base(known), self.booted(variant).kernel.file, self.watch)
 
     def booted(self, variant: Variant) -> Booted:
         """Return what a variant boots."""

@@ -38,12 +38,22 @@ from schedlab.lab.accuracy.kernel import (
     simulated_domains,
 )
 from schedlab.lab.accuracy.loads import compared, disturbed, plan_of_loads, table
+from schedlab.lab.accuracy.operations import (
+    ROUNDS,
+    Recorder,
+    compare,
+    of_guest,
+    of_simulator,
+    script,
+    tasks,
+)
 from schedlab.lab.accuracy.pairs import SETTLED, Groups, Here, There, case_of
 from schedlab.lab.accuracy.pairs import compare as compare_changes
-from schedlab.lab.accuracy.single import held
+from schedlab.lab.accuracy.single import held, load_case
 from schedlab.lab.kept import brought_to_its_end
 from schedlab.lab.result import Lab, check_any_good
 from schedlab.lab.simulate import simulator_of
+from schedlab.lab.tracing import Recording, record_run
 from schedlab.lab.watcher import UNWATCHED
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
@@ -53,6 +63,7 @@ from schedlab.plan.targets import HOST, SIM, VM
 from schedlab.result.store import Store
 from schedlab.settings.kinds import check_place
 from schedlab.settings.kinds.kernel import Kernel as KernelSetting
+from schedlab.settings.kinds.scx import Scx
 from schedlab.settings.sched_debug import FEATURES
 from schedlab.settings.switchboard import variant_knobs
 from schedlab.settings.variant import Variant
@@ -174,6 +185,8 @@ class Validation:
         if KernelSetting.of(variant):
             raise UsageError("--target names the kernel, and --kernel the simulator's.")
         check_place(variant, VM.name)
+        if Scx.of(variant):
+            return self._of_scheduler(booted, variant, say)
         settings(variant)
         verbose = variant.model_copy(
             update={"cmdline": f"{variant.boot_options} {VERBOSE}".strip()}
@@ -203,6 +216,45 @@ class Validation:
                         say(f"  {line}")
                 for line in counts(real.bench, simulated.bench):
                     say(line)
+        return identical
+
+    def _of_scheduler(self, booted: str, variant: Variant, say: Say) -> bool:
+        """Compare a sched_ext scheduler's operations and their calls; return whether all agree."""
+        scheduler, text = Scx.of(variant) or "", script()
+        there = VmTarget(booted, self.machine, [variant], self.watch, tree=self.kernel)
+        recorder = Recorder(there, variant)
+        with stoppable(), closing(there.guests), TemporaryDirectory() as name:
+            guest = there.guest(variant)
+            machine = completed(describe(guest)).machine
+            folder = Path(name)
+            described, load, trace = (
+                folder / "machine.toml",
+                folder / "script.json",
+                folder / "trace",
+            )
+            described.write_text(machine.to_toml({}, ""), encoding="utf-8")
+            load.write_text(text, encoding="utf-8")
+            simulated_as = variant.model_copy(update={"kernel": self.kernel or booted})
+            target = SimTarget(str(described), self.watch)
+            case = load_case("rt-app", {"file": str(load)}, "script")
+            recording = Recording(trace, events="scx_*")
+            record_run(target, case, simulated_as, recording)
+            with trace.open(encoding="utf-8") as lines:
+                ours = of_simulator(lines, tasks(text))
+            say(
+                f"{there.booted(variant).title} with scx_{scheduler} against the simulator with"
+                f" scx={scheduler}, on {machine.nr_cpus} CPUs as in {self.machine}"
+            )
+            theirs = [of_guest(lines, tasks(text)) for lines in recorder.record(guest, text)]
+        identical = True
+        for each in compare(theirs, ours):
+            say(
+                f"{each.task}: {each.steps} steps, identical in {each.rounds} of the guest's"
+                f" {ROUNDS} rounds"
+            )
+            for line in each.differences:
+                identical = False
+                say(f"  {line}")
         return identical
 
     def _headed(self, there: Simulator, words: str) -> str:

@@ -1,0 +1,320 @@
+"""Operations of a sched_ext scheduler and the kfuncs they call, in a guest and simulated.
+
+Both run the same slow script. What is compared are the steps of each of its tasks: an operation
+with its arguments and answer, and the calls that it makes with theirs. Pointers other than tasks
+are left out, and what depends on how long something took.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from schedlab.base.data import data_folder
+from schedlab.base.errors import IncompleteRun
+from schedlab.kernels.scx_programs import RECORDER
+from schedlab.lab.ftrace import Event, events
+from schedlab.settings.kinds.scx import Scx
+from schedlab.settings.variant import Variant
+from schedlab.targets.guest.guest import Guest
+from schedlab.targets.vm import VmTarget
+
+ROUNDS = 5
+_SECONDS = 300.0
+_READY = "ready"
+_TRACING = "/sys/kernel/tracing"
+_BEGIN = rf"""
+scx_{{scheduler}} > /tmp/scx 2>&1 &
+for i in $(seq 100); do grep -q enabled /sys/kernel/sched_ext/state && break; sleep .1; done
+cd {_TRACING}
+sleep 100000 | {{recorder}} > /tmp/recorder 2>&1 &
+for i in $(seq 300); do grep -q '^{_READY}$' /tmp/recorder && break; sleep .1; done
+cat /tmp/scx /tmp/recorder
+for f in $(grep -o '^_*scx_bpf_[a-z0-9_]*' available_filter_functions | sort -u); do
+  echo "f:k/$f $f \$arg* pid=p->pid" >> dynamic_events || echo "f:k/$f $f \$arg*" >> dynamic_events
+  echo "f:k/${{{{f}}}}__ret $f%return answer=\$retval" >> dynamic_events
+done 2> /dev/null
+echo 16384 > buffer_size_kb
+echo 1 > events/k/enable
+cd
+"""
+_ROUND = f"""
+cat > /tmp/script.json << 'END'
+{{text}}
+END
+mkdir -p /tmp/logs
+echo > {_TRACING}/trace
+schedlab-load rt-app --file /tmp/script.json --logdir /tmp/logs > /dev/null
+status=$?
+cat {_TRACING}/trace
+(exit $status)
+"""
+
+_TIMED_ARGUMENTS = {"vtime", "slice", "tid"}
+"""Arguments of calls that come from clocks in some schedulers, or from what ran before."""
+_OTHER_ANSWERS = re.compile(r"scx_bpf_(now|tid_to_task|task_cgroup|cpu_curr|dsq_peek|get_\w+)")
+"""Calls whose answers are times or pointers."""
+_TIMED_OPERATIONS = {"tick", "core_sched_before", "update_idle", "dump", "dump_task", "dump_cpu"}
+_ENDS_TURN = "dispatch"
+"""The operation for the task that ran, when its CPU needs another one."""
+_BEGINNING = 2
+"""The turns of a task before it sleeps for the first time where the script puts it."""
+_NONE = "none"
+_LEGEND = re.compile(r"(\d+) (\w+) (\S+) (\w)")
+_BEGINS = re.compile(r"scx begins (\d+) (\w+) (\w+) (\w+) (\w+)")
+_ENDS = re.compile(r"scx ends (\d+) (\w+)")
+_VALUE = re.compile(r"(\w+)=(\S+)")
+_RETURN = "__ret"
+_ANSWER = "answer"
+_POINTER = 0xFFFF_0000_0000_0000
+_BITS = {"b": 8, "d": 32, "u": 32, "D": 64, "x": 64}
+
+
+@dataclass
+class Step:
+    """An operation for a task."""
+
+    operation: str
+    arguments: tuple[str, ...]
+    answer: str = ""
+    calls: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """Return it in a line."""
+        answer = f" = {self.answer}" if self.answer else ""
+        inside = f" {{{'; '.join(self.calls)}}}" if self.calls else ""
+        return f"{self.operation}({', '.join(self.arguments)}){answer}{inside}"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What a guest's numbers stand for."""
+
+    name: str
+    kinds: str
+    answer: str
+
+
+def script() -> str:
+    """Return what both run: a file of rt-app's."""
+    return (data_folder("plans") / "scx" / "operations.json").read_text(encoding="utf-8")
+
+
+def tasks(text: str) -> list[str]:
+    """Return the names of a script's tasks."""
+    return list(json.loads(text)["tasks"])
+
+
+Steps = Mapping[str, Sequence[str]]
+"""The steps of each task of the script, by the task's name, each in a line."""
+
+
+@dataclass
+class _Reader:
+    """Steps in the order in which a trace has them."""
+
+    names: Mapping[int, str]
+    wanted: set[str]
+    open: dict[int, Step] = field(default_factory=dict)
+    steps: dict[str, list[Step]] = field(default_factory=dict)
+
+    def task(self, pid: int) -> str:
+        return self.names.get(pid, "another") if pid else _NONE
+
+    def begins(self, cpu: int, name: str, arguments: Sequence[str]) -> None:
+        self.open[cpu] = Step(name, tuple(arguments))
+        for each in arguments:
+            if each in self.wanted and name not in _TIMED_OPERATIONS:
+                self.steps.setdefault(each, []).append(self.open[cpu])
+                break
+
+    def ends(self, cpu: int, answer: str) -> None:
+        step = self.open.pop(cpu, None)
+        if step:
+            step.answer = answer
+
+    def calls(self, cpu: int, name: str, values: Sequence[str]) -> None:
+        if cpu in self.open:
+            self.open[cpu].calls.append(f"{name}({', '.join(values)})")
+
+    def answers(self, cpu: int, name: str, answer: str) -> None:
+        step = self.open.get(cpu)
+        if step and step.calls and not _OTHER_ANSWERS.fullmatch(name):
+            step.calls[-1] += f" = {answer}"
+
+    def found(self) -> Steps:
+        return {
+            name: [str(step) for step in _settled(self.steps.get(name, []))] for name in self.wanted
+        }
+
+
+def _settled(steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield a task's steps from its place on: where it starts depends on its parent."""
+    turns = 0
+    for step in steps:
+        if turns >= _BEGINNING:
+            yield step
+        turns += step.operation == _ENDS_TURN
+
+
+def _names(found: Iterable[Event]) -> dict[int, str]:
+    """Return what each task calls itself, by pid; the last name counts."""
+    names = {}
+    for event in found:
+        name, _, pid = event.task.rpartition("-")
+        if not name.startswith("<"):
+            names[int(pid)] = name
+    return names
+
+
+def _number(text: str) -> int:
+    return int(text, 0)
+
+
+def of_simulator(lines: Iterable[str], wanted: Iterable[str]) -> Steps:
+    """Return the steps in a trace of the simulator's events `scx_*`."""
+    found = list(events(lines))
+    reader = _Reader(_names(found), set(wanted))
+    for event in found:
+        values = dict(_VALUE.findall(event.text))
+        name = values.pop("name", "")
+        answer = values.pop(_ANSWER, None)
+        shown = _shown(reader, values, name if event.name == "scx_call" else "")
+        if event.name == "scx_op":
+            reader.begins(event.cpu, name, list(shown))
+        elif event.name == "scx_answer":
+            reader.ends(event.cpu, str(_number(answer)) if answer else "")
+        elif event.name == "scx_call" and "scx_bpf_" in name:
+            reader.calls(event.cpu, name, list(shown))
+            if answer is not None:
+                reader.answers(event.cpu, name, str(_number(answer)))
+    return reader.found()
+
+
+_TASKS = {"p", "prev", "from", "to", "task"}
+
+
+def _shown(reader: _Reader, values: Mapping[str, str], call: str) -> Iterator[str]:
+    for key, value in values.items():
+        if call and key in _TIMED_ARGUMENTS:
+            continue
+        if key in _TASKS:
+            yield _NONE if value == _NONE else reader.task(int(value))
+        else:
+            yield str(_number(value))
+
+
+def of_guest(lines: Sequence[str], wanted: Iterable[str]) -> Steps:
+    """Return the steps in what a guest printed: the recorder's list of operations, and a trace."""
+    listed = {
+        int(match[1]): Operation(match[2], match[3].strip("-"), match[4])
+        for line in lines
+        if (match := _LEGEND.fullmatch(line.strip()))
+    }
+    found = list(events(lines))
+    reader = _Reader(_names(found), set(wanted))
+    for event in found:
+        if match := _BEGINS.match(event.text):
+            operation = listed[int(match[1])]
+            values = [int(match[i], 16) for i in range(2, 6)]
+            reader.begins(event.cpu, operation.name, list(_typed(reader, operation.kinds, values)))
+        elif match := _ENDS.match(event.text):
+            kind = listed[int(match[1])].answer
+            reader.ends(event.cpu, "" if kind == "v" else _cut(kind, int(match[2], 16)))
+        elif event.name.endswith(_RETURN):
+            answer = dict(_VALUE.findall(event.text))[_ANSWER]
+            reader.answers(event.cpu, event.name.removesuffix(_RETURN), str(_number(answer)))
+        else:
+            values_of = dict(_VALUE.findall(event.text))
+            reader.calls(event.cpu, event.name, list(_called(reader, values_of)))
+    return reader.found()
+
+
+def _typed(reader: _Reader, kinds: str, values: Sequence[int]) -> Iterator[str]:
+    for kind, value in zip(kinds, values, strict=False):
+        if kind == "t":
+            yield reader.task(value)
+        elif kind in _BITS:
+            yield _cut(kind, value)
+
+
+def _cut(kind: str, value: int) -> str:
+    """Return a number of which the kernel passes only some bits."""
+    bits = _BITS[kind]
+    value &= (1 << bits) - 1
+    if kind in "dD" and value >> (bits - 1):
+        value -= 1 << bits
+    return str(value)
+
+
+def _called(reader: _Reader, values: Mapping[str, str]) -> Iterator[str]:
+    pid = values.get("pid")
+    for key, value in values.items():
+        if key == "pid" or key in _TIMED_ARGUMENTS:
+            continue
+        if key in _TASKS and pid is not None:
+            yield reader.task(int(pid))
+        elif _number(value) < _POINTER or key in ("dsq_id",):
+            yield str(_number(value))
+
+
+class Recorder:
+    """Records what the real program of a scheduler makes a guest's kernel call."""
+
+    def __init__(self, target: VmTarget, variant: Variant) -> None:
+        """Take the guest's target, and the variant whose scheduler it is; our program is built."""
+        self._scheduler = Scx.of(variant) or ""
+        programs = target.scx_programs(variant)
+        programs.loader(self._scheduler)
+        target.beside[f"/usr/bin/{RECORDER}"] = programs.recorder()
+
+    def record(self, guest: Guest, text: str) -> Iterator[list[str]]:
+        """Run the script some times; yield what was recorded of each.
+
+        Raises:
+            IncompleteRun: the scheduler is not loaded, or does not run the script.
+        """
+        begun = guest.run(_BEGIN.format(scheduler=self._scheduler, recorder=RECORDER), _SECONDS)
+        listed = begun.out.decode().splitlines()
+        if _READY not in listed:
+            words = "; ".join(listed[-3:])
+            raise IncompleteRun(f"scx_{self._scheduler} cannot be recorded in the guest: {words}")
+        for _ in range(ROUNDS):
+            done = guest.run(_ROUND.format(text=text), _SECONDS)
+            if done.status:
+                raise IncompleteRun(f"the script failed under scx_{self._scheduler} in the guest")
+            yield [*listed, *done.out.decode(errors="replace").splitlines()]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What of a task's steps is the same."""
+
+    task: str
+    steps: int
+    differences: tuple[str, ...]
+    """In the guest's nearest round."""
+    rounds: int
+    """How many of the guest's are identical."""
+
+
+def compare(guests: Sequence[Steps], simulated: Steps) -> Iterator[Agreement]:
+    """Compare each task's steps with the guest's round that is nearest to them.
+
+    A guest has threads of its own, which now and then run where the script's tasks would.
+    """
+    for task, ours in simulated.items():
+        found = [tuple(_differences(guest[task], ours)) for guest in guests]
+        nearest = min(found, key=len)
+        yield Agreement(task, len(ours), nearest, found.count(()))
+
+
+def _differences(theirs: Sequence[str], ours: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each run of steps that only one of the two has, or has otherwise."""
+    matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
+    for what, begin, end, ours_begin, ours_end in matcher.get_opcodes():
+        if what != "equal":
+            there = " ".join(theirs[begin:end]) or _NONE
+            here = " ".join(ours[ours_begin:ours_end]) or _NONE
+            yield f"step {ours_begin + 1}: {there} in the guest, {here} simulated"

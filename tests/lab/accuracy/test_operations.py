@@ -1,0 +1,63 @@
+"""Operations of a sched_ext scheduler, in a guest and simulated, read and compared."""
+
+from schedlab.lab.accuracy.operations import Agreement, compare, of_guest, of_simulator
+
+GUEST = """
+0 select_cpu tdx d
+3 dispatch dt v
+6 running t v
+7 stopping tb v
+ready
+# tracer: nop
+          pinned-151     [001] d..32    58.531000: bpf_trace_printk: scx begins 3 1 97 0 0
+          pinned-151     [001] d..32    58.531001: bpf_trace_printk: scx ends 3 0
+          <idle>-0       [001] dN.32    58.531500: bpf_trace_printk: scx begins 6 97 0 0 0
+          <idle>-0       [001] dN.32    58.531501: bpf_trace_printk: scx ends 6 1
+          pinned-151     [001] d..32    58.531577: bpf_trace_printk: scx begins 7 97 0 0 0
+          pinned-151     [001] d..32    58.531578: bpf_trace_printk: scx ends 7 1
+          pinned-151     [001] d..32    58.531608: bpf_trace_printk: scx begins 3 1 97 0 0
+          pinned-151     [001] d..41    58.531627: scx_bpf_dsq_move_to_local___v2: (scx_bpf+0x4/0x130) dsq_id=0 enq_flags=0
+          pinned-151     [001] d..31    58.531669: scx_bpf_dsq_move_to_local___v2__ret: (bpf_prog_6d_simple_dispatch+0x2e/0x31 <- scx_bpf_dsq_move_to_local___v2) answer=0
+          pinned-151     [001] d..32    58.531679: bpf_trace_printk: scx ends 3 0
+     rcu_preempt-15      [002] d..22    58.590000: bpf_trace_printk: scx begins 0 97 1 8 0
+     rcu_preempt-15      [002] d..31    58.590001: scx_bpf_select_cpu_dfl: (scx_bpf_select_cpu_dfl+0x4/0xd0) p=0xffff8e1b83894f80 prev_cpu=1 wake_flags=8 is_idle=0xffffd0fa4047f9fb pid=151
+     rcu_preempt-15      [002] d..21    58.590002: scx_bpf_select_cpu_dfl__ret: (bpf_prog_e1_simple_select_cpu+0x4c/0xed <- scx_bpf_select_cpu_dfl) answer=1
+     rcu_preempt-15      [002] d..31    58.590003: scx_bpf_dsq_insert___v2: (scx_bpf_dsq_insert___v2+0x4/0xd0) p=0xffff8e1b83894f80 dsq_id=9223372036854775810 slice=20000000 enq_flags=0 pid=151
+     rcu_preempt-15      [002] d..21    58.590004: scx_bpf_dsq_insert___v2__ret: (bpf_prog_e1_simple_select_cpu+0xe2/0xed <- scx_bpf_dsq_insert___v2) answer=1
+     rcu_preempt-15      [002] d..22    58.590005: bpf_trace_printk: scx ends 0 ffffffff00000001
+"""  # noqa: E501
+
+SIMULATED = """
+      pinned-7     [001] d..3.     0.000000100: scx_op: name=dispatch cpu=1 prev=7
+      pinned-7     [001] d..3.     0.000000200: scx_answer: name=dispatch
+     swapper-0     [001] d..3.     0.000001000: scx_op: name=running p=7
+     swapper-0     [001] d..3.     0.000002000: scx_answer: name=running
+      pinned-7     [001] d..3.     0.000100000: scx_op: name=stopping p=7 runnable=0
+      pinned-7     [001] d..3.     0.000100000: scx_answer: name=stopping
+      pinned-7     [001] d..3.     0.000101000: scx_op: name=dispatch cpu=1 prev=7
+      pinned-7     [001] d..3.     0.000102000: scx_call: name=scx_bpf_dsq_move_to_local___v2 dsq_id=0 enq_flags=0 answer=0
+      pinned-7     [001] d..3.     0.000103000: scx_answer: name=dispatch
+     swapper-0     [001] d..3.     0.060000000: scx_op: name=select_cpu p=7 prev_cpu=1 wake_flags=0x8
+     swapper-0     [001] d..3.     0.060001000: scx_call: name=scx_bpf_select_cpu_dfl p=7 prev_cpu=1 wake_flags=0x8 answer=1
+     swapper-0     [001] d..3.     0.060002000: scx_call: name=bpf_map_lookup_elem answer=1
+     swapper-0     [001] d..3.     0.060003000: scx_call: name=scx_bpf_dsq_insert___v2 p=7 dsq_id=0x8000000000000002 slice=0x1312d00 enq_flags=0 answer=1
+     swapper-0     [001] d..3.     0.060004000: scx_answer: name=select_cpu answer=1
+"""  # noqa: E501
+
+
+def test_steps_of_a_guest_and_simulated_are_the_same_lines() -> None:
+    """Behind the beginning; pids, pointers, slices and calls of helpers are not in them."""
+    steps = [
+        "select_cpu(pinned, 1, 8) = 1 {scx_bpf_select_cpu_dfl(pinned, 1, 8) = 1;"
+        " scx_bpf_dsq_insert___v2(pinned, 9223372036854775810, 0) = 1}",
+    ]
+    assert of_guest(GUEST.splitlines(), ["pinned"]) == {"pinned": steps}
+    assert of_simulator(SIMULATED.splitlines(), ["pinned"]) == {"pinned": steps}
+
+
+def test_the_nearest_round_of_a_guest_counts() -> None:
+    guests = [{"a": ["x", "y", "z"]}, {"a": ["x", "z"]}, {"a": ["x", "z"]}]
+    assert list(compare(guests, {"a": ["x", "z"]})) == [Agreement("a", 2, (), 2)]
+    [differs] = compare(guests, {"a": ["x", "w", "z"]})
+    assert differs.rounds == 0
+    assert differs.differences == ("step 2: y in the guest, w simulated",)
