@@ -1,6 +1,7 @@
 """This host as a machine the simulator takes: its topology from sysfs, its costs measured."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -9,6 +10,7 @@ from tempfile import TemporaryDirectory
 from schedlab.base.system import System
 from schedlab.kernels.progress import Watch
 from schedlab.lab.accuracy.calibration import CYCLES, LINES, PASSES, Calibrated, Costs, calibrate
+from schedlab.lab.accuracy.disk import flushes, with_disk
 from schedlab.lab.accuracy.single import QUIET, Outcome, held, load_case
 from schedlab.machine.here import describe
 from schedlab.machine.ledger import Entry, around, number
@@ -88,6 +90,8 @@ def calibrated(
     start = {**own.cost, CYCLES: f"{1e6 / own.core.mhz:.0f}ns"}
     found = calibrate(main, simulate, start, lines)
     fitted = _with(own, found.costs).model_copy(update={"ledger": _entries(own, found)})
+    with suppress(OSError):  # a folder that is not to be written to: the figure stays as it is
+        fitted = with_disk(fitted, flushes(Path.cwd()))
     sources = {"idle": "no cpuidle: a halt"} if own.idle == _HALTS else {}
     sources |= described.sources
     others = max(run.others for run in (main, *runs.values()))
