@@ -56,10 +56,8 @@ _TIMED_ARGUMENTS = {"vtime", "slice", "tid"}
 _OTHER_ANSWERS = re.compile(r"scx_bpf_(now|tid_to_task|task_cgroup|cpu_curr|dsq_peek|get_\w+)")
 """Calls whose answers are times or pointers."""
 _TIMED_OPERATIONS = {"tick", "core_sched_before", "update_idle", "dump", "dump_task", "dump_cpu"}
-_ENDS_TURN = "dispatch"
-"""The operation for the task that ran, when its CPU needs another one."""
-_BEGINNING = 2
-"""The turns of a task before it sleeps for the first time where the script puts it."""
+_PINNED_WAKEUP = "9"
+"""Flags of an enqueue(): ENQUEUE_WAKEUP and ENQUEUE_NOCLOCK, and no CPU was selected."""
 _NONE = "none"
 _LEGEND = re.compile(r"(\d+) (\w+) (\S+) (\w)")
 _BEGINS = re.compile(r"scx begins (\d+) (\w+) (\w+) (\w+) (\w+)")
@@ -150,12 +148,16 @@ class _Reader:
 
 
 def _settled(steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield a task's steps from its place on: where it starts depends on its parent."""
-    turns = 0
+    """Yield a task's steps from its first wakeup while it is pinned.
+
+    Every task of the script begins with a sleep on one CPU: where it was before depends on its
+    parent.
+    """
+    begun = False
     for step in steps:
-        if turns >= _BEGINNING:
+        begun = begun or (step.operation == "enqueue" and step.arguments[-1] == _PINNED_WAKEUP)
+        if begun:
             yield step
-        turns += step.operation == _ENDS_TURN
 
 
 def _names(found: Iterable[Event]) -> dict[int, str]:

@@ -4,13 +4,14 @@ from schedlab.lab.accuracy.operations import Agreement, compare, of_guest, of_si
 
 GUEST = """
 0 select_cpu tdx d
+1 enqueue tx v
 3 dispatch dt v
 6 running t v
 7 stopping tb v
 ready
 # tracer: nop
-          pinned-151     [001] d..32    58.531000: bpf_trace_printk: scx begins 3 1 97 0 0
-          pinned-151     [001] d..32    58.531001: bpf_trace_printk: scx ends 3 0
+          <idle>-0       [001] d..32    58.531000: bpf_trace_printk: scx begins 1 97 9 0 0
+          <idle>-0       [001] d..32    58.531001: bpf_trace_printk: scx ends 1 0
           <idle>-0       [001] dN.32    58.531500: bpf_trace_printk: scx begins 6 97 0 0 0
           <idle>-0       [001] dN.32    58.531501: bpf_trace_printk: scx ends 6 1
           pinned-151     [001] d..32    58.531577: bpf_trace_printk: scx begins 7 97 0 0 0
@@ -28,8 +29,7 @@ ready
 """  # noqa: E501
 
 SIMULATED = """
-      pinned-7     [001] d..3.     0.000000100: scx_op: name=dispatch cpu=1 prev=7
-      pinned-7     [001] d..3.     0.000000200: scx_answer: name=dispatch
+     swapper-0     [001] d..3.     0.000000100: scx_op: name=enqueue p=7 enq_flags=0x9
      swapper-0     [001] d..3.     0.000001000: scx_op: name=running p=7
      swapper-0     [001] d..3.     0.000002000: scx_answer: name=running
       pinned-7     [001] d..3.     0.000100000: scx_op: name=stopping p=7 runnable=0
@@ -46,8 +46,12 @@ SIMULATED = """
 
 
 def test_steps_of_a_guest_and_simulated_are_the_same_lines() -> None:
-    """Behind the beginning; pids, pointers, slices and calls of helpers are not in them."""
+    """From the first wakeup; pids, pointers, slices and calls of helpers are not in them."""
     steps = [
+        "enqueue(pinned, 9)",
+        "running(pinned)",
+        "stopping(pinned, 0)",
+        "dispatch(1, pinned) {scx_bpf_dsq_move_to_local___v2(0, 0) = 0}",
         "select_cpu(pinned, 1, 8) = 1 {scx_bpf_select_cpu_dfl(pinned, 1, 8) = 1;"
         " scx_bpf_dsq_insert___v2(pinned, 9223372036854775810, 0) = 1}",
     ]
