@@ -93,7 +93,9 @@ def nginx(workers: int, threads: int, connections: int, time: Span) -> Command:
     return Command(
         *(*load, "-d", f"{time.whole_seconds}s", url),
         parse=parse,
-        server=Server(("nginx", "-e", "stderr", "-p", ".", "-c", "nginx.conf"), _PORT),
+        server=Server(
+            ("nginx", "-e", "stderr", "-p", ".", "-c", "nginx.conf"), _PORT, configured=True
+        ),
         setup=[(*load, "-d", "1s", url)],
         enclosures=(_PAGE, _configuration(workers, connections)),
         scratch=(_SCRATCH,),

@@ -1,5 +1,6 @@
 """PostgreSQL: a process for each connection of pgbench, which runs its own transactions."""
 
+import functools
 from pathlib import Path
 
 from schedlab.base.errors import IncompleteRun, UsageError
@@ -48,6 +49,8 @@ _LOG = "transactions"
 _LOGGED_CLIENTS = 8
 """Of so many clients' worth of transactions the latencies are kept: on two CPUs all, on hundreds
 enough for the tail, and always a file that can be brought from another host."""
+_LEAST_LOGGED, _FEW = 0.9, 100
+"""Transactions are drawn for the log, so that a tenth, or so many, may be missing by chance."""
 _TRANSACTIONS = {"select": "select-only", "tpcb": "tpcb-like"}
 _LEAST_MEGABYTES = 128
 _SCALE_MEGABYTES = 24
@@ -75,18 +78,26 @@ _WAIT = (
 """A server listens before it has read its log, and refuses connections until then."""
 
 
-def parse(output: Output) -> Values:
+def parse(output: Output, share: float = 1.0) -> Values:
     """Read pgbench's rate, and percentiles of the latencies in its log.
 
+    `share` of the transactions are to be in the log: pgbench does not notice a full disk.
+
     Raises:
-        IncompleteRun: transactions failed, or a figure is missing.
+        IncompleteRun: transactions failed, a figure is missing, or the log is not whole.
     """
     failed = output.number(r"^number of failed transactions: (\d+)", "'failed transactions' line")
     if failed:
         raise IncompleteRun(f"{failed:g} transactions failed")
     rate = output.number(r"^tps = ([\d.]+) \(without", "'tps' line")
-    latencies = counted(_latencies(output.folder))
-    return {THROUGHPUT: rate, **percentiles(latencies)}
+    done = output.number(r"^number of transactions actually processed: (\d+)", "'processed' line")
+    latencies = _latencies(output.folder)
+    if len(latencies) < _LEAST_LOGGED * done * share - _FEW:
+        raise IncompleteRun(
+            f"pgbench's log has {len(latencies)} latencies, {share:.0%} of {done:g} are expected:"
+            " it could not be written"
+        )
+    return {THROUGHPUT: rate, **percentiles(counted(latencies))}
 
 
 def _latencies(folder: Path) -> list[float]:
@@ -136,7 +147,7 @@ def postgresql(transactions: str, clients: int, threads: int, scale: int, time: 
         *("pgbench", *there, "-n", "-b", _TRANSACTIONS[transactions]),
         *("-c", str(clients), "-j", str(min(threads, clients))),
     )
-    logged = f"{min(1, _LOGGED_CLIENTS / clients):.6g}"
+    share = min(1.0, _LOGGED_CLIENTS / clients)
     settings = _SETTINGS | {
         "max_connections": str(clients + 10),
         "shared_buffers": f"{_LEAST_MEGABYTES + scale * _SCALE_MEGABYTES}MB",
@@ -146,8 +157,8 @@ def postgresql(transactions: str, clients: int, threads: int, scale: int, time: 
     init = ("initdb", "-D", folder, "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8")
     return Command(
         *(*load, "-T", str(time.whole_seconds)),
-        *("-l", f"--log-prefix={_LOG}", f"--sampling-rate={logged}", "postgres"),
-        parse=parse,
+        *("-l", f"--log-prefix={_LOG}", f"--sampling-rate={share:.6g}", "postgres"),
+        parse=functools.partial(parse, share=share),
         server=Server(
             unprivileged("postgres", "-D", folder, "-p", PORT, *options),
             _PORT,

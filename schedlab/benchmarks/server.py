@@ -107,6 +107,8 @@ class Server:
     data: Data | None = None
     address: str = LOOPBACK
     """An address it listens at."""
+    configured: bool = False
+    """A file of the command has PORT."""
 
     @property
     def name(self) -> str:
@@ -116,7 +118,7 @@ class Server:
     @property
     def movable(self) -> bool:
         """Return whether it listens at its port."""
-        return any(PORT in word for word in self.argv)
+        return self.configured or any(PORT in word for word in self.argv)
 
     @property
     def programs(self) -> Argv:

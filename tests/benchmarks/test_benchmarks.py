@@ -13,7 +13,7 @@ from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import Case, Output, Tool, all_benchmarks, all_tools, find_benchmark
 from schedlab.benchmarks.benchmark import CPUS, Benchmark, Values
 from schedlab.benchmarks.latency import counted, percentile
-from schedlab.benchmarks.server import CLIENT
+from schedlab.benchmarks.server import CLIENT, Place
 from schedlab.importers.known import known_metric
 from schedlab.kernels.native import OWN
 from schedlab.machine.here import describe
@@ -536,7 +536,7 @@ def test_pgbenchs_percentiles_are_those_of_its_threads_logs(
     [
         (("transactions: 0 (", "transactions: 3 ("), "3 transactions failed"),
         (("tps = ", "x"), "no 'tps' line"),
-        (("", ""), "has no latencies"),
+        (("", ""), "log has 0 latencies, 3% of 37377 are expected"),
     ],
 )
 def test_a_pgbench_that_did_not_finish_is_refused(
@@ -606,3 +606,17 @@ def test_a_percentile_is_the_smallest_that_so_many_do_not_exceed(
     if within:
         below = sum(value <= within[-1] for value in latencies)
         assert below * 100 < percent * len(latencies)
+
+
+def test_a_server_whose_port_is_in_its_configuration_can_move() -> None:
+    [command] = find_benchmark("Nginx", "").case(find_machine("smp4"), {}, None, "").commands
+    assert command.server and command.server.movable
+    there = command.at(Place(18099))
+    assert any("listen 127.0.0.1:18099;" in file.text for file in there.enclosures)
+
+
+def test_a_log_of_pgbench_that_a_full_disk_cut_off_is_refused(
+    kunpeng: Machine, tmp_path: Path
+) -> None:
+    with pytest.raises(IncompleteRun, match="log has 400 latencies, 3% of 37377 are expected"):
+        measured(sized(kunpeng, "PostgreSQL"), pgbench(tmp_path, range(1, 401)))

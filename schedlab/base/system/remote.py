@@ -63,6 +63,9 @@ kill_marked() {{
 that do not end: a process that waits in the kernel takes no signal. One that is becoming another
 program shows no environment for a moment, so it looks twice."""
 
+_OF_SESSION = r"s/^\([0-9]*\) (.*) [A-Za-z] [0-9]* [0-9]* %d .*/\1/p"
+"""For sed: the process of a line of /proc/PID/stat, if it is of that session."""
+
 _MOST_ENTRIES = 1 << 20
 """What a snapshot may hold: files, links and folders."""
 
@@ -94,6 +97,7 @@ class RemoteSystem(System):
         self._lab = uuid.uuid4().hex
         """In marks: two labs may be at one machine, as tests are."""
         self._beside: list[str] = []
+        self._sessions: list[int] = []
         """The marks of what runs beside."""
         self._in_use = Path()
         """The folder of the run that is under way: all its programs share the one there."""
@@ -251,14 +255,25 @@ class RemoteSystem(System):
         """Keep a program running inside a `with` block."""
         folder, mark = self._begin(launch)
         self._beside.append(mark)
+        session = 0
         try:
             answer = self.run(f"({self._started(launch, folder, mark, None)}) & echo $!")
-            yield RemoteProgram(self, whole(answer.out, f"{self._shell.name}: a process id"))
+            session = whole(answer.out, f"{self._shell.name}: a process id")
+            self._sessions.append(session)
+            yield RemoteProgram(self, session)
         finally:
             with uninterrupted():
                 self._beside.remove(mark)
                 self._end(mark)
+                if session:
+                    self._sessions.remove(session)
+                    self._end_session(session)
                 self._bring(folder, launch.stdout.parent)
+
+    def _end_session(self, session: int) -> None:
+        """Kill what is left of a session: programs that write their title over the mark."""
+        pids = f"grep -hs . /proc/[0-9]*/stat | sed -n {shlex.quote(_OF_SESSION % session)}"
+        self.run(f"for twice in 1 2; do for pid in $({pids}); do kill -KILL $pid; done; done; true")
 
     def beside_cpu_seconds(self) -> float:
         """Return the CPU time of all that carries the mark of what runs beside."""
@@ -266,8 +281,12 @@ class RemoteSystem(System):
             return 0.0
         marks = shlex.join(word for mark in self._beside for word in ("-e", mark))
         listed = f"for file in $(grep -ls {marks} /proc/[0-9]*/environ)"
-        lines = self._lines(f"{listed}; do cat ${{file%environ}}stat 2>/dev/null; done; true")
-        return sum(stat_cpu_seconds(line) for line in lines)
+        script = f"{listed}; do cat ${{file%environ}}stat 2>/dev/null; done"
+        for session in self._sessions:
+            whole_line = (_OF_SESSION % session).replace("/\\1/p", "/&/p")
+            script += f"; grep -hs . /proc/[0-9]*/stat | sed -n {shlex.quote(whole_line)}"
+        lines = {line.partition(" ")[0]: line for line in self._lines(f"{script}; true")}
+        return sum(stat_cpu_seconds(line) for line in lines.values())
 
     def place(self, file: Path) -> str:
         """Return a file of the same name in the run's folder there."""

@@ -140,6 +140,20 @@ def test_what_runs_beside_lives_until_its_block_ends(far: RemoteSystem, tmp_path
     assert (tmp_path / "run" / "server.stdout.txt").read_text() == "up\n"
 
 
+def test_a_server_that_overwrites_its_environment_is_ended(
+    far: RemoteSystem, tmp_path: Path
+) -> None:
+    """As Redis and nginx do, which write their titles there; their children too."""
+    burns = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; echo $$ >pid; exec sleep 1000"
+    script = f"env -i sh -c '{burns}' & exec env -i sleep 1000"
+    with far.beside(launch(tmp_path / "run", script, into=True, name="server.")) as server:
+        while not (pid := far.read_or(far.place(tmp_path / "run/pid"), "").strip()):
+            pass
+        assert far.beside_cpu_seconds() > 0.005
+    assert not server.running()
+    assert not far.exists(f"/proc/{pid}/exe") or far.read(f"/proc/{pid}/stat").split()[2] == "Z"
+
+
 def test_a_captured_program(far: RemoteSystem) -> None:
     assert far.capture(("echo", "a b")).stdout == "a b\n"
     assert far.capture(("sh", "-c", "exit 7")).returncode == 7
