@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import multiprocessing
 import os
 import random
 import re
@@ -27,22 +28,30 @@ from scipy import stats
 from schedlab.base.system import LocalSystem
 from schedlab.lab.recording.recorder import Request, record
 
-HACKBENCH = ("hackbench", "-g", "2", "-l", "500")
+HACKBENCH = ("hackbench", "-g", "1", "-l", "500")
+PATIENCE = ("timeout", "60")
 Measure = Callable[[bool], dict[str, float]]
 
 
 def run(argv: Sequence[str], recorded: bool) -> tuple[str, float]:
     """Run a command, recorded or not; return what it printed, and its CPU seconds."""
     if recorded:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
-            record(LocalSystem(), Request(0, timed), folder, folder / "x.gz")
-            said = (folder / "err").read_text()
-            return (folder / "out").read_text() + said, _cpu(said)
+        # A process of its own, as a recording ends whatever its process has started.
+        with multiprocessing.Pool(1) as alone:
+            return alone.apply(run_recorded, (tuple(argv),))
     timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
     done = subprocess.run(timed, capture_output=True, text=True, check=True)
     return done.stdout + done.stderr, _cpu(done.stderr)
+
+
+def run_recorded(argv: Sequence[str]) -> tuple[str, float]:
+    """Run a command while it is recorded."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
+        record(LocalSystem(), Request(0, timed), folder, folder / "x.gz")
+        said = (folder / "err").read_text()
+        return (folder / "out").read_text() + said, _cpu(said)
 
 
 def _cpu(said: str) -> float:
@@ -61,10 +70,10 @@ def hackbench(recorded: bool) -> dict[str, float]:
 
 def redis(port: int) -> Measure:
     """Return the measurement of a Redis that runs at a port."""
-    argv = ("redis-benchmark", "-p", str(port), "-n", "40000", "-c", "20", "-t", "get", "--csv")
+    ask = ("redis-benchmark", "-p", str(port), "-n", "20000", "-c", "20", "-t", "get", "--csv")
 
     def measure(recorded: bool) -> dict[str, float]:
-        said, _ = run(argv, recorded)
+        said, _ = run((*PATIENCE, *ask), recorded)
         found = re.search(r'"GET","([\d.]+)"', said)
         assert found
         return {"Redis, requests/s": float(found[1])}

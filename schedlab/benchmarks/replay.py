@@ -79,7 +79,7 @@ class Fidelity(Data):
 
     workloads: tuple[str, ...]
     time: Off
-    rate: Off | None = None
+    rate: Off
     """Work done at a time."""
     switches: Off
     wakeups: Off
@@ -88,8 +88,7 @@ class Fidelity(Data):
 
     def levels(self) -> str:
         """Return a sentence on the figures of replays beside their originals'."""
-        figures = {"time": self.time}
-        figures |= {"work done at a time": self.rate} if self.rate else {}
+        figures = {"time": self.time, "work done at a time": self.rate}
         figures |= {"switches": self.switches, "wakeups": self.wakeups}
         figures["moves between CPUs"] = self.moves
         said = [f"{name} {_part(off.median)} ({_part(off.worst)})" for name, off in figures.items()]

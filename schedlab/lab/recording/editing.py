@@ -2,9 +2,10 @@
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
+from functools import partial
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.workload import (
@@ -22,6 +23,7 @@ from schedlab.lab.recording.workload import (
     UNLOCK,
     WAIT,
     WAKE,
+    Item,
     Message,
     RecordedTask,
     RecordedWorkload,
@@ -403,27 +405,30 @@ def _faster(rate: float) -> Callable[[str, int], tuple[str, int]]:
 
 def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
     """Return all of them, with numbers of their own: they share nothing."""
-    whole = RecordedWorkload([], {})
+    tasks: list[RecordedTask] = []
+    messages: list[Message] = []
+    barriers: list[int] = []
+    items: list[Item] = []
+    last = dict.fromkeys(("task", "channel", "lock", "pool"), 0)
     for workload in workloads:
-        whole = _beside(whole, workload)
-    return whole
+        more = dict.fromkeys((WAKE, START), last["task"])
+        more |= dict.fromkeys((LOCK, UNLOCK), last["lock"])
+        more |= dict.fromkeys((SEND, RECEIVE), len(messages))
+        more |= {BARRIER: len(barriers), PUT: len(items), SERVE: last["pool"]}
+        moved = workload.edited(partial(_moved, more))
+        tasks += [replace(task, id=task.id + last["task"]) for task in moved.tasks]
+        messages += [replace(m, channel=m.channel + last["channel"]) for m in moved.messages]
+        barriers += moved.barriers
+        items += [replace(item, pool=item.pool + last["pool"]) for item in moved.items]
+        last["task"] += max((task.id for task in workload.tasks), default=0)
+        last["channel"] += max((message.channel for message in workload.messages), default=0)
+        last["lock"] += workload.locks()
+        last["pool"] += max((item.pool for item in workload.items), default=0)
+    return RecordedWorkload(tasks, {}, messages, barriers, items)
 
 
-def _beside(whole: RecordedWorkload, other: RecordedWorkload) -> RecordedWorkload:
-    by = max((task.id for task in whole.tasks), default=0)
-    channels = max((message.channel for message in whole.messages), default=0)
-    pools = max((item.pool for item in whole.items), default=0)
-    more = dict.fromkeys((WAKE, START), by) | dict.fromkeys((LOCK, UNLOCK), whole.locks())
-    more |= dict.fromkeys((SEND, RECEIVE), len(whole.messages))
-    more |= {BARRIER: len(whole.barriers), PUT: len(whole.items), SERVE: pools}
-    moved = other.edited(lambda letter, number: (letter, number + more.get(letter, 0)))
-    return RecordedWorkload(
-        [*whole.tasks, *(replace(task, id=task.id + by) for task in moved.tasks)],
-        {},
-        [*whole.messages, *(replace(m, channel=m.channel + channels) for m in moved.messages)],
-        [*whole.barriers, *moved.barriers],
-        [*whole.items, *(replace(item, pool=item.pool + pools) for item in moved.items)],
-    )
+def _moved(more: Mapping[str, int], letter: str, number: int) -> tuple[str, int]:
+    return letter, number + more.get(letter, 0)
 
 
 def merge(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
