@@ -146,6 +146,7 @@ class Client:
         if bound := [case.label for case in cases if case.is_bound]:
             raise UsageError(f"cpus: {', '.join(bound)}: with a client, bind the server yourself.")
         self._hold()
+        board: Switchboard | None = None
         try:
             self.notices += [
                 f"{self.name}: before the start: {x}" for x in restore_journal(self.system)
@@ -160,7 +161,8 @@ class Client:
         except BaseException:
             with uninterrupted(), suppress(SystemLost):
                 self.system.end_all()
-                board.end()
+                if board:
+                    board.end()
             raise
         finally:
             with uninterrupted(), suppress(SystemLost):

@@ -132,6 +132,17 @@ def test_nothing_runs_on_either_machine_after_a_stop(
     assert none_left(tmp_path)
 
 
+def test_a_clients_journal_that_cannot_be_read_is_named(
+    far: FarHost, tmp_path: Path, cli: Cli
+) -> None:
+    journal = LocalSystem().state_folder() / "ssh" / far.name / "journal.json"
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    journal.write_text("garbage")
+    status, _, errors = cli("run", plan(tmp_path, far), "--output", tmp_path / "result")
+    assert status == 2 and "internal error" not in errors
+    assert "journal.json" in errors
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
