@@ -32,7 +32,9 @@ sleep 100000 | {{recorder}} > /tmp/recorder 2>&1 &
 for i in $(seq 300); do grep -q '^{_READY}$' /tmp/recorder && break; sleep .1; done
 cat /tmp/scx /tmp/recorder
 for f in $(grep -o '^_*scx_bpf_[a-z0-9_]*' available_filter_functions | sort -u); do
-  echo "f:k/$f $f \$arg* pid=p->pid" >> dynamic_events || echo "f:k/$f $f \$arg*" >> dynamic_events
+  for with in '$arg* pid=p->pid' '$arg*' ''; do
+    echo "f:k/$f $f $with" >> dynamic_events && break
+  done
   echo "f:k/${{{{f}}}}__ret $f%return answer=\$retval" >> dynamic_events
 done 2> /dev/null
 echo 16384 > buffer_size_kb
