@@ -35,6 +35,7 @@ from schedlab.kernels.progress import Step, Watch
 from schedlab.kernels.schedulers import Scheduler
 from schedlab.kernels.shelf import Base, Recipe, Shelf, config_line
 from schedlab.kernels.tracepoints import event_fields
+from schedlab.kernels.tree import check_whole
 from schedlab.kernels.warnings import new_warnings
 
 PROGRAM = "schedsim"
@@ -552,6 +553,8 @@ class Builder:
                 f"{base.name}: this schedlab needs more of the tree than was unpacked ({more})."
                 f"\n  `{base.again}` unpacks it anew."
             )
+        if base.identity is None:
+            check_whole(base.tree, self.engine)
 
 
 def _check_path(place: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from schedlab.base.data import data_folder
 from schedlab.base.system.system import natural
 from schedlab.kernels import KernelError
+from schedlab.kernels.kconfig import PREEMPTION
 
 _ALWAYS = ("Makefile", "include", "io_uring", "kernel", "lib", "mm")
 """kernel/sched includes headers of io_uring and mm by their place in the tree."""
@@ -21,9 +22,22 @@ SCHEDULERS = "tools/sched_ext"
 """Where a tree has sched_ext schedulers: unpacked too, though no build needs them."""
 SCHEDULERS_SINCE = "6.12"
 
+PROBE = "scripts/probe"
+"""What reads the facts of a tree from its files."""
+
 _SOURCE = re.compile(r"[\w./-]+\.c\b")
 _COMPILED = re.compile(r"^KERNEL_SOURCES *:= *((?:.*\\\n)*.*)$", re.M)
 _HEADER = "include/linux/sched.h"
+_READ = re.compile(r"^has [A-Z]\w*\s+([^']+)'", re.M)
+"""A line of the probe, up to what it looks for in the files."""
+_YOUNGER = (
+    "drivers/thermal/thermal_trace.h",
+    "include/linux/hrtimer_rearm.h",
+    "include/linux/sched/ext.h",
+    "kernel/sched/ext/internal.h",
+    "kernel/time/timer_migration.c",
+)
+"""Files of the probe that whole trees lack, which says something about them."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +79,17 @@ class Engine:
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
-        """Return what every tree has to have: the parts it reads, and each file it compiles."""
+        """Return what every tree has to have: the parts it reads, and each file it compiles.
+
+        Also the files that say which kernel it is: without one, it would pass for another.
+        """
         listed = (self.folder / "kernel-sources.mk").read_text(encoding="utf-8")
         compiled = _COMPILED.search(listed)
         sources = _SOURCE.findall(compiled[1]) if compiled else []
-        return tuple(dict.fromkeys((*self.reach, _HEADER, *sources)))
+        probe = (self.folder / PROBE).read_text(encoding="utf-8")
+        read = sorted({file for files in _READ.findall(probe) for file in files.split()})
+        said = [file for file in (PREEMPTION, *read) if file not in _YOUNGER]
+        return tuple(dict.fromkeys((*self.reach, _HEADER, *sources, *said)))
 
     def unpacked(self, series: str) -> tuple[str, ...]:
         """Return the parts of a series' tree to unpack: what is read, and its schedulers."""

@@ -4,12 +4,11 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from schedlab.kernels.engine import Engine
+from schedlab.kernels.engine import PROBE, Engine
 from schedlab.kernels.process import output
 
 _FACTS = "gen/generated/tree.h"
 """In make's output folder."""
-_PROBE = "scripts/probe"
 _FACT = re.compile(r"^#define TREE_HAS_(\w+) 1$", re.M)
 
 
@@ -22,7 +21,7 @@ def changed_by_patches(engine: Engine, tree: Path, objects: Path) -> str:
     """Return a sentence on the facts of a tree that the patches of a build change, or nothing."""
     if not (objects / _FACTS).exists():
         return ""
-    script = engine.folder / _PROBE
+    script = engine.folder / PROBE
     before = set(_FACT.findall(output([str(script), str(tree), str(tree)])[1]))
     now = set(facts_of(objects))
     if now == before:

@@ -10,13 +10,14 @@ HZ_USUAL: Hz = 250
 
 Preempt = Literal["voluntary", "lazy", "full", "none"]
 
-_CONFIG = "kernel/Kconfig.preempt"
+PREEMPTION = "kernel/Kconfig.preempt"
+"""The file of a tree that has the preemption models."""
 
 
 def models(tree: Path) -> tuple[Preempt, ...]:
     """Return a tree's models on x86 and arm64; the first is the one it takes by default here."""
     try:
-        config = (tree / _CONFIG).read_text(encoding="utf-8", errors="replace")
+        config = (tree / PREEMPTION).read_text(encoding="utf-8", errors="replace")
     except OSError:
         config = ""
     lazy = re.search(r"^config PREEMPT_LAZY$", config, re.M) is not None

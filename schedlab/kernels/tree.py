@@ -56,10 +56,11 @@ def tree_as_it_is(path: Path, name: str, engine: Engine) -> Base:
             raise KernelError(f"{path}: there is no such folder.")
         if not (tree / MUST_HAVE).is_file():
             raise KernelError(f"{path}: is not a kernel tree (no {MUST_HAVE} there).")
+        if not (tree / "Makefile").exists():
+            check_whole(path, engine)
         makefile = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
-        there = {part for part in engine.needs if (tree / part).exists()}
     series, release = series_and_release(makefile, str(path))
-    _check_whole(str(path), engine, there)
+    check_whole(path, engine)
     return Base(name=name, series=series, release=release, origin=f"{tree}, as it is", tree=tree)
 
 
@@ -77,8 +78,10 @@ def tree_at_ref(
     commit = _commit(repo, ref)
     files = [part for part in engine.needs if part not in engine.reach]
     there = _listed(repo, commit, engine.reach) | _listed(repo, commit, (MUST_HAVE, *files))
-    if not {"Makefile", MUST_HAVE} <= there:
-        raise KernelError(f"{path}: {ref} is not a kernel tree (no Makefile or no {MUST_HAVE}).")
+    if MUST_HAVE not in there:
+        raise KernelError(f"{path}: {ref} is not a kernel tree (no {MUST_HAVE} there).")
+    if "Makefile" not in there:
+        _check_whole(f"{path}: {ref}", engine, there)
     status, makefile = _git(repo, "show", f"{commit}:Makefile")
     if status:
         raise _lacks_objects(repo, makefile)
@@ -158,6 +161,18 @@ def _listed(repo: Path, commit: str, parts: Sequence[str]) -> set[str]:
     return set(words.splitlines())
 
 
+def check_whole(path: Path, engine: Engine) -> None:
+    """Refuse a tree in place without what every build of it would read.
+
+    Raises:
+        KernelError: it is not whole, or cannot be read.
+    """
+    tree = path.expanduser().absolute()
+    with disk_errors(f"reading {path}"):
+        there = {part for part in engine.needs if (tree / part).exists()}
+    _check_whole(str(path), engine, there)
+
+
 def _check_whole(where: str, engine: Engine, there: set[str]) -> None:
     """Refuse a tree without what every build of it would read."""
     missing = [part for part in engine.needs if part not in there]
@@ -169,7 +184,7 @@ def _check_whole(where: str, engine: Engine, there: set[str]) -> None:
     shown = ", ".join(named[:6]) + (f" and {len(named) - 6} more" if len(named) > 6 else "")
     raise KernelError(
         f"{where}: is only part of a kernel tree; missing: {shown}."
-        "\n  The simulator compiles these: take a whole tree, not a sparse or partial checkout."
+        "\n  The simulator is made of these: take a whole tree, not a sparse or partial checkout."
     )
 
 

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.series import TESTED
+from schedlab.kernels.engine import find_engine
+from schedlab.kernels.tree import tree_as_it_is
 from tests.helpers.fake_engine import FakeLab, git_tree, speed_patch, write_tree
+from tests.helpers.kernel_source import kernel_source
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until
 
 
@@ -251,6 +255,32 @@ def test_half_a_tree_is_refused_before_it_is_built(lab: FakeLab) -> None:
     errors = refused(lab, "kernel", "add", "--tree", part, "--ref", "HEAD")
     assert "HEAD: is only part of a kernel tree; missing: lib." in errors
     assert lab.call("kernel", "add", "--tree", part, "--ref", "v6.12-test")[0] == 0
+
+
+@pytest.mark.parametrize("series", TESTED)
+def test_whole_trees_are_taken(series: str) -> None:
+    """Whatever the probe reads of a tree is there, or is known to be younger."""
+    assert tree_as_it_is(kernel_source(series), series, find_engine()).series == series
+
+
+@pytest.mark.parametrize("file", ["Makefile", "kernel/Kconfig.preempt", "include/linux/mm_types.h"])
+def test_a_tree_without_what_says_which_kernel_it_is(lab: FakeLab, file: str) -> None:
+    """It would pass for another kernel: with other preemption models, or other facts."""
+    probe = lab.engine / "scripts/probe"
+    probe.write_text(f"{probe.read_text()}has A\tinclude/linux/mm_types.h io_uring/io-wq.h 'x'\n")
+    (lab.tree / "include/linux/mm_types.h").touch()
+    lab.add_tree()
+    (lab.tree / file).unlink()
+    message = f"{lab.tree}: is only part of a kernel tree; missing: {file}."
+    assert message in refused(lab, "kernel", "add", "--tree", lab.tree, "--name", "other")
+    assert file == "Makefile" or message in refused(lab, "kernel", "build", "6.12")
+    (lab.tree / "include/linux/mm_types.h").touch()
+    git_tree(lab.tree)
+    (lab.tree / file).unlink()
+    part = ("git", "-C", str(lab.tree), "-c", "user.name=t", "-c", "user.email=t@example.org")
+    subprocess.run([*part, "commit", "-qam", "less"], check=True)
+    message = f"HEAD: is only part of a kernel tree; missing: {file}."
+    assert message in refused(lab, "kernel", "add", "--tree", lab.tree, "--ref", "HEAD")
 
 
 @pytest.mark.parametrize(

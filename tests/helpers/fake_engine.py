@@ -162,6 +162,7 @@ def write_tree(
     major, minor, patch = version.split(".")
     files = {
         "Makefile": f"VERSION = {major}\nPATCHLEVEL = {minor}\nSUBLEVEL = {patch}\n",
+        "kernel/Kconfig.preempt": "config PREEMPT_VOLUNTARY\nconfig PREEMPT\n",
         "kernel/sched/core.c": "int core;\n",
         "kernel/sched/fair.c": FAIR.format(speed=speed, more=more),
         "kernel/sched/features.h": "SCHED_FEAT(WA_IDLE, true)\nSCHED_FEAT(WA_WEIGHT, true)\n",
