@@ -21,10 +21,11 @@
 
 #define NEXT_FREQ(name, sg_policy, util, max, more...)			\
 ({									\
+	__auto_type __of = (sg_policy);					\
 	unsigned long __util = (util), __max = (max);			\
-	__auto_type __khz = (name)(sg_policy, __util, __max, ##more);	\
+	__auto_type __khz = (name)(__of, __util, __max, ##more);	\
 									\
-	trace_next_freq((sg_policy)->policy->cpu, __util, __max, (sg_policy)->policy->cur, __khz); \
+	trace_next_freq(__of->policy->cpu, __util, __max, __of->policy->cur, __khz); \
 	__khz;								\
 })
 #define get_next_freq(args...)		SHIM_HOOK(NEXT_FREQ, get_next_freq, args)

@@ -9,11 +9,12 @@
 
 #define PICK_NEXT(name, rq, more...)					\
 ({									\
+	struct rq *__rq = (rq);						\
 	simtime __from = hw.clk;					\
-	struct task_struct *__next = (name)(rq, ##more);		\
+	struct task_struct *__next = (name)(__rq, ##more);		\
 									\
 	hw_function_ran(HW_PICK_NEXT_TASK, __from);			\
-	trace_pick_next(rq, __next);					\
+	trace_pick_next(__rq, __next);					\
 	__next;								\
 })
 #define __pick_next_task(args...)	SHIM_HOOK(PICK_NEXT, __pick_next_task, args)
@@ -40,10 +41,11 @@
 
 #define ALLOW(name, task, more...)					\
 ({									\
-	__auto_type __given = SHIM_KEEP((name)(task, ##more));		\
+	struct task_struct *__of = (task);				\
+	__auto_type __given = SHIM_KEEP((name)(__of, ##more));		\
 									\
-	trace_cpus_allowed(task);					\
-	SHIM_GIVE(__given, (name)(task, ##more));			\
+	trace_cpus_allowed(__of);					\
+	SHIM_GIVE(__given, (name)(__of, ##more));			\
 })
 #define __do_set_cpus_allowed(args...)	SHIM_HOOK(ALLOW, __do_set_cpus_allowed, args)
 #define do_set_cpus_allowed(args...)	SHIM_HOOK(ALLOW, do_set_cpus_allowed, args)

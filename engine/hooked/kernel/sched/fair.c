@@ -8,11 +8,15 @@
 
 #define GROUP_STATS(name, env, sds, group, sgs, more...)		\
 ({									\
-	__auto_type __given = SHIM_KEEP((name)(env, sds, group, sgs, ##more)); \
+	__auto_type __env = (env);					\
+	__auto_type __sds = (sds);					\
+	__auto_type __group = (group);					\
+	__auto_type __sgs = (sgs);					\
+	__auto_type __given = SHIM_KEEP((name)(__env, __sds, __group, __sgs, ##more)); \
 									\
 	hw_charge(hw_costs.scan_group);					\
-	trace_group_stats(env, sds, group, sgs);			\
-	SHIM_GIVE(__given, (name)(env, sds, group, sgs, ##more));	\
+	trace_group_stats(__env, __sds, __group, __sgs);		\
+	SHIM_GIVE(__given, (name)(__env, __sds, __group, __sgs, ##more)); \
 })
 #define update_sg_lb_stats(args...)	SHIM_HOOK(GROUP_STATS, update_sg_lb_stats, args)
 
@@ -125,9 +129,11 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 
 #define FIND_QUEUE(name, env, group, more...)				\
 ({									\
-	struct rq *__queue = (name)(env, group, ##more);		\
+	__auto_type __env = (env);					\
+	__auto_type __group = (group);					\
+	struct rq *__queue = (name)(__env, __group, ##more);		\
 									\
-	found_queue(env, group, __queue);				\
+	found_queue(__env, __group, __queue);				\
 	__queue;							\
 })
 #define find_busiest_queue(args...)	SHIM_HOOK_2ND(FIND_QUEUE, find_busiest_queue, args)
@@ -136,20 +142,23 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 
 #define BALANCE(name, dst, rq, sd, idle, ours, more...)			\
 ({									\
-	unsigned int __failed = (sd)->nr_balance_failed;		\
-									\
+	int __dst = (dst);						\
+	struct sched_domain *__sd = (sd);				\
+	__auto_type __idle = (idle);					\
+	int *__ours = (ours);						\
+	unsigned int __failed = __sd->nr_balance_failed;		\
 	enum hw_time __before = hw_spend_on(HW_TIME_BALANCE);		\
 	simtime __from = hw.clk;					\
 									\
 	if (__before == HW_TIME_NEWIDLE)				\
 		hw_spend_on(HW_TIME_NEWIDLE);				\
 	passes[hw.cpu] = (struct shim_pass) { };			\
-	__auto_type __moved = (name)(dst, rq, sd, idle, ours, ##more);	\
+	__auto_type __moved = (name)(__dst, rq, __sd, __idle, __ours, ##more); \
 	hw_function_ran(HW_LOAD_BALANCE, __from);			\
 	hw_spend_on(__before);						\
-	if (*(ours))							\
-		shim_balance_passed(dst, sd, idle);			\
-	trace_load_balance(dst, sd, idle, *(ours), __failed, &passes[hw.cpu], __moved); \
+	if (*__ours)							\
+		shim_balance_passed(__dst, __sd, __idle);		\
+	trace_load_balance(__dst, __sd, __idle, *__ours, __failed, &passes[hw.cpu], __moved); \
 	__moved;							\
 })
 #define load_balance(args...)		SHIM_HOOK(BALANCE, load_balance, args)
@@ -175,16 +184,17 @@ static void count_newidle(struct rq *rq)
 
 #define NEWIDLE(name, rq, rf, more...)					\
 ({									\
+	struct rq *__of = (rq);						\
 	enum hw_time __before = hw_spend_on(HW_TIME_NEWIDLE);		\
 	simtime __from = hw.clk;					\
 									\
-	count_newidle(rq);						\
-	trace_newidle_entry(rq);					\
-	__auto_type __pulled = (name)(rq, rf, ##more);			\
+	count_newidle(__of);						\
+	trace_newidle_entry(__of);					\
+	__auto_type __pulled = (name)(__of, rf, ##more);		\
 	kern_newidle.found += __pulled > 0;				\
 	hw_function_ran(HW_NEWIDLE_BALANCE, __from);			\
 	hw_spend_on(__before);						\
-	trace_newidle_exit(rq, __pulled);				\
+	trace_newidle_exit(__of, __pulled);				\
 	__pulled;							\
 })
 #define newidle_balance(args...)	SHIM_HOOK(NEWIDLE, newidle_balance, args)
@@ -215,10 +225,11 @@ static void count_newidle(struct rq *rq)
 /* The first thing newidle balancing does about a domain it reaches. */
 #define REACH_DOMAIN(name, sd, next, more...)				\
 ({									\
-	__auto_type __given = SHIM_KEEP((name)(sd, next, ##more));	\
+	struct sched_domain *__sd = (sd);				\
+	__auto_type __given = SHIM_KEEP((name)(__sd, next, ##more));	\
 									\
-	trace_newidle_domain(raw_cpu_rq(hw.cpu), sd);			\
-	SHIM_GIVE(__given, (name)(sd, next, ##more));			\
+	trace_newidle_domain(raw_cpu_rq(hw.cpu), __sd);			\
+	SHIM_GIVE(__given, (name)(__sd, next, ##more));			\
 })
 #define update_next_balance(args...)	SHIM_HOOK(REACH_DOMAIN, update_next_balance, args)
 
