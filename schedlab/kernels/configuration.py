@@ -31,6 +31,13 @@ MODELS: dict[str, Preempt] = {
     "PREEMPT": "full",
     "PREEMPT_NONE": "none",
 }
+_ONE_OF = (
+    ("HZ_PERIODIC", "NO_HZ_IDLE", "NO_HZ_FULL"),
+    ("NO_HZ_FULL", "TICK_CPU_ACCOUNTING"),
+    ("TICK_CPU_ACCOUNTING", "VIRT_CPU_ACCOUNTING_GEN"),
+)
+"""Of these Kconfig takes one, as of tick rates and preemption models: how ticks stop, and how CPU
+time is accounted."""
 _MOST_BYTES = 1 << 22
 """No configuration is larger."""
 _HEADER = 1000
@@ -84,7 +91,7 @@ class _Options:
     @property
     def known(self) -> frozenset[str]:
         tables = (self.choice, self.always, self.kept, self.refused, self.never, MODELS)
-        return frozenset().union(*tables)
+        return frozenset().union(*tables, *_ONE_OF)
 
 
 def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> Configuration:
@@ -112,13 +119,9 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
     for option, why in options.refused.items():
         if said.get(option) == "y":
             raise KernelError(f"{file}: CONFIG_{option}=y cannot be simulated: {why}.")
+    _check_agree(file, said, options)
     chosen = _choose(file, said, options)
     named = _named(tree, [option for option, on in chosen.items() if on and option in said])
-    for option, others in options.excludes.items():
-        both = [other for other in others if said.get(option) == said.get(other) == "y"]
-        if both:
-            lines = (f"{option}=y", *(f"{other}=y" for other in both))
-            raise _contradiction(file, lines, "a kernel is built with one of them")
     for option, why in options.meant.items():
         if said.get(option) == "y" and option not in named:
             raise KernelError(f"{file}: CONFIG_{option}=y: this kernel has no such option: {why}.")
@@ -185,6 +188,22 @@ def _model(file: Path, said: Mapping[str, str], tree: Path) -> Preempt | None:
     if not picked and said.get(default) == "n":
         raise KernelError(f"{file}: CONFIG_{default}=n, and no other preemption model is chosen.")
     return MODELS[picked[0]] if picked else None
+
+
+def _check_agree(file: Path, said: Mapping[str, str], options: _Options) -> None:
+    """Refuse options of which one selects or excludes another that is said to be otherwise."""
+    on = {option: value == "y" for option, value in said.items()}
+    apart = [(option, other) for option, others in options.excludes.items() for other in others]
+    for among in (*apart, *_ONE_OF):
+        both = [option for option in among if on.get(option)]
+        if len(both) > 1:
+            named = (f"{option}=y" for option in both)
+            raise _contradiction(file, named, "a kernel is built with one of them")
+    for option, parts in options.selects.items():
+        missing = [part for part in parts if not on.get(part, True)]
+        if on.get(option) and missing:
+            lines = (f"{option}=y", *(f"{part}=n" for part in missing))
+            raise _contradiction(file, lines, f"{option} comes with {' and '.join(parts)}")
 
 
 def choices(engine: Engine) -> tuple[str, ...]:

@@ -105,6 +105,28 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
             (),
             "CONFIG_SCHED_PROXY_EXEC=y and CONFIG_SCHED_CLASS_EXT=y contradict each other",
         ),
+        (
+            "CONFIG_NO_HZ_FULL=y\nCONFIG_CONTEXT_TRACKING_USER=n\n",
+            (),
+            "CONFIG_NO_HZ_FULL=y and CONFIG_CONTEXT_TRACKING_USER=n contradict each other:"
+            " NO_HZ_FULL comes with CONTEXT_TRACKING_USER and VIRT_CPU_ACCOUNTING_GEN",
+        ),
+        (
+            "CONFIG_NO_HZ_FULL=y\n# CONFIG_VIRT_CPU_ACCOUNTING_GEN is not set\n",
+            (),
+            "CONFIG_NO_HZ_FULL=y and CONFIG_VIRT_CPU_ACCOUNTING_GEN=n contradict each other",
+        ),
+        (
+            "CONFIG_NO_HZ_FULL=y\nCONFIG_NO_HZ_IDLE=y\n",
+            (),
+            "CONFIG_NO_HZ_IDLE=y and CONFIG_NO_HZ_FULL=y contradict each other: a kernel is built"
+            " with one of them",
+        ),
+        (
+            "CONFIG_NO_HZ_FULL=y\nCONFIG_TICK_CPU_ACCOUNTING=y\n",
+            (),
+            "CONFIG_NO_HZ_FULL=y and CONFIG_TICK_CPU_ACCOUNTING=y contradict each other",
+        ),
         ("CONFIG_CFS_BANDWIDTH=m\n", (), "line 1: CONFIG_CFS_BANDWIDTH=m: it takes y or n"),
         ("\nHZ=250\n", (), "line 2: not a line of a kernel's configuration: 'HZ=250'"),
         ("CONFIG_HZ_100=y\n", ("--hz", "250"), "--hz 250 contradicts my.config, which has 100"),
