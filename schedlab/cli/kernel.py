@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from schedlab.base.errors import UsageError
+from schedlab.base.errors import Interrupted, UsageError
 from schedlab.base.system.interrupt import stoppable
 from schedlab.cli.echo import echo
 from schedlab.cli.group import Group
@@ -151,24 +151,27 @@ def build(
                 preempt=preempt,
                 say=watch.say,
                 config=config,
+                replace=False,
             )
+            before = known.get(name, recipe)
+            stays = f"\n  {name} stays what it was: {_patched(before.patch_names)}."
             try:
                 built = builder.build(recipe)
+            except Interrupted as error:
+                if before == recipe:
+                    raise
+                raise Interrupted(f"{error}{stays}") from None
             except (EngineChanged, HostRefused):
                 raise  # it can still be built
             except KernelError as error:
-                if name == recipe.base:
-                    raise
-                if name not in known:
+                if name not in known and name != recipe.base:
                     shelf.remove(name)  # nobody can run it
                     builder.forget(name)
-                    raise
-                before = known[name]
                 if before == recipe:
                     raise
-                shelf.put_recipe(before, [])
-                patched = _patched(before.patch_names)
-                raise KernelError(f"{error}\n  {name} stays what it was: {patched}.") from None
+                raise KernelError(f"{error}{stays}") from None
+            if before != recipe:
+                shelf.put_recipe(recipe, [])  # only now: whoever is killed leaves what was there
     for warning in built.warnings:
         watch.say(f"{name}: the compiler warns, and not without the patches: {warning}")
     echo(

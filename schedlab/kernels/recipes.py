@@ -24,6 +24,7 @@ def make_recipe(
     preempt: Preempt | None,
     say: Callable[[str], None],
     config: str | None = None,
+    replace: bool = True,
 ) -> Recipe:
     """Keep a recipe under its name, and return it.
 
@@ -37,6 +38,8 @@ def make_recipe(
         preempt: the preemption model; the configuration's or the tree's usual one if not given.
         say: takes a line on what is left out of patches, and how they apply.
         config: a configuration, `debian`, `upstream` or a file; the engine's own if not given.
+        replace: it takes the place of another recipe of its name; if not, only its patches are
+            kept where there is one.
 
     Raises:
         KernelError: there is no such tree, it does not have the preemption model, a patch
@@ -78,11 +81,15 @@ def make_recipe(
             f"{name} is a kernel tree; a build of it with patches or another configuration needs"
             " another name."
         )
-    if recipe in shelf.recipes():
+    known = shelf.recipes()
+    if recipe in known:
         return recipe
     _check(tree, simulated, say)
-    if recipe != plain:
-        shelf.put_recipe(recipe, [patch.text for patch in (*simulated, *whole)])
+    texts = [patch.text for patch in (*simulated, *whole)]
+    if not replace and name in {other.name for other in known}:
+        shelf.put_patches(texts)
+    elif recipe != plain:
+        shelf.put_recipe(recipe, texts)
     return recipe
 
 

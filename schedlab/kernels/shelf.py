@@ -225,10 +225,14 @@ class Shelf:
 
     def put_recipe(self, recipe: Recipe, texts: Sequence[str]) -> None:
         """Keep a recipe and the texts of its patches."""
+        self.put_patches(texts)
+        self._put("recipes", recipe)
+
+    def put_patches(self, texts: Sequence[str]) -> None:
+        """Keep the texts of patches."""
         with disk_errors("keeping the patches"):
             for text in texts:
                 write_whole(self.folder / "patches" / digest_of(text), text)
-        self._put("recipes", recipe)
 
     def patch_file(self, patch: PatchCopy) -> Path:
         """Return the file that holds what the simulator compiles of a patch."""

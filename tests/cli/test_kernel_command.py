@@ -531,6 +531,26 @@ def test_a_rebuild_that_fails_leaves_a_name_what_it_was(lab: FakeLab) -> None:
     assert not list((lab.cache / "kernels/objects").iterdir())
 
 
+def test_a_rebuild_that_is_cut_off_leaves_a_name_what_it_was(lab: FakeLab) -> None:
+    lab.add_tree()
+    good = lab.patch_file()
+    slow = lab.folder / "slow.patch"
+    slow.write_text(good.read_text().replace("speed = 0.5;", "speed = 0.5; /* slow compile */"))
+    words = ("kernel", "build", "fast", "--base", "6.12", "--patch")
+    assert lab.call(*words, good)[0] == 0
+    shown = lab.call("kernel", "show", "fast")[1]
+    process = lab.start(*words, slow, "--hz", "1000")
+    _wait_for(lab, "objects/*/.under-way")
+    assert lab.call("kernel", "show", "fast")[1] == shown, "who is killed leaves that"
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    assert errors.endswith("stopped by SIGTERM\n  fast stays what it was: with faster.patch.\n")
+    assert lab.call("kernel", "show", "fast")[1] == shown
+    good.write_text(good.read_text().replace("speed = 0.5;", "speed = 0.4;"))
+    assert lab.call(*words, good, "--hz", "1000")[0] == 0
+    assert "HZ=1000" in lab.call("kernel", "show", "fast")[1]
+
+
 def test_a_patch_is_given_once(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     lab.add_tree()
     patch = lab.patch_file()
