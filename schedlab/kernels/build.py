@@ -209,7 +209,7 @@ class Builder:
         key = self.key(recipe, scheduler)
         with disk_errors(f"building {recipe.name}"):
             part = self._part(recipe, base, None)
-            if recipe.patches:
+            if recipe.patches and self.shelf.has_unpatched(recipe):
                 unpatched = self._part(recipe.unpatched(), base, None)
                 made = [unpatched.objects, *self._objects_of(recipe.name)]
                 if any((folder / PROGRAM).exists() for folder in made):

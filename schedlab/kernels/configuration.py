@@ -8,7 +8,7 @@ nowhere there is ignored, unless it looks like one of them and the tree does not
 import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from schedlab.base.system.system import natural
 from schedlab.base.words import listing
 from schedlab.kernels import KernelError
 from schedlab.kernels.engine import Engine
-from schedlab.kernels.kconfig import HZ, HZ_USUAL, Preempt, models
+from schedlab.kernels.kconfig import HZ, HZ_USUAL, Preempt
 
 _LINE = re.compile(r"CONFIG_(\w+)=(.*)|# CONFIG_(\w+) is not set")
 _DEFAULT = re.compile(r"^#define CONFIG_(\w+) 1$", re.M)
@@ -94,7 +94,9 @@ class _Options:
         return frozenset().union(*tables, *_ONE_OF)
 
 
-def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> Configuration:
+def read_configuration(
+    which: str, engine: Engine, series: str, tree: Path, offered: Sequence[Preempt]
+) -> Configuration:
     """Return what a build takes of a configuration.
 
     Args:
@@ -102,6 +104,7 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
         engine: says which options mean something.
         series: of the tree, for which of the shipped ones.
         tree: what is to be built of; an option it does not have is left out.
+        offered: its preemption models, the usual one first.
 
     Raises:
         KernelError: there is no such configuration, it contradicts itself, or the simulator
@@ -112,7 +115,7 @@ def read_configuration(which: str, engine: Engine, series: str, tree: Path) -> C
     said = _read(file, options, tree)
     name = file.stem if file.parent == engine.folder / "configs" else file.name
 
-    hz, preempt = _tick_rate(file, said), _model(file, said, tree)
+    hz, preempt = _tick_rate(file, said), _model(file, said, offered)
     for option, why in options.always.items():
         if said.get(option) == "n":
             raise KernelError(f"{file}: CONFIG_{option}=n cannot be simulated: {why}.")
@@ -173,9 +176,8 @@ def _tick_rate(file: Path, said: Mapping[str, str]) -> int | None:
     return rate if hz else None
 
 
-def _model(file: Path, said: Mapping[str, str], tree: Path) -> Preempt | None:
+def _model(file: Path, said: Mapping[str, str], offered: Sequence[Preempt]) -> Preempt | None:
     """Return the preemption model that a file asks for."""
-    offered = models(tree)
     picked = [name for name in MODELS if said.get(name) == "y"]
     if len(picked) > 1:
         raise _contradiction(file, (f"{model}=y" for model in picked), "one preemption model")

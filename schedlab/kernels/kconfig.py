@@ -20,6 +20,11 @@ def models(tree: Path) -> tuple[Preempt, ...]:
         config = (tree / PREEMPTION).read_text(encoding="utf-8", errors="replace")
     except OSError:
         config = ""
+    return models_in(config)
+
+
+def models_in(config: str) -> tuple[Preempt, ...]:
+    """Return the models of a tree's Kconfig.preempt."""
     lazy = re.search(r"^config PREEMPT_LAZY$", config, re.M) is not None
     voluntary = "depends on !ARCH_HAS_PREEMPT_LAZY" not in config
     return (

@@ -138,7 +138,7 @@ def check_applies(tree: Path, patches: Sequence[Patch], origin: str) -> list[str
         KernelError: one does not apply; with its file, hunk and the nearest place.
     """
     notices: list[str] = []
-    touched: set[str] = set()
+    touched: dict[str, list[str]] = {}
     with disk_errors("trying the patches"), tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         for number, patch in enumerate(patches):
@@ -146,10 +146,26 @@ def check_applies(tree: Path, patches: Sequence[Patch], origin: str) -> list[str
                 check_inside(tree, change, patch)
                 if change.path not in touched:
                     _copy(tree, scratch, change)
-                    touched.add(change.path)
-                _check_possible(tree, scratch, change, patch, origin)
-                notices += _try(scratch, number, change, patch, origin)
+                before = touched.setdefault(change.path, [])
+                there = f"{origin} with {', '.join(before)}" if before else origin
+                _check_possible(tree, scratch, change, patch, there)
+                notices += _try(scratch, number, change, patch, there)
+                if patch.name not in before:
+                    before.append(patch.name)
     return notices
+
+
+def patched_text(tree: Path, patches: Sequence[Patch], path: str) -> str:
+    """Return a file of a tree with the changes on it that apply."""
+    with disk_errors("trying the patches"), tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        _copy(tree, scratch, FileChange(path))
+        for number, patch in enumerate(patches):
+            for change in patch.changes:
+                if change.path == path:
+                    check_inside(tree, change, patch)
+                    _run_patch(scratch, number, change)
+        return "\n".join(_lines(scratch / path))
 
 
 def count_there(tree: Path, on: Sequence[Patch], coming: Sequence[Patch]) -> int:

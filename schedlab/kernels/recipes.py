@@ -6,9 +6,9 @@ from pathlib import Path
 from schedlab.kernels import KernelError
 from schedlab.kernels.configuration import Configuration, read_configuration, tell_left_out
 from schedlab.kernels.engine import Engine
-from schedlab.kernels.kconfig import HZ_USUAL, Preempt
+from schedlab.kernels.kconfig import HZ_USUAL, PREEMPTION, Preempt, models_in
 from schedlab.kernels.patch_heading import summary
-from schedlab.kernels.patches import Patch, check_applies, read_patch
+from schedlab.kernels.patches import Patch, check_applies, patched_text, read_patch
 from schedlab.kernels.shelf import Base, PatchCopy, Recipe, Shelf, check_name, digest_of
 from schedlab.kernels.shipped import find_patch
 from schedlab.kernels.unseen import unseen
@@ -52,18 +52,20 @@ def make_recipe(
     whole = [read_patch(path) for path in paths]
     simulated = [_simulated_part(patch, engine, say) for patch in whole]
     copies = tuple(_copy(part, patch) for part, patch in zip(simulated, whole, strict=True))
+    _check_distinct(simulated)
+    offered = _models(tree, simulated)
     taken = Configuration()
     if config:
-        taken = read_configuration(config, engine, tree.series, tree.tree)
+        taken = read_configuration(config, engine, tree.series, tree.tree, offered)
         tell_left_out(taken, say)
     for what, asked, has in (("--hz", hz, taken.hz), ("--preempt", preempt, taken.preempt)):
         if asked and has and asked != has:
             raise KernelError(f"{what} {asked} contradicts {taken.name}, which has {has}.")
-    preempt = preempt or taken.preempt or tree.preempts[0]
-    if preempt not in tree.preempts:
+    preempt = preempt or taken.preempt or offered[0]
+    if preempt not in offered:
         raise KernelError(
             f"{base} (Linux {tree.release}) has no preemption model '{preempt}'; it has"
-            f" {', '.join(tree.preempts)}."
+            f" {', '.join(offered)}."
         )
     recipe = Recipe(
         name=name,
@@ -105,6 +107,26 @@ def _files(patches: Sequence[str], series: str) -> list[Path]:
         words.add(patch)
         files.setdefault(file, path)
     return list(files.values())
+
+
+def _check_distinct(patches: Sequence[Patch]) -> None:
+    """Refuse a copy of a patch under another name."""
+    first: dict[str, str] = {}
+    for patch in patches:
+        name = first.setdefault(patch.text, patch.name)
+        if name != patch.name:
+            raise KernelError(
+                f"{patch.name}: changes the same as {name}, which is given too; it applies once."
+            )
+
+
+def _models(tree: Base, patches: Sequence[Patch]) -> tuple[Preempt, ...]:
+    """Return the preemption models of a patched tree; what is usual without patches stays so."""
+    if not any(change.path == PREEMPTION for patch in patches for change in patch.changes):
+        return tree.preempts
+    usual = tree.preempts[0]
+    found = models_in(patched_text(tree.tree, patches, PREEMPTION))
+    return tuple(sorted(found, key=lambda model: model != usual))
 
 
 def _check(tree: Base, patches: Sequence[Patch], say: Callable[[str], None]) -> None:

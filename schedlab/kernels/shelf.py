@@ -234,6 +234,11 @@ class Shelf:
             for text in texts:
                 write_whole(self.folder / "patches" / digest_of(text), text)
 
+    def has_unpatched(self, recipe: Recipe) -> bool:
+        """Return whether the tree without its patches offers a recipe's preemption model."""
+        base = self.base(recipe.base)
+        return base.gone or recipe.preempt in base.preempts  # one that is gone has no file to ask
+
     def patch_file(self, patch: PatchCopy) -> Path:
         """Return the file that holds what the simulator compiles of a patch."""
         return self._text(patch.sha256)

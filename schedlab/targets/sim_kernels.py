@@ -84,6 +84,13 @@ def _recipes(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
             f"\n  Choose the kernel it runs: '{without[0]}: kernel=NAME'."
         )
     ground = grounds[0] if grounds else _usual(shelf)
+    if not shelf.has_unpatched(ground):
+        users = ", ".join(dict.fromkeys(recipe.name for recipe in named.values()))
+        raise UsageError(
+            f"variant {without[0]} names no kernel, and {ground.name} has no preemption model"
+            f" '{ground.preempt}' without the patches of {users}."
+            f"\n  Choose the kernel it runs: '{without[0]}: kernel={ground.name}'."
+        )
     return {variant.name: named.get(variant.name, ground) for variant in variants}
 
 

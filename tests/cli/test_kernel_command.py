@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.data import data_folder
 from schedlab.base.series import TESTED
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.tree import tree_as_it_is
@@ -143,6 +144,36 @@ def test_preemption_is_what_the_tree_offers(lab: FakeLab) -> None:
     )
     assert "PREEMPT=lazy" in lab.call("kernel", "build", "6.12")[1], "where voluntary is gone"
     assert "has no preemption model 'voluntary'" in refused(lab, *build, "voluntary")
+
+
+def test_preemption_is_what_the_patched_tree_offers(lab: FakeLab) -> None:
+    """What is usual stays usual: a patch that brings a model back does not choose it."""
+    config = "kernel/Kconfig.preempt"
+    lines = "config PREEMPT_VOLUNTARY\n\tdepends on !ARCH_HAS_PREEMPT_LAZY\nconfig PREEMPT_LAZY\n"
+    (lab.tree / config).write_text(lines)
+    lab.add_tree()
+    patch = lab.patch_file()
+    patch.write_text(
+        f"--- a/{config}\n+++ b/{config}\n@@ -1,3 +1,2 @@\n config PREEMPT_VOLUNTARY\n"
+        "-\tdepends on !ARCH_HAS_PREEMPT_LAZY\n config PREEMPT_LAZY\n" + patch.read_text()
+    )
+    words = ("kernel", "build", "back", "--base", "6.12", "--patch", patch)
+    for _ in range(2):
+        status, out, errors = lab.call(*words, "--preempt", "voluntary")
+        assert (status, "PREEMPT=voluntary" in out) == (0, True), errors
+        assert "PREEMPT=lazy" in lab.call(*words)[1]
+    lab.call(*words, "--preempt", "voluntary")
+    run = ("run", "--target", f"sim:{lab.machine}", "--benchmark", "HackbenchPipeThreads")
+    errors = refused(lab, *run, "--variant", "base", "--variant", "back: kernel=back")
+    assert "variant base names no kernel, and 6.12 has no preemption model 'voluntary'" in errors
+    assert "without the patches of back.\n" in errors
+    fragment = lab.folder / "my.config"
+    fragment.write_text("CONFIG_PREEMPT_VOLUNTARY=y\n")
+    for file in ("options.toml", "include/autoconf.h.in"):
+        (lab.engine / file).parent.mkdir(exist_ok=True)
+        shutil.copy(data_folder("engine") / file, lab.engine / file)
+    status, out, errors = lab.call(*words, "--config", fragment)
+    assert (status, "PREEMPT=voluntary" in out) == (0, True), errors
 
 
 def test_the_same_patch_under_another_name_is_told_by_that(lab: FakeLab) -> None:
@@ -560,6 +591,21 @@ def test_a_patch_is_given_once(lab: FakeLab, monkeypatch: pytest.MonkeyPatch) ->
         assert f"{again}: this patch is given twice; it applies once." in refused(
             lab, *words, again
         )
+
+
+def test_a_copy_of_a_patch_is_told(lab: FakeLab) -> None:
+    """Not as a change that the tree has."""
+    lab.add_tree()
+    patch = lab.patch_file()
+    copy = lab.folder / "copy.patch"
+    copy.write_text(patch.read_text().replace("Why.", "Because."))
+    words = ("kernel", "build", "fast", "--base", "6.12", "--patch", patch, "--patch", copy)
+    message = "copy.patch: changes the same as faster.patch, which is given too; it applies once."
+    assert message in refused(lab, *words)
+    text = copy.read_text().partition("-- \n")[0]
+    copy.write_text(f"{text}--- /dev/null\n+++ b/kernel/sched/new.h\n@@ -0,0 +1,1 @@\n+\n")
+    message = "kernel/sched/fair.c: is applied already in 6.12 (6.12.7) with faster.patch."
+    assert message in refused(lab, *words)
 
 
 @pytest.mark.parametrize("more", ["", "not C"])

@@ -80,7 +80,8 @@ class Kernels:
         recipe = wanted.recipe
         key = f"{recipe!r} {wanted.scheduler!r}"
         if key not in self._built:
-            if recipe.patches:  # most objects are those of the unpatched one
+            if recipe.patches and self._shelf.has_unpatched(recipe):
+                # Most objects are those of the unpatched one.
                 self._builder.build(recipe.unpatched())
             self._built[key] = self._builder.build(recipe, wanted.scheduler)
         return self._built[key]
