@@ -18,7 +18,7 @@ from schedlab.base.errors import IncompleteRun, UsageError, nearest
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.energy import energy_metric
 from schedlab.benchmarks.exhibits import Curve
-from schedlab.benchmarks.metric import Metric, comparable
+from schedlab.benchmarks.metric import NONE_OF_IT, Metric, comparable
 from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.server import ADDRESS, ONE_MACHINE, Ends, Place, Server
 from schedlab.benchmarks.sizes import amount, count, span
@@ -360,12 +360,14 @@ class Case:
         if output.exit_status != 0:
             raise IncompleteRun(f"{_ending(output.exit_status)}{_last_words(output)}")
         parsed = (command.parse or self.benchmark.parse)(output)
-        for metric in self._own_metrics:
-            if metric not in parsed:
+        lacking = [metric for metric in self._own_metrics if metric not in parsed]
+        for metric in lacking:
+            if not metric.optional:
                 raise IncompleteRun(f"the output has no {metric.name}")
         unasked = set(self.benchmark.metrics).difference(self._own_metrics)
         asked = {metric: value for metric, value in parsed.items() if metric not in unasked}
         values, caveats = comparable(asked)
+        caveats += [f"{metric.name}: {NONE_OF_IT}" for metric in lacking]
         return values, [*self.benchmark.caveats(output), *caveats]
 
 

@@ -20,6 +20,10 @@ SMALLEST, LARGEST = 1e-300, 1e300
 """Between these is every figure but zero, so that ratios and means of them are numbers too."""
 
 
+NONE_OF_IT = "nothing that it is taken of came to pass in this run"
+"""Why a run lacks an optional metric."""
+
+
 @dataclass(frozen=True)
 class Metric:
     """One figure a benchmark reports.
@@ -33,6 +37,8 @@ class Metric:
     label: str
     signed: bool = False
     """Zero and less are figures too, though no ratio can be made of them."""
+    optional: bool = False
+    """A run may have none of it: nothing came that it is a mean of."""
 
     @property
     def words(self) -> str:

@@ -27,9 +27,11 @@ RT_APP = Tool(
     use="workloads from files; without it our own program stands in",
 )
 
-WAKEUP = Metric("wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)")
+WAKEUP = Metric(
+    "wakeup_latency", unit="us", better="lower", label="Wakeup latency, mean (us)", optional=True
+)
 WAKEUP_P99 = Metric(
-    "wakeup_latency_p99", unit="us", better="lower", label="Wakeup latency, p99 (us)"
+    *("wakeup_latency_p99", "us", "lower", "Wakeup latency, p99 (us)"), optional=True
 )
 SLACK = Metric("slack", unit="us", better="higher", label="Slack, mean (us)", signed=True)
 RUN = Metric("run", unit="us", better="lower", label="Time for the work of a phase (us)")
@@ -39,8 +41,8 @@ TIME = Metric("time", unit="s", better="lower", label="Time for all recorded wor
 WORK_RATE = Metric(
     "work_rate", unit="CPUs", better="higher", label="Recorded work done at a time (CPUs)"
 )
-REQUEST = Metric("request", unit="us", better="lower", label="Request, mean (us)")
-REQUEST_P99 = Metric("request_p99", unit="us", better="lower", label="Request, p99 (us)")
+REQUEST = Metric("request", "us", "lower", "Request, mean (us)", optional=True)
+REQUEST_P99 = Metric("request_p99", "us", "lower", "Request, p99 (us)", optional=True)
 
 _FIGURES = {
     WAKEUP: "wu_lat mean",

@@ -39,6 +39,7 @@ _LATER = re.compile(r"fork|util_min$|util_max$|taskgroup$|nodes_membind$")
 
 
 _BEGINS = re.compile(r"(?:^| )[st@]\d")
+_SERVES = re.compile(r"(?:^| )q(\d+)")
 _CLASSES = 8
 """Of requests, at most, each with metrics of its own."""
 _FEWEST = 10
@@ -93,27 +94,33 @@ class RtAppFile:
 
     def replay_kind(self) -> str:
         """Return the kind of the recorded workload (schedlab/benchmarks/replay.py); empty: none."""
-        items = self._root.get("items")
-        words = [words for _, words in self._replays()]
-        words += [str(item.get("replay")) for _, item in (items or ()) if _is(item)]
+        words = [words for _, words in [*self._replays(), *self._items()]]
         return kind_of_replay(words) if words else ""
 
     def request_classes(self) -> list[str]:
         """Return the names of a replay's tasks that begin requests, by sleeps or arrivals.
 
         A number in a name is one star, and the name's own number is left out, as in the result.
+        What items begin counts for all tasks that may take them.
         """
         counts: dict[str, int] = {}
+        within: dict[str, int] = {}
+        for pool, words in self._items():
+            within[pool] = within.get(pool, 0) + len(_BEGINS.findall(words))
         for name, words in self._replays():
-            if number := len(_BEGINS.findall(words)):
+            number = len(_BEGINS.findall(words))
+            number += sum(within.get(pool, 0) for pool in _SERVES.findall(words))
+            if number:
                 group = re.sub(r"\d+", "*", name.rpartition("-")[0])
                 counts[group] = counts.get(group, 0) + number
         most = sorted(counts, key=lambda group: -counts[group])
         return most[:1] + [name for name in most[1:_CLASSES] if counts[name] >= _FEWEST]
 
     def works(self) -> bool:
-        """Return whether a task of a replay works at all."""
-        return any(re.search(r"(?:^| )\d", words) for _, words in self._replays())
+        """Return whether a task or item of a replay works at all."""
+        return any(
+            re.search(r"(?:^| )\d", words) for _, words in [*self._replays(), *self._items()]
+        )
 
     def hands_over(self) -> bool:
         """Return whether tasks of a replay wait for each other's wakes, or for items of pools."""
@@ -124,6 +131,13 @@ class RtAppFile:
             for key, value in task if _is(task) else ():
                 if key == "replay":
                     yield name, str(value)
+
+    def _items(self) -> Iterator[tuple[str, str]]:
+        """Yield the pool and the words of each item."""
+        items = self._root.get("items")
+        for _, item in items if _is(items) else ():
+            if _is(item):
+                yield str(item.get("pool")), str(item.get("replay"))
 
     def calibrates(self) -> bool:
         """Return whether rt-app is left to measure its loop before each run."""

@@ -231,6 +231,11 @@ def named(
 class _NotUp(HostError):
     """A kernel does not come up on the machine."""
 
+    def __init__(self, said: str, words: str) -> None:
+        """Remember the simulator's own words, too."""
+        super().__init__(said)
+        self.words = words
+
 
 class SimSession:
     """A simulated machine made ready for one plan."""
@@ -291,7 +296,11 @@ class SimSession:
         for model in self._models.values():
             if model.enclosures:
                 asked = {**trial(variants[0]), "workloads": [dict(model.workload)]}
-                self._try(variants[0], raw, asked, model.enclosures)
+                try:
+                    self._try(variants[0], raw, asked, model.enclosures)
+                except _NotUp as error:
+                    files = ", ".join(enclosure.source for enclosure in model.enclosures)
+                    raise HostError(f"the simulator failed with {files}: {error.words}") from None
 
     def _try(
         self,
@@ -409,7 +418,7 @@ class SimSession:
             about = "" if words.startswith(self._which) else f"variant {variant.name}: "
             raise UsageError(f"{about}{words} (kernel {build.kernel}, Linux {build.release}).")
         if ended.status:
-            raise _NotUp(f"kernel {build.kernel} does not boot on {self._which}: {words}")
+            raise _NotUp(f"kernel {build.kernel} does not boot on {self._which}: {words}", words)
         return printed
 
     def _prepared(

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import partial
@@ -98,7 +98,7 @@ class IdealRun:
         """Of each item: the task that took it."""
         for task in workload.tasks:
             if task.settings.get("instance", 1):
-                delay = int(task.settings.get("delay", 0)) * 1000
+                delay = task.delay * 1000
                 heapq.heappush(self._ready, (delay, task.id))
         self.ns = 0
         while self._ready:
@@ -117,6 +117,12 @@ class IdealRun:
     def ended(self, task_id: int, step: int) -> int | None:
         """Return when a step at which a task may wait was over; None where it never was."""
         return self._all[task_id].ended.get(step)
+
+    def stuck(self) -> Iterator[tuple[int, str]]:
+        """Yield tasks that wait for ever, and the word at which they do."""
+        for task_id, task in self._all.items():
+            if task.times and task.at < len(task.steps):
+                yield task_id, join_words([task.steps[task.at]])
 
     def frozen(self) -> RecordedWorkload:
         """Return the workload with each item's work in the task that took it."""
@@ -391,6 +397,7 @@ def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWork
             f"{clients} times {len(workload.tasks)} tasks are more than {MOST_TASKS:,}."
         )
     fast = workload.edited(_faster(rate)) if rate != 1 else workload
+    fast = replace(fast, tasks=[_begun_faster(task, rate) for task in fast.tasks])
     recorded = {**workload.recorded, "scaled": f"clients x{clients}, rate x{rate:g}"}
     return replace(_side_by_side([fast] * clients), recorded=recorded)
 
@@ -401,6 +408,13 @@ def _faster(rate: float) -> Callable[[str, int], tuple[str, int]]:
         return letter, max(1, round(number / rate)) if timed else number
 
     return edit
+
+
+def _begun_faster(task: RecordedTask, rate: float) -> RecordedTask:
+    """Return a task that comes earlier, if it came from outside at a time."""
+    if not task.delay:
+        return task
+    return replace(task, settings={**task.settings, "delay": round(task.delay / rate)})
 
 
 def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:

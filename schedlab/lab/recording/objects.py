@@ -130,7 +130,7 @@ class Shared:
         until: dict[int, list[int]] = {}
         work: dict[int, list[int]] = {}
         for hold in self.objects.holds:
-            if hold.first < 0 or hold.release < 0:
+            if hold.first < 0 or hold.release < 0 or self.futexes.exit[hold.last] == len(ns):
                 continue
             since.setdefault(hold.lock, []).append(int(ns[self.futexes.exit[hold.last]]))
             until.setdefault(hold.lock, []).append(int(ns[self._enter(hold)]))

@@ -22,6 +22,7 @@ from schedlab.lab.recording.workload import (
 )
 
 _MOST_GROUPS = 30
+_MOST_STUCK = 5
 _COLUMNS = {
     "waits": (WAIT, BARRIER),
     "wakes": (WAKE, PUT),
@@ -65,6 +66,12 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
         for cause, found in causes.items():
             words = CAUSES.get(cause, cause)
             yield f"{words:58} {found['count']:9} {100 * found['share_of_time']:7.1f}%"
+    stuck = list(run.stuck())
+    keys = {task.id: task.key for task in workload.tasks}
+    for task_id, word in stuck[:_MOST_STUCK]:
+        yield f"note: {keys[task_id]} waits for ever at its word '{word}': a run will not end"
+    if len(stuck) > _MOST_STUCK:
+        yield f"note: so do {len(stuck) - _MOST_STUCK} more tasks"
     for note in about.get("notes", []):
         yield f"note: {note}"
 

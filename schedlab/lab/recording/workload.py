@@ -42,6 +42,13 @@ WORDS: Mapping[str, str] = {
     PUT: "puts item N into its pool",
     SERVE: "takes items of pool N and does their words, until none is to come",
 }
+KINDS = ("pipe", "packets", "unix", "tcp", "udp")
+"""Of messages."""
+_LONGEST_NS = 86_400 * 10**9
+_MOST_DIGITS = len(str(_LONGEST_NS))
+_LONGEST_MESSAGE = 1 << 30
+_MOST_POOLS = 1_000_000
+_MOST = (1 << 31) - 1
 _WORD = re.compile(r"([w>+st@dmrlubypq]?)(\d*)")
 
 
@@ -65,6 +72,11 @@ class RecordedTask:
     words: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     """As in a task of rt-app: policy, priority, cpus, taskgroup, delay, instance."""
+
+    @property
+    def delay(self) -> int:
+        """Return after how many us it comes."""
+        return int(self.settings.get("delay", 0))
 
     @property
     def key(self) -> str:
@@ -94,6 +106,8 @@ def read_words(words: str, where: str) -> Iterator[tuple[str, int]]:
         found = _WORD.fullmatch(word)
         if not found or bool(found[2]) == (found[1] in _BARE):
             raise UsageError(f"{where}: '{word[:20]}' is not a word of a replay.")
+        if len(found[2]) > _MOST_DIGITS or int(found[2] or 0) > _LONGEST_NS:
+            raise UsageError(f"{where}: '{word[:20]}': a time is longer than a day.")
         yield found[1], int(found[2] or 0)
 
 
@@ -220,18 +234,75 @@ def _workload(document: Any) -> RecordedWorkload:
         raise UsageError(f"recorded.version is {version!r}; this schedlab reads {VERSION}.")
     tasks = [_task(key, value) for key, value in document["tasks"].items()]
     about = {key: value for key, value in recorded.items() if key != "version"}
+    _check_about(about)
     messages = _numbered(
         *(document, "messages", "kind, channel and bytes are expected"),
-        lambda v: Message(str(v["kind"]), int(v["channel"]), int(v["bytes"])),
+        lambda v: Message(
+            *(_one_of(v["kind"], KINDS), _whole(v["channel"], 1, _MOST)),
+            _whole(v["bytes"], 1, _LONGEST_MESSAGE),
+        ),
     )
-    barriers = _numbered(document, "barriers", "a number of tasks is expected", int)
+    barriers = _numbered(
+        document, "barriers", "a number of tasks is expected", lambda v: _whole(v, 1, _MOST)
+    )
     items = _numbered(
         *(document, "items", "pool and replay are expected"),
-        lambda v: Item(int(v["pool"]), str(v["replay"])),
+        lambda v: Item(_whole(v["pool"], 1, _MOST_POOLS), str(v["replay"])),
     )
     made = RecordedWorkload(tasks, about, messages, barriers, items)
     _check_numbers(made)
+    _check_once(made)
     return made
+
+
+def _whole(value: Any, least: int, most: int) -> int:
+    """Return a whole number within bounds; ValueError if it is none."""
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError
+    return value
+
+
+def _one_of(value: Any, words: Sequence[str]) -> str:
+    if value not in words:
+        raise ValueError
+    return str(value)
+
+
+def _check_about(about: Mapping[str, Any]) -> None:
+    """Refuse what is not of the type that `show` and `merge` expect."""
+    if not _is_number(about.get("seconds", 0)):
+        raise UsageError("recorded.seconds: a number is expected.")
+    if not isinstance(about.get("notes", []), list):
+        raise UsageError("recorded.notes: a list is expected.")
+    waits = about.get("waits", {})
+    for cause, found in waits.items() if isinstance(waits, dict) else ():
+        figures = found if isinstance(found, dict) else {}
+        if type(figures.get("count")) is not int or not _is_number(figures.get("share_of_time")):
+            raise UsageError(f"recorded.waits.{cause}: count and share_of_time are expected.")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= _MOST
+
+
+def _check_once(made: RecordedWorkload) -> None:
+    """Refuse what comes twice: a task's number, its start, an item put into its pool."""
+    numbers: set[int] = set()
+    for task in made.tasks:
+        if task.id in numbers:
+            raise UsageError(f"tasks.{task.key}: another task has the same number.")
+        numbers.add(task.id)
+    begun = {task.id for task in made.tasks if task.settings.get("instance", 1)}
+    put: set[int] = set()
+    for steps in made.all_steps():
+        for letter, number in steps:
+            once = {START: begun, PUT: put}.get(letter)
+            if once is not None and number in once:
+                what = "task" if letter == START else "item"
+                does = "is started" if letter == START else "is put"
+                raise UsageError(f"{what} {number} {does} more than once.")
+            if once is not None:
+                once.add(number)
 
 
 def _check_numbers(made: RecordedWorkload) -> None:
@@ -268,6 +339,12 @@ def _task(key: str, value: Any) -> RecordedTask:
         raise UsageError(f"tasks.{key}: a recorded task is called NAME-NUMBER.")
     if not isinstance(value, dict) or not isinstance(value.get("replay"), str):
         raise UsageError(f'tasks.{key}: "replay" is missing.')
+    if value.get("loop", 1) != 1:
+        raise UsageError(f'tasks.{key}: a replay is done once, so that "loop" is 1.')
+    try:
+        _whole(value.get("delay", 0), 0, _LONGEST_NS // 1000)
+    except ValueError:
+        raise UsageError(f"tasks.{key}.delay: a time in us, up to a day, is expected.") from None
     settings = {k: v for k, v in value.items() if k not in ("loop", "replay")}
     task = RecordedTask(int(number), name, value["replay"], settings)
     for _ in task.steps():

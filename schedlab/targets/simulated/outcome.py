@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.energy import energy
-from schedlab.benchmarks.metric import Metric, comparable
+from schedlab.benchmarks.metric import NONE_OF_IT, Metric, comparable
 from schedlab.benchmarks.model import Model
 from schedlab.counters import all_groups, event_groups
 from schedlab.counters.cpufreq import add_domain, by_frequencies
@@ -42,9 +42,12 @@ def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float
     Raises:
         IncompleteRun: the result lacks one, or it makes no sense.
     """
-    values = {}
+    values, lacking = {}, []
     for metric, name in model.figures.items():
         value = result.get("metrics", {}).get(name)
+        if value is None and metric.optional:
+            lacking.append(f"{metric.name}: {NONE_OF_IT}")
+            continue
         if value is None:
             raise IncompleteRun(f"the simulator's result has no {name}")
         values[metric] = float(value)
@@ -53,7 +56,8 @@ def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float
         if taken is None:
             raise IncompleteRun(f"the simulator's result has no {metric.name}")
         values[metric] = taken
-    return comparable(values)
+    kept, caveats = comparable(values)
+    return kept, [*lacking, *caveats]
 
 
 def unsettled(result: Mapping[str, Any]) -> list[str]:

@@ -1,7 +1,9 @@
 """Workload files: written and read back, cut, scaled, merged."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,11 +14,14 @@ from schedlab.lab.recording.closure import probe, without_costs, word_costs
 from schedlab.lab.recording.editing import IdealRun, merge, scale, trim
 from schedlab.lab.recording.showing import describe
 from schedlab.lab.recording.workload import (
+    Item,
     RecordedTask,
     RecordedWorkload,
     join_words,
     read_workload,
 )
+
+Json = dict[str, Any]
 
 
 def workload(**tasks: str) -> RecordedWorkload:
@@ -48,6 +53,17 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
     assert back.recorded == PING.recorded
 
 
+def hostile(recorded: Json | None = None, items: Json | None = None, **more: Any) -> str:
+    """A file whose tasks are those with a dash in their names; without any, one that works."""
+    tasks = {key: more.pop(key) for key in list(more) if "-" in key} or {"a-1": "100"}
+    made = {
+        key: task if isinstance(task, dict) else {"loop": 1, "replay": task}
+        for key, task in tasks.items()
+    }
+    about = {"version": 1, **(recorded or {})}
+    return json.dumps({"recorded": about, "items": items or {}, **more, "tasks": made})
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [
@@ -59,6 +75,22 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
         ('{"recorded": {"version": 1}, "tasks": {"x-1": {"replay": "9 q"}}}', "'q' is not a word"),
         ('{"recorded": {"version": 1}, "tasks": {"x-1": {"replay": "w9"}}}', "'w9' is not a word"),
         ("[" * 100_000, "is not JSON"),
+        (hostile(recorded={"seconds": "abc"}), "recorded.seconds: a number is expected"),
+        (hostile(recorded={"waits": {"task": {"count": "x"}}}), "waits.task: count and share"),
+        (hostile(messages={"1": {"kind": "unix", "channel": 1e999, "bytes": 1}}), "messages.1"),
+        (hostile(messages={"1": {"kind": "foo", "channel": 1, "bytes": 1}}), "messages.1: kind"),
+        (hostile(messages={"1": {"kind": "unix", "channel": 1, "bytes": -4}}), "messages.1"),
+        (hostile(barriers={"1": True}), "barriers.1"),
+        (hostile(items={"1": {"pool": 10**6 + 1, "replay": "1"}}), "items.1"),
+        (hostile(**{"a-1": "9" * 5000}), "a time is longer than a day"),
+        (hostile(**{"a-1": {"loop": 1, "delay": "x", "replay": "9"}}), "a-1.delay: a time in us"),
+        (hostile(**{"a-1": {"loop": 2, "replay": "9"}}), "a replay is done once"),
+        (hostile(**{"a-1": "9", "b-1": "9"}), "b-1: another task has the same number"),
+        (hostile(**{"a-1": "+1"}), "task 1 is started more than once"),
+        (
+            hostile(items={"1": {"pool": 1, "replay": "1"}}, **{"a-1": "p1 p1"}),
+            "item 1 is put more",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file(tmp_path: Path, document: str, message: str) -> None:
@@ -104,6 +136,27 @@ def test_scale() -> None:
     }  # fmt: skip
     with pytest.raises(UsageError, match="more than 10,000"):
         scale(PING, 5000, 1)
+
+
+def test_a_faster_task_comes_earlier_too() -> None:
+    """What nobody of the recording started arrives from outside."""
+    task = RecordedTask(1, "a", "@600000000 1000", {"delay": 500_000})
+    fast = scale(RecordedWorkload([task], {}), 1, 2).tasks[0]
+    assert (fast.settings["delay"], fast.words) == (250_000, "@300000000 1000")
+
+
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        ({"a1": "100 w"}, "a-1 waits for ever at its word 'w'"),
+        ({"a1": "l1 l1"}, "a-1 waits for ever at its word 'l1'"),
+        ({"a1": "100", "b2": "q1"}, "b-2 waits for ever at its word 'q1'"),
+    ],
+)
+def test_show_names_who_waits_for_ever(words: dict[str, str], note: str) -> None:
+    made = replace(workload(**words), items=[Item(1, "100")])
+    assert any(note in line for line in describe(made))
+    assert not any("for ever" in line for line in describe(PING))
 
 
 def test_merge_gives_everybody_a_number_of_its_own() -> None:

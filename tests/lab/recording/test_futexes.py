@@ -80,6 +80,17 @@ def test_who_waits_for_a_lock_is_decided_anew() -> None:
     assert made.recorded["objects"]["locks"] == 1
 
 
+def test_a_wait_whose_end_is_lost_leaves_the_lock_as_it_is() -> None:
+    """Events may be lost anywhere; how long a lock is held is then of the other holds."""
+    again = [
+        *wait(9_000, 12_000, 1, B, LOCK, 2)[:-1],
+        *wake(11_000, 0, A, LOCK, [B]),
+        *wake(13_000, 1, B, LOCK, []),
+    ]
+    made = made_of([*CONTENDED[:-2], *again, *end(15_000, A, B)])
+    assert all("l1" in each for each in words(made).values())
+
+
 def test_a_lock_lost_to_another_one_is_waited_for_again() -> None:
     again = [
         futex(5_100, 1, B, "wait", LOCK, 2),
