@@ -283,6 +283,8 @@ struct rt_app *rt_app_read(const char *path)
 	read_tasks(app, &at, standard);
 	if (app->nr_items)
 		rt_read_items(app, &items);
+	if (app->replays)
+		rt_check_replays(app, &at);
 	json_decref(root.value);
 	return app;
 }

@@ -66,6 +66,7 @@ void rt_count_items(struct rt_app *app, const struct at *items);	/* before tasks
 void rt_read_items(struct rt_app *app, const struct at *items);
 void rt_read_replay(struct rt_app *app, struct rt_task *task, const struct at *at,
 		    struct rt_event *event);
+void rt_check_replays(const struct rt_app *app, const struct at *tasks);	/* when all is read */
 
 /* ------------------------------------------------------------------ rt-app-sched.c */
 

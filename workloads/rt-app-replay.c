@@ -46,6 +46,13 @@ enum rt_word {
 
 enum rt_channel_kind { RT_C_PIPE, RT_C_PACKETS, RT_C_UNIX, RT_C_TCP, RT_C_UDP };
 
+/* What a wake or a message handed on. */
+struct rt_handed {
+	struct rt_request request;
+	unsigned long long end;			/* bytes of its channel up to the end of the message */
+	int		there;
+};
+
 /* One direction: who sends and who receives may be several. */
 struct rt_channel {
 	struct rt_channel *next;
@@ -53,7 +60,8 @@ struct rt_channel {
 	enum rt_channel_kind kind;
 	struct wl_pipe	*pipe;			/* or */
 	struct wl_socket *from, *to;
-	struct rt_request request;		/* that the last message handed on */
+	unsigned long long sent, received;	/* bytes */
+	struct rt_queue	requests;		/* of the messages on their way */
 };
 
 /* Requests that tasks of one name begin, numbers in names aside. */
@@ -68,6 +76,7 @@ struct rt_item {
 	struct rt_pool	*pool;
 	int		nr_steps;
 	struct rt_step	*step;
+	unsigned int	puts;			/* of the file: no more than one */
 	unsigned long long put;
 	struct rt_request request;		/* that it hands on */
 };
@@ -231,11 +240,17 @@ static void read_step(struct rt_app *app, const struct at *at, const char **text
 		step->task = by_id(app, step->ns);
 		if (!step->task)
 			at_refuse(at, "\"%.20s\": no task's name ends in -%llu", word, step->ns);
+		if (step->word == RT_W_WAKE)
+			step->task->requests.size++;
+		else
+			step->task->starts++;
 	}
 	if (step->word == RT_W_SEND || step->word == RT_W_RECEIVE) {
 		if (!step->ns || step->ns > (unsigned long long)app->nr_messages)
 			at_refuse(at, "\"%.20s\": the file has no such message", word);
 		step->message = &app->message[step->ns];
+		if (step->word == RT_W_SEND)
+			step->message->channel->requests.size++;
 	}
 	if (step->word == RT_W_LOCK || step->word == RT_W_UNLOCK) {
 		if (!step->ns || step->ns > MOST_LOCKS)
@@ -251,6 +266,8 @@ static void read_step(struct rt_app *app, const struct at *at, const char **text
 		if (!step->ns || step->ns > app->nr_items)
 			at_refuse(at, "\"%.20s\": the file has no such item", word);
 		step->item = &app->item[step->ns];
+		if (step->item->puts++)
+			at_refuse(at, "\"%.20s\": the item is put more than once", word);
 	}
 }
 
@@ -367,9 +384,41 @@ void rt_read_replay(struct rt_app *app, struct rt_task *task, const struct at *a
 		at_refuse(at, "a task that replays has one thread, not %d", task->instances);
 	app->replays = 1;
 	event->nr_steps = read_steps(app, at, json_string_value(at->value), &event->step);
-	task->work += work_of(event->step, event->nr_steps);
-	app->work += task->work;
+	app->work += work_of(event->step, event->nr_steps);
 	task->class = class_of(app, task);
+}
+
+static void refuse_task(const struct at *tasks, const struct rt_task *task, const char *why)
+{
+	wl_refuse("%s:%d: tasks.%s: %s", tasks->file, task->line, task->name, why);
+}
+
+/* What is queued has as many places as the file has words. */
+static void check_once(const struct at *tasks, const struct rt_task *task)
+{
+	int again = task->loop != 1;
+
+	for (int p = 0; p < task->nr_phases; p++) {
+		again |= task->phase[p].loop != 1;
+		for (int e = 0; e < task->phase[p].nr; e++)
+			if (task->phase[p].event[e].child && task->phase[p].event[e].child->class)
+				refuse_task(tasks, task, "what it forks replays, and only a + starts that");
+	}
+	if (again && task->class)
+		refuse_task(tasks, task, "a replay is done once, so that \"loop\" is 1");
+	if (task->class && task->starts + task->instances > 1)
+		refuse_task(tasks, task, "it is started more than once");
+}
+
+void rt_check_replays(const struct rt_app *app, const struct at *tasks)
+{
+	for (int i = 0; i < app->nr_tasks; i++) {
+		const struct rt_task *task = app->by_id[i];
+
+		check_once(tasks, task);
+		if (i && task->class && task->id >= 0 && task->id == app->by_id[i - 1]->id)
+			refuse_task(tasks, task, "another task has the same number");
+	}
 }
 
 /* ------------------------------------------------------------------ doing it */
@@ -386,6 +435,50 @@ static void answer(struct rt_replay *r)
 	}
 	r->request.born = 0;
 	r->handed_on = 0;
+}
+
+static void empty(struct rt_queue *q)
+{
+	*q = (struct rt_queue) { .size = q->size, .handed = wl_new(struct rt_handed, q->size + 1) };
+}
+
+static void hand_on(struct rt_replay *r, struct rt_queue *q, unsigned long long end)
+{
+	struct rt_handed *handed = &q->handed[__atomic_fetch_add(&q->put, 1, __ATOMIC_RELAXED)];
+
+	handed->request = r->request;
+	handed->end = end;
+	__atomic_store_n(&handed->there, 1, __ATOMIC_RELEASE);
+	r->handed_on = 1;
+}
+
+static struct rt_request next_request(struct rt_queue *q)
+{
+	struct rt_handed *handed = &q->handed[q->taken++];
+
+	while (!__atomic_load_n(&handed->there, __ATOMIC_ACQUIRE))
+		wl_relax();			/* another one's place, which it is about to fill */
+	return handed->request;
+}
+
+/* The oldest of messages that end within so many bytes of the channel. */
+static struct rt_request received_request(struct rt_queue *q, unsigned long long bytes)
+{
+	struct rt_request oldest = { 0 };
+	unsigned int at = __atomic_load_n(&q->taken, __ATOMIC_RELAXED);
+
+	while (at < q->size) {
+		struct rt_handed *handed = &q->handed[at];
+
+		if (!__atomic_load_n(&handed->there, __ATOMIC_ACQUIRE) || handed->end > bytes)
+			break;
+		if (!__atomic_compare_exchange_n(&q->taken, &at, at + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			continue;
+		if (handed->request.born && (!oldest.born || handed->request.born < oldest.born))
+			oldest = handed->request;
+		at++;
+	}
+	return oldest;
 }
 
 static void wait(struct rt_replay *r, struct rt_task *self)
@@ -408,13 +501,12 @@ static void wait(struct rt_replay *r, struct rt_task *self)
 	}
 	if (slept)
 		wl_record(r->app->woken, wl_now() - self->woken);
-	r->request = self->request;
+	r->request = next_request(&self->requests);
 }
 
 static void wake(struct rt_replay *r, struct rt_task *other)
 {
-	other->request = r->request;
-	r->handed_on = 1;
+	hand_on(r, &other->requests, 0);
 	if (wl_load(&other->asleep))
 		other->woken = wl_now();
 	wl_add(&other->wakes, 1);
@@ -443,22 +535,26 @@ static void grid(struct rt_replay *r, const struct rt_task *self, unsigned long 
 
 static void send(struct rt_replay *r, const struct rt_message *m)
 {
-	m->channel->request = r->request;
-	r->handed_on = 1;
-	if (m->channel->pipe)
-		wl_pipe_write(m->channel->pipe, m->bytes);
+	struct rt_channel *c = m->channel;
+
+	hand_on(r, &c->requests, __atomic_add_fetch(&c->sent, m->bytes, __ATOMIC_RELAXED));
+	if (c->pipe)
+		wl_pipe_write(c->pipe, m->bytes);
 	else
-		wl_send(m->channel->from, m->bytes);
+		wl_send(c->from, m->bytes);
 }
 
 static void receive(struct rt_replay *r, const struct rt_message *m)
 {
+	struct rt_channel *c = m->channel;
+
 	answer(r);
-	if (m->channel->pipe)
-		wl_pipe_read(m->channel->pipe, m->bytes);
+	if (c->pipe)
+		wl_pipe_read(c->pipe, m->bytes);
 	else
-		wl_receive(m->channel->to, m->bytes);
-	r->request = m->channel->request;
+		wl_receive(c->to, m->bytes);
+	r->request = received_request(&c->requests,
+				      __atomic_add_fetch(&c->received, m->bytes, __ATOMIC_RELAXED));
 }
 
 static void put(struct rt_replay *r, struct rt_item *item)
@@ -515,7 +611,8 @@ static void connect_channel(struct rt_channel *c)
 	struct wl_socket *pair[2];
 	struct wl_listener *listener;
 
-	c->request.born = 0;
+	c->sent = c->received = 0;
+	empty(&c->requests);
 	switch (c->kind) {
 	case RT_C_PIPE:
 		c->pipe = wl_pipe();
@@ -541,6 +638,8 @@ void rt_replay_connect(struct rt_app *app)
 {
 	for (struct rt_channel *c = app->channels; c; c = c->next)
 		connect_channel(c);
+	for (int i = 0; i < app->nr_tasks; i++)
+		empty(&app->task[i].requests);
 	app->ended = 0;
 	app->rate = 0;
 	app->answered = wl_histogram();
@@ -674,7 +773,7 @@ static double rate(const struct rt_app *app)
 /* Some tasks end before the others, and with fewer tasks less is done at a time. */
 static void note_end(struct rt_app *app, const struct rt_task *task)
 {
-	unsigned int part = app->work ? task->work * SHARES / app->work : 0;
+	unsigned int part = app->work ? task->done * SHARES / app->work : 0;
 	unsigned int before = wl_add(&app->ended, part);
 
 	if (before < FIRST_ENDED && before + part >= FIRST_ENDED)

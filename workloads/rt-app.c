@@ -390,7 +390,7 @@ static void rt_app(void)
 	for (struct rt_resource *r = app->resources; r; r = r->next)
 		r->forks = 0;
 	for (int i = 0; i < app->nr_tasks; i++)
-		app->task[i].wakes = app->task[i].asleep = app->task[i].request.born = app->task[i].done = 0;
+		app->task[i].wakes = app->task[i].asleep = app->task[i].done = 0;
 	if (app->replays)
 		rt_replay_connect(app);
 	wl_barrier_init(&run->start, app->nr_threads);

@@ -70,6 +70,13 @@ struct rt_request {
 	struct rt_class	*class;
 };
 
+/* Those that wakes of a task or messages of a channel handed on, in their order. */
+struct rt_queue {
+	unsigned int	size;			/* places: the wakes or messages of the file */
+	unsigned int	put, taken;		/* so far */
+	struct rt_handed *handed;
+};
+
 struct rt_task {
 	const char	*name;
 	int		instances, loop;
@@ -84,9 +91,10 @@ struct rt_task {
 	long long	id;			/* what its name ends in, -1: no number */
 	unsigned int	wakes, asleep;		/* of its replay: those to come; it waits for one */
 	unsigned long long woken;		/* when the last of them came */
-	struct rt_request request;		/* that it handed on */
-	struct rt_class	*class;			/* of requests that it begins */
-	unsigned long long work, done;		/* ns: of its words; so far, items included */
+	struct rt_queue	requests;		/* of the wakes to come */
+	struct rt_class	*class;			/* of requests that it begins; NULL: it does not replay */
+	int		starts;			/* by words of the file */
+	unsigned long long done;		/* ns of work so far, items included */
 };
 
 struct rt_app {

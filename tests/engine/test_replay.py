@@ -4,25 +4,38 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from schedlab.benchmarks.metric import NONE_OF_IT
+from schedlab.benchmarks.rt_app import rt_app_model
 from schedlab.lab.recording.causes import LOCK_HELD, TASK, TIMER
 from schedlab.lab.recording.closure import probe, word_costs
 from schedlab.lab.recording.events import Kind
 from schedlab.lab.recording.inference import Choice, infer
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.stats import trace_stats
-from schedlab.lab.recording.workload import SEND, WAKE, Item, RecordedTask, RecordedWorkload
+from schedlab.lab.recording.workload import (
+    SEND,
+    WAKE,
+    Item,
+    Message,
+    RecordedTask,
+    RecordedWorkload,
+)
+from schedlab.targets.simulated.outcome import metrics
 from tests.helpers.engine.simulator import Json, Simulator
 
 TURNS = 300
 PIPE: Json = {"kind": "sched-pipe", "loop": TURNS}
 
 
+def asked(workload: Json) -> Json:
+    end = {"when": "workloads_done", "max_simulated": "100s"}
+    return {"duration": "100s", "settle": "100ms", "workloads": [workload], "end": end}
+
+
 def traced(sim: Simulator, workload: Json, name: str, *options: str) -> tuple[Json, Path]:
     """Return the result of a run, and its trace."""
     path = sim.scratch / f"{name}.txt"
-    end = {"when": "workloads_done", "max_simulated": "100s"}
-    asked = {"duration": "100s", "settle": "100ms", "workloads": [workload], "end": end}
-    return sim("smp4", asked, "--trace", str(path), *options), path
+    return sim("smp4", asked(workload), "--trace", str(path), *options), path
 
 
 def replay_of(sim: Simulator, workload: RecordedWorkload, name: str) -> Json:
@@ -63,6 +76,36 @@ def test_requests_are_timed_from_what_begins_them_to_their_answer(sim: Simulator
     assert 201 < result["metrics"]["rt-app.request mean"] < 300
     waits = infer(read_trace(trace), Choice(("client*", "server*")), "x").recorded["waits"]
     assert waits[TIMER]["count"] >= 9
+
+
+def test_each_of_queued_requests_has_its_own_beginning(sim: Simulator) -> None:
+    """One comes each ms, and one is done each 2 ms: the last of twenty waits 21 ms, all 11.5."""
+    found = {}
+    for name, send, take in (("wakes", ">2", "w"), ("messages", "m1", "r1"), ("items", "p", "")):
+        arrivals = (f"@{1_000_000 * at} {send}{at if send == 'p' else ''}" for at in range(1, 21))
+        served = [f"{take} 2000000"] * 20 if take else ["q1"]
+        workload = RecordedWorkload(
+            [
+                RecordedTask(1, "client", " ".join(arrivals)),
+                RecordedTask(2, "server", " ".join(served)),
+            ],
+            {},
+            messages=[Message("pipe", 1, 100)],
+            items=[] if take else [Item(1, "2000000")] * 20,
+        )
+        result = sim("smp4", asked(replay_of(sim, workload, name)))
+        found[name] = result["metrics"]["rt-app.request mean"]
+    assert all(11_500 < mean < 11_700 for mean in found.values()), found
+
+
+def test_nobody_has_to_wait(sim: Simulator) -> None:
+    """Then there is no latency of a wakeup, and the rest is measured."""
+    tasks = [RecordedTask(1, "a", "100 >2"), RecordedTask(2, "b", "s5000000 w 1000")]
+    replay = replay_of(sim, RecordedWorkload(tasks, {}), "nobody")
+    result = sim("smp4", asked(replay))
+    kept, caveats = metrics(rt_app_model(str(replay["file"])), result)
+    assert {metric.name for metric in kept} == {"time", "work_rate", "request", "request_p99"}
+    assert caveats == [f"{name}: {NONE_OF_IT}" for name in ("wakeup_latency", "wakeup_latency_p99")]
 
 
 def test_messages_are_sent_and_received_again(sim: Simulator) -> None:
