@@ -175,14 +175,18 @@ static enum context read_flags(const char *flags)
 	}
 }
 
+#define LATEST_SECOND	INT64_C(9000000000)	/* whose nanoseconds are a number of 64 bits */
+
 static const char *read_time(const char *at, const char *end, int64_t *ns)
 {
-	struct part seconds = { at, digits(at, end, 9) };
+	struct part seconds = { at, digits(at, end, 10) };	/* clocks of the day have 10 */
 	struct part rest;
-	int64_t scaled;
+	int64_t whole = 0, scaled;
 
+	for (size_t i = 0; i < seconds.length; i++)
+		whole = 10 * whole + (seconds.at[i] - '0');
 	at += seconds.length;
-	if (!seconds.length || at == end || *at != '.')
+	if (!seconds.length || at == end || *at != '.' || whole > LATEST_SECOND)
 		return NULL;
 	rest = (struct part){ at + 1, digits(at + 1, end, 9) };
 	at = rest.at + rest.length;
@@ -191,7 +195,7 @@ static const char *read_time(const char *at, const char *end, int64_t *ns)
 	scaled = part_number(&rest);
 	for (size_t i = rest.length; i < 9; i++)
 		scaled *= 10;
-	*ns = part_number(&seconds) * INT64_C(1000000000) + scaled;
+	*ns = whole * INT64_C(1000000000) + scaled;
 	return at + 1;
 }
 

@@ -4,29 +4,35 @@ import hashlib
 import re
 from collections.abc import Callable
 
-from schedlab.lab.recording.inference import is_kernels
+from schedlab.lab.recording.inference import kernels_part
 
 _NAMED = re.compile(
-    rb"\b((?:prev_|next_|child_)?comm=)(.*?)(?= (?:prev_|next_|child_)?pid=)"
+    rb"\b((?:prev_|next_|child_)?comm=)(.*?)"
+    rb"(?= (?:prev_|next_)?pid=-?\d+ (?:prev_|next_)?prio=| pid=\d+ child_comm=| child_pid=\d+$)"
     rb"|^( *)(\S.*?)( +\d{1,9} \[)"
-    rb"|\b(name=)(\S+)",
+    rb"|\b(name=)(.*)$",
     re.MULTILINE,
 )
+
+_PLAIN = re.compile(rb"[uH\d:]*")
+"""What a kernel's name may end in and tell nothing: CPUs and numbers, as in `kworker/u8:3`."""
 
 
 def anonymous(key: bytes) -> Callable[[bytes], bytes]:
     """Return what replaces the names in whole lines of `perf script`.
 
-    The kernel's own tasks keep theirs. Without the key, which nobody keeps, a name cannot even be
+    Of the kernel's own tasks, and of those that are called as they are, the beginning stays: it
+    tells what they are. Without the key, which nobody keeps, a name cannot even be
     guessed and compared.
     """
     known: dict[bytes, bytes] = {}
 
     def hidden(name: bytes) -> bytes:
         if name not in known:
-            own = is_kernels(name.decode(errors="replace"))
-            digest = hashlib.blake2b(name, key=key, digest_size=5).hexdigest()
-            known[name] = name if own else f"t{digest}".encode()
+            kept = kernels_part(name.decode(errors="replace")).encode()
+            rest = name[len(kept) :]
+            digest = hashlib.blake2b(rest, key=key, digest_size=5).hexdigest()
+            known[name] = name if _PLAIN.fullmatch(rest) else kept + f"t{digest}".encode()
         return known[name]
 
     def replaced(found: re.Match[bytes]) -> bytes:

@@ -17,6 +17,10 @@ EVENT = np.dtype(
 """As tools/trace-text/trace-text.h has it."""
 MOST_EVENTS = 60_000_000
 """About 4 GB of columns and what sorting them takes."""
+_FARTHEST = 86_400 * 10**9
+"""ns from the middle of the trace."""
+_EXACT = 1 << 53
+"""Up to this a real number holds each ns; clocks of the day are beyond it."""
 _APART = 1_000_000
 """ns that clocks of CPUs may be apart: up to that the file's order says what came first."""
 
@@ -50,6 +54,16 @@ class Columns:
             notes.append(
                 f"{self.damaged:,} lines are damaged and left out; the first: {self.first_damaged}"
             )
+        far = np.abs(ns - np.median(ns)) > _FARTHEST
+        if np.any(far):
+            notes.append(
+                f"{np.count_nonzero(far):,} events are more than a day from the others by their"
+                " clock, and left out."
+            )
+            columns = (ns, cpu, current, one, two, three, kind, context)
+            ns, cpu, current, one, two, three, kind, context = (c[~far] for c in columns)
+        if int(ns.max()) > _EXACT:
+            ns -= ns.min()
         back = _goes_back(ns, cpu)
         if back:
             notes.append(f"The clock of a CPU goes back {back:,} times; its events were sorted.")

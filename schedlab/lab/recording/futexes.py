@@ -14,7 +14,7 @@ What is none of these keeps its hand-overs from task to task.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -155,6 +155,8 @@ class Known:
     ended: Numbers
     woken: Sequence[tuple[int, int]]
     """For each wait that a wake ended: the task that waited, and the call that woke it."""
+    likes: Sequence[Hashable]
+    """Of each task: its name without numbers and what is set for it, alike for tasks of a pool."""
 
 
 def find_objects(calls: FutexCalls, known: Known, left: Collection[int]) -> Objects:
@@ -175,7 +177,7 @@ def find_objects(calls: FutexCalls, known: Known, left: Collection[int]) -> Obje
             if holds:
                 found.locks.append(word)
                 found.holds += holds
-            elif len(set(sleepers.get(word, Counter()).values())) > 1:
+            elif _are_a_pool(sleepers.get(word, Counter()), known):
                 found.pools.append(word)
         elif np.all(calls.value[own][~waits] > 1):
             arrivals = _arrivals(calls, own, len(found.barriers) + 1)
@@ -184,6 +186,12 @@ def find_objects(calls: FutexCalls, known: Known, left: Collection[int]) -> Obje
                 found.arrivals += arrivals
                 found.sizes.append(len({arrival.task for arrival in arrivals}))
     return found
+
+
+def _are_a_pool(woken: Counter[int], known: Known) -> bool:
+    """Return whether tasks, by how often they were woken, are alike and not in turns."""
+    alike = len({known.likes[task] for task in woken}) == 1
+    return alike and len(set(woken.values())) > 1
 
 
 def _holds(calls: FutexCalls, known: Known, own: Numbers, lock: int) -> list[Hold]:

@@ -6,8 +6,8 @@ timer; a device; or, where the trace does not show it, nothing that is known.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from typing import Any
 
@@ -29,10 +29,19 @@ from schedlab.lab.recording.causes import (
     UNSEEN,
 )
 from schedlab.lab.recording.closure import without_costs
-from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
+from schedlab.lab.recording.events import (
+    FUTEX_IS_PRIVATE,
+    Context,
+    Events,
+    Flags,
+    Kind,
+    Numbers,
+    Stop,
+)
 from schedlab.lab.recording.objects import Shared, Steps, split_items, unsafe
 from schedlab.lab.recording.pace import Pace, Speeds
 from schedlab.lab.recording.pieces import Lives, Pieces, find_pieces, merge_pieces, task_key
+from schedlab.lab.recording.showing import group_of
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     DEVICE,
@@ -85,6 +94,12 @@ class Choice:
 def is_kernels(name: str) -> bool:
     """Return whether a task of that name is the kernel's own."""
     return bool(_KERNEL.match(name))
+
+
+def kernels_part(name: str) -> str:
+    """Return the beginning of a name that makes it one of the kernel's tasks; empty: none does."""
+    found = _KERNEL.match(name)
+    return found[0] if found else ""
 
 
 @dataclass
@@ -484,8 +499,39 @@ class Inference:
                 found[cause] = {"count": int(of.sum()), "share_of_time": share}
         return found
 
+    def likes(self) -> list[Hashable]:
+        """Return of each task its name without numbers, and what is set for it."""
+        setup = self.events.setup
+        found: list[Hashable] = []
+        for pid, name in zip(self.pieces.lives.pid.tolist(), self.names, strict=True):
+            own = setup.tasks.get(pid) if setup else None
+            place = replace(own, process=0) if own else None
+            found.append((group_of(name), self.events.priorities.get(pid, 120), place))
+        return found
+
+    def _reused(self) -> int:
+        """Return how many process numbers were of several chosen tasks."""
+        _, lives = np.unique(self.pieces.lives.pid[self.taken], return_counts=True)
+        return int(np.count_nonzero(lives > 1))
+
+    def _without_processes(self) -> bool:
+        """Return whether private futexes are used, of processes that the trace does not name."""
+        calls = self.events.of(Kind.FUTEX_WAIT)
+        private = np.any((self.events.two[calls] & FUTEX_IS_PRIVATE) != 0)
+        return not self.events.setup and bool(private)
+
     def _notes(self) -> list[str]:
         notes = list(self.events.notes)
+        if reused := self._reused():
+            notes.append(
+                f"{reused:,} process numbers were used again: all tasks of one number have the last"
+                " one's name and priority."
+            )
+        if self._without_processes():
+            notes.append(
+                "The trace does not say which tasks are of one process: futexes at one address of"
+                " two processes count as one."
+            )
         if self.pieces.lost:
             notes.append(
                 f"{self.pieces.lost:,} times a CPU leaves another task than it went to: switches"

@@ -79,7 +79,8 @@ class Shared:
         self.futexes, begun, ended = _known_calls(inference)
         transfers = _known_transfers(inference)
         wakers = self._wakers(waits)
-        known = Known(inference.taken, begun, ended, [(t, c) for _, t, c in wakers])
+        woken = [(task, call) for _, task, call in wakers]
+        known = Known(inference.taken, begun, ended, woken, inference.likes())
         self.objects: Objects = find_objects(self.futexes, known, left)
         self.pool_of: dict[int, int] = {}
         """Of each item, from 1."""

@@ -21,7 +21,7 @@ from tests.helpers.traces import (
     yields,
 )
 
-IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("b", 11), ("c", 12)
+IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("b1", 11), ("b2", 12)
 LOCK, OTHER = 0x100, 0x200
 Task = tuple[str, int]
 
@@ -75,7 +75,7 @@ CONTENDED = [
 def test_who_waits_for_a_lock_is_decided_anew() -> None:
     """A took it when nobody saw: so long before its end as B held it, but before B came."""
     made = made_of(CONTENDED)
-    assert words(made) == {"a-10": "2000 l1 2000 u1 3800", "b-11": "2000 l1 1000 u1 1800"}
+    assert words(made) == {"a-10": "2000 l1 2000 u1 3800", "b1-11": "2000 l1 1000 u1 1800"}
     assert made.recorded["waits"][LOCK_HELD]["count"] == 1 and TASK not in made.recorded["waits"]
     assert made.recorded["objects"]["locks"] == 1
 
@@ -96,7 +96,7 @@ def test_a_lock_lost_to_another_one_is_waited_for_again() -> None:
         futex(5_100, 1, B, "wait", LOCK, 2),
         futex_done(5_200, 1, B, -11),
     ]
-    assert words(made_of([*CONTENDED, *again]))["b-11"] == "2000 l1 800 u1 1800"
+    assert words(made_of([*CONTENDED, *again]))["b1-11"] == "2000 l1 800 u1 1800"
 
 
 def test_a_lock_that_is_held_at_the_end_is_given_back() -> None:
@@ -116,7 +116,7 @@ def test_what_is_no_lock_stays_a_hand_over(value: int, why: str) -> None:
         line._replace(text=line.text.replace("val: 0x00000002", f"val: 0x{value:08x}"))
         for line in CONTENDED
     ]
-    assert words(made_of(lines))["b-11"].split()[1] == "w", why
+    assert words(made_of(lines))["b1-11"].split()[1] == "w", why
 
 
 def test_a_task_that_waits_for_another_one_holds_no_lock() -> None:
@@ -129,7 +129,7 @@ def test_a_task_that_waits_for_another_one_holds_no_lock() -> None:
     lines = [line for line in CONTENDED if line.pid != B[1] or line.ns < 6_000]
     lines += [*more, *wake(7_600, 1, B, LOCK, [])]
     found = words(made_of(lines))
-    assert "l" not in found["a-10"] + found["b-11"] and found["b-11"].count("w") == 2
+    assert "l" not in found["a-10"] + found["b1-11"] and found["b1-11"].count("w") == 2
 
 
 def test_locks_within_each_other_are_taken_in_one_order() -> None:
@@ -205,12 +205,12 @@ WORKERS = [
 def test_the_work_of_a_pool_is_with_its_items_not_its_tasks() -> None:
     made = made_of(WORKERS)
     assert words(made)["a-10"] == "3000 p1 2800 p2 4800 p3 2800"
-    assert (words(made)["b-11"], words(made)["c-12"]) == ("1000 q1", "1500 q1")
+    assert (words(made)["b1-11"], words(made)["b2-12"]) == ("1000 q1", "1500 q1")
     assert made.items == [Item(1, "5000"), Item(1, "7000"), Item(1, "2000")]
     assert made.recorded["waits"][ITEM]["count"] == 3
     run = IdealRun(made)
     assert run.ns == 13_400
-    assert words(run.frozen())["b-11"] == "1000 w 5000 w 2000"
+    assert words(run.frozen())["b1-11"] == "1000 w 5000 w 2000"
 
 
 def test_work_that_belongs_to_a_task_makes_no_item() -> None:
@@ -221,13 +221,19 @@ def test_work_that_belongs_to_a_task_makes_no_item() -> None:
         switch(5_800, 1, IDLE, "R", B),
     ]
     made = made_of([*WORKERS, *more])
-    assert not made.items and words(made)["b-11"].count("w") == 3
+    assert not made.items and words(made)["b1-11"].count("w") == 3
 
 
 def test_tasks_that_take_turns_are_no_pool() -> None:
     """Each comes as often as the other: who does what may be agreed on."""
     made = made_of([line for line in WORKERS if line.ns < 8_000])
     assert not made.items and words(made)["a-10"].count(">") == 2
+
+
+def test_unlike_tasks_are_no_pool() -> None:
+    """Their work is not each other's, nor is their priority or their CPUs."""
+    made = made_of([*WORKERS, switch(15_000, 2, IDLE, "R", ("slow", 12))])
+    assert not made.items
 
 
 def test_private_words_of_two_processes_are_two() -> None:
@@ -274,16 +280,16 @@ def test_copies_share_nothing() -> None:
 
 def test_a_cut_leaves_nobody_waiting() -> None:
     short = trim(made_of(CONTENDED), 3e-6, ())
-    assert words(short) == {"a-10": "2000 l1 1000 u1", "b-11": "2000"}
-    two = trim(made_of(MEETINGS), None, ("a", "b"))
+    assert words(short) == {"a-10": "2000 l1 1000 u1", "b1-11": "2000"}
+    two = trim(made_of(MEETINGS), None, ("a", "b1"))
     assert list(two.barriers) == [2] and IdealRun(two).ns > 0
     assert words(trim(made_of(MEETINGS), 2e-6, ())) == {
         "a-10": "1000",
-        "b-11": "2000",
-        "c-12": "2000",
+        "b1-11": "2000",
+        "b2-12": "2000",
     }
-    alone = trim(made_of(WORKERS), None, ("b",))
-    assert words(alone) == {"b-11": "1000 @3000 5000 @10600 2000"}
+    alone = trim(made_of(WORKERS), None, ("b1",))
+    assert words(alone) == {"b1-11": "1000 @3000 5000 @10600 2000"}
 
 
 @pytest.mark.parametrize(

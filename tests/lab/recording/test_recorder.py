@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from schedlab.lab.recording.setup import (
     look_at_machine,
     read_setup,
 )
-from tests.helpers.traces import fork, perf_script, switch, waking
+from tests.helpers.traces import Line, fork, perf_script, switch, waking
 
 IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("web server", 11), ("kworker/0:1", 12)
 LINES = [
@@ -122,6 +123,13 @@ def test_names_are_replaced_everywhere_but_the_kernels(host: LocalSystem, tmp_pa
     events = read_trace(output)
     names = {events.names[pid] for pid in (10, 11)}
     assert len(names) == 2 and all(name[0] == "t" and len(name) == 11 for name in names)
+    for name in ("nvme0-payroll", "rcu_customer", "irq/99-secret", "kworker/secretfs"):
+        hidden = anonymous(b"1")(perf_script(switch(0, 0, IDLE, "R", (name, 9))).encode())
+        assert not re.search(rb"payroll|customer|secret", hidden)
+    hidden = anonymous(b"1")(perf_script(waking(0, 0, A, ("a pid=3 se", 9))).encode())
+    assert b"pid=3 se" not in hidden
+    irq = Line(0, 0, *A, "irq_handler_entry", "irq=3 name=my secret-nic-0")
+    assert b"secret" not in anonymous(b"1")(perf_script(irq).encode())
     hide, again = anonymous(b"1"), anonymous(b"2")
     line = perf_script(LINES[0]).encode()
     assert hide(line) == hide(line) != again(line)

@@ -118,6 +118,17 @@ def test_a_clock_that_goes_back_is_told_and_sorted() -> None:
     assert "goes back 1 times" in events.notes[0]
 
 
+def test_a_clock_of_the_day_is_read_and_one_that_jumps_is_told() -> None:
+    day = 1_764_150_000 * 10**9
+    lines = [switch(at * 1000, 0, IDLE, "R", A) for at in range(1, 8)]
+    late = [line._replace(ns=line.ns + day) for line in lines]
+    events = read(late)
+    assert (len(events), int(events.ns[-1] - events.ns[0])) == (7, 6_000)
+    events = read([*lines, *late[:3]])
+    assert len(events) == 7
+    assert any("3 events are more than a day from the others" in note for note in events.notes)
+
+
 def test_clocks_of_two_cpus_a_little_apart_keep_the_files_order() -> None:
     events = read([waking(2_000, 0, A, B), switch(1_900, 1, IDLE, "R", B)])
     assert events.kind.tolist() == [Kind.WAKING, Kind.SWITCH]
