@@ -400,6 +400,18 @@ void hw_catch_up(void)
 	let_others_run(c, hw.clk);
 }
 
+#define LOCKUP	(100 * MSEC)	/* no CPU waits longer with interrupts off and goes on */
+
+/* What the kernel's detector of hard lockups would say after 10 s. */
+static void check_lockup(struct cpu *c, simtime from)
+{
+	if (hw.irq_on || c->spins_to != from)
+		c->spins_from = from;
+	c->spins_to = hw.clk;
+	if (hw.clk - c->spins_from > LOCKUP)
+		hw_die("hard lockup: a CPU waits for another one with interrupts off", "hw_spin", 0);
+}
+
 void hw_spin(void)
 {
 	simtime from = hw.clk;
@@ -410,6 +422,7 @@ void hw_spin(void)
 	hw.clk += hw_costs.spin;
 	hw_wait_until(hw.clk);
 	hw_spent(HW_TIME_LOCK, from);
+	check_lockup(&cpus[hw.cpu], from);
 	if (hw.irq_on && hw.clk >= hw.irq_due)
 		interrupt();
 }

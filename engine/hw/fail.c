@@ -124,8 +124,17 @@ void hw_bug(const char *file, int line, const char *func)
 	__builtin_unreachable();
 }
 
+static const char *survived;
+
+void hw_survives_warning(const char *func)
+{
+	survived = func;
+}
+
 void hw_warn(const char *file, int line, const char *func)
 {
+	if (survived && !strcmp(func, survived))
+		return;
 	fprintf(stderr, "schedsim: kernel WARNING at %s:%d in %s()\n", file, line, func);
 	end_failed();
 }

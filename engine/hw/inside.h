@@ -32,6 +32,7 @@ struct cpu {
 	unsigned int	irq_on;
 	enum cpu_state	state;
 	int		id;
+	simtime		spins_from, spins_to;	/* without anything between */
 	simtime		resume;			/* user work done, or kernel wait over */
 	simtime		since;			/* user work counted up to here */
 	simtime		mark;			/* time accounted up to here */
@@ -59,7 +60,7 @@ void spent_begin_window(void);
 /* scheduler_code.c */
 int in_scheduler(const void *ip);
 int divided_by_zero(ucontext_t *context);	/* by a scheduler: it goes on */
-/* `empty`: no scheduler called. */
+/* The text is empty where no scheduler is called. */
 void scheduler_place(void **frame, const void *ip, char *text, size_t size);
 
 /* speed.c */

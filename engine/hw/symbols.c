@@ -59,6 +59,13 @@ const char *symbol_of(const void *addr, unsigned long *offset)
 	return NULL;
 }
 
+const void *hw_function_of(const void *ip)
+{
+	unsigned long offset;
+
+	return symbol_of(ip, &offset) ? (const char *)ip - offset : NULL;
+}
+
 /* The address in the caller is that of its call, not of what comes behind. */
 int to_caller(void ***frame, const void **ip)
 {

@@ -490,11 +490,13 @@ void hw_progress(void);				/* of long work without events */
 void hw_die_about(const char *what, int cpu, const char *task, void *sp) __hw_noreturn __cold;
 void hw_bug(const char *file, int line, const char *func) __hw_noreturn __cold;
 void hw_warn(const char *file, int line, const char *func) __cold;
+void hw_survives_warning(const char *func);	/* one that a real kernel survives, too */
 void hw_stub(const char *symbol) __hw_noreturn __cold;
 /* `more`: lines below it, or NULL. */
 void hw_end_run(const char *why, const char *more) __hw_noreturn __cold;
 /* Code of a BPF scheduler compiled natively: there dividing by zero gives 0. */
 void hw_scheduler_code(const void *begin, const void *end);
+const void *hw_function_of(const void *ip);	/* where it begins; NULL: unknown */
 /* With the operation and the line that called. */
 void hw_end_in_scheduler(const char *why) __hw_noreturn __cold;
 /* A sched_ext scheduler refuses a task that `comm` forks. */

@@ -99,6 +99,7 @@ void kern_scx_get(const char *tunable, char *buf, unsigned long size);
 void kern_scx_list(void (*tunable)(const char *name));
 int kern_scx_load(void);		/* by a task, in simulated time: 0 or -errno */
 int kern_scx_is_loaded(void);
+const char *kern_scx_refused(void);
 void kern_scx_unload(void);		/* asked for from outside, done by a kworker */
 const char *kern_scx_name(void);	/* under which the kernel runs it, NULL: it does not */
 

@@ -17,7 +17,7 @@ void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), unsigned long align, g
 void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t flags, int node)
 #endif
 {
-	return shim_kmalloc(size);
+	return size > INT_MAX ? NULL : shim_kmalloc(size);
 }
 void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t flags, size_t size) { return shim_kmalloc(size); }
 void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t flags, int node, size_t size) { return shim_kmalloc(size); }

@@ -40,6 +40,11 @@ int kern_scx_load(void)
 	return -EOPNOTSUPP;
 }
 
+const char *kern_scx_refused(void)
+{
+	return NULL;
+}
+
 int kern_scx_is_loaded(void)
 {
 	return 0;

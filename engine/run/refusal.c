@@ -134,7 +134,10 @@ const char *takes(const char *file)
 	return text;
 }
 
-/* Why there is no such file, or nothing; what holds for a whole folder explains none that is there. */
+/*
+ * Why there is no such file; NULL if the reason is not known. What holds for a whole folder explains
+ * no file of one that is there.
+ */
 static const char *absence(const char *file, int has_folder)
 {
 	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++) {

@@ -37,7 +37,7 @@ static void set_tunable(const char *name, json_t *v)
 
 static json_t *read_back(const char *name)
 {
-	char text[256];
+	char text[4096];
 
 	kern_scx_get(name, text, sizeof(text));
 	return json_string(text);
@@ -59,7 +59,8 @@ void sched_ext_load(json_t *found)
 	}
 	err = kern_scx_load();
 	if (err)
-		hw_refuse("sched_ext: the kernel does not load %s: %s", kern_scx_source(), strerror(-err));
+		hw_refuse("sched_ext: the kernel does not load %s: %s%s%s%s", kern_scx_source(), strerror(-err),
+			  kern_scx_refused() ? " (" : "", kern_scx_refused() ?: "", kern_scx_refused() ? ")" : "");
 	if (kern_scx_name())
 		json_object_set_new(found, "sched_ext", json_string(kern_scx_name()));
 }

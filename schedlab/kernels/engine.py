@@ -34,6 +34,7 @@ _YOUNGER = (
     "drivers/thermal/thermal_trace.h",
     "include/linux/hrtimer_rearm.h",
     "include/linux/sched/ext.h",
+    "kernel/sched/ext/ext.c",
     "kernel/sched/ext/internal.h",
     "kernel/time/timer_migration.c",
 )

@@ -29,7 +29,10 @@ char _license[] SEC("license") = "GPL";
 const volatile u64 divisor;
 const volatile s8 small;
 const volatile u32 wrong;
-u64 total; void bpf_preempt_disable(void) __ksym;
+enum policy { FIRST, SECOND = 5, LAST = -1 };
+const volatile enum policy policy;
+const volatile u64 maps = 77, programs;
+u64 slots[2], total; void bpf_preempt_disable(void) __ksym;
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -65,7 +68,14 @@ struct {
     __uint(max_entries, 4);
 } recent SEC(".maps");
 
+struct {
+    __uint(type, BPF_MAP_TYPE_QUEUE);
+    __type(value, u32);
+    __uint(max_entries, 2);
+} last SEC(".maps");
+
 static long turn(u32 i, void *context) { return 0; }
+static long sums(void *map, u32 *key, u64 *value, u64 *sum) { *sum += *key + 1; return 0; }
 static int rings(void *map, u32 *key, struct kept *value) { scx_bpf_error("it rings"); return 0; }
 
 void BPF_STRUCT_OPS(mini_enqueue, struct task_struct *p, u64 enq_flags)
@@ -213,7 +223,9 @@ def test_the_schedulers_code_takes_time(of_tree: Made) -> None:
     assert operations > 500
     assert 0 < calls < operations
     assert spent(smt8, bpf_blocks_per_1000=1000) > operations
-    assert spent(smt8, bpf_hash=1, bpf_storage=1) == 0
+    assert spent(smt8, bpf_storage=1) == 0
+    # Of its calls, those that name its own dispatch queue look for it.
+    assert 0 < spent(smt8, bpf_hash=1) < calls
     assert sim("smt8", loaded("scx_simple.bpf.c"))["counters"]["cost:bpf_ns"] > 10 * operations
     assert sim("smt8", PROGRAMS)["counters"]["cost:bpf_ns"] == 0
 
@@ -285,6 +297,9 @@ WRONG = """
     }
     if (wrong == 11) bpf_task_release(p);
     if (wrong == 12) bpf_map_update_elem(&counts, &k, NULL, BPF_ANY);
+    if (wrong == 14) slots[wrong] = 1;
+    if (wrong == 15) ARRAY_ELEM_PTR(slots, wrong, 2)[0] = 1;
+    if (wrong == 13) scx_bpf_kick_cpu(bpf_get_smp_processor_id() ^ 1, SCX_KICK_WAIT);
 """
 
 
@@ -294,22 +309,25 @@ WRONG = """
         (
             1,
             "the scheduler writes 8 bytes at offset 8 of a value of map counts, which has 8 bytes"
-            " in mini_enqueue() (mini.bpf.c:52)",
+            " in mini_enqueue() (mini.bpf.c:62)",
         ),
-        (2, "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:53)"),
+        (2, "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:63)"),
         (3, "no room of 3"),
         (4, 'BPF scheduler "mini" disabled (runnable task stall'),
         (
             5,
             "the scheduler does not come to an end: 33,554,432 pieces of code in one operation"
-            " in mini_enqueue() (mini.bpf.c:56)",
+            " in mini_enqueue() (mini.bpf.c:66)",
         ),
         (7, "comes with preemption off held 0 times and leaves with 1 in mini_enqueue()"),
-        (8, "the scheduler takes a spinlock that it holds in mini_enqueue() (mini.bpf.c:63)"),
+        (8, "the scheduler takes a spinlock that it holds in mini_enqueue() (mini.bpf.c:73)"),
         (9, "of task_struct: the kernel lets it write scx.slice, scx.dsq_vtime and scx.disallow"),
         (10, "and was freed in mini_enqueue() (mini.bpf.c:"),
         (11, "the scheduler releases a task that it did not acquire in mini_enqueue()"),
-        (12, "reads 8 bytes at address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:72)"),
+        (12, "reads 8 bytes at address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:82)"),
+        (14, "the scheduler uses index 14 of an array of type 'u64 [2]' in mini_enqueue() (mini"),
+        (15, "writes 8 bytes at address 0: a NULL pointer in mini_enqueue()"),
+        (13, "hard lockup: a CPU waits for another one with interrupts off"),
     ],
     ids=[
         "beyond",
@@ -323,6 +341,9 @@ WRONG = """
         "freed",
         "released",
         "argument",
+        "index",
+        "checked",
+        "lockup",
     ],
 )
 def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
@@ -354,6 +375,23 @@ LEGAL = """
     if (by16 || by8 || rest8 != (u8)k) scx_bpf_error("narrow");
     if (least / minus != least) scx_bpf_error("the least number");
     if (!bpf_probe_read_kernel(&one, 8, (void *)0xffff888000001000)) scx_bpf_error("reads");
+    u64 sum = 0; struct bpf_iter_num it; int *number, numbers = 0; u32 popped = 0;
+    if (bpf_for_each_map_elem(&counts, sums, &sum, 0) != 2 || sum != 3) scx_bpf_error("each");
+    bpf_iter_num_new(&it, 3, 6);
+    while ((number = bpf_iter_num_next(&it))) numbers += *number;
+    bpf_iter_num_destroy(&it);
+    if (numbers != 12) scx_bpf_error("numbers %d", numbers);
+    for (i = 1; i < 4; i++) bpf_map_push_elem(&last, &i, BPF_EXIST);
+    bpf_map_pop_elem(&last, &popped); if (popped != 2) scx_bpf_error("the oldest stays there");
+    if (bpf_map_push_elem(&last, &i, 77) != -EINVAL) scx_bpf_error("flags");
+    if (bpf_map_update_elem(&seen, &k, &one, 77) != -EINVAL) scx_bpf_error("flags of an update");
+    for (i = 100; n == 2 && i < 70100; i++) {
+        bpf_map_update_elem(&keeps, &i, &fresh, BPF_ANY);
+        w = bpf_map_lookup_elem(&keeps, &i);
+        if (w) { bpf_spin_lock(&w->lock); bpf_spin_unlock(&w->lock); }
+        bpf_map_delete_elem(&keeps, &i);
+    }
+    if (maps != 5 || programs || policy != LAST) scx_bpf_error("%llu %d", maps, policy);
     i = 1;
     bpf_map_update_elem(&keeps, &i, &fresh, BPF_ANY);
     w = bpf_map_lookup_elem(&keeps, &i);
@@ -370,11 +408,17 @@ LEGAL = """
 
 
 def test_what_bpf_allows_is_allowed(of_source: Made) -> None:
-    """Narrow divisions, evictions, reading what was deleted, timers that go with their value."""
+    """Narrow divisions, evictions, reading what was deleted, timers that go with their value.
+
+    And names that the simulator's own tables have, and those of an enumeration's numbers.
+    """
     legal = LEGAL.replace("    i = 1;", "    if (n > 20) goto done;\n    i = 1;").replace(
         "    if (n > 20) bpf", "done:\n    if (n > 20) bpf"
     )
-    assert of_source(legal)("smp4", loaded("mini.bpf.c"))["settings"]["sched_ext"] == "mini"
+    scenario = loaded("mini.bpf.c", maps="05", policy="LAST")
+    settings = of_source(legal)("smp4", scenario)["settings"]
+    assert settings["sched_ext"] == "mini"
+    assert (settings["sched_ext maps"], settings["sched_ext policy"]) == ("5", "-1")
 
 
 def test_operations_and_calls_are_events_of_a_trace(of_tree: Made, tmp_path: Path) -> None:
@@ -430,12 +474,13 @@ def test_dividing_by_zero_and_the_kernels_version_are_as_bpf_has_them(of_source:
         ("total = p->unheard_of;", "mini.bpf.c does not compile against"),
         (
             "extern void bpf_made_up(void) __ksym; bpf_made_up();",
-            "mini.bpf.c: calls bpf_made_up, which is not a function that this kernel or the"
-            " simulator has for schedulers",
+            "mini.bpf.c: calls bpf_made_up in mini_enqueue() (mini.bpf.c:59), which is not a"
+            " function that this kernel or the simulator has for schedulers",
         ),
-        ('asm volatile("goto +1");', "mini.bpf.c:49: no such instruction: `goto +1'"),
+        ("not_declared(p);", "implicit declaration of function"),
+        ('asm volatile("goto +1");', "mini.bpf.c:59: no such instruction: `goto +1'"),
     ],
-    ids=["source", "kfunc", "assembly"],
+    ids=["source", "kfunc", "implicit", "assembly"],
 )
 def test_what_cannot_be_built_is_refused_by_name(of_source: Made, body: str, said: str) -> None:
     with pytest.raises(KernelError) as error:
@@ -478,7 +523,7 @@ def test_an_arena_has_the_pages_that_are_taken(tmp_path: Path, of_tree: Made) ->
     with_arena = MINIMAL.replace("SCX_OPS_DEFINE(mini_ops, .enqueue = (void *)mini_enqueue,", ARENA)
     ends = "if (wrong) first[1536] = 1;"
     (tmp_path / "mini.bpf.c").write_text(
-        with_arena.replace("u64 total;", "u64 total; extern u64 *first;").replace("@BODY@", ends)
+        with_arena.replace("total; void", "total; extern u64 *first; void").replace("@BODY@", ends)
     )
     sim = of_tree(str(tmp_path / "mini.bpf.c"))
     assert sim("smp4", loaded("mini.bpf.c"))["settings"]["sched_ext"] == "mini"
@@ -498,16 +543,25 @@ def test_a_scheduler_of_cids_runs_everything_the_same_way_twice(tmp_path: Path) 
     assert first["metrics"]["utilisation"] > 0.9
 
 
+FORKS: Json = {
+    "workloads": [{"kind": "hackbench", "groups": 1, "fds": 1, "loops": 1, "pipe": True}]
+}
+
 EXIT = """
 void BPF_STRUCT_OPS(mini_exit, struct scx_exit_info *ei)
 {
     u32 k = 1;
     u64 *v = bpf_map_lookup_elem(&counts, &k);
 
-    if (v) v[wrong] = ei->kind;
+    if (v) v[wrong == 1] = ei->kind;
 }
 
-SCX_OPS_DEFINE(mini_ops, .exit = (void *)mini_exit,
+s32 BPF_STRUCT_OPS(mini_init_task, struct task_struct *p, struct scx_init_task_args *args)
+{
+    return wrong == 2 && args->fork ? -ENOMEM : 0;
+}
+
+SCX_OPS_DEFINE(mini_ops, .exit = (void *)mini_exit, .init_task = (void *)mini_init_task,
 """
 
 
@@ -519,6 +573,9 @@ def test_it_is_unloaded_when_the_run_is_over(tmp_path: Path, of_tree: Made) -> N
     done = sim.start("smp4", loaded("mini.bpf.c", wrong="1"))
     assert done.returncode == 3
     assert "at offset 8 of a value of map counts, which has 8 bytes in mini_exit()" in done.stderr
+    done = sim.start("smp4", {**loaded("mini.bpf.c", wrong="2"), **FORKS})
+    assert done.returncode == 3
+    assert "init_task() of the scheduler refuses a task that" in done.stderr
 
 
 def test_a_source_has_headers_of_its_own_beside_it(tmp_path: Path, of_source: Made) -> None:

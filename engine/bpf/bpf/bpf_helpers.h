@@ -58,6 +58,8 @@ __asm__(".macro may_goto to\n.endm");
 #define __array(name, val)	typeof(val) *name[]
 #define __native_cat_(a, b)	a##b
 #define __native_cat(a, b)	__native_cat_(a, b)
+#define ___bpf_concat(a, b)	a##b
+#define ___bpf_apply(a, b)	__native_cat(a, b)
 
 enum libbpf_pin_type { LIBBPF_PIN_NONE, LIBBPF_PIN_BY_NAME };
 enum libbpf_tristate { TRI_NO, TRI_YES, TRI_MODULE };
@@ -102,10 +104,10 @@ enum libbpf_tristate { TRI_NO, TRI_YES, TRI_MODULE };
 	     *___once __attribute__((unused)) = (bpf_iter_##type##_new(&___it, ##args), &___it);	\
 	     ((cur) = bpf_iter_##type##_next(&___it)); )
 #define bpf_for(i, start, end)								\
-	for (int ___i = (bpf_iter_num_new(), start), ___end = (end);			\
-	     bpf_iter_num_next(), ___i < ___end && ((i) = ___i, 1); ___i++)
+	for (int ___i = (bpf_loop_begins(), start), ___end = (end);			\
+	     bpf_loop_turn(), ___i < ___end && ((i) = ___i, 1); ___i++)
 #define bpf_repeat(n)									\
-	for (int ___i = (bpf_iter_num_new(), 0), ___n = (n); bpf_iter_num_next(), ___i < ___n; ___i++)
+	for (int ___i = (bpf_loop_begins(), 0), ___n = (n); bpf_loop_turn(), ___i < ___n; ___i++)
 
 /* ------------------------------------------------------------------ helpers */
 
@@ -114,8 +116,12 @@ struct bpf_spin_lock;
 
 void *__builtin_memcpy_inline(void *to, const void *from, unsigned long size);	/* clang's */
 void *__builtin_memset_inline(void *to, int byte, unsigned long size);
-void bpf_iter_num_new(void);	/* what the two loops call; their number is the compiler's here */
-void bpf_iter_num_next(void);
+void bpf_loop_begins(void);	/* what the two loops call; their number is the compiler's here */
+void bpf_loop_turn(void);
+struct bpf_iter_num;
+int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end);
+int *bpf_iter_num_next(struct bpf_iter_num *it);
+void bpf_iter_num_destroy(struct bpf_iter_num *it);
 
 void *bpf_map_lookup_elem(void *map, const void *key);
 void *bpf_map_lookup_percpu_elem(void *map, const void *key, u32 cpu);

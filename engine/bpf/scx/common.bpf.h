@@ -3,15 +3,22 @@
 #ifndef NATIVE_SCX_COMMON_H
 #define NATIVE_SCX_COMMON_H
 
+void __scx_bounds(int are_checked);	/* an index that is compared later may be any */
+
 #define MEMBER_VPTR(base, member)						\
 ({										\
-	typeof((base) member) *__at = &((base) member);				\
-	u64 __offset = (u64)__at - (u64)&(base);				\
+	typeof((base) member) *__at;						\
+	u64 __offset;								\
+										\
+	__scx_bounds(0);							\
+	__at = &((base) member);						\
+	__scx_bounds(1);							\
+	__offset = (u64)__at - (u64)&(base);					\
 	__offset <= sizeof(base) - sizeof((base) member) ? __at : NULL;		\
 })
 #define ARRAY_ELEM_PTR(array, i, n)						\
 ({										\
-	typeof(&(array)[0]) __at = &(array)[i];					\
+	typeof(&(array)[0]) __at = (array) + (i);				\
 	u64 __offset = (u64)__at - (u64)(array);				\
 	__offset <= sizeof((array)[0]) * ((n) - 1) ? __at : NULL;		\
 })

@@ -27,6 +27,7 @@ static struct {
 	unsigned int	nested;
 	struct {
 		unsigned int	depth;
+		const void	*ip;		/* in an operation */
 		int		held[SHIM_SCX_NR_HELD];
 	} entered[MOST_NESTED];
 } codes[HW_MAX_CPUS];
@@ -34,6 +35,13 @@ static struct {
 void shim_scx_holds(enum shim_scx_held what, int change)
 {
 	codes[hw.cpu].held[what] += change;
+}
+
+const void *shim_scx_operation_ip(void)
+{
+	const typeof(codes[0]) *code = &codes[hw.cpu];
+
+	return code->nested && code->nested <= MOST_NESTED ? code->entered[code->nested - 1].ip : NULL;
 }
 
 void shim_scx_charge(unsigned int ns)
@@ -72,6 +80,7 @@ void native(func_entry)(void *caller)
 	}
 	if (code->nested < MOST_NESTED) {
 		code->entered[code->nested].depth = code->depth;
+		code->entered[code->nested].ip = code->is_called_back ? NULL : __builtin_return_address(0);
 		memcpy(code->entered[code->nested].held, code->held, sizeof(code->held));
 	}
 	code->nested++;
@@ -167,6 +176,31 @@ void shim_scx_access(const void *at, unsigned int size, bool write)
 	shim_scx_check(at, size, write);
 	for (line_at = at; line_at < (const char *)at + size; line_at += L1_CACHE_BYTES)
 		line(line_at, write);
+}
+
+/* ------------------------------------------------------------------ indices of arrays */
+
+static bool any_index[HW_MAX_CPUS];
+
+void native___scx_bounds(int are_checked)
+{
+	any_index[hw.cpu] = !are_checked;
+}
+
+/* What the compiler tells of an index: where it is, and the types. */
+struct out_of_bounds {
+	struct { const char *file; u32 line, column; } at;
+	const struct { u16 kind, info; char name[]; } *array, *index;
+};
+
+void native___ubsan_handle_out_of_bounds(const struct out_of_bounds *what, unsigned long index)
+{
+	static char text[200];
+
+	if (any_index[hw.cpu])
+		return;
+	snprintf(text, sizeof(text), "the scheduler uses index %ld of an array of type %s", (long)index, what->array->name);
+	hw_end_in_scheduler(text);
 }
 
 #define ACCESS(size)								\

@@ -13,6 +13,7 @@ struct bpf_cpumask *native_bpf_cpumask_create(void)
 {
 	struct bpf_cpumask *mask = shim_scx_alloc("a cpumask", sizeof(*mask));
 
+	shim_scx_charge(hw_costs.lock);		/* of the allocator's list */
 	mask->usage = 1;
 	return mask;
 }
@@ -20,6 +21,7 @@ struct bpf_cpumask *native_bpf_cpumask_create(void)
 struct bpf_cpumask *native_bpf_cpumask_acquire(struct bpf_cpumask *mask)
 {
 	shim_scx_check(mask, sizeof(*mask), true);
+	shim_scx_charge(hw_costs.lock);
 	mask->usage++;
 	return mask;
 }
@@ -27,6 +29,7 @@ struct bpf_cpumask *native_bpf_cpumask_acquire(struct bpf_cpumask *mask)
 void native_bpf_cpumask_release(struct bpf_cpumask *mask)
 {
 	shim_scx_check(mask, sizeof(*mask), true);
+	shim_scx_charge(hw_costs.lock);
 	if (!--mask->usage)
 		shim_scx_free(mask);
 }

@@ -157,12 +157,45 @@ long native_bpf_loop(u32 turns, long (*callback)(u32 turn, void *context), void 
 	return turns;
 }
 
-void native_bpf_iter_num_new(void)
+/* What the loops of the headers call each turn; their number is the compiler's. */
+void native_bpf_loop_begins(void)
 {
 }
 
-void native_bpf_iter_num_next(void)
+void native_bpf_loop_turn(void)
 {
+}
+
+int native_bpf_iter_num_new(struct bpf_iter_num *it, s32 start, s32 end)
+{
+	s32 *n = (s32 *)it;
+
+	shim_scx_check(it, 8, true);
+	n[0] = n[1] = 0;
+	if (start > end)
+		return -EINVAL;
+	if ((s64)end - start > BPF_MAX_LOOPS)
+		return -E2BIG;
+	n[0] = start - 1;
+	n[1] = end;
+	return 0;
+}
+
+s32 *native_bpf_iter_num_next(struct bpf_iter_num *it)
+{
+	s32 *n = (s32 *)it;
+
+	if ((s64)n[0] + 1 >= n[1]) {
+		n[0] = n[1] = 0;
+		return NULL;
+	}
+	n[0]++;
+	return n;
+}
+
+void native_bpf_iter_num_destroy(struct bpf_iter_num *it)
+{
+	memset(it, 0, 8);
 }
 
 void native_bpf_rcu_read_lock(void)

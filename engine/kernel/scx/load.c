@@ -31,11 +31,16 @@ static const struct shim_tunable *find_tunable(const char *name)
 
 static int set_number(const struct shim_tunable *t, void *at, const char *value)
 {
-	unsigned int bits = t->size * 8;
+	unsigned int bits = t->size * 8, base = value[*value == '-'] == '0' && (value[(*value == '-') + 1] | 32) == 'x' ? 16 : 10, i;
 	long long number;
 	bool flag;
 	int ret;
 
+	for (i = 0; i < t->nr_names; i++)
+		if (!strcmp(t->names[i].name, value)) {
+			memcpy(at, &t->names[i].number, t->size);
+			return 0;
+		}
 	if (t->is_flag) {
 		ret = kstrtobool(value, &flag);
 		if (!ret)
@@ -43,11 +48,11 @@ static int set_number(const struct shim_tunable *t, void *at, const char *value)
 		return ret;
 	}
 	if (*value == '-' || t->is_signed) {
-		ret = kstrtoll(value, 0, &number);
+		ret = kstrtoll(value, base, &number);
 		if (!ret && (!t->is_signed || (bits < 64 && (number >= 1LL << (bits - 1) || number < -(1LL << (bits - 1))))))
 			ret = -ERANGE;
 	} else {
-		ret = kstrtoull(value, 0, (unsigned long long *)&number);
+		ret = kstrtoull(value, base, (unsigned long long *)&number);
 		if (!ret && bits < 64 && (unsigned long long)number >> bits)
 			ret = -ERANGE;
 	}
@@ -74,7 +79,7 @@ unsigned int shim_scx_count(const char *name)
 int kern_scx_set(const char *name, const char *value)
 {
 	const struct shim_tunable *t = find_tunable(name);
-	char list[256], *rest = list, *item;
+	char list[4096], *rest = list, *item;
 	unsigned int i = 0;
 	int ret;
 
@@ -172,6 +177,17 @@ void kern_scx_unload(void)
 	call.node.u_flags = CSD_FLAG_LOCK;
 	__smp_call_single_queue(cpu, &call.node.llist);
 	hw_interrupt(cpu, HW_CALL);
+	/*
+	 * 6.12 queues a balance callback when a deadline task changes its class, and takes the
+	 * runqueue's lock again before it has run.
+	 */
+	hw_survives_warning("rq_pin_lock");
+}
+
+/* The member of its operations for which it was not loaded; NULL: not for one. */
+const char *kern_scx_refused(void)
+{
+	return shim_ext_refused_member();
 }
 
 int kern_scx_is_loaded(void)

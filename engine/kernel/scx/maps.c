@@ -146,13 +146,39 @@ static void make_row(struct shim_map *m)
 	}
 }
 
+/* For which of its figures the kernel does not make a map of its type; NULL: it does. */
+static const char *wrong_in(const struct shim_map *m)
+{
+	if (is_storage(m)) {
+		if (!(m->flags & BPF_F_NO_PREALLOC))
+			return "map_flags: BPF_F_NO_PREALLOC is missing";
+		return m->max_entries ? "max_entries: it has none" : m->key_size != 4 ? "key: of 4 bytes" : NULL;
+	}
+	if (is_channel(m) || m->type == BPF_MAP_TYPE_ARENA)
+		return NULL;
+	if (!m->max_entries)
+		return "max_entries: 0";
+	if (is_array(m) && m->key_size != 4)
+		return "key: of 4 bytes";
+	if (is_queue(m) && m->key_size)
+		return "key: a queue or stack has none";
+	if (is_hash(m) && !m->key_size)
+		return "key: missing";
+	if (!m->value_size && !m->values && !m->inner && m->type != BPF_MAP_TYPE_ARRAY_OF_MAPS &&
+	    m->type != BPF_MAP_TYPE_HASH_OF_MAPS)
+		return "value: missing";
+	return NULL;
+}
+
 static void make(struct shim_map *m)
 {
 	const char *name = m->name;
 	unsigned int i;
 
 	if (!is_array(m) && !is_hash(m) && !is_queue(m) && !is_storage(m) && !is_channel(m) && m->type != BPF_MAP_TYPE_ARENA)
-		hw_refuse("%s: map %s: maps of type %u are not simulated", shim_scheduler.source, name, m->type);
+		hw_refuse("%s: map %s: maps of type %u (enum bpf_map_type) are not simulated", shim_scheduler.source, name, m->type);
+	if (wrong_in(m))
+		hw_refuse("%s: map %s: the kernel does not make it: %s", shim_scheduler.source, name, wrong_in(m));
 	*(struct shim_map **)m->declared = m;
 	raw_spin_lock_init(&m->lock);
 	INIT_LIST_HEAD(&m->by_use);
@@ -350,6 +376,8 @@ long native_bpf_map_update_elem(void *map, const void *key, const void *value, u
 	struct element **at;
 
 	shim_scx_check(value, m->value_size, false);
+	if ((flags & ~BPF_F_LOCK) > BPF_EXIST)
+		return -EINVAL;
 	if (is_hash(m))
 		shim_scx_charge(hw_costs.lock);		/* its bucket's */
 	if (there && (flags & BPF_NOEXIST))
@@ -448,6 +476,34 @@ void shim_scx_task_gone(struct task_struct *p)
 			stored_no_more(&shim_scheduler.maps[i], p);
 }
 
+/* Each element until the callback answers 1; how many it was called for. */
+long native_bpf_for_each_map_elem(void *map, long (*callback)(void *map, const void *key, void *value, void *context),
+				  void *context, u64 flags)
+{
+	struct shim_map *m = shim_scx_map(map);
+	long called = 0, ends = 0;
+	unsigned int i;
+
+	if (flags || (!is_array(m) && !is_hash(m)) || m->type == BPF_MAP_TYPE_ARRAY_OF_MAPS ||
+	    m->type == BPF_MAP_TYPE_HASH_OF_MAPS)
+		return -EINVAL;
+	for (i = 0; i < nr_slots(m) && !ends; i++) {
+		struct element *e = is_hash(m) ? m->slots[i] : NULL, *next;
+
+		if (is_array(m)) {
+			shim_scx_calls_back();
+			ends = callback(map, &i, of_cpu(m, m->slots[i], smp_processor_id()), context);
+			called++;
+		}
+		for (; e && !ends; e = next, called++) {
+			next = e->next;	/* the callback may delete it */
+			shim_scx_calls_back();
+			ends = callback(map, e->key, of_cpu(m, e->value, smp_processor_id()), context);
+		}
+	}
+	return called;
+}
+
 /* ------------------------------------------------------------------ queues and stacks */
 
 long native_bpf_map_push_elem(void *map, const void *value, u64 flags)
@@ -456,10 +512,14 @@ long native_bpf_map_push_elem(void *map, const void *value, u64 flags)
 	unsigned long irq;
 	long ret = -E2BIG;
 
-	if (!is_queue(m))
+	if (!is_queue(m) || (flags & BPF_NOEXIST) || flags > BPF_EXIST)
 		return -EINVAL;
 	raw_spin_lock_irqsave(&m->lock, irq);
 	hw_counts.bpf_ns += hw_costs.lock;	/* taking it has charged that */
+	if (m->used == m->max_entries && flags == BPF_EXIST) {	/* in place of the oldest */
+		m->head = (m->head + 1) % m->max_entries;
+		m->used--;
+	}
 	if (m->used < m->max_entries) {
 		void *slot = m->slots[(m->head + m->used++) % m->max_entries];
 

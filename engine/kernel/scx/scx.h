@@ -34,6 +34,11 @@ struct shim_map {
 	void		**slots;	/* by index, CPU or hash */
 };
 
+struct shim_enumerator {
+	const char	*name;
+	s64		number;
+};
+
 struct shim_tunable {
 	const char	*name;
 	void		*at;
@@ -42,6 +47,8 @@ struct shim_tunable {
 	bool		is_signed, is_flag, is_text;
 	bool		is_tunable;	/* else only its program sets it */
 	unsigned int	inner, step;	/* of each structure of an array, and the bytes to the next */
+	const struct shim_enumerator *names;	/* of an enumeration */
+	unsigned int	nr_names;
 };
 
 /* One of its own that its program runs (SEC("syscall")) or attaches. */
@@ -55,12 +62,14 @@ struct shim_program {
 struct shim_signature {
 	const char	*name, *arguments[SHIM_MOST_ARGUMENTS], *kinds;
 	char		answer;
+	int		queue;		/* which argument is a dispatch queue's id; -1: none */
+	u64		asked, refused;	/* whether operations may call it, a bit each by their place */
 };
 
 struct shim_op {
-	const struct shim_signature *signature;
+	struct shim_signature *signature;
 	unsigned int	offset;			/* in the operations */
-	void		*told;			/* tells of it and calls the real one, found there: */
+	void		*traced;		/* records it and calls the real one, found there: */
 	void		**real;
 };
 
@@ -86,21 +95,28 @@ extern char __start_scx_text[] __weak, __stop_scx_text[] __weak;
 /* access.c: time in the scheduler's code, and what it calls on its behalf */
 void shim_scx_charge(unsigned int ns);
 enum shim_scx_held { SHIM_SCX_RCU, SHIM_SCX_PREEMPTION, SHIM_SCX_LOCKS, SHIM_SCX_NR_HELD };
+const void *shim_scx_operation_ip(void);	/* inside the function that the kernel called; NULL: a callback */
 void shim_scx_holds(enum shim_scx_held what, int change);	/* until it leaves the operation */
 void shim_scx_calls_back(void);		/* a function of the scheduler next, without a trampoline */
 void shim_scx_access(const void *at, unsigned int size, bool write);	/* by a helper, on its behalf */
 void shim_scx_register_late(const char *begin, const char *end);
 
-/* told.c: for traces */
-void shim_scx_tell(void);
+/* trace.c */
+void shim_scx_trace_operations(void);
 void shim_scx_begins(const struct shim_signature *op, const u64 *arguments);
 void shim_scx_ends(const struct shim_signature *op, u64 answer);
 void shim_scx_called(const struct shim_signature *function, const u64 *arguments, u64 answer);
+
+/* call.c: before a helper or kfunc is called */
+void shim_scx_calls(struct shim_signature *function, const u64 *arguments);
 
 /* hooked/kernel/sched/build_policy.c */
 int shim_ext_load(const void *ops, bool by_cid, u64 flags);	/* flags: on top of its own */
 void shim_ext_unload(void);
 bool shim_ext_is_loaded(void);
+const char *shim_ext_refused_member(void);	/* of the operations; NULL: none */
+/* As the verifier would say, where the kernel does not at each call. */
+bool shim_ext_may_call(const char *kfunc, unsigned int operation, bool by_cid);
 #define SHIM_EXT_ENQ_LAST		1
 #define SHIM_EXT_EXITING		2
 #define SHIM_EXT_MIGRATION_DISABLED	4

@@ -446,7 +446,7 @@ int shim_scx_attach(void)
 		setup->prepare();
 	if (attach(setup->attached))
 		leave_out(setup->without);
-	shim_scx_tell();
+	shim_scx_trace_operations();
 	ret = shim_ext_load(shim_scheduler.ops, shim_scheduler.by_cid, shim_ext_flags(setup->flags, has_nodes()));
 	if (!ret && setup->starts_timer)
 		run_for_cpu("start_timer", pinned, 0);

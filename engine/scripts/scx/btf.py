@@ -20,13 +20,14 @@ class Type:
     size: int
     """Bytes, or the type it refers to."""
     members: list[tuple[str, int]] = field(default_factory=list)
-    """Of a structure: names and types. Of a section: its variables' types alone."""
+    """Of a structure: names and types. Of a section: its variables' types alone. Of an enumeration:
+    names and numbers."""
     offsets: list[int] = field(default_factory=list)
     """Of a structure: the bytes before each member; -1 for bits of one."""
     count: int = 0
     """Of an array."""
     encoding: int = 0
-    """Of an integer."""
+    """Of an integer, or of an enumeration."""
 
 
 class Btf:
@@ -90,13 +91,19 @@ class Btf:
                 each.members.append((self._name(member), of))
                 each.offsets.append(bit // 8)
             return at + 12 * number
+        if kind == ENUM:
+            found = [struct.unpack_from("<Ii", data, at + 8 * i) for i in range(number)]
+            # gcc 12 does not say that one has a sign.
+            each.encoding = _SIGNED if info >> 31 or any(value < 0 for _, value in found) else 0
+            each.members = [(self._name(member), value) for member, value in found]
+            return at + 8 * number
         if kind == DATASEC:
             each.members = [
                 ("", struct.unpack_from("<I", data, at + 12 * i)[0]) for i in range(number)
             ]
             return at + 12 * number
-        # enum, func_proto, enum64, var, decl_tag
-        return at + {6: 8 * number, 13: 8 * number, 19: 12 * number, 14: 4, 17: 4}.get(kind, 0)
+        # func_proto, enum64, var, decl_tag
+        return at + {13: 8 * number, 19: 12 * number, 14: 4, 17: 4}.get(kind, 0)
 
 
 def is_signed(each: Type) -> bool:

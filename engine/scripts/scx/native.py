@@ -12,10 +12,11 @@ stay its own.
 
 import argparse
 import re
+import resource
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import btf
@@ -23,6 +24,8 @@ from elf import ALLOCATED, EXECUTES, NOBITS, WRITES, Object
 from signatures import Signatures
 
 PREFIX = "native_"
+LIMITS = {resource.RLIMIT_AS: 8 << 30, resource.RLIMIT_CPU: 600}
+"""Of each compilation: a source may include what has no end."""
 LENT = {
     "memcpy": "__tsan_memcpy",
     "memmove": "__tsan_memcpy",
@@ -86,9 +89,15 @@ def essential(name: str) -> str:
 
 
 def resolve(
-    source: str, names: Iterable[tuple[str, bool]], native: set[str], kfuncs: set[str]
+    source: str,
+    names: Iterable[tuple[str, bool]],
+    native: set[str],
+    kfuncs: set[str],
+    where: Callable[[str], str],
 ) -> dict[str, str]:
     """Return what each undefined name is linked to; weak ones without an answer stay out.
+
+    `where` says in which function of the scheduler a name is called.
 
     Raises:
         Refused: nothing answers a name that the scheduler cannot do without.
@@ -109,8 +118,9 @@ def resolve(
             if not is_weak:
                 missing.append(name)
     if missing:
+        called = ", ".join(f"{name}{where(name)}" for name in sorted(missing))
         raise Refused(
-            f"{source}: calls {', '.join(sorted(missing))}, which"
+            f"{source}: calls {called}, which"
             f" {'is not a function' if len(missing) == 1 else 'are not functions'} that this"
             " kernel or the simulator has for schedulers"
         )
@@ -140,7 +150,7 @@ def is_called(name: str) -> bool:
 
 
 def calls(answers: Mapping[str, str], signatures: Signatures) -> Iterator[str]:
-    """Yield a function for each helper and kfunc that takes a call's time, calls it, and tells.
+    """Yield a function for each helper and kfunc that charges, makes and traces the call.
 
     All their arguments, six at most, are in registers, as their results are.
     """
@@ -151,28 +161,29 @@ def calls(answers: Mapping[str, str], signatures: Signatures) -> Iterator[str]:
             yield signatures.of_function(name, essential(name)).table(f"of_{name}")
             yield f"u64 called_{name}({SIX});"
             yield (
-                f"u64 called_{name}({SIX})\n{{\n\tu64 result;\n\n"
-                "\tshim_scx_charge(hw_costs.bpf_call);\n"
+                f"u64 called_{name}({SIX})\n{{\n\tu64 result;\n"
+                "\tu64 arguments[] = { a, b, c, d, e, f };\n\n"
+                f"\tshim_scx_calls(&of_{name}, arguments);\n"
                 f"\tresult = {ours(to)}(a, b, c, d, e, f);\n"
-                f"\tshim_scx_called(&of_{name}, (u64[]){{ a, b, c, d, e, f }}, result);\n"
+                f"\tshim_scx_called(&of_{name}, arguments, result);\n"
                 "\treturn result;\n}"
             )
 
 
 def operations_table(scheduler: "Made", signatures: Signatures) -> Iterator[str]:
-    """Yield the table of its operations, each with a function that tells and calls it."""
+    """Yield the table of its operations, each with a function that traces and calls it."""
     entries = []
     for name, offset in scheduler.slots():
         yield signatures.of_operation(name).table(f"of_op_{name}")
         yield f"static u64 (*real_{name})({SIX});"
         yield (
-            f"static u64 told_{name}({SIX})\n{{\n\tu64 result;\n\n"
+            f"static u64 traced_{name}({SIX})\n{{\n\tu64 result;\n\n"
             f"\tshim_scx_begins(&of_op_{name}, (u64[]){{ a, b, c, d, e, f }});\n"
             f"\tresult = real_{name}(a, b, c, d, e, f);\n"
             f"\tshim_scx_ends(&of_op_{name}, result);\n"
             "\treturn result;\n}"
         )
-        entries.append(f"{{ &of_op_{name}, {offset}, told_{name}, (void **)&real_{name} }}")
+        entries.append(f"{{ &of_op_{name}, {offset}, traced_{name}, (void **)&real_{name} }}")
     listing = labelled("static const struct shim_op op_table[]")
     yield f"{listing} = {{ {', '.join(entries) or '{ }'} }};"
 
@@ -238,8 +249,16 @@ def variables(types: btf.Btf) -> Iterator[tuple[str, str, str]]:
                     variable.name,
                     f'{{ "{name}", {ours(variable.name)} + {at}, {element.size}, {inner * outer},'
                     f" {int(btf.is_signed(element))}, {int(btf.is_flag(element))}, {int(is_text)},"
-                    f" {int(is_tunable)}, {inner}, {step} }}",
+                    f" {int(is_tunable)}, {inner}, {step}, {enumerators(element)} }}",
                 )
+
+
+def enumerators(each: btf.Type) -> str:
+    """Return the names of an enumeration's numbers, as the end of a table entry."""
+    if each.kind != btf.ENUM:
+        return "0, 0"
+    listed = ", ".join(f'{{ "{name}", {number} }}' for name, number in each.members)
+    return f"(const struct shim_enumerator[]){{ {listed} }}, {len(each.members)}"
 
 
 _Number = tuple[str, int, btf.Type, tuple[int, int], int, set[int]]
@@ -341,7 +360,10 @@ class Made:
         for number, source in enumerate(given.source):
             compile_it = [given.cc, *given.flags.split(), "-c", str(source)]
             part, typed = given.out / f"part{number}.o", given.out / f"typed{number}.o"
-            seen = [f"-fsanitize={SANITIZERS[given.sanitize]}", "-fsanitize-coverage=trace-pc"]
+            seen = [
+                f"-fsanitize={SANITIZERS[given.sanitize]},bounds",
+                "-fsanitize-coverage=trace-pc",
+            ]
             run([*compile_it, "-g", *seen, "-o", str(part)])
             run([*compile_it, "-gbtf", "-w", "-o", str(typed)])
             self.text += run([given.cc, *given.flags.split(), "-E", "-P", str(source)])
@@ -409,6 +431,18 @@ class Made:
         ]
         return max(sizes, default=0)
 
+    def caller(self, name: str) -> str:
+        """Return where a function is first called, as the end of a clause."""
+        section = ""
+        for line in run(["readelf", "-rW", str(self.compiled)]).splitlines():
+            if match := re.match(r"Relocation section '\.rela?(\S+)'", line):
+                section = match[1]
+            elif not section.startswith(".debug") and re.search(rf"\s{name}\b", line):
+                at = ["-e", str(self.compiled), "-j", section, line.split()[0]]
+                function, place = run(["addr2line", "-f", "-s", *at]).split()[:2]
+                return f" in {function}() ({place})"
+        return ""
+
     def functions(self, pattern: str) -> Iterator[tuple[str, str]]:
         """Yield the names of its functions in sections that match a pattern, with the section."""
         sections = {number: each.name for number, each in enumerate(self.object.sections)}
@@ -448,6 +482,7 @@ def make(given: argparse.Namespace) -> None:
         made.calls,
         set(given.natives.read_text().split()),
         set(given.kfuncs.read_text().split()),
+        made.caller,
     )
     table, table_object = given.out / "tables.c", given.out / "tables.o"
     functions = "\n".join(calls(answers, signatures))
@@ -476,6 +511,10 @@ def main() -> None:
     for name in ("cc", "name", "flags", "table-flags"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--sanitize", action="store_true")
+    for limit, most in LIMITS.items():
+        _, hard = resource.getrlimit(limit)
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (soft, hard))
     try:
         make(parser.parse_args())
     except Refused as error:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 _PARAMETERS = r"\(([^(){};]*)\)"
 _MOST = 6
+_QUEUE = "dsq_id"
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,18 @@ class Signature:
     kinds: str
     answer: str
 
+    @property
+    def queue(self) -> int:
+        """Return which argument is a dispatch queue's id; -1: none."""
+        return self.arguments.index(_QUEUE) if _QUEUE in self.arguments else -1
+
     def table(self, called: str) -> str:
         """Return its C."""
         names = "".join(f'"{each}", ' for each in self.arguments)
         return (
-            f"static const struct shim_signature {called} ="
-            f' {{ "{self.name}", {{ {names}}}, "{self.kinds}", \'{self.answer}\' }};'
+            f"static struct shim_signature {called} ="
+            f' {{ "{self.name}", {{ {names}}}, "{self.kinds}", \'{self.answer}\','
+            f" {self.queue} }};"
         )
 
 

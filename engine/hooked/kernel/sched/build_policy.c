@@ -6,6 +6,51 @@
 #ifdef CONFIG_SCHED_CLASS_EXT
 /* One scheduler is loaded at a time, without sub-schedulers: it has every group. */
 #define scx_cgroup_sched(cgrp)	rcu_dereference_raw(scx_root)
+
+#ifdef TREE_HAS_EXT_FILTER
+/*
+ * scx_kfunc_context_filter() asks in which of its sets a kfunc is, by an id that only BTF has: here
+ * a set is what its source lists, and the kfunc in question is found by its name.
+ */
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
+#include <linux/string.h>
+struct shim_kfunc {
+	const char	*name;
+	long		place;		/* in the source, where a set's kfuncs are between its begin and end */
+};
+extern const struct shim_kfunc __start_scx_kfuncs[], __stop_scx_kfuncs[];
+static const char *shim_asked_kfunc;
+static long shim_place(const char *name)
+{
+	const struct shim_kfunc *kfunc;
+
+	for (kfunc = __start_scx_kfuncs; kfunc < __stop_scx_kfuncs; kfunc++)
+		if (!strcmp(kfunc->name, name))
+			return kfunc->place;
+	return 0;
+}
+static bool shim_lists(const char *begin, const char *end)
+{
+	long first = shim_place(begin), last = shim_place(end);
+	const struct shim_kfunc *kfunc;
+
+	for (kfunc = __start_scx_kfuncs; kfunc < __stop_scx_kfuncs; kfunc++)
+		if (kfunc->place > first && kfunc->place < last && !strcmp(kfunc->name, shim_asked_kfunc))
+			return true;
+	return false;
+}
+#undef BTF_KFUNCS_START
+#undef BTF_ID_FLAGS
+#undef BTF_KFUNCS_END
+#define SHIM_KFUNC(name)		\
+	static const struct shim_kfunc __UNIQUE_ID(kfunc) __used __section("scx_kfuncs") = { name, __COUNTER__ };
+#define BTF_KFUNCS_START(name)		SHIM_KFUNC("begin &" #name)
+#define BTF_ID_FLAGS(kind, name, ...)	SHIM_KFUNC(#name)
+#define BTF_KFUNCS_END(name)		\
+	SHIM_KFUNC("end &" #name) struct btf_id_set8 __maybe_unused name = { .flags = BTF_SET8_KFUNCS };
+#define btf_id_set8_contains(set, id)	((void)(id), shim_lists("begin " #set, "end " #set))
+#endif
 #endif
 
 #include <kernel/sched/build_policy.c>
@@ -26,12 +71,34 @@ void native_scx_bpf_kick_cpu(s32 cpu, u64 flags)
 static struct sched_ext_ops *loaded;
 static void (*own_exit)(struct scx_exit_info *info);
 
-static void exit_and_tell(struct scx_exit_info *info)
+static void exit_and_report(struct scx_exit_info *info)
 {
 	if (own_exit)
 		own_exit(info);
 	if (info->kind != SCX_EXIT_UNREG)
 		shim_scx_ended(loaded->name, info->reason, info->msg, info->dump);
+}
+
+static const char *refused_member;
+
+const char *shim_ext_refused_member(void)
+{
+	return refused_member;
+}
+
+static const char *member_at(u32 at)
+{
+	switch (at) {
+	case offsetof(struct sched_ext_ops, dispatch_max_batch):
+		return "dispatch_max_batch";
+	case offsetof(struct sched_ext_ops, flags):
+		return "flags";
+	case offsetof(struct sched_ext_ops, name):
+		return "name: letters, digits, '_' and '.'";
+	case offsetof(struct sched_ext_ops, timeout_ms):
+		return "timeout_ms";
+	}
+	return NULL;
 }
 
 /*
@@ -48,11 +115,13 @@ static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *fr
 	for (at = 0; at < size; at += sizeof(u32)) {
 		member.offset = at * BITS_PER_BYTE;
 		ret = bpf_scx_init_member(&type, &member, to, from);
-		if (ret < 0)
+		if (ret < 0) {
+			refused_member = member_at(at);
 			return ret;
+		}
 	}
 	own_exit = to->exit;
-	to->exit = exit_and_tell;
+	to->exit = exit_and_report;
 	return bpf_scx_validate(to);
 }
 
@@ -129,6 +198,9 @@ int shim_ext_load(const void *ops, bool by_cid, u64 flags)
 	register_idle_masks();
 	memcpy(&flagged, ops, size_of(by_cid));
 	flagged.flags |= flags;
+	if (flagged.flags & SCX_OPS_SWITCH_PARTIAL)
+		hw_refuse("sched_ext: %s has SCX_OPS_SWITCH_PARTIAL: it takes tasks of policy SCHED_EXT, which no task here has",
+			  shim_scheduler.source);
 	loaded = kmemdup(&flagged, sizeof(flagged), GFP_KERNEL);
 	ret = take_members(loaded, &flagged, size_of(by_cid));
 	if (!ret)
@@ -137,6 +209,26 @@ int shim_ext_load(const void *ops, bool by_cid, u64 flags)
 		loaded = NULL;
 	return ret;
 }
+
+#ifdef TREE_HAS_EXT_FILTER
+bool shim_ext_may_call(const char *kfunc, unsigned int operation, bool by_cid)
+{
+	struct bpf_prog_aux aux = {
+		.st_ops = by_cid ? &bpf_sched_ext_ops_cid : &bpf_sched_ext_ops,
+		.attach_st_ops_member_off = operation,
+	};
+	struct bpf_prog prog = { .type = BPF_PROG_TYPE_STRUCT_OPS, .aux = &aux };
+
+	shim_asked_kfunc = kfunc;
+	return !scx_kfunc_context_filter(&prog, 0);
+}
+#else
+/* Where these trees allow a kfunc they check themselves, at each call. */
+bool shim_ext_may_call(const char *kfunc, unsigned int operation, bool by_cid)
+{
+	return true;
+}
+#endif
 
 void shim_ext_unload(void)
 {

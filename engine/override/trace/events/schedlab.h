@@ -455,8 +455,7 @@ TRACE_EVENT(cpus_allowed,
 #define SHIM_SCX_TEXT	160
 #endif
 
-/* The kernel calls an operation of a sched_ext scheduler: text has its arguments, tasks by pid. */
-TRACE_EVENT(scx_op,
+DECLARE_EVENT_CLASS(scx,
 
 	TP_PROTO(const char *name, const char *text),
 
@@ -475,44 +474,28 @@ TRACE_EVENT(scx_op,
 	TP_printk("name=%s%s", __entry->name, __entry->text)
 );
 
-/* What such an operation answered, if it is of those that do. */
-TRACE_EVENT(scx_answer,
+/* The kernel calls an operation of a sched_ext scheduler: text has its arguments, tasks by pid. */
+DEFINE_EVENT(scx, scx_op,
 
 	TP_PROTO(const char *name, const char *text),
 
-	TP_ARGS(name, text),
+	TP_ARGS(name, text)
+);
 
-	TP_STRUCT__entry(
-		__array(	char,	name,	SHIM_SCX_NAME	)
-		__array(	char,	text,	SHIM_SCX_TEXT	)
-	),
+/* Such an operation ends, with its answer if it has one. */
+DEFINE_EVENT(scx, scx_answer,
 
-	TP_fast_assign(
-		strscpy(__entry->name, name, SHIM_SCX_NAME);
-		strscpy(__entry->text, text, SHIM_SCX_TEXT);
-	),
+	TP_PROTO(const char *name, const char *text),
 
-	TP_printk("name=%s%s", __entry->name, __entry->text)
+	TP_ARGS(name, text)
 );
 
 /* A helper or kfunc that the scheduler called, with its arguments and its answer. */
-TRACE_EVENT(scx_call,
+DEFINE_EVENT(scx, scx_call,
 
 	TP_PROTO(const char *name, const char *text),
 
-	TP_ARGS(name, text),
-
-	TP_STRUCT__entry(
-		__array(	char,	name,	SHIM_SCX_NAME	)
-		__array(	char,	text,	SHIM_SCX_TEXT	)
-	),
-
-	TP_fast_assign(
-		strscpy(__entry->name, name, SHIM_SCX_NAME);
-		strscpy(__entry->text, text, SHIM_SCX_TEXT);
-	),
-
-	TP_printk("name=%s%s", __entry->name, __entry->text)
+	TP_ARGS(name, text)
 );
 
 #endif

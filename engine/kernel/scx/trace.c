@@ -6,30 +6,36 @@
 
 extern struct kern_tracepoint shim_tp_scx_op, shim_tp_scx_answer, shim_tp_scx_call;
 
-static int put(char *to, int size, const char *name, char kind, u64 value)
+static int put_value(char *to, int size, char kind, u64 value)
 {
-	const char *space = name && *name ? " " : "", *is = name && *name ? "=" : "";
-
-	name = name ?: "";
 	switch (kind) {
 	case 't':
-		return value ? scnprintf(to, size, "%s%s%s%d", space, name, is, ((struct task_struct *)value)->pid) :
-			       scnprintf(to, size, "%s%s%snone", space, name, is);
+		return value ? scnprintf(to, size, "%d", ((struct task_struct *)value)->pid) : scnprintf(to, size, "none");
 	case 'c':
-		return value ? scnprintf(to, size, "%s%s%s%llu", space, name, is, cgroup_id((struct cgroup *)value)) :
-			       scnprintf(to, size, "%s%s%snone", space, name, is);
+		return value ? scnprintf(to, size, "%llu", cgroup_id((struct cgroup *)value)) : scnprintf(to, size, "none");
 	case 'b':
-		return scnprintf(to, size, "%s%s%s%d", space, name, is, !!(u8)value);
+		return scnprintf(to, size, "%d", !!(u8)value);
 	case 'd':
-		return scnprintf(to, size, "%s%s%s%d", space, name, is, (s32)value);
+		return scnprintf(to, size, "%d", (s32)value);
 	case 'u':
-		return scnprintf(to, size, "%s%s%s%u", space, name, is, (u32)value);
+		return scnprintf(to, size, "%u", (u32)value);
 	case 'D':
-		return scnprintf(to, size, "%s%s%s%lld", space, name, is, (s64)value);
-	case 'x':
-		return scnprintf(to, size, "%s%s%s%#llx", space, name, is, value);
+		return scnprintf(to, size, "%lld", (s64)value);
+	default:
+		return scnprintf(to, size, "%#llx", value);
 	}
-	return 0;			/* where a pointer leads is nobody's business: runs differ in it */
+}
+
+/* Where other pointers lead is left out: it differs from run to run. */
+static int put(char *to, int size, const char *name, char kind, u64 value)
+{
+	int at = 0;
+
+	if (kind == 'p' || kind == 'v')
+		return 0;
+	if (name && *name)
+		at = scnprintf(to, size, " %s=", name);
+	return at + put_value(to + at, size - at, kind, value);
 }
 
 static void put_all(char *to, int size, const struct shim_signature *s, const u64 *arguments)
@@ -41,8 +47,8 @@ static void put_all(char *to, int size, const struct shim_signature *s, const u6
 		at += put(to + at, size - at, s->arguments[i], s->kinds[i], arguments[i]);
 }
 
-/* Before it is loaded: each operation gets a function before it, where a trace wants to know. */
-void shim_scx_tell(void)
+/* Called before the scheduler is loaded: each operation gets its traced function if a trace wants it. */
+void shim_scx_trace_operations(void)
 {
 	unsigned int i;
 
@@ -54,7 +60,7 @@ void shim_scx_tell(void)
 
 		if (*at) {
 			*op->real = *at;
-			*at = op->told;
+			*at = op->traced;
 		}
 	}
 }
@@ -71,8 +77,6 @@ void shim_scx_ends(const struct shim_signature *op, u64 answer)
 {
 	char text[SHIM_SCX_TEXT] = "";
 
-	if (op->answer == 'v')
-		return;
 	put(text, sizeof(text), "answer", op->answer, answer);
 	trace_scx_answer(op->name, text);
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Before a helper or kfunc is called: what the call costs, and whether the operation may call it.
+ */
+#include <linux/hash.h>
+#include "scx.h"
+
+#define LINES	1024		/* of dispatch queues; more share */
+
+/* The line with the lock and the list of a scheduler's own queue. */
+static const char *line_of(u64 queue)
+{
+	static const char *lines[LINES];
+	unsigned int nr = hash_64(queue, ilog2(LINES));
+
+	lines[nr] = lines[nr] ?: shim_scx_row(L1_CACHE_BYTES);
+	return lines[nr];
+}
+
+/* Looked up in the kernel's hash; those of CPUs and the global one are not. */
+static void look_up(const struct shim_signature *function, u64 queue)
+{
+	if (queue >> 63)
+		return;
+	shim_scx_charge(hw_costs.bpf_hash);
+	hw_hot_line(line_of(queue), strstr(function->name, "insert") || strstr(function->name, "dispatch"));
+}
+
+/* The operation that an address lies in, found once for each address. */
+static const struct shim_op *operation_of(const void *ip)
+{
+	static struct { const void *ip; const struct shim_op *op; } found[1024];
+	unsigned int i, nr = hash_ptr(ip, 10);
+	typeof(found[0]) *f = &found[nr];
+	const void *function;
+
+	for (i = 1; f->ip && f->ip != ip && i < ARRAY_SIZE(found); i++)
+		f = &found[(nr + i) % ARRAY_SIZE(found)];
+	if (f->ip == ip)
+		return f->op;
+	function = hw_function_of(ip);
+	f->ip = ip;
+	for (i = 0; i < shim_scheduler.nr_ops; i++) {
+		const struct shim_op *op = &shim_scheduler.op_table[i];
+
+		if (function && function == (*op->real ?: *(void **)(shim_scheduler.ops + op->offset)))
+			f->op = op;
+	}
+	return f->op;
+}
+
+/* Timers and other callbacks have no operation of their own. */
+static void check_may(struct shim_signature *function)
+{
+	const void *ip = shim_scx_operation_ip();
+	const struct shim_op *op = ip ? operation_of(ip) : NULL;
+	static char text[160];
+	u64 bit;
+
+	if (!op)
+		return;
+	bit = 1ULL << (op - shim_scheduler.op_table);
+	if (!(function->asked & bit)) {
+		function->asked |= bit;
+		if (!shim_ext_may_call(function->name, op->offset, shim_scheduler.by_cid))
+			function->refused |= bit;
+	}
+	if (!(function->refused & bit))
+		return;
+	snprintf(text, sizeof(text), "the scheduler calls %s() from %s(), where the kernel's verifier refuses it",
+		 function->name, op->signature->name);
+	hw_end_in_scheduler(text);
+}
+
+void shim_scx_calls(struct shim_signature *function, const u64 *arguments)
+{
+	shim_scx_charge(hw_costs.bpf_call);
+	check_may(function);
+	if (function->queue >= 0)
+		look_up(function, arguments[function->queue]);
+}
