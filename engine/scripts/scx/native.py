@@ -46,6 +46,8 @@ INLINED = {
 }
 """What the verifier replaces by instructions, so that nothing is called; a map's lookup says itself
 whether it was."""
+COMPILERS = ("__tsan_", "__sanitizer_", "__ubsan_", "__popcount", "__scx_bounds")
+"""Names of what the compiler calls, or a header of ours; kfuncs may begin with `__` too."""
 SANITIZERS = {False: "thread", True: "address"}
 """Where AddressSanitizer looks at accesses, the simulator does not: they cost nothing then."""
 VARIABLES = {"runqueues": "runqueues", "cpufreq_cpu_data": "native_cpufreq_cpu_data"}
@@ -146,7 +148,7 @@ def labelled(declared: str) -> str:
 def is_called(name: str) -> bool:
     """Return whether the scheduler's code calls it in a real kernel, which takes time."""
     known = name in LENT or name in INLINED or name in VARIABLES
-    return not name.startswith("__") and not known
+    return not name.startswith(COMPILERS) and not known
 
 
 def calls(answers: Mapping[str, str], signatures: Signatures) -> Iterator[str]:
