@@ -94,8 +94,8 @@ class Fidelity(Data):
         said = [f"{name} {_part(off.median)} ({_part(off.worst)})" for name, off in figures.items()]
         number = len(self.workloads)
         return (
-            f"Replays of {number} known workload{'s' if number > 1 else ''} of this kind were off"
-            f" by, in the middle (at worst): {', '.join(said)}."
+            f"Replays of {number} known workload{'s' if number > 1 else ''} of this kind, imported"
+            f" with --probe, were off by, in the middle (at worst): {', '.join(said)}."
         )
 
     def about_changes(self) -> str:
