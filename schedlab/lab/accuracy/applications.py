@@ -11,12 +11,10 @@ from statistics import median
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.metric import Metric
 from schedlab.lab.accuracy.markdown import table_row
-from schedlab.plan.plan import Blocks, Plan, find_suite
-from schedlab.plan.targets import kind_of
+from schedlab.lab.accuracy.sides import plan_of_side
+from schedlab.plan.plan import Plan, find_suite
 from schedlab.result.record import RunRecord
 from schedlab.result.store import CaseInfo, Store
-from schedlab.settings.variant import Variant
-from schedlab.targets.simulated.scenario import COLD
 
 SUITE = "applications-loads"
 _ROUNDS = 2
@@ -39,21 +37,9 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
 def plan_of_applications(
     target: str, kernel: str | None = None, only: tuple[str, ...] = ()
 ) -> Plan:
-    """Return the plan for a target: figures at their values, and no load warms up."""
-    simulated = kind_of(target).simulated
-    own = {"kernel": kernel} if simulated else {}
-    return Plan(
-        title="Applications, on a host and simulated",
-        target=target,
-        suite=SUITE,
-        only=only,
-        variant=tuple(Variant(name=name, **own) for name in ("first", "second")),
-        aa=True,
-        exact=simulated,
-        blocks=Blocks(looks=(1 if simulated else _ROUNDS,), warmup=0),
-        load_warmup=COLD,
-        counters=(),
-    )
+    """Return the plan for a target."""
+    title = "Applications, on a host and simulated"
+    return plan_of_side(title, SUITE, target, kernel, only, rounds=_ROUNDS)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,11 @@ from statistics import fmean
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.load import counter
 from schedlab.lab.accuracy.markdown import table_row
+from schedlab.lab.accuracy.sides import plan_of_side
 from schedlab.lab.accuracy.single import QUIET, SUITE
-from schedlab.plan.plan import Blocks, Plan, find_suite
-from schedlab.plan.targets import kind_of
+from schedlab.plan.plan import Plan, find_suite
 from schedlab.result.record import RunRecord
 from schedlab.result.store import CaseInfo, Store
-from schedlab.settings.variant import Variant
-from schedlab.targets.simulated.scenario import COLD
 
 _COUNTERS = {
     "switches/op": "context-switches",
@@ -49,21 +47,9 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plan_of_loads(target: str, kernel: str | None = None, only: tuple[str, ...] = ()) -> Plan:
-    """Return the plan for a target: figures at their values, and no load warms up."""
-    simulated = kind_of(target).simulated
-    own = {"kernel": kernel} if simulated else {}
-    return Plan(
-        title="Every workload, on a host and simulated",
-        target=target,
-        suite=SUITE,
-        only=only,
-        variant=tuple(Variant(name=name, **own) for name in ("first", "second")),
-        aa=True,
-        exact=simulated,
-        blocks=Blocks(looks=(1,), warmup=0),
-        load_warmup=COLD,
-        counters=tuple(_COUNTERS.values()),
-    )
+    """Return the plan for a target."""
+    title, counters = "Every workload, on a host and simulated", tuple(_COUNTERS.values())
+    return plan_of_side(title, SUITE, target, kernel, only, counters=counters)
 
 
 @dataclass(frozen=True)

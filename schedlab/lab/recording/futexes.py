@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from schedlab.lab.recording.events import FUTEX_IS_PRIVATE, Events, Flags, Kind, Numbers
-from schedlab.lab.recording.pieces import Lives, task_key
+from schedlab.lab.recording.pieces import Lives, Spans, task_key
 
 CONTENDED = 2
 """The value of a lock's word that somebody waits for."""
@@ -33,32 +33,15 @@ _UNKNOWN = -(1 << 30)
 
 
 @dataclass
-class FutexCalls:
-    """Waits and wakes, sorted by task and then by place."""
+class FutexCalls(Spans):
+    """Waits and wakes."""
 
-    task: Numbers
-    enter: Numbers
-    exit: Numbers
     waits: Flags
     word: Numbers
     """Numbers from 0, one for each futex."""
     value: Numbers
     """Of a wait, what the word has to be; of a wake, how many at most."""
     result: Numbers
-
-    def __len__(self) -> int:
-        """Return the number of calls."""
-        return len(self.task)
-
-    def around(self, task: Numbers, place: Numbers) -> Numbers:
-        """Return in which of the calls a task is at a place; -1: in none."""
-        if not len(self):
-            return np.full(len(place), -1)
-        keys = task_key(self.task, self.enter)
-        at = np.searchsorted(keys, task_key(task, place), "right") - 1
-        there = np.maximum(at, 0)
-        within = (at >= 0) & (self.task[there] == task) & (self.exit[there] >= place)
-        return np.where(within, at, -1)
 
 
 def find_futex_calls(events: Events, lives: Lives) -> FutexCalls:

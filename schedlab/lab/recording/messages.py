@@ -10,42 +10,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from schedlab.lab.recording.events import Events, Flags, Kind, Numbers
-from schedlab.lab.recording.pieces import Lives, task_key
+from schedlab.lab.recording.pieces import Lives, Spans, task_key
 
 
 @dataclass
-class Transfers:
-    """Calls that moved a message, sorted by task and then by place."""
+class Transfers(Spans):
+    """Calls that moved a message."""
 
-    task: Numbers
-    enter: Numbers
-    """Places in the trace."""
-    exit: Numbers
     sends: Flags
     channel: Numbers
     kind: Numbers
     """Index into CHANNELS."""
     bytes: Numbers
 
-    def __len__(self) -> int:
-        """Return the number of calls."""
-        return len(self.task)
-
     def chosen(self, which: Flags | Numbers) -> "Transfers":
         """Return those of them."""
         ends = self.enter[which], self.exit[which]
         what = self.channel[which], self.kind[which], self.bytes[which]
         return Transfers(self.task[which], *ends, self.sends[which], *what)
-
-    def around(self, task: Numbers, place: Numbers) -> Numbers:
-        """Return in which of the calls a task is at a place; -1: in none."""
-        if not len(self):
-            return np.full(len(place), -1)
-        keys = task_key(self.task, self.enter)
-        at = np.searchsorted(keys, task_key(task, place), "right") - 1
-        there = np.maximum(at, 0)
-        within = (at >= 0) & (self.task[there] == task) & (self.exit[there] >= place)
-        return np.where(within, at, -1)
 
 
 def find_transfers(events: Events, lives: Lives) -> Transfers:

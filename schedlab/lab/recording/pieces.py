@@ -38,6 +38,30 @@ def task_key(task: Numbers, place: Numbers) -> Numbers:
     return task << _SHIFT | place
 
 
+@dataclass
+class Spans:
+    """Calls of tasks from their beginning to their end, sorted by task and then by beginning."""
+
+    task: Numbers
+    enter: Numbers
+    """Places in the trace."""
+    exit: Numbers
+
+    def __len__(self) -> int:
+        """Return the number of calls."""
+        return len(self.task)
+
+    def around(self, task: Numbers, place: Numbers) -> Numbers:
+        """Return in which of the calls a task is at a place; -1: in none."""
+        if not len(self):
+            return np.full(len(place), -1)
+        keys = task_key(self.task, self.enter)
+        at = np.searchsorted(keys, task_key(task, place), "right") - 1
+        there = np.maximum(at, 0)
+        within = (at >= 0) & (self.task[there] == task) & (self.exit[there] >= place)
+        return np.where(within, at, -1)
+
+
 def find_pieces(events: Events) -> Pieces:
     """Return the pieces of a trace."""
     switch = events.of(Kind.SWITCH)
