@@ -16,6 +16,7 @@ from schedlab.kernels.progress import Watch
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
 from schedlab.plan.targets import SSH, VM, known
+from schedlab.settings.kinds import check_place
 from schedlab.settings.kinds.boot import Boot
 from schedlab.settings.kinds.cmdline import Cmdline
 from schedlab.settings.variant import Variant
@@ -319,27 +320,27 @@ def machine_of(plan: Plan, watch: Watch) -> tuple[BootedMachine, list[Wanted]]:
     """Return the machine of a plan, and how each variant wants it booted.
 
     Raises:
-        UsageError: the lab does not boot such a target.
+        UsageError: the lab does not boot such a target, or a variant has no meaning there.
     """
     kind, which = known(plan.target)
+    if kind not in (SSH, VM):
+        raise UsageError(
+            f"the lab boots {SSH.syntax} and {VM.syntax}, not {plan.target}; give one of them as"
+            " --target."
+        )
+    for variant in plan.variant:
+        check_place(variant, kind.place)
     if kind is SSH:
         wanted = [wanted_by(variant) for variant in plan.variant]
         return SshMachine(which, plan.reboot or Reboot(), watch), wanted
-    if kind is VM:
-        if plan.reboot:
-            raise UsageError(
-                "reboot: a guest is started for each boot; leave out the table [reboot]."
-            )
-        options = (tuple(Cmdline.of(variant).split()) for variant in plan.variant)
-        wanted = [
-            Wanted(variant.name, options=words)
-            for variant, words in zip(plan.variant, options, strict=True)
-        ]
-        return GuestMachine(plan, watch), wanted
-    raise UsageError(
-        f"the lab boots {SSH.syntax} and {VM.syntax}, not {plan.target}; give one of them as"
-        " --target."
-    )
+    if plan.reboot:
+        raise UsageError("reboot: a guest is started for each boot; leave out the table [reboot].")
+    options = (tuple(Cmdline.of(variant).split()) for variant in plan.variant)
+    wanted = [
+        Wanted(variant.name, options=words)
+        for variant, words in zip(plan.variant, options, strict=True)
+    ]
+    return GuestMachine(plan, watch), wanted
 
 
 def _seen(system: System) -> Seen:

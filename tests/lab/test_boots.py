@@ -314,6 +314,7 @@ def test_what_the_lab_cannot_boot_is_refused(
         ((), "--boots N is missing"),
         (("--boots", 0), "each variant needs at least 2 boots"),
         (("--boots", 2, "--target", "vm:"), "no target is called 'vm:'"),
+        (("--boots", 2, "--target", "ssh:x"), "kernel has no meaning on a host"),
         (("--boots", 2, "--target", "sim:x"), "the lab boots ssh:HOST and vm:KERNEL, not sim:x"),
     ],
 )
