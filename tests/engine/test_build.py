@@ -572,7 +572,7 @@ def test_what_a_hook_cannot_take_is_an_error(tmp_path: Path) -> None:
     assert made.returncode == 2
     said = re.sub("[‘’]", "'", made.stderr)
     assert "select_task_rq() of struct sched_class is not int (struct task_struct *, int" in said
-    assert "passing argument 2 of 'trace_group_stats' from incompatible pointer type" in said
+    assert "passing argument 2 of 'update_sg_lb_stats' from incompatible pointer type" in said
     assert "[-Werror=incompatible-pointer-types]" in said
 
 

@@ -52,7 +52,11 @@ SCENARIO = [
     ("features", {"WA_IDEL": False}, "features.WA_IDEL: this kernel has no such scheduler feature"),
     ("ablate", ["gravity"], 'ablate[0]: no mechanism "gravity"'),
     ("end", {"when": "workloads_done"}, "end.max_simulated: missing"),
-    ("knobs", {"/proc/sys/kernel/nothing": "1"}, "/proc/sys/kernel/nothing: No such file"),
+    (
+        "knobs",
+        {"/proc/sys/kernel/nothing": "1"},
+        "/proc/sys/kernel/nothing: this kernel has no such file",
+    ),
     *(
         (key, value, f"{key}: an object is expected")
         for key in ("features", "knobs", "cpuidle", "cpufreq")

@@ -10,6 +10,7 @@ import pytest
 
 from schedlab.kernels.configuration import choices, read_configuration
 from schedlab.kernels.engine import find_engine
+from schedlab.kernels.kconfig import models
 from schedlab.machine.domains import read
 from tests.helpers import builds
 from tests.helpers.engine.loads import refused
@@ -41,7 +42,8 @@ def test_every_option_is_built_both_ways() -> None:
         (str(builds.bare_config()), "7.3"),
         (str(builds.cpusets_config()), "7.3"),
     ):
-        options = read_configuration(which, engine, series, kernel_source(series)).options
+        tree = kernel_source(series)
+        options = read_configuration(which, engine, series, tree, models(tree)).options
         differ |= {option.split("=")[0] for option in options}
     assert differ == set(choices(engine))
 

@@ -25,6 +25,7 @@ NUMA_BALANCING = "/proc/sys/kernel/numa_balancing"
 
 FILES = {
     "proc/sys/kernel/numa_balancing": "1",
+    "proc/sys/kernel/sched_autogroup_enabled": "1",
     "proc/sys/kernel/random/boot_id": "5f1c8a0e-0000-4000-8000-000000000001",
     "proc/sys/kernel/osrelease": "5.7.0-rc5+",
     "proc/sys/kernel/hostname": "emulated",

@@ -17,6 +17,8 @@ CHEAP = {
     "YcsbMongodb": "5 s by itself",
     "DeathStarBench": "5 s by itself",
     "Specjbb2015MultiJvm": "2 s by itself",
+    "BuildGoogleTest": "of few files, the same on hosts and simulated",
+    "FfmpegX264": "of few frames, the same on hosts and simulated",
     "Load": "the same load on hosts and simulated is the suite's purpose",
 }
 """Benchmarks that need no simulated sizes; docs/internals/engine-speed.md has their cost."""

@@ -40,7 +40,7 @@ Booted = Callable[..., Path]
 def booted(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Booted:
     """Return a function that boots the emulated host, runs the plan and gives the result."""
 
-    monkeypatch.setattr("schedlab.cli.result.write_reports", lambda _: [])  # not looked at here
+    monkeypatch.setattr("schedlab.report.write_reports", lambda _: [])  # not looked at here
 
     def run(number: int, kernel: str, **changes: Any) -> Path:
         # Each boot has its own luck of 3 % beside the kernel's effect of +20 %.

@@ -199,6 +199,16 @@ def _workload(rng: random.Random, cpus: int, llcs: int, nodes: int, files: dict[
         | {"comm.connect.selector.runner.count": 1, "Xmn": "16MiB", "ParallelGCThreads": 2},
         {"kind": "cpuidle-smt", "wcpu": 0, "acpu": 1, "period": us(rng, 5, 200), "duration": time}
         | {"icpus": ",".join(map(str, rng.sample(range(2, cpus), rng.randint(1, 2))))},
+        {"kind": "redis", "test": rng.choice(["get", "set"]), "clients": few}
+        | {"requests": rng.randint(1, 300)},
+        {"kind": "postgresql", "transactions": rng.choice(["select", "tpcb"]), "clients": few}
+        | {"time": time},
+        {"kind": "mariadb", "threads": few, "handling": rng.choice(["threads", "pool"])}
+        | {"transactions": rng.choice(["read_only", "read_write", "point_select"]), "time": time},
+        {"kind": "nginx", "workers": rng.randint(1, 3), "connections": few, "time": time},
+        {"kind": "memcached", "workers": rng.randint(1, 3), "connections": few, "time": time},
+        {"kind": "build", "units": rng.randint(1, 2), "jobs": rng.randint(1, 2)},
+        {"kind": "x264", "frames": rng.randint(1, 5), "threads": rng.randint(1, 3)},
         {"kind": "rt-app"},
     ]
     if llcs > 1 and cpus // llcs >= 4:
