@@ -546,23 +546,38 @@ def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
     assert changed == "fewer\ttick_nohz_get_sleep_length\tmenu_select()\n"
 
 
-def test_what_a_hook_cannot_take_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("file", "old", "new", "unit", "message"),
+    [
+        (
+            "kernel/sched/sched.h",
+            r"(\*select_task_rq\)\(struct task_struct \*p, int task_cpu, int) flags",
+            r"\1 flags, int why",
+            "kernel/decisions.o",
+            "select_task_rq() of struct sched_class is not int (struct task_struct *, int",
+        ),
+        (
+            "kernel/sched/fair.c",
+            r"(update_sg_lb_stats\(env), sds, sg, sgs,",
+            r"\1, sg, sgs, sds,",
+            "k/kernel/sched/fair.o",
+            "passing argument 2 of 'update_sg_lb_stats' from incompatible pointer type"
+            " [-Werror=incompatible-pointer-types]",
+        ),
+    ],
+    ids=["method", "order"],
+)
+def test_what_a_hook_cannot_take_is_an_error(
+    file: str, old: str, new: str, unit: str, message: str, tmp_path: Path
+) -> None:
     """Other parameters of a method, or their order, that nothing but a type would show."""
     tree, base = kernel_source("6.12"), objects("6.12")
-    method = r"(\*select_task_rq\)\(struct task_struct \*p, int task_cpu, int) flags"
-    order = r"(update_sg_lb_stats\(env), sds, sg, sgs,"
-    changes = []
-    for name, file, old, new in (
-        ("method", "kernel/sched/sched.h", method, r"\1 flags, int why"),
-        ("order", "kernel/sched/fair.c", order, r"\1, sg, sgs, sds,"),
-    ):
-        changes.append(patch(tmp_path / name, tree, file, old, new))
-    out = build_folder("6.12-types")
+    change = patch(tmp_path / "change", tree, file, old, new)
+    out = build_folder(f"6.12-types-{Path(unit).stem}")
     made = subprocess.run(
         [
-            *("make", "-k", "-j2", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={tree}"),
-            *(f"BASE={base}", f"PATCHES={' '.join(map(str, changes))}"),
-            *(str(out / "kernel/decisions.o"), str(out / "k/kernel/sched/fair.o")),
+            *("make", "-j2", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={tree}"),
+            *(f"BASE={base}", f"PATCHES={change}", str(out / unit)),
         ],
         capture_output=True,
         text=True,
@@ -570,10 +585,7 @@ def test_what_a_hook_cannot_take_is_an_error(tmp_path: Path) -> None:
     )
     shutil.rmtree(out)
     assert made.returncode == 2
-    said = re.sub("[‘’]", "'", made.stderr)
-    assert "select_task_rq() of struct sched_class is not int (struct task_struct *, int" in said
-    assert "passing argument 2 of 'update_sg_lb_stats' from incompatible pointer type" in said
-    assert "[-Werror=incompatible-pointer-types]" in said
+    assert message in re.sub("[‘’]", "'", made.stderr)
 
 
 @pytest.fixture
