@@ -36,3 +36,23 @@ void loops_results(const struct loops *l)
 	wl_result("requests", wl_count(l->latency), "");
 	wl_result_latency("latency", l->latency);
 }
+
+void loops_run(struct loops *l, const char *name, void (*thread)(void *), void *server,
+	       int threads, int connections)
+{
+	struct loops_thread *each = wl_new(struct loops_thread, threads);
+	struct wl_task **task = wl_new(struct wl_task *, threads);
+	int first = 0;
+
+	for (int i = 0; i < threads; i++) {
+		int own = connections / threads + (i < connections % threads);
+
+		each[i] = (struct loops_thread) { server, first, own };
+		first += own;
+		task[i] = wl_thread(name, thread, &each[i]);
+	}
+	loops_measure(l, wl_option("time"));
+	for (int i = 0; i < threads; i++)
+		wl_join(task[i]);
+	loops_results(l);
+}

@@ -18,6 +18,16 @@ int loops_answered(struct loops *loops, unsigned long long sent);	/* 1: the clie
 void loops_measure(struct loops *loops, unsigned long long time);
 void loops_results(const struct loops *loops);
 
+/* Of a thread of clients: its connections, of all those to a server. */
+struct loops_thread {
+	void *server;
+	int first, connections;
+};
+
+/* Deals the connections out to threads, measures, and waits for their end. */
+void loops_run(struct loops *loops, const char *name, void (*thread)(void *), void *server,
+	       int threads, int connections);
+
 /* ------------------------------------------------------------------ commits (group-commit.c) */
 
 /*

@@ -85,11 +85,6 @@ static void memcached_server(void *arg)
 
 /* ------------------------------------------------------------------ memcaslap */
 
-struct thread {
-	struct cache *cache;
-	int first, connections;
-};
-
 static void ask(struct connection *c)
 {
 	wl_work_about(WL_memcached_ask);
@@ -100,8 +95,8 @@ static void ask(struct connection *c)
 
 static void memcaslap(void *arg)
 {
-	struct thread *me = arg;
-	struct cache *m = me->cache;
+	struct loops_thread *me = arg;
+	struct cache *m = me->server;
 	struct wl_watch *watch = wl_watch();
 	void *answered[WL_MOST_READABLE];
 	int left = me->connections;
@@ -132,9 +127,6 @@ static void memcaslap(void *arg)
 static void memcached(void)
 {
 	struct cache *m = wl_new(struct cache, 1);
-	struct thread *thread;
-	struct wl_task **task;
-	int first = 0;
 
 	m->workers = wl_option("workers");
 	m->threads = wl_option("threads");
@@ -147,19 +139,7 @@ static void memcached(void)
 	m->loops = loops_new();
 	wl_fork("memcached", memcached_server, m);
 	wl_pipe_read(m->ready, 1);
-	thread = wl_new(struct thread, m->threads);
-	task = wl_new(struct wl_task *, m->threads);
-	for (int i = 0; i < m->threads; i++) {
-		int own = m->connections / m->threads + (i < m->connections % m->threads);
-
-		thread[i] = (struct thread) { m, first, own };
-		first += own;
-		task[i] = wl_thread("memcaslap", memcaslap, &thread[i]);
-	}
-	loops_measure(m->loops, wl_option("time"));
-	for (int i = 0; i < m->threads; i++)
-		wl_join(task[i]);
-	loops_results(m->loops);
+	loops_run(m->loops, "memcaslap", memcaslap, m, m->threads, m->connections);
 }
 
 static const struct wl_option options[] = {

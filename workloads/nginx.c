@@ -78,11 +78,6 @@ static void nginx_master(void *arg)
 
 /* ------------------------------------------------------------------ wrk */
 
-struct thread {
-	struct site *site;
-	int first, connections;
-};
-
 static void ask(struct connection *c)
 {
 	wl_work_about(WL_nginx_ask);
@@ -93,8 +88,8 @@ static void ask(struct connection *c)
 
 static void wrk(void *arg)
 {
-	struct thread *me = arg;
-	struct site *s = me->site;
+	struct loops_thread *me = arg;
+	struct site *s = me->server;
 	struct wl_watch *watch = wl_watch();
 	void *answered[WL_MOST_READABLE];
 	int left = me->connections;
@@ -130,9 +125,6 @@ static void wrk(void *arg)
 static void nginx(void)
 {
 	struct site *s = wl_new(struct site, 1);
-	struct thread *thread;
-	struct wl_task **task;
-	int first = 0;
 
 	s->workers = wl_option("workers");
 	s->threads = wl_option("threads");
@@ -150,19 +142,7 @@ static void nginx(void)
 	wl_fork("nginx", nginx_master, s);
 	for (int i = 0; i < s->workers; i++)
 		wl_pipe_read(s->ready, 1);
-	thread = wl_new(struct thread, s->threads);
-	task = wl_new(struct wl_task *, s->threads);
-	for (int i = 0; i < s->threads; i++) {
-		int own = s->connections / s->threads + (i < s->connections % s->threads);
-
-		thread[i] = (struct thread) { s, first, own };
-		first += own;
-		task[i] = wl_thread("wrk", wrk, &thread[i]);
-	}
-	loops_measure(s->loops, wl_option("time"));
-	for (int i = 0; i < s->threads; i++)
-		wl_join(task[i]);
-	loops_results(s->loops);
+	loops_run(s->loops, "wrk", wrk, s, s->threads, s->connections);
 }
 
 static const struct wl_option options[] = {
