@@ -45,7 +45,7 @@ class ScxPrograms:
         self._base = base
         self._image = image
         self._watch = watch
-        about = f"{base.identity} {base.release} {image} {image.stat().st_mtime_ns}"
+        about = f"{base.identity} {base.release} {image} {image.stat().st_mtime_ns} {_clang()}"
         self._folder = cache_folder() / "scx" / hashlib.sha256(about.encode()).hexdigest()[:16]
 
     def loader(self, scheduler: str) -> Path:
@@ -171,18 +171,23 @@ def clang() -> str:
     Raises:
         KernelError: there is none that is new enough.
     """
+    if found := _clang():
+        return found
+    raise KernelError(
+        f"clang {_OLDEST_CLANG} or newer is not installed; schedulers are compiled to BPF by it."
+        f"\n  Install: {_NEEDED}"
+    )
+
+
+def _clang() -> str | None:
     for version in range(40, _OLDEST_CLANG - 1, -1):
         if found := shutil.which(f"clang-{version}"):
             return found
     plain = shutil.which("clang")
     status, said = output([plain, "--version"]) if plain else (1, "")
     number = re.search(r"version (\d+)", said)
-    if plain and not status and number and int(number[1]) >= _OLDEST_CLANG:
-        return plain
-    raise KernelError(
-        f"clang {_OLDEST_CLANG} or newer is not installed; schedulers are compiled to BPF by it."
-        f"\n  Install: {_NEEDED}"
-    )
+    new_enough = not status and number and int(number[1]) >= _OLDEST_CLANG
+    return plain if new_enough else None
 
 
 def _tool(name: str) -> str:

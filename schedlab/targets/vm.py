@@ -28,7 +28,7 @@ from schedlab.targets.alike import check_alike
 from schedlab.targets.guest.guest import QEMU, Guest
 from schedlab.targets.guest.guests import Booted, Guests
 from schedlab.targets.guest.kernel import Kernel as GuestKernel
-from schedlab.targets.guest.kernel import built_kernel, find_kernel
+from schedlab.targets.guest.kernel import built_kernel, find_kernel, kernel_config
 from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order, Session
@@ -86,12 +86,16 @@ class VmTarget:
         return guests
 
     def _schedulers(self) -> dict[str, Path]:
-        """Return the programs of the variants' sched_ext schedulers, built from the tree."""
+        """Return the programs of the variants' sched_ext schedulers, built from the tree.
+
+        With them comes the kernel's configuration, which they read while they are loaded.
+        """
         files: dict[str, Path] = {}
         for variant in self._variants:
             scheduler = Scx.of(variant)
             if scheduler and not shutil.which(f"scx_{scheduler}"):
                 programs = self.scx_programs(variant)
+                files |= kernel_config(self.booted(variant).kernel, self.watch)
                 files[f"/usr/bin/scx_{scheduler}"] = programs.loader(scheduler)
         return files
 

@@ -18,7 +18,7 @@ from schedlab.result.store import Store
 from schedlab.settings.variant import Variant, parse_variant
 from schedlab.targets.guest.guest import QEMU
 from schedlab.targets.guest.initramfs import Initramfs
-from schedlab.targets.guest.kernel import find_kernel, newest
+from schedlab.targets.guest.kernel import Kernel, find_kernel, kernel_config, newest
 from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.vm import Booted, VmSession, VmTarget
 from tests.helpers import builds
@@ -109,6 +109,19 @@ def test_an_initramfs_holds_programs_with_their_libraries(tmp_path: Path) -> Non
 )
 def test_the_newest_kernel_of_a_series(packages: list[str], wanted: int) -> None:
     assert newest(packages) == packages[wanted]
+
+
+def test_a_kernels_configuration_lies_where_libbpf_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """scx_central asks for CONFIG_HZ: without the file it is not loaded."""
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
+    image = tmp_path / "debian" / "linux-image-6.12.9-1" / "boot" / "vmlinuz-6.12.9"
+    config = image.with_name("config-6.12.9")
+    config.parent.mkdir(parents=True)
+    config.touch()
+    assert kernel_config(Kernel(image, ""), Watch()) == {"boot/config-6.12.9": config}
+    assert kernel_config(Kernel(tmp_path / "bzImage", ""), Watch()) == {}
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from pathlib import Path
 
 from schedlab.base.data import data_folder
 from schedlab.base.errors import IncompleteRun
-from schedlab.kernels.scx_programs import RECORDER
+from schedlab.kernels.scx_programs import RECORDER, clang
 from schedlab.lab.ftrace import Event, events
 from schedlab.settings.kinds.scx import Scx
 from schedlab.settings.variant import Variant
@@ -61,6 +62,8 @@ _TIMED_OPERATIONS = {"tick", "core_sched_before", "update_idle", "dump", "dump_t
 _PINNED_WAKEUP = "9"
 """Flags of an enqueue(): ENQUEUE_WAKEUP and ENQUEUE_NOCLOCK, and no CPU was selected."""
 _NONE = "none"
+_REFUSED = re.compile(r"libbpf: (prog '\w+': failed to load: .*|.*system Kconfig.*)")
+"""Where a scheduler that is not loaded says why; what comes behind says only that it is not."""
 _LEGEND = re.compile(r"(\d+) (\w+) (\S+) (\w)")
 _BEGINS = re.compile(r"scx begins (\d+) (\w+) (\w+) (\w+) (\w+)")
 _ENDS = re.compile(r"scx ends (\d+) (\w+)")
@@ -282,13 +285,22 @@ class Recorder:
         begun = guest.run(_BEGIN.format(scheduler=self._scheduler, recorder=RECORDER), _SECONDS)
         listed = begun.out.decode().splitlines()
         if _READY not in listed:
-            words = "; ".join(listed[-3:])
-            raise IncompleteRun(f"scx_{self._scheduler} cannot be recorded in the guest: {words}")
+            raise IncompleteRun(
+                f"scx_{self._scheduler} cannot be recorded in the guest: {refusal(listed)}"
+                f"\n  It was compiled by {Path(clang()).name}; the kernel may load what a newer one"
+                " makes of it."
+            )
         for _ in range(ROUNDS):
             done = guest.run(_ROUND.format(text=text), _SECONDS)
             if done.status:
                 raise IncompleteRun(f"the script failed under scx_{self._scheduler} in the guest")
             yield [*listed, *done.out.decode(errors="replace").splitlines()]
+
+
+def refusal(lines: Sequence[str]) -> str:
+    """Return why a scheduler was not loaded, from what its program said."""
+    refused = [match[1] for line in lines if (match := _REFUSED.search(line))]
+    return "; ".join(refused or lines[-3:])
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,27 @@ def built_kernel(name: str, watch: Watch) -> Kernel:
     return Kernel(image.file, image.title)
 
 
+def kernel_config(kernel: Kernel, watch: Watch) -> dict[str, Path]:
+    """Return the configuration of a kernel of Debian's by the place where programs look for it.
+
+    Where linux-binary has the kernel, linux-base has its configuration. Nothing is returned for
+    other kernels.
+
+    Raises:
+        SchedlabError: the package cannot be had.
+    """
+    folder = cache_folder() / "debian"
+    if folder not in kernel.file.parents:
+        return {}
+    package = kernel.file.relative_to(folder).parts[0]
+    found = sorted((folder / package).glob("boot/config-*"))
+    if found:
+        return {f"boot/{found[0].name}": found[0]}
+    release = kernel.file.parent.name
+    file = package_file(f"linux-base-{release}", "**/config", folder, watch)
+    return {f"boot/config-{release}": file}
+
+
 def _debian(package: str, watch: Watch) -> Kernel:
     folder = cache_folder() / "debian"
     file = package_file(package, "**/vmlinuz*", folder, watch)

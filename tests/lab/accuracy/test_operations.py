@@ -1,6 +1,6 @@
 """Operations of a sched_ext scheduler, in a guest and simulated, read and compared."""
 
-from schedlab.lab.accuracy.operations import Agreement, compare, of_guest, of_simulator
+from schedlab.lab.accuracy.operations import Agreement, compare, of_guest, of_simulator, refusal
 
 GUEST = """
 0 select_cpu tdx d
@@ -57,6 +57,17 @@ def test_steps_of_a_guest_and_simulated_are_the_same_lines() -> None:
     ]
     assert of_guest(GUEST.splitlines(), ["pinned"]) == {"pinned": steps}
     assert of_simulator(SIMULATED.splitlines(), ["pinned"]) == {"pinned": steps}
+
+
+def test_why_a_kernel_does_not_load_a_scheduler() -> None:
+    said = """-- END PROG LOAD LOG --
+libbpf: prog 'qmap_dequeue': failed to load: -EACCES
+libbpf: failed to load BPF skeleton 'scx_qmap': -EACCES
+[SCX_BUG] scx_qmap.c:410 (Permission denied)
+Failed to load skel
+no scheduler"""
+    assert refusal(said.splitlines()) == "prog 'qmap_dequeue': failed to load: -EACCES"
+    assert refusal(["a", "b", "c", "d"]) == "b; c; d"
 
 
 def test_the_nearest_round_of_a_guest_counts() -> None:
