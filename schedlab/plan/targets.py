@@ -29,6 +29,8 @@ class TargetKind:
     """The machine is there for the runs only: nothing can be switched on it beforehand."""
     serves: bool = False
     """Another machine can ask the servers of its benchmarks."""
+    boots: bool = False
+    """The lab boots its machine as variants ask: a module of schedlab.targets.booting does."""
     shows_machine: bool = False
     """It is shown a machine of the user's choice (`--machine`)."""
     banner: str = ""
@@ -49,7 +51,9 @@ class TargetKind:
 
 
 HOST = TargetKind("host", place="host", module="host", serves=True)
-SSH = TargetKind("ssh", place="host", module="ssh", takes="HOST", remote=True, serves=True)
+SSH = TargetKind(
+    "ssh", place="host", module="ssh", takes="HOST", remote=True, serves=True, boots=True
+)
 EMULATED = TargetKind(
     "emulated",
     place="host",
@@ -72,6 +76,7 @@ VM = TargetKind(
     module="vm",
     takes="KERNEL",
     created=True,
+    boots=True,
     shows_machine=True,
     banner="Measured in {environment[Kind]}.",
 )

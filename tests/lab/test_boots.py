@@ -15,7 +15,8 @@ from schedlab.judging.analysis import analyse
 from schedlab.lab.boots import boot_order, resume_boots, run_boots
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
-from schedlab.targets.booting import Seen, SshMachine, Usual, Wanted, grub_entry, machine_of
+from schedlab.targets.booting import Seen, Usual, Wanted, machine_of
+from schedlab.targets.booting.ssh import SshMachine, grub_entry
 from schedlab.targets.choice import find_target
 from schedlab.targets.emulated import EmulatedSystem
 from schedlab.targets.target import Target
@@ -423,7 +424,7 @@ BOOT = {f"/boot/{name}-{each.release}": "" for name in ("vmlinuz", "initrd.img")
 
 
 def ssh_machine(monkeypatch: pytest.MonkeyPatch, shell: Shell, **reboot: str) -> SshMachine:
-    monkeypatch.setattr("schedlab.targets.booting.SshSystem", shell)
+    monkeypatch.setattr("schedlab.targets.booting.ssh.SshSystem", shell)
     return SshMachine("box", Reboot.model_validate(reboot), schedlab.lab.boots.Lab().watcher)
 
 
@@ -527,7 +528,7 @@ def test_a_guest_is_booted_once_for_each_boot(monkeypatch: pytest.MonkeyPatch) -
             booted.append(variant.name)
             return Shell({"/proc/cmdline": variant.cmdline}, [])
 
-    monkeypatch.setattr("schedlab.targets.booting.VmTarget", FakeVm)
+    monkeypatch.setattr("schedlab.targets.booting.vm.VmTarget", FakeVm)
     variants = [{"name": "base"}, {"name": "psi", "cmdline": "psi=0"}]
     guests = plan(target="vm:6.12", machine="smp4", variant=variants)
     machine, wanted = machine_of(guests, schedlab.lab.boots.Lab().watcher)

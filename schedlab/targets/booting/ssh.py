@@ -1,4 +1,4 @@
-"""Machines that the lab boots: a host by ssh, or a guest."""
+"""A host that ssh reaches, booted by grub, by kexec or by a command of the user's."""
 
 import os
 import re
@@ -6,23 +6,18 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
-from typing import Protocol
 
 from schedlab.base.errors import HostError, SystemLost, UsageError
 from schedlab.base.system import LocalSystem, SshSystem, System
-from schedlab.base.validation import Data
 from schedlab.kernels.progress import Watch
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
-from schedlab.plan.targets import SSH, VM, known
-from schedlab.settings.kinds import check_place
+from schedlab.plan.targets import SSH, known
 from schedlab.settings.kinds.boot import Boot
-from schedlab.settings.kinds.cmdline import Cmdline
 from schedlab.settings.variant import Variant
+from schedlab.targets.booting import Seen, Usual, Wanted, seen_on
 from schedlab.targets.choice import find_target
 from schedlab.targets.target import Target
-from schedlab.targets.vm import VmTarget
 
 RELEASE = "Kernel release"
 LINE = "Kernel command line"
@@ -37,76 +32,12 @@ _RELEASE = re.compile(r"[\w.+~-]+")
 """What a kernel's release may be made of, as it goes into commands and the names of files."""
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """How a machine is to be booted for a variant."""
-
-    variant: str
-    release: str = ""
-    """The kernel's release; that of the usual kernel if empty."""
-    options: tuple[str, ...] = ()
-    """Words of the kernel's command line beside the usual ones."""
+def machine(plan: Plan, watch: Watch) -> "SshMachine":
+    """Return the machine of a plan."""
+    return SshMachine(known(plan.target)[1], plan.reboot or Reboot(), watch)
 
 
-@dataclass(frozen=True)
-class Seen:
-    """How a machine is booted."""
-
-    boot_id: str
-    release: str
-    line: str
-
-    def differs(self, wanted: Wanted, others: Sequence[Wanted]) -> str:
-        """Return in words what is not as it is wanted; empty if all is.
-
-        `others` are what other variants want: without a release of its own a variant takes the
-        usual kernel, which is none of theirs, and of their options none may be there.
-        """
-        if wanted.release and self.release != wanted.release:
-            return f"kernel {self.release} in place of {wanted.release}"
-        if not wanted.release and self.release in {other.release for other in others}:
-            return f"kernel {self.release}, which is another variant's"
-        words = self.line.split()
-        if missing := [option for option in wanted.options if option not in words]:
-            return f"no {' '.join(missing)} on its command line"
-        foreign = {option for other in others for option in other.options} - {*wanted.options}
-        if there := sorted(foreign & {*words}):
-            return f"{' '.join(there)} on its command line, which is another variant's"
-        return ""
-
-
-class Usual(Data):
-    """How a machine was booted when its series began, without what variants ask for."""
-
-    release: str = ""
-    options: tuple[str, ...] = ()
-
-
-class BootedMachine(Protocol):
-    """A machine that the lab boots."""
-
-    name: str
-
-    def check(self, wanted: Sequence[Wanted], usual: Usual | None = None) -> Usual:
-        """Refuse, before the first boot, what the machine cannot be booted into.
-
-        Return how it is usually booted: as given by a series that goes on, or as it is now.
-        """
-
-    def seen(self) -> Seen:
-        """Return how it is booted; SystemLost where it is not there."""
-
-    def boot(self, wanted: Wanted) -> None:
-        """Boot it once like this; return without waiting for it."""
-
-    def power(self) -> bool:
-        """Switch its power, if the user has said how; return whether that is so."""
-
-    def target(self) -> Target:
-        """Return the machine, as it is booted, as a place for runs."""
-
-
-def wanted_by(variant: Variant) -> Wanted:
+def wanted(variant: Variant) -> Wanted:
     """Return how a host is to be booted for a variant.
 
     Raises:
@@ -173,7 +104,7 @@ class SshMachine:
         """
         system = SshSystem(self._which)
         asked = {option for each in wanted for option in each.options}
-        seen = _seen(system)
+        seen = seen_on(system)
         if seen.boot_id == LocalSystem().boot_id():
             raise UsageError(
                 f"{self.name} is the machine this lab runs on, and a reboot would end the lab;"
@@ -209,7 +140,7 @@ class SshMachine:
 
     def seen(self) -> Seen:
         """Connect again, and look."""
-        return _seen(SshSystem(self._which))
+        return seen_on(SshSystem(self._which))
 
     def boot(self, wanted: Wanted) -> None:
         """Boot it once: the default entry stays as it is.
@@ -270,81 +201,6 @@ class SshMachine:
         if not dry:
             _do(system, *argv)
         return "systemctl kexec || kexec -e"
-
-
-class GuestMachine:
-    """A guest of QEMU: booting it is to begin a new one."""
-
-    def __init__(self, plan: Plan, watch: Watch) -> None:
-        self.name = plan.target
-        self._plan = plan
-        self._watch = watch
-        self._variant = plan.baseline
-        self._target: VmTarget | None = None
-        self._last: Seen | None = None
-        """How the guest was booted that was looked at last; its runs end it."""
-
-    def check(self, wanted: Sequence[Wanted], usual: Usual | None = None) -> Usual:
-        """Refuse nothing: a kernel that is not there is found when it is booted."""
-        return Usual()
-
-    def seen(self) -> Seen:
-        """Look into the guest, which is booted for that when a boot was asked for."""
-        if self._last is None:
-            self._last = _seen(self._here().guest(self._variant))
-        return self._last
-
-    def boot(self, wanted: Wanted) -> None:
-        """End the guest; the next is booted when it is looked at."""
-        if self._target:
-            self._target.guests.close()
-        self._target = self._last = None
-        self._variant = next(v for v in self._plan.variant if v.name == wanted.variant)
-
-    def power(self) -> bool:
-        """Return False: a guest has no power switch."""
-        return False
-
-    def target(self) -> Target:
-        """Return the guest as a target."""
-        return self._here()
-
-    def _here(self) -> VmTarget:
-        if self._target is None:
-            _, which = known(self._plan.target)
-            self._target = VmTarget(which, self._plan.machine, (self._variant,), self._watch)
-        return self._target
-
-
-def machine_of(plan: Plan, watch: Watch) -> tuple[BootedMachine, list[Wanted]]:
-    """Return the machine of a plan, and how each variant wants it booted.
-
-    Raises:
-        UsageError: the lab does not boot such a target, or a variant has no meaning there.
-    """
-    kind, which = known(plan.target)
-    if kind not in (SSH, VM):
-        raise UsageError(
-            f"the lab boots {SSH.syntax} and {VM.syntax}, not {plan.target}; give one of them as"
-            " --target."
-        )
-    for variant in plan.variant:
-        check_place(variant, kind.place)
-    if kind is SSH:
-        wanted = [wanted_by(variant) for variant in plan.variant]
-        return SshMachine(which, plan.reboot or Reboot(), watch), wanted
-    if plan.reboot:
-        raise UsageError("reboot: a guest is started for each boot; leave out the table [reboot].")
-    options = (tuple(Cmdline.of(variant).split()) for variant in plan.variant)
-    wanted = [
-        Wanted(variant.name, options=words)
-        for variant, words in zip(plan.variant, options, strict=True)
-    ]
-    return GuestMachine(plan, watch), wanted
-
-
-def _seen(system: System) -> Seen:
-    return Seen(system.boot_id(), system.kernel_release(), system.read_or("/proc/cmdline", ""))
 
 
 def _text(system: System, path: str) -> str:
