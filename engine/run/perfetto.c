@@ -154,7 +154,8 @@ static void put_generic(struct buffer *b, const char *name, const char *text)
 	}
 }
 
-void perfetto_write(FILE *out, const char *name, int pid, const char *text, unsigned int len)
+void perfetto_write(FILE *out, simtime time, const char *name, int pid, const char *text,
+		    unsigned int len)
 {
 	static struct buffer body, event, bundle, packet, trace;
 	int number = EVENT_GENERIC;
@@ -169,7 +170,7 @@ void perfetto_write(FILE *out, const char *name, int pid, const char *text, unsi
 		}
 	if (number == EVENT_GENERIC)
 		put_generic(&body, name, line);
-	put_number(&event, EVENT_TIMESTAMP, trace_clock());
+	put_number(&event, EVENT_TIMESTAMP, time);
 	put_number(&event, EVENT_PID, pid);
 	put_bytes(&event, number, body.data, body.len);
 	put_number(&bundle, BUNDLE_CPU, hw.cpu);

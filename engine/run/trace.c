@@ -102,11 +102,6 @@ static simtime zero(void)
 	return opt.boot ? 0 : origin;
 }
 
-simtime trace_clock(void)
-{
-	return hw.clk - zero();
-}
-
 /* One event of the running CPU. */
 struct event {
 	const struct kern_tracepoint *tp;
@@ -119,20 +114,20 @@ struct event {
  * Four letters, as kernels before 5.17 print: not every reader knows the fifth.  Nanoseconds, as
  * trace-cmd prints them with -t.
  */
-static void ftrace_write(FILE *f, const struct event *e)
+static void ftrace_write(FILE *f, simtime time, const struct event *e)
 {
-	simtime since = trace_clock();
-
 	fprintf(f, "%16s-%-7d [%03d] %s %5llu.%09llu: %s: %.*s\n", e->comm, e->pid, hw.cpu,
-		e->flags, since / SEC, since % SEC, e->tp->name, (int)e->len, e->text);
+		e->flags, time / SEC, time % SEC, e->tp->name, (int)e->len, e->text);
 }
 
 static void write_event(FILE *f, const struct event *e)
 {
+	simtime time = hw.clk - zero();
+
 	if (perfetto)
-		perfetto_write(f, e->tp->name, e->pid, e->text, e->len);
+		perfetto_write(f, time, e->tp->name, e->pid, e->text, e->len);
 	else
-		ftrace_write(f, e);
+		ftrace_write(f, time, e);
 }
 
 /* Each entry of the ring is the finished record in either format. */

@@ -16,9 +16,9 @@ void trace_open(const struct trace_options *options);
 void trace_write(const struct kern_tracepoint *tp, const char *flags, const char *text,
 		 unsigned long len);	/* an event of the running CPU */
 void trace_close(void);
-simtime trace_clock(void);		/* what events are stamped with */
 
-/* perfetto.c: one event of the running CPU, with the kernel's text of it */
-void perfetto_write(FILE *out, const char *name, int pid, const char *text, unsigned int len);
+/* perfetto.c: one event of the running CPU at a time of the trace, with the kernel's text of it */
+void perfetto_write(FILE *out, simtime time, const char *name, int pid, const char *text,
+		    unsigned int len);
 
 #endif
