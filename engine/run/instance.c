@@ -119,6 +119,11 @@ int cookie_of_each_process(const struct instance *instance)
 	return instance && instance->cookie && !instance->cookie->value;
 }
 
+static void __hw_noreturn refuse(const struct instance *instance, const char *what, const char *name, int err)
+{
+	hw_refuse("workload %s: %s %s: %s", instance->label, what, name, strerror(-err));
+}
+
 static void instance_main(struct kern_task *kern)
 {
 	struct task *task = task_of(kern);
@@ -126,14 +131,14 @@ static void instance_main(struct kern_task *kern)
 	int err = instance->group ? kern_cgroup_attach(&task->kern, instance->group) : 0;
 
 	if (err)
-		wl_refuse("group %s: %s", instance->group, strerror(-err));
+		refuse(instance, "group", instance->group, err);
 	err = instance->has_affinity ? kern_setaffinity(&task->kern, instance->affinity, hw_nr_cpus) : 0;
 	if (err)
-		wl_refuse("%s cannot be pinned: %s", task->comm, strerror(-err));
+		refuse(instance, "pinning", task->comm, err);
 	kern_begin_here();
 	err = instance->has_attr ? kern_setattr(&task->kern, &instance->attr) : 0;
 	if (err)
-		wl_refuse("policy of %s: %s", task->comm, strerror(-err));
+		refuse(instance, "policy of", task->comm, err);
 	if (instance->cookie)
 		kern_core_sched(instance->cookie->value);
 	json_array_clear(instance->results);

@@ -4,7 +4,7 @@
 #define RUN_INSTANCE_H
 
 #include "run.h"
-#include "../../workloads/calls/backend.h"
+#include "../../workloads/registry/registry.h"
 
 struct cookie;
 

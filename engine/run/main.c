@@ -192,7 +192,7 @@ static void read_machine(const char *file)
 }
 
 static const struct kern_handlers handlers = {
-	.task_released = task_released, .no_memory = refuse_memory, .traced = trace_write,
+	.task_released = task_released, .no_memory = task_no_memory, .traced = trace_write,
 };
 
 int main(int argc, char **argv)

@@ -55,12 +55,6 @@ static inline struct task *self(void)
 void background_read(json_t *machine);
 void background_start(void);
 
-/* workloads/calls/figures.c */
-void figures_read(json_t *machine);	/* what programs take on this machine */
-
-/* workloads/calls/region.c */
-void refuse_memory(int node) __hw_noreturn;	/* -1: on no node */
-
 /* scenario.c */
 void scenario_read(const char *path);
 extern struct scenario scenario;
@@ -75,6 +69,7 @@ void task_belongs(struct task *task, struct instance *instance); /* from now on;
 void task_free(struct task *task);	/* unless its results are asked for */
 void task_forget(struct task *task);		/* the task that waited for its end is done with it */
 void task_released(struct kern_task *task);	/* the kernel has let go of it */
+void task_no_memory(int node) __hw_noreturn;	/* for the running task; -1: on no node */
 extern unsigned long tasks_started;
 
 /* picture.c */

@@ -89,3 +89,13 @@ void task_released(struct kern_task *kern)
 	if (task->joined)
 		task_free(task);
 }
+
+void task_no_memory(int node)
+{
+	const struct task *task = self();
+	const char *who = task && task->instance ? task->instance->label : "the scenario";
+
+	if (node < 0)
+		hw_refuse("%s: its memory does not fit the machine's nodes", who);
+	hw_refuse("%s: its memory does not fit node %d, which it is bound to", who, node);
+}

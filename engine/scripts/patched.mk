@@ -8,9 +8,9 @@ ifeq ($(strip $(PATCHES)),)
 PATCHED_K	:= $K
 PATCHED_INC	:=
 PATCHED_STAMP	:=
-# No tree is read by hw, run, calls and workloads; the kernel's objects are never sanitized.
+# No tree is read by hw, registry, run, calls and workloads; the kernel's objects are never sanitized.
 ifneq ($(BASE),)
-TAKEN		:= $(if $(SANITIZE),gen k,hw run calls workloads)
+TAKEN		:= $(if $(SANITIZE),gen k,hw registry run calls workloads)
 # Where the objects have been removed since, all are compiled here.
 HAS_THEM	:= $(filter $(words $(TAKEN)),$(words $(wildcard $(TAKEN:%=$(BASE)/%))))
 TAKEN_RESULT	:= $(if $(wildcard $O/workloads)$(if $(HAS_THEM),,none),0,$(shell $E/scripts/take-objects \

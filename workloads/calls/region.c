@@ -50,16 +50,6 @@ void wl_working_set(struct wl_region *region, unsigned long offset, unsigned lon
 	kern_working_set(region->kernel, offset, bytes);
 }
 
-void refuse_memory(int node)
-{
-	const struct task *task = self();
-	const char *who = task && task->instance ? task->instance->label : "the scenario";
-
-	if (node < 0)
-		hw_refuse("%s: its memory does not fit the machine's nodes", who);
-	hw_refuse("%s: its memory does not fit node %d, which it is bound to", who, node);
-}
-
 /* What the LLC has not of these bytes; now it has them. */
 static unsigned long fill(struct wl_region *region, unsigned long offset, unsigned long bytes,
 			  enum wl_access access)

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The running workload: its options, its warm-up, its measured part and its results. */
+#include <stdarg.h>
 #include <stdio.h>
 #include "world.h"
+
+void wl_refuse(const char *fmt, ...)
+{
+	char text[1000];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	wl_refused(text);
+}
 
 #ifdef SIMULATED
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 #include "../calls/backend.h"
+#include "../registry/registry.h"
 
 #define MAX_CPUS	1024
 #define ARENA_SIZE	(16UL << 30)		/* reserved, not used */

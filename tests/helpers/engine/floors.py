@@ -14,10 +14,11 @@ from pathlib import Path
 from tests.helpers import builds
 from tests.helpers.engine.simulator import SERIES, build
 
-FLOORS = {"hw": 0, "k": 1, "kernel": 1, "run": 2, "calls": 2, "workloads": 3}
+FLOORS = {"hw": 0, "k": 1, "kernel": 1, "registry": 2, "run": 3, "calls": 4, "workloads": 5}
 """The folders of a build's objects, from the bottom up.
 
-`k` is kernel/sched itself, `calls` the calls that workloads make, as the simulator has them.
+`k` is kernel/sched itself, `registry` what workloads there are, `calls` the calls that they make,
+as the simulator has them.
 """
 
 Arrows = Mapping[tuple[str, str], set[str]]

@@ -4,7 +4,10 @@
  * instead.
  */
 #include <string.h>
-#include "world.h"
+#include "registry.h"
+#ifdef SIMULATED
+#include "json.h"
+#endif
 
 static unsigned long long figures[WL_NR_FIGURES] = {
 #define VALUE(workload, figure, value)	[WL_##workload##_##figure] = value,
@@ -66,7 +69,7 @@ void figures_read(json_t *machine)
 
 			if (i == WL_NOTHING)
 				json_error_at(AT(at, figure), "unknown key");
-			figures[i] = json_is_string(v) ? json_time_up_to(v, AT(at, figure), SEC) :
+			figures[i] = json_is_string(v) ? json_time_up_to(v, AT(at, figure), WL_SEC) :
 				     (unsigned long long)json_int(v, AT(at, figure), 1, 1000000000);
 		}
 	}

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Values of a workload's options, from a command line or a scenario. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend.h"
+#include "registry.h"
 
 const struct workload *wl_find(const char *name)
 {
@@ -160,15 +159,4 @@ long long wl_value(const struct wl_values *values, const char *name)
 const char *wl_value_text(const struct wl_values *values, const char *name)
 {
 	return values->text[index_of(values, name)];
-}
-
-void wl_refuse(const char *fmt, ...)
-{
-	char text[1000];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	wl_refused(text);
 }
