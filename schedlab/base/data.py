@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from schedlab.base.errors import UsageError, nearest
+from schedlab.base.words import first_of
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -18,6 +19,13 @@ def manual_pages() -> dict[str, Path]:
     docs = data_folder("docs")
     folders = sorted(docs.glob("*/"), key=lambda folder: (folder.name != "manual", folder.name))
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.md"))}
+
+
+_LISTED_BY = {
+    "machines": "schedlab machine list",
+    "plans": "schedlab list plans",
+    "suites": "schedlab list suites",
+}
 
 
 def known_names(folder: str) -> list[str]:
@@ -66,9 +74,11 @@ def named_file(folder: str, name: str, none_is: str) -> Path:
     """
     known = known_names(folder)
     if name not in known:
-        listed = f"There are: {', '.join(known)}" if known else "None comes with this schedlab"
+        listed = f"There are: {first_of(known)}" if known else "None comes with this schedlab"
+        command = _LISTED_BY.get(folder)
+        advice = f" `{command}` says what each is for." if command else ""
         raise UsageError(
             f"{none_is} called '{name}'.{nearest(name, known)}"
-            f"\n  {listed}; or give a file, PATH.toml."
+            f"\n  {listed}; or give a file, PATH.toml.{advice}"
         )
     return data_folder(folder) / f"{name}.toml"

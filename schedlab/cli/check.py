@@ -103,9 +103,12 @@ def check_command(
     schedlab check --bugs isolated-sibling
     schedlab check features --coverage covered
     """
+    from schedlab.kernels.shelf import Shelf
     from schedlab.lab.checks.files import check_files
 
     files = check_files(checks)
+    for name in kernels:
+        Shelf().recipe(name)
     from schedlab.lab.checks.check import Named
 
     found = [Named(file) for file in files]

@@ -92,6 +92,11 @@ def series_command(
 
     read = _read(patches, base, tree) if patches is not None else None
 
+    if how.resume:
+        from schedlab.result.series import read_record
+
+        read_record(how.resume)
+
     # Only here: a mistake in the options is reported at once, without loading what runs plans.
     from schedlab.cli.sweep import write_reports_of
     from schedlab.lab.series import resume_series, run_series

@@ -125,12 +125,14 @@ def validate(
     from schedlab.kernels.shelf import check_name
     from schedlab.lab.accuracy.applications import chosen as applications_of
     from schedlab.lab.accuracy.loads import chosen
-    from schedlab.lab.accuracy.validation import Validation
-    from schedlab.settings.variant import parse_variant
 
     if kernel:
         check_name(kernel)
-    those = applications_of(only.split(",")) if applications and only else ()
+    choose = applications_of if applications else chosen
+    those = choose(only.split(",")) if only else ()
+    from schedlab.lab.accuracy.validation import Validation
+    from schedlab.settings.variant import parse_variant
+
     lab, folder = How(jobs=jobs).lab(), results or HERE
     validation = Validation(which, kernel, lab.watcher)
     if target:
@@ -144,7 +146,7 @@ def validate(
     elif applications:
         text = validation.of_applications(folder, those, lab)
     else:
-        text = validation.of_loads(folder, chosen(only.split(",")) if only else (), lab)
+        text = validation.of_loads(folder, those, lab)
     put(text)
     if output:
         with writing(output):

@@ -20,8 +20,8 @@ from pydantic import AfterValidator, ValidationError
 
 from schedlab.base.errors import nearest
 from schedlab.base.system.inside import inside
-from schedlab.base.system.system import natural
 from schedlab.base.validation import Data
+from schedlab.base.words import first_of
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import cache_folder, disk_errors, write_whole
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
@@ -278,7 +278,7 @@ class Shelf:
     def _unknown(self, what: str, name: str, known: Sequence[str]) -> KernelError:
         """Return the error of a name that nothing has, with what would give it a meaning."""
         listed = (
-            f"There are: {', '.join(known)}." if known else f"There is none in {self.folder} yet."
+            f"There are: {first_of(known)}." if known else f"There is none in {self.folder} yet."
         )
         wanted = is_series(name) and is_taken(name)
         hint = "" if wanted else nearest(name, known)
@@ -290,11 +290,10 @@ class Shelf:
             advice = f"`schedlab kernel add --debian {name}` fetches Debian's {name}."
         elif is_series(name):
             advice = f"The simulator takes Linux {OLDEST} and newer. {advice}"
-        elif known and what == "kernel" and not hint and _NAME.fullmatch(name):
-            base = max((base.name for base in self.bases()), key=natural)
-            advice = f"`schedlab kernel build {name} --base {base} --patch PATCH` builds one."
         elif known:
             advice = "`schedlab kernel list` shows what they are."
+            if what == "kernel" and not hint:
+                advice += " `schedlab kernel build NAME --base TREE --patch PATCH` builds another."
         return KernelError(f"no {what} is called '{name}'.{hint} {listed}\n  {advice}")
 
     def _drop_tree(self, base: Base) -> None:

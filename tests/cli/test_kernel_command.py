@@ -467,7 +467,7 @@ def test_what_to_do_about_an_unknown_kernel(lab: FakeLab) -> None:
         assert "no kernel is called 'fsat'. Did you mean fast?" in mistyped
         assert "\n  `schedlab kernel list` shows what they are.\n" in mistyped
     unlike = refused(lab, "kernel", "build", "menu")
-    assert "`schedlab kernel build menu --base 6.12 --patch PATCH` builds one." in unlike
+    assert "`schedlab kernel build NAME --base TREE --patch PATCH` builds another." in unlike
     assert "--base 6.12." in refused(lab, "kernel", "build", "x", "--base", "fast")
     assert "'../x' is not a name; use letters" in refused(lab, *show, "../x")
     calibrate = ("machine", "--here", "--calibrate", "--kernel", "../x")

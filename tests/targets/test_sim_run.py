@@ -347,7 +347,7 @@ def test_a_setting_without_effect_is_told_before_the_run_and_in_the_report(
             " `schedlab kernel build NAME --base 6.12 --patch MISFIT`.",
         ),
         ("kernel=6.21", "no kernel is called '6.21'. Did you mean 6.12?"),
-        ("kernel=mine", "  `schedlab kernel build mine --base 6.12 --patch PATCH` builds one."),
+        ("kernel=mine", "`schedlab kernel build NAME --base TREE --patch PATCH` builds another."),
         ("kernel=6.12", "variants base and x are the same: kernel 6.12, equal settings"),
     ],
 )
