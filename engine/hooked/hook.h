@@ -55,7 +55,6 @@
 #define SHIM_THIRD_(a, b, c, rest...)	c
 #define SHIM_THIRD(args...)		SHIM_THIRD_(args)
 #define SHIM_AS_IS(HOOK, name, args...)	name(args)
-#define SHIM_CALL(HOOK, name, args...)	({ SHIM_MATCHED(#name); HOOK(name, args); })
 
 /*
  * KEEP: what a call returns, or 0 where it returns nothing.  GIVE: the same as the value of a hook,
@@ -65,9 +64,18 @@
 #define SHIM_KEEP(call)			__builtin_choose_expr(SHIM_IS_VOID(call), ({ (void)(call); 0; }), call)
 #define SHIM_GIVE(kept, call)		__builtin_choose_expr(SHIM_IS_VOID(call), (void)0, kept)
 
-/* The build reads from the object which hooks have matched a call: scripts/unmatched. */
+/*
+ * The build reads from the object which hooks have matched a call: scripts/unmatched.  An outline of
+ * the source, which is not compiled, has the call as it stands there: scripts/calls.py.
+ */
+#ifdef SHIM_OUTLINE
+#define SHIM_MATCHED(name)		shim_place name
+#define SHIM_CALL(HOOK, name, args...)	SHIM_MATCHED(#name)(args)
+#else
 #define SHIM_MATCHED(name)						\
 	static const char __matched[] __used __section("shim_matched") = name
+#define SHIM_CALL(HOOK, name, args...)	({ SHIM_MATCHED(#name); HOOK(name, args); })
+#endif
 
 /* By a first argument that is not to be replaced before. */
 #define SHIM_CHOOSE(declares)		SHIM_THIRD(declares, SHIM_AS_IS, SHIM_CALL, ~)

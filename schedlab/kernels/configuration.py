@@ -31,13 +31,6 @@ MODELS: dict[str, Preempt] = {
     "PREEMPT": "full",
     "PREEMPT_NONE": "none",
 }
-_ONE_OF = (
-    ("HZ_PERIODIC", "NO_HZ_IDLE", "NO_HZ_FULL"),
-    ("NO_HZ_FULL", "TICK_CPU_ACCOUNTING"),
-    ("TICK_CPU_ACCOUNTING", "VIRT_CPU_ACCOUNTING_GEN"),
-)
-"""Of these Kconfig takes one, as of tick rates and preemption models: how ticks stop, and how CPU
-time is accounted."""
 _MOST_BYTES = 1 << 22
 """No configuration is larger."""
 _HEADER = 1000
@@ -71,7 +64,9 @@ class _Options:
     choice: dict[str, list[str]]
     meant: dict[str, str]
     selects: dict[str, list[str]]
+    needs: dict[str, list[str]]
     excludes: dict[str, list[str]]
+    one_of: dict[str, list[str]]
     always: dict[str, str]
     kept: dict[str, str]
     refused: dict[str, str]
@@ -91,7 +86,12 @@ class _Options:
     @property
     def known(self) -> frozenset[str]:
         tables = (self.choice, self.always, self.kept, self.refused, self.never, MODELS)
-        return frozenset().union(*tables, *_ONE_OF)
+        rules = (self.selects, self.needs, self.excludes)
+        named = {
+            part for rule in rules for option, parts in rule.items() for part in (option, *parts)
+        }
+        named.update(*self.one_of.values())
+        return frozenset().union(*tables, named - {*self.beside, *self.number})
 
 
 def read_configuration(
@@ -128,7 +128,8 @@ def read_configuration(
     for option, why in options.meant.items():
         if said.get(option) == "y" and option not in named:
             raise KernelError(f"{file}: CONFIG_{option}=y: this kernel has no such option: {why}.")
-    come = {part for option, parts in options.selects.items() if chosen[option] for part in parts}
+    on = [option for option in options.selects if chosen.get(option)]
+    come = {part for option in on for part in options.selects[option]}
     left_out = [
         option for option in options.never if said.get(option) == "y" and option not in come
     ]
@@ -196,16 +197,21 @@ def _check_agree(file: Path, said: Mapping[str, str], options: _Options) -> None
     """Refuse options of which one selects or excludes another that is said to be otherwise."""
     on = {option: value == "y" for option, value in said.items()}
     apart = [(option, other) for option, others in options.excludes.items() for other in others]
-    for among in (*apart, *_ONE_OF):
+    for among in (*apart, *options.one_of.values()):
         both = [option for option in among if on.get(option)]
         if len(both) > 1:
             named = (f"{option}=y" for option in both)
             raise _contradiction(file, named, "a kernel is built with one of them")
-    for option, parts in options.selects.items():
-        missing = [part for part in parts if not on.get(part, True)]
-        if on.get(option) and missing:
-            lines = (f"{option}=y", *(f"{part}=n" for part in missing))
-            raise _contradiction(file, lines, f"{option} comes with {' and '.join(parts)}")
+    for among in options.one_of.values():
+        if all(on.get(option) is False for option in among):
+            named = (f"{option}=n" for option in among)
+            raise _contradiction(file, named, "a kernel is built with one of them")
+    for rule, words in ((options.selects, "comes with"), (options.needs, "needs")):
+        for option, parts in rule.items():
+            missing = [part for part in parts if not on.get(part, True)]
+            if on.get(option) and missing:
+                lines = (f"{option}=y", *(f"{part}=n" for part in missing))
+                raise _contradiction(file, lines, f"{option} {words} {listing(missing)}")
 
 
 def choices(engine: Engine) -> tuple[str, ...]:

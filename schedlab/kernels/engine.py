@@ -29,16 +29,7 @@ _SOURCE = re.compile(r"[\w./-]+\.c\b")
 _COMPILED = re.compile(r"^KERNEL_SOURCES *:= *((?:.*\\\n)*.*)$", re.M)
 _HEADER = "include/linux/sched.h"
 _READ = re.compile(r"^has [A-Z]\w*\s+([^']+)'", re.M)
-"""A line of the probe, up to what it looks for in the files."""
-_YOUNGER = (
-    "drivers/thermal/thermal_trace.h",
-    "include/linux/hrtimer_rearm.h",
-    "include/linux/sched/ext.h",
-    "kernel/sched/ext/ext.c",
-    "kernel/sched/ext/internal.h",
-    "kernel/time/timer_migration.c",
-)
-"""Files of the probe that whole trees lack, which says something about them."""
+"""A line of the probe, up to what it looks for in the files; a `?` marks one that may be missing."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +75,22 @@ class Engine:
 
         Also the files that say which kernel it is: without one, it would pass for another.
         """
-        listed = (self.folder / "kernel-sources.mk").read_text(encoding="utf-8")
-        compiled = _COMPILED.search(listed)
-        sources = _SOURCE.findall(compiled[1]) if compiled else []
         probe = (self.folder / PROBE).read_text(encoding="utf-8")
         read = sorted({file for files in _READ.findall(probe) for file in files.split()})
-        said = [file for file in (PREEMPTION, *read) if file not in _YOUNGER]
-        return tuple(dict.fromkeys((*self.reach, _HEADER, *sources, *said)))
+        said = [file for file in (PREEMPTION, *read) if file[-1] != "?"]
+        return tuple(dict.fromkeys((*self.reach, _HEADER, *self.compiled, *said)))
+
+    @cached_property
+    def compiled(self) -> tuple[str, ...]:
+        """Return the sources of a tree that every build compiles."""
+        listed = (self.folder / "kernel-sources.mk").read_text(encoding="utf-8")
+        compiled = _COMPILED.search(listed)
+        return tuple(_SOURCE.findall(compiled[1])) if compiled else ()
+
+    @property
+    def headers(self) -> tuple[Path, ...]:
+        """Return the folders of headers that stand for a tree's."""
+        return tuple(self.folder / name for name in ("override", "arch", "include"))
 
     def unpacked(self, series: str) -> tuple[str, ...]:
         """Return the parts of a series' tree to unpack: what is read, and its schedulers."""

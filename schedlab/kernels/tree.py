@@ -9,6 +9,7 @@ from schedlab.base.errors import nearest
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors, full_disk
 from schedlab.kernels.engine import OLDEST, Engine, is_taken
+from schedlab.kernels.headers import missing_headers
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import MUST_HAVE, Base, Shelf
@@ -95,6 +96,7 @@ def tree_at_ref(
         if partial:
             with watch.task(f"exporting {ref}"):
                 _export(repo, commit, parts, partial)
+            _check_headers(f"{path}: {ref}", engine, partial)
     return Base(
         name=name,
         series=series,
@@ -170,7 +172,8 @@ def check_whole(path: Path, engine: Engine) -> None:
     tree = path.expanduser().absolute()
     with disk_errors(f"reading {path}"):
         there = {part for part in engine.needs if (tree / part).exists()}
-    _check_whole(str(path), engine, there)
+        _check_whole(str(path), engine, there)
+        _check_headers(str(path), engine, tree)
 
 
 def _check_whole(where: str, engine: Engine, there: set[str]) -> None:
@@ -180,9 +183,18 @@ def _check_whole(where: str, engine: Engine, there: set[str]) -> None:
         return
     folders = [part for part in missing if part in engine.reach]
     inside = tuple(f"{folder}/" for folder in folders)
-    named = [part for part in missing if not part.startswith(inside)]
+    raise _only_part(where, [part for part in missing if not part.startswith(inside)])
+
+
+def _check_headers(where: str, engine: Engine, tree: Path) -> None:
+    """Refuse a tree without a header that a compiled source includes."""
+    if missing := missing_headers(tree, engine.compiled, engine.headers):
+        raise _only_part(where, missing)
+
+
+def _only_part(where: str, named: Sequence[str]) -> KernelError:
     shown = ", ".join(named[:6]) + (f" and {len(named) - 6} more" if len(named) > 6 else "")
-    raise KernelError(
+    return KernelError(
         f"{where}: is only part of a kernel tree; missing: {shown}."
         "\n  The simulator is made of these: take a whole tree, not a sparse or partial checkout."
     )

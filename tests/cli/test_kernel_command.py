@@ -288,6 +288,32 @@ def test_half_a_tree_is_refused_before_it_is_built(lab: FakeLab) -> None:
     assert lab.call("kernel", "add", "--tree", part, "--ref", "v6.12-test")[0] == 0
 
 
+def test_a_tree_without_headers_that_its_sources_include(lab: FakeLab) -> None:
+    """The build's compiler would name them only after minutes, one at a time."""
+    part = git_tree(lab.folder / "part")
+    source = (part / "kernel/sched/fair.c").read_text()
+    for included in ("<trace/events/sched.h>", "<asm/switch_to.h>", '"sched.h"'):
+        source += f"#include {included}\n"
+    (part / "kernel/sched/fair.c").write_text(source)
+    (part / "kernel/sched/sched.h").write_text('# include "pelt.h"\n#include "../../mm/x.h"\n')
+    (part / "mm/x.h").write_text("#include <linux/only_here.h>\n")
+    (part / "include/linux/only_here.h").touch()
+    missing = (
+        "is only part of a kernel tree; missing: include/trace/events/sched.h, kernel/sched/pelt.h."
+    )
+    assert f"{part}: {missing}" in refused(lab, "kernel", "add", "--tree", part)
+    commit = ("git", "-C", str(part), "-c", "user.name=t", "-c", "user.email=t@example.org")
+    subprocess.run([*commit[:3], "add", "."], check=True)
+    subprocess.run([*commit, "commit", "-qm", "more"], check=True)
+    add = ("kernel", "add", "--tree", part)
+    assert f"HEAD: {missing}" in refused(lab, *add, "--ref", "HEAD")
+    assert f"HEAD: {missing}" in refused(lab, *add, "--ref", "HEAD"), "nothing is left of it"
+    (part / "kernel/sched/pelt.h").touch()
+    (part / "include/trace/events").mkdir(parents=True)
+    (part / "include/trace/events/sched.h").touch()
+    assert lab.call(*add)[0] == 0
+
+
 @pytest.mark.parametrize("series", TESTED)
 def test_whole_trees_are_taken(series: str) -> None:
     """Whatever the probe reads of a tree is there, or is known to be younger."""

@@ -370,7 +370,9 @@ def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
     subprocess.run(words, cwd=tmp_path, check=True)
     expected = "# why\none\ntwo\nother one\n->hot\nthree\tif THIS\nfour\tif THAT\n"
     expected += "five\tunless THIS\nsix\tunless THAT\n"
-    expected += "one()\ntwo()\n" + "".join(f"trace_{n}()\n" for n in ("raised", "printed", "gone"))
+    expected += "one()\ntwo(...)\n" + "".join(
+        f"trace_{n}()\n" for n in ("raised", "printed", "gone")
+    )
     (tmp_path / "expected.txt").write_text(expected)
     (tmp_path / "tree.h").write_text("#define TREE_HAS_THAT 1\n")
     script = ROOT / "engine/scripts/unmatched"
@@ -389,7 +391,7 @@ def test_hooks_that_match_nothing_are_told(tmp_path: Path) -> None:
 
 BEFORE = """
 #include "hook.h"
-#define READ_ONCE(x) ({ asm(".asciz \\"" #x "\\""); (x); })
+#define READ_ONCE(x) shim_access #x (x)
 #define COUNTED(name, args...) (name)(args)
 #define one(args...) SHIM_HOOK(COUNTED, one, args)
 #define two(args...) SHIM_HOOK(COUNTED, two, args)
@@ -401,6 +403,7 @@ int charges(int x);
 struct sched_class { int (*select)(struct rq *rq, int cpu, int flags); };
 int caller(struct rq *rq, int y) { return one(y, 0) + one(y, 1) + two(y) + charges(y); }
 int other(struct rq *rq) { return READ_ONCE(rq->hot) + READ_ONCE(rq->hot) + READ_ONCE(rq->cold); }
+static inline void trace_event(struct rq *prev, struct rq *next) { }
 static int third(int y)
 {
 	if (y)
@@ -416,7 +419,7 @@ def test_what_patches_change_about_known_calls_is_told(tmp_path: Path) -> None:
     """A call by another name, written out, behind an #if, or paid for by another one; parameters
     that changed places.  A function that moves as a whole or is renamed changes nothing.
     """
-    names = "# why\none\ntwo other\tif THIS\n->hot\ncharges()\n(*select)\n"
+    names = "# why\none\ntwo other\tif THIS\n->hot\ncharges()\ntrace_event(...)\n(*select)\n"
     (tmp_path / "expected.txt").write_text(names)
     (tmp_path / "unmatched.txt").write_text("two other\n")
     scripts = ROOT / "engine/scripts"
@@ -432,9 +435,7 @@ def test_what_patches_change_about_known_calls_is_told(tmp_path: Path) -> None:
             # what includes the header has its functions too
             for unit, content in ((when, text), (f"{when}-too", BEFORE.partition("int one")[0])):
                 (tmp_path / f"{unit}.c").write_text(content)
-                words = (
-                    f"gcc -E -I{ROOT}/engine/hooked '-D__section(x)=__attribute__((section(x)))'"
-                )
+                words = f"gcc -E -DSHIM_OUTLINE -I{ROOT}/engine/hooked"
                 calls = f"{sys.executable} -IS {scripts}/calls.py expected.txt"
                 command = f"{words} {unit}.c | {calls} > {unit}"
                 subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
@@ -463,6 +464,12 @@ def test_what_patches_change_about_known_calls_is_told(tmp_path: Path) -> None:
     moved = ("return charges(y);", "return one(y, 1) + charges(y);")
     assert told(("one(y, 1) + ", ""), moved) == ["moved one caller(), now third()"]
     assert told(("one(y, 0)", "one(y + 1, 0)"), ("if (y)", "if (y > 1)")) == []
+    beside = ("return charges(y);", "return (charges)(y);\n\tif (y < 0)\n\t\tcharges(y + 1);")
+    assert told(beside) == ["moved charges() third(), now third()"], "in another statement"
+    in_steps = ("return charges(y);", "{\n\t\tint z = charges(y);\n\n\t\treturn z;\n\t}")
+    assert told(in_steps) == []
+    beside = ("return one(y, 0) + one(y, 1)", "return y - 0 + one(y, 1) + (one(y, 7) && 0)")
+    assert told(beside) == ["moved one caller(), now caller()"], "elsewhere in the statement"
 
     assert told(("int charges(", INLINE + "\nint charges("), header="") == [], (
         "an inline that moved"
@@ -471,11 +478,21 @@ def test_what_patches_change_about_known_calls_is_told(tmp_path: Path) -> None:
         ("int charges(", "int shared(struct rq *rq) { return rq->hot; }\nint charges("), header=""
     ) == ["fewer ->hot shared()"]
     assert told(("static int third(", "static int fourth(")) == []
+    copy = BEFORE[BEFORE.index("static int third(") :]
+    written_out = copy.replace("charges(y)", "y").replace("y = one(y, 2)", "y = y - 2")
+    assert told((copy, copy.replace("third", "fourth") + written_out)) == [
+        "moved charges() third(), now fourth()",
+        "moved one third(), now fourth()",
+    ], "the old name is still there"
 
     swapped = ("int one(int x, int y)", "int one(int y, int x)")
     assert told(swapped) == ["parameters one (int x, int y), now (int y, int x)"]
     assert told(("int one(int x,", "int one(const int x,")) == []
     assert told(("*select)(struct rq *rq", "*select)(struct rq *const rq")) == []
+    assert told(("struct rq *prev, struct rq *next", "struct rq *next, struct rq *prev")) == [
+        "parameters trace_event (struct rq *prev, struct rq *next),"
+        " now (struct rq *next, struct rq *prev)"
+    ]
     method = ("int cpu, int flags", "int flags, int cpu")
     assert told(method) == [
         "parameters select (struct rq *rq, int cpu, int flags),"
@@ -505,7 +522,14 @@ def test_every_hook_is_expected() -> None:
     fields = re.findall(
         r'strstr\(name, "([^"]+)"\)', (ROOT / "engine/arch/asm/rwonce.h").read_text()
     )
-    assert set(fields) == {name for name in names if re.search(r"[.>]", name)}
+    assert set(fields) == {name for name in names if re.search(r"[.>]", name) and "(" not in name}
+
+
+def test_every_probe_of_a_tracepoint_is_expected_with_its_parameters() -> None:
+    listed = (ROOT / "engine/hooked/expected.txt").read_text()
+    probes = re.findall(r"^\tprobe\((\w+), ", (ROOT / "engine/kernel/trace.c").read_text(), re.M)
+    assert probes
+    assert sorted(re.findall(r"^trace_(\w+)\(\.\.\.\)", listed, re.M)) == sorted(probes)
 
 
 def test_every_cost_that_the_kernel_calls_for_is_expected() -> None:

@@ -109,7 +109,33 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
             "CONFIG_NO_HZ_FULL=y\nCONFIG_CONTEXT_TRACKING_USER=n\n",
             (),
             "CONFIG_NO_HZ_FULL=y and CONFIG_CONTEXT_TRACKING_USER=n contradict each other:"
-            " NO_HZ_FULL comes with CONTEXT_TRACKING_USER and VIRT_CPU_ACCOUNTING_GEN",
+            " NO_HZ_FULL comes with CONTEXT_TRACKING_USER.",
+        ),
+        (
+            "CONFIG_NO_HZ_FULL=y\nCONFIG_RCU_NOCB_CPU=n\n",
+            (),
+            "CONFIG_NO_HZ_FULL=y and CONFIG_RCU_NOCB_CPU=n contradict each other:"
+            " NO_HZ_FULL needs RCU_NOCB_CPU",
+        ),
+        (
+            "CONFIG_PREEMPT=y\nCONFIG_PREEMPTION=n\n",
+            (),
+            "CONFIG_PREEMPT=y and CONFIG_PREEMPTION=n contradict each other",
+        ),
+        (
+            "CONFIG_SCHED_MM_CID=y\nCONFIG_RSEQ=n\n",
+            (),
+            "CONFIG_SCHED_MM_CID=y and CONFIG_RSEQ=n contradict each other",
+        ),
+        (
+            "CONFIG_PROVE_LOCKING=y\nCONFIG_LOCKDEP=n\n",
+            (),
+            "CONFIG_PROVE_LOCKING=y and CONFIG_LOCKDEP=n contradict each other",
+        ),
+        (
+            "CONFIG_NO_HZ_IDLE=n\nCONFIG_NO_HZ_FULL=n\nCONFIG_HZ_PERIODIC=n\n",
+            (),
+            "CONFIG_HZ_PERIODIC=n and CONFIG_NO_HZ_IDLE=n and CONFIG_NO_HZ_FULL=n contradict each",
         ),
         (
             "CONFIG_NO_HZ_FULL=y\n# CONFIG_VIRT_CPU_ACCOUNTING_GEN is not set\n",
@@ -216,6 +242,8 @@ def test_the_docs_say_why_each_option_is_off() -> None:
     options = tomllib.loads((ENGINE / "options.toml").read_text())
     section = DOCS.read_text().partition("\n## Configuration\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"`(\w+)`", section))
+    ways = options.pop("one_of")
+    assert {option for way in ways.values() for option in way} <= named
     assert {option for of in options.values() for option in of} <= named
 
 

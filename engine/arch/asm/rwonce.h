@@ -24,6 +24,11 @@ do {									\
 } while (0)
 
 #undef READ_ONCE
+#undef WRITE_ONCE
+#ifdef SHIM_OUTLINE	/* of the source, which is not compiled: scripts/calls.py */
+#define READ_ONCE(x)			shim_access #x (x)
+#define WRITE_ONCE(x, val)		shim_access #x (x, val)
+#else
 #define READ_ONCE(x)							\
 ({									\
 	compiletime_assert_rwonce_type(x);				\
@@ -32,7 +37,6 @@ do {									\
 	__READ_ONCE(x);							\
 })
 
-#undef WRITE_ONCE
 #define WRITE_ONCE(x, val)						\
 do {									\
 	compiletime_assert_rwonce_type(x);				\
@@ -40,5 +44,6 @@ do {									\
 		SHIM_HOT_ACCESS(#x, x, 1);		\
 	__WRITE_ONCE(x, val);						\
 } while (0)
+#endif
 
 #endif
