@@ -29,7 +29,7 @@ _SOURCE = re.compile(r"[\w./-]+\.c\b")
 _COMPILED = re.compile(r"^KERNEL_SOURCES *:= *((?:.*\\\n)*.*)$", re.M)
 _HEADER = "include/linux/sched.h"
 _READ = re.compile(r"^has [A-Z]\w*\s+([^']+)'", re.M)
-"""A line of the probe, up to what it looks for in the files; a `?` marks one that may be missing."""
+"""A line of the probe, up to what it looks for in the files; `?` marks what may be missing."""
 
 
 @dataclass(frozen=True)
