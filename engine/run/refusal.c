@@ -11,6 +11,7 @@
 #define SYSCTL	"/proc/sys/kernel/"
 #define CPUS	"/sys/devices/system/cpu/"
 #define DEBUG	"/sys/kernel/debug/sched/"
+#define DYNAMIC	"PREEMPT_DYNAMIC (`kernel build --config debian` has it: none, voluntary or full, in 7.x full or lazy)"
 #define WITHOUT(option)	"; this kernel is built without " option " (`schedlab kernel show NAME`: configuration)"
 
 static const struct {
@@ -28,8 +29,8 @@ static const struct {
 	{ SYSCTL "sched_rr_timeslice_ms", "milliseconds of whole ticks, 1 tick or more; 0 and less are the kernel's default" },
 	{ SYSCTL "sched_deadline_period_*", "the minimum not above the maximum" },
 	{ DEBUG "features", "NAME or NO_NAME of a feature this kernel has" },
-	{ DEBUG "preempt", "a model that it lists, where the kernel is built with PREEMPT_DYNAMIC (`kernel build --config debian`); "
-	  "without, the preemption model is chosen when the kernel is built" },
+	{ DEBUG "preempt", "a model that it lists, where the kernel is built with " DYNAMIC "; without, the preemption model "
+	  "is chosen when the kernel is built" },
 	{ DEBUG "tunable_scaling", "0 (none), 1 (logarithmic) or 2 (linear)" },
 	{ DEBUG "verbose", "0 or 1" },
 	{ DEBUG "cgroup_mode", "up, smp, concur, max or tasks" },
@@ -70,9 +71,7 @@ static const struct {
 	  "trees before 6.14 have it (later ones have sched x86/sched_itmt_enabled), where " PREFERS },
 	{ "/sys/kernel/debug/x86/sched_itmt_enabled",
 	  "trees from 6.14 on have it (earlier ones have sysctl kernel.sched_itmt_enabled), where " PREFERS },
-	{ DEBUG "preempt",
-	  "without PREEMPT_DYNAMIC (`kernel build --config debian` has it) the preemption model is chosen when the kernel "
-	  "is built" },
+	{ DEBUG "preempt", "the preemption model is chosen when the kernel is built, without " DYNAMIC },
 	{ DEBUG "cgroup_mode", "trees have it from 7.3 on" },
 	{ DEBUG "llc_balancing/*", "trees have cache-aware scheduling from 7.2 on, built with SCHED_CACHE" },
 	{ DEBUG "fair_server/*", "trees have it from 6.12 on" },
@@ -152,56 +151,125 @@ static const char *absence(const char *file, int has_folder)
 #define FEW	16	/* files of a folder, to be listed */
 
 static struct {
-	const char *file;
-	size_t folder;		/* length of its name, with the slash */
+	const char *folder;
+	size_t length;
 	int count;
 	char names[400];
-} beside;
+} within;
 
-static void note_beside(const char *path, int writable)
+static void note_within(const char *path, int writable)
 {
-	size_t used = strlen(beside.names);
+	size_t used = strlen(within.names);
+	const char *name = path + within.length + 1;
 
-	if (!writable || strncmp(path, beside.file, beside.folder) || strchr(path + beside.folder, '/') ||
-	    beside.count++ >= FEW)
+	if (!writable || strncmp(path, within.folder, within.length) || path[within.length] != '/' ||
+	    strchr(name, '/') || within.count++ >= FEW)
 		return;
-	snprintf(beside.names + used, sizeof(beside.names) - used, "%s%s", used ? ", " : "", path + beside.folder);
+	snprintf(within.names + used, sizeof(within.names) - used, "%s%s", used ? ", " : "", name);
 }
 
-/* The files in the folder of one that is not there, if they are few, or nothing. */
-static const char *files_beside(const char *file)
+/* The files in a folder of so long a name, if they are few, or nothing. */
+static const char *files_in(const char *folder, size_t length)
 {
-	const char *slash = strrchr(file, '/');
+	within.folder = folder;
+	within.length = length;
+	within.count = 0;
+	within.names[0] = 0;
+	kern_list_files(note_within);
+	return within.count && within.count <= FEW ? within.names : NULL;
+}
 
-	beside.file = file;
-	beside.folder = slash ? slash + 1 - file : 0;
-	beside.count = 0;
-	beside.names[0] = 0;
-	if (slash)
-		kern_list_files(note_beside);
-	return beside.count && beside.count <= FEW ? beside.names : NULL;
+#define NEAR	2	/* letters */
+
+static struct {
+	const char *file;
+	char path[200];
+	size_t off;
+} nearest;
+
+/* How many letters have to be changed, added or taken away to make one name of the other. */
+static size_t distance(const char *one, const char *other)
+{
+	size_t row[200], columns = strlen(other);
+
+	if (columns >= sizeof(row) / sizeof(row[0]))
+		return columns;
+	for (size_t j = 0; j <= columns; j++)
+		row[j] = j;
+	for (size_t i = 0; one[i]; i++) {
+		size_t diagonal = row[0]++;
+
+		for (size_t j = 0; j < columns; j++) {
+			size_t least = diagonal + (one[i] != other[j]);
+
+			diagonal = row[j + 1];
+			if (least > diagonal + 1)
+				least = diagonal + 1;
+			if (least > row[j] + 1)
+				least = row[j] + 1;
+			row[j + 1] = least;
+		}
+	}
+	return row[columns];
+}
+
+static void note_nearest(const char *path, int writable)
+{
+	size_t off = writable ? distance(nearest.file, path) : nearest.off;
+
+	if (off < nearest.off && strlen(path) < sizeof(nearest.path)) {
+		nearest.off = off;
+		strcpy(nearest.path, path);
+	}
+}
+
+/* The file whose name was misspelt so, or nothing. */
+static const char *file_like(const char *file)
+{
+	nearest.file = file;
+	nearest.off = NEAR + 1;
+	kern_list_files(note_nearest);
+	return nearest.off <= NEAR ? nearest.path : NULL;
+}
+
+/* Why there is no such file; what else there is. */
+static const char *no_such_file(const char *file)
+{
+	static char text[500];
+	const char *slash = strrchr(file, '/');
+	const char *names = slash ? files_in(file, slash - file) : NULL, *like;
+
+	if (absence(file, !!names))
+		snprintf(text, sizeof(text), "this kernel does not have it: %s", absence(file, !!names));
+	else if (names)
+		snprintf(text, sizeof(text), "this kernel has no such file; those beside it are %s", names);
+	else if ((like = file_like(file)))
+		snprintf(text, sizeof(text), "this kernel has no such file; it has %s", like);
+	else
+		return NULL;
+	return text;
 }
 
 /* What an error number and what a file takes say together; as above. */
 const char *refusal(const char *file, int err)
 {
 	static char text[500];
-	const char *advice = takes(file), *names = err == -ENOENT ? files_beside(file) : NULL;
+	const char *advice = takes(file), *absent;
 
+	if (err == -EACCES && files_in(file, strlen(file))) {
+		snprintf(text, sizeof(text), "it is a folder; the files in it are %s", within.names);
+		return text;
+	}
 	if (err == -EACCES)
 		advice = "; the file is read-only";
 	else if (err == -ENOENT && !strncmp(file, "cpu.max", strlen("cpu.max")))
 		advice = WITHOUT("CFS_BANDWIDTH");
 	else if (err == -ENOENT && !strncmp(file, "cpu.uclamp.", strlen("cpu.uclamp.")))
 		advice = WITHOUT("UCLAMP_TASK_GROUP");
-	else if (err == -ENOENT && absence(file, !!names)) {
-		snprintf(text, sizeof(text), "this kernel does not have it: %s", absence(file, !!names));
-		return text;
-	} else if (names) {
-		snprintf(text, sizeof(text), "this kernel has no such file; those beside it are %s", names);
-		return text;
-	} else if (err == -ENOENT && !advice[0])
-		advice = "; this kernel has no such file, and schedsim --print-files lists those it has";
+	else if (err == -ENOENT && (absent = no_such_file(file)))
+		return absent;
+	else if (err == -ENOENT && !advice[0])
+		advice = "; this kernel has no such file, nor one of almost that name";
 	snprintf(text, sizeof(text), "%s%s", strerror(-err), advice);
 	return text;
 }

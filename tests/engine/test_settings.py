@@ -96,6 +96,27 @@ def test_a_misspelt_file_of_a_folder_is_told_the_others(
     assert beside in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("numa_balancing", "it is a folder; the files in it are "),
+        (
+            "numa_balncing/scan_size_mb",
+            f"this kernel has no such file; it has {DEBUG}/numa_balancing/scan_size_mb",
+        ),
+        ("nothing_of_the_kind", "this kernel has no such file, nor one of almost that name"),
+    ],
+    ids=["folder", "misspelt", "strange"],
+)
+def test_a_file_that_is_none_is_told_from_a_misspelt_one(
+    sim: Simulator, file: str, words: str
+) -> None:
+    done = sim.start("smp4", idle(knobs={f"{DEBUG}/{file}": "0"}))
+    assert done.returncode == 2
+    assert f"{file}: " in done.stderr
+    assert words in done.stderr
+
+
 def test_features_are_told_without_being_set(sim: Simulator) -> None:
     assert list(sim("smp4", idle())["settings"]) == [f"{DEBUG}/features"]
 
