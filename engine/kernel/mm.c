@@ -75,6 +75,8 @@ static struct space *new_space(struct task_struct *p)
 
 	atomic_set(&s->mm.mm_users, 1);
 	atomic_set(&s->mm.mm_count, 1);
+	/* CPUs whose idle task borrows the space, one after another, change its line. */
+	hw_hot_register(&s->mm, &s->mm.mm_count);
 	init_rwsem(&s->mm.mmap_lock);
 	INIT_LIST_HEAD(&s->mappings);
 	s->comes_and_goes = shim_load_has_lasted();
@@ -95,6 +97,7 @@ void shim_put_mm(struct mm_struct *mm)
 
 void __mmdrop(struct mm_struct *mm)
 {
+	hw_hot_forget(&space_of(mm)->mm);
 	mm_destroy_sched(mm);
 	shim_cid_free_mm(mm);
 	hw_free(space_of(mm));

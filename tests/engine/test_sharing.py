@@ -93,6 +93,17 @@ def test_threads_share_the_counts_of_their_files(sim: Simulator) -> None:
     assert waits[True] > 1.3 * waits[False]
 
 
+def test_idle_cpus_that_borrow_a_process_change_one_count(sim: Simulator) -> None:
+    """Threads that sleep leave their address space to the idle tasks of their CPUs."""
+    sleepers: Json = {"name": "t", "count": 16, "program": [{"run": "5us"}, {"sleep": "60us"}]}
+    times: Json = {"duration": "100ms", "warmup": "50ms", "memory": [{"size": "4MiB"}]}
+    processes, threads = (
+        sim("numa16", {**times, "tasks": [tasks]})["counters"]["cost:hot_line_waits"]
+        for tasks in (sleepers, {**sleepers, "mm": 0})
+    )
+    assert threads > 4 * processes
+
+
 def test_a_change_that_another_came_before_is_tried_again(sim: Simulator) -> None:
     """dup() and close() look at the users of one file before they change them."""
     retries = []
