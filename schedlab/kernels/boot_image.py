@@ -18,6 +18,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from schedlab.base.data import data_folder
+from schedlab.base.system.installed import need_programs
 from schedlab.base.validation import Data
 from schedlab.kernels import KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
@@ -206,17 +207,11 @@ class ImageBuilder:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def _compiler(self) -> str:
-        if shutil.which(self._cc) is None:
-            raise KernelError(f"{self._cc} is not installed.\n  Install: apt-get install gcc")
+        need_programs({self._cc: "gcc"}, "building a kernel", KernelError)
         return output([self._cc, "--version"])[1].partition("\n")[0]
 
     def _check_tools(self) -> None:
-        missing = {tool: package for tool, package in _TOOLS.items() if not shutil.which(tool)}
-        if missing:
-            raise KernelError(
-                f"{', '.join(missing)} not installed; building a kernel needs it."
-                f"\n  Install: apt-get install {' '.join(missing.values())} libelf-dev"
-            )
+        need_programs(_TOOLS, "building a kernel", KernelError)
 
 
 def refused_lines(asked: str, config: str, tree: Path) -> list[str]:

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from schedlab.base.system.installed import need_programs
 from schedlab.base.validation import Data
 from schedlab.base.words import listing
 from schedlab.kernels import EngineChanged, HostRefused, KernelError
@@ -528,12 +529,7 @@ class Builder:
 
     def _check_tools(self) -> None:
         self.compiler()
-        missing = {tool: package for tool, package in _TOOLS.items() if not shutil.which(tool)}
-        if missing:
-            raise HostRefused(
-                f"{', '.join(missing)} not installed; building the simulator needs it."
-                f"\n  Install: apt-get install {' '.join(missing.values())}"
-            )
+        need_programs(_TOOLS, "building the simulator", HostRefused)
         if self._coverage and "clang" in self.compiler():
             raise KernelError(f"lines are counted by gcc's gcov, and CC is {self._cc}; unset CC.")
 

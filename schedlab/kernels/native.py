@@ -8,6 +8,7 @@ from pathlib import Path
 
 from schedlab.base.data import data_folder
 from schedlab.base.errors import HostError
+from schedlab.base.system.installed import need_programs
 from schedlab.kernels.cache import cache_folder, disk_errors, only_one
 from schedlab.kernels.process import output
 
@@ -62,12 +63,7 @@ def _built(name: str, sources: Path, shelf: str, packages: str, *shared: Path) -
     if program.exists():
         return program
     compiler = os.environ.get("CC", "gcc")
-    for tool in ("make", compiler):
-        if shutil.which(tool) is None:
-            raise HostError(
-                f"{name} has to be built, and {tool} is not installed."
-                f"\n  Install: apt-get install {packages}"
-            )
+    need_programs({"make": packages, compiler: packages}, f"building {name}")
     with disk_errors(f"building {name}"), only_one(folder.with_suffix(".lock"), lambda _: None):
         if not program.exists():
             _build(name, sources, folder, compiler, packages)

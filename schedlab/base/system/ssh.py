@@ -3,7 +3,6 @@
 import re
 import resource
 import shlex
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ from urllib.parse import quote, unquote
 from schedlab.base.errors import HostError, SystemLost
 from schedlab.base.system import process
 from schedlab.base.system.inside import inside
+from schedlab.base.system.installed import need_programs
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.local import LocalSystem
 from schedlab.base.system.lock import LOCK, busy, holder
@@ -66,8 +66,7 @@ class SshSystem(RemoteSystem):
             HostError: there is no ssh here.
             SystemLost: the host cannot be reached.
         """
-        if shutil.which("ssh") is None:
-            raise HostError("ssh is not installed.\n  Install: apt-get install openssh-client")
+        need_programs({"ssh": "openssh-client"}, "a target on another host")
         if not host or host.startswith("-"):
             raise HostError(f"'{host}' is not a host name that ssh accepts.")
         self.name = f"ssh:{host}"

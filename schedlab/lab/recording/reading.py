@@ -1,7 +1,6 @@
 """Traces of all kinds, read as events: by what the file begins with."""
 
 import gzip
-import shutil
 import subprocess
 import zlib
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from schedlab.base.errors import UsageError, reading
+from schedlab.base.system.installed import need_programs
 from schedlab.lab.recording.events import Events
 from schedlab.lab.recording.perfetto import read_perfetto
 from schedlab.lab.recording.text import read_text
@@ -99,10 +99,7 @@ def _limited(pieces: Iterator[bytes], path: Path) -> Iterator[bytes]:
 
 def _printed(argv: tuple[str, ...], package: str, path: Path) -> Iterator[bytes]:
     """Yield what a tool prints; it is ended when nobody reads on."""
-    if shutil.which(argv[0]) is None:
-        raise UsageError(
-            f"{path}: {argv[0]} is needed to read it.\n  Install: apt-get install {package}"
-        )
+    need_programs({argv[0]: package}, f"reading {path}", UsageError)
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
         assert tool.stdout and tool.stderr
         try:

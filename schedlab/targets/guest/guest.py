@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedlab.base.data import data_folder
-from schedlab.base.errors import HostError, SystemLost
+from schedlab.base.errors import SystemLost
 from schedlab.base.system import RemoteSystem
+from schedlab.base.system.installed import need_programs
 from schedlab.base.system.shell import Answer, Shell
 from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.debian import package_file
@@ -196,12 +197,7 @@ def start(boot: Boot) -> Guest:
 
 def check_tools() -> None:
     """Refuse early where no guest can be booted; HostError if a tool is missing."""
-    missing = {tool: package for tool, package in _NEEDED.items() if not shutil.which(tool)}
-    if missing:
-        raise HostError(
-            f"{', '.join(missing)} not installed; a guest needs it."
-            f"\n  Install: apt-get install {' '.join(missing.values())}"
-        )
+    need_programs(_NEEDED, "a guest")
 
 
 def write_initramfs(
