@@ -31,8 +31,9 @@ from schedlab.benchmarks.replay import kind_of_replay
 from schedlab.benchmarks.rt_app import REQUEST_P99, TIME, WAKEUP_P99, WORK_RATE
 from schedlab.cli.planning import single_case
 from schedlab.lab.recording import closure
+from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.events import Events
-from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.pace import speeds
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.stats import trace_stats

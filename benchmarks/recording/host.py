@@ -28,7 +28,8 @@ from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import find_benchmark
 from schedlab.kernels.native import schedlab_load
 from schedlab.lab.recording import closure, recorder
-from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.pace import speeds
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.recorder import Request

@@ -63,8 +63,8 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
         file.open("rb").close()
 
     # Only here: a wrong name is answered at once, without loading what reads traces.
+    from schedlab.lab.recording.choice import Choice
     from schedlab.lab.recording.distance import mover
-    from schedlab.lab.recording.inference import Choice
     from schedlab.lab.recording.page import trace_page
     from schedlab.lab.recording.reading import read_trace
     from schedlab.lab.recording.stats import describe_stats, trace_stats

@@ -54,8 +54,9 @@ def import_(
     trace: Path, tasks: str | None, machine: str | None, probe: Path | None, output: Path
 ) -> None:
     """Make a workload file of a trace: text of ftrace, trace-cmd, perf script; binary forms too."""
+    from schedlab.lab.recording.choice import Choice
     from schedlab.lab.recording.closure import word_costs
-    from schedlab.lab.recording.inference import Choice, infer
+    from schedlab.lab.recording.inference import infer
     from schedlab.lab.recording.pace import speeds
     from schedlab.lab.recording.reading import read_trace
     from schedlab.machine.model import find_machine

@@ -55,8 +55,8 @@ def _table(report: Report, axis: Axis) -> Exhibit:
         direction(metric): listing([m.label for m in metrics if m.better == metric.better])
         for metric in metrics
     }
-    told = [f"{labels}: {way}." for way, labels in ways.items()]
-    notes = (" ".join([*told, "A positive change is better."]),)
+    sentences = [f"{labels}: {way}." for way, labels in ways.items()]
+    notes = (" ".join([*sentences, "A positive change is better."]),)
     title = f"{axis.name} over {axis.parameter}"
     names = 1 + (len(metrics) > 1) + several
     return Exhibit(title, notes, headings, rows, names, axis=axis)

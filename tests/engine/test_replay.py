@@ -7,9 +7,10 @@ from pathlib import Path
 from schedlab.benchmarks.metric import NONE_OF_IT
 from schedlab.benchmarks.rt_app import rt_app_model
 from schedlab.lab.recording.causes import LOCK_HELD, TASK, TIMER
+from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.closure import probe, word_costs
 from schedlab.lab.recording.events import Kind
-from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.stats import trace_stats
 from schedlab.lab.recording.workload import (

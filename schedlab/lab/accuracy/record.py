@@ -151,7 +151,7 @@ def read_record(
         path: the record.
         found: the plans.
         cases: how many cases each of them has.
-        say: is told of rows that do not count any more.
+        say: receives a message for each row that no longer counts.
 
     Raises:
         UsageError: it cannot be read, or it is not a record.

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable
 
-from schedlab.lab.recording.inference import kernels_part
+from schedlab.lab.recording.choice import kernels_part
 
 _NAMED = re.compile(
     rb"\b((?:prev_|next_|child_)?comm=)(.*?)"

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +18,8 @@ from schedlab.lab.recording.futexes import (
 )
 from schedlab.lab.recording.messages import Transfers, find_transfers, whole_channels
 from schedlab.lab.recording.pieces import task_key
+from schedlab.lab.recording.waits import Waits
+from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import (
     BARRIER,
     GRID,
@@ -32,9 +33,6 @@ from schedlab.lab.recording.workload import (
     YIELD,
     Message,
 )
-
-if TYPE_CHECKING:
-    from schedlab.lab.recording.inference import Inference, Waits
 
 _BUSY = 0.5
 """Of the time from a lock's first hold to its last: what makes it a lock that is mostly held."""
@@ -72,15 +70,15 @@ def _steps(rows: Sequence[tuple[int, int, int, str, int]]) -> Steps:
 class Shared:
     """What tasks share, and the calls by which they use it."""
 
-    def __init__(self, inference: "Inference", waits: "Waits", left: Collection[int]) -> None:
+    def __init__(self, work: Worked, waits: Waits, left: Collection[int]) -> None:
         """Find it, but for the futexes that are left out; what waits were for is filled in."""
-        self._inference = inference
+        self._work = work
         self.messages: list[Message] = []
-        self.futexes, begun, ended = _known_calls(inference)
-        transfers = _known_transfers(inference)
+        self.futexes, begun, ended = _known_calls(work)
+        transfers = _known_transfers(work)
         wakers = self._wakers(waits)
         woken = [(task, call) for _, task, call in wakers]
-        known = Known(inference.taken, begun, ended, woken, inference.likes())
+        known = Known(work.taken, begun, ended, woken, work.likes())
         self.objects: Objects = find_objects(self.futexes, known, left)
         self.pool_of: dict[int, int] = {}
         """Of each item, from 1."""
@@ -126,7 +124,7 @@ class Shared:
 
     def _mostly_free(self, begun: Numbers, ended: Numbers) -> tuple[set[int], dict[int, int]]:
         """Return locks that are free most of the time, and what work may be between two holds."""
-        ns = self._inference.events.ns
+        ns = self._work.events.ns
         since: dict[int, list[int]] = {}
         until: dict[int, list[int]] = {}
         work: dict[int, list[int]] = {}
@@ -158,10 +156,10 @@ class Shared:
 
     # ------------------------------------------------------------------ calls
 
-    def _wakers(self, waits: "Waits") -> list[tuple[int, int, int]]:
+    def _wakers(self, waits: Waits) -> list[tuple[int, int, int]]:
         """Return the waits that a futex's wake ended: number, task, and that call."""
         woken = np.flatnonzero(waits.waker >= 0)
-        by = self._inference.pieces.task[waits.waker[woken]]
+        by = self._work.pieces.task[waits.waker[woken]]
         call = self.futexes.around(by, waits.waking[woken])
         if not len(self.futexes):
             return []
@@ -189,15 +187,15 @@ class Shared:
         ]
 
     def _yields(self) -> list[tuple[int, ...]]:
-        inference = self._inference
-        task, enter, exit_ = find_yields(inference.events, inference.pieces.lives)
-        seen = inference.taken[task] & (enter < exit_)
+        work = self._work
+        task, enter, exit_ = find_yields(work.events, work.pieces.lives)
+        seen = work.taken[task] & (enter < exit_)
         columns = (column[seen].tolist() for column in (task, enter, exit_))
         return [(t, a, b, ord(YIELD), 0) for t, a, b in zip(*columns, strict=True)]
 
     def _pools(
         self,
-        waits: "Waits",
+        waits: Waits,
         wakers: Sequence[tuple[int, int, int]],
         rows: list[tuple[int, ...]],
     ) -> tuple[list[int], list[tuple[int, int, int, str, int]]]:
@@ -222,7 +220,7 @@ class Shared:
         return taken, more
 
     def _all(self, transfers: Transfers, others: Sequence[Numbers]) -> Calls:
-        inference = self._inference
+        work = self._work
         kinds = np.stack([transfers.kind, transfers.channel, transfers.bytes])
         each, number = np.unique(kinds, axis=1, return_inverse=True)
         self.messages = [
@@ -240,8 +238,8 @@ class Shared:
                 strict=True,
             )
         )
-        began = inference.worked(task, enter)
-        over = inference.worked(task, exit_)
+        began = work.worked(task, enter)
+        over = work.worked(task, exit_)
         return Calls(task, enter, exit_, began, np.maximum(over - began, 0), letter, amount)
 
     # ------------------------------------------------------------------ locks that were free
@@ -266,21 +264,21 @@ class Shared:
         ]
 
     def _taking(self, hold: Hold, released: int, long: int) -> tuple[int, int, int, str, int]:
-        find = self._inference
+        work = self._work
         task = np.array([hold.task])
-        free = int(find.worked(task, np.array([hold.after]))[0])
-        start = max(released - long, find.began_block(hold.task, int(self._enter(hold))))
+        free = int(work.worked(task, np.array([hold.after]))[0])
+        start = max(released - long, work.began_block(hold.task, int(self._enter(hold))))
         noticed = released
         if hold.noticed >= 0:
-            noticed = int(find.worked(task, np.array([hold.noticed]))[0])
+            noticed = int(work.worked(task, np.array([hold.noticed]))[0])
         offset = max(free, min(start, noticed))
         latest = hold.noticed if hold.noticed >= 0 else self._enter(hold)
         call = int(self.calls.around(task, np.array([latest]))[0])
         if call >= 0:
             latest = int(self.calls.enter[call])
-        place = max(find.place_of(hold.task, offset), hold.after + 1)
+        place = max(work.place_of(hold.task, offset), hold.after + 1)
         if place >= latest or offset == noticed < released:
-            place = find.last_run(hold.task, latest)
+            place = work.last_run(hold.task, latest)
         return hold.task, max(place, 0), offset, LOCK, hold.lock
 
     def _enter(self, hold: Hold) -> int:
@@ -290,7 +288,7 @@ class Shared:
 
     def _fill(
         self,
-        waits: "Waits",
+        waits: Waits,
         taken: Sequence[int],
         transfers: Transfers,
         rare: set[tuple[int, int]],
@@ -305,7 +303,7 @@ class Shared:
         waits.cause[np.array(taken, np.int64)] = order.index(ITEM)
 
     def _fill_locks(
-        self, waits: "Waits", call: Numbers, which: Numbers, rare: set[tuple[int, int]]
+        self, waits: Waits, call: Numbers, which: Numbers, rare: set[tuple[int, int]]
     ) -> None:
         """Decide waits for locks anew, but keep rare ones: hand-overs before the lock is taken."""
         order = list(CAUSES)
@@ -318,12 +316,12 @@ class Shared:
             else:
                 waits.cause[wait] = order.index(LOCK_HELD)
 
-    def _by_message(self, waits: "Waits", transfers: Transfers) -> Flags:
+    def _by_message(self, waits: Waits, transfers: Transfers) -> Flags:
         """Return which waits were within a call, or ended as a message came for the task."""
         within = transfers.around(waits.task, waits.place) >= 0
         if not len(transfers):
             return within
-        waker = self._inference.pieces.task[np.maximum(waits.waker, 0)]
+        waker = self._work.pieces.task[np.maximum(waits.waker, 0)]
         sent = transfers.around(waker, np.maximum(waits.waking, 0))
         by_call = (waits.waker >= 0) & (sent >= 0)
         channel = transfers.channel[np.maximum(sent, 0)]
@@ -334,24 +332,24 @@ class Shared:
         return found
 
 
-def _known_calls(inference: "Inference") -> tuple[FutexCalls, Numbers, Numbers]:
+def _known_calls(work: Worked) -> tuple[FutexCalls, Numbers, Numbers]:
     """Return the futex calls of tasks that are known to run, and the work done before and after."""
-    every = find_futex_calls(inference.events, inference.pieces.lives)
-    piece = inference.running(every.enter)
-    seen = (piece >= 0) & (inference.pieces.task[np.maximum(piece, 0)] == every.task)
+    every = find_futex_calls(work.events, work.pieces.lives)
+    piece = work.running(every.enter)
+    seen = (piece >= 0) & (work.pieces.task[np.maximum(piece, 0)] == every.task)
     kept = FutexCalls(*(getattr(every, column.name)[seen] for column in fields(every)))
-    begun = inference.worked(kept.task, kept.enter)
-    return kept, begun, inference.worked(kept.task, kept.exit)
+    begun = work.worked(kept.task, kept.enter)
+    return kept, begun, work.worked(kept.task, kept.exit)
 
 
-def _known_transfers(inference: "Inference") -> Transfers:
+def _known_transfers(work: Worked) -> Transfers:
     """Return calls that send or receive, over channels whose both ends are known."""
-    found = find_transfers(inference.events, inference.pieces.lives)
-    begins, ends = inference.running(found.enter), inference.running(found.exit)
-    owner = inference.pieces.task
+    found = find_transfers(work.events, work.pieces.lives)
+    begins, ends = work.running(found.enter), work.running(found.exit)
+    owner = work.pieces.task
     seen = (begins >= 0) & (ends >= 0)
     seen &= (owner[begins] == found.task) & (owner[ends] == found.task)
-    return whole_channels(found.chosen(seen), inference.taken)
+    return whole_channels(found.chosen(seen), work.taken)
 
 
 # ------------------------------------------------------------------ what could wait for ever

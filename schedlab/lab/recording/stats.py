@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedlab.lab.recording.choice import Choice, chosen_tasks
 from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
-from schedlab.lab.recording.inference import Choice, chosen_tasks
 from schedlab.lab.recording.pieces import Pieces, find_pieces, task_key
 from schedlab.lab.recording.showing import group_of
 

@@ -8,7 +8,8 @@ import pytest
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording import columns, reading
-from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.reading import read_trace
 from tests.helpers.traces import TWO_TASKS, Line, ftrace, perf_script, switch, waking
 

@@ -7,8 +7,9 @@ import pytest
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.causes import ITEM, LOCK_HELD, MEETING, TASK
+from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.editing import IdealRun, merge, scale, trim
-from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.workload import Item, RecordedWorkload, read_workload
 from tests.helpers.traces import (
     Line,

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedlab.base.errors import UsageError
-from schedlab.lab.recording.inference import TIMER_SLACK, Choice, grid_period, infer
+from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.inference import TIMER_SLACK, grid_period, infer
 from schedlab.lab.recording.pace import Speeds, speeds
 from schedlab.lab.recording.workload import RecordedWorkload
 from schedlab.machine.model import find_machine

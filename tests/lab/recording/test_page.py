@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from schedlab.cli.trace import trace
-from schedlab.lab.recording.inference import Choice
+from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.page import trace_page
 from schedlab.lab.recording.stats import trace_stats
 from tests.helpers.browser import Page

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 
 from schedlab.base.errors import UsageError
+from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.events import Context, Kind, Stop
-from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.perfetto import read_perfetto
 from schedlab.lab.recording.reading import read_trace
 from tests.helpers.damage import damaged

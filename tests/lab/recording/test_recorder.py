@@ -12,7 +12,8 @@ import pytest
 from schedlab.base.errors import HostError, IncompleteRun, UsageError
 from schedlab.base.system import LocalSystem
 from schedlab.lab.recording.anonymous import anonymous
-from schedlab.lab.recording.inference import Choice, infer
+from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.recorder import Recorded, Request, record
 from schedlab.lab.recording.setup import (

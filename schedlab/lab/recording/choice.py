@@ -1,0 +1,63 @@
+"""Which tasks of a trace are the workload."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+
+import numpy as np
+
+from schedlab.lab.recording.events import Events, Flags, Kind
+from schedlab.lab.recording.pace import Speeds
+from schedlab.lab.recording.pieces import Lives
+
+_KERNEL = re.compile(
+    r"(swapper|kworker|ksoftirqd|migration|rcu|rcuop|rcuog|rcub|rcuc|cpuhp|irq|idle_inject|jbd2|"
+    r"kcompactd|kswapd|scsi_eh|xfs|nvme|watchdog)[/_\d]|"
+    r"(kthreadd|khugepaged|kdevtmpfs|kauditd|khungtaskd|oom_reaper|ksmd|kblockd|rcu_\w+|init|daemon)$"
+)
+"""Tasks of the kernel itself, which does in every run what they do; `daemon` is what the simulator
+runs on a machine beside the load."""
+_TOOLS = re.compile(r"(perf|trace-cmd|schedlab)$")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which tasks are taken, and how fast CPUs are."""
+
+    patterns: Sequence[str] = ()
+    """Of tasks' names; none: all but the kernel's own and the recorder."""
+    speed: Speeds = field(default_factory=Speeds)
+    costs: Mapping[str, float] = field(default_factory=dict)
+    """What a replay's calls cost where it was recorded (schedlab/lab/recording/closure.py)."""
+
+    def takes(self, name: str) -> bool:
+        """Return whether a task of that name is taken."""
+        if self.patterns:
+            return any(fnmatch(name, pattern) for pattern in self.patterns)
+        return not is_kernels(name) and not _TOOLS.match(name)
+
+
+def is_kernels(name: str) -> bool:
+    """Return whether a task of that name is the kernel's own."""
+    return bool(_KERNEL.match(name))
+
+
+def kernels_part(name: str) -> str:
+    """Return the beginning of a name that makes it one of the kernel's tasks; empty: none does."""
+    found = _KERNEL.match(name)
+    return found[0] if found else ""
+
+
+def chosen_tasks(events: Events, lives: Lives, choice: Choice) -> Flags:
+    """Return which tasks are taken: by their names, and by what was asked as it was recorded."""
+    pids = lives.pid.tolist()
+    taken = np.array([choice.takes(events.names.get(pid, "task")) for pid in pids], bool)
+    if not events.setup or not events.setup.roots:
+        return taken
+    family = set(events.setup.roots)
+    forks = events.of(Kind.FORK)
+    for parent, child in zip(events.one[forks].tolist(), events.two[forks].tolist(), strict=True):
+        if parent in family:
+            family.add(child)
+    return taken & np.isin(lives.pid, np.array(sorted(family)))

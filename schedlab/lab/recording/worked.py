@@ -1,0 +1,128 @@
+"""How much each task of a trace has worked, at which of its events."""
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+import numpy as np
+
+from schedlab.base.errors import UsageError
+from schedlab.lab.recording.choice import Choice, chosen_tasks
+from schedlab.lab.recording.events import Events, Kind, Numbers
+from schedlab.lab.recording.interrupts import Interrupts
+from schedlab.lab.recording.pace import Pace
+from schedlab.lab.recording.pieces import find_pieces, merge_pieces, task_key
+from schedlab.lab.recording.showing import group_of
+
+
+class Worked:
+    """The work of tasks: their time on CPUs, without interrupts, at the speed of their CPU."""
+
+    def __init__(self, events: Events, choice: Choice) -> None:
+        """Read the trace.
+
+        Raises:
+            UsageError: it has no switches, or no task that is chosen.
+        """
+        if not np.any(events.kind == Kind.SWITCH):
+            raise UsageError(
+                "the trace has no sched_switch, without which a workload cannot be inferred."
+                " Record sched_switch, sched_waking, sched_wakeup_new and sched_process_fork"
+                " (docs/manual/recording.md)."
+            )
+        self.events = events
+        self.pieces = find_pieces(events)
+        self.pace = Pace(events, choice.speed)
+        self.inside = Interrupts(events)
+        self.spent = self._spent()
+        self.blocks = merge_pieces(self.pieces, self.spent)
+        pids = self.pieces.lives.pid
+        names = [events.names.get(int(pid), "task") for pid in pids]
+        self.names = names
+        self.taken = chosen_tasks(events, self.pieces.lives, choice)
+        if not np.any(self.taken):
+            raise UsageError("no task of the trace matches; `--tasks` takes patterns of names.")
+        total = np.concatenate([[0], np.cumsum(self.spent)])
+        starts = np.searchsorted(self.pieces.task, self.pieces.task, "left")
+        self.before = total[:-1] - total[starts]
+        on_cpu = np.argsort(task_key(self.pieces.cpu, self.pieces.begin), kind="stable")
+        self.on_cpu = on_cpu
+        self.on_cpu_keys = task_key(self.pieces.cpu, self.pieces.begin)[on_cpu]
+        self.forks = events.of(Kind.FORK)
+        self.children = self.pieces.lives.task(events.two[self.forks], self.forks)
+        self._piece_keys = task_key(self.pieces.task, self.pieces.begin)
+        self._block_keys = task_key(self.blocks.task, self.blocks.begin)
+
+    def _spent(self) -> Numbers:
+        """Return the work of each piece, without interrupts."""
+        pieces = self.pieces
+        long = pieces.until - pieces.since
+        left = np.maximum(long - self.inside.time_in(pieces), 0)
+        done = self.pace.work(pieces.cpu, pieces.since, pieces.until)
+        spent: Numbers = np.rint(done / np.maximum(long, 1) * left).astype(np.int64)
+        return spent
+
+    def running(self, places: Numbers) -> Numbers:
+        """Return the piece that ran on the CPU of each event; -1: the idle task."""
+        if not len(self.on_cpu_keys):
+            return np.full(len(places), -1)
+        keys = task_key(self.events.cpu[places], places)
+        at = np.searchsorted(self.on_cpu_keys, keys, "right") - 1
+        piece = self.on_cpu[np.maximum(at, 0)]
+        there = (at >= 0) & (self.pieces.cpu[piece] == self.events.cpu[places])
+        found: Numbers = np.where(there & (self.pieces.end[piece] >= places), piece, -1)
+        return found
+
+    def offset(self, piece: Numbers, places: Numbers) -> Numbers:
+        """Return how much a task had worked at an event in one of its pieces."""
+        since, until = self.pieces.since[piece], self.events.ns[places]
+        worked = self.pace.work(self.pieces.cpu[piece], since, until).astype(np.int64)
+        offset: Numbers = self.before[piece] + np.minimum(worked, self.spent[piece])
+        return offset
+
+    def worked(self, task: Numbers, place: Numbers) -> Numbers:
+        """Return how much tasks had worked at places where they need not run."""
+        pieces = self.pieces
+        piece = np.searchsorted(self._piece_keys, task_key(task, place), "right") - 1
+        there = np.maximum(piece, 0)
+        until = np.minimum(place, pieces.end[there])
+        until = np.minimum(until, len(self.events) - 1)
+        found = self.offset(there, until)
+        whole = self.before[there] + self.spent[there]
+        found = np.where(place >= pieces.end[there], whole, found)
+        return np.where((piece >= 0) & (pieces.task[there] == task), found, 0)
+
+    def began_block(self, task: int, place: int) -> int:
+        """Return how much a task had worked as its last wait before a place was over."""
+        key = task_key(np.array(task), np.array(place))
+        block = int(np.searchsorted(self._block_keys, key, "right")) - 1
+        there = block >= 0 and self.blocks.task[block] == task
+        return int(self.blocks.before[block]) if there else 0
+
+    def last_run(self, task: int, place: int) -> int:
+        """Return a place, or the end of what the task ran before it where it does not run there."""
+        key = task_key(np.array(task), np.array(place))
+        piece = int(np.searchsorted(self._piece_keys, key, "right")) - 1
+        there = piece >= 0 and self.pieces.task[piece] == task
+        return min(place, int(self.pieces.end[piece])) if there else 0
+
+    def place_of(self, task: int, offset: int) -> int:
+        """Return the place where a task had worked so much; after a wait rather than before."""
+        pieces = self.pieces
+        low, high = np.searchsorted(pieces.task, [task, task + 1], "left")
+        if low == high:
+            return 0
+        piece = low + int(np.searchsorted(self.before[low:high], offset, "right")) - 1
+        piece = max(int(low), piece)
+        moment = pieces.since[piece] + max(0, offset - int(self.before[piece]))
+        place = int(np.searchsorted(self.events.ns, min(moment, pieces.until[piece]), "left"))
+        return min(max(place, int(pieces.begin[piece])), int(pieces.end[piece]))
+
+    def likes(self) -> list[Hashable]:
+        """Return of each task its name without numbers, and what is set for it."""
+        setup = self.events.setup
+        found: list[Hashable] = []
+        for pid, name in zip(self.pieces.lives.pid.tolist(), self.names, strict=True):
+            own = setup.tasks.get(pid) if setup else None
+            place = replace(own, process=0) if own else None
+            found.append((group_of(name), self.events.priorities.get(pid, 120), place))
+        return found
