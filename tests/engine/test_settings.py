@@ -104,7 +104,7 @@ def test_a_misspelt_file_of_a_folder_is_told_the_others(
             "numa_balncing/scan_size_mb",
             f"this kernel has no such file; it has {DEBUG}/numa_balancing/scan_size_mb",
         ),
-        ("nothing_of_the_kind", "this kernel has no such file, nor one of almost that name"),
+        ("nothing/of/the_kind", "this kernel has no such file, nor one of almost that name"),
     ],
     ids=["folder", "misspelt", "strange"],
 )
