@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Attaches record.bpf.c to each operation of the sched_ext scheduler that is loaded, prints a line
- * for each (number, name, kinds of the arguments, kind of the answer), says "ready" and stays until
- * its input ends. Kinds are engine/scripts/scx/signatures.py's.
+ * for each (number, name, kinds of the arguments, kind of the answer), "unseen" and the name of one
+ * that the kernel lets nobody look at, says "ready" and stays until its input ends. Kinds are engine/scripts/scx/signatures.py's.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -101,8 +101,13 @@ static void attach(unsigned int number, const char *name, const struct btf_type 
 	strcpy((char *)skel->rodata->kinds, kinds);
 	if (bpf_program__set_attach_target(skel->progs.begins, fd, function) ||
 	    bpf_program__set_attach_target(skel->progs.ends, fd, function) || record_bpf__load(skel) ||
-	    record_bpf__attach(skel))
-		fail(function);
+	    record_bpf__attach(skel)) {
+		if (errno != EOPNOTSUPP)
+			fail(function);
+		record_bpf__destroy(skel);
+		printf("unseen %s\n", name);
+		return;
+	}
 	printf("%u %s %s %c\n", number, name, *kinds ? kinds : "-", kind_of(proto->type));
 }
 

@@ -7,7 +7,7 @@ are left out, and what depends on how long something took.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -27,11 +27,15 @@ _READY = "ready"
 _TRACING = "/sys/kernel/tracing"
 _BEGIN = rf"""
 scx_{{scheduler}} > /tmp/scx 2>&1 &
-for i in $(seq 100); do grep -q enabled /sys/kernel/sched_ext/state && break; sleep .1; done
+for i in $(seq 1200); do
+  grep -q enabled /sys/kernel/sched_ext/state && break
+  kill -0 $! 2> /dev/null || break
+  sleep .1
+done
 cd {_TRACING}
 sleep 100000 | {{recorder}} > /tmp/recorder 2>&1 &
 for i in $(seq 300); do grep -q '^{_READY}$' /tmp/recorder && break; sleep .1; done
-cat /tmp/scx /tmp/recorder
+cat /tmp/scx; echo; cat /tmp/recorder
 for f in $(grep -o '^_*scx_bpf_[a-z0-9_]*' available_filter_functions | sort -u); do
   for with in '$arg* pid=p->pid' '$arg*' ''; do
     echo "f:k/$f $f $with" >> dynamic_events && break
@@ -65,6 +69,7 @@ _NONE = "none"
 _REFUSED = re.compile(r"libbpf: (prog '\w+': failed to load: .*|.*system Kconfig.*)")
 """Where a scheduler that is not loaded says why; what comes behind says only that it is not."""
 _LEGEND = re.compile(r"(\d+) (\w+) (\S+) (\w)")
+_UNSEEN = re.compile(r"unseen (\w+)")
 _BEGINS = re.compile(r"scx begins (\d+) (\w+) (\w+) (\w+) (\w+)")
 _ENDS = re.compile(r"scx ends (\d+) (\w+)")
 _VALUE = re.compile(r"(\w+)=(\S+)")
@@ -179,8 +184,10 @@ def _number(text: str) -> int:
     return int(text, 0)
 
 
-def of_simulator(lines: Iterable[str], wanted: Iterable[str]) -> Steps:
-    """Return the steps in a trace of the simulator's events `scx_*`."""
+def of_simulator(
+    lines: Iterable[str], wanted: Iterable[str], without: Container[str] = ()
+) -> Steps:
+    """Return the steps in a trace of the simulator's events `scx_*`, without some operations."""
     found = list(events(lines))
     reader = _Reader(_names(found), set(wanted))
     for event in found:
@@ -188,7 +195,7 @@ def of_simulator(lines: Iterable[str], wanted: Iterable[str]) -> Steps:
         name = values.pop("name", "")
         answer = values.pop(_ANSWER, None)
         shown = _shown(reader, values, name if event.name == "scx_call" else "")
-        if event.name == "scx_op":
+        if event.name == "scx_op" and name not in without:
             reader.begins(event.cpu, name, list(shown))
         elif event.name == "scx_answer":
             reader.ends(event.cpu, str(_number(answer)) if answer else "")
@@ -264,6 +271,11 @@ def _called(reader: _Reader, values: Mapping[str, str]) -> Iterator[str]:
             yield reader.task(int(pid))
         elif _number(value) < _POINTER or key in ("dsq_id",):
             yield str(_number(value))
+
+
+def unseen(lines: Iterable[str]) -> set[str]:
+    """Return the operations that a guest's kernel lets nobody record."""
+    return {match[1] for line in lines if (match := _UNSEEN.fullmatch(line.strip()))}
 
 
 class Recorder:

@@ -16,6 +16,7 @@ from schedlab.kernels.cache import disk_errors
 from schedlab.lab.divergence.runs import Side, find_divergence, window
 from schedlab.lab.divergence.timeline import Timeline
 from schedlab.lab.divergence.wording import Words
+from schedlab.settings.kinds.scx import Scx
 from schedlab.settings.variant import Variant
 from schedlab.targets.sim import SimTarget
 from schedlab.targets.simulated.scenario import scenario, under
@@ -67,6 +68,8 @@ def compare_decisions(
                 folder / "machine.json",
                 _scenario(what, variant, timeout),
                 model.enclosures if case and (model := case.model()) else (),
+                # A scheduler is loaded before the workload, where only that would be found.
+                from_boot=not any(map(Scx.of, variants)),
             )
             for variant in variants
         )
@@ -76,14 +79,15 @@ def compare_decisions(
         for number, time in enumerate(began):
             if timeline:
                 timeline.begins(number, time)
-        yield from Words(found, names, began).lines(wanted.around is not None)
+        words = Words(found, names, began, "power-on" if one.from_boot else "its workload on")
+        yield from words.lines(wanted.around is not None)
         parting = found.choice or found.anything
         if not parting or not wanted.around:
             return
         begin = max(0.0, parting.time - wanted.around)
         end = parting.time + wanted.around
         for number, side in enumerate(sides):
-            since = f"{begin:.6f} to {end:.6f} s since power-on"
+            since = f"{begin:.6f} to {end:.6f} s since {words.origin}"
             yield f"\n{side.name}, {since} (its workload begins at {began[number]:.6f} s):"
             yield from window(side, seed, timeout, folder / f"window{number}", begin, end)
 

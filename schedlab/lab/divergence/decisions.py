@@ -33,7 +33,7 @@ class Decision:
     """One decision: who made it, about what, from what, and what it was."""
 
     time: float
-    """Simulated seconds since power-on."""
+    """Simulated seconds."""
     cpu: int
     task: str
     """What ran on the CPU, as `comm-pid`."""

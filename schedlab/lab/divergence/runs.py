@@ -24,6 +24,8 @@ class Side:
     machine: Path
     scenario: Mapping[str, Any]
     enclosures: tuple[Enclosure, ...] = ()
+    from_boot: bool = True
+    """Decisions count from power-on; else from the beginning of the workload, as do the times."""
 
 
 def find_divergence(
@@ -33,10 +35,10 @@ def find_divergence(
     folder: Path,
     note: Callable[[int, Decision], None] | None = None,
 ) -> tuple[Divergence, tuple[float, float]]:
-    """Simulate both sides from power-on to their end and compare their decisions.
+    """Simulate both sides to their end and compare their decisions.
 
-    `note` is shown each of them. Returns also when the workload of each began, in seconds since
-    power-on.
+    `note` is shown each of them. Returns also when the workload of each began, as decisions count
+    their time.
 
     Raises:
         IncompleteRun: a run failed.
@@ -55,9 +57,13 @@ def find_divergence(
             streams.append(noted(number, trace))
             ends.append(ended)
         found = diverge(streams[0], streams[1])
-        one, other = (
-            read_result(ended.result(), folder / str(number) / "result.json")["boot_s"]
+        results = [
+            read_result(ended.result(), folder / str(number) / "result.json")
             for number, ended in enumerate(ends)
+        ]
+        one, other = (
+            result["boot_s"] if side.from_boot else 0.0
+            for side, result in zip(sides, results, strict=True)
         )
         return found, (one, other)
 
@@ -65,13 +71,13 @@ def find_divergence(
 def window(
     side: Side, seed: int, limit: float, folder: Path, begin: float, end: float
 ) -> list[str]:
-    """Return all events of one side between two moments since power-on, as lines of its trace.
+    """Return all events of one side between two moments, as lines of its trace.
 
     Raises:
         IncompleteRun: the run failed.
     """
     call, text = _call(side, seed, folder, "window.txt")
-    when = ("--trace-boot", "--trace-from", f"{max(begin, 0):.6f}", "--trace-to", f"{end:.6f}")
+    when = ("--trace-from", f"{max(begin, 0):.6f}", "--trace-to", f"{end:.6f}", *_boot(side))
     argv = (*call.argv, "--trace", str(text), "--trace-events", "sched:*,schedlab:*", *when)
     ended = Processes().run(argv, folder / "words", limit)
     read_result(ended, call.result)
@@ -87,6 +93,10 @@ def _call(side: Side, seed: int, folder: Path, trace: str) -> tuple[Call, Path]:
     return call, folder / trace
 
 
+def _boot(side: Side) -> tuple[str, ...]:
+    return ("--trace-boot",) if side.from_boot else ()
+
+
 @contextmanager
 def _traced(
     side: Side, seed: int, limit: float, folder: Path
@@ -97,7 +107,7 @@ def _traced(
     # Opened for both, so that neither side waits for the other one's open().
     keeper = os.open(pipe, os.O_RDWR)
     processes = Processes()
-    argv = (*call.argv, "--trace", str(pipe), "--trace-events", EVENTS, "--trace-boot")
+    argv = (*call.argv, "--trace", str(pipe), "--trace-events", EVENTS, *_boot(side))
     with ThreadPoolExecutor(1) as pool:
         try:
             with pipe.open(encoding="utf-8", errors="replace") as trace:

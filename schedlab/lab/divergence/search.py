@@ -22,7 +22,7 @@ class Parting:
 
     @property
     def time(self) -> float:
-        """Return the earlier time, in simulated seconds since power-on."""
+        """Return the earlier time, in simulated seconds."""
         return min(side.time for side in self.sides if side)
 
     @property

@@ -25,7 +25,9 @@ class Words:
     found: Divergence
     names: tuple[str, str]
     began: tuple[float, float]
-    """When the workload of each began, in seconds since power-on."""
+    """When the workload of each began, in seconds."""
+    origin: str = "power-on"
+    """From when on times and decisions count."""
 
     def lines(self, verbose: bool = False) -> list[str]:
         """Return where the runs part and what differs from then on; not `verbose`, 20 lines."""
@@ -57,7 +59,7 @@ class Words:
     def _same(self) -> Iterator[str]:
         one, other = self.names
         anything = self.found.anything
-        number = f"{_counted(self.found.equal, 'decision')}, from power-on to the end"
+        number = f"{_counted(self.found.equal, 'decision')}, from {self.origin} to the end"
         if not anything:
             yield from _wrapped(
                 f"No difference: {one} and {other} took the same {number}, to the nanosecond."

@@ -1,6 +1,13 @@
 """Operations of a sched_ext scheduler, in a guest and simulated, read and compared."""
 
-from schedlab.lab.accuracy.operations import Agreement, compare, of_guest, of_simulator, refusal
+from schedlab.lab.accuracy.operations import (
+    Agreement,
+    compare,
+    of_guest,
+    of_simulator,
+    refusal,
+    unseen,
+)
 
 GUEST = """
 0 select_cpu tdx d
@@ -57,6 +64,15 @@ def test_steps_of_a_guest_and_simulated_are_the_same_lines() -> None:
     ]
     assert of_guest(GUEST.splitlines(), ["pinned"]) == {"pinned": steps}
     assert of_simulator(SIMULATED.splitlines(), ["pinned"]) == {"pinned": steps}
+
+
+def test_what_a_guests_kernel_refuses_to_record_is_left_out_simulated() -> None:
+    lines = GUEST.replace("3 dispatch dt v", "unseen dispatch").splitlines()
+    assert unseen(lines) == {"dispatch"}
+    [steps] = of_simulator(SIMULATED.splitlines(), ["pinned"], unseen(lines)).values()
+    assert [step.partition("(")[0] for step in steps] == [
+        *("enqueue", "running", "stopping", "select_cpu"),
+    ]
 
 
 def test_why_a_kernel_does_not_load_a_scheduler() -> None:
