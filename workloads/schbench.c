@@ -300,6 +300,7 @@ WORKLOAD(schbench_old) = {
 	.original = "schbench 2eef447 (2021)",
 	.options = old_options,
 	.main = schbench_old,
+	.working_set = { .process = 5, .thread = 2, .stack = 8 << 20 },
 };
 
 /* ------------------------------------------------------------------ after */
@@ -401,4 +402,5 @@ WORKLOAD(schbench) = {
 	.original = "schbench 24e32b8 (2025)",
 	.options = options,
 	.main = schbench,
+	.working_set = { .process = 5, .thread = 2, .stack = 8 << 20 },
 };

@@ -27,6 +27,13 @@ def test_old_cycle(sim: Simulator) -> None:
     assert load["average rps"] == pytest.approx(load["samples"] / 2, rel=0.1)
 
 
+@pytest.mark.parametrize("version", ["schbench-old", "schbench"])
+def test_threads_touch_their_stacks(sim: Simulator, version: str) -> None:
+    """Pages that NUMA balancing has marked cost a woken thread faults."""
+    load = Load(sim, "numa16", scenario(version, threads=2, **LONG))
+    assert load.counters["schedlab:numa_fault"] > 0
+
+
 def test_old_explodes_when_workers_queue(sim: Simulator) -> None:
     """Three workers a CPU wait for the ticks that end the others' slices, or less with HRTICK."""
     asked = scenario("schbench-old", message_threads=1, threads=12, **SHORT)
