@@ -29,7 +29,7 @@ _GRACE_SECONDS = 2.0
 _DEATH_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 """How often it is looked at how much a program has printed: not so often as to disturb it."""
-_LIMIT = "Max resident set"
+LIMIT = "Max resident set"
 _PR_SET_CHILD_SUBREAPER = 36
 _LONGEST_POLL_MS = 2**31 - 1
 _lines: set[int] = set()
@@ -317,7 +317,7 @@ def _descendants(root: int, spare: frozenset[int] = frozenset()) -> list[tuple[i
 def _tagged(tag: str) -> Iterator[int]:
     """Yield the processes that carry a tag and live."""
     variable = f"{TAG}={tag}".encode()
-    limit = str(_mark(tag))
+    limit = str(limit_of(tag))
     for entry in _process_folders():
         pid = int(entry.name)
         with contextlib.suppress(OSError):
@@ -336,13 +336,13 @@ def _carries(entry: Path, variable: bytes) -> bool:
 
 
 def _limit(limits: Path) -> str:
-    line = next((row for row in limits.read_text().splitlines() if row.startswith(_LIMIT)), "")
-    return line.removeprefix(_LIMIT).partition("bytes")[0].split()[0] if line else ""
+    line = next((row for row in limits.read_text().splitlines() if row.startswith(LIMIT)), "")
+    return line.removeprefix(LIMIT).partition("bytes")[0].split()[0] if line else ""
 
 
-def _mark(tag: str) -> int:
-    """Return a number of a tag's own, as large as no memory is."""
-    return (1 << 61) + int.from_bytes(hashlib.sha256(tag.encode()).digest()[:7])
+def limit_of(tag: str) -> int:
+    """Return a number of bytes of a tag's own, as large as no memory is: whole KiB, for shells."""
+    return (1 << 61) + (int.from_bytes(hashlib.sha256(tag.encode()).digest()[:6]) << 10)
 
 
 @contextlib.contextmanager
@@ -355,7 +355,7 @@ def _marked(tag: str | None) -> Iterator[None]:
     if limits[1] != resource.RLIM_INFINITY:
         yield  # somebody has set it, and may count on it
         return
-    resource.setrlimit(resource.RLIMIT_RSS, (_mark(tag), limits[1]))
+    resource.setrlimit(resource.RLIMIT_RSS, (limit_of(tag), limits[1]))
     try:
         yield
     finally:

@@ -29,7 +29,14 @@ from schedlab.base.system.inside import inside, parts
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.local import LocalSystem
 from schedlab.base.system.numbers import amount, field, whole
-from schedlab.base.system.process import TAG, Exit, Launch, stat_cpu_seconds
+from schedlab.base.system.process import (
+    LIMIT,
+    TAG,
+    Exit,
+    Launch,
+    limit_of,
+    stat_cpu_seconds,
+)
 from schedlab.base.system.shell import Answer, Shell
 from schedlab.base.system.system import System, natural
 
@@ -45,14 +52,21 @@ _LINE_SECONDS = 120.0
 """How much longer than its limit the answer of a program may take."""
 
 _KILL_SECONDS = 5
-_KILL = f"""marked() {{ grep -ls "$mark" /proc/[0-9]*/environ; }}
+_KILL = f"""marked() {{
+	{{
+		grep -ls "$mark" /proc/[0-9]*/environ
+		[ -z "$limit" ] || grep -ls "^{LIMIT}  *$limit " /proc/[0-9]*/limits
+	}} | while IFS=/ read -r root proc pid file; do
+		case $(cat "/proc/$pid/stat" 2>/dev/null) in *') Z '*) ;; *) echo "/proc/$pid" ;; esac
+	done | sort -u
+}}
 kill_marked() {{
-	mark=$1 killed=0
+	mark=$1 limit=$2 killed=0
 	read -r now idle </proc/uptime
 	last=$((${{now%.*}} + {_KILL_SECONDS}))
 	while set -- $(marked) && [ $# -gt 0 ] || {{ sleep 0.1; set -- $(marked); [ $# -gt 0 ]; }}; do
 		[ $killed -gt 0 ] || killed=$#
-		for file; do file=${{file#/proc/}}; kill -KILL ${{file%/environ}} 2>/dev/null; done
+		for process; do kill -KILL ${{process#/proc/}} 2>/dev/null; done
 		read -r now idle </proc/uptime
 		[ ${{now%.*}} -lt $last ] || break
 	done
@@ -336,7 +350,7 @@ class RemoteSystem(System):
 
     def end_tagged(self, tag: str) -> int:
         """Kill every program that carries `tag`, and count them."""
-        return self._end(f"{TAG}={tag}")
+        return self._end(f"{TAG}={tag}", str(limit_of(tag)))
 
     def _split(self, script: str) -> Iterator[str]:
         """Run a script and go over its lines, which may hold any other separator."""
@@ -375,14 +389,16 @@ class RemoteSystem(System):
         env = {**launch.env, name: value}
         out, err = shlex.quote(self.place(launch.stdout)), shlex.quote(self.place(launch.stderr))
         into = f"cd {shlex.quote(folder)} && " if launch.folder else ""
+        if tag := launch.env.get(TAG):
+            into += f"{{ ulimit -S -m {limit_of(tag) >> 10} 2>/dev/null || :; }} && "
         return f"{into}exec {_command(launch.argv, env, limit)} >{out} 2>{err}"
 
-    def _end(self, mark: str) -> int:
-        return self._end_marked(mark)[0]
+    def _end(self, mark: str, limit: str = "") -> int:
+        return self._end_marked(mark, limit)[0]
 
-    def _end_marked(self, mark: str) -> tuple[int, list[str]]:
-        """Kill all that carry a mark; count them, and list those that do not end."""
-        answer = self.run(f"{_KILL}kill_marked {shlex.quote(mark)}")
+    def _end_marked(self, mark: str, limit: str = "") -> tuple[int, list[str]]:
+        """Kill all that carry a mark, or have a limit; count them, and list those that stay."""
+        answer = self.run(f"{_KILL}kill_marked {shlex.quote(mark)} '{limit}'")
         words = answer.out.decode(errors="replace").split()
         where = f"{self._shell.name}: what it killed"
         stuck = (field(file.split("/"), 2, where) for file in words[1:])

@@ -2,12 +2,14 @@
 
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from schedlab.base.errors import SystemLost
 from schedlab.base.system import Launch, LocalSystem, RemoteSystem
+from schedlab.base.system.process import TAG
 from schedlab.base.system.shell import Shell
 from tests.helpers.patience import PATIENCE_SECONDS
 
@@ -151,6 +153,20 @@ def test_a_server_that_overwrites_its_environment_is_ended(
             pass
         assert far.beside_cpu_seconds() > 0.005
     assert not server.running()
+    assert not far.exists(f"/proc/{pid}/exe") or far.read(f"/proc/{pid}/stat").split()[2] == "Z"
+
+
+def test_a_server_that_overwrote_its_environment_is_ended_by_the_next_lab(
+    far: RemoteSystem, tmp_path: Path
+) -> None:
+    """After a kill -9 of the lab that started it, nobody knows its session any more."""
+    left = launch(tmp_path / "run", "exec env -i sh -c 'echo $$ >pid; exec sleep 1000'", into=True)
+    left = replace(left, env={TAG: "an earlier lab's"})
+    far.run(f"({far._started(left, *far._begin(left), None)}) &")
+    while not (pid := far.read_or(far.place(tmp_path / "run/pid"), "").strip()):
+        pass
+    assert far.end_tagged("another lab's") == 0
+    assert far.end_tagged("an earlier lab's") == 1
     assert not far.exists(f"/proc/{pid}/exe") or far.read(f"/proc/{pid}/stat").split()[2] == "Z"
 
 
