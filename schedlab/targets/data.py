@@ -49,7 +49,10 @@ class ServedData:
         server = command.server
         if server is None or server.data is None or (key := server.key()) in self._loaded:
             return
-        with self._watch.task(f"{server.name}: loading data"), full_disk_said(self._folder):
+        with (
+            self._watch.task(f"{server.name}: loading data"),
+            full_disk_said(self._system, self._folder),
+        ):
             self._load(command, key)
         self._loaded.add(key)
 

@@ -299,7 +299,7 @@ class HostSession:
                 self._switchboard.applied(order.variant) as record.settings,
                 accompanied(self._system, around.beside, folder, self._env),
                 _furnished(command, folder) as place,
-                full_disk_said(folder),
+                full_disk_said(self._system, folder),
             ):
                 here = Stage(self._system, folder, place)
                 self.data.copy(kept, here)

@@ -138,6 +138,14 @@ class LocalSystem(System):
         """Return the folder itself."""
         return str(folder.absolute())
 
+    def free_bytes(self, folder: Path) -> int | None:
+        """Return what is free in the folder's file system."""
+        try:
+            there = os.statvfs(folder)
+        except OSError:
+            return None
+        return there.f_bavail * there.f_frsize
+
     def pause(self, seconds: float) -> None:
         """Wait a while, so that the machine comes to rest."""
         time.sleep(seconds)

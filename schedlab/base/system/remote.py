@@ -310,6 +310,14 @@ class RemoteSystem(System):
         """Return a folder there beside the runs'."""
         return f"{self._scratch}-{folder.parent.name}/{folder.name}"
 
+    def free_bytes(self, folder: Path) -> int | None:
+        """Return what is free where the folders of runs are made."""
+        above = f"p={shlex.quote(self._folder(folder))}; while [ ! -e $p ]; do p=${{p%/*}}; done"
+        words = self.run(f"{above}; stat -f -c '%a %S' $p").out.split()
+        if len(words) != 2 or not all(word.isdigit() for word in words):
+            return None
+        return int(words[0]) * int(words[1])
+
     def pause(self, seconds: float) -> None:
         """Wait a while, so that the machine comes to rest."""
         time.sleep(seconds)

@@ -110,6 +110,10 @@ class System(ABC):
         """Return the place of a folder of the result's that stays while the system is held."""
 
     @abstractmethod
+    def free_bytes(self, folder: Path) -> int | None:
+        """Return what is free where a run of that folder writes; None where it cannot be told."""
+
+    @abstractmethod
     def pause(self, seconds: float) -> None:
         """Wait a while, so that the machine comes to rest."""
 

@@ -1,5 +1,6 @@
 """A system that a shell reaches, tried with a shell of this host."""
 
+import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -168,6 +169,15 @@ def test_a_server_that_overwrote_its_environment_is_ended_by_the_next_lab(
     assert far.end_tagged("another lab's") == 0
     assert far.end_tagged("an earlier lab's") == 1
     assert not far.exists(f"/proc/{pid}/exe") or far.read(f"/proc/{pid}/stat").split()[2] == "Z"
+
+
+def test_what_is_free_where_runs_are_written(far: RemoteSystem, tmp_path: Path) -> None:
+    """Also before the folder of the first run is made, and after it is removed."""
+    there = os.statvfs(tmp_path)
+    free = far.free_bytes(tmp_path / "run")
+    assert free is not None
+    assert free == pytest.approx(there.f_bavail * there.f_frsize, rel=0.2)
+    assert LocalSystem().free_bytes(tmp_path / "not there") is None
 
 
 def test_a_captured_program(far: RemoteSystem) -> None:
