@@ -265,8 +265,8 @@ class Benchmark:
             if key not in self.defaults and key != CPUS:
                 known = ", ".join((*self.defaults, CPUS))
                 raise UsageError(
-                    f"{where}.{key}: {self.name} has no such parameter."
-                    f"{nearest(key, self.defaults)} It has: {known}."
+                    f"{where}.{key}: there is no such parameter."
+                    f"{nearest(key, self.defaults)} {self.name} has: {known}."
                 )
         kinds = inspect.signature(self.build).parameters
         values = {

@@ -8,6 +8,16 @@ _BEFORE = {
     "zsh": "# A new user's zsh has not loaded its completion yet.\n"
     "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }\n"
 }
+_MENDED = {
+    # click's code cuts a name at its first comma.
+    "fish": ('string split ","', 'string split --max 1 ","'),
+    # click's code puts a word with a blank, such as a variant, on the line as two.
+    "bash": (
+        "COMPREPLY+=($value)",
+        """[[ ${COMP_WORDS[COMP_CWORD]} == [\\'\\\"]* ]] || printf -v value %q "$value"
+            COMPREPLY+=("$value")""",
+    ),
+}
 _AFTER = {
     "bash": "# A target's colon is part of a word: sim:MACHINE.\n"
     "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n"
@@ -32,6 +42,5 @@ def completion(context: click.Context, shell: str) -> None:
     assert found, "click knows the three"
     command = context.find_root().command
     code = found(command, {}, "schedlab", "_SCHEDLAB_COMPLETE").source()
-    if shell == "fish":  # click's code cuts a name at its first comma
-        code = code.replace('string split ","', 'string split --max 1 ","')
+    code = code.replace(*_MENDED.get(shell, ("", "")))
     click.echo(_BEFORE.get(shell, "") + code + _AFTER.get(shell, ""), nl=False)

@@ -39,6 +39,13 @@ class Topic(StrEnum):
     OTHER = "other events"
 
 
+BALANCES = {
+    "busy": (Topic.PERIODIC, "periodic balance of a busy CPU"),
+    "idle": (Topic.PERIODIC, "periodic or nohz balance of an idle CPU"),
+    "newidle": (Topic.NEWIDLE, "newidle balance"),
+}
+"""The load balances of a CPU, as a host and the simulator name them in counters."""
+
 _CONSEQUENCES = frozenset(
     {
         *(Topic.WAITING, Topic.IDLE, Topic.INTERRUPTS, Topic.CONTENTION, Topic.CPU_TIME),

@@ -6,7 +6,7 @@ The columns are those of Documentation/scheduler/sched-stats.rst, versions 15 to
 from schedlab.base.system import System
 from schedlab.base.system.numbers import amount, field, whole
 from schedlab.counters.group import Counts, SnapshotGroup, Unavailable, counter_group
-from schedlab.counters.meaning import Meaning, Topic
+from schedlab.counters.meaning import BALANCES, Meaning, Topic
 
 _FILE = "/proc/schedstat"
 _NAME = "schedstat"
@@ -23,11 +23,6 @@ _IDLE_TYPES = {  # the order of the balance columns
     15: ("idle", "busy", "newidle"),
     16: ("busy", "idle", "newidle"),
     17: ("busy", "idle", "newidle"),
-}
-_BALANCES = {
-    "busy": (Topic.PERIODIC, "periodic balance of a busy CPU"),
-    "idle": (Topic.PERIODIC, "periodic or nohz balance of an idle CPU"),
-    "newidle": (Topic.NEWIDLE, "newidle balance"),
 }
 _COLUMNS_PER_TYPE = {15: 8, 16: 8, 17: 11}  # 17 splits the imbalance into four kinds
 _GAINED = {15: 4, 16: 4, 17: 7}
@@ -50,7 +45,7 @@ class SchedstatGroup(SnapshotGroup):
         Meaning(f"{_NAME}:timeslices", Topic.PREEMPTION, "task got a CPU", decides=False),
         *(
             meaning
-            for kind, (topic, words) in _BALANCES.items()
+            for kind, (topic, words) in BALANCES.items()
             for meaning in (
                 Meaning(f"{_NAME}:balance-{kind}-pulled", topic, f"{words} pulled a task"),
                 Meaning(f"{_NAME}:balance-{kind}", topic, f"{words} looked at a domain"),

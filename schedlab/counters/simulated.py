@@ -1,7 +1,7 @@
 """What the simulator's own counters say; the kernel's tracepoints say the same as on a host."""
 
 from schedlab.counters.engine_names import engine_names, engine_words
-from schedlab.counters.meaning import Meaning, Topic
+from schedlab.counters.meaning import BALANCES, Meaning, Topic
 from schedlab.counters.times import GONE, MEASURED, time_counter
 
 CPU_TIME = "cpu-time"
@@ -13,13 +13,6 @@ ENTRIES = engine_names("ENTRIES")
 FUNCTIONS = engine_names("FUNCTIONS")
 """Functions of the scheduler, with what they call."""
 
-_DISTANCES = ("core", "cluster", "llc", "node", "package", "remote")
-
-_BALANCE = {
-    "busy": (Topic.PERIODIC, "periodic balance of a busy CPU"),
-    "idle": (Topic.PERIODIC, "periodic or nohz balance of an idle CPU"),
-    "newidle": (Topic.NEWIDLE, "newidle balance"),
-}
 _FAR = {
     "core": "to a sibling of its core",
     "cluster": "within its cluster",
@@ -47,7 +40,7 @@ _OF_PLACES = ("runqueue_lookups", "runqueue_misses", "refill_ns", "fabric_wait_n
 SIMULATED = (
     *(
         meaning
-        for kind, (topic, words) in _BALANCE.items()
+        for kind, (topic, words) in BALANCES.items()
         for meaning in (
             Meaning(f"{kind}:pulls:*", topic, f"{words} pulled a task in {{}}"),
             Meaning(f"{kind}:calls:*", topic, f"{words} looked at {{}}"),
@@ -130,7 +123,7 @@ SIMULATED = (
             ("wakeup", Topic.WAKEUP, "woken task moved"),
             ("balance", Topic.BALANCE, "balance moved a task"),
         )
-        for distance in _DISTANCES
+        for distance in _FAR
     ),
     Meaning("switches:voluntary", Topic.PREEMPTION, "task left its CPU to wait", decides=False),
     Meaning("switches:involuntary", Topic.PREEMPTION, "task was preempted"),

@@ -147,8 +147,7 @@ def prepare(plan: Plan, lab: Lab) -> tuple[Target, list[Case]]:
             f"exact: only a simulated machine has figures that are drawn, and {plan.target} is not"
             f" simulated.\n  Leave it out, or give --target {SIM.syntax}."
         )
-    if plan.counters != "all":  # the simulator is asked for what has a colon
-        check_names(name for name in plan.counters if not plan.simulated or ":" not in name)
+    check_names(plan.counters, plan.simulated)
     target = find_target(plan.target, plan.machine, plan.variant, lab.watcher, asked_by(plan))
     return target, plan.cases(target.machine())
 

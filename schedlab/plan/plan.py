@@ -328,8 +328,8 @@ class Plan(Data):
     def _cases(
         self, entries: Sequence[BenchmarkEntry | OwnBenchmark], machine: Machine, where: str
     ) -> Iterator[Case]:
-        for i, entry in enumerate(entries):
-            place = f"{where}: benchmark[{i}]"
+        for entry in entries:
+            place = f"{where}: benchmark {entry.name}"
             if isinstance(entry, OwnBenchmark):
                 yield entry.benchmark().case(machine, {}, None, place)
             else:

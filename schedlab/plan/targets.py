@@ -16,7 +16,7 @@ class TargetKind:
     name: str
     """What its targets' names begin with: `sim` of `sim:MACHINE`."""
     place: str
-    """The place whose settings have a meaning there, of schedlab.settings.setting.PLACES."""
+    """The place whose settings have a meaning there, a key of schedlab.settings.setting.PLACES."""
     module: str = ""
     """The module of schedlab.targets with its class; none where nothing can be run."""
     takes: str = ""

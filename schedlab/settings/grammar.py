@@ -47,7 +47,7 @@ def parse_settings(text: str, where: str) -> dict[str, object]:
             kind, words = _kind_and_words(setting, where)
             value = kind.parse(words)
             if value is None:
-                raise UsageError(f"{where}: '{setting}' is not complete: write it as {kind.syntax}")
+                raise UsageError(f"{where}: '{setting}': write it as {kind.syntax}")
             try:
                 known = kind.key in fields
                 fields[kind.key] = kind.add(fields[kind.key], value) if known else value

@@ -129,7 +129,10 @@ class Setting(ABC, Generic[Its]):
     """The example as a line of a plan file."""
     help: ClassVar[str]
     where: ClassVar[frozenset[str]] = EVERYWHERE
-    """The places in which it means something."""
+    """The places in which it means something.
+
+    Of a kind that means nothing on a host, a guest takes `boot_options()` alone.
+    """
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Why it means nothing in each of the other places, and what does instead."""
     shared: ClassVar[bool] = True

@@ -26,7 +26,7 @@ def check_alike(aa: bool, faces: Iterable[tuple[str, Face]], shared: Callable[[F
                 raise UsageError(
                     f"variants {other} and {name} are the same{shared(face)};"
                     " there is nothing to compare."
-                    "\n  Change one, or ask for an A/A run with --aa."
+                    "\n  Change one, or ask for an A/A run: --aa, or aa = true in the plan."
                 )
             if face != earlier and aa:
                 raise different(other, name)

@@ -153,8 +153,7 @@ class SimTarget:
             SchedlabError: something has no meaning here, is missing, or does not build.
         """
         models = _models(cases)
-        if counters != "all":  # the simulator is asked for what has a colon
-            check_names(name for name in counters if ":" not in name)
+        check_names(counters, simulated=True)
         for variant in variants:
             settings(variant)
         machine = self._checked()

@@ -108,6 +108,18 @@ def test_zsh_needs_no_other_set_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "put"),
+    [("x:NO_WA_ID", r"x:\ NO_WA_IDLE"), ("'x: NO_WA_ID", "x: NO_WA_IDLE")],
+)
+def test_bash_puts_a_variant_on_the_line_as_one_word(typed: str, put: str) -> None:
+    line = (
+        'eval "$(schedlab completion bash)"; COMP_WORDS=(schedlab run --variant "$0");'
+        ' COMP_CWORD=3; _schedlab_completion schedlab; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    assert put in in_shell("bash", "-c", line, typed).splitlines()
+
+
+@pytest.mark.parametrize(
     ("typed", "among"),
     [
         ("run --target sim:smp", "sim:smp4"),

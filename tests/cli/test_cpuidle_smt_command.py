@@ -116,7 +116,7 @@ def test_states_are_left_alone_where_there_are_none(cli: Cli, host: str) -> None
         (["--wcpu", "1-2"], "one CPU is expected here"),
         (["--time", "0"], "is not a duration"),
         (["--target", "sim:nowhere"], "nowhere"),
-        (["--aa", "--variant", "x: idle-governor"], "is not complete"),
+        (["--aa", "--variant", "x: idle-governor"], "write it as"),
     ],
 )
 def test_what_cannot_be_is_refused(cli: Cli, host: str, words: list[str], said: str) -> None:
