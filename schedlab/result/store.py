@@ -553,7 +553,7 @@ def _as_store_error(folder: Path) -> Iterator[None]:
 
 
 def _damaged(path: Path, why: str) -> StoreError:
-    why = why if len(why) <= _LONGEST_REASON else f"{why[: _LONGEST_REASON - 3]}..."
+    why = why.rstrip(".") if len(why) <= _LONGEST_REASON else f"{why[: _LONGEST_REASON - 3]}..."
     return StoreError(
         f"{path}: is damaged, or written by another version of schedlab: {why}."
         f"\n  What runs wrote is below {path.parent}/raw; a copy of the file may still be whole."
