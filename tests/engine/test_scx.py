@@ -454,8 +454,12 @@ def test_a_workload_that_is_done_while_the_scheduler_is_taken_away_counts_as_fai
     assert 'schedsim: sched_ext: BPF scheduler "mini" disabled (runnable task stall' in done.stderr
 
 
-def test_dividing_by_zero_and_the_kernels_version_are_as_bpf_has_them(of_source: Made) -> None:
-    """Dividing gives zero, and what was divided; natively it would be a signal."""
+def test_divisions_versions_loops_and_flavours_are_as_bpf_has_them(of_source: Made) -> None:
+    """Dividing by zero gives zero, and what was divided; natively it would be a signal.
+
+    A loop of more turns than the kernel takes makes none. The fields of a scheduler's own
+    declaration of a structure lie where the kernel has them, if it has them.
+    """
     body = (
         "u32 k = p->pid; u64 v = k / divisor + k % divisor;"
         " bpf_map_update_elem(&seen, &k, &v, BPF_ANY);"
@@ -463,6 +467,14 @@ def test_dividing_by_zero_and_the_kernels_version_are_as_bpf_has_them(of_source:
         ' if (!w || *w != k) scx_bpf_error("%llu", w ? *w : 0);'
         " extern int LINUX_KERNEL_VERSION __kconfig;"
         ' if (LINUX_KERNEL_VERSION >> 8 != 0x60c) scx_bpf_error("%d", LINUX_KERNEL_VERSION);'
+        " int i, turns = 0; bpf_for(i, 0, (1 << 23) + 1) turns++;"
+        ' bpf_repeat(3) turns++; if (turns != 3) scx_bpf_error("%d turns", turns);'
+        " struct rq___mine { u64 clock_task; u64 unheard_of; }"
+        " __attribute__((preserve_access_index));"
+        " extern struct rq runqueues __ksym; struct rq *rq = bpf_per_cpu_ptr(&runqueues, 0);"
+        " struct rq___mine *mine = (void *)rq;"
+        " if (mine->clock_task != rq->clock_task || !bpf_core_field_exists(mine->clock_task)"
+        ' || bpf_core_field_exists(mine->unheard_of)) scx_bpf_error("%llu", mine->clock_task);'
     )
     result = of_source(body)("smp4", loaded("mini.bpf.c", small="-3"))
     assert result["settings"]["sched_ext small"] == "-3"

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * libbpf's header of the same name: a scheduler is compiled against the very tree's types, so
- * nothing is relocated.
+ * nothing is relocated. Fields of its own declarations of them that the tree does not have are known
+ * by their alignment (engine/scripts/scx/flavours.py).
  */
 #ifndef NATIVE_BPF_CORE_READ_H
 #define NATIVE_BPF_CORE_READ_H
 
-#define bpf_core_field_exists(field...)			1
+#define __native_exists1(field)				(__alignof__(field) < 16384)
+#define __native_exists2(type, field)			__native_exists1(((typeof(type) *)0)->field)
+#define bpf_core_field_exists(field...)			__native_cat(__native_exists, ___bpf_narg(field))(field)
 #define bpf_core_type_exists(type)			1
 #define bpf_core_type_matches(type)			1
 #define bpf_core_enum_value_exists(type, value)		({ (void)(value); 1; })

@@ -103,11 +103,17 @@ enum libbpf_tristate { TRI_NO, TRI_YES, TRI_MODULE };
 	for (struct bpf_iter_##type ___it __attribute__((cleanup(bpf_iter_##type##_destroy))) = {},	\
 	     *___once __attribute__((unused)) = (bpf_iter_##type##_new(&___it, ##args), &___it);	\
 	     ((cur) = bpf_iter_##type##_next(&___it)); )
+#define __native_most_turns	(1LL << 23)	/* with more, the kernel makes none */
+#define __native_end(start, end)							\
+({											\
+	long long ____end = (end);							\
+	____end - (start) > __native_most_turns ? (start) : (int)____end;		\
+})
 #define bpf_for(i, start, end)								\
-	for (int ___i = (bpf_loop_begins(), start), ___end = (end);			\
+	for (int ___i = (bpf_loop_begins(), start), ___end = __native_end(___i, end);	\
 	     bpf_loop_turn(), ___i < ___end && ((i) = ___i, 1); ___i++)
 #define bpf_repeat(n)									\
-	for (int ___i = (bpf_loop_begins(), 0), ___n = (n); bpf_loop_turn(), ___i < ___n; ___i++)
+	for (int ___i = (bpf_loop_begins(), 0), ___n = __native_end(0, n); bpf_loop_turn(), ___i < ___n; ___i++)
 
 /* ------------------------------------------------------------------ helpers */
 
@@ -148,6 +154,7 @@ u32 bpf_get_smp_processor_id(void);
 long bpf_get_numa_node_id(void);
 u64 bpf_get_current_pid_tgid(void);
 u64 bpf_get_current_task(void);
+long bpf_probe_read_str(void *to, u32 size, const void *from);
 struct task_struct *bpf_get_current_task_btf(void);
 long bpf_get_current_comm(void *buf, u32 size);
 long bpf_probe_read_kernel(void *to, u32 size, const void *from);

@@ -118,6 +118,11 @@ int native___popcountdi2(u64 word)
 	return hweight64(word);
 }
 
+long native_bpf_probe_read_str(char *to, u32 size, const char *from)
+{
+	return native_bpf_probe_read_kernel_str(to, size, from);
+}
+
 long native_bpf_strncmp(const char *a, u32 size, const char *b)
 {
 	return strncmp(a, b, size);

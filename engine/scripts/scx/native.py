@@ -21,6 +21,7 @@ from pathlib import Path
 
 import btf
 from elf import ALLOCATED, EXECUTES, NOBITS, WRITES, Object
+from flavours import placed
 from signatures import Signatures
 
 PREFIX = "native_"
@@ -366,9 +367,15 @@ class Made:
                 f"-fsanitize={SANITIZERS[given.sanitize]},bounds",
                 "-fsanitize-coverage=trace-pc",
             ]
+            preprocess = [given.cc, *given.flags.split(), "-E", str(source)]
+            text = run(preprocess)
+            if (with_flavours := placed(text)) != text:
+                preprocessed = given.out / f"part{number}.i"
+                preprocessed.write_text(with_flavours)
+                compile_it[-1] = str(preprocessed)
             run([*compile_it, "-g", *seen, "-o", str(part)])
             run([*compile_it, "-gbtf", "-w", "-o", str(typed)])
-            self.text += run([given.cc, *given.flags.split(), "-E", "-P", str(source)])
+            self.text += run([*preprocess, "-P"])
             section = Object(typed).section(".BTF")
             if section is None:
                 raise Refused(f"{given.cc} writes no BTF (-gbtf); schedulers are compiled by gcc")
