@@ -198,6 +198,12 @@ static void **frame_of(void *context)
 {
 	return (void **)((ucontext_t *)context)->uc_mcontext.gregs[REG_RBP];
 }
+
+/* Of a function that has just been called. */
+static void *caller_of(void *context)
+{
+	return *(void **)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+}
 #else
 static void *ip_of(void *context)
 {
@@ -207,6 +213,11 @@ static void *ip_of(void *context)
 static void **frame_of(void *context)
 {
 	return (void **)((ucontext_t *)context)->uc_mcontext.regs[29];
+}
+
+static void *caller_of(void *context)
+{
+	return (void *)((ucontext_t *)context)->uc_mcontext.regs[30];
 }
 #endif
 
@@ -254,13 +265,17 @@ static void watchdog(int sig, siginfo_t *info, void *context)
 
 static void crashed(int sig, siginfo_t *info, void *context)
 {
+	void *ip = ip_of(context);
 	char place[400];
 
 	if (sig == SIGFPE && divided_by_zero(context))
 		return;
-	scheduler_place(frame_of(context), ip_of(context), place, sizeof(place));
-	fprintf(stderr, "schedsim: signal %d (%s) at address %p%s\n", sig, strsignal(sig), info->si_addr, place);
-	where(frame_of(context), ip_of(context));
+	scheduler_place(frame_of(context), ip ?: caller_of(context), place, sizeof(place));
+	if (!ip && *place)
+		fprintf(stderr, "schedsim: the scheduler calls a kfunc that this kernel does not have%s\n", place);
+	else
+		fprintf(stderr, "schedsim: signal %d (%s) at address %p%s\n", sig, strsignal(sig), info->si_addr, place);
+	where(frame_of(context), ip ?: caller_of(context));
 	_exit(3);
 }
 

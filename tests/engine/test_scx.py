@@ -300,6 +300,10 @@ WRONG = """
     if (wrong == 14) slots[wrong] = 1;
     if (wrong == 15) ARRAY_ELEM_PTR(slots, wrong, 2)[0] = 1;
     if (wrong == 13) scx_bpf_kick_cpu(bpf_get_smp_processor_id() ^ 1, SCX_KICK_WAIT);
+    extern void bpf_of_another_kernel(void) __ksym __weak; u64 zero = 0;
+    if (wrong == 16) bpf_of_another_kernel();
+    if (wrong == 17) bpf_cpumask_clear((struct bpf_cpumask *)p->cpus_ptr);
+    if (wrong == 18 && v) bpf_snprintf((char *)v, 64, "%llu", &zero, sizeof(zero));
 """
 
 
@@ -327,6 +331,9 @@ WRONG = """
         (12, "reads 8 bytes at address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:82)"),
         (14, "the scheduler uses index 14 of an array of type 'u64 [2]' in mini_enqueue() (mini"),
         (15, "writes 8 bytes at address 0: a NULL pointer in mini_enqueue()"),
+        (16, "the scheduler calls a kfunc that this kernel does not have in mini_enqueue() (mini"),
+        (17, "bytes at offset "),
+        (18, "the scheduler writes 64 bytes at offset 0 of a value of map counts, which has 8"),
         (13, "hard lockup: a CPU waits for another one with interrupts off"),
     ],
     ids=[
@@ -343,6 +350,9 @@ WRONG = """
         "argument",
         "index",
         "checked",
+        "weak",
+        "mask",
+        "text",
         "lockup",
     ],
 )
@@ -400,7 +410,7 @@ LEGAL = """
         bpf_timer_set_callback(&w->timer, rings);
         bpf_timer_start(&w->timer, 50000000, 0);
     }
-    if (w && bpf_timer_init(&w->timer, &keeps, 1) != -EBUSY) scx_bpf_error("the timer went");
+    if (w && n == 2 && bpf_timer_init(&w->timer, &keeps, 1)) scx_bpf_error("the timer stays");
     if (n == 20) bpf_map_delete_elem(&keeps, &i);
     if (n > 20) bpf_map_update_elem(&counts, &(u32){ 0 }, &one, BPF_ANY);
     if (n >= 20) { scx_bpf_dispatch(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags); return; }
@@ -478,6 +488,15 @@ def test_divisions_versions_loops_and_flavours_are_as_bpf_has_them(of_source: Ma
     )
     result = of_source(body)("smp4", loaded("mini.bpf.c", small="-3"))
     assert result["settings"]["sched_ext small"] == "-3"
+
+
+def test_a_scheduler_of_some_tasks_is_refused(tmp_path: Path, of_tree: Made) -> None:
+    """No task has its policy: what is simulated would be EEVDF."""
+    partial = MINIMAL.replace(".name =", ".flags = SCX_OPS_SWITCH_PARTIAL, .name =")
+    (tmp_path / "mini.bpf.c").write_text(partial.replace("@BODY@", ""))
+    done = of_tree(str(tmp_path / "mini.bpf.c")).start("smp4", loaded("mini.bpf.c"))
+    assert done.returncode == 2
+    assert "mini.bpf.c has SCX_OPS_SWITCH_PARTIAL" in done.stderr
 
 
 @pytest.mark.parametrize(

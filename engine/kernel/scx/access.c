@@ -40,8 +40,11 @@ void shim_scx_holds(enum shim_scx_held what, int change)
 const void *shim_scx_operation_ip(void)
 {
 	const typeof(codes[0]) *code = &codes[hw.cpu];
+	unsigned int i = min_t(unsigned int, code->nested, MOST_NESTED);
 
-	return code->nested && code->nested <= MOST_NESTED ? code->entered[code->nested - 1].ip : NULL;
+	while (i && !code->entered[i - 1].ip)	/* a callback is of the operation that it is called in */
+		i--;
+	return i ? code->entered[i - 1].ip : NULL;
 }
 
 void shim_scx_charge(unsigned int ns)
@@ -83,13 +86,14 @@ void native(func_entry)(void *caller)
 		code->entered[code->nested].ip = code->is_called_back ? NULL : __builtin_return_address(0);
 		memcpy(code->entered[code->nested].held, code->held, sizeof(code->held));
 	}
+	if (!code->nested)
+		code->blocks = 0;
 	code->nested++;
 	code->depth++;
 	if (code->is_called_back) {
 		code->is_called_back = false;
 		return;
 	}
-	code->blocks = 0;
 	shim_scx_charge(hw_costs.bpf_op);
 }
 

@@ -34,9 +34,23 @@ void native_bpf_cpumask_release(struct bpf_cpumask *mask)
 		shim_scx_free(mask);
 }
 
+/* Of the scheduler's own, and as long as it has it. */
+static void check(const struct cpumask *mask, bool write)
+{
+	shim_scx_check(mask, cpumask_size(), write);
+}
+
 #define ASKS(type, name, args, params...)				\
 type native_bpf_cpumask_##name(params);					\
 type native_bpf_cpumask_##name(params) { return cpumask_##name args; }
+
+#define CHANGES(type, name, args, params...)				\
+type native_bpf_cpumask_##name(struct cpumask *to, ##params);		\
+type native_bpf_cpumask_##name(struct cpumask *to, ##params)		\
+{									\
+	check(to, true);						\
+	return cpumask_##name args;					\
+}
 
 ASKS(u32, first, (m), const struct cpumask *m)
 ASKS(u32, first_zero, (m), const struct cpumask *m)
@@ -50,26 +64,34 @@ ASKS(u32, any_distribute, (m), const struct cpumask *m)
 ASKS(u32, any_and_distribute, (a, b), const struct cpumask *a, const struct cpumask *b)
 ASKS(u32, weight, (m), const struct cpumask *m)
 
-#define OF_CPU(type, name, otherwise, constness)			\
-type native_bpf_cpumask_##name(u32 cpu, constness struct cpumask *m);	\
-type native_bpf_cpumask_##name(u32 cpu, constness struct cpumask *m)	\
+bool native_bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *m)
+{
+	check(m, false);
+	return cpu < nr_cpu_ids && cpumask_test_cpu(cpu, m);
+}
+
+/* Atomic operations. */
+#define OF_CPU(type, name, otherwise)					\
+type native_bpf_cpumask_##name(u32 cpu, struct cpumask *m);		\
+type native_bpf_cpumask_##name(u32 cpu, struct cpumask *m)		\
 {									\
+	check(m, true);							\
 	if (cpu >= nr_cpu_ids)						\
 		return otherwise;					\
+	shim_scx_charge(hw_costs.lock);					\
 	return cpumask_##name(cpu, m);					\
 }
-OF_CPU(bool, test_cpu, false, const)
-OF_CPU(bool, test_and_set_cpu, false, )
-OF_CPU(bool, test_and_clear_cpu, false, )
-OF_CPU(void, set_cpu, , )
-OF_CPU(void, clear_cpu, , )
+OF_CPU(bool, test_and_set_cpu, false)
+OF_CPU(bool, test_and_clear_cpu, false)
+OF_CPU(void, set_cpu, )
+OF_CPU(void, clear_cpu, )
 
-ASKS(void, setall, (m), struct cpumask *m)
-ASKS(void, clear, (m), struct cpumask *m)
-ASKS(bool, and, (to, a, b), struct cpumask *to, const struct cpumask *a, const struct cpumask *b)
-ASKS(void, or, (to, a, b), struct cpumask *to, const struct cpumask *a, const struct cpumask *b)
-ASKS(void, xor, (to, a, b), struct cpumask *to, const struct cpumask *a, const struct cpumask *b)
-ASKS(void, copy, (to, from), struct cpumask *to, const struct cpumask *from)
+CHANGES(void, setall, (to))
+CHANGES(void, clear, (to))
+CHANGES(bool, and, (to, a, b), const struct cpumask *a, const struct cpumask *b)
+CHANGES(void, or, (to, a, b), const struct cpumask *a, const struct cpumask *b)
+CHANGES(void, xor, (to, a, b), const struct cpumask *a, const struct cpumask *b)
+CHANGES(void, copy, (to, from), const struct cpumask *from)
 
 int native_bpf_cpumask_populate(struct cpumask *to, const void *from, size_t size)
 {
@@ -77,6 +99,7 @@ int native_bpf_cpumask_populate(struct cpumask *to, const void *from, size_t siz
 		return -EACCES;
 	if (!IS_ALIGNED((unsigned long)from, sizeof(long)))
 		return -EINVAL;
+	check(to, true);
 	bitmap_copy(cpumask_bits(to), from, nr_cpu_ids);
 	return 0;
 }

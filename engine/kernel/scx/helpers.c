@@ -133,6 +133,8 @@ long native_bpf_snprintf(char *to, u32 size, const char *fmt, u64 *args, u32 byt
 	struct bpf_bprintf_data data = {};
 	int ret = bpf_bprintf_prepare((char *)fmt, UINT_MAX, args, bytes / 8, &data);
 
+	if (size)
+		shim_scx_check(to, size, true);
 	return ret < 0 ? ret : bstr_printf(to, size, fmt, data.bin_args) + 1;
 }
 

@@ -369,6 +369,12 @@ void *native_bpf_map_lookup_percpu_elem(void *map, const void *key, u32 cpu)
 	return cpu < nr_cpu_ids ? look_up(shim_scx_map(map), key, cpu) : NULL;
 }
 
+/* A hash gets another element, without the timer of the one before, which its readers still have. */
+static bool is_replaced(const struct shim_map *m, u64 flags)
+{
+	return is_hash(m) && !is_per_cpu(m) && m->type != BPF_MAP_TYPE_HASH_OF_MAPS && !(flags & BPF_F_LOCK);
+}
+
 long native_bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)
 {
 	struct shim_map *m = shim_scx_map(map);
@@ -384,6 +390,10 @@ long native_bpf_map_update_elem(void *map, const void *key, const void *value, u
 		return -EEXIST;
 	if (!there && (is_array(m) || (flags & BPF_EXIST)))
 		return is_array(m) ? -E2BIG : -ENOENT;
+	if (there && is_replaced(m, flags)) {
+		drop(m, find(m, key, NULL));
+		there = NULL;
+	}
 	if (!there) {
 		if (!is_hash(m))
 			return -EINVAL;
