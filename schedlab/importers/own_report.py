@@ -48,6 +48,7 @@ def read_own_report(source: Source) -> Publication | None:
         notices=list(document.notices),
         fits=document.fits,
         ended=document.ended,
+        made_by=document.invocation,
     )
 
 

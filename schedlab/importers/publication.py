@@ -39,6 +39,8 @@ class Publication:
     fits: Mapping[str, Fit] = field(default_factory=dict)
     ended: int | None = None
     """The block after which a time budget ended the plan."""
+    made_by: str = ""
+    """The command that made it, if it is a report of ours."""
 
     def store(self, folder: Path, source: Source, invocation: str) -> Store:
         """Make a result folder of it, the document kept below raw/.
@@ -66,7 +68,9 @@ class Publication:
                     store.resize(self.fits, self.cases)
                 if self.ended is not None:
                     store.end(self.ended)
-                store.note([f"imported from {name}, which is kept below raw/", *self.notices])
+                made = [f"made by: {self.made_by}"] if self.made_by else []
+                imported = f"imported from {name}, which is kept below raw/"
+                store.note([imported, *made, *self.notices])
         return Store.open(folder)
 
     def check(self, source: Source) -> None:

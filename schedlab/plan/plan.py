@@ -242,7 +242,7 @@ class Plan(Data):
     @model_validator(mode="after")
     def _consistent(self) -> "Plan":
         if not self.suite and not self.benchmark and not self.workload:
-            raise ValueError("names neither a suite nor a benchmark nor a workload")
+            raise ValueError("names nothing to run: a suite, a benchmark or a workload is missing")
         if twice := repeated(variant.name for variant in self.variant):
             raise ValueError(f"two variants are called {twice}")
         given = {*self.model_fields_set, *(self.blocks.model_fields_set & {"seed"})}

@@ -63,6 +63,7 @@ class Document(KeptData):
     machine: Machine
     environment: dict[str, str]
     notices: tuple[str, ...] = ()
+    invocation: str = ""
     benchmarks: tuple[CaseInfo, ...]
     fits: dict[str, Fit] = {}
     ended: int | None = None

@@ -65,7 +65,7 @@ def asked_from(target: Target, client: Asked | None) -> Target:
 def _check_client(client: Asked, name: str) -> None:
     if not kind_of(name).serves or client.name == name:
         raise UsageError(
-            f"client: {client.name} can ask another machine,"
+            f"client: a load generator on {client.name} needs servers on another machine, a target"
             f" {' or '.join(other.syntax for other in TARGETS if other.serves)}; not {name}."
         )
 

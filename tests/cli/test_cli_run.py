@@ -127,7 +127,7 @@ def test_a_plan_file_and_options_that_change_it(cli: Cli, host: str, tmp_path: P
     ("words", "why"),
     [
         (["--suite", "quick"], "no variant is given"),
-        (["--variant", NB_OFF], "names neither a suite nor a benchmark"),
+        (["--variant", NB_OFF], "names nothing to run: a suite, a benchmark"),
         (["--suite", "qick", "--aa"], "no suite is called 'qick'. Did you mean quick"),
         (["--benchmark", "SysBenchCpu:tiem=3", "--aa"], "Did you mean time"),
         (["--benchmark", "SysBenchCpu:time", "--aa"], "NAME:KEY=VALUE"),

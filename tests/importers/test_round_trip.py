@@ -333,7 +333,8 @@ def test_all_of_a_result(tmp_path: Path, shape: str, result: Result) -> None:
         there.printed,
     )
     assert (back.fits, back.ended, back.boots) == (there.fits, there.ended, there.boots)
-    assert back.notices[1:] == there.notices
+    made = [f"made by: {there.invocation}"] if there.invocation else []
+    assert back.notices[1:] == [*made, *there.notices], "the command that made it stays known"
     assert verdicts(back) == verdicts(there)
 
 

@@ -117,7 +117,7 @@ def test_an_axis_that_is_none(entry: dict[str, Any], why: str) -> None:
             {"suit": "common"},
             r"suit: unknown key. Did you mean suite\? Known: title, target, machine, suite",
         ),
-        ({"suite": None}, "names neither a suite nor a benchmark"),
+        ({"suite": None}, "names nothing to run: a suite, a benchmark"),
         ({"variant": [{"name": "a"}]}, "variant: "),
         ({"variant": [{"name": "a"}, {"name": "a"}]}, "two variants are called a"),
         ({"blocks": {"looks": [6, 3]}}, "blocks.looks: the numbers of blocks must rise"),
